@@ -1,0 +1,285 @@
+//! Many numbers of one width, side by side in memory.
+
+use crate::{Error, Operand, hex, limbs};
+use std::fmt;
+use std::ops::Range;
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+/// Many non-negative integers of one declared width, contiguous, little-endian 64-bit limbs.
+///
+/// The width is a public bound on every item: constant-time operations run as long as it says,
+/// whatever the values. Memory is zeroized on drop, because a batch may hold secrets.
+#[derive(Clone, PartialEq, Eq, Zeroize, ZeroizeOnDrop)]
+pub struct Batch {
+    bits: usize,
+    len: usize,
+    limbs: Vec<u64>,
+}
+
+impl Batch {
+    /// `len` zeros of `bits` bits.
+    #[must_use]
+    pub fn zeros(bits: usize, len: usize) -> Self {
+        Self { bits, len, limbs: vec![0; len * bits.div_ceil(64)] }
+    }
+
+    /// Takes whole numbers of `bits` bits as they lie in memory: `bits.div_ceil(64)` limbs each.
+    pub fn from_limbs(bits: usize, limbs: Vec<u64>) -> Result<Self, Error> {
+        let stride = bits.div_ceil(64);
+        if stride == 0 || !limbs.len().is_multiple_of(stride) {
+            return Err(Error::RaggedLimbs { limbs: limbs.len(), bits });
+        }
+        let batch = Self { bits, len: limbs.len() / stride, limbs };
+        let misfit = batch.iter().position(|item| limbs::bit_length(item) > bits);
+        match misfit {
+            Some(index) => Err(Error::DoesNotFit { index, bits }),
+            None => Ok(batch),
+        }
+    }
+
+    /// Numbers given as limbs of any length each; the width is that of the longest value.
+    #[must_use]
+    pub fn from_values<I>(values: I) -> Self
+    where
+        I: IntoIterator,
+        I::Item: AsRef<[u64]>,
+    {
+        let values: Vec<I::Item> = values.into_iter().collect();
+        let bits = values.iter().map(|v| limbs::bit_length(v.as_ref())).max().unwrap_or(0);
+        Self::collect(bits.max(1), &values, |value, item| {
+            let used = item.len().min(value.as_ref().len());
+            item[..used].copy_from_slice(&value.as_ref()[..used]);
+        })
+    }
+
+    /// Big-endian octet strings (RFC 8017's OS2IP); the width is that of the longest string,
+    /// leading zeros counted.
+    #[must_use]
+    pub fn from_be_bytes<I>(items: I) -> Self
+    where
+        I: IntoIterator,
+        I::Item: AsRef<[u8]>,
+    {
+        let items: Vec<I::Item> = items.into_iter().collect();
+        let bytes = items.iter().map(|i| i.as_ref().len()).max().unwrap_or(0);
+        Self::collect((8 * bytes).max(1), &items, |bytes, item| limbs::copy_be_bytes(bytes.as_ref(), item))
+    }
+
+    /// Hexadecimal numbers; the width is that of the longest text, leading zeros counted.
+    pub fn from_hex<I>(items: I) -> Result<Self, Error>
+    where
+        I: IntoIterator,
+        I::Item: AsRef<str>,
+    {
+        let items: Vec<I::Item> = items.into_iter().collect();
+        let bits = items.iter().map(|i| hex::declared_bits(i.as_ref())).max().unwrap_or(0);
+        let mut batch = Self::zeros(bits.max(1), items.len());
+        for (index, text) in items.iter().enumerate() {
+            let value = hex::parse(text.as_ref()).map_err(|reason| Error::Hex { index, reason })?;
+            batch.get_mut(index)[..value.len()].copy_from_slice(&value);
+        }
+        Ok(batch)
+    }
+
+    fn collect<T>(bits: usize, values: &[T], fill: impl Fn(&T, &mut [u64])) -> Self {
+        let mut batch = Self::zeros(bits, values.len());
+        for (index, value) in values.iter().enumerate() {
+            fill(value, batch.get_mut(index));
+        }
+        batch
+    }
+
+    /// The same numbers with another declared width; an error names the first that does not fit.
+    pub fn with_bits(&self, bits: usize) -> Result<Self, Error> {
+        let mut wider = Self::zeros(bits, self.len);
+        for (index, item) in self.iter().enumerate() {
+            if limbs::bit_length(item) > bits {
+                return Err(Error::DoesNotFit { index, bits });
+            }
+            let used = item.len().min(wider.stride());
+            wider.get_mut(index)[..used].copy_from_slice(&item[..used]);
+        }
+        Ok(wider)
+    }
+
+    /// Declared width of every item, in bits.
+    #[must_use]
+    pub fn bits(&self) -> usize {
+        self.bits
+    }
+
+    /// Limbs per item.
+    #[must_use]
+    pub fn stride(&self) -> usize {
+        self.bits.div_ceil(64)
+    }
+
+    /// How many numbers.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// All limbs, item after item.
+    #[must_use]
+    pub fn as_limbs(&self) -> &[u64] {
+        &self.limbs
+    }
+
+    /// All limbs, item after item, to write. A value beyond the declared width is a bug of the
+    /// writer; operations then answer for some other number, but stay in bounds.
+    pub fn as_limbs_mut(&mut self) -> &mut [u64] {
+        &mut self.limbs
+    }
+
+    /// The limbs of one item. Panics when there is no such item, as indexing does.
+    #[must_use]
+    pub fn get(&self, index: usize) -> &[u64] {
+        self.view().get(index)
+    }
+
+    /// The limbs of one item, to write.
+    pub fn get_mut(&mut self, index: usize) -> &mut [u64] {
+        let stride = self.stride();
+        &mut self.limbs[index * stride..][..stride]
+    }
+
+    /// The items in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[u64]> {
+        self.view().iter()
+    }
+
+    /// All of the batch, borrowed.
+    #[must_use]
+    pub fn view(&self) -> BatchView<'_> {
+        BatchView { bits: self.bits, len: self.len, limbs: &self.limbs }
+    }
+
+    /// Some consecutive items, borrowed.
+    #[must_use]
+    pub fn slice(&self, range: Range<usize>) -> BatchView<'_> {
+        self.view().slice(range)
+    }
+
+    /// One item as an operand shared by a whole call.
+    #[must_use]
+    pub fn shared(&self, index: usize) -> Operand<'_> {
+        Operand::Shared { bits: self.bits, value: self.get(index) }
+    }
+
+    /// One item as a big-endian octet string as long as the width (RFC 8017's I2OSP).
+    #[must_use]
+    pub fn to_be_bytes(&self, index: usize) -> Vec<u8> {
+        limbs::to_be_bytes(self.get(index), self.bits.div_ceil(8))
+    }
+
+    /// One item in lower-case hexadecimal, no leading zeros.
+    #[must_use]
+    pub fn to_hex(&self, index: usize) -> String {
+        hex::format(self.get(index))
+    }
+}
+
+impl fmt::Debug for Batch {
+    /// Shows the shape, not the values: they may be secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Batch({} x {} bits)", self.len, self.bits)
+    }
+}
+
+/// Consecutive items of a batch, borrowed.
+#[derive(Clone, Copy)]
+pub struct BatchView<'a> {
+    bits: usize,
+    len: usize,
+    limbs: &'a [u64],
+}
+
+impl<'a> BatchView<'a> {
+    /// Declared width of every item, in bits.
+    #[must_use]
+    pub fn bits(&self) -> usize {
+        self.bits
+    }
+
+    /// How many numbers.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The limbs of one item. Panics when there is no such item, as indexing does.
+    #[must_use]
+    pub fn get(&self, index: usize) -> &'a [u64] {
+        let stride = self.bits.div_ceil(64);
+        &self.limbs[index * stride..][..stride]
+    }
+
+    /// The items in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &'a [u64]> + use<'a> {
+        let view = *self;
+        (0..view.len).map(move |index| view.get(index))
+    }
+
+    /// Some consecutive items.
+    #[must_use]
+    pub fn slice(&self, range: Range<usize>) -> Self {
+        let stride = self.bits.div_ceil(64);
+        Self {
+            bits: self.bits,
+            len: range.len(),
+            limbs: &self.limbs[range.start * stride..range.end * stride],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn widths_follow_the_way_numbers_are_written() {
+        let batch = Batch::from_hex(["1", "0x00ff", "abc"]).unwrap();
+        assert_eq!((batch.bits(), batch.len(), batch.stride()), (16, 3, 1));
+        assert_eq!(batch.to_hex(1), "ff");
+        assert_eq!(batch.to_be_bytes(2), [0x0a, 0xbc]);
+        assert_eq!(Batch::from_be_bytes([[0u8, 0, 1]]).bits(), 24);
+        assert_eq!(Batch::from_values([[5u64, 0], [0, 1]]).bits(), 65);
+    }
+
+    #[test]
+    fn an_empty_batch_is_a_batch() {
+        let none: [&str; 0] = [];
+        let batch = Batch::from_hex(none).unwrap();
+        assert!(batch.is_empty() && batch.iter().next().is_none());
+    }
+
+    #[test]
+    fn bad_shapes_are_named() {
+        assert_eq!(Batch::from_limbs(65, vec![1, 2, 3]), Err(Error::RaggedLimbs { limbs: 3, bits: 65 }));
+        assert_eq!(Batch::from_limbs(65, vec![0, 1, 0, 2]), Err(Error::DoesNotFit { index: 1, bits: 65 }));
+        let text = Batch::from_hex(["1", "zz"]).unwrap_err().to_string();
+        assert!(text.starts_with("item 1:"), "{text}");
+        assert_eq!(Batch::from_values([[9u64]]).with_bits(3), Err(Error::DoesNotFit { index: 0, bits: 3 }));
+    }
+
+    #[test]
+    fn views_show_the_items_they_name() {
+        let batch = Batch::from_values((0..10u64).map(|i| [i]));
+        let part = batch.slice(3..6);
+        assert_eq!(part.iter().map(|item| item[0]).collect::<Vec<_>>(), [3, 4, 5]);
+        assert_eq!(format!("{batch:?}"), "Batch(10 x 4 bits)");
+    }
+}

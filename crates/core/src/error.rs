@@ -1,0 +1,109 @@
+//! Errors that say what was wrong and which item it was.
+
+use crate::Batch;
+use thiserror::Error;
+
+/// Why one item of a batch has no answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ItemErrorKind {
+    /// Nothing is defined modulo zero.
+    #[error("the modulus is zero")]
+    ZeroModulus,
+    /// The number shares a factor with its modulus.
+    #[error("the number has no inverse: it shares a factor with the modulus")]
+    NotInvertible,
+}
+
+/// One item of a batch that has no answer, and why.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("item {index}: {kind}")]
+pub struct ItemError {
+    /// Position in the batch, from zero.
+    pub index: usize,
+    /// What was wrong with it.
+    pub kind: ItemErrorKind,
+}
+
+/// A batch some of whose items failed: the good answers are still here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Partial {
+    /// The answers in order; zero at the failed items.
+    pub answers: Batch,
+    /// The failed items, by rising index; never empty.
+    pub failed: Vec<ItemError>,
+}
+
+/// Everything that can go wrong in a call.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Some items have no answer; the others do, in [`Partial::answers`].
+    #[error("{}{}", .0.failed[0], more(.0.failed.len()))]
+    Items(Box<Partial>),
+    /// Two operands of one call have different lengths.
+    #[error("{what} has {found} items where {expected} were expected")]
+    LengthMismatch {
+        /// Which operand.
+        what: &'static str,
+        /// Items in the first operand.
+        expected: usize,
+        /// Items in this one.
+        found: usize,
+    },
+    /// A number is longer than the limit.
+    #[error("{what} has {bits} bits; the limit is {limit}")]
+    TooLong {
+        /// Which operand.
+        what: &'static str,
+        /// Its length.
+        bits: usize,
+        /// The most that is supported.
+        limit: usize,
+    },
+    /// Limbs that do not make whole numbers of the given width.
+    #[error("item {index} does not fit in {bits} bits")]
+    DoesNotFit {
+        /// Position in the batch.
+        index: usize,
+        /// Declared width.
+        bits: usize,
+    },
+    /// A limb vector whose length is not a multiple of the numbers' width.
+    #[error("{limbs} limbs are not a whole number of {bits}-bit items")]
+    RaggedLimbs {
+        /// Limbs given.
+        limbs: usize,
+        /// Declared width.
+        bits: usize,
+    },
+    /// Text that is not a hexadecimal number.
+    #[error("item {index}: {reason}")]
+    Hex {
+        /// Position in the batch.
+        index: usize,
+        /// What is wrong with the text.
+        reason: crate::hex::HexError,
+    },
+    /// A modulus of zero where a single modulus was asked for.
+    #[error("the modulus is zero")]
+    ZeroModulus,
+    /// A setting that this machine or build cannot honour.
+    #[error("{0}")]
+    Unavailable(String),
+}
+
+fn more(failed: usize) -> String {
+    match failed {
+        1 => String::new(),
+        n => format!(" (and {} more items)", n - 1),
+    }
+}
+
+impl Error {
+    /// An error carrying the good answers of a batch beside its failed items.
+    #[must_use]
+    pub fn items(answers: Batch, failed: Vec<ItemError>) -> Self {
+        Self::Items(Box::new(Partial { answers, failed }))
+    }
+}

@@ -1,0 +1,88 @@
+//! Hexadecimal text to limbs and back, big-endian as people write numbers.
+
+use thiserror::Error;
+
+/// Why a text is not a hexadecimal number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum HexError {
+    /// No digits at all.
+    #[error("an empty string is not a number")]
+    Empty,
+    /// A character that is not a hexadecimal digit.
+    #[error("{character:?} at position {position} is not a hexadecimal digit")]
+    Digit {
+        /// The offending character.
+        character: char,
+        /// Where it stands, in characters from zero, a `0x` prefix counted.
+        position: usize,
+    },
+}
+
+fn digits(text: &str) -> (&str, usize) {
+    match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+        Some(rest) => (rest, 2),
+        None => (text, 0),
+    }
+}
+
+/// Bits that `text` spells out, leading zeros included: four per digit.
+#[must_use]
+pub fn declared_bits(text: &str) -> usize {
+    4 * digits(text).0.len()
+}
+
+/// Parses a big-endian hexadecimal number, with or without `0x`, into little-endian limbs
+/// (as many as the digits need, leading zeros included).
+pub fn parse(text: &str) -> Result<Vec<u64>, HexError> {
+    let (body, prefix) = digits(text);
+    if body.is_empty() {
+        return Err(HexError::Empty);
+    }
+    let mut limbs = vec![0u64; body.len().div_ceil(16)];
+    for (position, character) in body.chars().enumerate() {
+        let digit =
+            character.to_digit(16).ok_or(HexError::Digit { character, position: position + prefix })?;
+        // All characters so far were one byte long, so this counts digits.
+        let place = body.len() - 1 - position;
+        limbs[place / 16] |= u64::from(digit) << (4 * (place % 16));
+    }
+    Ok(limbs)
+}
+
+/// Writes little-endian limbs as lower-case hexadecimal without leading zeros; zero is `"0"`.
+#[must_use]
+pub fn format(limbs: &[u64]) -> String {
+    use std::fmt::Write;
+    let top = limbs.iter().rposition(|&limb| limb != 0).unwrap_or(0);
+    let mut text = format!("{:x}", limbs.get(top).copied().unwrap_or(0));
+    for limb in limbs[..top.min(limbs.len())].iter().rev() {
+        write!(text, "{limb:016x}").expect("writing to a string cannot fail");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_survive_a_round_trip() {
+        for text in
+            ["0", "1", "f", "10", "ffffffffffffffff", "10000000000000000", "123456789abcdef0fedcba987654321"]
+        {
+            assert_eq!(format(&parse(text).unwrap()), text);
+        }
+        assert_eq!(format(&parse("0x000F").unwrap()), "f");
+        assert_eq!(format(&parse("0XaB").unwrap()), "ab");
+        assert_eq!(format(&[]), "0");
+    }
+
+    #[test]
+    fn bad_text_is_named() {
+        assert_eq!(parse(""), Err(HexError::Empty));
+        assert_eq!(parse("0x"), Err(HexError::Empty));
+        assert_eq!(parse("0x1g"), Err(HexError::Digit { character: 'g', position: 3 }));
+        assert_eq!(parse("-1"), Err(HexError::Digit { character: '-', position: 0 }));
+        assert_eq!(parse("1é2"), Err(HexError::Digit { character: 'é', position: 1 }));
+    }
+}

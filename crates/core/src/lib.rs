@@ -1,0 +1,31 @@
+//! What everything else in modmill stands on: batches of numbers, moduli, radix conversion,
+//! exponent windows, the vocabulary of plans, typed errors, and a slow reference that shares no
+//! code with the fast paths.
+#![forbid(unsafe_code)]
+
+pub mod batch;
+pub mod error;
+pub mod hex;
+#[cfg(any(feature = "num-bigint", feature = "crypto-bigint"))]
+mod interop;
+pub mod job;
+pub mod limbs;
+pub mod modulus;
+pub mod operand;
+pub mod plan;
+pub mod radix;
+pub mod reference;
+pub mod window;
+
+pub use batch::{Batch, BatchView};
+pub use error::{Error, ItemError, ItemErrorKind, Partial};
+pub use job::Job;
+pub use modulus::Modulus;
+pub use operand::{Moduli, Operand};
+pub use plan::{Backend, Family, Isa, Op, Plan};
+
+/// The longest number any operation takes, in bits.
+///
+/// The lazy column sums of the vector kernels are proven up to this size (each kernel asserts
+/// it), and above it quadratic products are the wrong algorithm.
+pub const MAX_BITS: usize = 32_768;

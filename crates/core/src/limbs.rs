@@ -1,0 +1,170 @@
+//! Small helpers on little-endian 64-bit limbs. Those that look at values say `_vartime`.
+
+/// Length in bits of a number; zero has none. Used on public values and declared widths.
+#[must_use]
+pub fn bit_length(value: &[u64]) -> usize {
+    match value.iter().rposition(|&limb| limb != 0) {
+        Some(top) => 64 * top + 64 - value[top].leading_zeros() as usize,
+        None => 0,
+    }
+}
+
+/// How many times two divides a public number; `None` for zero.
+#[must_use]
+pub fn trailing_zeros(value: &[u64]) -> Option<usize> {
+    let low = value.iter().position(|&limb| limb != 0)?;
+    Some(64 * low + value[low].trailing_zeros() as usize)
+}
+
+/// Bit `index` of a number, zero beyond its end.
+#[must_use]
+pub fn bit(value: &[u64], index: usize) -> u64 {
+    value.get(index / 64).map_or(0, |limb| limb >> (index % 64) & 1)
+}
+
+/// `count <= 64` bits of a number from bit `start` up, zeros beyond its end.
+#[must_use]
+#[inline]
+pub fn bits_at(value: &[u64], start: usize, count: u32) -> u64 {
+    let (word, shift) = (start / 64, start % 64);
+    let low = value.get(word).copied().unwrap_or(0) >> shift;
+    // A shift by 64 is split in two, so that shift = 0 gives no high part.
+    let high = value.get(word + 1).copied().unwrap_or(0) << 1 << (63 - shift);
+    (low | high) & (u64::MAX >> (64 - count))
+}
+
+/// `value >> shift`, into a number of `out.len()` limbs.
+pub fn shift_right(value: &[u64], shift: usize, out: &mut [u64]) {
+    for (index, limb) in out.iter_mut().enumerate() {
+        *limb = bits_at(value, 64 * index + shift, 64);
+    }
+}
+
+/// `value << shift`, truncated to `out.len()` limbs.
+pub fn shift_left(value: &[u64], shift: usize, out: &mut [u64]) {
+    let (words, bits) = (shift / 64, shift % 64);
+    for (index, limb) in out.iter_mut().enumerate() {
+        let at = |i: usize| index.checked_sub(words + i).and_then(|i| value.get(i)).copied().unwrap_or(0);
+        *limb = at(0) << bits | at(1) >> 1 >> (63 - bits);
+    }
+}
+
+/// `a += b`, returning the carry; `b` is no longer than `a`.
+pub fn add_assign(a: &mut [u64], b: &[u64]) -> u64 {
+    let mut carry = 0u64;
+    for (index, limb) in a.iter_mut().enumerate() {
+        let sum = u128::from(*limb) + u128::from(b.get(index).copied().unwrap_or(0)) + u128::from(carry);
+        *limb = sum as u64;
+        carry = (sum >> 64) as u64;
+    }
+    carry
+}
+
+/// `a -= b`, returning the borrow (0 or 1); `b` is no longer than `a`.
+pub fn sub_assign(a: &mut [u64], b: &[u64]) -> u64 {
+    let mut borrow = 0u64;
+    for (index, limb) in a.iter_mut().enumerate() {
+        let (difference, first) = limb.overflowing_sub(b.get(index).copied().unwrap_or(0));
+        let (difference, second) = difference.overflowing_sub(borrow);
+        *limb = difference;
+        borrow = u64::from(first | second);
+    }
+    borrow
+}
+
+/// `a -= b & mask`, for a mask of all zeros or all ones; returns the borrow.
+pub fn sub_assign_masked(a: &mut [u64], b: &[u64], mask: u64) -> u64 {
+    let mut borrow = 0u64;
+    for (index, limb) in a.iter_mut().enumerate() {
+        let (difference, first) = limb.overflowing_sub(b.get(index).copied().unwrap_or(0) & mask);
+        let (difference, second) = difference.overflowing_sub(borrow);
+        *limb = difference;
+        borrow = u64::from(first | second);
+    }
+    borrow
+}
+
+/// Subtracts `b` once when `a >= b`, without looking: `a` becomes `a mod b` if it was below `2b`.
+pub fn reduce_once(a: &mut [u64], b: &[u64]) {
+    let mut borrow = 0u64;
+    for (index, &limb) in a.iter().enumerate() {
+        let (difference, first) = limb.overflowing_sub(b.get(index).copied().unwrap_or(0));
+        borrow = u64::from(first | difference.overflowing_sub(borrow).1);
+    }
+    sub_assign_masked(a, b, borrow.wrapping_sub(1));
+}
+
+/// Inverse of an odd word modulo 2^64, by Newton's iteration: each step doubles the correct bits.
+#[must_use]
+pub const fn inverse_of_odd(word: u64) -> u64 {
+    // word^2 = 1 mod 8, so word itself is right to 3 bits: 3, 6, 12, 24, 48, 96.
+    let mut inverse = word;
+    let mut step = 0;
+    while step < 5 {
+        inverse = inverse.wrapping_mul(2u64.wrapping_sub(word.wrapping_mul(inverse)));
+        step += 1;
+    }
+    inverse
+}
+
+/// Reads a big-endian octet string into limbs long enough to hold it.
+pub fn copy_be_bytes(bytes: &[u8], out: &mut [u64]) {
+    out.fill(0);
+    for (place, &byte) in bytes.iter().rev().enumerate() {
+        if let Some(limb) = out.get_mut(place / 8) {
+            *limb |= u64::from(byte) << (8 * (place % 8));
+        }
+    }
+}
+
+/// Writes the low `len` octets of a number, most significant first.
+#[must_use]
+pub fn to_be_bytes(value: &[u64], len: usize) -> Vec<u8> {
+    (0..len).rev().map(|place| bits_at(value, 8 * place, 8) as u8).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shifts_cross_limbs() {
+        let value = [0x8000_0000_0000_0001, 0xf];
+        let mut out = [0; 3];
+        shift_left(&value, 65, &mut out);
+        assert_eq!(out, [0, 2, 0x1f]);
+        let mut back = [0; 2];
+        shift_right(&out, 65, &mut back);
+        assert_eq!(back, value);
+        shift_left(&value, 0, &mut out);
+        assert_eq!(out, [value[0], value[1], 0]);
+        assert_eq!(bits_at(&value, 60, 8), 0xf8);
+        assert_eq!(bits_at(&value, 64, 64), 0xf);
+    }
+
+    #[test]
+    fn reduction_happens_exactly_when_needed() {
+        for (a, b, expected) in [(7, 7, 0), (6, 7, 6), (8, 7, 1), (u64::MAX, u64::MAX, 0)] {
+            let mut value = [a, 0];
+            reduce_once(&mut value, &[b]);
+            assert_eq!(value, [expected, 0]);
+        }
+        let mut value = [0, 1];
+        reduce_once(&mut value, &[u64::MAX]);
+        assert_eq!(value, [1, 0]);
+    }
+
+    #[test]
+    fn odd_words_have_inverses() {
+        for word in [1u64, 3, 5, 0xffff_ffff_ffff_ffff, 0x1234_5678_9abc_def1] {
+            assert_eq!(word.wrapping_mul(inverse_of_odd(word)), 1);
+        }
+    }
+
+    #[test]
+    fn lengths_and_zeros() {
+        assert_eq!((bit_length(&[]), bit_length(&[0, 0]), bit_length(&[0, 1])), (0, 0, 65));
+        assert_eq!((trailing_zeros(&[0, 4]), trailing_zeros(&[0])), (Some(66), None));
+        assert_eq!(to_be_bytes(&[0x0102], 3), [0, 1, 2]);
+    }
+}

@@ -1,0 +1,107 @@
+//! One modulus, with everything that depends on it alone computed once and shared.
+
+use crate::{Error, MAX_BITS, hex, limbs};
+use std::any::{Any, TypeId};
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use zeroize::Zeroizing;
+
+type Constants = Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>;
+
+/// A modulus of at least one, and the constants that backends derive from it.
+///
+/// Cloning is cheap and clones share the constants, so a modulus used by many calls or threads
+/// pays for its set-up once.
+#[derive(Clone)]
+pub struct Modulus {
+    inner: Arc<Inner>,
+}
+
+/// A modulus may be a secret prime, so its limbs are zeroized too.
+struct Inner {
+    value: Zeroizing<Vec<u64>>,
+    bits: usize,
+    constants: Constants,
+}
+
+impl Modulus {
+    /// A modulus from little-endian limbs.
+    pub fn new(value: &[u64]) -> Result<Self, Error> {
+        let bits = limbs::bit_length(value);
+        if bits == 0 {
+            return Err(Error::ZeroModulus);
+        }
+        if bits > MAX_BITS {
+            return Err(Error::TooLong { what: "modulus", bits, limit: MAX_BITS });
+        }
+        let value = Zeroizing::new(value[..bits.div_ceil(64)].to_vec());
+        Ok(Self { inner: Arc::new(Inner { value, bits, constants: Constants::default() }) })
+    }
+
+    /// A modulus written in hexadecimal.
+    pub fn from_hex(text: &str) -> Result<Self, Error> {
+        Self::new(&hex::parse(text).map_err(|reason| Error::Hex { index: 0, reason })?)
+    }
+
+    /// A modulus as a big-endian octet string.
+    pub fn from_be_bytes(bytes: &[u8]) -> Result<Self, Error> {
+        let mut value = vec![0; bytes.len().div_ceil(8)];
+        limbs::copy_be_bytes(bytes, &mut value);
+        Self::new(&value)
+    }
+
+    /// Its limbs, without leading zeros.
+    #[must_use]
+    pub fn value(&self) -> &[u64] {
+        &self.inner.value
+    }
+
+    /// Its length in bits.
+    #[must_use]
+    pub fn bits(&self) -> usize {
+        self.inner.bits
+    }
+
+    /// The constants of type `T`, computed by `make` at first use and shared from then on.
+    ///
+    /// A backend gives each kind of constants its own type. Two threads that come first at the
+    /// same time may both compute; one result is kept.
+    pub fn constants<T: Any + Send + Sync>(&self, make: impl FnOnce(&Self) -> T) -> Arc<T> {
+        let lock = || self.inner.constants.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = lock().get(&TypeId::of::<T>()).cloned();
+        let shared = known.unwrap_or_else(|| {
+            let made: Arc<dyn Any + Send + Sync> = Arc::new(make(self));
+            lock().entry(TypeId::of::<T>()).or_insert(made).clone()
+        });
+        shared.downcast().expect("constants are stored under their own type")
+    }
+}
+
+impl fmt::Debug for Modulus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Modulus({} bits)", self.bits())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn leading_zeros_are_not_length() {
+        let modulus = Modulus::from_hex("0x000000000000000000ff").unwrap();
+        assert_eq!((modulus.bits(), modulus.value()), (8, &[0xff][..]));
+        assert_eq!(Modulus::new(&[0, 0]).unwrap_err(), Error::ZeroModulus);
+        assert!(matches!(Modulus::new(&vec![1; MAX_BITS / 64 + 1]), Err(Error::TooLong { .. })));
+    }
+
+    #[test]
+    fn constants_are_made_once_per_type() {
+        let modulus = Modulus::new(&[7]).unwrap();
+        let first = modulus.constants(|m| m.bits() as u32);
+        let again = modulus.clone().constants::<u32>(|_| panic!("made twice"));
+        assert_eq!(*first, *again);
+        assert_eq!(*modulus.constants(|_| "another type"), "another type");
+    }
+}

@@ -1,0 +1,63 @@
+//! Repacking between 64-bit limbs and digits of any other width up to 64 bits
+//! (52 and 51 for vectors of doubles and IFMA, 32, 23 and 22 for GPUs).
+
+use crate::limbs::bits_at;
+
+/// Digits of `width` bits that hold `bits` bits.
+#[must_use]
+pub const fn digits_for(bits: usize, width: u32) -> usize {
+    bits.div_ceil(width as usize)
+}
+
+/// Splits a number into digits of `width` bits, least significant first. Digit `i` lands at
+/// `out[i * stride]`, so that numbers can be laid side by side in vector lanes.
+pub fn split(limbs: &[u64], width: u32, stride: usize, out: &mut [u64]) {
+    for (index, digit) in out.iter_mut().step_by(stride).enumerate() {
+        *digit = bits_at(limbs, index * width as usize, width);
+    }
+}
+
+/// Joins digits of `width` bits, each below `2^width`, back into limbs. Digit `i` is read from
+/// `digits[i * stride]`; what does not fit in `out` is dropped.
+pub fn join(digits: &[u64], width: u32, stride: usize, out: &mut [u64]) {
+    out.fill(0);
+    for (index, &digit) in digits.iter().step_by(stride).enumerate() {
+        let (word, shift) = (index * width as usize / 64, index * width as usize % 64);
+        if let Some(limb) = out.get_mut(word) {
+            *limb |= digit << shift;
+        }
+        if let Some(limb) = out.get_mut(word + 1) {
+            // Split in two, so that shift = 0 moves nothing up.
+            *limb |= digit >> 1 >> (63 - shift);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_width_round_trips() {
+        let number: Vec<u64> = (1..=9u64).map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
+        for number in [number, vec![u64::MAX; 9], vec![0; 9], vec![0, 1, 0, 1 << 63]] {
+            for width in [22, 23, 32, 51, 52, 63, 64] {
+                for stride in [1, 4, 8] {
+                    let mut digits = vec![0; stride * digits_for(64 * number.len(), width)];
+                    split(&number, width, stride, &mut digits);
+                    assert!(digits.iter().all(|&digit| digit <= u64::MAX >> (64 - width)));
+                    let mut back = vec![1; number.len()];
+                    join(&digits, width, stride, &mut back);
+                    assert_eq!(back, number, "{width} bits, stride {stride}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_known_split() {
+        let mut digits = [0; 3];
+        split(&[u64::MAX, 1], 52, 1, &mut digits);
+        assert_eq!(digits, [(1 << 52) - 1, (1 << 13) - 1, 0]);
+    }
+}

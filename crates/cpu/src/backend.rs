@@ -1,0 +1,325 @@
+//! The backend: paths, the choice among them, and batches over all cores.
+
+use crate::domain::{Domain, Workspace};
+use crate::isa::{self, Avx2, Avx512, Ifma};
+use crate::kernel::Kernel;
+use crate::portable::row::Row;
+use crate::rows::Rows;
+use crate::{cost, pow};
+use modmill_core::{Backend, Batch, Error, Family, Isa, Job, Moduli, Op, Operand, Plan, radix};
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// What a caller may fix; the rest is chosen by measurement.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Settings {
+    /// Use no more than this instruction set.
+    pub isa: Option<Isa>,
+    /// Use this family of algorithms.
+    pub family: Option<Family>,
+    /// Worker threads; all cores by default.
+    pub threads: Option<usize>,
+}
+
+/// A kernel together with the proof that this processor can run it.
+#[derive(Debug, Clone, Copy)]
+pub enum Path {
+    /// Portable 64-bit rows.
+    Row,
+    /// 51-bit samples in doubles, four lanes.
+    WideAvx2(Avx2),
+    /// 52-bit samples in doubles, eight lanes.
+    WideAvx512(Avx512),
+    /// 52-bit integer multiply-add, eight lanes.
+    Ifma(Ifma),
+}
+
+/// Runs an expression with `$K` bound to a path's kernel type and `$token` to its token.
+macro_rules! with_kernel {
+    ($path:expr, $K:ident, $token:ident => $body:expr) => {
+        match $path {
+            Path::Row => {
+                type $K = Row;
+                let $token = ();
+                $body
+            }
+            _ => unreachable!("not built yet"),
+        }
+    };
+}
+
+impl Path {
+    /// Every path this processor has.
+    fn detect() -> Vec<Self> {
+        let mut paths = vec![Self::Row];
+        paths.retain(|_| true);
+        paths
+    }
+
+    /// Its instruction set.
+    #[must_use]
+    pub fn isa(self) -> Isa {
+        with_kernel!(self, K, _token => K::ISA)
+    }
+
+    /// Its family of algorithms.
+    #[must_use]
+    pub fn family(self) -> Family {
+        with_kernel!(self, K, _token => K::FAMILY)
+    }
+
+    /// Numbers it computes side by side.
+    #[must_use]
+    pub fn lanes(self) -> usize {
+        with_kernel!(self, K, _token => K::LANES)
+    }
+
+    /// Digits of a number of `bits` bits.
+    #[must_use]
+    pub fn digits(self, bits: usize) -> usize {
+        with_kernel!(self, K, _token => Domain::<K>::digits_for(bits))
+    }
+}
+
+/// The CPU backend.
+pub struct Cpu {
+    pool: rayon::ThreadPool,
+    paths: Vec<Path>,
+}
+
+impl Cpu {
+    /// A backend with its own threads, within the given settings.
+    pub fn new(settings: Settings) -> Result<Self, Error> {
+        let limit = match settings.isa {
+            Some(isa) => Some(isa),
+            None => isa::forced()?,
+        };
+        let isas = isa::available(limit);
+        let here = Path::detect();
+        let wanted = |path: &Path| {
+            isas.contains(&path.isa()) && settings.family.is_none_or(|family| path.family() == family)
+        };
+        let paths: Vec<Path> = here.into_iter().filter(wanted).collect();
+        if limit.is_some_and(|limit| !isas.contains(&limit)) || paths.is_empty() {
+            let isa = limit.map_or("any instruction set".to_owned(), |isa| isa.to_string());
+            let family = settings.family.map_or("any algorithm".to_owned(), |family| family.to_string());
+            return Err(Error::Unavailable(format!("this processor has no path for {family} on {isa}")));
+        }
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(settings.threads.unwrap_or(0))
+            .thread_name(|index| format!("modmill-{index}"))
+            .build()
+            .map_err(|error| Error::Unavailable(format!("cannot start worker threads: {error}")))?;
+        Ok(Self { pool, paths })
+    }
+
+    /// The paths it chooses among.
+    #[must_use]
+    pub fn paths(&self) -> &[Path] {
+        &self.paths
+    }
+
+    /// Worker threads.
+    #[must_use]
+    pub fn threads(&self) -> usize {
+        self.pool.current_num_threads()
+    }
+
+    fn choose(&self, op: Op, bits: usize, count: usize) -> Path {
+        let cost = |path: Path| cost::batch(path, op, bits, count, self.threads());
+        let best = self.paths.iter().copied().min_by(|&a, &b| cost(a).total_cmp(&cost(b)));
+        best.expect("a backend has at least one path")
+    }
+
+    /// How a batch of this shape will be computed, and why.
+    #[must_use]
+    pub fn plan(&self, op: Op, bits: usize, count: usize, exponent_bits: usize) -> Plan {
+        let path = self.choose(op, bits, count);
+        let window = matches!(op, Op::Pow | Op::PowVartime).then(|| cost::window(path, bits, exponent_bits));
+        let per_item = |path: Path| cost::batch(path, op, bits, count, self.threads()) / count.max(1) as f64;
+        let mut others: Vec<String> = self
+            .paths
+            .iter()
+            .filter(|other| (other.isa(), other.family()) != (path.isa(), path.family()))
+            .map(|&other| {
+                format!(
+                    "{}/{} {:.1} x the time",
+                    other.isa(),
+                    other.family(),
+                    per_item(other) / per_item(path)
+                )
+            })
+            .collect();
+        let reason = if others.is_empty() {
+            "the only path open here".to_owned()
+        } else {
+            others.sort();
+            format!("cheapest by measured costs: {}", others.join(", "))
+        };
+        Plan {
+            op,
+            bits,
+            count,
+            backend: Backend::Cpu,
+            isa: path.isa(),
+            family: path.family(),
+            lanes: path.lanes(),
+            threads: self.threads(),
+            window,
+            reason,
+        }
+    }
+
+    /// `a^b mod N` with secret exponents and bases.
+    #[must_use]
+    pub fn pow(&self, job: &Job<'_>) -> Batch {
+        let path = self.choose(Op::Pow, job.bits, job.items.len());
+        let window = cost::window(path, job.bits, job.b.bits());
+        with_kernel!(path, K, token => self.run::<K>(token, job, |domain, items, work, x| {
+            domain.enter(&numbers(job.a, items), job.a.bits(), x, work);
+            pow::pow(domain, x, &numbers(job.b, items), job.b.bits(), window, work);
+            domain.leave(x, work);
+        }))
+    }
+
+    /// `a^b mod N` with public exponents.
+    #[must_use]
+    pub fn pow_vartime(&self, job: &Job<'_>) -> Batch {
+        let path = self.choose(Op::PowVartime, job.bits, job.items.len());
+        let window = cost::window(path, job.bits, job.b.bits());
+        with_kernel!(path, K, token => self.run::<K>(token, job, |domain, items, work, x| {
+            domain.enter(&numbers(job.a, items), job.a.bits(), x, work);
+            let exponents = numbers(job.b, items);
+            if exponents.iter().all(|exponent| exponent == &exponents[0]) {
+                pow::pow_shared_vartime(domain, x, exponents[0], work);
+            } else {
+                pow::pow_each_vartime(domain, x, &exponents, window, work);
+            }
+            domain.leave(x, work);
+        }))
+    }
+
+    /// `a b mod N`.
+    #[must_use]
+    pub fn mul_mod(&self, job: &Job<'_>) -> Batch {
+        let path = self.choose(Op::MulMod, job.bits, job.items.len());
+        with_kernel!(path, K, token => self.run::<K>(token, job, |domain, items, work, x| {
+            domain.load(&numbers(job.a, items), job.a.bits(), x, work);
+            let mut y = std::mem::replace(&mut work.y, Rows::zeros(x.len()));
+            domain.load(&numbers(job.b, items), job.b.bits(), &mut y, work);
+            domain.multiply(x, &y, work);
+            work.y = y;
+            domain.restore(x, work);
+        }))
+    }
+
+    /// `a^2 mod N`.
+    #[must_use]
+    pub fn square_mod(&self, job: &Job<'_>) -> Batch {
+        let path = self.choose(Op::SquareMod, job.bits, job.items.len());
+        with_kernel!(path, K, token => self.run::<K>(token, job, |domain, items, work, x| {
+            domain.load(&numbers(job.a, items), job.a.bits(), x, work);
+            domain.square(x, work);
+            domain.restore(x, work);
+        }))
+    }
+
+    /// Computes a job group of lanes by group of lanes, on all threads. `compute` leaves plain
+    /// residues below 4N in its last argument.
+    fn run<K: Kernel>(
+        &self,
+        token: K::Token,
+        job: &Job<'_>,
+        compute: impl Fn(&Domain<K>, &[usize], &mut Workspace, &mut [u64]) + Sync,
+    ) -> Batch {
+        let mut answers = Batch::zeros(job.moduli.bits(), job.items.len());
+        let stride = answers.stride();
+        let shared: Option<Arc<Domain<K>>> = match job.moduli {
+            Moduli::Shared(modulus) => {
+                Some(modulus.constants(|modulus| Domain::new(token, modulus.bits(), &[modulus.value()])))
+            }
+            Moduli::Each(_) => None,
+        };
+        let group = |work: &mut Workspace, (items, out): (&[usize], &mut [u64])| {
+            let own;
+            let domain = match &shared {
+                Some(domain) => domain,
+                None => {
+                    let moduli: Vec<&[u64]> = items.iter().map(|&item| job.moduli.get(item)).collect();
+                    own = Domain::new(token, job.bits, &moduli);
+                    &own
+                }
+            };
+            let mut x = std::mem::replace(&mut work.x, Rows::zeros(0));
+            compute(domain, items, work, &mut x);
+            K::decode(&mut x);
+            for (lane, answer) in out.chunks_exact_mut(stride).enumerate() {
+                domain.store(&x, lane, answer);
+            }
+            work.x = x;
+        };
+        self.pool.install(|| {
+            job.items
+                .par_chunks(K::LANES)
+                .zip(answers.as_limbs_mut().par_chunks_mut(K::LANES * stride))
+                .for_each_init(|| Workspace::new::<K>(job.bits), group);
+        });
+        answers
+    }
+
+    /// Full products `a b`.
+    #[must_use]
+    pub fn mul(&self, a: Operand<'_>, b: Operand<'_>, count: usize) -> Batch {
+        let path = self.choose(Op::Mul, a.bits().max(b.bits()), count);
+        with_kernel!(path, K, token => self.run_products::<K>(token, a, b, count))
+    }
+
+    fn run_products<K: Kernel>(
+        &self,
+        token: K::Token,
+        a: Operand<'_>,
+        b: Operand<'_>,
+        count: usize,
+    ) -> Batch {
+        let mut answers = Batch::zeros(a.bits() + b.bits(), count);
+        let stride = answers.stride();
+        let rows = |bits: usize| Rows::zeros(radix::digits_for(bits, K::WIDTH) * K::LANES);
+        let load = |operand: Operand<'_>, first: usize, rows: &mut Rows| {
+            for lane in 0..K::LANES {
+                let item = operand.get((first + lane).min(count - 1));
+                radix::split(item, K::WIDTH, K::LANES, &mut rows[lane..]);
+            }
+        };
+        let group = |(x, y, product): &mut (Rows, Rows, Rows), (index, out): (usize, &mut [u64])| {
+            load(a, index * K::LANES, x);
+            load(b, index * K::LANES, y);
+            K::product(token, x, y, product);
+            for (lane, answer) in out.chunks_exact_mut(stride).enumerate() {
+                radix::join(&product[lane..], K::WIDTH, K::LANES, answer);
+            }
+        };
+        let workspace = || {
+            let (x, y) = (rows(a.bits()), rows(b.bits()));
+            let product = Rows::zeros(x.len() + y.len());
+            (x, y, product)
+        };
+        self.pool.install(|| {
+            answers
+                .as_limbs_mut()
+                .par_chunks_mut(K::LANES * stride)
+                .enumerate()
+                .for_each_init(workspace, group);
+        });
+        answers
+    }
+
+    /// Runs `work` on this backend's threads.
+    pub fn install<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        self.pool.install(work)
+    }
+}
+
+/// The numbers of some items.
+fn numbers<'a>(operand: Operand<'a>, items: &[usize]) -> Vec<&'a [u64]> {
+    items.iter().map(|&item| operand.get(item)).collect()
+}

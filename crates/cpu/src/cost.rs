@@ -1,0 +1,51 @@
+//! What each path costs, to choose among them.
+//!
+//! The constants are clock cycles per group of lanes, fitted to `modmill bench` on an Emerald
+//! Rapids core; only their ratios matter.
+
+use crate::backend::Path;
+use modmill_core::Op;
+use modmill_core::window::best_fixed_window;
+
+/// Cost of one Montgomery product of `digits` digits: `quadratic d^2 + linear d + constant`.
+struct Fit {
+    quadratic: f64,
+    linear: f64,
+    constant: f64,
+    /// Reading one table entry under a mask, per digit.
+    scan: f64,
+}
+
+const fn fit(path: Path) -> Fit {
+    match path {
+        Path::Row => Fit { quadratic: 3.2, linear: 10.0, constant: 30.0, scan: 1.0 },
+        Path::WideAvx2(_) => Fit { quadratic: 3.4, linear: 20.0, constant: 60.0, scan: 1.0 },
+        Path::WideAvx512(_) => Fit { quadratic: 4.4, linear: 20.0, constant: 60.0, scan: 1.0 },
+        Path::Ifma(_) => Fit { quadratic: 1.7, linear: 8.0, constant: 60.0, scan: 0.8 },
+    }
+}
+
+/// Cycles for one product by a path.
+fn product(path: Path, bits: usize) -> f64 {
+    let digits = path.digits(bits) as f64;
+    let Fit { quadratic, linear, constant, .. } = fit(path);
+    quadratic * digits * digits + linear * digits + constant
+}
+
+/// The best fixed window for an exponent of `exponent_bits` bits.
+#[must_use]
+pub fn window(path: Path, bits: usize, exponent_bits: usize) -> u32 {
+    best_fixed_window(exponent_bits, fit(path).scan * path.digits(bits) as f64 / product(path, bits))
+}
+
+/// Cycles until a batch is done: the groups that one thread computes, one after the other.
+#[must_use]
+pub fn batch(path: Path, op: Op, bits: usize, count: usize, threads: usize) -> f64 {
+    let groups = count.div_ceil(path.lanes()).div_ceil(threads).max(1) as f64;
+    let products = match op {
+        Op::Pow | Op::PowVartime => 1.2 * bits as f64,
+        Op::Mul => 0.5,
+        _ => 2.0,
+    };
+    groups * products * product(path, bits)
+}

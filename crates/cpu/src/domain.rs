@@ -1,0 +1,226 @@
+//! A Montgomery domain: a kernel with the constants to enter and leave it.
+//!
+//! The constants are computed with the kernel's own products, in its own lanes, so that moduli
+//! given per item cost a dozen products to set up instead of a division each.
+
+use crate::kernel::Kernel;
+use crate::rows::Rows;
+use modmill_core::{limbs, radix};
+
+/// Arithmetic modulo `LANES` odd numbers of at least 3.
+pub struct Domain<K: Kernel> {
+    kernel: K,
+    /// The moduli as limbs, lane after lane, `stride` each.
+    moduli: Vec<u64>,
+    stride: usize,
+    /// R mod N: the number one.
+    one: Rows,
+    /// R^2 mod N: a product with it enters the domain.
+    entry: Rows,
+}
+
+/// Working memory for one thread in one domain.
+pub struct Workspace {
+    /// The running value.
+    pub x: Rows,
+    /// The other factor.
+    pub y: Rows,
+    scratch: Rows,
+}
+
+impl Workspace {
+    /// Working memory for any domain of kernel `K` with moduli of at most `bits` bits.
+    #[must_use]
+    pub fn new<K: Kernel>(bits: usize) -> Self {
+        let digits = Domain::<K>::digits_for(bits);
+        let rows = || Rows::zeros(digits * K::LANES);
+        Self { x: rows(), y: rows(), scratch: Rows::zeros(K::scratch_words(digits)) }
+    }
+}
+
+impl<K: Kernel> Domain<K> {
+    /// Digits for moduli of `bits` bits.
+    #[must_use]
+    pub fn digits_for(bits: usize) -> usize {
+        radix::digits_for(bits + K::ROOM, K::WIDTH)
+    }
+
+    /// A domain for odd moduli of at least 3 and at most `bits` bits, one a lane; missing lanes
+    /// repeat the last one.
+    #[must_use]
+    pub fn new(token: K::Token, bits: usize, moduli: &[&[u64]]) -> Self {
+        let digits = Self::digits_for(bits);
+        let stride = bits.div_ceil(64);
+        let mut own = Vec::with_capacity(stride * K::LANES);
+        for lane in 0..K::LANES {
+            own.extend_from_slice(&moduli[lane.min(moduli.len() - 1)][..stride]);
+        }
+        let by_lane: Vec<&[u64]> = own.chunks_exact(stride).collect();
+        let mut plain = Rows::zeros(digits * K::LANES);
+        split_lanes::<K>(&by_lane, &mut plain);
+        let kernel = K::new(token, &plain);
+        let (one, entry) = Self::constants(&kernel, &by_lane);
+        Self { kernel, moduli: own, stride, one, entry }
+    }
+
+    /// One and R^2 in Montgomery form, for each lane.
+    ///
+    /// Shift each modulus up until it fills R: `S = N 2^s` with `R/2 < S < R`. Then `u = R - S`
+    /// is R modulo N and below R/2. Squaring it twice keeps it R (one squared is one) and brings
+    /// it below `R/16 + 2.1 N`; times `2u` this gives the number two, below R/4. From two, the
+    /// binary digits of `log2 R` lead to `2^(log2 R) = R` in Montgomery form, which is R^2. Each
+    /// squaring squares the excess over N relative to R, so that after these five or more of
+    /// them the result is below 2.1 N whatever the size of N.
+    fn constants(kernel: &K, moduli: &[&[u64]]) -> (Rows, Rows) {
+        let bits = K::WIDTH as usize * kernel.digits();
+        let words = bits.div_ceil(64) + 1;
+        let shifted: Vec<(Vec<u64>, Vec<u64>)> = moduli
+            .iter()
+            .map(|modulus| {
+                let mut top = vec![0; words];
+                limbs::shift_left(modulus, bits - limbs::bit_length(modulus), &mut top);
+                let mut once = vec![0; words];
+                once[bits / 64] = 1 << (bits % 64);
+                limbs::sub_assign(&mut once, &top);
+                let mut twice = vec![0; words];
+                limbs::shift_left(&once, 1, &mut twice);
+                (once, twice)
+            })
+            .collect();
+        let rows = |pick: fn(&(Vec<u64>, Vec<u64>)) -> &[u64]| {
+            let mut rows = Rows::zeros(kernel.digits() * K::LANES);
+            split_lanes::<K>(&shifted.iter().map(pick).collect::<Vec<_>>(), &mut rows);
+            K::encode(&mut rows);
+            rows
+        };
+        let mut scratch = Rows::zeros(K::scratch_words(kernel.digits()));
+        let mut one = rows(|pair| &pair.0);
+        kernel.square(&mut one, &mut scratch);
+        kernel.square(&mut one, &mut scratch);
+        let mut two = rows(|pair| &pair.1);
+        kernel.multiply(&mut two, &one, &mut scratch);
+        let mut entry = two.clone();
+        for place in (0..bits.ilog2()).rev() {
+            kernel.square(&mut entry, &mut scratch);
+            if bits >> place & 1 == 1 {
+                kernel.multiply(&mut entry, &two, &mut scratch);
+            }
+        }
+        // The same road for one, so that it too is below 2.1 N.
+        one.copy_from_slice(&entry);
+        let mut unit = Rows::zeros(one.len());
+        unit[..K::LANES].fill(1);
+        K::encode(&mut unit);
+        kernel.multiply(&mut one, &unit, &mut scratch);
+        (one, entry)
+    }
+
+    /// The kernel.
+    pub fn kernel(&self) -> &K {
+        &self.kernel
+    }
+
+    /// The number one in Montgomery form.
+    pub fn one(&self) -> &[u64] {
+        &self.one
+    }
+
+    /// Loads numbers of declared width `bits`, one a lane, any size, into `out` as plain residues
+    /// (not in Montgomery form). Time depends on the declared width alone.
+    ///
+    /// Numbers that fit below `R / 2^ROOM` are taken as they are; longer ones are reduced by
+    /// Horner's rule over chunks below R/32, each step one product and one sum.
+    pub fn load(&self, numbers: &[&[u64]], bits: usize, out: &mut [u64], work: &mut Workspace) {
+        let capacity = K::WIDTH as usize * self.kernel.digits() - K::ROOM;
+        if bits <= capacity {
+            split_lanes_at::<K>(numbers, 0, bits, out);
+            return K::encode(out);
+        }
+        let chunk_bits = K::WIDTH as usize * self.kernel.digits() - 5;
+        let chunk = |index: usize, rows: &mut [u64]| {
+            let start = index * chunk_bits;
+            split_lanes_at::<K>(numbers, start, bits.min(start + chunk_bits), rows);
+            K::encode(rows);
+        };
+        let shift = self.power_of_two(chunk_bits, work);
+        let top = bits.div_ceil(chunk_bits) - 1;
+        chunk(top, out);
+        for index in (0..top).rev() {
+            self.kernel.multiply(out, &shift, &mut work.scratch);
+            chunk(index, &mut work.y);
+            self.kernel.add(out, &work.y);
+        }
+    }
+
+    /// `2^place` in Montgomery form, for a place within R.
+    fn power_of_two(&self, place: usize, work: &mut Workspace) -> Rows {
+        let mut power = Rows::zeros(self.one.len());
+        let (digit, bit) = (place / K::WIDTH as usize, place % K::WIDTH as usize);
+        power[digit * K::LANES..][..K::LANES].fill(1 << bit);
+        K::encode(&mut power);
+        self.kernel.multiply(&mut power, &self.entry, &mut work.scratch);
+        power
+    }
+
+    /// Loads numbers and brings them into Montgomery form.
+    pub fn enter(&self, numbers: &[&[u64]], bits: usize, out: &mut [u64], work: &mut Workspace) {
+        self.load(numbers, bits, out, work);
+        self.multiply(out, &self.entry, work);
+    }
+
+    /// `x <- x y / R`.
+    pub fn multiply(&self, x: &mut [u64], y: &[u64], work: &mut Workspace) {
+        self.kernel.multiply(x, y, &mut work.scratch);
+    }
+
+    /// `x <- x^2 / R`.
+    pub fn square(&self, x: &mut [u64], work: &mut Workspace) {
+        self.kernel.square(x, &mut work.scratch);
+    }
+
+    /// Undoes the factor 1/R of one product of plain numbers, leaving a value below `2.3 N`
+    /// that [`Domain::store`] makes canonical.
+    pub fn restore(&self, x: &mut [u64], work: &mut Workspace) {
+        self.kernel.multiply(x, &self.entry, &mut work.scratch);
+    }
+
+    /// Leaves Montgomery form: a product with one, at most 2N.
+    pub fn leave(&self, x: &mut [u64], work: &mut Workspace) {
+        work.y.fill(0);
+        work.y[..K::LANES].fill(1);
+        K::encode(&mut work.y);
+        self.kernel.multiply(x, &work.y, &mut work.scratch);
+    }
+
+    /// Writes lane `lane` of plain values below 4N as a canonical number of `out.len()` limbs.
+    pub fn store(&self, digits: &[u64], lane: usize, out: &mut [u64]) {
+        let modulus = &self.moduli[lane * self.stride..][..self.stride];
+        let mut wide = zeroize::Zeroizing::new(vec![0; self.stride + 1]);
+        radix::join(&digits[lane..], K::WIDTH, K::LANES, &mut wide);
+        let mut twice = vec![0; self.stride + 1];
+        limbs::shift_left(modulus, 1, &mut twice);
+        limbs::reduce_once(&mut wide, &twice);
+        limbs::reduce_once(&mut wide, modulus);
+        let used = out.len().min(self.stride);
+        out[..used].copy_from_slice(&wide[..used]);
+        out[used..].fill(0);
+    }
+}
+
+/// Splits a number a lane into plain digits; missing lanes repeat the last number.
+fn split_lanes<K: Kernel>(numbers: &[&[u64]], rows: &mut [u64]) {
+    split_lanes_at::<K>(numbers, 0, usize::MAX, rows);
+}
+
+/// The same for bits `start..end` of each number.
+fn split_lanes_at<K: Kernel>(numbers: &[&[u64]], start: usize, end: usize, rows: &mut [u64]) {
+    let width = K::WIDTH as usize;
+    for lane in 0..K::LANES {
+        let number = numbers[lane.min(numbers.len() - 1)];
+        for (index, digit) in rows[lane..].iter_mut().step_by(K::LANES).enumerate() {
+            let from = start + index * width;
+            let count = end.saturating_sub(from).min(width);
+            *digit = if count == 0 { 0 } else { limbs::bits_at(number, from, count as u32) };
+        }
+    }
+}

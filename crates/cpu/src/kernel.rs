@@ -1,0 +1,68 @@
+//! What a family of algorithms must offer so that the rest of the backend can drive it.
+
+use modmill_core::{Family, Isa};
+
+/// Montgomery arithmetic modulo `LANES` odd numbers side by side.
+///
+/// # Layout
+/// A number is `digits` digits of `WIDTH` bits; digit `i` of lane `l` is word `i * LANES + l`
+/// of a slice that starts on a 64-byte boundary. How a digit is written into its word is the
+/// kernel's affair ([`Kernel::encode`], [`Kernel::decode`]).
+///
+/// # Range
+/// With `R = 2^(WIDTH * digits)`, operands are residues in Orup and Walter's sense, not
+/// canonical: any value below R/2 that is right modulo N, so that no product ends in a
+/// data-dependent subtraction. `digits` leaves `ROOM` bits above the modulus, `N < R / 2^ROOM`.
+/// The contract every kernel keeps:
+/// * inputs `x, y < R` with `x y <= R^2 / 4` give a result below `R/2` that is
+///   `x y / R (mod N)`, and for small inputs below `x y / R + 2N + 1`;
+/// * a product with the number one is therefore at most `2N`, which is how
+///   [`crate::domain::Domain`] leaves the representation.
+///
+/// A kernel without room (`ROOM = 0`) takes any inputs below R and gives results below R.
+pub trait Kernel: Sized + Send + Sync + 'static {
+    /// Numbers computed side by side.
+    const LANES: usize;
+    /// Bits per digit.
+    const WIDTH: u32;
+    /// Bits of R that lie above the longest modulus, at least.
+    const ROOM: usize;
+    /// The family of algorithms.
+    const FAMILY: Family;
+    /// The instruction set.
+    const ISA: Isa;
+    /// Proof that the instruction set is there: only detection makes one.
+    type Token: Copy + Send + Sync;
+
+    /// Set-up for odd moduli given as plain digits in the layout above (not yet encoded).
+    fn new(token: Self::Token, moduli: &[u64]) -> Self;
+
+    /// Digits per number.
+    fn digits(&self) -> usize;
+
+    /// Words of scratch space that [`Kernel::multiply`] and [`Kernel::square`] need.
+    fn scratch_words(digits: usize) -> usize;
+
+    /// `x <- x y / R`, Montgomery's product.
+    fn multiply(&self, x: &mut [u64], y: &[u64], scratch: &mut [u64]);
+
+    /// `x <- x^2 / R`; cheaper than a product.
+    fn square(&self, x: &mut [u64], scratch: &mut [u64]);
+
+    /// `x <- x + y` for `y < R/32`: the sum is again a valid input of a product with a
+    /// residue below R/8.
+    fn add(&self, x: &mut [u64], y: &[u64]);
+
+    /// Reads entry `indices[l]` of the table for each lane `l` into `out`, passing over the
+    /// whole table so that neither the instructions nor the addresses depend on the indices.
+    fn select(&self, table: &[u64], indices: &[u64], out: &mut [u64]);
+
+    /// Plain digits, each below `2^WIDTH`, to the kernel's own writing, in place.
+    fn encode(_digits: &mut [u64]) {}
+
+    /// The kernel's own writing, carries included, to plain digits, each below `2^WIDTH`.
+    fn decode(_digits: &mut [u64]) {}
+
+    /// Full products `x y` of plain digits into plain digits; `out` is as long as both together.
+    fn product(token: Self::Token, x: &[u64], y: &[u64], out: &mut [u64]);
+}

@@ -1,0 +1,15 @@
+//! The CPU backend: one Montgomery domain, several kernels (portable, AVX2, AVX-512), the choice
+//! among them, and all cores through a thread pool.
+
+pub mod backend;
+pub mod cost;
+pub mod domain;
+pub mod inverse;
+pub mod isa;
+pub mod kernel;
+pub mod portable;
+pub mod pow;
+pub mod power_of_two;
+pub mod rows;
+
+pub use backend::{Cpu, Settings};

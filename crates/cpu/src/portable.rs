@@ -1,0 +1,3 @@
+//! Plain Rust, any architecture.
+
+pub mod row;

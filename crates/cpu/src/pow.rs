@@ -1,0 +1,140 @@
+//! Exponentiation in a Montgomery domain.
+
+use crate::domain::{Domain, Workspace};
+use crate::kernel::Kernel;
+use crate::rows::Rows;
+use modmill_core::limbs::{bit_length, bits_at};
+use modmill_core::window::{SlidingStep, best_sliding_steps_vartime};
+
+/// The most lanes any kernel has.
+const MAX_LANES: usize = 8;
+
+/// `x <- x^e` in Montgomery form, for a secret exponent a lane of declared width `bits`.
+///
+/// Fixed windows: after every `window` squarings one product, also for the digit zero, by a
+/// table entry read with [`Kernel::select`]. The sequence of operations and addresses depends on
+/// `bits` and `window` alone ("wide samples", section II: constant time by a fixed window and
+/// the Orup/Walter range).
+pub fn pow<K: Kernel>(
+    domain: &Domain<K>,
+    x: &mut [u64],
+    exponents: &[&[u64]],
+    bits: usize,
+    window: u32,
+    work: &mut Workspace,
+) {
+    let table = powers(domain, x, 1 << window, work);
+    let mut indices = zeroize::Zeroizing::new([0u64; MAX_LANES]);
+    fixed_windows(domain, x, bits, window, work, |place, out| {
+        for (lane, index) in indices[..K::LANES].iter_mut().enumerate() {
+            let exponent = exponents[lane.min(exponents.len() - 1)];
+            let start = place * window as usize;
+            *index = bits_at(exponent, start, window.min((bits - start) as u32));
+        }
+        domain.kernel().select(&table, &indices[..K::LANES], out);
+    });
+}
+
+/// `x <- x^e` for one public exponent in all lanes, by sliding windows over its own bits.
+pub fn pow_shared_vartime<K: Kernel>(
+    domain: &Domain<K>,
+    x: &mut [u64],
+    exponent: &[u64],
+    work: &mut Workspace,
+) {
+    let (window, steps) = best_sliding_steps_vartime(exponent);
+    let Some((&first, rest)) = steps.split_first() else {
+        return x.copy_from_slice(domain.one());
+    };
+    // Odd powers: entry i holds x^(2i + 1).
+    let entries = 1usize << (window - 1);
+    let mut table = Rows::zeros(entries * x.len());
+    table[..x.len()].copy_from_slice(x);
+    if entries > 1 {
+        domain.square(x, work);
+        for entry in 1..entries {
+            let (done, next) = table.split_at_mut(entry * x.len());
+            next[..x.len()].copy_from_slice(&done[(entry - 1) * x.len()..]);
+            domain.multiply(&mut next[..x.len()], x, work);
+        }
+    }
+    let len = x.len();
+    let odd = |power: u64| &table[power as usize / 2 * len..][..len];
+    // The first step would square the number one: start from its odd power instead.
+    x.copy_from_slice(odd(first.odd_power.unwrap_or(1)));
+    for &SlidingStep { squarings, odd_power } in rest {
+        for _ in 0..squarings {
+            domain.square(x, work);
+        }
+        if let Some(power) = odd_power {
+            domain.multiply(x, odd(power), work);
+        }
+    }
+}
+
+/// `x <- x^e` for a public exponent a lane: fixed windows in step, table entries read directly.
+pub fn pow_each_vartime<K: Kernel>(
+    domain: &Domain<K>,
+    x: &mut [u64],
+    exponents: &[&[u64]],
+    window: u32,
+    work: &mut Workspace,
+) {
+    let bits = exponents.iter().map(|exponent| bit_length(exponent)).max().unwrap_or(0);
+    let table = powers(domain, x, 1 << window, work);
+    fixed_windows(domain, x, bits, window, work, |place, out| {
+        for lane in 0..K::LANES {
+            let exponent = exponents[lane.min(exponents.len() - 1)];
+            let entry = bits_at(exponent, place * window as usize, window) as usize * out.len();
+            let column = table[entry + lane..].iter().step_by(K::LANES);
+            for (to, from) in out[lane..].iter_mut().step_by(K::LANES).zip(column) {
+                *to = *from;
+            }
+        }
+    });
+}
+
+/// The loop of a fixed window over exponents of `bits` bits; `read` fetches the table entries for
+/// the window at a place.
+fn fixed_windows<K: Kernel>(
+    domain: &Domain<K>,
+    x: &mut [u64],
+    bits: usize,
+    window: u32,
+    work: &mut Workspace,
+    mut read: impl FnMut(usize, &mut [u64]),
+) {
+    let places = bits.div_ceil(window as usize);
+    if places == 0 {
+        return x.copy_from_slice(domain.one());
+    }
+    let mut factor = Rows::zeros(x.len());
+    read(places - 1, x);
+    for place in (0..places - 1).rev() {
+        for _ in 0..window {
+            domain.square(x, work);
+        }
+        read(place, &mut factor);
+        domain.multiply(x, &factor, work);
+    }
+}
+
+/// The powers 0 to `entries - 1` of x, one after the other; even ones by squaring.
+fn powers<K: Kernel>(domain: &Domain<K>, x: &[u64], entries: usize, work: &mut Workspace) -> Rows {
+    let len = x.len();
+    let mut table = Rows::zeros(entries * len);
+    table[..len].copy_from_slice(domain.one());
+    table[len..2 * len].copy_from_slice(x);
+    for entry in 2..entries {
+        let (done, next) = table.split_at_mut(entry * len);
+        let next = &mut next[..len];
+        if entry % 2 == 0 {
+            next.copy_from_slice(&done[entry / 2 * len..][..len]);
+            domain.square(next, work);
+        } else {
+            next.copy_from_slice(&done[(entry - 1) * len..]);
+            domain.multiply(next, x, work);
+        }
+    }
+    table
+}

@@ -1,0 +1,104 @@
+//! Arithmetic modulo 2^k: what even moduli need beside their odd part. Values may be secret, so
+//! nothing here looks at them; `k` is public.
+
+use modmill_core::limbs::{bits_at, inverse_of_odd};
+use zeroize::Zeroizing;
+
+/// A number modulo 2^k: `k.div_ceil(64)` limbs.
+pub type Residue = Zeroizing<Vec<u64>>;
+
+/// `value mod 2^k`.
+#[must_use]
+pub fn reduce(value: &[u64], k: usize) -> Residue {
+    let mut low: Residue = Zeroizing::new(value.iter().copied().take(k.div_ceil(64)).collect());
+    low.resize(k.div_ceil(64), 0);
+    mask(&mut low, k);
+    low
+}
+
+fn mask(value: &mut [u64], k: usize) {
+    if let Some(top) = value.last_mut().filter(|_| !k.is_multiple_of(64)) {
+        *top &= (1 << (k % 64)) - 1;
+    }
+}
+
+/// `a b mod 2^k` for residues.
+#[must_use]
+pub fn mul(a: &[u64], b: &[u64], k: usize) -> Residue {
+    let mut product = Zeroizing::new(vec![0u64; a.len()]);
+    for (i, &x) in a.iter().enumerate() {
+        let mut carry = 0u64;
+        for (to, &y) in product[i..].iter_mut().zip(b) {
+            // At most (2^64 - 1)^2 + 2 (2^64 - 1) = 2^128 - 1.
+            let sum = u128::from(x) * u128::from(y) + u128::from(*to) + u128::from(carry);
+            *to = sum as u64;
+            carry = (sum >> 64) as u64;
+        }
+    }
+    mask(&mut product, k);
+    product
+}
+
+/// `a - b mod 2^k` for residues.
+#[must_use]
+pub fn sub(a: &[u64], b: &[u64], k: usize) -> Residue {
+    let mut difference = Zeroizing::new(a.to_vec());
+    modmill_core::limbs::sub_assign(&mut difference, b);
+    mask(&mut difference, k);
+    difference
+}
+
+/// `base^exponent mod 2^k` by squaring and multiplying under a mask: time depends on the
+/// exponent's declared width alone.
+#[must_use]
+pub fn pow(base: &[u64], exponent: &[u64], exponent_bits: usize, k: usize) -> Residue {
+    let base = reduce(base, k);
+    let mut power = reduce(&[1], k);
+    for place in (0..exponent_bits).rev() {
+        power = mul(&power, &power, k);
+        let multiplied = mul(&power, &base, k);
+        let take = bits_at(exponent, place, 1).wrapping_neg();
+        for (limb, other) in power.iter_mut().zip(multiplied.iter()) {
+            *limb ^= (*limb ^ other) & take;
+        }
+    }
+    power
+}
+
+/// Inverse of an odd residue by Newton's iteration `x <- x (2 - a x)`, which doubles the number
+/// of correct low bits.
+#[must_use]
+pub fn inverse_of_odd_residue(a: &[u64], k: usize) -> Residue {
+    let mut inverse = reduce(&[inverse_of_odd(a[0])], k);
+    let two = reduce(&[2], k);
+    let mut correct = 64;
+    while correct < k {
+        inverse = mul(&inverse, &sub(&two, &mul(a, &inverse, k), k), k);
+        correct *= 2;
+    }
+    inverse
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use modmill_core::reference::Natural;
+
+    #[test]
+    fn powers_and_inverses_agree_with_the_reference() {
+        let a = [0x9e37_79b9_7f4a_7c15, 0xf39c_c060_5ced_c835, 0x1082_276b_f3a2_7251];
+        let exponents: [&[u64]; 5] = [&[0], &[1], &[2], &[65537], &[u64::MAX, 3]];
+        for k in [1, 2, 63, 64, 65, 127, 128, 150, 192, 300] {
+            let mut modulus = vec![0u64; k / 64 + 1];
+            modulus[k / 64] = 1 << (k % 64);
+            let n = Natural::from_limbs(&modulus);
+            for exponent in exponents {
+                let expected = Natural::from_limbs(&a).power(&Natural::from_limbs(exponent), &n);
+                let found = pow(&a, exponent, 64 * exponent.len(), k);
+                assert_eq!(Natural::from_limbs(&found), expected, "k = {k}");
+            }
+            let residue = reduce(&a, k);
+            assert_eq!(mul(&residue, &inverse_of_odd_residue(&residue, k), k), reduce(&[1], k));
+        }
+    }
+}

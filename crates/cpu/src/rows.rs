@@ -1,0 +1,65 @@
+//! Working memory of the kernels: aligned, and zeroized when dropped.
+
+use std::ops::{Deref, DerefMut};
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+/// Words to align to: a cache line, which is one AVX-512 register.
+const LINE: usize = 8;
+
+/// Words that start on a 64-byte boundary and are zeroized on drop.
+#[derive(Zeroize, ZeroizeOnDrop)]
+pub struct Rows {
+    words: Vec<u64>,
+    start: usize,
+    len: usize,
+}
+
+impl Rows {
+    /// `len` zero words.
+    #[must_use]
+    pub fn zeros(len: usize) -> Self {
+        let words = vec![0; len + LINE - 1];
+        // align_offset may refuse to answer; alignment is then only a matter of speed.
+        let start = words.as_ptr().align_offset(8 * LINE).min(LINE - 1);
+        Self { words, start, len }
+    }
+}
+
+impl Clone for Rows {
+    fn clone(&self) -> Self {
+        let mut copy = Self::zeros(self.len);
+        copy.copy_from_slice(self);
+        copy
+    }
+}
+
+impl Deref for Rows {
+    type Target = [u64];
+
+    fn deref(&self) -> &[u64] {
+        &self.words[self.start..][..self.len]
+    }
+}
+
+impl DerefMut for Rows {
+    fn deref_mut(&mut self) -> &mut [u64] {
+        &mut self.words[self.start..][..self.len]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_aligned_and_copies_too() {
+        for len in [1, 7, 8, 100] {
+            let mut rows = Rows::zeros(len);
+            rows.fill(3);
+            for rows in [&rows, &rows.clone()] {
+                assert_eq!(rows.as_ptr() as usize % 64, 0);
+                assert_eq!(&rows[..], vec![3; len]);
+            }
+        }
+    }
+}

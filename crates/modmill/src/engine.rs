@@ -1,0 +1,296 @@
+//! The engine: checks a call, sorts its items, hands them to a backend, and puts the answers
+//! back in order.
+
+use crate::even::{self, OddParts};
+use crate::sort::{Sorted, sort};
+use modmill_core::{
+    Batch, Error, Family, Isa, ItemError, ItemErrorKind, Job, MAX_BITS, Moduli, Op, Operand, Plan, limbs,
+};
+use modmill_cpu::{Cpu, Settings, inverse, power_of_two as two};
+use rayon::prelude::*;
+
+/// Batch modular arithmetic on this machine.
+///
+/// An engine owns its worker threads; make one and share it (`&Engine` is `Sync`).
+pub struct Engine {
+    cpu: Cpu,
+}
+
+/// Settings of an [`Engine`]; what is not set is chosen by measurement.
+#[derive(Debug, Clone, Default)]
+pub struct EngineBuilder {
+    settings: Settings,
+}
+
+impl EngineBuilder {
+    /// Use no more than this instruction set (`MODMILL_CPU` does the same from outside).
+    #[must_use]
+    pub fn isa(mut self, isa: Isa) -> Self {
+        self.settings.isa = Some(isa);
+        self
+    }
+
+    /// Use this family of algorithms for everything; an error if nothing here has it.
+    #[must_use]
+    pub fn family(mut self, family: Family) -> Self {
+        self.settings.family = Some(family);
+        self
+    }
+
+    /// Worker threads; all cores by default.
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.settings.threads = Some(threads);
+        self
+    }
+
+    /// Starts the engine.
+    pub fn build(self) -> Result<Engine, Error> {
+        Ok(Engine { cpu: Cpu::new(self.settings)? })
+    }
+}
+
+/// A result modulo the odd part of N; the result modulo a power of two: the two halves of an
+/// operation.
+struct Halves<Odd, Two> {
+    odd: Odd,
+    two: Two,
+}
+
+impl Engine {
+    /// An engine on the best this machine has.
+    pub fn new() -> Result<Self, Error> {
+        Self::builder().build()
+    }
+
+    /// An engine with some things fixed.
+    #[must_use]
+    pub fn builder() -> EngineBuilder {
+        EngineBuilder::default()
+    }
+
+    /// How a batch of `count` items of `bits` bits will be computed, and why. Exponents are
+    /// taken to be as long as the modulus.
+    #[must_use]
+    pub fn explain(&self, op: Op, bits: usize, count: usize) -> Plan {
+        self.cpu.plan(op, bits, count, bits)
+    }
+
+    /// Worker threads.
+    #[must_use]
+    pub fn threads(&self) -> usize {
+        self.cpu.threads()
+    }
+
+    /// The instruction set and family of every path this engine may choose, slowest kind first.
+    #[must_use]
+    pub fn paths(&self) -> Vec<(Isa, Family)> {
+        self.cpu.paths().iter().map(|path| (path.isa(), path.family())).collect()
+    }
+
+    /// Full products `a b`, as wide as both factors together.
+    pub fn mul<'a>(&self, a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<Batch, Error> {
+        let (a, b) = (a.into(), b.into());
+        let count = common_length(&[("a", a.len()), ("b", b.len())])?;
+        check_widths(&[("a", a.bits()), ("b", b.bits())])?;
+        if count == 0 {
+            return Ok(Batch::zeros(a.bits() + b.bits(), 0));
+        }
+        Ok(self.cpu.mul(a, b, count))
+    }
+
+    /// `a b mod N`.
+    pub fn mul_mod<'a>(
+        &self,
+        a: impl Into<Operand<'a>>,
+        b: impl Into<Operand<'a>>,
+        moduli: impl Into<Moduli<'a>>,
+    ) -> Result<Batch, Error> {
+        let (a, b) = (a.into(), b.into());
+        self.modular(
+            a,
+            ("b", b),
+            moduli.into(),
+            &Halves {
+                odd: |job: &Job<'_>| self.cpu.mul_mod(job),
+                two: |item, k| two::mul(&two::reduce(a.get(item), k), &two::reduce(b.get(item), k), k),
+            },
+        )
+    }
+
+    /// `a^2 mod N`.
+    pub fn square_mod<'a>(
+        &self,
+        a: impl Into<Operand<'a>>,
+        moduli: impl Into<Moduli<'a>>,
+    ) -> Result<Batch, Error> {
+        let a = a.into();
+        self.modular(
+            a,
+            ("a", a),
+            moduli.into(),
+            &Halves {
+                odd: |job: &Job<'_>| self.cpu.square_mod(job),
+                two: |item, k| {
+                    let residue = two::reduce(a.get(item), k);
+                    two::mul(&residue, &residue, k)
+                },
+            },
+        )
+    }
+
+    /// `base^exponent mod N`, constant-time in bases and exponents: time depends on the declared
+    /// widths and on the moduli's lengths and parity alone.
+    pub fn pow<'a>(
+        &self,
+        bases: impl Into<Operand<'a>>,
+        exponents: impl Into<Operand<'a>>,
+        moduli: impl Into<Moduli<'a>>,
+    ) -> Result<Batch, Error> {
+        let (bases, exponents) = (bases.into(), exponents.into());
+        self.modular(
+            bases,
+            ("exponents", exponents),
+            moduli.into(),
+            &Halves {
+                odd: |job: &Job<'_>| self.cpu.pow(job),
+                two: |item, k| two::pow(bases.get(item), exponents.get(item), exponents.bits(), k),
+            },
+        )
+    }
+
+    /// `base^exponent mod N` for public exponents: leading zeros are skipped, and short exponents
+    /// such as 65537 take the short road.
+    pub fn pow_vartime<'a>(
+        &self,
+        bases: impl Into<Operand<'a>>,
+        exponents: impl Into<Operand<'a>>,
+        moduli: impl Into<Moduli<'a>>,
+    ) -> Result<Batch, Error> {
+        let (bases, exponents) = (bases.into(), exponents.into());
+        self.modular(
+            bases,
+            ("exponents", exponents),
+            moduli.into(),
+            &Halves {
+                odd: |job: &Job<'_>| self.cpu.pow_vartime(job),
+                two: |item, k| {
+                    let exponent = exponents.get(item);
+                    two::pow(bases.get(item), exponent, limbs::bit_length(exponent), k)
+                },
+            },
+        )
+    }
+
+    /// `a^-1 mod N`, constant-time in the numbers. An item that shares a factor with its modulus
+    /// is an error of its own; the others are answered.
+    pub fn inv<'a>(&self, a: impl Into<Operand<'a>>, moduli: impl Into<Moduli<'a>>) -> Result<Batch, Error> {
+        let (a, moduli) = (a.into(), moduli.into());
+        let count = common_length(&[("a", a.len()), ("moduli", moduli.len())])?;
+        check_widths(&[("a", a.bits()), ("modulus", moduli.bits())])?;
+        let answers: Vec<Result<two::Residue, ItemErrorKind>> = self.cpu.install(|| {
+            (0..count)
+                .into_par_iter()
+                .map(|item| {
+                    let modulus = moduli.get(item);
+                    match limbs::bit_length(modulus) {
+                        0 => Err(ItemErrorKind::ZeroModulus),
+                        bits => inverse::invert(a.get(item), &modulus[..bits.div_ceil(64)])
+                            .ok_or(ItemErrorKind::NotInvertible),
+                    }
+                })
+                .collect()
+        });
+        let mut batch = Batch::zeros(moduli.bits(), count);
+        let mut failed = Vec::new();
+        for (index, answer) in answers.into_iter().enumerate() {
+            match answer {
+                Ok(value) => batch.get_mut(index)[..value.len()].copy_from_slice(&value),
+                Err(kind) => failed.push(ItemError { index, kind }),
+            }
+        }
+        finish(batch, failed)
+    }
+
+    /// Runs a modular operation: odd moduli on the backend, even ones as odd part and power of two.
+    fn modular<Odd, Two>(
+        &self,
+        a: Operand<'_>,
+        (b_name, b): (&'static str, Operand<'_>),
+        moduli: Moduli<'_>,
+        halves: &Halves<Odd, Two>,
+    ) -> Result<Batch, Error>
+    where
+        Odd: Fn(&Job<'_>) -> Batch + Sync,
+        Two: Fn(usize, usize) -> two::Residue + Sync,
+    {
+        let count = common_length(&[("bases", a.len()), (b_name, b.len()), ("moduli", moduli.len())])?;
+        check_widths(&[("base", a.bits()), (b_name, b.bits()), ("modulus", moduli.bits())])?;
+        let mut answers = Batch::zeros(moduli.bits(), count);
+        let sorted = sort(moduli, 0..count);
+        compute_odd(&sorted, a, b, moduli, &halves.odd, &mut answers);
+        if !sorted.even.is_empty() {
+            let odd_parts = OddParts::of(moduli, &sorted.even);
+            let odd = odd_parts.moduli();
+            compute_odd(&sort(odd, sorted.even.iter().copied()), a, b, odd, &halves.odd, &mut answers);
+            let stride = answers.stride();
+            let joined: Vec<two::Residue> = self.cpu.install(|| {
+                let join = |&item: &usize| {
+                    let k = limbs::trailing_zeros(moduli.get(item)).unwrap_or(0);
+                    let mut out = two::reduce(&[], 64 * stride);
+                    even::join(answers.get(item), odd.get(item), &(halves.two)(item, k), k, &mut out);
+                    out
+                };
+                sorted.even.par_iter().map(join).collect()
+            });
+            for (&item, answer) in sorted.even.iter().zip(joined) {
+                answers.get_mut(item).copy_from_slice(&answer);
+            }
+        }
+        let zero_modulus = |index| ItemError { index, kind: ItemErrorKind::ZeroModulus };
+        finish(answers, sorted.zero.into_iter().map(zero_modulus).collect())
+    }
+}
+
+/// Runs the odd groups and puts their answers where they belong.
+fn compute_odd(
+    sorted: &Sorted,
+    a: Operand<'_>,
+    b: Operand<'_>,
+    moduli: Moduli<'_>,
+    run: impl Fn(&Job<'_>) -> Batch,
+    answers: &mut Batch,
+) {
+    for group in sorted.odd.values() {
+        let done = run(&Job { items: &group.items, bits: group.bits, a, b, moduli });
+        for (&item, answer) in group.items.iter().zip(done.iter()) {
+            answers.get_mut(item)[..answer.len()].copy_from_slice(answer);
+        }
+    }
+}
+
+fn finish(answers: Batch, failed: Vec<ItemError>) -> Result<Batch, Error> {
+    if failed.is_empty() { Ok(answers) } else { Err(Error::items(answers, failed)) }
+}
+
+/// The number of items that all operands agree on; one if all are shared.
+fn common_length(operands: &[(&'static str, Option<usize>)]) -> Result<usize, Error> {
+    let mut common = None;
+    for &(what, len) in operands {
+        match (common, len) {
+            (Some(expected), Some(found)) if expected != found => {
+                return Err(Error::LengthMismatch { what, expected, found });
+            }
+            (None, Some(_)) => common = len,
+            _ => {}
+        }
+    }
+    Ok(common.unwrap_or(1))
+}
+
+fn check_widths(operands: &[(&'static str, usize)]) -> Result<(), Error> {
+    match operands.iter().find(|(_, bits)| *bits > MAX_BITS) {
+        Some(&(what, bits)) => Err(Error::TooLong { what, bits, limit: MAX_BITS }),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,31 @@
+//! Batch modular arithmetic on big integers.
+//!
+//! ```
+//! use modmill::{Batch, Engine, Op};
+//!
+//! let engine = Engine::new()?;
+//! let bases = Batch::from_hex(["3", "0x10001", "deadbeef"])?;
+//! let exponents = Batch::from_hex(["ffff", "2", "0"])?;
+//! let moduli = Batch::from_hex(["fffffffb", "1000", "7"])?; // odd or even, any lengths
+//! let powers = engine.pow(&bases, &exponents, &moduli)?;
+//! assert_eq!(powers.to_hex(1), "1");
+//! println!("{}", engine.explain(Op::Pow, 2048, 10_000));
+//! # Ok::<(), modmill::Error>(())
+//! ```
+//!
+//! Every operation takes operands per item or shared by all items ([`Operand`], [`Moduli`]), and
+//! answers in order. Moduli may be odd or even, of any length from 1 bit to [`MAX_BITS`]; bases
+//! need not be reduced. Items that have no answer are named in the error, which still carries
+//! the answers of all others ([`Error::Items`]).
+#![forbid(unsafe_code)]
+
+mod engine;
+mod even;
+mod prime;
+mod sort;
+
+pub use engine::{Engine, EngineBuilder};
+pub use modmill_core::{
+    Backend, Batch, BatchView, Error, Family, Isa, ItemError, ItemErrorKind, MAX_BITS, Moduli, Modulus, Op,
+    Operand, Partial, Plan, hex,
+};

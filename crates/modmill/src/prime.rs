@@ -1,0 +1,122 @@
+//! Miller-Rabin as a batch.
+
+use crate::Engine;
+use modmill_core::{Batch, Error, MAX_BITS, Operand, limbs};
+use zeroize::Zeroizing;
+
+impl Engine {
+    /// Whether each candidate passes a Miller-Rabin round to each of the given public bases
+    /// (reduced modulo the candidate; a base that reduces to 0, 1 or -1 says nothing and passes).
+    ///
+    /// The powers are constant-time in the candidates. How often two divides `n - 1`, and whether
+    /// a candidate was composite, shows in the time.
+    pub fn is_probable_prime(&self, candidates: &Batch, bases: &[u64]) -> Result<Vec<bool>, Error> {
+        if candidates.bits() > MAX_BITS {
+            return Err(Error::TooLong { what: "candidate", bits: candidates.bits(), limit: MAX_BITS });
+        }
+        let mut verdicts: Vec<bool> =
+            candidates.iter().map(|n| n.first().is_some_and(|low| low & 1 == 1)).collect();
+        // 0 and 1 are not prime, 2 is; 3 passes by itself below.
+        for (verdict, n) in verdicts.iter_mut().zip(candidates.iter()) {
+            match (limbs::bit_length(n), n.first()) {
+                (2, Some(2)) => *verdict = true,
+                (0 | 1, _) => *verdict = false,
+                _ => {}
+            }
+        }
+        for &base in bases {
+            let tested: Vec<usize> = (0..candidates.len())
+                .filter(|&item| verdicts[item] && candidates.get(item)[0] & 1 == 1)
+                .collect();
+            for (item, passed) in tested.iter().zip(self.miller_rabin_round(candidates, &tested, base)?) {
+                verdicts[*item] = passed;
+            }
+        }
+        Ok(verdicts)
+    }
+
+    /// One round for odd candidates of at least 3.
+    fn miller_rabin_round(
+        &self,
+        candidates: &Batch,
+        tested: &[usize],
+        base: u64,
+    ) -> Result<Vec<bool>, Error> {
+        if tested.is_empty() {
+            return Ok(Vec::new());
+        }
+        let pick = |shape: &dyn Fn(&[u64], &mut [u64])| {
+            let mut batch = Batch::zeros(candidates.bits(), tested.len());
+            for (index, &item) in tested.iter().enumerate() {
+                shape(candidates.get(item), batch.get_mut(index));
+            }
+            batch
+        };
+        let moduli = pick(&|n, out| out.copy_from_slice(n));
+        let minus_one = pick(&|n, out| {
+            out.copy_from_slice(n);
+            out[0] -= 1;
+        });
+        let twos = |n: &[u64]| {
+            let mut even = Zeroizing::new(n.to_vec());
+            even[0] -= 1;
+            limbs::trailing_zeros(&even).unwrap_or(0)
+        };
+        let odd_exponents = pick(&|n, out| {
+            let mut even = Zeroizing::new(n.to_vec());
+            even[0] -= 1;
+            limbs::shift_right(&even, twos(n), out);
+        });
+        let base = [base];
+        let base = Operand::Shared { bits: 64, value: &base };
+        let reduced = self.mul_mod(base, Operand::Shared { bits: 1, value: &[1] }, &moduli)?;
+        let mut powers = self.pow(base, &odd_exponents, &moduli)?;
+        let is_one = |value: &[u64]| value[0] == 1 && value[1..].iter().all(|&limb| limb == 0);
+        let mut passed: Vec<bool> = (0..tested.len())
+            .map(|index| {
+                let base = reduced.get(index);
+                let trivial =
+                    base.iter().all(|&limb| limb == 0) || is_one(base) || base == minus_one.get(index);
+                let power = powers.get(index);
+                trivial || is_one(power) || power == minus_one.get(index)
+            })
+            .collect();
+        let longest = moduli.iter().map(twos).max().unwrap_or(0);
+        for squarings in 1..longest {
+            if passed.iter().all(|&passed| passed) {
+                break;
+            }
+            powers = self.square_mod(&powers, &moduli)?;
+            for (index, passed) in passed.iter_mut().enumerate() {
+                *passed |= squarings < twos(moduli.get(index)) && powers.get(index) == minus_one.get(index);
+            }
+        }
+        Ok(passed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_numbers_are_sorted_right() {
+        let engine = Engine::new().unwrap();
+        let candidates = Batch::from_values((0..2000u64).map(|n| [n]));
+        let verdicts = engine.is_probable_prime(&candidates, &[2, 3, 5, 7]).unwrap();
+        for (n, verdict) in verdicts.into_iter().enumerate() {
+            let prime = n > 1 && (2..n).take_while(|d| d * d <= n).all(|d| n % d != 0);
+            assert_eq!(verdict, prime, "{n}");
+        }
+    }
+
+    #[test]
+    fn strong_pseudoprimes_fool_one_base_only() {
+        let engine = Engine::new().unwrap();
+        // 2047 = 23 * 89 is a strong pseudoprime to base 2, 3215031751 to 2, 3, 5 and 7.
+        let candidates = Batch::from_values([[2047u64], [3_215_031_751]]);
+        assert_eq!(engine.is_probable_prime(&candidates, &[2]).unwrap(), [true, true]);
+        assert_eq!(engine.is_probable_prime(&candidates, &[3, 2, 5, 7]).unwrap(), [false, true]);
+        assert_eq!(engine.is_probable_prime(&candidates, &[11]).unwrap(), [true, false]);
+    }
+}
