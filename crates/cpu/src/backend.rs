@@ -1,7 +1,7 @@
 //! The backend: paths, the choice among them, and batches over all cores.
 
 use crate::domain::{Domain, Workspace};
-use crate::isa::{self, Avx2, Avx512, Ifma};
+use crate::isa;
 use crate::kernel::Kernel;
 use crate::portable::row::Row;
 use crate::rows::Rows;
@@ -26,12 +26,9 @@ pub struct Settings {
 pub enum Path {
     /// Portable 64-bit rows.
     Row,
-    /// 51-bit samples in doubles, four lanes.
-    WideAvx2(Avx2),
-    /// 52-bit samples in doubles, eight lanes.
-    WideAvx512(Avx512),
     /// 52-bit integer multiply-add, eight lanes.
-    Ifma(Ifma),
+    #[cfg(target_arch = "x86_64")]
+    Ifma(isa::Ifma),
 }
 
 /// Runs an expression with `$K` bound to a path's kernel type and `$token` to its token.
@@ -43,7 +40,11 @@ macro_rules! with_kernel {
                 let $token = ();
                 $body
             }
-            _ => unreachable!("not built yet"),
+            #[cfg(target_arch = "x86_64")]
+            Path::Ifma($token) => {
+                type $K = crate::avx512::ifma::Ifma;
+                $body
+            }
         }
     };
 }
@@ -52,7 +53,8 @@ impl Path {
     /// Every path this processor has.
     fn detect() -> Vec<Self> {
         let mut paths = vec![Self::Row];
-        paths.retain(|_| true);
+        #[cfg(target_arch = "x86_64")]
+        paths.extend(isa::detect_ifma().map(Self::Ifma));
         paths
     }
 

@@ -1,6 +1,8 @@
 //! The CPU backend: one Montgomery domain, several kernels (portable, AVX2, AVX-512), the choice
 //! among them, and all cores through a thread pool.
 
+#[cfg(target_arch = "x86_64")]
+pub mod avx512;
 pub mod backend;
 pub mod cost;
 pub mod domain;

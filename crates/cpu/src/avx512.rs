@@ -1,0 +1,3 @@
+//! AVX-512: eight numbers side by side.
+
+pub mod ifma;

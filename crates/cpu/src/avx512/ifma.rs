@@ -1,0 +1,374 @@
+#![doc = include_str!("../../../../docs/algorithms/ifma.md")]
+#![allow(unsafe_code)]
+
+mod tile;
+
+use crate::isa::Ifma as Token;
+use crate::kernel::Kernel;
+use crate::rows::Rows;
+use modmill_core::limbs::inverse_of_odd;
+use modmill_core::{Family, Isa, MAX_BITS};
+use std::arch::x86_64::*;
+use tile::{V, for_rows};
+
+const LANES: usize = 8;
+const WIDTH: u32 = 52;
+const MASK: u64 = (1 << WIDTH) - 1;
+
+/// Digits folded at once where the modulus is long enough.
+const FOLD: usize = 10;
+
+/// Rows of one factor held in registers at once.
+const BLOCK: usize = 10;
+
+// A column receives at most 2 n + 2 halves from a product or square (n low, n high, the doubling
+// counted) and 2 n from the reduction, each below 2^52, plus a carry below 2^12.
+const _: () = assert!((4 * (MAX_BITS / WIDTH as usize + 2) + 8) <= 1 << 12);
+
+/// Eight odd moduli, 52-bit digits, AVX-512 IFMA.
+pub struct Ifma {
+    n: usize,
+    modulus: Rows,
+    /// `-N^-1 mod 2^52`, one row.
+    negated_inverse: Rows,
+    /// `2^-52 mod N`.
+    fold_one: Rows,
+    /// `2^(-52 fold) mod N`.
+    fold_many: Rows,
+    /// Digits that `fold_many` folds, at most [`FOLD`].
+    fold: usize,
+}
+
+impl Kernel for Ifma {
+    const LANES: usize = LANES;
+    const WIDTH: u32 = WIDTH;
+    const ROOM: usize = 4;
+    const FAMILY: Family = Family::Ifma;
+    const ISA: Isa = Isa::Avx512;
+    type Token = Token;
+
+    fn new(_token: Token, moduli: &[u64]) -> Self {
+        let n = moduli.len() / LANES;
+        let mut modulus = Rows::zeros(n * LANES);
+        modulus.copy_from_slice(moduli);
+        let mut negated_inverse = Rows::zeros(LANES);
+        for (to, &low) in negated_inverse.iter_mut().zip(moduli) {
+            *to = inverse_of_odd(low).wrapping_neg() & MASK;
+        }
+        let fold = (n / 2).clamp(1, FOLD);
+        let mut kernel =
+            Self { n, modulus, negated_inverse, fold_one: Rows::zeros(0), fold_many: Rows::zeros(0), fold };
+        (kernel.fold_one, kernel.fold_many) = kernel.fold_constants();
+        kernel
+    }
+
+    fn digits(&self) -> usize {
+        self.n
+    }
+
+    fn scratch_words(digits: usize) -> usize {
+        // Tiles touch up to a window beyond the product.
+        (2 * digits + 2 * tile::MAX_ROWS) * LANES
+    }
+
+    fn multiply(&self, x: &mut [u64], y: &[u64], scratch: &mut [u64]) {
+        self.check(&[x, y], scratch);
+        // SAFETY: the token proved AVX-512 IFMA when this kernel was made; sizes are checked.
+        unsafe {
+            multiply_columns(row(x), self.n, row(y), self.n, row_mut(scratch));
+            self.reduce(row_mut(scratch), row_mut(x));
+        }
+    }
+
+    fn square(&self, x: &mut [u64], scratch: &mut [u64]) {
+        self.check(&[x], scratch);
+        // SAFETY: as in `multiply`.
+        unsafe {
+            square_columns(row(x), self.n, row_mut(scratch));
+            self.reduce(row_mut(scratch), row_mut(x));
+        }
+    }
+
+    fn add(&self, x: &mut [u64], y: &[u64]) {
+        assert!(x.len() == y.len());
+        let mut passed = [0u64; LANES];
+        for (x, y) in x.chunks_exact_mut(LANES).zip(y.chunks_exact(LANES)) {
+            for (lane, passed) in passed.iter_mut().enumerate() {
+                let sum = (x[lane] & MASK) + (y[lane] & MASK) + *passed;
+                x[lane] = sum & MASK;
+                *passed = sum >> WIDTH;
+            }
+        }
+    }
+
+    fn select(&self, table: &[u64], indices: &[u64], out: &mut [u64]) {
+        let len = self.n * LANES;
+        assert!(table.len().is_multiple_of(len) && indices.len() == LANES && out.len() == len);
+        assert!(aligned(table) && aligned(out));
+        // SAFETY: as in `multiply`; the table holds whole entries of `n` digits.
+        unsafe { select(row(table), table.len() / len, indices, row_mut(out), self.n) }
+    }
+
+    fn decode(digits: &mut [u64]) {
+        for digit in digits {
+            *digit &= MASK;
+        }
+    }
+
+    fn product(_token: Token, x: &[u64], y: &[u64], out: &mut [u64]) {
+        let (n, m) = (x.len() / LANES, y.len() / LANES);
+        assert!(x.len() == n * LANES && y.len() == m * LANES && out.len() == (n + m) * LANES);
+        assert!(aligned(x) && aligned(y) && aligned(out));
+        // SAFETY: as in `multiply`; a rectangle of R rows writes n + R columns, no more.
+        unsafe {
+            multiply_columns(row(x), n, row(y), m, row_mut(out));
+            tile::normalize(row_mut(out), n + m);
+        }
+    }
+}
+
+impl Ifma {
+    fn check(&self, numbers: &[&[u64]], scratch: &[u64]) {
+        assert!(numbers.iter().all(|number| number.len() == self.n * LANES && aligned(number)));
+        assert!(scratch.len() >= Self::scratch_words(self.n) && aligned(scratch));
+    }
+
+    /// `2^-52 mod N` and `2^(-52 fold) mod N`: Montgomery's reduction of the number one, digit by
+    /// digit. Each step gives `(t + q N) / 2^52 <= N`.
+    fn fold_constants(&self) -> (Rows, Rows) {
+        let mut t = Rows::zeros((self.n + 1) * LANES);
+        t[..LANES].fill(1);
+        let mut first = Rows::zeros(self.n * LANES);
+        let mut value = Rows::zeros(self.n * LANES);
+        for digit in 0..self.fold {
+            // SAFETY: the kernel being made has its token; `t` has n + 1 columns.
+            unsafe {
+                let inverse = tile::load(row(&self.negated_inverse));
+                tile::finish(row(&t), row(&self.modulus), inverse, self.n, row_mut(&mut value));
+            }
+            Self::decode(&mut value);
+            t[..self.n * LANES].copy_from_slice(&value);
+            if digit == 0 {
+                first.copy_from_slice(&value);
+            }
+        }
+        (first, value)
+    }
+
+    /// `t / R mod N`, below `t / R + 3 N + 1`, into `out`.
+    ///
+    /// The schedule: as many folds of `fold` digits as leave at least `fold` digits to go (a fold
+    /// of F digits leaves a value F digits longer than N), the rest but one digit by digit, and
+    /// the last digit with N itself.
+    ///
+    /// # Safety
+    /// `t` points to `scratch_words(n)` words, `out` to `n` digits, both aligned.
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    unsafe fn reduce(&self, t: *mut V, out: *mut V) {
+        let n = self.n;
+        let mut done = 0;
+        // SAFETY: tiles stay within 2 n + 2 MAX_ROWS columns of t.
+        unsafe {
+            while n - done >= 2 * self.fold {
+                for_rows!(self.fold, R => tile::fold::<R>(t.add(done), row(&self.fold_many), n));
+                done += self.fold;
+            }
+            for rows in blocks(n - 1 - done) {
+                for_rows!(rows, R => tile::fold_one_by_one::<R>(t.add(done), row(&self.fold_one), n));
+                done += rows;
+            }
+            tile::finish(t.add(done), row(&self.modulus), tile::load(row(&self.negated_inverse)), n, out);
+        }
+    }
+}
+
+/// The columns of `x y`, for `n` and `m` digits.
+///
+/// # Safety
+/// `t` has `n + m` columns.
+#[target_feature(enable = "avx512f,avx512ifma")]
+unsafe fn multiply_columns(x: *const V, n: usize, y: *const V, m: usize, t: *mut V) {
+    // SAFETY: the caller's promise; blocks add up to n.
+    unsafe {
+        clear(t, n + m);
+        let mut row = 0;
+        for rows in blocks(n) {
+            for_rows!(rows, R => tile::rectangle::<R>(t.add(row), x.add(row), y, m));
+            row += rows;
+        }
+    }
+}
+
+/// The columns of `x^2`, for `n` digits.
+///
+/// # Safety
+/// `t` has `2 n + MAX_ROWS` columns.
+#[target_feature(enable = "avx512f,avx512ifma")]
+unsafe fn square_columns(x: *const V, n: usize, t: *mut V) {
+    // SAFETY: the caller's promise; blocks add up to n.
+    unsafe {
+        clear(t, 2 * n + tile::MAX_ROWS);
+        let mut row = 0;
+        for rows in blocks(n) {
+            for_rows!(rows, R => tile::cross::<R>(t.add(2 * row), x.add(row), n - row));
+            row += rows;
+        }
+        tile::double_and_add_diagonal(t, x, n);
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512ifma")]
+unsafe fn clear(t: *mut V, columns: usize) {
+    for column in 0..columns {
+        // SAFETY: the caller has that many columns.
+        unsafe { tile::store(t.add(column), tile::zero()) }
+    }
+}
+
+/// `n` rows cut into as few blocks of at most [`BLOCK`] as possible, sizes within one of each
+/// other.
+fn blocks(n: usize) -> impl Iterator<Item = usize> {
+    let count = n.div_ceil(BLOCK);
+    (0..count).map(move |index| (n + index) / count)
+}
+
+/// Reads the entry each lane asks for, passing over the whole table: entry after entry, a mask of
+/// the lanes that want it, and masked moves of its digits into registers.
+///
+/// # Safety
+/// `table` has `entries * n` rows, `out` has `n`, `indices` has 8 words.
+#[target_feature(enable = "avx512f,avx512ifma")]
+unsafe fn select(table: *const V, entries: usize, indices: &[u64], out: *mut V, n: usize) {
+    /// Digits gathered at once: they fill registers while the table streams past.
+    const WIDE: usize = 20;
+    // SAFETY: the caller's promise; `indices` may be unaligned.
+    unsafe {
+        let wanted = _mm512_loadu_si512(indices.as_ptr().cast());
+        let mut first = 0;
+        while first < n {
+            if n - first >= WIDE {
+                select_digits::<WIDE>(table.add(first), entries, wanted, out.add(first), n);
+                first += WIDE;
+            } else {
+                select_digits::<1>(table.add(first), entries, wanted, out.add(first), n);
+                first += 1;
+            }
+        }
+    }
+}
+
+/// # Safety
+/// `table` has `entries` rows of `W` digits, `n` rows apart; `out` has `W`.
+#[inline]
+#[target_feature(enable = "avx512f,avx512ifma")]
+unsafe fn select_digits<const W: usize>(table: *const V, entries: usize, wanted: V, out: *mut V, n: usize) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let mut found = [tile::zero(); W];
+        for entry in 0..entries {
+            let lanes = _mm512_cmpeq_epi64_mask(wanted, _mm512_set1_epi64(entry as i64));
+            for (digit, found) in found.iter_mut().enumerate() {
+                let value = tile::load(table.add(entry * n + digit));
+                *found = _mm512_mask_mov_epi64(*found, lanes, value);
+            }
+        }
+        for (digit, &found) in found.iter().enumerate() {
+            tile::store(out.add(digit), found);
+        }
+    }
+}
+
+fn aligned(words: &[u64]) -> bool {
+    words.as_ptr().cast::<V>().is_aligned()
+}
+
+fn row(words: &[u64]) -> *const V {
+    words.as_ptr().cast()
+}
+
+fn row_mut(words: &mut [u64]) -> *mut V {
+    words.as_mut_ptr().cast()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::isa::detect_ifma;
+    use modmill_core::radix;
+    use num_bigint::BigUint;
+
+    fn rows(numbers: &[BigUint], n: usize) -> Rows {
+        let mut rows = Rows::zeros(n * LANES);
+        for (lane, number) in numbers.iter().enumerate() {
+            radix::split(&number.to_u64_digits(), WIDTH, LANES, &mut rows[lane..]);
+        }
+        rows
+    }
+
+    fn number(digits: &[u64], lane: usize) -> BigUint {
+        digits[lane..]
+            .iter()
+            .step_by(LANES)
+            .rev()
+            .fold(BigUint::ZERO, |sum, &digit| (sum << WIDTH) + (digit & MASK))
+    }
+
+    /// Numbers below `2^bits`, hard ones first: zero, one, the largest, runs of ones, single bits.
+    fn numbers(bits: usize, seed: u64) -> Vec<BigUint> {
+        let one = BigUint::from(1u8);
+        let mut state = seed | 1;
+        let mut random = || {
+            let words: Vec<u32> = (0..bits.div_ceil(32))
+                .map(|_| {
+                    state =
+                        state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                    (state >> 32) as u32
+                })
+                .collect();
+            BigUint::new(words) % (&one << bits)
+        };
+        let all_ones = (&one << bits) - &one;
+        let mut numbers = vec![BigUint::ZERO, one.clone(), all_ones.clone(), &one << (bits - 1)];
+        numbers.push(&all_ones ^ ((&one << (bits / 2)) - &one));
+        while numbers.len() < LANES {
+            numbers.push(random());
+        }
+        numbers
+    }
+
+    /// Eight odd moduli of at least 3 that fit with room in `n` digits, the longest possible ones
+    /// among them.
+    fn moduli(n: usize) -> Vec<BigUint> {
+        let bits = n * WIDTH as usize - Ifma::ROOM;
+        let odd = |number: BigUint| (number | BigUint::from(1u8)).max(BigUint::from(3u8));
+        numbers(bits, n as u64).into_iter().map(odd).collect()
+    }
+
+    #[test]
+    fn products_and_squares_are_right_and_in_range() {
+        let Some(token) = detect_ifma() else { return };
+        for n in (1..=45).chain([60, 79, 80, 101]) {
+            let moduli = moduli(n);
+            let kernel = Ifma::new(token, &rows(&moduli, n));
+            let r = BigUint::from(1u8) << (n * WIDTH as usize);
+            let mut scratch = Rows::zeros(Ifma::scratch_words(n));
+            for seed in 0..4 {
+                let xs = numbers(n * WIDTH as usize - 1, seed);
+                let mut ys = numbers(n * WIDTH as usize - 1, seed + 77);
+                ys.rotate_left(seed as usize);
+                let mut product = rows(&xs, n);
+                kernel.multiply(&mut product, &rows(&ys, n), &mut scratch);
+                let mut square = rows(&xs, n);
+                kernel.square(&mut square, &mut scratch);
+                for lane in 0..LANES {
+                    for (found, y) in [(&product, &ys[lane]), (&square, &xs[lane])] {
+                        let (found, modulus) = (number(found, lane), &moduli[lane]);
+                        let exact = &xs[lane] * y;
+                        assert_eq!((&found * &r) % modulus, &exact % modulus, "n {n}, lane {lane}");
+                        assert!(found <= &exact / &r + modulus * 3u8 + 1u8, "n {n}, lane {lane}");
+                    }
+                }
+            }
+        }
+    }
+}
