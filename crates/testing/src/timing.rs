@@ -1,21 +1,52 @@
-//! Whether the time of an operation depends on its secrets.
+//! Whether the time of an operation depends on its secrets, after "dude, is my code constant
+//! time?" (Reparaz, Balasch, Verbauwhede, 2017).
+//!
+//! Calls with one fixed secret and calls with random secrets follow each other in random order,
+//! so that whatever else the machine does hits both alike. Welch's t then says whether the two
+//! sets of times have different means: on all times, on the times below each of many percentiles
+//! (interrupts fill the upper tail and hide small differences), and on the squared deviations.
+//! The largest of these t is reported.
+//!
+//! A measurement can show a leak; that it finds none is evidence, not proof.
 
-use modmill::Engine;
-use std::time::Duration;
+use crate::rng::Rng;
+use modmill::{Batch, Engine, Modulus, Op};
+use num_bigint::BigUint;
+use std::hint::black_box;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// The size of t at which a leak is assumed.
+///
+/// One test alone would be significant above 4.5 (a chance of 1 in 10^5 per side). Here the
+/// largest of about a hundred is taken, on a machine that does other things, so that values of
+/// 5 occur by chance; dudect therefore calls 10 "probably not constant time", and a true
+/// leak grows past it with the square root of the number of samples.
+pub const THRESHOLD: f64 = 10.0;
+
+/// Percentiles below which times are also compared, more of them near the top, as in dudect.
+const CROPS: usize = 100;
+
+/// A cropped set smaller than this says nothing.
+const ENOUGH: f64 = 100.0;
+
+/// Inputs prepared at once, so that preparing them is far from timing them.
+const PREPARED: usize = 64;
 
 /// What a measurement found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TimingReport {
     /// Calls timed, both classes together.
     pub samples: usize,
-    /// The largest of Welch's t statistics, with its sign.
+    /// The largest of the t statistics, with its sign: positive if the fixed secret is slower.
     pub t: f64,
     /// The size of t at which a leak is assumed.
     pub threshold: f64,
-    /// Mean time of a call with the fixed secret, in nanoseconds.
+    /// Median time of a call with the fixed secret, in nanoseconds.
     pub fixed_ns: f64,
-    /// Mean time of a call with random secrets, in nanoseconds.
+    /// Median time of a call with random secrets, in nanoseconds.
     pub random_ns: f64,
+    /// Which test gave the largest t.
+    pub test: String,
 }
 
 impl TimingReport {
@@ -26,14 +57,253 @@ impl TimingReport {
     }
 }
 
-/// Compares the time of [`Engine::pow`] for the exponent zero with that for random exponents.
+/// The two kinds of secrets compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Class {
+    /// One secret, always the same.
+    Fixed,
+    /// A new random secret each time.
+    Random,
+}
+
+/// Compares the time of [`Engine::pow`] for the exponent zero with that for random exponents of
+/// the same declared width, modulo one odd number of `bits` bits. `progress` hears the fraction done.
 pub fn welch_pow(
     engine: &Engine,
     bits: usize,
     duration: Duration,
     progress: &mut dyn FnMut(f64),
 ) -> TimingReport {
-    let _ = (engine, bits, duration);
-    progress(1.0);
-    TimingReport { samples: 0, t: 0.0, threshold: 10.0, fixed_ns: 0.0, random_ns: 0.0 }
+    let setting = Setting::new(engine, Op::Pow, bits);
+    let bases = setting.random(&mut Rng::new(3));
+    let exponents = |class, rng: &mut Rng| setting.secrets(class, 0, rng);
+    measure(duration, progress, exponents, |exponents| engine.pow(&bases, exponents, &setting.modulus))
+}
+
+/// Compares the time of [`Engine::pow`] for the base one with that for random bases.
+pub fn welch_pow_bases(
+    engine: &Engine,
+    bits: usize,
+    duration: Duration,
+    progress: &mut dyn FnMut(f64),
+) -> TimingReport {
+    let setting = Setting::new(engine, Op::Pow, bits);
+    let exponents = setting.random(&mut Rng::new(4));
+    let bases = |class, rng: &mut Rng| setting.secrets(class, 1, rng);
+    measure(duration, progress, bases, |bases| engine.pow(bases, &exponents, &setting.modulus))
+}
+
+/// Compares the time of [`Engine::inv`] for the number one with that for random numbers, modulo
+/// a prime, so that all have inverses.
+pub fn welch_inv(
+    engine: &Engine,
+    bits: usize,
+    duration: Duration,
+    progress: &mut dyn FnMut(f64),
+) -> TimingReport {
+    let mut setting = Setting::new(engine, Op::Inv, bits);
+    let mut candidate = Rng::new(5).exact(bits);
+    candidate.set_bit(0, true);
+    let is_prime = |number: &BigUint| {
+        let candidates = crate::oracle::batch(std::slice::from_ref(number));
+        engine.is_probable_prime(&candidates, &[2, 3, 5, 7, 11]).is_ok_and(|verdicts| verdicts == [true])
+    };
+    while !is_prime(&candidate) {
+        candidate += 2u8;
+    }
+    setting.modulus = Modulus::new(&candidate.to_u64_digits()).expect("a prime is a modulus");
+    // One bit shorter than the prime and odd: never a multiple of it.
+    setting.bits -= 1;
+    let numbers = |class, rng: &mut Rng| setting.secrets(class, 1, rng);
+    measure(duration, progress, numbers, |numbers| engine.inv(numbers, &setting.modulus))
+}
+
+/// What stays the same during a measurement.
+struct Setting {
+    modulus: Modulus,
+    bits: usize,
+    /// As many items as one thread computes side by side: one group.
+    lanes: usize,
+}
+
+impl Setting {
+    fn new(engine: &Engine, op: Op, bits: usize) -> Self {
+        let mut modulus = Rng::new(2).exact(bits);
+        modulus.set_bit(0, true);
+        let modulus = Modulus::new(&modulus.to_u64_digits()).expect("an odd number is a modulus");
+        Self { modulus, bits, lanes: engine.explain(op, bits, 1).lanes }
+    }
+
+    fn random(&self, rng: &mut Rng) -> Batch {
+        let mut batch = Batch::zeros(self.bits, self.lanes);
+        for lane in 0..self.lanes {
+            let mut number = rng.number(self.bits);
+            number.set_bit(0, true);
+            let digits = number.to_u64_digits();
+            batch.get_mut(lane)[..digits.len()].copy_from_slice(&digits);
+        }
+        batch
+    }
+
+    /// Both classes do the same work to get here, so that caches look the same.
+    fn secrets(&self, class: Class, fixed: u64, rng: &mut Rng) -> Batch {
+        let mut batch = self.random(rng);
+        if class == Class::Fixed {
+            for lane in 0..self.lanes {
+                batch.get_mut(lane).fill(0);
+                batch.get_mut(lane)[0] = fixed;
+            }
+        }
+        batch
+    }
+}
+
+/// Times `call` on inputs of both classes, in random order, for about so long, and compares.
+///
+/// `prepare` makes an input of a class and is not timed.
+pub fn measure<T, U>(
+    duration: Duration,
+    progress: &mut dyn FnMut(f64),
+    mut prepare: impl FnMut(Class, &mut Rng) -> T,
+    mut call: impl FnMut(&T) -> U,
+) -> TimingReport {
+    // Another order each time, so that a retry is a new measurement.
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let mut rng = Rng::new(now.as_nanos() as u64);
+    let mut samples: Vec<(Class, f64)> = Vec::new();
+    let mut first = true;
+    let start = Instant::now();
+    loop {
+        let inputs: Vec<(Class, T)> = (0..PREPARED)
+            .map(|_| {
+                let class = if rng.word() >> 63 == 0 { Class::Fixed } else { Class::Random };
+                (class, prepare(class, &mut rng))
+            })
+            .collect();
+        for (class, input) in &inputs {
+            let before = Instant::now();
+            black_box(call(black_box(input)));
+            samples.push((*class, before.elapsed().as_nanos() as f64));
+        }
+        // The first calls pay for set-up that all share.
+        if std::mem::take(&mut first) {
+            samples.clear();
+        }
+        let done = start.elapsed().as_secs_f64() / duration.as_secs_f64().max(f64::MIN_POSITIVE);
+        progress(done.min(1.0));
+        if done >= 1.0 && !samples.is_empty() {
+            return compare(&samples);
+        }
+    }
+}
+
+/// Welch's t on all times, below each percentile, and on squared deviations; the largest wins.
+#[must_use]
+pub fn compare(samples: &[(Class, f64)]) -> TimingReport {
+    let sorted = |keep: &dyn Fn(Class) -> bool| {
+        let mut times: Vec<f64> =
+            samples.iter().filter(|(class, _)| keep(*class)).map(|(_, time)| *time).collect();
+        times.sort_by(f64::total_cmp);
+        times
+    };
+    let all = sorted(&|_| true);
+    let median = |class| {
+        let times = sorted(&|other| other == class);
+        times.get(times.len() / 2).copied().unwrap_or(f64::NAN)
+    };
+    let mut tests = vec![("all times".to_owned(), welch(samples.iter().copied()))];
+    for crop in 1..=CROPS {
+        let share = 1.0 - 0.5f64.powf(10.0 * crop as f64 / CROPS as f64);
+        let limit = all[((all.len() as f64 * share) as usize).min(all.len() - 1)];
+        let below = samples.iter().copied().filter(|(_, time)| *time < limit);
+        tests.push((format!("times below the {:.1} percentile", 100.0 * share), welch(below)));
+    }
+    let mean = |class| {
+        let times = sorted(&|other| other == class);
+        times.iter().sum::<f64>() / times.len() as f64
+    };
+    let (fixed, random) = (mean(Class::Fixed), mean(Class::Random));
+    let deviation = |class, time: f64| time - if class == Class::Fixed { fixed } else { random };
+    let squares = samples.iter().map(|&(class, time)| (class, deviation(class, time).powi(2)));
+    tests.push(("squared deviations".to_owned(), welch(squares)));
+    let (test, t) = tests
+        .into_iter()
+        .filter_map(|(test, t)| t.map(|t| (test, t)))
+        .max_by(|(_, a), (_, b)| a.abs().total_cmp(&b.abs()))
+        .unwrap_or_else(|| ("too few samples".to_owned(), 0.0));
+    TimingReport {
+        samples: samples.len(),
+        t,
+        threshold: THRESHOLD,
+        fixed_ns: median(Class::Fixed),
+        random_ns: median(Class::Random),
+        test,
+    }
+}
+
+/// Welch's t of the two classes, positive if the fixed one is larger; `None` if there are too few
+/// samples or they do not vary.
+fn welch(samples: impl Iterator<Item = (Class, f64)>) -> Option<f64> {
+    // Welford's running mean and sum of squares, which do not cancel.
+    let mut classes = [(0.0f64, 0.0f64, 0.0f64); 2];
+    for (class, time) in samples {
+        let (count, mean, squares) = &mut classes[class as usize];
+        *count += 1.0;
+        let distance = time - *mean;
+        *mean += distance / *count;
+        *squares += distance * (time - *mean);
+    }
+    let [(fixed, fixed_mean, fixed_squares), (random, random_mean, random_squares)] = classes;
+    if fixed < ENOUGH || random < ENOUGH {
+        return None;
+    }
+    let variance = fixed_squares / (fixed - 1.0) / fixed + random_squares / (random - 1.0) / random;
+    (variance > 0.0).then(|| (fixed_mean - random_mean) / variance.sqrt())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn noise(rng: &mut Rng) -> f64 {
+        // A sum of uniforms, and now and then an interrupt.
+        let sum: f64 = (0..8).map(|_| rng.below(1000) as f64).sum();
+        if rng.below(200) == 0 { sum + 1e6 } else { sum }
+    }
+
+    fn synthetic(difference: f64) -> TimingReport {
+        let mut rng = Rng::new(21);
+        let samples: Vec<(Class, f64)> = (0..40_000)
+            .map(|_| match rng.below(2) {
+                0 => (Class::Fixed, noise(&mut rng)),
+                _ => (Class::Random, noise(&mut rng) + difference),
+            })
+            .collect();
+        compare(&samples)
+    }
+
+    #[test]
+    fn equal_times_pass_and_a_small_difference_under_interrupts_does_not() {
+        assert!(synthetic(0.0).passed(), "{:?}", synthetic(0.0));
+        let leak = synthetic(150.0);
+        assert!(!leak.passed() && leak.t < 0.0, "{leak:?}");
+    }
+
+    #[test]
+    fn a_difference_in_spread_alone_is_seen() {
+        let mut rng = Rng::new(22);
+        let samples: Vec<(Class, f64)> = (0..40_000)
+            .map(|index| match index % 2 {
+                0 => (Class::Fixed, 1000.0 + rng.below(100) as f64),
+                _ => (Class::Random, 950.0 + rng.below(200) as f64),
+            })
+            .collect();
+        assert!(!compare(&samples).passed());
+    }
+
+    #[test]
+    fn too_few_samples_say_so() {
+        let report = compare(&[(Class::Fixed, 1.0), (Class::Random, 2.0)]);
+        assert_eq!((report.t, report.test.as_str()), (0.0, "too few samples"));
+    }
 }

@@ -1,0 +1,152 @@
+//! What the fuzz targets run, here so that plain `cargo test` runs it too.
+
+use crate::oracle;
+use modmill::{Batch, Engine, Error, ItemErrorKind, hex};
+use num_bigint::BigUint;
+use std::sync::OnceLock;
+
+/// Text to numbers and back: nothing panics, what is accepted is what was written, and what is
+/// refused has a reason that names its place.
+///
+/// The input is cut at whatever separates fields in JSON Lines, so that mutations of real files
+/// reach the parser.
+///
+/// # Panics
+/// When the parser is wrong.
+pub fn parse(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let fields: Vec<&str> = text.split(['\n', '"', ',', ':', '{', '}']).collect();
+    let mut good = Vec::new();
+    for field in &fields {
+        let body = field.strip_prefix("0x").or_else(|| field.strip_prefix("0X")).unwrap_or(field);
+        let is_number = !body.is_empty() && body.bytes().all(|byte| byte.is_ascii_hexdigit());
+        match hex::parse(field) {
+            Ok(limbs) => {
+                assert!(is_number, "accepted {field:?}");
+                assert_eq!(limbs.len(), hex::declared_bits(field).div_ceil(64));
+                let canonical = body.trim_start_matches('0').to_ascii_lowercase();
+                let canonical = if canonical.is_empty() { "0".to_owned() } else { canonical };
+                assert_eq!(hex::format(&limbs), canonical);
+                assert_eq!(BigUint::parse_bytes(body.as_bytes(), 16), Some(oracle::number(&limbs)));
+                good.push((*field, canonical));
+            }
+            Err(reason) => {
+                assert!(!is_number, "refused {field:?}: {reason}");
+                if let hex::HexError::Digit { character, position } = reason {
+                    assert_eq!(field.chars().nth(position), Some(character), "{field:?}");
+                }
+            }
+        }
+    }
+    match Batch::from_hex(&fields) {
+        Ok(batch) => assert_eq!((good.len(), batch.len()), (fields.len(), fields.len())),
+        Err(Error::Hex { index, .. }) => assert!(hex::parse(fields[index]).is_err()),
+        Err(other) => panic!("unexpected error {other}"),
+    }
+    let batch = Batch::from_hex(good.iter().map(|(field, _)| field)).expect("all fields are numbers");
+    for (index, (field, canonical)) in good.iter().enumerate() {
+        assert_eq!(&batch.to_hex(index), canonical);
+        assert!(hex::declared_bits(field) <= batch.bits());
+        let bytes = batch.to_be_bytes(index);
+        assert_eq!(Batch::from_be_bytes([&bytes]).to_hex(0), *canonical);
+    }
+}
+
+/// Powers of arbitrary bases, exponents and moduli, lengths and all, on every path of this
+/// machine, against the slow reference.
+///
+/// # Panics
+/// When an answer is wrong.
+pub fn pow(data: &[u8]) {
+    let mut rest = data;
+    let mut take = |count: usize| {
+        let (taken, left) = rest.split_at(count.min(rest.len()));
+        rest = left;
+        taken
+    };
+    let (mut bases, mut exponents, mut moduli) = (Vec::new(), Vec::new(), Vec::new());
+    while let &[lengths, modulus_length, exponent_length] = take(3) {
+        moduli.push(take(usize::from(modulus_length % 80)));
+        exponents.push(take(usize::from(exponent_length % 12)));
+        bases.push(take(usize::from(lengths) * 2 / 3));
+        if moduli.len() == 20 {
+            break;
+        }
+    }
+    let numbers =
+        |items: &[&[u8]]| -> Vec<BigUint> { items.iter().map(|item| BigUint::from_bytes_be(item)).collect() };
+    let [bases, exponents, moduli] =
+        [bases, exponents, moduli].map(|items| (Batch::from_be_bytes(&items), numbers(&items)));
+    let expected: Vec<Option<BigUint>> = (0..moduli.1.len())
+        .map(|item| {
+            let is_zero = moduli.1[item] == BigUint::ZERO;
+            (!is_zero).then(|| oracle::reference_pow(&bases.1[item], &exponents.1[item], &moduli.1[item]))
+        })
+        .collect();
+    for engine in engines() {
+        let path = engine.paths();
+        for found in [
+            engine.pow(&bases.0, &exponents.0, &moduli.0),
+            engine.pow_vartime(&bases.0, &exponents.0, &moduli.0),
+        ] {
+            let (answers, failed) = match found {
+                Ok(answers) => (answers, Vec::new()),
+                Err(Error::Items(partial)) => (partial.answers, partial.failed),
+                Err(other) => panic!("{path:?}: {other}"),
+            };
+            for (item, expected) in expected.iter().enumerate() {
+                let error = failed.iter().find(|error| error.index == item).map(|error| error.kind);
+                let found = oracle::number(answers.get(item));
+                match expected {
+                    Some(expected) => assert_eq!((&found, error), (expected, None), "{path:?}, item {item}"),
+                    None => assert_eq!(error, Some(ItemErrorKind::ZeroModulus), "{path:?}, item {item}"),
+                }
+            }
+        }
+    }
+}
+
+/// An engine for each path of this machine, one thread each.
+fn engines() -> &'static [Engine] {
+    static ENGINES: OnceLock<Vec<Engine>> = OnceLock::new();
+    ENGINES.get_or_init(|| {
+        let paths = Engine::new().expect("some path works").paths();
+        let engine = |(isa, family)| Engine::builder().isa(isa).family(family).threads(1).build();
+        paths.into_iter().map(|path| engine(path).expect("a path that was reported works")).collect()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Rng;
+
+    #[test]
+    fn random_text_is_parsed_or_refused() {
+        let mut rng = Rng::new(31);
+        let alphabet = b"0123456789abcdefABCDEFxX0x\n\",:{}g- \xc3\xa9";
+        for _ in 0..3000 {
+            let length = rng.below(120);
+            let text: Vec<u8> = (0..length).map(|_| *rng.pick(alphabet)).collect();
+            parse(&text);
+            parse(&rng.bytes(20));
+        }
+        parse(b"");
+        parse(br#"{"base":"0x10001","exp":"3","mod":"ff"}"#);
+    }
+
+    #[test]
+    fn random_bytes_as_powers_agree_with_the_reference() {
+        let mut rng = Rng::new(32);
+        for _ in 0..150 {
+            let length = rng.below(600);
+            let mut bytes = rng.bytes(length);
+            // Zeros and ones in a row, as a fuzzer likes them.
+            let (at, count) = (rng.below(length + 1), rng.below(100));
+            let end = (at + count).min(length);
+            bytes[at..end].fill(*rng.pick(&[0, 0xff]));
+            pow(&bytes);
+        }
+        pow(&[]);
+    }
+}
