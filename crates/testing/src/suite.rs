@@ -1,14 +1,38 @@
 //! The suite that every backend and every family of algorithms runs.
+//!
+//! Inputs come from fixed seeds, so that a case that fails once fails again; a failure shows the
+//! inputs that caused it. A case that panics is a failed case, and the suite goes on.
+
+mod batches;
+mod check;
+mod errors;
+mod exponents;
+mod identities;
+mod known;
+mod lengths;
+mod primes;
+mod sharing;
 
 use modmill::Engine;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// How long the suite may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effort {
     /// Some seconds on one core of the slowest path.
     Quick,
-    /// Minutes: more values at every size, and the large sizes too.
+    /// Minutes: more values at every length, and full exponents at large ones too.
     Full,
+}
+
+impl Effort {
+    /// One number or the other.
+    fn choose(self, quick: usize, full: usize) -> usize {
+        match self {
+            Self::Quick => quick,
+            Self::Full => full,
+        }
+    }
 }
 
 /// One case of the suite and how it ended.
@@ -16,12 +40,57 @@ pub enum Effort {
 pub struct Case {
     /// What was checked.
     pub name: String,
-    /// Nothing, or what was wrong with inputs that show it.
-    pub outcome: Result<(), String>,
+    /// Nothing, or what was wrong, with the inputs that show it.
+    pub outcome: Outcome,
 }
+
+/// How a case ended.
+pub type Outcome = Result<(), String>;
 
 /// Runs every case on an engine and reports each as it ends.
 pub fn run(engine: &Engine, effort: Effort, report: &mut dyn FnMut(Case)) {
-    let _ = (engine, effort);
-    report(Case { name: "the suite starts".to_owned(), outcome: Ok(()) });
+    let mut suite = Suite { engine, effort, report };
+    known::run(&mut suite);
+    lengths::run(&mut suite);
+    exponents::run(&mut suite);
+    batches::run(&mut suite);
+    sharing::run(&mut suite);
+    identities::run(&mut suite);
+    errors::run(&mut suite);
+    primes::run(&mut suite);
+}
+
+struct Suite<'a> {
+    engine: &'a Engine,
+    effort: Effort,
+    report: &'a mut dyn FnMut(Case),
+}
+
+impl Suite<'_> {
+    /// Runs one case.
+    fn case(&mut self, name: impl Into<String>, check: impl FnOnce(&Engine) -> Outcome) {
+        let outcome = catch_unwind(AssertUnwindSafe(|| check(self.engine))).unwrap_or_else(|panic| {
+            let text = panic.downcast_ref::<String>().map(String::as_str);
+            let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+            Err(format!("panicked: {}", text.unwrap_or("without a message")))
+        });
+        (self.report)(Case { name: name.into(), outcome });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_a_failed_case_and_the_suite_goes_on() {
+        let engine = Engine::new().unwrap();
+        let mut cases = Vec::new();
+        let mut report = |case| cases.push(case);
+        let mut suite = Suite { engine: &engine, effort: Effort::Quick, report: &mut report };
+        suite.case("bad", |_| panic!("boom {}", 1));
+        suite.case("good", |_| Ok(()));
+        assert_eq!(cases[0].outcome, Err("panicked: boom 1".to_owned()));
+        assert_eq!((cases[1].name.as_str(), &cases[1].outcome), ("good", &Ok(())));
+    }
 }

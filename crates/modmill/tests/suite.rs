@@ -1,0 +1,54 @@
+//! The suite of `modmill-testing` on every path of this machine, and on the engine's own choice.
+
+use modmill::Engine;
+use modmill_testing::suite::{Effort, run};
+
+/// Runs the suite and returns how many cases there were and what failed.
+fn failures(engine: &Engine, effort: Effort) -> (usize, Vec<String>) {
+    let (mut count, mut failures) = (0, Vec::new());
+    run(engine, effort, &mut |case| {
+        count += 1;
+        if let Err(why) = case.outcome {
+            failures.push(format!("{}: {why}", case.name));
+        }
+    });
+    (count, failures)
+}
+
+fn every_path(effort: Effort) {
+    let paths = Engine::new().unwrap().paths();
+    let check = |(isa, family)| {
+        let engine = Engine::builder().isa(isa).family(family).threads(1).build().unwrap();
+        let (count, failures) = failures(&engine, effort);
+        println!("{isa}/{family}: {count} cases, {} failed", failures.len());
+        failures.into_iter().map(move |failure| format!("{isa}/{family}: {failure}")).collect::<Vec<_>>()
+    };
+    let wrong: Vec<String> = std::thread::scope(|scope| {
+        let running: Vec<_> = paths.iter().map(|&path| scope.spawn(move || check(path))).collect();
+        running.into_iter().flat_map(|path| path.join().unwrap()).collect()
+    });
+    assert!(
+        wrong.is_empty(),
+        "{} cases failed; the first:\n{}",
+        wrong.len(),
+        wrong[..wrong.len().min(20)].join("\n")
+    );
+}
+
+#[test]
+fn every_path_passes() {
+    every_path(Effort::Quick);
+}
+
+#[test]
+#[ignore = "takes minutes; run with --ignored --release"]
+fn every_path_passes_in_full() {
+    every_path(Effort::Full);
+}
+
+#[test]
+fn the_choice_of_the_engine_passes() {
+    let (count, failures) = failures(&Engine::new().unwrap(), Effort::Quick);
+    assert!(count > 1000, "only {count} cases ran");
+    assert!(failures.is_empty(), "{} cases failed; the first: {}", failures.len(), failures[0]);
+}

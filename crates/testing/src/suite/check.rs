@@ -1,0 +1,183 @@
+//! Operations checked against the oracles, with reports that show the inputs.
+
+use super::Outcome;
+use crate::oracle::{self, batch, show};
+use modmill::{Batch, Engine, Error, ItemErrorKind};
+use num_bigint::BigUint;
+
+/// Items of a call: `a` and `b` are factors, or base and exponent.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Items {
+    pub(super) a: Vec<BigUint>,
+    pub(super) b: Vec<BigUint>,
+    pub(super) n: Vec<BigUint>,
+}
+
+impl Items {
+    pub(super) fn push(&mut self, a: BigUint, b: BigUint, n: BigUint) {
+        self.a.push(a);
+        self.b.push(b);
+        self.n.push(n);
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.n.len()
+    }
+
+    fn map(&self, operation: impl Fn(&BigUint, &BigUint, &BigUint) -> BigUint) -> Vec<BigUint> {
+        (0..self.len()).map(|item| operation(&self.a[item], &self.b[item], &self.n[item])).collect()
+    }
+
+    fn batches(&self) -> [Batch; 3] {
+        [batch(&self.a), batch(&self.b), batch(&self.n)]
+    }
+
+    fn named(&self) -> [(&'static str, &[BigUint]); 3] {
+        [("a", &self.a), ("b", &self.b), ("n", &self.n)]
+    }
+
+    /// The powers of all items, from the oracle.
+    pub(super) fn powers(&self) -> Vec<BigUint> {
+        self.map(oracle::pow)
+    }
+}
+
+/// A check of some items.
+pub(super) type Check = fn(&Engine, &Items) -> Outcome;
+
+/// The operations that cost about one product.
+pub(super) const CHEAP: [(&str, Check); 3] = [("mul", mul), ("mul_mod", mul_mod), ("square_mod", square_mod)];
+
+/// Every operation on items.
+pub(super) const ALL: [(&str, Check); 6] = [
+    ("mul", mul),
+    ("mul_mod", mul_mod),
+    ("square_mod", square_mod),
+    ("pow", pow),
+    ("pow_vartime", pow_vartime),
+    ("inv", inv),
+];
+
+fn mul(engine: &Engine, items: &Items) -> Outcome {
+    let [a, b, _] = items.batches();
+    let found = engine.mul(&a, &b).map_err(|error| error.to_string())?;
+    expect_width(&found, a.bits() + b.bits())?;
+    expect(&items.named()[..2], &items.map(|a, b, _| a * b), &found)
+}
+
+fn mul_mod(engine: &Engine, items: &Items) -> Outcome {
+    let [a, b, n] = items.batches();
+    let found = engine.mul_mod(&a, &b, &n).map_err(|error| error.to_string())?;
+    expect_width(&found, n.bits())?;
+    expect(&items.named(), &items.map(oracle::mul_mod), &found)
+}
+
+fn square_mod(engine: &Engine, items: &Items) -> Outcome {
+    let [a, _, n] = items.batches();
+    let found = engine.square_mod(&a, &n).map_err(|error| error.to_string())?;
+    expect_width(&found, n.bits())?;
+    expect(&items.named(), &items.map(|a, _, n| oracle::mul_mod(a, a, n)), &found)
+}
+
+fn pow(engine: &Engine, items: &Items) -> Outcome {
+    powers(engine, items, &items.powers())
+}
+
+fn pow_vartime(engine: &Engine, items: &Items) -> Outcome {
+    powers_vartime(engine, items, &items.powers())
+}
+
+/// [`Engine::pow`] against answers computed before.
+pub(super) fn powers(engine: &Engine, items: &Items, expected: &[BigUint]) -> Outcome {
+    let [a, b, n] = items.batches();
+    let found = engine.pow(&a, &b, &n).map_err(|error| error.to_string())?;
+    expect_width(&found, n.bits())?;
+    expect(&items.named(), expected, &found)
+}
+
+/// [`Engine::pow_vartime`] against answers computed before.
+pub(super) fn powers_vartime(engine: &Engine, items: &Items, expected: &[BigUint]) -> Outcome {
+    let [a, b, n] = items.batches();
+    let found = engine.pow_vartime(&a, &b, &n).map_err(|error| error.to_string())?;
+    expect_width(&found, n.bits())?;
+    expect(&items.named(), expected, &found)
+}
+
+/// Inverses of all `a`; those that have none must be named, and the others answered.
+pub(super) fn inv(engine: &Engine, items: &Items) -> Outcome {
+    let [a, _, n] = items.batches();
+    let expected: Vec<Option<BigUint>> =
+        items.a.iter().zip(&items.n).map(|(a, n)| oracle::inv(a, n)).collect();
+    inverses(engine.inv(&a, &n), &items.a, &items.n, &expected)
+}
+
+/// Inverses found against inverses expected, `None` where there is none.
+pub(super) fn inverses(
+    found: Result<Batch, Error>,
+    a: &[BigUint],
+    n: &[BigUint],
+    expected: &[Option<BigUint>],
+) -> Outcome {
+    let (answers, failed) = match found {
+        Ok(answers) => (answers, Vec::new()),
+        Err(Error::Items(partial)) => (partial.answers, partial.failed),
+        Err(other) => return Err(other.to_string()),
+    };
+    for (item, expected) in expected.iter().enumerate() {
+        let refused = failed.iter().find(|error| error.index == item).map(|error| error.kind);
+        let inputs = || format!("item {item}: a = {}, n = {}", show(&a[item]), show(&n[item]));
+        match (expected, refused) {
+            (Some(_), None) => {}
+            (None, Some(ItemErrorKind::NotInvertible)) => {}
+            (Some(inverse), Some(kind)) => {
+                return Err(format!("{}: expected {}, refused: {kind}", inputs(), show(inverse)));
+            }
+            (None, other) => return Err(format!("{}: has no inverse, but {other:?}", inputs())),
+        }
+    }
+    if !failed.is_sorted_by(|a, b| a.index < b.index) {
+        return Err("failed items are not in order".to_owned());
+    }
+    let expected: Vec<BigUint> = expected.iter().map(|inverse| inverse.clone().unwrap_or_default()).collect();
+    expect(&[("a", a), ("n", n)], &expected, &answers)
+}
+
+/// Says which item is wrong first, how many are, and what went in.
+pub(super) fn expect(inputs: &[(&str, &[BigUint])], expected: &[BigUint], found: &Batch) -> Outcome {
+    if found.len() != expected.len() {
+        return Err(format!("{} answers where {} were expected", found.len(), expected.len()));
+    }
+    let found = oracle::numbers(found);
+    let wrong: Vec<usize> = (0..expected.len()).filter(|&item| found[item] != expected[item]).collect();
+    let Some(&item) = wrong.first() else { return Ok(()) };
+    let shown: Vec<String> =
+        inputs.iter().map(|(name, values)| format!("{name} = {}", show(&values[item]))).collect();
+    Err(format!(
+        "{} of {} items wrong; item {item}: {}: expected {}, found {}",
+        wrong.len(),
+        expected.len(),
+        shown.join(", "),
+        show(&expected[item]),
+        show(&found[item])
+    ))
+}
+
+/// Answers are as wide as the moduli, products as wide as both factors.
+pub(super) fn expect_width(found: &Batch, bits: usize) -> Outcome {
+    if found.bits() == bits {
+        Ok(())
+    } else {
+        Err(format!("answers of {} bits, expected {bits}", found.bits()))
+    }
+}
+
+/// Two batches that must be the same, whatever they are.
+pub(super) fn expect_same(what: &str, left: &Batch, right: &Batch) -> Outcome {
+    if left.len() != right.len() {
+        return Err(format!("{what}: {} and {} items", left.len(), right.len()));
+    }
+    match (0..left.len()).find(|&item| left.get(item) != right.get(item)) {
+        None => Ok(()),
+        Some(item) => Err(format!("{what}: item {item}: {} and {}", left.to_hex(item), right.to_hex(item))),
+    }
+}
