@@ -37,12 +37,14 @@ fn one_length(suite: &mut Suite<'_>, bits: usize) {
     for (name, check) in CHEAP {
         suite.case(format!("{name}, {bits} bits"), |engine| check(engine, &all));
     }
-    // Each modulus once at least, with bases from all over the list.
     let some = |count: usize, rng: &mut Rng| {
         let mut items = Items::default();
         for index in 0..count {
-            let from = if index < 2 * moduli.len() { bases * (index % moduli.len()) } else { 0 };
-            let item = if from > 0 { from + rng.below(bases) } else { rng.below(all.len()) };
+            // Seven is prime to the numbers of moduli above: first every modulus, odd and even in turn.
+            let item = match index {
+                first if first < moduli.len() => 7 * first % moduli.len() * bases + rng.below(bases),
+                _ => rng.below(all.len()),
+            };
             items.push(all.a[item].clone(), all.b[item].clone(), all.n[item].clone());
         }
         items
