@@ -14,9 +14,6 @@ use std::arch::x86_64::*;
 /// One digit or column of eight numbers.
 pub(super) type V = __m512i;
 
-/// The most rows of a tile: rows and window fill 2 R + 2 of the 32 registers.
-pub(super) const MAX_ROWS: usize = 12;
-
 /// Repeats a block with the constant `$i` counting from 0 below `$end`, unrolled before the
 /// optimiser sees it: array indices are then literals and arrays live in registers. (Loops are
 /// unrolled too late for that, and the arrays end up in memory.)
@@ -32,7 +29,8 @@ macro_rules! unroll {
     };
 }
 
-/// Runs an expression with the constant `$R` bound to a block size, 1 to [`MAX_ROWS`].
+/// Runs an expression with the constant `$R` bound to a block size, 1 to 12 (rows and window
+/// of a tile fill 2 R + 2 of the 32 registers).
 macro_rules! for_rows {
     ($rows:expr, $R:ident => $body:expr) => {
         for_rows!(@ $rows, $R, $body, 1 2 3 4 5 6 7 8 9 10 11 12)
@@ -113,6 +111,34 @@ fn step<const R: usize>(window: &mut [V; R], entering: V, x: &[V; R], y: V) -> V
     leaving
 }
 
+/// Columns of a product under way: those from `fresh` on have not been written yet and count as
+/// zero.
+#[derive(Clone, Copy)]
+pub(super) struct Columns {
+    pub(super) at: *mut V,
+    pub(super) fresh: usize,
+}
+
+impl Columns {
+    /// # Safety
+    /// There is a column `index`.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    unsafe fn get(self, index: usize) -> V {
+        // SAFETY: the caller's promise.
+        if index < self.fresh { unsafe { load(self.at.add(index)) } } else { zero() }
+    }
+
+    /// # Safety
+    /// There is a column `index`.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    unsafe fn set(self, index: usize, value: V) {
+        // SAFETY: the caller's promise.
+        unsafe { store(self.at.add(index), value) }
+    }
+}
+
 /// Steps `from..n` of rows `x` along `y`: the window holds columns `column..column + R` of `t`
 /// when digit `from` is due, all columns end up in `t`.
 ///
@@ -121,7 +147,7 @@ fn step<const R: usize>(window: &mut [V; R], entering: V, x: &[V; R], y: V) -> V
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma")]
 unsafe fn slide<const R: usize>(
-    t: *mut V,
+    t: Columns,
     column: usize,
     window: &mut [V; R],
     x: &[V; R],
@@ -129,15 +155,21 @@ unsafe fn slide<const R: usize>(
     from: usize,
     n: usize,
 ) {
+    let mut to = column;
     // SAFETY: all offsets are within the caller's promise.
     unsafe {
-        let mut to = t.add(column);
-        for j in from..n {
-            let leaving = step(window, load(to.add(R)), x, load(y.add(j)));
-            store(to, leaving);
-            to = to.add(1);
+        let old = (t.fresh.saturating_sub(column + R) + from).clamp(from, n);
+        for j in from..old {
+            let leaving = step(window, load(t.at.add(to + R)), x, load(y.add(j)));
+            t.set(to, leaving);
+            to += 1;
         }
-        unroll!(I < R, { store(to.add(I), window[I]) });
+        for j in old..n {
+            let leaving = step(window, zero(), x, load(y.add(j)));
+            t.set(to, leaving);
+            to += 1;
+        }
+        unroll!(I < R, { t.set(to + I, window[I]) });
     }
 }
 
@@ -146,26 +178,26 @@ unsafe fn slide<const R: usize>(
 /// # Safety
 /// `x` has `R` digits, `y` has `n`, `t` has `n + R` columns.
 #[target_feature(enable = "avx512f,avx512ifma")]
-pub(super) unsafe fn rectangle<const R: usize>(t: *mut V, x: *const V, y: *const V, n: usize) {
+pub(super) unsafe fn rectangle<const R: usize>(t: Columns, x: *const V, y: *const V, n: usize) {
     // SAFETY: the caller's promise.
     unsafe {
         let mut rows = [zero(); R];
         let mut window = [zero(); R];
         unroll!(I < R, {
             rows[I] = load(x.add(I));
-            window[I] = load(t.add(I));
+            window[I] = t.get(I);
         });
         slide(t, 0, &mut window, &rows, y, 0, n);
     }
 }
 
-/// `t += sum of x_i x_j` over `i < R`, `i < j < n`: the part of a square right of the diagonal
-/// that the first `R` digits take part in, once instead of twice.
+/// The part of a square that the first `R` of `n` digits take part in: cross products once, and
+/// then, because no later digit adds to columns below `2 R`, these doubled with their diagonal.
 ///
 /// # Safety
 /// `x` has `n >= R` digits, `t` has `n + R` columns.
 #[target_feature(enable = "avx512f,avx512ifma")]
-pub(super) unsafe fn cross<const R: usize>(t: *mut V, x: *const V, n: usize) {
+pub(super) unsafe fn square_rows<const R: usize>(t: Columns, x: *const V, n: usize) {
     // SAFETY: the caller's promise.
     unsafe {
         let mut rows = [zero(); R];
@@ -173,141 +205,206 @@ pub(super) unsafe fn cross<const R: usize>(t: *mut V, x: *const V, n: usize) {
         let mut window = [zero(); R];
         unroll!(I < R, {
             rows[I] = load(x.add(I));
-            below[I] = load(t.add(I));
-            window[I] = load(t.add(R + I));
+            below[I] = t.get(I);
+            window[I] = t.get(R + I);
         });
         unroll!(I < R, {
             unroll!(J < R, {
                 if I < J {
+                    let (x, y) = (rows[I], rows[J]);
                     if I + J < R {
-                        below[I + J] = low(below[I + J], rows[I], rows[J]);
+                        below[I + J] = low(below[I + J], x, y);
                     } else {
-                        window[I + J - R] = low(window[I + J - R], rows[I], rows[J]);
+                        window[I + J - R] = low(window[I + J - R], x, y);
                     }
                     if I + J + 1 < R {
-                        below[I + J + 1] = high(below[I + J + 1], rows[I], rows[J]);
+                        below[I + J + 1] = high(below[I + J + 1], x, y);
                     } else {
-                        window[I + J + 1 - R] = high(window[I + J + 1 - R], rows[I], rows[J]);
+                        window[I + J + 1 - R] = high(window[I + J + 1 - R], x, y);
                     }
                 }
             });
         });
-        unroll!(I < R, { store(t.add(I), below[I]) });
+        unroll!(I < R, { t.set(I, double_with_diagonal::<I>(below[I], rows[I / 2])) });
         slide(t, R, &mut window, &rows, x, R, n);
-    }
-}
-
-/// Doubles the cross products of a square and adds the diagonal.
-///
-/// # Safety
-/// `x` has `n` digits, `t` has `2 n` columns.
-#[target_feature(enable = "avx512f,avx512ifma")]
-pub(super) unsafe fn double_and_add_diagonal(t: *mut V, x: *const V, n: usize) {
-    // SAFETY: the caller's promise.
-    unsafe {
-        for k in 0..n {
-            let digit = load(x.add(k));
-            let (even, odd) = (load(t.add(2 * k)), load(t.add(2 * k + 1)));
-            store(t.add(2 * k), low(plus(even, even), digit, digit));
-            store(t.add(2 * k + 1), high(plus(odd, odd), digit, digit));
-        }
-    }
-}
-
-/// Folds `R` low digits of `t` into the rest: `t <- floor(t / 2^(52 R)) + (t mod 2^(52 R)) m`
-/// with `m = 2^(-52 R) mod N`, which divides `t` by `2^(52 R)` modulo N. The result starts at
-/// column `R`.
-///
-/// # Safety
-/// `m` has `n` digits, `t` has `n + 2 R` columns.
-#[target_feature(enable = "avx512f,avx512ifma")]
-pub(super) unsafe fn fold<const R: usize>(t: *mut V, m: *const V, n: usize) {
-    // SAFETY: the caller's promise.
-    unsafe {
-        let mut digits = [zero(); R];
-        let mut window = [zero(); R];
-        let mut passed = zero();
+        // Column I + R; R may be odd, so its parity is only known here.
         unroll!(I < R, {
-            digits[I] = plus(load(t.add(I)), passed);
-            passed = carry(digits[I]);
-            window[I] = load(t.add(R + I));
+            let (column, digit) = (load(t.at.add(R + I)), rows[(R + I) / 2]);
+            let doubled = if (R + I) % 2 == 0 {
+                double_with_diagonal::<0>(column, digit)
+            } else {
+                double_with_diagonal::<1>(column, digit)
+            };
+            t.set(R + I, doubled);
         });
-        window[0] = plus(window[0], passed);
-        slide(t, R, &mut window, &digits, m, 0, n);
     }
 }
 
-/// `R` folds of one digit each, `m = 2^-52 mod N`, the quotient digits found one after the other
-/// in a triangle and the rest done as a tile. The result starts at column `R`.
+/// Twice the cross products of column `C`, plus its half of a digit's square.
+#[inline]
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn double_with_diagonal<const C: usize>(column: V, digit: V) -> V {
+    let doubled = plus(column, column);
+    if C % 2 == 0 { low(doubled, digit, digit) } else { high(doubled, digit, digit) }
+}
+
+/// Folds `R` low digits of `t` away one after the other, `t <- floor(t / 2^52) + (t mod 2^52) m`
+/// with `m = 2^-52 mod N`, as far as columns below `2 R` are concerned: gives the digits and the
+/// columns `R..2 R`, to which `m_0 .. m_(R-2)` have been applied.
 ///
 /// # Safety
-/// `m` has `n >= R` digits, `t` has `n + R + 1` columns.
+/// `m` has `R` digits, `t` has `2 R` columns.
+#[inline]
 #[target_feature(enable = "avx512f,avx512ifma")]
-pub(super) unsafe fn fold_one_by_one<const R: usize>(t: *mut V, m: *const V, n: usize) {
-    // Digit i times m_j belongs to column i + j + 1 and, its high half, to column i + j + 2.
+unsafe fn fold_triangle<const R: usize>(t: *const V, m: *const V) -> ([V; R], [V; R]) {
+    let mut digits = [zero(); R];
+    let mut window = [zero(); R];
     // SAFETY: the caller's promise.
     unsafe {
-        let mut digits = [zero(); R];
-        let mut window = [zero(); R];
         unroll!(I < R, {
             digits[I] = load(t.add(I));
             window[I] = load(t.add(R + I));
         });
+        // Digit i times m_j belongs to column i + j + 1 and, its high half, to column i + j + 2.
+        // Each digit, once known, meets all of m_0 .. m_(R-2): what lies above the triangle keeps
+        // the multipliers busy while the next digit waits for its carry.
         unroll!(I < R, {
-            let passed = carry(digits[I]);
-            if I + 1 < R {
-                digits[I + 1] = plus(digits[I + 1], passed);
-            } else {
-                window[0] = plus(window[0], passed);
-            }
-            unroll!(J < R, {
+            let digit = digits[I];
+            unroll!(J < R - 1, {
                 let m_j = load(m.add(J));
                 if I + J + 1 < R {
-                    digits[I + J + 1] = low(digits[I + J + 1], digits[I], m_j);
+                    digits[I + J + 1] = low(digits[I + J + 1], digit, m_j);
+                } else {
+                    window[I + J + 1 - R] = low(window[I + J + 1 - R], digit, m_j);
                 }
                 if I + J + 2 < R {
-                    digits[I + J + 2] = high(digits[I + J + 2], digits[I], m_j);
+                    digits[I + J + 2] = high(digits[I + J + 2], digit, m_j);
+                } else {
+                    window[I + J + 2 - R] = high(window[I + J + 2 - R], digit, m_j);
                 }
             });
+            if I + 1 < R {
+                digits[I + 1] = plus(digits[I + 1], carry(digit));
+            } else {
+                window[0] = plus(window[0], carry(digit));
+            }
         });
-        // What of m_0 .. m_(R-2) lies above the triangle.
-        unroll!(J < R - 1, {
-            let m_j = load(m.add(J));
-            unroll!(I < R, {
-                if I + J + 1 >= R {
-                    window[I + J + 1 - R] = low(window[I + J + 1 - R], digits[I], m_j);
-                }
-                if I + J + 2 >= R {
-                    window[I + J + 2 - R] = high(window[I + J + 2 - R], digits[I], m_j);
-                }
-            });
-        });
+    }
+    (digits, window)
+}
+
+/// Folds `R` low digits of `t` away, which divides it by `2^(52 R)` modulo N; the result starts at
+/// column `R`.
+///
+/// # Safety
+/// `m = 2^-52 mod N` has `n >= R` digits, `t` has `n + R + 1` columns.
+#[target_feature(enable = "avx512f,avx512ifma")]
+pub(super) unsafe fn fold<const R: usize>(t: *mut V, m: *const V, n: usize) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let (digits, mut window) = fold_triangle::<R>(t, m);
+        let t = Columns { at: t, fresh: usize::MAX };
         slide(t, R, &mut window, &digits, m, R - 1, n);
     }
 }
 
-/// The last digit the way Montgomery did it, `t <- (t + q N) / 2^52` with `q = -t / N mod 2^52`,
-/// and all carries passed on: the digits of the result go to `out`, those above bit 51 of each
-/// word already passed on to the next.
+/// [`fold`], and the last digit the way Montgomery did it ([`Last`]) as the columns come out.
 ///
 /// # Safety
-/// `modulus` and `out` have `n` digits, `t` has `n + 1` columns.
+/// As for [`fold`] with `n > R`; `last` is at its start.
 #[target_feature(enable = "avx512f,avx512ifma")]
-pub(super) unsafe fn finish(t: *const V, modulus: *const V, negated_inverse: V, n: usize, out: *mut V) {
-    // SAFETY: the caller's promise.
+pub(super) unsafe fn fold_to_the_end<const R: usize>(t: *mut V, m: *const V, n: usize, mut last: Last) {
+    // SAFETY: the caller's promise; the columns that leave are n - R + 1, and the window has R.
     unsafe {
-        let quotient = low(zero(), load(t), negated_inverse);
-        let mut n_j = load(modulus);
-        let mut passed = carry(low(load(t), quotient, n_j));
-        for j in 1..n {
-            let column = high(load(t.add(j)), quotient, n_j);
-            n_j = load(modulus.add(j));
-            let digit = plus(low(column, quotient, n_j), passed);
-            store(out.add(j - 1), digit);
-            passed = carry(digit);
+        let (digits, mut window) = fold_triangle::<R>(t, m);
+        let entering = t.add(2 * R);
+        last.begin(step(&mut window, load(entering), &digits, load(m.add(R - 1))));
+        for j in R..n {
+            last.next(step(&mut window, load(entering.add(j + 1 - R)), &digits, load(m.add(j))));
         }
-        let digit = plus(high(load(t.add(n)), quotient, n_j), passed);
-        store(out.add(n - 1), digit);
+        unroll!(I < R - 1, { last.next(window[I]) });
+        last.end(window[R - 1]);
+    }
+}
+
+/// Montgomery's own step for the last digit, column by column, with all carries passed on:
+/// `(t + q N) / 2^52` for `q = -t / N mod 2^52`. Digits of the result go to `out`; bits above 51
+/// of a word have been passed on to the next.
+pub(super) struct Last {
+    modulus: *const V,
+    negated_inverse: V,
+    out: *mut V,
+    quotient: V,
+    digit_of_modulus: V,
+    passed: V,
+}
+
+impl Last {
+    /// # Safety
+    /// `modulus` and `out` have as many digits as there will be calls of `next` and `end`.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    pub(super) unsafe fn new(modulus: *const V, negated_inverse: V, out: *mut V) -> Self {
+        // SAFETY: a modulus has at least one digit.
+        let digit_of_modulus = unsafe { load(modulus) };
+        Self { modulus, negated_inverse, out, quotient: zero(), digit_of_modulus, passed: zero() }
+    }
+
+    /// Column 0, which the quotient makes vanish.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    fn begin(&mut self, column: V) {
+        self.quotient = low(zero(), column, self.negated_inverse);
+        self.passed = carry(low(column, self.quotient, self.digit_of_modulus));
+    }
+
+    /// The next column but the last.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    unsafe fn next(&mut self, column: V) {
+        let column = high(column, self.quotient, self.digit_of_modulus);
+        // SAFETY: the promise of `new`.
+        unsafe {
+            self.modulus = self.modulus.add(1);
+            self.digit_of_modulus = load(self.modulus);
+            self.put(low(column, self.quotient, self.digit_of_modulus));
+        }
+    }
+
+    /// The last column.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    unsafe fn end(&mut self, column: V) {
+        // SAFETY: the promise of `new`.
+        unsafe { self.put(high(column, self.quotient, self.digit_of_modulus)) }
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    unsafe fn put(&mut self, column: V) {
+        let digit = plus(column, self.passed);
+        // SAFETY: the promise of `new`.
+        unsafe {
+            store(self.out, digit);
+            self.out = self.out.add(1);
+        }
+        self.passed = carry(digit);
+    }
+
+    /// The step on its own.
+    ///
+    /// # Safety
+    /// `t` has `n + 1` columns, where `n` is the number of digits promised in `new`.
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    pub(super) unsafe fn run(mut self, t: *const V, n: usize) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            self.begin(load(t));
+            for j in 1..n {
+                self.next(load(t.add(j)));
+            }
+            self.end(load(t.add(n)));
+        }
     }
 }
 
