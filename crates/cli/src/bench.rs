@@ -1,0 +1,7 @@
+//! Measuring: inputs, slices of ours and the peers' turn by turn, checks, and records.
+
+pub(crate) mod contender;
+pub(crate) mod inputs;
+pub(crate) mod measure;
+pub(crate) mod record;
+pub(crate) mod table;

@@ -1,0 +1,159 @@
+//! Those who are measured: a path of ours, or a peer.
+
+use super::inputs::Inputs;
+use crate::peers::{Peer, Worker};
+use modmill::{Batch, Engine, Error, Plan};
+use std::time::{Duration, Instant};
+
+/// One turn of a contender.
+pub(crate) struct Slice {
+    /// Operations per second.
+    pub(crate) rate: f64,
+    /// Time spent.
+    pub(crate) spent: Duration,
+    /// Milliseconds until a call had its answer: a batch of ours, one operation of a peer.
+    pub(crate) latencies: Vec<f64>,
+}
+
+/// A path of ours.
+pub(crate) struct Ours<'a> {
+    engine: &'a Engine,
+    pub(crate) plan: Plan,
+    /// Whether the engine chose this path by itself.
+    pub(crate) chosen: bool,
+    inputs: &'a Inputs,
+    /// What the first call answered.
+    pub(crate) answers: Batch,
+    /// Whether every later call answered the same.
+    pub(crate) steady: bool,
+}
+
+impl<'a> Ours<'a> {
+    /// Makes the first call, which is not timed.
+    pub(crate) fn new(
+        engine: &'a Engine,
+        plan: Plan,
+        chosen: bool,
+        inputs: &'a Inputs,
+    ) -> Result<Self, Error> {
+        let answers = inputs.compute(engine)?;
+        Ok(Self { engine, plan, chosen, inputs, answers, steady: true })
+    }
+
+    /// Calls until `length` has passed, once at least.
+    pub(crate) fn slice(&mut self, length: Duration) -> Result<Slice, Error> {
+        let (mut spent, mut latencies) = (Duration::ZERO, Vec::new());
+        while latencies.is_empty() || spent < length {
+            let start = Instant::now();
+            let answers = self.inputs.compute(self.engine)?;
+            let latency = start.elapsed();
+            self.steady &= answers == self.answers;
+            let start = Instant::now();
+            drop(answers);
+            spent += latency + start.elapsed();
+            latencies.push(1e3 * latency.as_secs_f64());
+        }
+        let operations = (latencies.len() * self.inputs.shape.count) as f64;
+        Ok(Slice { rate: operations / spent.as_secs_f64(), spent, latencies })
+    }
+}
+
+/// A peer on as many threads as ours.
+pub(crate) struct Theirs<'a> {
+    pub(crate) peer: &'a dyn Peer,
+    pub(crate) threads: usize,
+    shares: Vec<Share<'a>>,
+}
+
+/// The items of one thread, computed round and round.
+struct Share<'a> {
+    worker: Box<dyn Worker + 'a>,
+    first: usize,
+    len: usize,
+    done: usize,
+    /// Items between two looks at the clock.
+    burst: usize,
+}
+
+/// A burst is long enough for the clock to cost nothing.
+const BURST: Duration = Duration::from_millis(1);
+
+impl Share<'_> {
+    fn run(&mut self, mut count: usize) {
+        while count > 0 {
+            let from = self.done % self.len;
+            let to = self.len.min(from + count);
+            self.worker.run(from..to);
+            self.done += to - from;
+            count -= to - from;
+        }
+    }
+
+    fn slice(&mut self, length: Duration) {
+        let start = Instant::now();
+        let mut passed = Duration::ZERO;
+        loop {
+            self.run(self.burst);
+            let now = start.elapsed();
+            if now - passed < BURST {
+                self.burst *= 2;
+            }
+            passed = now;
+            if passed >= length {
+                return;
+            }
+        }
+    }
+}
+
+impl<'a> Theirs<'a> {
+    pub(crate) fn new(peer: &'a dyn Peer, inputs: &Inputs, threads: usize) -> Self {
+        let count = inputs.shape.count;
+        let share = count.div_ceil(threads).max(1);
+        let shares = (0..count).step_by(share).map(|first| {
+            let items = first..count.min(first + share);
+            let len = items.len();
+            Share { worker: peer.worker(inputs, items), first, len, done: 0, burst: 1 }
+        });
+        let shares: Vec<Share<'a>> = shares.collect();
+        Self { peer, threads: shares.len(), shares }
+    }
+
+    /// Computes until `length` has passed.
+    pub(crate) fn slice(&mut self, length: Duration) -> Slice {
+        let before = self.done();
+        let start = Instant::now();
+        self.on_all_threads(|share| share.slice(length));
+        let spent = start.elapsed();
+        let rate = (self.done() - before) as f64 / spent.as_secs_f64();
+        Slice { rate, spent, latencies: vec![1e3 * self.threads as f64 / rate] }
+    }
+
+    /// Computes every item at least once.
+    pub(crate) fn complete(&mut self) {
+        self.on_all_threads(|share| share.run(share.len.saturating_sub(share.done)));
+    }
+
+    /// The answers it has, by item.
+    pub(crate) fn answers(&self, limbs: usize) -> impl Iterator<Item = (usize, Vec<u64>)> + '_ {
+        self.shares.iter().flat_map(move |share| {
+            let known = 0..share.len.min(share.done);
+            known.map(move |item| (share.first + item, share.worker.answer(item, limbs)))
+        })
+    }
+
+    fn done(&self) -> usize {
+        self.shares.iter().map(|share| share.done).sum()
+    }
+
+    fn on_all_threads(&mut self, work: impl Fn(&mut Share<'a>) + Sync) {
+        let Some((first, others)) = self.shares.split_first_mut() else { return };
+        let work = &work;
+        std::thread::scope(|scope| {
+            for share in others {
+                scope.spawn(move || work(share));
+            }
+            work(first);
+        });
+    }
+}

@@ -1,0 +1,192 @@
+//! Inputs of a measurement: random numbers of full length, the same for everyone.
+
+use modmill::{Batch, Engine, Error, Moduli, Modulus, Op};
+use num_bigint::BigUint;
+
+/// What is measured.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shape {
+    pub(crate) op: Op,
+    pub(crate) bits: usize,
+    pub(crate) exponent_bits: usize,
+    pub(crate) count: usize,
+    pub(crate) shared_modulus: bool,
+}
+
+/// Numbers of one shape.
+pub(crate) struct Inputs {
+    pub(crate) shape: Shape,
+    /// Bases or first factors, below their moduli.
+    pub(crate) a: Batch,
+    /// Exponents or second factors.
+    pub(crate) b: Batch,
+    /// Odd moduli, one an item, or one.
+    moduli: Batch,
+    shared: Option<Modulus>,
+}
+
+/// Shortest number that can be asked for.
+pub(crate) const MIN_BITS: usize = 8;
+
+impl Inputs {
+    /// Random inputs; the same for the same shape and seed.
+    pub(crate) fn random(shape: Shape, seed: u64) -> Self {
+        let mut random = SplitMix(seed ^ (shape.bits as u64) << 32 ^ shape.count as u64);
+        let bits = shape.bits;
+        let moduli_count = if shape.shared_modulus { 1 } else { shape.count };
+        // Moduli start with the bits 11 and numbers with 10: all have full length, and every
+        // number is below every modulus.
+        let moduli = random.batch(bits, moduli_count, |value| {
+            set_bit(value, bits - 1, true);
+            set_bit(value, bits - 2, true);
+            set_bit(value, 0, true);
+        });
+        let full = |value: &mut [u64]| {
+            set_bit(value, bits - 1, true);
+            set_bit(value, bits - 2, false);
+        };
+        let mut a = random.batch(bits, shape.count, full);
+        let b = match shape.op {
+            Op::Pow | Op::PowVartime => {
+                let bits = shape.exponent_bits;
+                random.batch(bits, shape.count, |value| {
+                    set_bit(value, bits - 1, true);
+                    if shape.op == Op::PowVartime && bits == 17 {
+                        value[0] = 65_537;
+                    }
+                })
+            }
+            _ => random.batch(bits, shape.count, full),
+        };
+        if shape.op == Op::Inv {
+            for item in 0..shape.count {
+                let modulus = big(moduli.get(if shape.shared_modulus { 0 } else { item }));
+                while big(a.get(item)).modinv(&modulus).is_none() {
+                    a.get_mut(item).copy_from_slice(random.batch(bits, 1, full).get(0));
+                }
+            }
+        }
+        let shared = if shape.shared_modulus { Modulus::new(moduli.get(0)).ok() } else { None };
+        Self { shape, a, b, moduli, shared }
+    }
+
+    pub(crate) fn modulus(&self, item: usize) -> &[u64] {
+        self.moduli.get(if self.shape.shared_modulus { 0 } else { item })
+    }
+
+    /// Limbs of an answer.
+    pub(crate) fn answer_limbs(&self) -> usize {
+        match self.shape.op {
+            Op::Mul => (2 * self.shape.bits).div_ceil(64),
+            _ => self.shape.bits.div_ceil(64),
+        }
+    }
+
+    /// One item by another library, written in other hands than ours.
+    pub(crate) fn expected(&self, item: usize) -> Vec<u64> {
+        let (a, b, modulus) = (big(self.a.get(item)), big(self.b.get(item)), big(self.modulus(item)));
+        let answer = match self.shape.op {
+            Op::Mul => a * b,
+            Op::MulMod => a * b % modulus,
+            Op::SquareMod => &a * &a % modulus,
+            Op::Inv => a.modinv(&modulus).unwrap_or_default(),
+            _ => a.modpow(&b, &modulus),
+        };
+        let mut limbs = answer.to_u64_digits();
+        limbs.resize(limbs.len().max(self.answer_limbs()), 0);
+        limbs
+    }
+
+    /// The whole batch by an engine.
+    pub(crate) fn compute(&self, engine: &Engine) -> Result<Batch, Error> {
+        let moduli = match &self.shared {
+            Some(modulus) => Moduli::from(modulus),
+            None => Moduli::from(&self.moduli),
+        };
+        match self.shape.op {
+            Op::Mul => engine.mul(&self.a, &self.b),
+            Op::MulMod => engine.mul_mod(&self.a, &self.b, moduli),
+            Op::SquareMod => engine.square_mod(&self.a, moduli),
+            Op::Pow => engine.pow(&self.a, &self.b, moduli),
+            Op::PowVartime => engine.pow_vartime(&self.a, &self.b, moduli),
+            Op::Inv => engine.inv(&self.a, moduli),
+            other => Err(Error::Unavailable(format!("bench does not know the operation {other}"))),
+        }
+    }
+}
+
+fn big(limbs: &[u64]) -> BigUint {
+    BigUint::new(limbs.iter().flat_map(|&limb| [limb as u32, (limb >> 32) as u32]).collect())
+}
+
+fn set_bit(value: &mut [u64], bit: usize, on: bool) {
+    let mask = 1u64 << (bit % 64);
+    if on {
+        value[bit / 64] |= mask;
+    } else {
+        value[bit / 64] &= !mask;
+    }
+}
+
+/// Steele, Lea and Flood's SplitMix64: no secrets here, only the same numbers each time.
+struct SplitMix(u64);
+
+impl SplitMix {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ z >> 31
+    }
+
+    fn batch(&mut self, bits: usize, count: usize, shape: impl Fn(&mut [u64])) -> Batch {
+        let mut batch = Batch::zeros(bits, count);
+        for item in 0..count {
+            let value = batch.get_mut(item);
+            value.fill_with(|| self.next());
+            let top = value.len() - 1;
+            value[top] &= u64::MAX >> (64 * value.len() - bits);
+            shape(value);
+        }
+        batch
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use modmill_core::limbs::bit_length;
+
+    #[test]
+    fn numbers_have_full_length_and_lie_below_their_moduli() {
+        for bits in [8, 63, 64, 65, 128, 1000] {
+            for &op in Op::ALL {
+                let shape = Shape { op, bits, exponent_bits: 17, count: 3, shared_modulus: bits % 2 == 0 };
+                let inputs = Inputs::random(shape, 1);
+                for item in 0..3 {
+                    assert_eq!(bit_length(inputs.a.get(item)), bits);
+                    assert_eq!(bit_length(inputs.modulus(item)), bits);
+                    assert!(big(inputs.a.get(item)) < big(inputs.modulus(item)));
+                    assert_eq!(inputs.modulus(item)[0] & 1, 1);
+                    if op == Op::PowVartime {
+                        assert_eq!(inputs.b.get(item), [65_537]);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_engine_computes_what_is_expected() {
+        let engine = Engine::new().unwrap();
+        for &op in Op::ALL {
+            let shape = Shape { op, bits: 130, exponent_bits: 40, count: 4, shared_modulus: false };
+            let inputs = Inputs::random(shape, 5);
+            let answers = inputs.compute(&engine).unwrap();
+            for item in 0..4 {
+                assert_eq!(answers.get(item), inputs.expected(item), "{op}");
+            }
+        }
+    }
+}

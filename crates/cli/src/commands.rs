@@ -1,0 +1,33 @@
+//! The commands, one a file.
+
+pub(crate) mod bench;
+mod completions;
+mod info;
+mod mul;
+mod powm;
+mod selftest;
+
+use crate::failure::Failure;
+
+#[derive(clap::Subcommand)]
+pub(crate) enum Command {
+    Info(info::Info),
+    Powm(powm::Powm),
+    Mul(mul::Mul),
+    Bench(bench::Bench),
+    Selftest(selftest::Selftest),
+    Completions(completions::Completions),
+}
+
+impl Command {
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        match self {
+            Self::Info(command) => command.run(),
+            Self::Powm(command) => command.run(),
+            Self::Mul(command) => command.run(),
+            Self::Bench(command) => command.run(),
+            Self::Selftest(command) => command.run(),
+            Self::Completions(command) => command.run(),
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! `modmill info`: what this machine has, which path each operation takes, and why.
+
+use crate::bench::record::PeerFound;
+use crate::bench::table::{plain, right};
+use crate::failure::Failure;
+use crate::io;
+use crate::machine::{Build, Machine};
+use crate::options::EngineOptions;
+use crate::peers;
+use modmill::{Engine, Op, Plan};
+use serde_json::json;
+
+const LONG_ABOUT: &str = "\
+What this machine has, which path each operation takes at typical sizes, and why.
+
+A path is an instruction set and a family of algorithms; the engine takes the cheapest for the
+operation, the length of the numbers and the size of the batch. MODMILL_CPU and --algorithm hold it
+to something else.";
+
+const EXAMPLES: &str = "\
+Examples:
+  modmill info
+  MODMILL_CPU=avx2 modmill info                  what it would do without AVX-512
+  modmill info --json | jq '.plans[] | select(.op == \"pow\")'";
+
+/// What this machine has, and which path is taken
+#[derive(Debug, clap::Args)]
+#[command(long_about = LONG_ABOUT, after_long_help = EXAMPLES)]
+pub(crate) struct Info {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    engine: EngineOptions,
+}
+
+const SIZES: [usize; 3] = [1024, 2048, 4096];
+const COUNTS: [usize; 2] = [1, 10_000];
+
+impl Info {
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        let engine = self.engine.engine()?;
+        let peers = peers::load(&peers::Choice::Found).map_err(Failure::Usage)?;
+        let peers: Vec<PeerFound> = peers.iter().map(|peer| PeerFound::of(peer.as_ref())).collect();
+        let plans = plans(&engine);
+        io::print(&if self.json {
+            to_json(&engine, &plans, &peers)
+        } else {
+            to_text(&engine, &plans, &peers)
+        })
+    }
+}
+
+fn plans(engine: &Engine) -> Vec<Plan> {
+    let mut plans = Vec::new();
+    for &op in Op::ALL {
+        for bits in SIZES {
+            plans.extend(COUNTS.map(|count| engine.explain(op, bits, count)));
+        }
+    }
+    plans
+}
+
+fn to_json(engine: &Engine, plans: &[Plan], peers: &[PeerFound]) -> String {
+    let paths: Vec<_> = engine
+        .paths()
+        .into_iter()
+        .map(|(isa, family)| json!({ "isa": isa.name(), "algorithm": family.name() }))
+        .collect();
+    let plans: Vec<_> = plans
+        .iter()
+        .map(|plan| {
+            json!({
+                "op": plan.op.name(),
+                "bits": plan.bits,
+                "batch": plan.count,
+                "backend": plan.backend.name(),
+                "isa": plan.isa.name(),
+                "algorithm": plan.family.name(),
+                "lanes": plan.lanes,
+                "threads": plan.threads,
+                "window": plan.window,
+                "reason": plan.reason,
+            })
+        })
+        .collect();
+    let info = json!({
+        "machine": Machine::detect(),
+        "build": Build::this(),
+        "threads": engine.threads(),
+        "paths": paths,
+        "plans": plans,
+        "peers": peers,
+    });
+    format!("{info:#}\n")
+}
+
+fn to_text(engine: &Engine, plans: &[Plan], peers: &[PeerFound]) -> String {
+    let (machine, build) = (Machine::detect(), Build::this());
+    let list = |items: Vec<String>| if items.is_empty() { "none".to_owned() } else { items.join(", ") };
+    let sets = machine.instruction_sets.iter().map(|&set| set.to_owned()).collect();
+    let paths = engine.paths().into_iter().map(|(isa, family)| format!("{isa}/{family}")).collect();
+    let found = peers.iter().map(|peer| format!("{} {} ({})", peer.name, peer.version, peer.library));
+    let mut table = plain();
+    table.set_header(["op", "bits", "batch", "path", "lanes", "window", "why"]);
+    for plan in plans {
+        table.add_row([
+            plan.op.name().into(),
+            right(plan.bits),
+            right(plan.count),
+            format!("{}/{}", plan.isa, plan.family).into(),
+            right(plan.lanes),
+            right(plan.window.map_or("-".to_owned(), |window| window.to_string())),
+            plan.reason.as_str().into(),
+        ]);
+    }
+    format!(
+        "\
+modmill            {}, commit {}, {}, {}
+processor          {}
+cores              {} ({} worker threads)
+instruction sets   {}
+paths              {}
+peers for bench    {}
+
+{}
+",
+        build.version,
+        build.commit,
+        build.profile,
+        build.rustc,
+        machine.cpu,
+        machine.cores,
+        engine.threads(),
+        list(sets),
+        list(paths),
+        list(found.collect()),
+        table.trim_fmt(),
+    )
+}

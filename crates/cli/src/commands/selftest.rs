@@ -1,0 +1,176 @@
+//! `modmill selftest`: proves this build on this hardware.
+
+use super::bench::parse_seconds;
+use crate::failure::Failure;
+use crate::io::Output;
+use crate::machine::{self, Build, Machine};
+use crate::options::EngineOptions;
+use crate::stream::Bar;
+use modmill::{Engine, Family, Isa};
+use modmill_testing::{suite, timing};
+use serde_json::{Value, json};
+use std::io::Write;
+use std::time::Duration;
+
+const LONG_ABOUT: &str = "\
+Proves this build on this hardware: known answers and random cross-checks against independent
+arithmetic, on every path (instruction set and algorithm) this machine has.
+
+Prints a line for each path and for each case that failed, and closes with `N passed, M failed`; the
+exit status is 1 if anything failed. --full takes minutes instead of seconds.
+
+--timing also measures whether the time of pow depends on its exponent: calls with a fixed and with
+random exponents take turns, and Welch's t compares their times. A large |t| says that they differ.
+Run it on a quiet machine.";
+
+const EXAMPLES: &str = "\
+Examples:
+  modmill selftest
+  modmill selftest --full --json results.json
+  modmill selftest --algorithm row --timing --seconds 60";
+
+/// Proves this build on this hardware
+#[derive(Debug, clap::Args)]
+#[command(long_about = LONG_ABOUT, after_long_help = EXAMPLES)]
+pub(crate) struct Selftest {
+    #[command(flatten)]
+    engine: EngineOptions,
+    /// More values and larger sizes: minutes
+    #[arg(long)]
+    full: bool,
+    /// Also measure whether time depends on exponents
+    #[arg(long)]
+    timing: bool,
+    /// Seconds of --timing for each path
+    #[arg(long, value_name = "S", default_value = "10", value_parser = parse_seconds)]
+    seconds: Duration,
+    /// Write all cases as JSON, to standard output if no file is named
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
+    json: Option<String>,
+    /// Name the cases that passed, too
+    #[arg(long, short)]
+    verbose: bool,
+}
+
+/// Length of the numbers whose time is measured.
+const TIMING_BITS: usize = 1024;
+
+impl Selftest {
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        let paths = self.engine.engine()?.paths();
+        let mut json = self.json.as_deref().map(Output::create).transpose()?;
+        let mut tally = Tally { talks_to_stderr: self.json.as_deref() == Some("-"), ..Tally::default() };
+        for (isa, family) in paths {
+            self.run_path(isa, family, &mut tally)?;
+        }
+        if let Some(output) = &mut json {
+            let (passed, failed) = (tally.passed, tally.failed);
+            let document = json!({
+                "machine": Machine::detect(),
+                "build": Build::this(),
+                "date": machine::now(),
+                "passed": passed,
+                "failed": failed,
+                "cases": std::mem::take(&mut tally.cases),
+            });
+            output.write(&format!("{document:#}\n"))?;
+            output.flush()?;
+        }
+        tally.say(&format!("{} passed, {} failed", tally.passed, tally.failed))?;
+        match tally.failed {
+            0 => Ok(()),
+            _ => Err(Failure::Items("the self-test failed".to_owned())),
+        }
+    }
+
+    fn run_path(&self, isa: Isa, family: Family, tally: &mut Tally) -> Result<(), Failure> {
+        let mut builder = Engine::builder().isa(isa).family(family);
+        if self.engine.threads > 0 {
+            builder = builder.threads(self.engine.threads.into());
+        }
+        let engine = builder.build()?;
+        let path = format!("cpu {isa}/{family}");
+        let (passed, failed) = (tally.passed, tally.failed);
+        let effort = if self.full { suite::Effort::Full } else { suite::Effort::Quick };
+        let bar = Bar::new(None, false, "cases");
+        bar.message(path.clone());
+        let mut lines: Result<(), Failure> = Ok(());
+        suite::run(&engine, effort, &mut |case| {
+            bar.advance(1);
+            let line = tally.count(&path, &case.name, case.outcome, self.verbose);
+            if let (Some(line), Ok(())) = (line, &lines) {
+                bar.finish();
+                lines = tally.say(&line);
+            }
+        });
+        bar.finish();
+        lines?;
+        if self.timing {
+            let bar = Bar::new(Some(100), false, "percent");
+            bar.message(format!("{path} timing"));
+            let mut shown = 0;
+            let report = timing::welch_pow(&engine, TIMING_BITS, self.seconds, &mut |fraction| {
+                let percent = (100.0 * fraction.clamp(0.0, 1.0)) as u64;
+                bar.advance(percent.saturating_sub(shown));
+                shown = shown.max(percent);
+            });
+            bar.finish();
+            let found = format!(
+                "|t| = {:.2} in {} samples ({}; threshold {})",
+                report.t.abs(),
+                report.samples,
+                report.test,
+                report.threshold
+            );
+            let name = format!("time of pow at {TIMING_BITS} bits");
+            let outcome = if report.passed() { Ok(()) } else { Err(found.clone()) };
+            let line = tally.count(&path, &name, outcome, false);
+            tally.say(&line.unwrap_or_else(|| format!("  {name}: {found}")))?;
+        }
+        let (passed, failed) = (tally.passed - passed, tally.failed - failed);
+        tally.say(&format!("{path}: {passed} cases passed, {failed} failed here"))
+    }
+}
+
+/// What the cases said.
+#[derive(Default)]
+struct Tally {
+    passed: u64,
+    failed: u64,
+    cases: Vec<Value>,
+    /// Standard output is taken by JSON.
+    talks_to_stderr: bool,
+}
+
+impl Tally {
+    /// Counts a case; returns the line to print, if it deserves one.
+    fn count(
+        &mut self,
+        path: &str,
+        name: &str,
+        outcome: Result<(), String>,
+        verbose: bool,
+    ) -> Option<String> {
+        let reason = outcome.err();
+        self.cases.push(json!({ "path": path, "name": name, "passed": reason.is_none(), "reason": reason }));
+        match reason {
+            None => {
+                self.passed += 1;
+                verbose.then(|| format!("  {path}: {name}: passed"))
+            }
+            Some(reason) => {
+                self.failed += 1;
+                Some(format!("  {path}: {name}: FAILED: {reason}"))
+            }
+        }
+    }
+
+    fn say(&self, line: &str) -> Result<(), Failure> {
+        if self.talks_to_stderr {
+            let _ = writeln!(std::io::stderr(), "{line}");
+            return Ok(());
+        }
+        let mut stdout = std::io::stdout();
+        writeln!(stdout, "{line}").map_err(|error| Failure::write("standard output", &error))
+    }
+}

@@ -1,0 +1,66 @@
+//! The `modmill` program.
+
+mod commands;
+mod failure;
+mod io;
+mod jsonl;
+mod machine;
+mod options;
+mod peers;
+mod stream;
+mod task;
+
+mod bench;
+mod report;
+
+use clap::Parser;
+use std::io::Write;
+use std::process::ExitCode;
+
+const ABOUT: &str = "Batch modular arithmetic on big integers";
+
+const LONG_ABOUT: &str = "\
+Batch modular arithmetic on big integers.
+
+modmill computes powers, products and inverses modulo N for whole batches at once, on the fastest
+path this machine has. Numbers are hexadecimal, of any length up to 32768 bits; moduli may be odd or
+even, and one batch may mix lengths.";
+
+const EXAMPLES: &str = "\
+Examples:
+  modmill info                                  what this machine has, and which path is taken
+  echo '{\"base\":\"3\",\"exp\":\"10001\",\"mod\":\"fffffffb\"}' | modmill powm
+  modmill powm --in jobs.jsonl --out powers.jsonl
+  modmill bench --bits 2048,4096 --html report.html
+  modmill selftest                              prove this build on this hardware
+  modmill completions bash > /etc/bash_completion.d/modmill
+
+Environment:
+  MODMILL_BACKEND   cpu: as --backend
+  MODMILL_CPU       portable, avx2 or avx512: use no more than this instruction set
+
+Exit status:
+  0  everything was answered
+  1  some items had no answer, or a check failed
+  2  wrong usage, or a file that cannot be read or written";
+
+#[derive(Parser)]
+#[command(name = "modmill", version = machine::VERSION, about = ABOUT, long_about = LONG_ABOUT)]
+#[command(after_long_help = EXAMPLES, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: commands::Command,
+}
+
+fn main() -> ExitCode {
+    match Cli::parse().command.run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            if let Some(message) = failure.message() {
+                // Nothing is left to do when even this cannot be written.
+                let _ = writeln!(std::io::stderr(), "modmill: {message}");
+            }
+            failure.exit_code()
+        }
+    }
+}

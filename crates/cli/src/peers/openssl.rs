@@ -1,0 +1,180 @@
+//! OpenSSL's big numbers: `BN_mod_exp_mont_consttime` with the Montgomery constants prepared.
+#![allow(unsafe_code)]
+
+use super::{Kind, Peer, Worker, api, c_string};
+use crate::bench::inputs::Inputs;
+use libloading::Library;
+use modmill::Op;
+use std::ffi::{c_char, c_int, c_uchar, c_void};
+use std::ops::Range;
+
+pub(super) const KIND: Kind = Kind {
+    name: "openssl",
+    files: &["libcrypto.so.4", "libcrypto.so.3", "libcrypto.so.1.1", "libcrypto.so"],
+    load,
+};
+
+/// `BIGNUM`, `BN_CTX` and `BN_MONT_CTX` are known by address only.
+type Bn = *mut c_void;
+type New = unsafe extern "C" fn() -> *mut c_void;
+type Free = unsafe extern "C" fn(*mut c_void);
+type Three = unsafe extern "C" fn(Bn, Bn, Bn, Bn) -> c_int;
+type Four = unsafe extern "C" fn(Bn, Bn, Bn, Bn, Bn) -> c_int;
+type Exponentiate = unsafe extern "C" fn(Bn, Bn, Bn, Bn, *mut c_void, *mut c_void) -> c_int;
+
+api! {
+    struct Api {
+        bn_new = "BN_new": New,
+        bn_free = "BN_free": Free,
+        ctx_new = "BN_CTX_new": New,
+        ctx_free = "BN_CTX_free": Free,
+        mont_new = "BN_MONT_CTX_new": New,
+        mont_free = "BN_MONT_CTX_free": Free,
+        mont_set = "BN_MONT_CTX_set": unsafe extern "C" fn(*mut c_void, Bn, *mut c_void) -> c_int,
+        import = "BN_lebin2bn": unsafe extern "C" fn(*const c_uchar, c_int, Bn) -> Bn,
+        export = "BN_bn2lebinpad": unsafe extern "C" fn(Bn, *mut c_uchar, c_int) -> c_int,
+        mul = "BN_mul": Three,
+        mod_sqr = "BN_mod_sqr": Three,
+        mod_mul = "BN_mod_mul": Four,
+        mod_inverse = "BN_mod_inverse": unsafe extern "C" fn(Bn, Bn, Bn, *mut c_void) -> Bn,
+        exp_consttime = "BN_mod_exp_mont_consttime": Exponentiate,
+        exp = "BN_mod_exp_mont": Exponentiate,
+        version = "OpenSSL_version": unsafe extern "C" fn(c_int) -> *const c_char,
+    }
+}
+
+struct OpenSsl {
+    api: Api,
+    version: String,
+    library: String,
+}
+
+fn load(library: Library, file: &str) -> Result<Box<dyn Peer>, libloading::Error> {
+    let api = Api::new(library)?;
+    // SAFETY: version 0 is a constant string, "OpenSSL 3.0.2 15 Mar 2022".
+    let text = unsafe { c_string((api.version)(0)) };
+    let version = text.split_whitespace().nth(1).unwrap_or(&text).to_owned();
+    Ok(Box::new(OpenSsl { api, version, library: file.to_owned() }))
+}
+
+impl Peer for OpenSsl {
+    fn name(&self) -> &'static str {
+        KIND.name
+    }
+
+    fn version(&self) -> &str {
+        &self.version
+    }
+
+    fn library(&self) -> &str {
+        &self.library
+    }
+
+    fn function(&self, op: Op) -> &'static str {
+        match op {
+            Op::Mul => "BN_mul",
+            Op::MulMod => "BN_mod_mul",
+            Op::SquareMod => "BN_mod_sqr",
+            Op::Inv => "BN_mod_inverse",
+            Op::PowVartime => "BN_mod_exp_mont",
+            _ => "BN_mod_exp_mont_consttime",
+        }
+    }
+
+    fn worker<'a>(&'a self, inputs: &Inputs, items: Range<usize>) -> Box<dyn Worker + 'a> {
+        let api = &self.api;
+        let object = |new: New, free: Free| {
+            // SAFETY: constructors without arguments; the object is freed by its own destructor.
+            Object { raw: unsafe { new() }, free }
+        };
+        let number = |limbs: &[u64]| {
+            let object = object(api.bn_new, api.bn_free);
+            let bytes: Vec<u8> = limbs.iter().flat_map(|limb| limb.to_le_bytes()).collect();
+            // SAFETY: reads the bytes given into a number we own.
+            unsafe { (api.import)(bytes.as_ptr(), bytes.len() as c_int, object.raw) };
+            object
+        };
+        let context = object(api.ctx_new, api.ctx_free);
+        let moduli: Vec<Object> = items.clone().map(|item| number(inputs.modulus(item))).collect();
+        let powers = matches!(inputs.shape.op, Op::Pow | Op::PowVartime);
+        let montgomery = moduli.iter().filter(|_| powers).map(|modulus| {
+            let constants = object(api.mont_new, api.mont_free);
+            // SAFETY: three live objects of the right kinds; the modulus is odd.
+            unsafe { (api.mont_set)(constants.raw, modulus.raw, context.raw) };
+            constants
+        });
+        Box::new(Numbers {
+            api,
+            op: inputs.shape.op,
+            a: items.clone().map(|item| number(inputs.a.get(item))).collect(),
+            b: items.clone().map(|item| number(inputs.b.get(item))).collect(),
+            answers: items.map(|_| number(&[])).collect(),
+            montgomery: montgomery.collect(),
+            moduli,
+            context,
+        })
+    }
+}
+
+/// Something of OpenSSL's, freed when dropped.
+struct Object {
+    raw: *mut c_void,
+    free: Free,
+}
+
+impl Drop for Object {
+    fn drop(&mut self) {
+        // SAFETY: made by the matching constructor, not used again; null is allowed.
+        unsafe { (self.free)(self.raw) }
+    }
+}
+
+struct Numbers<'a> {
+    api: &'a Api,
+    op: Op,
+    a: Vec<Object>,
+    b: Vec<Object>,
+    moduli: Vec<Object>,
+    montgomery: Vec<Object>,
+    answers: Vec<Object>,
+    context: Object,
+}
+
+// SAFETY: a worker owns all its objects, and these know no threads.
+unsafe impl Send for Numbers<'_> {}
+
+impl Worker for Numbers<'_> {
+    fn run(&mut self, items: Range<usize>) {
+        let context = self.context.raw;
+        for item in items {
+            let (answer, a, b) = (self.answers[item].raw, self.a[item].raw, self.b[item].raw);
+            let modulus = self.moduli[item].raw;
+            // SAFETY: live objects of the right kinds, used by this thread alone. A call that
+            // fails leaves a wrong answer, which the comparison finds.
+            unsafe {
+                match self.op {
+                    Op::Mul => (self.api.mul)(answer, a, b, context),
+                    Op::MulMod => (self.api.mod_mul)(answer, a, b, modulus, context),
+                    Op::SquareMod => (self.api.mod_sqr)(answer, a, modulus, context),
+                    Op::Inv => i32::from(!(self.api.mod_inverse)(answer, a, modulus, context).is_null()),
+                    Op::PowVartime => {
+                        (self.api.exp)(answer, a, b, modulus, context, self.montgomery[item].raw)
+                    }
+                    _ => {
+                        let montgomery = self.montgomery[item].raw;
+                        (self.api.exp_consttime)(answer, a, b, modulus, context, montgomery)
+                    }
+                };
+            }
+        }
+    }
+
+    fn answer(&self, item: usize, limbs: usize) -> Vec<u64> {
+        let mut bytes = vec![0u8; 8 * limbs];
+        // SAFETY: writes no more than the length given; an answer that is too long is refused
+        // and stays zero.
+        unsafe { (self.api.export)(self.answers[item].raw, bytes.as_mut_ptr(), bytes.len() as c_int) };
+        let word = |word: &[u8]| word.iter().rev().fold(0u64, |value, &byte| value << 8 | u64::from(byte));
+        bytes.chunks(8).map(word).collect()
+    }
+}

@@ -1,0 +1,245 @@
+//! The HTML report: one page that needs nothing else, with plots drawn as SVG.
+
+mod chart;
+
+use crate::bench::record::{Header, Record};
+use crate::bench::table;
+use chart::{Bars, Lines, Series};
+
+const STYLE: &str = "\
+:root{color-scheme:light}
+body{font:15px/1.5 system-ui,sans-serif;color:#1c2430;background:#fff;max-width:1080px;margin:0 auto;padding:32px 20px 60px}
+h1{font-size:26px;margin:0 0 4px}h2{font-size:19px;margin:44px 0 6px;padding-top:14px;border-top:1px solid #e3e7ee}
+p.note{color:#5a6577;margin:2px 0 12px;font-size:14px}
+dl{display:grid;grid-template-columns:max-content 1fr;gap:2px 18px;margin:18px 0;font-size:14px}
+dt{color:#5a6577}dd{margin:0;overflow-wrap:anywhere}code{font:13px/1.5 ui-monospace,monospace}
+.charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(460px,1fr));gap:22px}
+figure{margin:0;border:1px solid #e3e7ee;border-radius:8px;padding:12px 12px 8px}
+figcaption{font-weight:600;margin-bottom:4px}svg{width:100%;height:auto;display:block}
+svg text{font:11.5px system-ui,sans-serif;fill:#5a6577}
+ul.legend{list-style:none;display:flex;flex-wrap:wrap;gap:2px 16px;padding:0;margin:4px 0 0;font-size:13px}
+ul.legend i{display:inline-block;width:20px;border-top:3px solid;margin-right:6px;vertical-align:middle}
+ul.legend i.dash{border-top-style:dashed}
+.scroll{overflow-x:auto}table{border-collapse:collapse;font-size:13px;width:100%;font-variant-numeric:tabular-nums}
+th{text-align:left;color:#5a6577;font-weight:600}th,td{padding:4px 10px;border-bottom:1px solid #e3e7ee;white-space:nowrap}
+td.n,th.n{text-align:right}tr.ours td{font-weight:600}td.bad{color:#b3261e;font-weight:700}";
+
+/// Text made safe for a page.
+fn escape(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            '\'' => safe.push_str("&#39;"),
+            _ => safe.push(character),
+        }
+    }
+    safe
+}
+
+/// The page.
+pub(crate) fn page(header: &Header, records: &[Record]) -> String {
+    let mut body = String::new();
+    body += &head(header);
+    body += &section(
+        "Throughput by size",
+        "Operations per second in the best slice, at the largest batch measured. Higher is better; peers are dashed.",
+        &by_size(records),
+    );
+    body += &section(
+        "Throughput by batch size",
+        "Paths fill their lanes and threads as batches grow. Peers compute one operation after the other.",
+        &by_batch(records),
+    );
+    body += &section(
+        "Against the peers",
+        "How many times the peer's throughput the engine's chosen path reaches, best slice against best slice.",
+        &ratios(records),
+    );
+    body += &format!("<h2>All measurements</h2>\n<div class=\"scroll\">{}</div>\n", results(records));
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <title>modmill benchmark</title>\n<style>\n{STYLE}\n</style>\n</head>\n<body>\n{body}</body>\n</html>\n"
+    )
+}
+
+fn head(header: &Header) -> String {
+    let Header { hardware, build, .. } = header;
+    let peers: Vec<String> = header
+        .peers
+        .iter()
+        .map(|peer| format!("{} {} ({})", peer.name, peer.version, peer.library))
+        .collect();
+    let peers = if peers.is_empty() { "none".to_owned() } else { peers.join(", ") };
+    let facts = [
+        ("Processor", hardware.cpu.clone()),
+        ("Machine", header.machine.clone()),
+        ("Instruction sets", hardware.instruction_sets.join(", ")),
+        ("Program", format!("modmill {}, commit {}, {}", build.version, build.commit, build.profile)),
+        ("Compiler", build.rustc.to_owned()),
+        ("Peers", peers),
+        ("Date", header.date.clone()),
+    ];
+    let mut text = String::from("<h1>modmill benchmark</h1>\n");
+    text += "<p class=\"note\">Slices of ours and the peers&#39; took turns on the same inputs, and every answer was compared.</p>\n<dl>\n";
+    for (name, value) in facts {
+        text += &format!("<dt>{name}</dt><dd>{}</dd>\n", escape(&value));
+    }
+    text += &format!("<dt>Command</dt><dd><code>{}</code></dd>\n</dl>\n", escape(&header.command));
+    text
+}
+
+fn section(title: &str, note: &str, figures: &[String]) -> String {
+    if figures.is_empty() {
+        return String::new();
+    }
+    format!(
+        "<h2>{title}</h2>\n<p class=\"note\">{note}</p>\n<div class=\"charts\">\n{}</div>\n",
+        figures.concat()
+    )
+}
+
+/// The values of a key, sorted, once each.
+fn distinct<K: Ord>(records: &[Record], key: impl Fn(&Record) -> K) -> Vec<K> {
+    let mut keys: Vec<K> = records.iter().map(key).collect();
+    keys.sort();
+    keys.dedup();
+    keys
+}
+
+/// A line for each path and peer.
+fn series(records: &[&Record], x: impl Fn(&Record) -> usize) -> Vec<Series> {
+    let mut all: Vec<Series> = Vec::new();
+    for record in records {
+        let name = record.label();
+        let point = (x(record) as f64, record.ops_per_s);
+        match all.iter_mut().find(|series| series.name == name) {
+            Some(series) => series.points.push(point),
+            None => all.push(Series { name, dashed: record.peer.is_some(), points: vec![point] }),
+        }
+    }
+    for series in &mut all {
+        series.points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    }
+    all
+}
+
+fn threads_label(threads: usize) -> String {
+    if threads == 1 { "1 thread".to_owned() } else { format!("{threads} threads") }
+}
+
+/// A plot for each operation and number of threads.
+fn by_size(records: &[Record]) -> Vec<String> {
+    let mut figures = Vec::new();
+    for (op, threads) in distinct(records, |record| (record.op.clone(), record.threads)) {
+        let here: Vec<&Record> =
+            records.iter().filter(|record| record.op == op && record.threads == threads).collect();
+        let largest = here.iter().map(|record| record.batch).max().unwrap_or(0);
+        let here: Vec<&Record> = here.into_iter().filter(|record| record.batch == largest).collect();
+        let chart = Lines {
+            title: format!("{op}, batches of {largest}, {}", threads_label(threads)),
+            x_label: "bits".to_owned(),
+            y_label: "operations per second".to_owned(),
+            series: series(&here, |record| record.bits),
+        };
+        figures.push(chart.draw());
+    }
+    figures
+}
+
+/// A plot for each operation, size and number of threads measured at several batch sizes.
+fn by_batch(records: &[Record]) -> Vec<String> {
+    let mut figures = Vec::new();
+    for (op, bits, threads) in distinct(records, |record| (record.op.clone(), record.bits, record.threads)) {
+        let here: Vec<&Record> = records
+            .iter()
+            .filter(|record| record.op == op && record.bits == bits && record.threads == threads)
+            .collect();
+        if here.iter().all(|record| record.batch == here[0].batch) {
+            continue;
+        }
+        let chart = Lines {
+            title: format!("{op} of {bits} bits, {}", threads_label(threads)),
+            x_label: "items in a batch".to_owned(),
+            y_label: "operations per second".to_owned(),
+            series: series(&here, |record| record.batch),
+        };
+        figures.push(chart.draw());
+    }
+    figures
+}
+
+/// A plot for each peer.
+fn ratios(records: &[Record]) -> Vec<String> {
+    let (threads, batches) =
+        (distinct(records, |r| r.threads), distinct(records, |r| (r.op.clone(), r.batch)));
+    let several_batches = batches.windows(2).any(|pair| pair[0].0 == pair[1].0);
+    let label = |record: &Record| {
+        let mut label = format!("{} {}", record.op, record.bits);
+        if several_batches {
+            label += &format!(" x{}", record.batch);
+        }
+        if threads.len() > 1 {
+            label += &format!(", {}", threads_label(record.threads));
+        }
+        label
+    };
+    let mut figures = Vec::new();
+    for peer in table::peers(records) {
+        let bars: Vec<(String, f64)> = records
+            .iter()
+            .filter(|record| record.chosen)
+            .filter_map(|record| Some((label(record), table::ratio(record, &peer, records)?)))
+            .collect();
+        if !bars.is_empty() {
+            figures.push(Bars { title: format!("Times the throughput of {peer}"), bars }.draw());
+        }
+    }
+    figures
+}
+
+fn results(records: &[Record]) -> String {
+    let peers = table::peers(records);
+    let mut text = String::from("<table>\n<tr><th>op</th><th class=\"n\">bits</th><th>path or peer</th>");
+    for name in ["batch", "threads", "ops/s", "median", "latency ms"] {
+        text += &format!("<th class=\"n\">{name}</th>");
+    }
+    for peer in &peers {
+        text += &format!("<th class=\"n\">vs {}</th>", escape(peer));
+    }
+    text += "<th>checked</th></tr>\n";
+    for record in records {
+        let mut name = record.label();
+        if record.peer.is_some() {
+            name = format!("{name}: {}", record.algorithm);
+        }
+        let class = if record.chosen { " class=\"ours\"" } else { "" };
+        text += &format!(
+            "<tr{class}><td>{}</td><td class=\"n\">{}</td><td>{}</td>",
+            escape(&record.op),
+            record.bits,
+            escape(&name)
+        );
+        let numbers = [
+            record.batch.to_string(),
+            record.threads.to_string(),
+            table::number(record.ops_per_s),
+            table::number(record.median_ops_per_s),
+            table::number(record.latency_ms),
+        ];
+        for number in numbers {
+            text += &format!("<td class=\"n\">{number}</td>");
+        }
+        for peer in &peers {
+            let ratio = table::ratio(record, peer, records);
+            let ratio = ratio.map_or("-".to_owned(), |ratio| format!("{ratio:.2}x"));
+            text += &format!("<td class=\"n\">{ratio}</td>");
+        }
+        text += if record.verified { "<td>yes</td></tr>\n" } else { "<td class=\"bad\">wrong</td></tr>\n" };
+    }
+    text + "</table>\n"
+}
