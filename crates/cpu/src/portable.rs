@@ -1,3 +1,6 @@
 //! Plain Rust, any architecture.
 
+mod band;
+mod montgomery;
 pub mod row;
+mod square;

@@ -1,5 +1,8 @@
 //! Row-oriented Montgomery products on 64-bit limbs, any architecture.
 
+use super::band::add_product;
+use super::montgomery::reduce;
+use super::square::square;
 use crate::kernel::Kernel;
 use modmill_core::limbs::{
     add_assign, bit_length, inverse_of_odd, shift_left, sub_assign, sub_assign_masked,
@@ -45,7 +48,7 @@ impl Kernel for Row {
     }
 
     fn square(&self, x: &mut [u64], scratch: &mut [u64]) {
-        Self::product((), x, x, scratch);
+        square(x, scratch);
         self.reduce(scratch, x);
     }
 
@@ -72,44 +75,229 @@ impl Kernel for Row {
 
     fn product((): (), x: &[u64], y: &[u64], out: &mut [u64]) {
         out.fill(0);
-        for (i, &a) in x.iter().enumerate() {
-            out[i + y.len()] = add_row(&mut out[i..i + y.len()], y, a);
-        }
+        add_product(out, x, y);
     }
 }
 
 impl Row {
     /// Montgomery reduction of `t < R^2` to `t / R mod N` below R.
     fn reduce(&self, t: &mut [u64], out: &mut [u64]) {
-        let n = self.modulus.len();
-        let mut top = 0u64;
-        for i in 0..n {
-            let q = t[i].wrapping_mul(self.negated_inverse);
-            let carry = add_row(&mut t[i..i + n], &self.modulus, q);
-            let (sum, first) = t[i + n].overflowing_add(carry);
-            let (sum, second) = sum.overflowing_add(top);
-            t[i + n] = sum;
-            top = u64::from(first | second);
-        }
-        out.copy_from_slice(&t[n..]);
+        let top = reduce(t, &self.modulus, self.negated_inverse);
+        out.copy_from_slice(&t[self.modulus.len()..]);
         sub_assign_masked(out, &self.modulus, top.wrapping_neg());
     }
-}
-
-/// `row += y a`, returning the carry limb: at most `(2^64 - 1)^2 + 2 (2^64 - 1) = 2^128 - 1`.
-#[inline]
-fn add_row(row: &mut [u64], y: &[u64], a: u64) -> u64 {
-    let mut carry = 0u64;
-    for (to, &b) in row.iter_mut().zip(y) {
-        let sum = u128::from(a) * u128::from(b) + u128::from(*to) + u128::from(carry);
-        *to = sum as u64;
-        carry = (sum >> 64) as u64;
-    }
-    carry
 }
 
 /// All ones if the two words are equal, else zero, without a branch.
 fn equal_mask(a: u64, b: u64) -> u64 {
     let difference = std::hint::black_box(a ^ b);
     ((difference | difference.wrapping_neg()) >> 63).wrapping_sub(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{Domain, Workspace};
+    use crate::pow::pow;
+    use modmill_core::reference::Natural;
+
+    fn natural(limbs: &[u64]) -> Natural {
+        Natural::from_limbs(limbs)
+    }
+
+    struct Random(u64);
+
+    impl Random {
+        fn word(&mut self) -> u64 {
+            self.0 ^= self.0 << 13;
+            self.0 ^= self.0 >> 7;
+            self.0 ^= self.0 << 17;
+            self.0
+        }
+
+        fn limbs(&mut self, count: usize) -> Vec<u64> {
+            (0..count).map(|_| self.word()).collect()
+        }
+    }
+
+    /// Numbers of `count` limbs that ripple carries: zeros, ones, single bits, runs, and two
+    /// random ones.
+    fn hard(count: usize, random: &mut Random) -> Vec<Vec<u64>> {
+        let bit = |place: usize| {
+            let mut number = vec![0; count];
+            number[place / 64] = 1 << (place % 64);
+            number
+        };
+        let mut numbers = vec![vec![0; count], vec![u64::MAX; count], bit(0), bit(64 * count - 1)];
+        for place in [1, 63, 64 * count / 2, 64 * count - 1] {
+            let mut run = bit(place);
+            sub_assign(&mut run, &[1]);
+            numbers.push(run.iter().map(|limb| !limb).collect());
+            numbers.push(run);
+        }
+        numbers.push((0..count as u64).map(|i| (i % 2).wrapping_neg()).collect());
+        numbers.push(random.limbs(count));
+        numbers.push(random.limbs(count));
+        numbers
+    }
+
+    #[test]
+    fn products_of_all_shapes() {
+        let mut random = Random(3);
+        for (x_len, y_len) in
+            [(1, 1), (1, 5), (2, 3), (3, 3), (4, 4), (4, 3), (5, 4), (7, 7), (8, 8), (9, 17)]
+        {
+            for x in hard(x_len, &mut random) {
+                for y in hard(y_len, &mut random) {
+                    let mut out = vec![1; x_len + y_len];
+                    Row::product((), &x, &y, &mut out);
+                    assert_eq!(natural(&out), natural(&x).times(&natural(&y)), "{x:x?} {y:x?}");
+                }
+            }
+        }
+        for (x_len, y_len) in
+            [(39, 39), (40, 40), (41, 41), (64, 64), (65, 63), (64, 20), (97, 100), (150, 130)]
+        {
+            for x in [vec![u64::MAX; x_len], random.limbs(x_len)] {
+                for y in [vec![u64::MAX; y_len], random.limbs(y_len)] {
+                    let mut out = vec![1; x_len + y_len];
+                    Row::product((), &x, &y, &mut out);
+                    assert_eq!(natural(&out), natural(&x).times(&natural(&y)), "{x_len} by {y_len} limbs");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn squares_are_products() {
+        let mut random = Random(4);
+        for count in 1..=34 {
+            for x in hard(count, &mut random) {
+                let mut expected = vec![0; 2 * count];
+                Row::product((), &x, &x, &mut expected);
+                let mut out = vec![1; 2 * count];
+                square(&x, &mut out);
+                assert_eq!(out, expected, "{x:x?}");
+            }
+        }
+    }
+
+    /// Odd moduli of `count` limbs just below and above the limb boundary, and one between.
+    fn moduli(count: usize, random: &mut Random) -> Vec<Vec<u64>> {
+        let mut above = vec![0; count];
+        above[count - 1] = 1;
+        above[0] |= if count == 1 { 3 } else { 1 };
+        let mut middle = random.limbs(count);
+        middle[0] |= 1;
+        let mut half = vec![0; count];
+        half[count - 1] = 1 << 63;
+        half[0] |= 1;
+        vec![vec![u64::MAX; count], above, middle, half]
+    }
+
+    #[test]
+    fn montgomery_products_of_any_numbers_below_r() {
+        let mut random = Random(8);
+        for count in [1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 17] {
+            let mut r = vec![0; count + 1];
+            r[count] = 1;
+            for modulus in moduli(count, &mut random) {
+                let n = natural(&modulus);
+                let row = Row::new((), &modulus);
+                let mut scratch = vec![1; Row::scratch_words(count)];
+                for x in hard(count, &mut random) {
+                    for y in hard(count, &mut random) {
+                        let mut z = x.clone();
+                        row.multiply(&mut z, &y, &mut scratch);
+                        let back = natural(&z).times(&natural(&r)).modulo(&n);
+                        assert_eq!(
+                            back,
+                            natural(&x).times(&natural(&y)).modulo(&n),
+                            "{x:x?} {y:x?} {modulus:x?}"
+                        );
+                    }
+                    let (mut squared, mut product) = (x.clone(), x.clone());
+                    row.square(&mut squared, &mut scratch);
+                    row.multiply(&mut product, &x, &mut scratch);
+                    assert_eq!(squared, product);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn sums_wrap_modulo_the_modulus() {
+        let mut random = Random(6);
+        for modulus in [1, 3, 8].iter().flat_map(|&count| moduli(count, &mut Random(9))) {
+            let n = natural(&modulus);
+            let row = Row::new((), &modulus);
+            for x in hard(modulus.len(), &mut random) {
+                let mut y = vec![u64::MAX; modulus.len()];
+                y[modulus.len() - 1] >>= 5;
+                let mut sum = x.clone();
+                row.add(&mut sum, &y);
+                let (mut wide, mut y_wide) = (x.clone(), y.clone());
+                wide.push(0);
+                y_wide.push(0);
+                add_assign(&mut wide, &y_wide);
+                assert_eq!(natural(&sum).modulo(&n), natural(&wide).modulo(&n));
+            }
+        }
+    }
+
+    #[test]
+    fn selection_reads_every_entry() {
+        let mut random = Random(2);
+        for (entries, count) in [(1, 1), (2, 3), (16, 5), (64, 16)] {
+            let row = Row::new((), &vec![u64::MAX; count]);
+            let table = random.limbs(entries * count);
+            for (index, entry) in table.chunks_exact(count).enumerate() {
+                let mut out = vec![7; count];
+                row.select(&table, &[index as u64], &mut out);
+                assert_eq!(out, entry);
+            }
+        }
+    }
+
+    #[test]
+    fn powers_at_every_size() {
+        let mut random = Random(1);
+        for bits in (2..=66).chain([127, 128, 129, 255, 256, 257, 511, 512, 513, 1024, 2048, 3072, 4096]) {
+            let count = usize::div_ceil(bits, 64);
+            let mut modulus = random.limbs(count);
+            modulus[count - 1] = modulus[count - 1] >> (63 - (bits - 1) % 64) | 1 << ((bits - 1) % 64);
+            modulus[0] |= 1;
+            let domain = Domain::<Row>::new((), bits, &[&modulus]);
+            let mut work = Workspace::new::<Row>(bits);
+            let (n, exponent) = (natural(&modulus), random.limbs(1));
+            let mut less = modulus.clone();
+            less[0] -= 1;
+            for a in [
+                vec![0; count],
+                less,
+                vec![u64::MAX; count],
+                random.limbs(count),
+                random.limbs(2 * count + 1),
+            ] {
+                let mut x = vec![0; count];
+                domain.enter(&[&a], 64 * a.len(), &mut x, &mut work);
+                let mut trip = x.clone();
+                domain.leave(&mut trip, &mut work);
+                let mut out = vec![0; count];
+                domain.store(&trip, 0, &mut out);
+                assert_eq!(natural(&out), natural(&a).modulo(&n), "{bits} bits");
+                // The reference divides bit by bit: short exponents for long numbers.
+                let exponent_bits = if bits > 1024 { 5 } else { 64 };
+                let exponent = [exponent[0] >> (64 - exponent_bits)];
+                pow(&domain, &mut x, &[&exponent], exponent_bits, 4, &mut work);
+                domain.leave(&mut x, &mut work);
+                domain.store(&x, 0, &mut out);
+                assert_eq!(
+                    natural(&out),
+                    natural(&a).modulo(&n).power(&natural(&exponent), &n),
+                    "{bits} bits"
+                );
+            }
+        }
+    }
 }

@@ -1,0 +1,99 @@
+//! Signed numbers in digits of 62 bits, and what a batch of division steps does to them.
+
+use super::divsteps::{BATCH, Matrix};
+use modmill_core::radix;
+use zeroize::Zeroizing;
+
+const MASK: i64 = (1 << BATCH) - 1;
+
+/// A number of n digits of 62 bits, the last one signed: any value from `-2^(62n + 1)` up to
+/// `2^(62n + 1)`.
+pub(super) type Signed = Zeroizing<Vec<i64>>;
+
+/// A non-negative number, in the digits of one of `bits` bits.
+pub(super) fn from_limbs(limbs: &[u64], bits: usize) -> Signed {
+    let mut digits = Zeroizing::new(vec![0; bits.div_ceil(BATCH as usize)]);
+    radix::split(limbs, BATCH, 1, &mut digits);
+    Zeroizing::new(digits.iter().map(|&digit| digit as i64).collect())
+}
+
+/// A non-negative number below its capacity, as limbs.
+pub(super) fn to_limbs(number: &[i64], limbs: usize) -> Zeroizing<Vec<u64>> {
+    let digits: Zeroizing<Vec<u64>> = Zeroizing::new(number.iter().map(|&digit| digit as u64).collect());
+    let mut out = Zeroizing::new(vec![0; limbs]);
+    radix::join(&digits, BATCH, 1, &mut out);
+    out
+}
+
+/// All ones for a negative number, else zero.
+#[inline]
+pub(super) fn sign(number: &[i64]) -> i64 {
+    number.last().map_or(0, |top| top >> 63)
+}
+
+/// `number <- (number ^ flip) - flip + (term & take)`, for masks: the number or its opposite, and
+/// a term or nothing.
+pub(super) fn negate_and_add(number: &mut [i64], flip: i64, term: &[i64], take: i64) {
+    let top = number.len() - 1;
+    let mut carry = 0;
+    for (index, (digit, term)) in number.iter_mut().zip(term).enumerate() {
+        carry += (*digit ^ flip) - flip + (term & take);
+        *digit = if index == top { carry } else { carry & MASK };
+        carry >>= BATCH;
+    }
+}
+
+#[inline(always)]
+fn wide(a: i64, b: i64) -> i128 {
+    i128::from(a) * i128::from(b)
+}
+
+/// `(f, g) <- (u f + v g, q f + r g) / 2^62`, exactly.
+///
+/// A sum of two products is below `2^62 2^62` for digits, twice that for the top ones, and the
+/// carry below 2^65: it fits in 128 bits.
+pub(super) fn update(f: &mut [i64], g: &mut [i64], step: Matrix) {
+    let (mut carry_f, mut carry_g) = (0i128, 0i128);
+    let (mut below_f, mut below_g) = (&mut 0, &mut 0);
+    for (f, g) in f.iter_mut().zip(g) {
+        carry_f += wide(step.u, *f) + wide(step.v, *g);
+        carry_g += wide(step.q, *f) + wide(step.r, *g);
+        // The lowest digits of both sums are zero and go nowhere.
+        *below_f = carry_f as i64 & MASK;
+        *below_g = carry_g as i64 & MASK;
+        carry_f >>= BATCH;
+        carry_g >>= BATCH;
+        (below_f, below_g) = (f, g);
+    }
+    *below_f = carry_f as i64;
+    *below_g = carry_g as i64;
+}
+
+/// `(d, e) <- (u d + v e, q d + r e) / 2^62` modulo the odd `modulus`, whose inverse modulo 2^62
+/// is `inverse`, keeping d and e above -2N and below N.
+///
+/// First N is added to d and e where they are negative, which leaves them above -N and below N;
+/// so are `2^-62 (u d + v e)` and the like, as `|u| + |v| <= 2^62`. Then the multiple of N that
+/// makes the lowest digit zero, between 0 and -(2^62 - 1) times N, lowers it by less than N.
+pub(super) fn update_modulo(d: &mut [i64], e: &mut [i64], step: Matrix, modulus: &[i64], inverse: i64) {
+    let (sign_d, sign_e) = (sign(d), sign(e));
+    let negative_d = (step.u & sign_d) + (step.v & sign_e);
+    let negative_e = (step.q & sign_d) + (step.r & sign_e);
+    let low_d = step.u.wrapping_mul(d[0]).wrapping_add(step.v.wrapping_mul(e[0]));
+    let low_e = step.q.wrapping_mul(d[0]).wrapping_add(step.r.wrapping_mul(e[0]));
+    let times_d = negative_d - (inverse.wrapping_mul(low_d).wrapping_add(negative_d) & MASK);
+    let times_e = negative_e - (inverse.wrapping_mul(low_e).wrapping_add(negative_e) & MASK);
+    let (mut carry_d, mut carry_e) = (0i128, 0i128);
+    let (mut below_d, mut below_e) = (&mut 0, &mut 0);
+    for ((d, e), &n) in d.iter_mut().zip(e).zip(modulus) {
+        carry_d += wide(step.u, *d) + wide(step.v, *e) + wide(times_d, n);
+        carry_e += wide(step.q, *d) + wide(step.r, *e) + wide(times_e, n);
+        *below_d = carry_d as i64 & MASK;
+        *below_e = carry_e as i64 & MASK;
+        carry_d >>= BATCH;
+        carry_e >>= BATCH;
+        (below_d, below_e) = (d, e);
+    }
+    *below_d = carry_d as i64;
+    *below_e = carry_e as i64;
+}

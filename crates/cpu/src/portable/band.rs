@@ -1,0 +1,92 @@
+//! Bands: several rows of a product summed in one pass.
+//!
+//! A row-oriented product ("Maxwell", section II, figure 2) passes over the accumulator once for
+//! each limb of one factor, pushing the carries along the row. A single row is a chain of carries
+//! that keeps the multiplier waiting; a band runs [`BAND`] rows side by side, each a limb behind
+//! the one before, so that their chains overlap and the accumulator is read and written once for
+//! all of them.
+
+/// Rows in a band: their limbs and carries take half of sixteen registers.
+pub(super) const BAND: usize = 4;
+
+/// Columns per turn of the loop.
+const UNROLL: usize = 4;
+
+/// One step of a row: `limb + a b + carry`, leaving the high limb in `carry`. At most
+/// `(2^64 - 1)^2 + 2 (2^64 - 1) = 2^128 - 1`.
+#[inline(always)]
+pub(super) fn step(limb: u64, a: u64, b: u64, carry: &mut u64) -> u64 {
+    let sum = u128::from(a) * u128::from(b) + u128::from(limb) + u128::from(*carry);
+    *carry = (sum >> 64) as u64;
+    sum as u64
+}
+
+/// `sum += a b`, for a sum that has the limbs of both factors together and does not overflow.
+pub(super) fn add_product(sum: &mut [u64], a: &[u64], b: &[u64]) {
+    let (a, b) = if a.len() <= b.len() { (a, b) } else { (b, a) };
+    let (bands, single) = a.as_chunks::<BAND>();
+    let mut sum = sum;
+    for rows in bands {
+        add_band(sum, rows, b);
+        sum = &mut sum[BAND..];
+    }
+    for &row in single {
+        add_band(sum, &[row], b);
+        sum = &mut sum[1..];
+    }
+}
+
+/// `sum += rows b`; `b` is no shorter than the rows.
+fn add_band<const R: usize>(sum: &mut [u64], rows: &[u64; R], b: &[u64]) {
+    let mut carries = [0; R];
+    for place in 0..R - 1 {
+        let mut limb = sum[place];
+        for k in 0..=place {
+            limb = step(limb, rows[k], b[place - k], &mut carries[k]);
+        }
+        sum[place] = limb;
+    }
+    finish_band(&mut sum[R - 1..], rows, b, carries, 0);
+}
+
+/// The rest of a band from the first column that all its rows meet: adds
+/// `rows[0] b[R-1] + ... + rows[R-1] b[0]` to `sum[0]` and so on up to the last carry. `carries`
+/// are those of the rows so far, and `top` is one more (0 or 1) into the column above the first
+/// row's end. Returns the carry above the last row's end, 0 or 1.
+#[inline(always)]
+pub(super) fn finish_band<const R: usize>(
+    sum: &mut [u64],
+    rows: &[u64; R],
+    b: &[u64],
+    mut carries: [u64; R],
+    mut top: u64,
+) -> u64 {
+    let (main, tail) = sum.split_at_mut(b.len() + 1 - R);
+    let (unrolled, single) = main.as_chunks_mut::<UNROLL>();
+    let (mut places, single_places) = (b, &b[unrolled.len() * UNROLL..]);
+    for limbs in unrolled {
+        let window = &places[..UNROLL + R - 1];
+        for (j, limb) in limbs.iter_mut().enumerate() {
+            for k in 0..R {
+                *limb = step(*limb, rows[k], window[j + R - 1 - k], &mut carries[k]);
+            }
+        }
+        places = &places[UNROLL..];
+    }
+    for (limb, window) in single.iter_mut().zip(single_places.windows(R)) {
+        for k in 0..R {
+            *limb = step(*limb, rows[k], window[R - 1 - k], &mut carries[k]);
+        }
+    }
+    let last = &b[b.len() + 1 - R..];
+    for (place, limb) in tail[..R].iter_mut().enumerate() {
+        // Row `place` ends here: three limbs, of which `top` is a bit, make a bit and a limb.
+        let end = u128::from(*limb) + u128::from(carries[place]) + u128::from(top);
+        *limb = end as u64;
+        top = (end >> 64) as u64;
+        for k in place + 1..R {
+            *limb = step(*limb, rows[k], last[R - 1 + place - k], &mut carries[k]);
+        }
+    }
+    top
+}

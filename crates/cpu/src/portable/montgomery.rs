@@ -1,0 +1,38 @@
+//! Montgomery reduction in bands of rows.
+
+use super::band::{BAND, finish_band, step};
+
+/// Adds multiples of an odd modulus of n limbs to the 2n limbs of `t` until the low n are zero,
+/// and returns the carry out of the top, 0 or 1: the high n limbs with it are `t / R mod N`.
+///
+/// For `t < R^2` they are below `(R^2 + R N) / R = R + N`.
+pub(super) fn reduce(t: &mut [u64], modulus: &[u64], negated_inverse: u64) -> u64 {
+    let mut top = 0;
+    let mut t = t;
+    while t.len() >= modulus.len() + BAND && modulus.len() >= BAND {
+        top = reduce_band::<BAND>(t, modulus, negated_inverse, top);
+        t = &mut t[BAND..];
+    }
+    while t.len() > modulus.len() {
+        top = reduce_band::<1>(t, modulus, negated_inverse, top);
+        t = &mut t[1..];
+    }
+    top
+}
+
+/// Clears the low R limbs of `t`. Row k's quotient digit, which clears column k, is known when
+/// the rows before it have been added to that column.
+#[inline(always)]
+fn reduce_band<const R: usize>(t: &mut [u64], modulus: &[u64], negated_inverse: u64, top: u64) -> u64 {
+    let mut quotients = [0; R];
+    let mut carries = [0; R];
+    for place in 0..R {
+        let mut limb = t[place];
+        for k in 0..place {
+            limb = step(limb, quotients[k], modulus[place - k], &mut carries[k]);
+        }
+        quotients[place] = limb.wrapping_mul(negated_inverse);
+        step(limb, quotients[place], modulus[0], &mut carries[place]);
+    }
+    finish_band(&mut t[R..], &quotients, &modulus[1..], carries, top)
+}
