@@ -94,7 +94,10 @@ pub fn welch_pow_bases(
 }
 
 /// Compares the time of [`Engine::inv`] for the number one with that for random numbers, modulo
-/// a prime, so that all have inverses.
+/// a prime of at least two bits, so that all have inverses.
+///
+/// # Panics
+/// When the engine finds no inverse: then there is nothing to measure.
 pub fn welch_inv(
     engine: &Engine,
     bits: usize,
@@ -112,10 +115,12 @@ pub fn welch_inv(
         candidate += 2u8;
     }
     setting.modulus = Modulus::new(&candidate.to_u64_digits()).expect("a prime is a modulus");
-    // One bit shorter than the prime and odd: never a multiple of it.
+    // One bit shorter than the prime and not zero: never a multiple of it.
     setting.bits -= 1;
     let numbers = |class, rng: &mut Rng| setting.secrets(class, 1, rng);
-    measure(duration, progress, numbers, |numbers| engine.inv(numbers, &setting.modulus))
+    measure(duration, progress, numbers, |numbers| {
+        engine.inv(numbers, &setting.modulus).expect("every number has an inverse modulo a prime")
+    })
 }
 
 /// What stays the same during a measurement.
