@@ -1,0 +1,127 @@
+//! `modmill bench` as users call it.
+
+use crate::common::{run, scratch, stderr, stdout};
+use serde_json::Value;
+
+const FIELDS: [&str; 12] = [
+    "op",
+    "bits",
+    "backend",
+    "algorithm",
+    "isa",
+    "batch",
+    "threads",
+    "ops_per_s",
+    "median_ops_per_s",
+    "latency_ms",
+    "verified",
+    "peer",
+];
+
+fn bench(arguments: &[&str], name: &str) -> (std::process::Output, Vec<Value>) {
+    let file = scratch(name);
+    let mut all = vec!["bench", "--json", file.to_str().unwrap(), "--seconds", "0.02"];
+    all.extend(arguments);
+    let output = run(&all, "");
+    let text = std::fs::read_to_string(&file).unwrap_or_default();
+    let records = serde_json::from_str(&text).unwrap_or_default();
+    (output, records)
+}
+
+#[test]
+fn records_have_every_field_and_are_verified() {
+    let ops = "mul,mul_mod,square_mod,pow,pow_vartime,inv";
+    for (name, peers) in [("none.json", "--peers=none"), ("all.json", "--peers")] {
+        let (output, records) = bench(&["--ops", ops, "--bits", "128,192", peers], name);
+        assert!(output.status.success(), "{}", stderr(&output));
+        let (header, records) = records.split_first().unwrap();
+        for field in ["machine", "cpu", "profile", "rustc", "version", "commit", "date", "command"] {
+            assert!(!header[field].is_null(), "{field} in {header}");
+        }
+        assert_eq!(header["kind"], "header");
+        for record in records {
+            for field in FIELDS {
+                assert!(record.get(field).is_some(), "{field} in {record}");
+            }
+            assert_eq!(record["verified"], true, "{record}");
+            assert!(record["ops_per_s"].as_f64().unwrap() >= record["median_ops_per_s"].as_f64().unwrap());
+            assert!(record["latency_ms"].as_f64().unwrap() > 0.0);
+        }
+        let found = header["peers"].as_array().unwrap().len();
+        for op in ops.split(',') {
+            for bits in [128, 192] {
+                let here = || records.iter().filter(|r| r["op"] == op && r["bits"] == bits);
+                assert_eq!(here().filter(|r| r["chosen"] == true).count(), 1, "{op} {bits}");
+                assert_eq!(here().filter(|r| !r["peer"].is_null()).count(), found);
+                assert!(stdout(&output).lines().any(|line| line.trim_start().starts_with(op)));
+            }
+        }
+        assert!(name == "all.json" || found == 0);
+    }
+}
+
+#[test]
+fn lists_of_batches_threads_and_algorithms_are_measured() {
+    let (output, records) = bench(
+        &[
+            "--bits=64,65",
+            "--batch=1,3,20",
+            "--threads",
+            "1,2",
+            "--algorithm=row",
+            "--peers=none",
+            "--exponent-bits",
+            "17",
+            "--ops=pow_vartime",
+            "--shared-modulus",
+            "--seed",
+            "9",
+        ],
+        "lists.json",
+    );
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(records.len(), 1 + 2 * 3 * 2);
+    for record in &records[1..] {
+        assert_eq!(record["algorithm"], "row");
+        assert_eq!(record["exponent_bits"], 17);
+        assert_eq!(record["shared_modulus"], true);
+        assert_eq!(record["peer"], Value::Null);
+    }
+}
+
+#[test]
+fn the_report_is_one_page_that_needs_nothing_else() {
+    let page = scratch("report.html");
+    let (output, _) =
+        bench(&["--bits", "128,256", "--batch", "1,8", "--html", page.to_str().unwrap()], "html.json");
+    assert!(output.status.success(), "{}", stderr(&output));
+    let text = std::fs::read_to_string(page).unwrap();
+    assert!(text.starts_with("<!doctype html>") && text.trim_end().ends_with("</html>"));
+    for part in ["<svg", "Throughput by size", "Throughput by batch size", "modmill bench --json", "<table>"]
+    {
+        assert!(text.contains(part), "{part}");
+    }
+    for outside in ["<script", "http://", "https://", "@import", "NaN", "inf\""] {
+        assert!(!text.contains(outside), "{outside}");
+    }
+}
+
+#[test]
+fn wrong_usage_is_explained_before_anything_is_measured() {
+    let cases: [(&[&str], &str); 9] = [
+        (&["--ops", "pow,root"], "unknown operation \"root\""),
+        (&["--bits", "7"], "not a length from 8"),
+        (&["--bits", "99999999"], "not a length"),
+        (&["--seconds", "0"], "seconds"),
+        (&["--batch", "0"], "batch"),
+        (&["--algorithm", "magic"], "unknown algorithm"),
+        (&["--peers=mpir"], "unknown peer \"mpir\""),
+        (&["--peers=gmp=/nowhere/libgmp.so"], "/nowhere/libgmp.so"),
+        (&["--html", "/nowhere/report.html"], "cannot write /nowhere/report.html"),
+    ];
+    for (arguments, reason) in cases {
+        let (output, _) = bench(arguments, "usage.json");
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(stderr(&output).contains(reason), "{arguments:?}: {}", stderr(&output));
+    }
+}

@@ -1,0 +1,64 @@
+//! Helpers of the program's tests.
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+/// The program, with an environment that changes nothing.
+pub(crate) fn modmill(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_modmill"));
+    command.args(arguments).env_remove("MODMILL_BACKEND").env_remove("MODMILL_CPU");
+    command
+}
+
+/// Runs the program on some input.
+pub(crate) fn run(arguments: &[&str], input: &str) -> Output {
+    run_command(&mut modmill(arguments), input)
+}
+
+pub(crate) fn run_command(command: &mut Command, input: &str) -> Output {
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let input = input.as_bytes().to_vec();
+    let writer = std::thread::spawn(move || {
+        // A program that stops early closes the pipe.
+        let _ = stdin.write_all(&input);
+    });
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    output
+}
+
+pub(crate) fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+pub(crate) fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// A path for a test's own file.
+pub(crate) fn scratch(name: &str) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    folder.join(name)
+}
+
+/// Numbers that are the same in every run.
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 ^ self.0 >> 29
+    }
+
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
+        (self.next() >> 16) % bound
+    }
+
+    /// Hexadecimal digits, sometimes with leading zeros.
+    pub(crate) fn digits(&mut self, count: usize) -> String {
+        (0..count).map(|_| char::from_digit(self.below(16) as u32, 16).unwrap()).collect()
+    }
+}

@@ -1,0 +1,78 @@
+//! The other commands as users call them.
+
+use crate::common::{modmill, run, scratch, stderr, stdout};
+use serde_json::Value;
+use std::process::Stdio;
+
+#[test]
+fn info_tells_paths_and_reasons() {
+    let output = run(&["info", "--json"], "");
+    assert!(output.status.success());
+    let info: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert!(info["machine"]["cores"].as_u64().unwrap() > 0);
+    assert!(!info["paths"].as_array().unwrap().is_empty());
+    for plan in info["plans"].as_array().unwrap() {
+        for field in ["op", "bits", "batch", "backend", "isa", "algorithm", "lanes", "threads", "reason"] {
+            assert!(!plan[field].is_null(), "{field} in {plan}");
+        }
+    }
+    let text = stdout(&run(&["info"], ""));
+    for part in ["processor", "cores", "instruction sets", "paths", "peers", "pow_vartime", "2048"] {
+        assert!(text.contains(part), "{part}");
+    }
+}
+
+#[test]
+fn info_obeys_the_environment() {
+    let output = modmill(&["info", "--json"]).env("MODMILL_CPU", "portable").output().unwrap();
+    let info: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert!(info["plans"].as_array().unwrap().iter().all(|plan| plan["isa"] == "portable"));
+}
+
+#[test]
+fn completions_are_written_for_each_shell() {
+    for (shell, part) in
+        [("bash", "_modmill()"), ("zsh", "#compdef modmill"), ("fish", "complete -c modmill")]
+    {
+        let output = run(&["completions", shell], "");
+        assert!(output.status.success());
+        assert!(stdout(&output).contains(part), "{shell}");
+    }
+    assert_eq!(run(&["completions", "dos"], "").status.code(), Some(2));
+}
+
+#[test]
+fn help_teaches_with_examples() {
+    for command in ["info", "powm", "mul", "bench", "selftest", "completions"] {
+        let text = stdout(&run(&[command, "--help"], ""));
+        assert!(text.contains("Examples:") && text.contains(&format!("modmill {command}")), "{command}");
+    }
+    assert!(stdout(&run(&["--help"], "")).contains("Exit status"));
+    assert!(stdout(&run(&["--version"], "")).starts_with("modmill "));
+    assert_eq!(run(&[], "").status.code(), Some(2));
+}
+
+#[test]
+fn no_command_minds_a_closed_pipe() {
+    for arguments in [&["info"][..], &["completions", "bash"], &["--help"], &["bench", "--help"]] {
+        let mut child = modmill(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{arguments:?}");
+        assert_eq!(stderr(&output), "");
+    }
+}
+
+#[test]
+fn selftest_closes_with_a_count() {
+    let file = scratch("selftest.json");
+    let output = run(&["selftest", "--algorithm", "row", "--json", file.to_str().unwrap()], "");
+    assert!(output.status.success(), "{}", stderr(&output));
+    let text = stdout(&output);
+    let words: Vec<&str> = text.lines().last().unwrap().split(' ').collect();
+    assert!(matches!(words[..], [_, "passed,", "0", "failed"]), "{text}");
+    let passed: u64 = words[0].parse().unwrap();
+    let json: Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
+    assert_eq!(json["passed"], passed);
+    assert_eq!(json["cases"].as_array().unwrap().len() as u64, passed);
+}

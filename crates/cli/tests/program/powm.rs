@@ -1,0 +1,316 @@
+//! `modmill powm` and `modmill mul` as users call them.
+
+use crate::common::{Random, modmill, run, run_command, scratch, stderr, stdout};
+use num_bigint::BigUint;
+use serde_json::Value;
+use std::io::Read;
+use std::process::Stdio;
+
+fn big(text: &str) -> BigUint {
+    let digits = text.trim_start_matches("0x").trim_start_matches("0X");
+    BigUint::parse_bytes(digits.as_bytes(), 16).unwrap()
+}
+
+fn results(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn powm_line(base: &str, exponent: &str, modulus: &str) -> String {
+    format!("{{\"base\":\"{base}\",\"exp\":\"{exponent}\",\"mod\":\"{modulus}\"}}\n")
+}
+
+/// Tasks of many lengths and both parities, with the answers num-bigint gives.
+fn mixed(count: usize, longest: usize, seed: u64) -> (String, Vec<String>) {
+    let mut random = Random(seed);
+    let (mut input, mut expected) = (String::new(), Vec::new());
+    for item in 0..count {
+        let length = |random: &mut Random| 1 + random.below(longest as u64) as usize;
+        let (base, exponent) = (length(&mut random), length(&mut random).min(40));
+        let (mut base, mut exponent) = (random.digits(base), random.digits(exponent));
+        let length = length(&mut random);
+        let mut modulus = random.digits(length);
+        if big(&modulus) == BigUint::ZERO {
+            modulus = "1".to_owned();
+        }
+        match item % 8 {
+            1 => modulus = format!("0x{modulus}"),
+            2 => base = base.to_uppercase(),
+            3 => exponent = format!("0X{exponent}"),
+            4 => modulus += "0",
+            5 => modulus = format!("000{modulus}00000000000000000000"),
+            6 => modulus += "1",
+            _ => {}
+        }
+        input += &powm_line(&base, &exponent, &modulus);
+        expected.push(format!("{:x}", big(&base).modpow(&big(&exponent), &big(&modulus))));
+    }
+    (input, expected)
+}
+
+#[test]
+fn a_mixed_file_is_answered_right_and_in_order() {
+    let (input, expected) = mixed(600, 300, 1);
+    for arguments in
+        [&["powm"][..], &["powm", "--vartime"], &["powm", "--threads", "1", "--algorithm", "row"]]
+    {
+        let output = run(arguments, &input);
+        assert_eq!(stderr(&output), "");
+        assert!(output.status.success());
+        let found = results(&stdout(&output));
+        assert_eq!(found.len(), expected.len());
+        for (index, (found, expected)) in found.iter().zip(&expected).enumerate() {
+            assert_eq!(found["result"], expected.as_str(), "line {}", index + 1);
+        }
+    }
+}
+
+#[test]
+fn order_is_kept_over_several_chunks_and_through_files() {
+    // More lines than are computed together, with a bad line in each chunk.
+    let (from, to) = (scratch("chunks.jsonl"), scratch("chunks.out"));
+    let mut input = String::new();
+    for item in 0..10_000u32 {
+        input += &match item % 4000 {
+            77 => "bad\n".to_owned(),
+            _ => powm_line(&format!("{item:x}"), "1", &format!("1{}1", "0".repeat(8 + item as usize % 40))),
+        };
+    }
+    std::fs::write(&from, input).unwrap();
+    let output = run(&["powm", "--in", from.to_str().unwrap(), "--out", to.to_str().unwrap()], "");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("3 of 10000 lines"), "{}", stderr(&output));
+    assert!(output.stdout.is_empty());
+    let found = results(&std::fs::read_to_string(&to).unwrap());
+    assert_eq!(found.len(), 10_000);
+    for (item, found) in found.iter().enumerate() {
+        if item % 4000 == 77 {
+            let error = found["error"].as_str().unwrap();
+            assert!(error.starts_with(&format!("line {}: ", item + 1)), "{error}");
+        } else {
+            assert_eq!(found["result"], format!("{item:x}"));
+        }
+    }
+}
+
+#[test]
+fn conventions_hold() {
+    let cases = [
+        ("5", "0", "7", "1"), // anything to the 0
+        ("0", "0", "7", "1"), // 0^0
+        ("0", "0", "1", "0"), // modulo 1
+        ("5", "3", "1", "0"),
+        ("0", "5", "7", "0"),
+        ("FF", "1", "0x10", "f"), // base >= modulus, even modulus
+        ("123456789abcdef0123456789abcdef", "1", "11", "0"),
+        ("2", "40", "10000000000000000", "0"), // a power of two
+        ("3", "10001", "fffffffb", "9d6b6b8b"),
+        ("2", "a", "000000000000000000000000000003e9", "17"),
+    ];
+    let input: String = cases.iter().map(|(base, exp, modulus, _)| powm_line(base, exp, modulus)).collect();
+    for arguments in [&["powm"][..], &["powm", "--vartime"]] {
+        let output = run(arguments, &input);
+        for (found, (base, exp, modulus, expected)) in results(&stdout(&output)).iter().zip(cases) {
+            let computed = format!("{:x}", big(base).modpow(&big(exp), &big(modulus)));
+            assert_eq!(found["result"], computed.as_str(), "{base}^{exp} mod {modulus}");
+            if base != "3" && base.len() < 5 {
+                assert_eq!(computed, expected);
+            }
+        }
+        assert!(stdout(&output).starts_with("{\"result\":\"1\"}\n{\"result\":\"1\"}\n{\"result\":\"0\"}\n"));
+    }
+}
+
+#[test]
+fn every_kind_of_bad_line_has_an_error_at_its_place() {
+    let long = "f".repeat(32_768 / 4 + 1);
+    let bad = [
+        ("{\"base\":\"2\"", "bad JSON"),
+        ("not json", "not a JSON object"),
+        ("[1,2]", "not a JSON object"),
+        ("", "empty line"),
+        ("   ", "empty line"),
+        ("{}", "\"mod\" is missing"),
+        ("{\"base\":\"2\",\"exp\":\"3\"}", "\"mod\" is missing"),
+        ("{\"base\":\"2\",\"mod\":\"3\"}", "\"exp\" is missing"),
+        ("{\"exp\":\"2\",\"mod\":\"3\"}", "\"base\" is missing"),
+        ("{\"base\":\"xyz\",\"exp\":\"2\",\"mod\":\"3\"}", "base: 'x' at position 0"),
+        ("{\"base\":\"\",\"exp\":\"2\",\"mod\":\"3\"}", "base: an empty string"),
+        ("{\"base\":\"1\",\"exp\":\"0x\",\"mod\":\"3\"}", "exp: an empty string"),
+        ("{\"base\":\"1\",\"exp\":\"2\",\"mod\":\"0\"}", "mod: the modulus is zero"),
+        ("{\"base\":\"1\",\"exp\":\"2\",\"mod\":\"0x0000\"}", "mod: the modulus is zero"),
+        ("{\"base\":\"1\",\"exp\":\"2\",\"mod\":\" 3\"}", "mod: ' ' at position 0"),
+        ("{\"base\":1,\"exp\":\"2\",\"mod\":\"3\"}", "integer `1`"),
+        ("{\"base\":null,\"exp\":\"2\",\"mod\":\"3\"}", "null"),
+        (&format!("{{\"base\":\"{long}\",\"exp\":\"2\",\"mod\":\"3\"}}"), "base: the number has 32772 bits"),
+        (&format!("{{\"base\":\"1\",\"exp\":\"{long}\",\"mod\":\"3\"}}"), "exp: the number has 32772 bits"),
+        (&format!("{{\"base\":\"1\",\"exp\":\"2\",\"mod\":\"{long}\"}}"), "mod: the number has 32772 bits"),
+    ];
+    let good = powm_line("2", "3", "f");
+    let mut input = good.clone();
+    for (line, _) in &bad {
+        input += &format!("{line}\n{good}");
+    }
+    let output = run(&["powm"], &input);
+    assert_eq!(output.status.code(), Some(1));
+    let summary = stderr(&output);
+    assert!(summary.contains(&format!("{} of {} lines", bad.len(), 2 * bad.len() + 1)), "{summary}");
+    assert!(summary.contains("the first: line 2: bad JSON"), "{summary}");
+    let found = results(&stdout(&output));
+    assert_eq!(found.len(), 2 * bad.len() + 1);
+    for (index, found) in found.iter().enumerate() {
+        if index % 2 == 0 {
+            assert_eq!(found["result"], "8");
+        } else {
+            let (error, (line, reason)) = (found["error"].as_str().unwrap(), bad[index / 2]);
+            assert!(error.starts_with(&format!("line {}: ", index + 1)), "{error}");
+            assert!(error.contains(reason), "{line}: {error}");
+        }
+    }
+}
+
+#[test]
+fn a_file_cut_short_loses_only_its_last_line() {
+    let good = powm_line("2", "3", "f");
+    let output = run(&["powm"], &format!("{good}{}", &good[..20]));
+    assert_eq!(output.status.code(), Some(1));
+    let found = results(&stdout(&output));
+    assert_eq!(found[0]["result"], "8");
+    assert_eq!(found[1]["error"], "line 2: the input ends in the middle of this line");
+    // A missing line break alone loses nothing.
+    let output = run(&["powm"], good.trim_end());
+    assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(0), "{\"result\":\"8\"}\n"));
+}
+
+#[test]
+fn no_input_is_no_output() {
+    for input in ["", "\n", "\n\r\n  \n"] {
+        for command in ["powm", "mul"] {
+            let output = run(&[command], input);
+            assert!(output.status.success());
+            assert!(output.stdout.is_empty() && output.stderr.is_empty());
+        }
+    }
+}
+
+#[test]
+fn files_that_cannot_be_used_are_named() {
+    let output = run(&["powm", "--in", "/nonexistent/tasks.jsonl"], "");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("cannot read /nonexistent/tasks.jsonl"), "{}", stderr(&output));
+    let output = run(&["mul", "--out", "/nonexistent/out.jsonl"], "");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("cannot write /nonexistent/out.jsonl"), "{}", stderr(&output));
+    let folder = scratch("folder");
+    std::fs::create_dir_all(&folder).unwrap();
+    let output = run(&["powm", "--in", folder.to_str().unwrap()], "");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("folder"), "{}", stderr(&output));
+    let file = scratch("same.jsonl");
+    std::fs::write(&file, powm_line("2", "3", "f")).unwrap();
+    let path = file.to_str().unwrap();
+    let output = run(&["powm", "--in", path, "--out", path], "");
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), powm_line("2", "3", "f"));
+}
+
+#[cfg(not(feature = "parquet"))]
+#[test]
+fn parquet_files_are_refused_with_a_way_out() {
+    let output = run(&["powm", "--in", "tasks.parquet", "--out", "answers.parquet"], "");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("--features parquet"), "{}", stderr(&output));
+}
+
+#[test]
+fn products_are_plain_or_reduced() {
+    let mut random = Random(3);
+    let (mut input, mut expected) = (String::new(), Vec::new());
+    for item in 0..300 {
+        let mut number = |most: u64| {
+            let digits = 1 + random.below(most) as usize;
+            random.digits(digits)
+        };
+        let (a, b, modulus) = (number(200), number(90), format!("{}{}", number(120), item % 3 + 1));
+        let product = big(&a) * big(&b);
+        if item % 2 == 0 {
+            input += &format!("{{\"a\":\"{a}\",\"b\":\"{b}\"}}\n");
+            expected.push(format!("{product:x}"));
+        } else {
+            input += &format!("{{\"a\":\"{a}\",\"mod\":\"{modulus}\",\"b\":\"{b}\"}}\n");
+            expected.push(format!("{:x}", product % big(&modulus)));
+        }
+    }
+    let output = run(&["mul"], &input);
+    assert!(output.status.success());
+    for (found, expected) in results(&stdout(&output)).iter().zip(&expected) {
+        assert_eq!(found["result"], expected.as_str());
+    }
+    let output = run(
+        &["mul"],
+        "{\"a\":\"2\"}\n{\"a\":\"2\",\"b\":\"3\",\"mod\":\"0\"}\n{\"a\":\"2\",\"b\":\"3\",\"modulus\":\"5\"}\n{\"a\":\"2\",\"b\":\"3\",\"mod\":null}\n",
+    );
+    assert_eq!(output.status.code(), Some(1));
+    let reasons = ["\"b\" is missing", "the modulus is zero", "unknown field `modulus`", "null"];
+    for (found, reason) in results(&stdout(&output)).iter().zip(reasons) {
+        assert!(found["error"].as_str().unwrap().contains(reason), "{found}");
+    }
+}
+
+#[test]
+fn one_modulus_for_all_and_repeated_moduli_are_right() {
+    let mut random = Random(11);
+    for modulus in [random.digits(100) + "1", random.digits(100) + "0"] {
+        let mut expected = Vec::new();
+        let input: String = (0..50)
+            .map(|_| {
+                let (base, exponent) = (random.digits(100), random.digits(20));
+                expected.push(format!("{:x}", big(&base).modpow(&big(&exponent), &big(&modulus))));
+                powm_line(&base, &exponent, &modulus)
+            })
+            .collect();
+        let found = results(&stdout(&run(&["powm"], &input)));
+        assert!(found.iter().zip(&expected).all(|(found, expected)| found["result"] == expected.as_str()));
+    }
+}
+
+#[test]
+fn a_reader_that_leaves_ends_the_program_quietly() {
+    let (input, _) = mixed(5000, 20, 9);
+    let file = scratch("pipe.jsonl");
+    std::fs::write(&file, input.repeat(4)).unwrap();
+    let mut child = modmill(&["powm", "--in", file.to_str().unwrap()])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut first = [0u8; 10];
+    child.stdout.as_mut().unwrap().read_exact(&mut first).unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success());
+    assert_eq!(stderr(&output), "");
+}
+
+#[test]
+fn unknown_settings_are_explained() {
+    let cases: [(&[&str], &str); 5] = [
+        (&["powm", "--backend", "cuda"], "no CUDA backend"),
+        (&["powm", "--backend", "abacus"], "known: cpu"),
+        (&["powm", "--algorithm", "magic"], "known: row"),
+        (&["powm", "--threads=-1"], "threads"),
+        (&["frobnicate"], "frobnicate"),
+    ];
+    for (arguments, reason) in cases {
+        let output = run(arguments, "");
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(stderr(&output).contains(reason), "{}", stderr(&output));
+    }
+    let output = run_command(modmill(&["mul"]).env("MODMILL_BACKEND", "abacus"), "");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("MODMILL_BACKEND"), "{}", stderr(&output));
+    let output = run_command(modmill(&["mul"]).env("MODMILL_BACKEND", "cpu"), "");
+    assert!(output.status.success());
+    let output = run_command(modmill(&["mul"]).env("MODMILL_CPU", "z80"), "");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("MODMILL_CPU"), "{}", stderr(&output));
+}
