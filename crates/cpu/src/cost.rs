@@ -20,7 +20,7 @@ const fn fit(path: Path) -> Fit {
     match path {
         Path::Row => Fit { quadratic: 3.2, linear: 10.0, constant: 30.0, scan: 1.0 },
         #[cfg(target_arch = "x86_64")]
-        Path::Ifma(_) => Fit { quadratic: 1.7, linear: 8.0, constant: 60.0, scan: 0.8 },
+        Path::Ifma(_) => Fit { quadratic: 1.7, linear: 6.0, constant: 60.0, scan: 1.6 },
     }
 }
 

@@ -9,7 +9,7 @@ use crate::rows::Rows;
 use modmill_core::limbs::inverse_of_odd;
 use modmill_core::{Family, Isa, MAX_BITS};
 use std::arch::x86_64::*;
-use tile::{Columns, Last, V, for_rows};
+use tile::{Columns, Finish, Store, V, for_rows};
 
 const LANES: usize = 8;
 const WIDTH: u32 = 52;
@@ -30,6 +30,10 @@ pub struct Ifma {
     negated_inverse: Rows,
     /// `2^-52 mod N`.
     fold: Rows,
+    /// `n` rows of a factor, cut into blocks.
+    factor_blocks: Vec<usize>,
+    /// The `n - 1` digits that are folded away, cut into blocks.
+    fold_blocks: Vec<usize>,
 }
 
 impl Kernel for Ifma {
@@ -48,7 +52,14 @@ impl Kernel for Ifma {
         for (to, &low) in negated_inverse.iter_mut().zip(moduli) {
             *to = inverse_of_odd(low).wrapping_neg() & MASK;
         }
-        let mut kernel = Self { n, modulus, negated_inverse, fold: Rows::zeros(n * LANES) };
+        let mut kernel = Self {
+            n,
+            modulus,
+            negated_inverse,
+            fold: Rows::zeros(n * LANES),
+            factor_blocks: blocks(n),
+            fold_blocks: blocks(n - 1),
+        };
         kernel.set_fold();
         kernel
     }
@@ -65,7 +76,7 @@ impl Kernel for Ifma {
         self.check(&[x, y], scratch);
         // SAFETY: the token proved AVX-512 IFMA when this kernel was made; sizes are checked.
         unsafe {
-            multiply_columns(row(x), self.n, row(y), self.n, row_mut(scratch));
+            multiply_columns(row(x), &self.factor_blocks, row(y), self.n, row_mut(scratch));
             self.reduce(row_mut(scratch), row_mut(x));
         }
     }
@@ -74,7 +85,7 @@ impl Kernel for Ifma {
         self.check(&[x], scratch);
         // SAFETY: as in `multiply`.
         unsafe {
-            square_columns(row(x), self.n, row_mut(scratch));
+            square_columns(row(x), &self.factor_blocks, self.n, row_mut(scratch));
             self.reduce(row_mut(scratch), row_mut(x));
         }
     }
@@ -96,7 +107,7 @@ impl Kernel for Ifma {
         assert!(table.len().is_multiple_of(len) && indices.len() == LANES && out.len() == len);
         assert!(aligned(table) && aligned(out));
         // SAFETY: as in `multiply`; the table holds whole entries of `n` digits.
-        unsafe { select(row(table), table.len() / len, indices, row_mut(out), self.n) }
+        unsafe { self.select_masked(row(table), table.len() / len, indices, row_mut(out)) }
     }
 
     fn decode(digits: &mut [u64]) {
@@ -111,7 +122,7 @@ impl Kernel for Ifma {
         assert!(aligned(x) && aligned(y) && aligned(out));
         // SAFETY: as in `multiply`; a rectangle of R rows writes n + R columns, no more.
         unsafe {
-            multiply_columns(row(x), n, row(y), m, row_mut(out));
+            multiply_columns(row(x), &blocks(n), row(y), m, row_mut(out));
             tile::normalize(row_mut(out), n + m);
         }
     }
@@ -130,7 +141,7 @@ impl Ifma {
         // SAFETY: the kernel being made has its token; `one` has n + 1 columns.
         unsafe {
             let inverse = tile::load(row(&self.negated_inverse));
-            Last::new(row(&self.modulus), inverse, row_mut(&mut self.fold)).run(row(&one), self.n);
+            Finish::new(row(&self.modulus), inverse, row_mut(&mut self.fold)).run(row(&one), self.n);
         }
         Self::decode(&mut self.fold);
     }
@@ -145,28 +156,45 @@ impl Ifma {
         let (n, fold) = (self.n, row(&self.fold));
         // SAFETY: the blocks add up to n - 1, so that no tile goes beyond column 2 n.
         unsafe {
-            let last = Last::new(row(&self.modulus), tile::load(row(&self.negated_inverse)), out);
-            let mut blocks = blocks(n - 1);
-            let Some(mut rows) = blocks.next() else { return last.run(t, n) };
-            for next in blocks {
-                for_rows!(rows, R => tile::fold::<R>(t, fold, n));
+            let finish = Finish::new(row(&self.modulus), tile::load(row(&self.negated_inverse)), out);
+            let Some((&last_rows, blocks)) = self.fold_blocks.split_last() else { return finish.run(t, n) };
+            for &rows in blocks {
+                for_rows!(rows, R => tile::fold::<R>(t, fold, n, Store(t.add(R))));
                 t = t.add(rows);
-                rows = next;
             }
-            for_rows!(rows, R => tile::fold_to_the_end::<R>(t, fold, n, last));
+            for_rows!(last_rows, R => tile::fold::<R>(t, fold, n, finish));
+        }
+    }
+
+    /// Reads the entry each lane asks for, passing over the whole table: entry after entry, a
+    /// mask of the lanes that want it, and masked moves of its digits into registers.
+    ///
+    /// # Safety
+    /// `table` has `entries` numbers, `out` is one, `indices` has 8 words.
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    unsafe fn select_masked(&self, table: *const V, entries: usize, indices: &[u64], out: *mut V) {
+        let mut digit = 0;
+        // SAFETY: the caller's promise; `indices` may be unaligned.
+        unsafe {
+            let wanted = _mm512_loadu_si512(indices.as_ptr().cast());
+            for &digits in &self.factor_blocks {
+                let (table, out) = (table.add(digit), out.add(digit));
+                for_rows!(digits, W => select_digits::<W>(table, entries, wanted, out, self.n));
+                digit += digits;
+            }
         }
     }
 }
 
-/// The columns of `x y`, for `n` and `m` digits.
+/// The columns of `x y`, for blocks of digits of `x` and `m` digits of `y`.
 ///
 /// # Safety
-/// `t` has `n + m` columns.
+/// `t` has `m` columns more than `x` has digits.
 #[target_feature(enable = "avx512f,avx512ifma")]
-unsafe fn multiply_columns(x: *const V, n: usize, y: *const V, m: usize, t: *mut V) {
+unsafe fn multiply_columns(x: *const V, blocks: &[usize], y: *const V, m: usize, t: *mut V) {
     let mut row = 0;
-    for rows in blocks(n) {
-        // SAFETY: the caller's promise; blocks add up to n. Earlier rows wrote columns 0..row + m.
+    for &rows in blocks {
+        // SAFETY: the caller's promise. Earlier rows wrote columns 0..row + m.
         unsafe {
             let t = Columns { at: t.add(row), fresh: if row == 0 { 0 } else { m } };
             for_rows!(rows, R => tile::rectangle::<R>(t, x.add(row), y, m));
@@ -180,9 +208,9 @@ unsafe fn multiply_columns(x: *const V, n: usize, y: *const V, m: usize, t: *mut
 /// # Safety
 /// `t` has `2 n` columns.
 #[target_feature(enable = "avx512f,avx512ifma")]
-unsafe fn square_columns(x: *const V, n: usize, t: *mut V) {
+unsafe fn square_columns(x: *const V, blocks: &[usize], n: usize, t: *mut V) {
     let mut row = 0;
-    for rows in blocks(n) {
+    for &rows in blocks {
         // SAFETY: the caller's promise; blocks add up to n. Earlier rows wrote columns 0..row + n.
         unsafe {
             let t = Columns { at: t.add(2 * row), fresh: if row == 0 { 0 } else { n - row } };
@@ -194,27 +222,9 @@ unsafe fn square_columns(x: *const V, n: usize, t: *mut V) {
 
 /// `n` rows cut into as few blocks of at most [`BLOCK`] as possible, sizes within one of each
 /// other.
-fn blocks(n: usize) -> impl Iterator<Item = usize> {
+fn blocks(n: usize) -> Vec<usize> {
     let count = n.div_ceil(BLOCK);
-    (0..count).map(move |index| (n + index) / count)
-}
-
-/// Reads the entry each lane asks for, passing over the whole table: entry after entry, a mask of
-/// the lanes that want it, and masked moves of its digits into registers.
-///
-/// # Safety
-/// `table` has `entries * n` rows, `out` has `n`, `indices` has 8 words.
-#[target_feature(enable = "avx512f,avx512ifma")]
-unsafe fn select(table: *const V, entries: usize, indices: &[u64], out: *mut V, n: usize) {
-    // SAFETY: the caller's promise; `indices` may be unaligned.
-    unsafe {
-        let wanted = _mm512_loadu_si512(indices.as_ptr().cast());
-        let mut digit = 0;
-        for digits in blocks(n) {
-            for_rows!(digits, W => select_digits::<W>(table.add(digit), entries, wanted, out.add(digit), n));
-            digit += digits;
-        }
-    }
+    (0..count).map(|index| (n + index) / count).collect()
 }
 
 /// # Safety

@@ -248,15 +248,33 @@ fn double_with_diagonal<const C: usize>(column: V, digit: V) -> V {
     if C % 2 == 0 { low(doubled, digit, digit) } else { high(doubled, digit, digit) }
 }
 
+/// Where the columns of a fold go, from the lowest up.
+pub(super) trait Sink {
+    /// Takes the lowest column.
+    ///
+    /// # Safety
+    /// AVX-512 IFMA is there, and the sink has room for every column of the fold.
+    unsafe fn first(&mut self, column: V);
+    /// Takes a column in between.
+    ///
+    /// # Safety
+    /// As for `first`.
+    unsafe fn next(&mut self, column: V);
+    /// Takes the highest column.
+    ///
+    /// # Safety
+    /// As for `first`.
+    unsafe fn last(&mut self, column: V);
+}
+
 /// Folds `R` low digits of `t` away one after the other, `t <- floor(t / 2^52) + (t mod 2^52) m`
-/// with `m = 2^-52 mod N`, as far as columns below `2 R` are concerned: gives the digits and the
-/// columns `R..2 R`, to which `m_0 .. m_(R-2)` have been applied.
+/// with `m = 2^-52 mod N`, which divides it by `2^(52 R)` modulo N. Columns `R..R + n + 1` are the
+/// result and go to the sink.
 ///
 /// # Safety
-/// `m` has `R` digits, `t` has `2 R` columns.
-#[inline]
+/// `m` has `n >= R` digits, `t` has `n + R + 1` columns, and the sink takes `n + 1` of them.
 #[target_feature(enable = "avx512f,avx512ifma")]
-unsafe fn fold_triangle<const R: usize>(t: *const V, m: *const V) -> ([V; R], [V; R]) {
+pub(super) unsafe fn fold<const R: usize>(t: *const V, m: *const V, n: usize, mut sink: impl Sink) {
     let mut digits = [zero(); R];
     let mut window = [zero(); R];
     // SAFETY: the caller's promise.
@@ -266,8 +284,8 @@ unsafe fn fold_triangle<const R: usize>(t: *const V, m: *const V) -> ([V; R], [V
             window[I] = load(t.add(R + I));
         });
         // Digit i times m_j belongs to column i + j + 1 and, its high half, to column i + j + 2.
-        // Each digit, once known, meets all of m_0 .. m_(R-2): what lies above the triangle keeps
-        // the multipliers busy while the next digit waits for its carry.
+        // Each digit, once known, meets all of m_0 .. m_(R-2): what lies above the triangle of
+        // columns below R keeps the multipliers busy while the next digit waits for its carry.
         unroll!(I < R, {
             let digit = digits[I];
             unroll!(J < R - 1, {
@@ -289,48 +307,51 @@ unsafe fn fold_triangle<const R: usize>(t: *const V, m: *const V) -> ([V; R], [V
                 window[0] = plus(window[0], carry(digit));
             }
         });
-    }
-    (digits, window)
-}
-
-/// Folds `R` low digits of `t` away, which divides it by `2^(52 R)` modulo N; the result starts at
-/// column `R`.
-///
-/// # Safety
-/// `m = 2^-52 mod N` has `n >= R` digits, `t` has `n + R + 1` columns.
-#[target_feature(enable = "avx512f,avx512ifma")]
-pub(super) unsafe fn fold<const R: usize>(t: *mut V, m: *const V, n: usize) {
-    // SAFETY: the caller's promise.
-    unsafe {
-        let (digits, mut window) = fold_triangle::<R>(t, m);
-        let t = Columns { at: t, fresh: usize::MAX };
-        slide(t, R, &mut window, &digits, m, R - 1, n);
-    }
-}
-
-/// [`fold`], and the last digit the way Montgomery did it ([`Last`]) as the columns come out.
-///
-/// # Safety
-/// As for [`fold`] with `n > R`; `last` is at its start.
-#[target_feature(enable = "avx512f,avx512ifma")]
-pub(super) unsafe fn fold_to_the_end<const R: usize>(t: *mut V, m: *const V, n: usize, mut last: Last) {
-    // SAFETY: the caller's promise; the columns that leave are n - R + 1, and the window has R.
-    unsafe {
-        let (digits, mut window) = fold_triangle::<R>(t, m);
-        let entering = t.add(2 * R);
-        last.begin(step(&mut window, load(entering), &digits, load(m.add(R - 1))));
+        // The rest is a tile: m_(R-1) and up slide past.
+        let mut entering = t.add(2 * R);
+        sink.first(step(&mut window, load(entering), &digits, load(m.add(R - 1))));
         for j in R..n {
-            last.next(step(&mut window, load(entering.add(j + 1 - R)), &digits, load(m.add(j))));
+            entering = entering.add(1);
+            sink.next(step(&mut window, load(entering), &digits, load(m.add(j))));
         }
-        unroll!(I < R - 1, { last.next(window[I]) });
-        last.end(window[R - 1]);
+        unroll!(I < R - 1, { sink.next(window[I]) });
+        sink.last(window[R - 1]);
     }
 }
 
-/// Montgomery's own step for the last digit, column by column, with all carries passed on:
-/// `(t + q N) / 2^52` for `q = -t / N mod 2^52`. Digits of the result go to `out`; bits above 51
-/// of a word have been passed on to the next.
-pub(super) struct Last {
+/// A sink that is memory.
+pub(super) struct Store(pub(super) *mut V);
+
+impl Sink for Store {
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    unsafe fn first(&mut self, column: V) {
+        // SAFETY: the caller's promise.
+        unsafe { self.next(column) }
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    unsafe fn next(&mut self, column: V) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            store(self.0, column);
+            self.0 = self.0.add(1);
+        }
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    unsafe fn last(&mut self, column: V) {
+        // SAFETY: the caller's promise.
+        unsafe { self.next(column) }
+    }
+}
+
+/// A sink that does Montgomery's own step for the last digit, column by column, with all carries
+/// passed on: `(t + q N) / 2^52` for `q = -t / N mod 2^52`. Digits of the result go to `out`; bits
+/// above 51 of a word have been passed on to the next.
+pub(super) struct Finish {
     modulus: *const V,
     negated_inverse: V,
     out: *mut V,
@@ -339,44 +360,15 @@ pub(super) struct Last {
     passed: V,
 }
 
-impl Last {
+impl Finish {
     /// # Safety
-    /// `modulus` and `out` have as many digits as there will be calls of `next` and `end`.
+    /// `modulus` and `out` have as many digits as there will be calls of `next` and `last`.
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma")]
     pub(super) unsafe fn new(modulus: *const V, negated_inverse: V, out: *mut V) -> Self {
         // SAFETY: a modulus has at least one digit.
         let digit_of_modulus = unsafe { load(modulus) };
         Self { modulus, negated_inverse, out, quotient: zero(), digit_of_modulus, passed: zero() }
-    }
-
-    /// Column 0, which the quotient makes vanish.
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512ifma")]
-    fn begin(&mut self, column: V) {
-        self.quotient = low(zero(), column, self.negated_inverse);
-        self.passed = carry(low(column, self.quotient, self.digit_of_modulus));
-    }
-
-    /// The next column but the last.
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512ifma")]
-    unsafe fn next(&mut self, column: V) {
-        let column = high(column, self.quotient, self.digit_of_modulus);
-        // SAFETY: the promise of `new`.
-        unsafe {
-            self.modulus = self.modulus.add(1);
-            self.digit_of_modulus = load(self.modulus);
-            self.put(low(column, self.quotient, self.digit_of_modulus));
-        }
-    }
-
-    /// The last column.
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512ifma")]
-    unsafe fn end(&mut self, column: V) {
-        // SAFETY: the promise of `new`.
-        unsafe { self.put(high(column, self.quotient, self.digit_of_modulus)) }
     }
 
     #[inline]
@@ -399,12 +391,41 @@ impl Last {
     pub(super) unsafe fn run(mut self, t: *const V, n: usize) {
         // SAFETY: the caller's promise.
         unsafe {
-            self.begin(load(t));
+            self.first(load(t));
             for j in 1..n {
                 self.next(load(t.add(j)));
             }
-            self.end(load(t.add(n)));
+            self.last(load(t.add(n)));
         }
+    }
+}
+
+impl Sink for Finish {
+    /// Column 0, which the quotient makes vanish.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    unsafe fn first(&mut self, column: V) {
+        self.quotient = low(zero(), column, self.negated_inverse);
+        self.passed = carry(low(column, self.quotient, self.digit_of_modulus));
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    unsafe fn next(&mut self, column: V) {
+        let column = high(column, self.quotient, self.digit_of_modulus);
+        // SAFETY: the promise of `new`.
+        unsafe {
+            self.modulus = self.modulus.add(1);
+            self.digit_of_modulus = load(self.modulus);
+            self.put(low(column, self.quotient, self.digit_of_modulus));
+        }
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    unsafe fn last(&mut self, column: V) {
+        // SAFETY: the promise of `new`.
+        unsafe { self.put(high(column, self.quotient, self.digit_of_modulus)) }
     }
 }
 
