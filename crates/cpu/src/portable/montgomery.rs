@@ -36,3 +36,29 @@ fn reduce_band<const R: usize>(t: &mut [u64], modulus: &[u64], negated_inverse: 
     }
     finish_band(&mut t[R..], &quotients, &modulus[1..], carries, top)
 }
+
+/// `out <- a - (b & mask)` for a mask of all zeros or all ones, all of one length, without the
+/// borrow.
+pub(super) fn subtract_masked(a: &[u64], b: &[u64], mask: u64, out: &mut [u64]) {
+    let (a_blocks, a_single) = a.as_chunks::<BAND>();
+    let (b_blocks, b_single) = b.as_chunks::<BAND>();
+    let (out_blocks, out_single) = out.as_chunks_mut::<BAND>();
+    let mut borrow = false;
+    // In blocks, so that the borrow stays in the processor's flag.
+    for ((a, b), out) in a_blocks.iter().zip(b_blocks).zip(out_blocks) {
+        for place in 0..BAND {
+            (out[place], borrow) = subtract_borrowing(a[place], b[place] & mask, borrow);
+        }
+    }
+    for ((a, b), out) in a_single.iter().zip(b_single).zip(out_single) {
+        (*out, borrow) = subtract_borrowing(*a, b & mask, borrow);
+    }
+}
+
+/// `a - b - borrow` as a limb and a borrow.
+#[inline(always)]
+fn subtract_borrowing(a: u64, b: u64, borrow: bool) -> (u64, bool) {
+    let (difference, first) = a.overflowing_sub(b);
+    let (difference, second) = difference.overflowing_sub(u64::from(borrow));
+    (difference, first | second)
+}

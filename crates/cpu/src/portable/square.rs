@@ -2,6 +2,9 @@
 
 use super::band::{BAND, finish_band, step};
 
+/// Limbs squared per turn of the last pass.
+const BLOCK: usize = 4;
+
 /// `out <- x^2`, twice as long as x: the products of different limbs in bands, then one pass that
 /// doubles their sum and adds the squares.
 pub(super) fn square(x: &[u64], out: &mut [u64]) {
@@ -10,10 +13,6 @@ pub(super) fn square(x: &[u64], out: &mut [u64]) {
     while rest.len() >= 2 * BAND {
         add_cross_band::<BAND>(sum, rest);
         (rest, sum) = (&rest[BAND..], &mut sum[2 * BAND..]);
-    }
-    while rest.len() >= 4 {
-        add_cross_band::<2>(sum, rest);
-        (rest, sum) = (&rest[2..], &mut sum[4..]);
     }
     while rest.len() >= 2 {
         add_cross_band::<1>(sum, rest);
@@ -37,14 +36,35 @@ fn add_cross_band<const R: usize>(sum: &mut [u64], x: &[u64]) {
 
 /// `sum <- 2 sum + x_0^2 + x_1^2 2^128 + ...`, which is a square and does not overflow.
 fn double_and_add_squares(sum: &mut [u64], x: &[u64]) {
-    let (pairs, _) = sum.as_chunks_mut::<2>();
-    let (mut shifted, mut carry) = (0, 0);
-    for ([low, high], &limb) in pairs.iter_mut().zip(x) {
-        let square = u128::from(limb) * u128::from(limb);
-        // A doubled limb with the bit from below, half of the square, and a carry of 0 or 1.
-        let first = u128::from(*low << 1 | shifted) + u128::from(square as u64) + carry;
-        let second = u128::from(*high << 1 | *low >> 63) + (square >> 64) + (first >> 64);
-        shifted = *high >> 63;
-        (*low, *high, carry) = (first as u64, second as u64, second >> 64);
+    let (x_blocks, x_single) = x.as_chunks::<BLOCK>();
+    let (blocks, single) = sum.split_at_mut(2 * BLOCK * x_blocks.len());
+    let mut state = (0, false);
+    for (x, block) in x_blocks.iter().zip(blocks.chunks_exact_mut(2 * BLOCK)) {
+        double_and_add_block(block, x, &mut state);
     }
+    for (x, pair) in x_single.iter().zip(single.chunks_exact_mut(2)) {
+        double_and_add_block(pair, &[*x], &mut state);
+    }
+}
+
+/// The same for some limbs of x; the bit shifted out of the limb below and the carry go along.
+#[inline(always)]
+fn double_and_add_block<const B: usize>(sum: &mut [u64], x: &[u64; B], state: &mut (u64, bool)) {
+    let squares = x.map(|limb| u128::from(limb) * u128::from(limb));
+    let (mut shifted, mut carry) = *state;
+    for (place, limb) in sum[..2 * B].iter_mut().enumerate() {
+        let half = (squares[place / 2] >> (64 * (place % 2))) as u64;
+        let (doubled, above) = (*limb << 1 | shifted, *limb >> 63);
+        (*limb, carry) = add_carrying(doubled, half, carry);
+        shifted = above;
+    }
+    *state = (shifted, carry);
+}
+
+/// `a + b + carry` as a limb and a carry.
+#[inline(always)]
+fn add_carrying(a: u64, b: u64, carry: bool) -> (u64, bool) {
+    let (sum, first) = a.overflowing_add(b);
+    let (sum, second) = sum.overflowing_add(u64::from(carry));
+    (sum, first | second)
 }
