@@ -26,6 +26,12 @@ pub struct Settings {
 pub enum Path {
     /// Portable 64-bit rows.
     Row,
+    /// 50-bit samples in doubles, four lanes.
+    #[cfg(target_arch = "x86_64")]
+    WideAvx2(isa::Avx2),
+    /// 52-bit samples in doubles, eight lanes.
+    #[cfg(target_arch = "x86_64")]
+    WideAvx512(isa::Avx512),
     /// 52-bit integer multiply-add, eight lanes.
     #[cfg(target_arch = "x86_64")]
     Ifma(isa::Ifma),
@@ -38,6 +44,16 @@ macro_rules! with_kernel {
             Path::Row => {
                 type $K = Row;
                 let $token = ();
+                $body
+            }
+            #[cfg(target_arch = "x86_64")]
+            Path::WideAvx2($token) => {
+                type $K = crate::avx2::wide::Wide;
+                $body
+            }
+            #[cfg(target_arch = "x86_64")]
+            Path::WideAvx512($token) => {
+                type $K = crate::avx512::wide::Wide;
                 $body
             }
             #[cfg(target_arch = "x86_64")]
@@ -54,7 +70,11 @@ impl Path {
     fn detect() -> Vec<Self> {
         let mut paths = vec![Self::Row];
         #[cfg(target_arch = "x86_64")]
-        paths.extend(isa::detect_ifma().map(Self::Ifma));
+        {
+            paths.extend(isa::detect_avx2().map(Self::WideAvx2));
+            paths.extend(isa::detect_avx512().map(Self::WideAvx512));
+            paths.extend(isa::detect_ifma().map(Self::Ifma));
+        }
         paths
     }
 

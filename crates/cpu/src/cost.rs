@@ -20,6 +20,10 @@ const fn fit(path: Path) -> Fit {
     match path {
         Path::Row => Fit { quadratic: 3.2, linear: 10.0, constant: 30.0, scan: 1.0 },
         #[cfg(target_arch = "x86_64")]
+        Path::WideAvx2(_) => Fit { quadratic: 2.6, linear: 12.0, constant: 20.0, scan: 1.0 },
+        #[cfg(target_arch = "x86_64")]
+        Path::WideAvx512(_) => Fit { quadratic: 3.8, linear: 14.0, constant: 20.0, scan: 1.2 },
+        #[cfg(target_arch = "x86_64")]
         Path::Ifma(_) => Fit { quadratic: 1.7, linear: 6.0, constant: 60.0, scan: 1.6 },
     }
 }

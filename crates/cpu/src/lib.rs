@@ -2,6 +2,8 @@
 //! among them, and all cores through a thread pool.
 
 #[cfg(target_arch = "x86_64")]
+pub mod avx2;
+#[cfg(target_arch = "x86_64")]
 pub mod avx512;
 pub mod backend;
 pub mod cost;
@@ -13,5 +15,7 @@ pub mod portable;
 pub mod pow;
 pub mod power_of_two;
 pub mod rows;
+#[cfg(target_arch = "x86_64")]
+mod wide;
 
 pub use backend::{Cpu, Settings};

@@ -1,0 +1,327 @@
+#![doc = include_str!("../../../docs/algorithms/wide.md")]
+
+pub(crate) mod leaf;
+pub(crate) mod leaves;
+pub(crate) mod samples;
+#[cfg(test)]
+pub(crate) mod tests;
+
+use crate::kernel::Kernel;
+use crate::rows::Rows;
+use leaves::{Leaves, Part};
+use modmill_core::limbs::inverse_of_odd;
+use modmill_core::{Family, Isa, MAX_BITS, radix};
+use samples::{bias, make_initial};
+
+/// Montgomery arithmetic modulo as many odd numbers as the vector has lanes.
+pub struct Wide<S: Leaves> {
+    token: S::Token,
+    digits: usize,
+    modulus: Rows,
+    /// `-N^-1` modulo the lowest block of digits.
+    inverse: Rows,
+    /// `2^-(WIDTH r) mod N` for the `r` digits that are too few for a block; empty if none are.
+    fold_first: Rows,
+    /// `2^-(WIDTH BLOCK) mod N`; empty if there is no more than one block.
+    fold: Rows,
+    /// What the columns of a product start with, so that all exponents cancel.
+    product_start: Vec<u64>,
+    /// The same for a square, before it is doubled.
+    square_start: Vec<u64>,
+    /// The same for the columns that the last block goes over again.
+    last_start: Vec<u64>,
+}
+
+impl<S: Leaves> Kernel for Wide<S> {
+    const LANES: usize = S::LANES;
+    const WIDTH: u32 = S::WIDTH;
+    const ROOM: usize = 4;
+    const FAMILY: Family = Family::Wide;
+    const ISA: Isa = S::ISA;
+    type Token = S::Token;
+
+    fn new(token: S::Token, moduli: &[u64]) -> Self {
+        let digits = moduli.len() / S::LANES;
+        let () = Self::SUMS_FIT;
+        assert!(digits <= Self::MAX_DIGITS);
+        let mut modulus = Rows::zeros(moduli.len());
+        S::convert(token, moduli, &mut modulus);
+        let block = digits.min(S::BLOCK);
+        let inverse = negated_inverse::<S>(moduli, block);
+        let mut kernel = Self {
+            token,
+            digits,
+            modulus,
+            inverse,
+            fold_first: Rows::zeros(0),
+            fold: Rows::zeros(0),
+            product_start: Vec::new(),
+            square_start: Vec::new(),
+            last_start: Vec::new(),
+        };
+        if digits > S::BLOCK {
+            kernel.fold = kernel.inverse_power(S::BLOCK);
+            kernel.fold_first = kernel.inverse_power(digits % S::BLOCK);
+        }
+        kernel.set_starts();
+        kernel
+    }
+
+    fn digits(&self) -> usize {
+        self.digits
+    }
+
+    fn scratch_words(digits: usize) -> usize {
+        (2 * digits + 4 * S::BLOCK) * S::LANES
+    }
+
+    fn multiply(&self, x: &mut [u64], y: &[u64], scratch: &mut [u64]) {
+        S::fill(self.token, scratch, &self.product_start);
+        Self::multiply_columns(self.token, scratch, x, y);
+        self.reduce(scratch, x);
+    }
+
+    fn square(&self, x: &mut [u64], scratch: &mut [u64]) {
+        S::fill(self.token, scratch, &self.square_start);
+        Self::cross_columns(self.token, scratch, x);
+        S::double_and_square(self.token, scratch, x);
+        self.reduce(scratch, x);
+    }
+
+    fn add(&self, x: &mut [u64], y: &[u64]) {
+        S::add_numbers(self.token, x, y);
+    }
+
+    fn select(&self, table: &[u64], indices: &[u64], out: &mut [u64]) {
+        S::select(self.token, table, indices, out);
+    }
+
+    fn encode(digits: &mut [u64]) {
+        for digit in digits {
+            *digit = (*digit as f64).to_bits();
+        }
+    }
+
+    fn decode(digits: &mut [u64]) {
+        let mut carries = [0; 8];
+        for vector in digits.chunks_exact_mut(S::LANES) {
+            for (digit, carry) in vector.iter_mut().zip(&mut carries) {
+                let sum = f64::from_bits(*digit) as u64 + *carry;
+                *digit = sum & (u64::MAX >> (64 - S::WIDTH));
+                *carry = sum >> S::WIDTH;
+            }
+        }
+    }
+
+    fn product(token: S::Token, x: &[u64], y: &[u64], out: &mut [u64]) {
+        let () = Self::SUMS_FIT;
+        assert!(x.len().min(y.len()) / S::LANES <= Self::MAX_DIGITS);
+        let samples = |plain: &[u64]| {
+            let mut samples = Rows::zeros(plain.len());
+            S::convert(token, plain, &mut samples);
+            samples
+        };
+        let (x, y) = if x.len() <= y.len() { (x, y) } else { (y, x) };
+        let (nx, ny) = (x.len() / S::LANES, y.len() / S::LANES);
+        let mut start = Self::biases(nx + ny);
+        Self::charge_product(&mut start, nx, ny);
+        S::fill(token, out, &start);
+        Self::multiply_columns(token, out, &samples(x), &samples(y));
+        S::finish_plain(token, out);
+    }
+}
+
+impl<S: Leaves> Wide<S> {
+    /// Digits of the longest modulus.
+    const MAX_DIGITS: usize = radix::digits_for(MAX_BITS + Self::ROOM, S::WIDTH);
+
+    /// A column takes up to `digits` products of the factors, as many of the reduction and a block
+    /// more of the last; each adds a high half of at most `2^WIDTH` to one column and a low half,
+    /// below `2^WIDTH` or within half of that either way, to another. On top come carries of
+    /// less than `2^WIDTH`. All of this must fit below the bias or, without one, in 64 bits.
+    const SUMS_FIT: () = {
+        let products = (2 * Self::MAX_DIGITS + 2 * S::BLOCK) as u128;
+        let limit = if S::BIAS == 0 { 1 << 64 } else { S::BIAS as u128 };
+        assert!((2 * products + 1) << S::WIDTH < limit);
+    };
+
+    /// The first of the blocks that digits are reduced in. It is the short one, if any is: a fold of
+    /// `F` digits leaves a value `F` digits longer than N, which the next block must take away.
+    fn first_block(digits: usize) -> usize {
+        match digits % S::BLOCK {
+            0 => S::BLOCK.min(digits),
+            odd => odd,
+        }
+    }
+
+    /// `columns += x y`; `x` is no longer than `y`.
+    fn multiply_columns(token: S::Token, columns: &mut [u64], x: &[u64], y: &[u64]) {
+        let block = S::BLOCK * S::LANES;
+        for (index, held) in x.chunks(block).enumerate() {
+            S::pass(token, Part::Whole, &mut columns[index * block..], held, y);
+        }
+    }
+
+    /// Rows of the next pass over the products of different digits, `count` of which are left.
+    fn cross_rows(count: usize) -> usize {
+        count.div_ceil(2).min(S::BLOCK)
+    }
+
+    /// `columns += ` each product of two different digits of x, once.
+    fn cross_columns(token: S::Token, columns: &mut [u64], x: &[u64]) {
+        let count = x.len() / S::LANES;
+        let mut done = 0;
+        while done + 1 < count {
+            let rows = Self::cross_rows(count - done);
+            S::cross_pass(token, rows, &mut columns[2 * done * S::LANES..], &x[done * S::LANES..]);
+            done += rows;
+        }
+    }
+
+    /// Columns to `columns / R`: folds all but one block of digits, which take no quotients, and
+    /// one block of Montgomery's own.
+    ///
+    /// The lowest columns of a fold come first, so that the next samples are ready, their chain of
+    /// carries hidden behind the rest of the fold.
+    fn reduce(&self, scratch: &mut [u64], x: &mut [u64]) {
+        let (lanes, token) = (S::LANES, self.token);
+        let (columns, rest) = scratch.split_at_mut((2 * self.digits + S::BLOCK) * lanes);
+        let mut blocks = rest.chunks_exact_mut(S::BLOCK * lanes);
+        let mut block = || blocks.next().expect("scratch_words leaves three");
+        let (mut held, mut next, quotient) = (block(), block(), block());
+        let mut rows = Self::first_block(self.digits);
+        let mut prepare = |columns: &mut [u64], samples: &mut [u64], last: bool| {
+            S::low_samples(token, columns, samples, last.then_some(&self.last_start));
+            if last {
+                S::quotient(token, samples, &self.inverse, &mut quotient[..samples.len()]);
+            }
+        };
+        let mut done = 0;
+        prepare(columns, &mut held[..rows * lanes], rows == self.digits);
+        while done + rows < self.digits {
+            done += rows;
+            let columns = &mut columns[done * lanes..];
+            let fold = if rows == S::BLOCK { &self.fold } else { &self.fold_first };
+            S::pass(token, Part::Head, columns, &held[..rows * lanes], fold);
+            prepare(columns, next, done + S::BLOCK == self.digits);
+            S::pass(token, Part::Tail, columns, &held[..rows * lanes], fold);
+            std::mem::swap(&mut held, &mut next);
+            rows = S::BLOCK;
+        }
+        let columns = &mut columns[done * lanes..];
+        S::pass(token, Part::Whole, columns, &quotient[..rows * lanes], &self.modulus);
+        S::finish(token, columns, rows, x);
+    }
+
+    /// `2^-(WIDTH rows) mod N` by one Montgomery block on the number one, whose quotient is
+    /// the negated inverse itself: `(1 + q N) / 2^(WIDTH rows)`, which is below N.
+    fn inverse_power(&self, rows: usize) -> Rows {
+        if rows == 0 {
+            return Rows::zeros(0);
+        }
+        let count = self.digits + rows;
+        let mut start = Self::biases(count);
+        charge_pass::<S>(&mut start, rows, self.digits);
+        start[0] = start[0].wrapping_add(1);
+        let mut columns = Rows::zeros(count * S::LANES);
+        S::fill(self.token, &mut columns, &start);
+        S::pass(self.token, Part::Whole, &mut columns, &self.inverse[..rows * S::LANES], &self.modulus);
+        let mut power = Rows::zeros(self.modulus.len());
+        S::finish(self.token, &columns, rows, &mut power);
+        power
+    }
+
+    /// What `count` columns start with if nothing is charged to them.
+    fn biases(count: usize) -> Vec<u64> {
+        (0..count).map(bias::<S>).collect()
+    }
+
+    /// Charges what [`Self::multiply_columns`] adds; `nx <= ny`.
+    fn charge_product(start: &mut [u64], nx: usize, ny: usize) {
+        for done in (0..nx).step_by(S::BLOCK) {
+            charge_pass::<S>(&mut start[done..], S::BLOCK.min(nx - done), ny);
+        }
+    }
+
+    /// Finds what the columns of products and squares start with.
+    fn set_starts(&mut self) {
+        let digits = self.digits;
+        let count = 2 * digits + S::BLOCK;
+        // The reduction: folds, and the last block, which goes over its own columns again.
+        let mut reduction = Self::biases(count);
+        let mut rows = Self::first_block(digits);
+        let mut done = 0;
+        while done + rows < digits {
+            done += rows;
+            charge_pass::<S>(&mut reduction[done..], rows, digits);
+            rows = S::BLOCK;
+        }
+        let mut last = Self::biases(rows);
+        last.resize(rows + digits, 0);
+        charge_pass::<S>(&mut last, rows, digits);
+        for (column, charge) in reduction[digits..].iter_mut().zip(last.drain(rows..)) {
+            *column = column.wrapping_add(charge);
+        }
+        self.last_start = last;
+        // The column above the last block takes two carries.
+        reduction[digits] = reduction[digits].wrapping_sub(S::CARRIED_BIAS);
+        self.product_start = reduction.clone();
+        Self::charge_product(&mut self.product_start, digits, digits);
+        for i in 0..digits {
+            charge::<S>(&mut reduction, 2 * i, 1);
+        }
+        // What is not doubled starts halved. It is even: exponents and biases end in zeros.
+        self.square_start = reduction.iter().map(|start| start >> 1).collect();
+        let mut done = 0;
+        while done + 1 < digits {
+            let rows = Self::cross_rows(digits - done);
+            charge_cross::<S>(&mut self.square_start[2 * done..], rows, digits - done);
+            done += rows;
+        }
+    }
+}
+
+/// Takes from a column and the one above what the exponents of `products` products add to them.
+fn charge<S: Leaves>(start: &mut [u64], column: usize, products: usize) {
+    let chains = products.div_ceil(S::CHAIN) as u64;
+    start[column] = start[column].wrapping_add(make_initial::<S>(0, chains));
+    start[column + 1] = start[column + 1].wrapping_add(make_initial::<S>(chains, 0));
+}
+
+/// Charges what a pass of `rows` held and `count` streamed samples adds.
+fn charge_pass<S: Leaves>(start: &mut [u64], rows: usize, count: usize) {
+    for column in 0..rows + count - 1 {
+        charge::<S>(start, column, rows.min(column + 1).min(rows + count - 1 - column));
+    }
+}
+
+/// Charges what a pass of the products of `rows` samples with all later ones of `count` adds.
+fn charge_cross<S: Leaves>(start: &mut [u64], rows: usize, count: usize) {
+    for column in 1..rows + count - 1 {
+        charge::<S>(start, column, rows.min(column.div_ceil(2)) - (column + 1).saturating_sub(count));
+    }
+}
+
+/// `-N^-1` modulo `2^(WIDTH count)` in each lane, as samples.
+fn negated_inverse<S: Leaves>(moduli: &[u64], count: usize) -> Rows {
+    let mask = u64::MAX >> (64 - S::WIDTH);
+    let mut inverse = Rows::zeros(count * S::LANES);
+    for lane in 0..S::LANES {
+        let modulus: Vec<u64> = moduli.iter().skip(lane).step_by(S::LANES).take(count).copied().collect();
+        let first = inverse_of_odd(modulus[0]).wrapping_neg();
+        // Digit by digit: each makes 1 + q N divisible by one more power of 2^WIDTH.
+        let mut sum = vec![0u64; count];
+        sum[0] = 1;
+        for i in 0..count {
+            let q = first.wrapping_mul(sum[i]) & mask;
+            let mut carry = 0;
+            for (sum, &digit) in sum[i..].iter_mut().zip(&modulus) {
+                carry += u128::from(q) * u128::from(digit) + u128::from(*sum);
+                *sum = carry as u64 & mask;
+                carry >>= S::WIDTH;
+            }
+            inverse[i * S::LANES + lane] = (q as f64).to_bits();
+        }
+    }
+    inverse
+}
