@@ -25,6 +25,8 @@ pub struct Workspace {
     pub x: Rows,
     /// The other factor.
     pub y: Rows,
+    /// Powers of a base, kept from one group of lanes to the next.
+    pub table: Rows,
     scratch: Rows,
 }
 
@@ -34,7 +36,7 @@ impl Workspace {
     pub fn new<K: Kernel>(bits: usize) -> Self {
         let digits = Domain::<K>::digits_for(bits);
         let rows = || Rows::zeros(digits * K::LANES);
-        Self { x: rows(), y: rows(), scratch: Rows::zeros(K::scratch_words(digits)) }
+        Self { x: rows(), y: rows(), table: Rows::zeros(0), scratch: Rows::zeros(K::scratch_words(digits)) }
     }
 }
 
@@ -106,12 +108,6 @@ impl<K: Kernel> Domain<K> {
                 kernel.multiply(&mut entry, &two, &mut scratch);
             }
         }
-        // The same road for one, so that it too is below 2.1 N.
-        one.copy_from_slice(&entry);
-        let mut unit = Rows::zeros(one.len());
-        unit[..K::LANES].fill(1);
-        K::encode(&mut unit);
-        kernel.multiply(&mut one, &unit, &mut scratch);
         (one, entry)
     }
 

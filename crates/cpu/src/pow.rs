@@ -33,6 +33,7 @@ pub fn pow<K: Kernel>(
         }
         domain.kernel().select(&table, &indices[..K::LANES], out);
     });
+    work.table = table;
 }
 
 /// `x <- x^e` for one public exponent in all lanes, by sliding windows over its own bits.
@@ -48,7 +49,7 @@ pub fn pow_shared_vartime<K: Kernel>(
     };
     // Odd powers: entry i holds x^(2i + 1).
     let entries = 1usize << (window - 1);
-    let mut table = Rows::zeros(entries * x.len());
+    let mut table = take_table(entries * x.len(), work);
     table[..x.len()].copy_from_slice(x);
     if entries > 1 {
         domain.square(x, work);
@@ -70,6 +71,7 @@ pub fn pow_shared_vartime<K: Kernel>(
             domain.multiply(x, odd(power), work);
         }
     }
+    work.table = table;
 }
 
 /// `x <- x^e` for a public exponent a lane: fixed windows in step, table entries read directly.
@@ -92,6 +94,7 @@ pub fn pow_each_vartime<K: Kernel>(
             }
         }
     });
+    work.table = table;
 }
 
 /// The loop of a fixed window over exponents of `bits` bits; `read` fetches the table entries for
@@ -122,7 +125,7 @@ fn fixed_windows<K: Kernel>(
 /// The powers 0 to `entries - 1` of x, one after the other; even ones by squaring.
 fn powers<K: Kernel>(domain: &Domain<K>, x: &[u64], entries: usize, work: &mut Workspace) -> Rows {
     let len = x.len();
-    let mut table = Rows::zeros(entries * len);
+    let mut table = take_table(entries * len, work);
     table[..len].copy_from_slice(domain.one());
     table[len..2 * len].copy_from_slice(x);
     for entry in 2..entries {
@@ -137,4 +140,10 @@ fn powers<K: Kernel>(domain: &Domain<K>, x: &[u64], entries: usize, work: &mut W
         }
     }
     table
+}
+
+/// The workspace's table with `len` words, to be put back after use.
+fn take_table(len: usize, work: &mut Workspace) -> Rows {
+    let table = std::mem::replace(&mut work.table, Rows::zeros(0));
+    if table.len() == len { table } else { Rows::zeros(len) }
 }
