@@ -22,7 +22,7 @@ pub(super) fn square(x: &[u64], out: &mut [u64]) {
 }
 
 /// Adds the products `x_i x_j`, `i < R`, `j > i`: row i begins at column `2i + 1`.
-#[inline(always)]
+#[inline(never)] // Registers are allotted better on its own; measured at 8 limbs.
 fn add_cross_band<const R: usize>(sum: &mut [u64], x: &[u64]) {
     let (rows, rest) = x.split_first_chunk::<R>().expect("a band's rows are limbs of the number");
     let mut carries = [0; R];
