@@ -121,7 +121,12 @@ impl Cpu {
         let wanted = |path: &Path| {
             isas.contains(&path.isa()) && settings.family.is_none_or(|family| path.family() == family)
         };
-        let paths: Vec<Path> = here.into_iter().filter(wanted).collect();
+        let mut paths: Vec<Path> = here.into_iter().filter(wanted).collect();
+        // A family that several instruction sets have: asked for one of them, use no other.
+        let exact = |path: &Path| Some(path.isa()) == settings.isa && Some(path.family()) == settings.family;
+        if paths.iter().any(exact) {
+            paths.retain(exact);
+        }
         if limit.is_some_and(|limit| !isas.contains(&limit)) || paths.is_empty() {
             let isa = limit.map_or("any instruction set".to_owned(), |isa| isa.to_string());
             let family = settings.family.map_or("any algorithm".to_owned(), |family| family.to_string());
