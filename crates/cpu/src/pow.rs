@@ -24,16 +24,46 @@ pub fn pow<K: Kernel>(
     work: &mut Workspace,
 ) {
     let table = powers(domain, x, 1 << window, work);
+    let exponents = Exponents::new::<K>(exponents, bits);
     let mut indices = zeroize::Zeroizing::new([0u64; MAX_LANES]);
+    let indices = &mut indices[..K::LANES];
     fixed_windows(domain, x, bits, window, work, |place, out| {
-        for (lane, index) in indices[..K::LANES].iter_mut().enumerate() {
-            let exponent = exponents[lane.min(exponents.len() - 1)];
-            let start = place * window as usize;
-            *index = bits_at(exponent, start, window.min((bits - start) as u32));
-        }
-        domain.kernel().select(&table, &indices[..K::LANES], out);
+        exponents.digits(place * window as usize, window, indices);
+        domain.kernel().select(&table, indices, out);
     });
     work.table = table;
+}
+
+/// Exponents laid side by side, limb by limb, so that all lanes' digits are cut out together.
+struct Exponents {
+    limbs: Rows,
+    lanes: usize,
+}
+
+impl Exponents {
+    /// The low `bits` bits of an exponent a lane, and a row of zeros above; missing lanes repeat
+    /// the last one.
+    fn new<K: Kernel>(exponents: &[&[u64]], bits: usize) -> Self {
+        let mut limbs = Rows::zeros((bits / 64 + 2) * K::LANES);
+        for lane in 0..K::LANES {
+            let exponent = exponents[lane.min(exponents.len() - 1)];
+            for (index, start) in (0..bits).step_by(64).enumerate() {
+                limbs[index * K::LANES + lane] = bits_at(exponent, start, (bits - start).min(64) as u32);
+            }
+        }
+        Self { limbs, lanes: K::LANES }
+    }
+
+    /// The `window` bits from bit `start` up, for each lane.
+    fn digits(&self, start: usize, window: u32, digits: &mut [u64]) {
+        let (row, shift) = (start / 64 * self.lanes, start % 64);
+        let (low, high) = self.limbs[row..][..2 * self.lanes].split_at(self.lanes);
+        let mask = (1 << window) - 1;
+        for ((digit, low), high) in digits.iter_mut().zip(low).zip(high) {
+            // Shifted in two steps, so that shift = 0 takes nothing from the limb above.
+            *digit = (low >> shift | high << 1 << (63 - shift)) & mask;
+        }
+    }
 }
 
 /// `x <- x^e` for one public exponent in all lanes, by sliding windows over its own bits.

@@ -210,18 +210,17 @@ pub(super) unsafe fn square_rows<const R: usize>(t: Columns, x: *const V, n: usi
         });
         unroll!(I < R, {
             unroll!(J < R, {
-                if I < J {
-                    let (x, y) = (rows[I], rows[J]);
-                    if I + J < R {
-                        below[I + J] = low(below[I + J], x, y);
-                    } else {
-                        window[I + J - R] = low(window[I + J - R], x, y);
-                    }
-                    if I + J + 1 < R {
-                        below[I + J + 1] = high(below[I + J + 1], x, y);
-                    } else {
-                        window[I + J + 1 - R] = high(window[I + J + 1 - R], x, y);
-                    }
+                if I < J && I + J < R {
+                    below[I + J] = low(below[I + J], rows[I], rows[J]);
+                } else if I < J {
+                    window[I + J - R] = low(window[I + J - R], rows[I], rows[J]);
+                }
+            });
+            unroll!(J < R, {
+                if I < J && I + J + 1 < R {
+                    below[I + J + 1] = high(below[I + J + 1], rows[I], rows[J]);
+                } else if I < J {
+                    window[I + J + 1 - R] = high(window[I + J + 1 - R], rows[I], rows[J]);
                 }
             });
         });
@@ -295,17 +294,20 @@ pub(super) unsafe fn fold<const R: usize>(t: *const V, m: *const V, n: usize, mu
                 } else {
                     window[I + J + 1 - R] = low(window[I + J + 1 - R], digit, m_j);
                 }
-                if I + J + 2 < R {
-                    digits[I + J + 2] = high(digits[I + J + 2], digit, m_j);
-                } else {
-                    window[I + J + 2 - R] = high(window[I + J + 2 - R], digit, m_j);
-                }
             });
             if I + 1 < R {
                 digits[I + 1] = plus(digits[I + 1], carry(digit));
             } else {
                 window[0] = plus(window[0], carry(digit));
             }
+            unroll!(J < R - 1, {
+                let m_j = load(m.add(J));
+                if I + J + 2 < R {
+                    digits[I + J + 2] = high(digits[I + J + 2], digit, m_j);
+                } else {
+                    window[I + J + 2 - R] = high(window[I + J + 2 - R], digit, m_j);
+                }
+            });
         });
         // The rest is a tile: m_(R-1) and up slide past.
         let mut entering = t.add(2 * R);
