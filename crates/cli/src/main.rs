@@ -6,6 +6,8 @@ mod io;
 mod jsonl;
 mod machine;
 mod options;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod peers;
 mod stream;
 mod task;

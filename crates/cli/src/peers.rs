@@ -48,8 +48,11 @@ struct Kind {
     name: &'static str,
     /// Names to try, the usual one first.
     files: &'static [&'static str],
-    load: fn(Library, &str) -> Result<Box<dyn Peer>, libloading::Error>,
+    load: Load,
 }
+
+/// Finds its functions in a library loaded from the file named.
+type Load = fn(Library, &str) -> Result<Box<dyn Peer>, libloading::Error>;
 
 impl PartialEq for Kind {
     fn eq(&self, other: &Self) -> bool {

@@ -16,7 +16,7 @@ dt{color:#5a6577}dd{margin:0;overflow-wrap:anywhere}code{font:13px/1.5 ui-monosp
 .charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(460px,1fr));gap:22px}
 figure{margin:0;border:1px solid #e3e7ee;border-radius:8px;padding:12px 12px 8px}
 figcaption{font-weight:600;margin-bottom:4px}svg{width:100%;height:auto;display:block}
-svg text{font:11.5px system-ui,sans-serif;fill:#5a6577}
+svg text{font:11.5px system-ui,sans-serif;fill:#5a6577;paint-order:stroke;stroke:#fff;stroke-width:4px}
 ul.legend{list-style:none;display:flex;flex-wrap:wrap;gap:2px 16px;padding:0;margin:4px 0 0;font-size:13px}
 ul.legend i{display:inline-block;width:20px;border-top:3px solid;margin-right:6px;vertical-align:middle}
 ul.legend i.dash{border-top-style:dashed}
@@ -103,23 +103,30 @@ fn section(title: &str, note: &str, figures: &[String]) -> String {
     )
 }
 
-/// The values of a key, sorted, once each.
-fn distinct<K: Ord>(records: &[Record], key: impl Fn(&Record) -> K) -> Vec<K> {
-    let mut keys: Vec<K> = records.iter().map(key).collect();
-    keys.sort();
-    keys.dedup();
+/// The values of a key as they first occur, once each.
+fn distinct<K: PartialEq>(records: &[Record], key: impl Fn(&Record) -> K) -> Vec<K> {
+    let mut keys = Vec::new();
+    for key in records.iter().map(key) {
+        if !keys.contains(&key) {
+            keys.push(key);
+        }
+    }
     keys
 }
 
-/// A line for each path and peer.
-fn series(records: &[&Record], x: impl Fn(&Record) -> usize) -> Vec<Series> {
+/// A line for each path and peer, of one colour on the whole page.
+fn series(all_records: &[Record], records: &[&Record], x: impl Fn(&Record) -> usize) -> Vec<Series> {
+    let labels = distinct(all_records, Record::label);
     let mut all: Vec<Series> = Vec::new();
     for record in records {
         let name = record.label();
         let point = (x(record) as f64, record.ops_per_s);
         match all.iter_mut().find(|series| series.name == name) {
             Some(series) => series.points.push(point),
-            None => all.push(Series { name, dashed: record.peer.is_some(), points: vec![point] }),
+            None => {
+                let colour = labels.iter().position(|label| *label == name).unwrap_or(0);
+                all.push(Series { name, colour, dashed: record.peer.is_some(), points: vec![point] });
+            }
         }
     }
     for series in &mut all {
@@ -144,7 +151,7 @@ fn by_size(records: &[Record]) -> Vec<String> {
             title: format!("{op}, batches of {largest}, {}", threads_label(threads)),
             x_label: "bits".to_owned(),
             y_label: "operations per second".to_owned(),
-            series: series(&here, |record| record.bits),
+            series: series(records, &here, |record| record.bits),
         };
         figures.push(chart.draw());
     }
@@ -166,7 +173,7 @@ fn by_batch(records: &[Record]) -> Vec<String> {
             title: format!("{op} of {bits} bits, {}", threads_label(threads)),
             x_label: "items in a batch".to_owned(),
             y_label: "operations per second".to_owned(),
-            series: series(&here, |record| record.batch),
+            series: series(records, &here, |record| record.batch),
         };
         figures.push(chart.draw());
     }
@@ -175,9 +182,10 @@ fn by_batch(records: &[Record]) -> Vec<String> {
 
 /// A plot for each peer.
 fn ratios(records: &[Record]) -> Vec<String> {
-    let (threads, batches) =
-        (distinct(records, |r| r.threads), distinct(records, |r| (r.op.clone(), r.batch)));
-    let several_batches = batches.windows(2).any(|pair| pair[0].0 == pair[1].0);
+    let threads = distinct(records, |record| record.threads);
+    let several_batches = distinct(records, |record| record.op.clone())
+        .iter()
+        .any(|op| distinct(records, |r| (r.op == *op).then_some(r.batch)).iter().flatten().count() > 1);
     let label = |record: &Record| {
         let mut label = format!("{} {}", record.op, record.bits);
         if several_batches {

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::io::{Input, Output, check_distinct};
 use crate::jsonl::{self, Schema};
 use crate::options::EngineOptions;
-use crate::task::{self, Answer, Task, Work};
+use crate::task::{self, Answer, Work};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use modmill::Engine;
 use std::time::Duration;
@@ -77,7 +77,7 @@ fn run_lines(options: &StreamOptions, schema: Schema, work: Work, engine: &Engin
         if tasks.is_empty() {
             break;
         }
-        let answers = answer(engine, work, &tasks);
+        let answers = task::answer(engine, work, &tasks);
         for (number, answer) in numbers.into_iter().zip(&answers) {
             tally.count(answer, || format!("line {number}"));
             output.write(&jsonl::write(number, answer))?;
@@ -87,11 +87,6 @@ fn run_lines(options: &StreamOptions, schema: Schema, work: Work, engine: &Engin
     }
     bar.finish();
     tally.finish("lines")
-}
-
-/// Answers one chunk.
-pub(crate) fn answer(engine: &Engine, work: Work, tasks: &[Result<Task, String>]) -> Vec<Answer> {
-    task::answer(engine, work, tasks)
 }
 
 /// Counts answers and remembers the first error.
@@ -153,6 +148,11 @@ impl Bar {
 
     pub(crate) fn message(&self, text: String) {
         self.0.set_message(text);
+    }
+
+    /// Prints while the bar stands aside.
+    pub(crate) fn aside<T>(&self, print: impl FnOnce() -> T) -> T {
+        self.0.suspend(print)
     }
 
     pub(crate) fn finish(&self) {

@@ -99,8 +99,7 @@ impl Selftest {
             bar.advance(1);
             let line = tally.count(&path, &case.name, case.outcome, self.verbose);
             if let (Some(line), Ok(())) = (line, &lines) {
-                bar.finish();
-                lines = tally.say(&line);
+                lines = bar.aside(|| tally.say(&line));
             }
         });
         bar.finish();
@@ -128,7 +127,7 @@ impl Selftest {
             tally.say(&line.unwrap_or_else(|| format!("  {name}: {found}")))?;
         }
         let (passed, failed) = (tally.passed - passed, tally.failed - failed);
-        tally.say(&format!("{path}: {passed} cases passed, {failed} failed here"))
+        tally.say(&format!("{path}: {passed} of {} cases passed", passed + failed))
     }
 }
 

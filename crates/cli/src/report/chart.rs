@@ -19,6 +19,8 @@ const BOTTOM: f64 = 42.0;
 /// One line.
 pub(super) struct Series {
     pub(super) name: String,
+    /// Number of its colour.
+    pub(super) colour: usize,
     pub(super) dashed: bool,
     pub(super) points: Vec<(f64, f64)>,
 }
@@ -112,8 +114,8 @@ impl Lines {
         svg += &line(LEFT, HEIGHT - BOTTOM, WIDTH - RIGHT, HEIGHT - BOTTOM, AXIS);
         svg += &text((LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 6.0, "middle", &self.x_label);
         svg += &text(4.0, 12.0, "start", &self.y_label);
-        for (index, series) in self.series.iter().enumerate() {
-            let colour = COLOURS[index % COLOURS.len()];
+        for series in &self.series {
+            let colour = COLOURS[series.colour % COLOURS.len()];
             let points = usable(&series.points);
             let path: Vec<String> =
                 points.iter().map(|&(a, b)| format!("{:.1},{:.1}", x.place(a), y.place(b))).collect();
@@ -133,9 +135,9 @@ impl Lines {
             }
         }
         svg += "</svg>\n<ul class=\"legend\">\n";
-        for (index, series) in self.series.iter().enumerate() {
+        for series in &self.series {
             let class = if series.dashed { " class=\"dash\"" } else { "" };
-            let colour = COLOURS[index % COLOURS.len()];
+            let colour = COLOURS[series.colour % COLOURS.len()];
             svg +=
                 &format!("<li><i{class} style=\"border-color:{colour}\"></i>{}</li>\n", escape(&series.name));
         }
@@ -158,6 +160,9 @@ impl Bars {
         let most = self.bars.iter().map(|bar| bar.1).fold(1.0, f64::max);
         let place = |value: f64| LABELS + value / most * (WIDTH - RIGHT - 48.0 - LABELS);
         let mut svg = frame(&self.title, height);
+        let (one, end) = (place(1.0), height - 20.0);
+        svg += &line(one, TOP - 4.0, one, end, AXIS);
+        svg += &text(one, height - 6.0, "middle", "equal");
         for (index, (name, value)) in self.bars.iter().enumerate() {
             let at = TOP + BAR * index as f64;
             let colour = if *value >= 1.0 { COLOURS[0] } else { COLOURS[1] };
@@ -169,9 +174,6 @@ impl Bars {
             );
             svg += &text(place(*value) + 6.0, at + 15.0, "start", &format!("{value:.2}x"));
         }
-        let (one, end) = (place(1.0), height - 20.0);
-        svg += &line(one, TOP - 4.0, one, end, AXIS);
-        svg += &text(one, height - 6.0, "middle", "equal");
         svg + "</svg>\n</figure>\n"
     }
 }
@@ -212,7 +214,8 @@ mod tests {
 
     #[test]
     fn names_are_escaped_and_nothing_is_drawn_for_nothing() {
-        let series = vec![Series { name: "<a&b>".to_owned(), dashed: true, points: vec![(1.0, 2.0)] }];
+        let series =
+            vec![Series { name: "<a&b>".to_owned(), colour: 9, dashed: true, points: vec![(1.0, 2.0)] }];
         let label = || "x".to_owned();
         let lines = Lines { title: label(), x_label: label(), y_label: label(), series };
         assert!(lines.draw().contains("&lt;a&amp;b&gt;") && !lines.draw().contains("<a&b>"));

@@ -1,4 +1,5 @@
 //! Helpers of the program's tests.
+
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};

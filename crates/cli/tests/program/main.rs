@@ -3,4 +3,6 @@
 mod bench;
 mod common;
 mod other;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod powm;
