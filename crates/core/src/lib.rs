@@ -10,6 +10,7 @@ pub mod hex;
 mod interop;
 pub mod job;
 pub mod limbs;
+pub mod mask;
 pub mod modulus;
 pub mod operand;
 pub mod plan;

@@ -1,4 +1,6 @@
-//! Small helpers on little-endian 64-bit limbs. Those that look at values say `_vartime`.
+//! Small helpers on little-endian 64-bit limbs.
+
+use crate::mask;
 
 /// Length in bits of a number; zero has none. Used on public values and declared widths.
 #[must_use]
@@ -91,7 +93,7 @@ pub fn reduce_once(a: &mut [u64], b: &[u64]) {
         let (difference, first) = limb.overflowing_sub(b.get(index).copied().unwrap_or(0));
         borrow = u64::from(first | difference.overflowing_sub(borrow).1);
     }
-    sub_assign_masked(a, b, borrow.wrapping_sub(1));
+    sub_assign_masked(a, b, mask::from_bit(1 - borrow));
 }
 
 /// Inverse of an odd word modulo 2^64, by Newton's iteration: each step doubles the correct bits.

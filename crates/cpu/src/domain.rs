@@ -76,30 +76,27 @@ impl<K: Kernel> Domain<K> {
     fn constants(kernel: &K, moduli: &[&[u64]]) -> (Rows, Rows) {
         let bits = K::WIDTH as usize * kernel.digits();
         let words = bits.div_ceil(64) + 1;
-        let shifted: Vec<(Vec<u64>, Vec<u64>)> = moduli
-            .iter()
-            .map(|modulus| {
-                let mut top = vec![0; words];
+        // u 2^shift for each lane, in the kernel's rows.
+        let shifted = |shift: usize| {
+            let of = |modulus: &&[u64]| {
+                let (mut top, mut power, mut out) = (vec![0; words], vec![0; words], vec![0; words]);
                 limbs::shift_left(modulus, bits - limbs::bit_length(modulus), &mut top);
-                let mut once = vec![0; words];
-                once[bits / 64] = 1 << (bits % 64);
-                limbs::sub_assign(&mut once, &top);
-                let mut twice = vec![0; words];
-                limbs::shift_left(&once, 1, &mut twice);
-                (once, twice)
-            })
-            .collect();
-        let rows = |pick: fn(&(Vec<u64>, Vec<u64>)) -> &[u64]| {
+                power[bits / 64] = 1 << (bits % 64);
+                limbs::sub_assign(&mut power, &top);
+                limbs::shift_left(&power, shift, &mut out);
+                out
+            };
+            let numbers: Vec<Vec<u64>> = moduli.iter().map(of).collect();
             let mut rows = Rows::zeros(kernel.digits() * K::LANES);
-            split_lanes::<K>(&shifted.iter().map(pick).collect::<Vec<_>>(), &mut rows);
+            split_lanes::<K>(&numbers.iter().map(Vec::as_slice).collect::<Vec<_>>(), &mut rows);
             K::encode(&mut rows);
             rows
         };
         let mut scratch = Rows::zeros(K::scratch_words(kernel.digits()));
-        let mut one = rows(|pair| &pair.0);
+        let mut one = shifted(0);
         kernel.square(&mut one, &mut scratch);
         kernel.square(&mut one, &mut scratch);
-        let mut two = rows(|pair| &pair.1);
+        let mut two = shifted(1);
         kernel.multiply(&mut two, &one, &mut scratch);
         let mut entry = two.clone();
         for place in (0..bits.ilog2()).rev() {

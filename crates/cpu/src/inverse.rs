@@ -26,19 +26,7 @@ pub fn invert(a: &[u64], n: &[u64]) -> Option<Residue> {
     m.truncate(limbs::bit_length(&m).div_ceil(64));
     let modulo_m = odd::invert(a, &m)?;
     let modulo_two = two::inverse_of_odd_residue(&two::reduce(a, k), k);
-    Some(join(&modulo_m, &m, &modulo_two, k, n.len()))
-}
-
-/// The number of `len` limbs below `m 2^k` that is `x` modulo m and `y` modulo 2^k, by Garner's
-/// step `x + m ((y - x) / m mod 2^k)`.
-fn join(x: &[u64], m: &[u64], y: &[u64], k: usize, len: usize) -> Residue {
-    let inverse = two::inverse_of_odd_residue(&two::reduce(m, k), k);
-    let multiple = two::mul(&two::sub(y, &two::reduce(x, k), k), &inverse, k);
-    // Below m 2^k, so that arithmetic modulo 2^(64 len) is exact.
-    let whole = |value: &[u64]| two::reduce(value, 64 * len);
-    let mut joined = two::mul(&whole(m), &whole(&multiple), 64 * len);
-    limbs::add_assign(&mut joined, x);
-    joined
+    Some(two::join(&modulo_m, &m, &modulo_two, k, n.len()))
 }
 
 #[cfg(test)]

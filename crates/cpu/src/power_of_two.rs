@@ -2,6 +2,7 @@
 //! nothing here looks at them; `k` is public.
 
 use modmill_core::limbs::{bits_at, inverse_of_odd};
+use modmill_core::mask;
 use zeroize::Zeroizing;
 
 /// A number modulo 2^k: `k.div_ceil(64)` limbs.
@@ -12,11 +13,11 @@ pub type Residue = Zeroizing<Vec<u64>>;
 pub fn reduce(value: &[u64], k: usize) -> Residue {
     let mut low: Residue = Zeroizing::new(value.iter().copied().take(k.div_ceil(64)).collect());
     low.resize(k.div_ceil(64), 0);
-    mask(&mut low, k);
+    truncate(&mut low, k);
     low
 }
 
-fn mask(value: &mut [u64], k: usize) {
+fn truncate(value: &mut [u64], k: usize) {
     if let Some(top) = value.last_mut().filter(|_| !k.is_multiple_of(64)) {
         *top &= (1 << (k % 64)) - 1;
     }
@@ -35,7 +36,7 @@ pub fn mul(a: &[u64], b: &[u64], k: usize) -> Residue {
             carry = (sum >> 64) as u64;
         }
     }
-    mask(&mut product, k);
+    truncate(&mut product, k);
     product
 }
 
@@ -44,7 +45,7 @@ pub fn mul(a: &[u64], b: &[u64], k: usize) -> Residue {
 pub fn sub(a: &[u64], b: &[u64], k: usize) -> Residue {
     let mut difference = Zeroizing::new(a.to_vec());
     modmill_core::limbs::sub_assign(&mut difference, b);
-    mask(&mut difference, k);
+    truncate(&mut difference, k);
     difference
 }
 
@@ -57,7 +58,7 @@ pub fn pow(base: &[u64], exponent: &[u64], exponent_bits: usize, k: usize) -> Re
     for place in (0..exponent_bits).rev() {
         power = mul(&power, &power, k);
         let multiplied = mul(&power, &base, k);
-        let take = bits_at(exponent, place, 1).wrapping_neg();
+        let take = mask::from_bit(bits_at(exponent, place, 1));
         for (limb, other) in power.iter_mut().zip(multiplied.iter()) {
             *limb ^= (*limb ^ other) & take;
         }
@@ -77,6 +78,19 @@ pub fn inverse_of_odd_residue(a: &[u64], k: usize) -> Residue {
         correct *= 2;
     }
     inverse
+}
+
+/// The number of `len` limbs below `m 2^k` that is `x` modulo m and `y` modulo 2^k, by Garner's
+/// step `x + m ((y - x) / m mod 2^k)`.
+#[must_use]
+pub fn join(x: &[u64], m: &[u64], y: &[u64], k: usize, len: usize) -> Residue {
+    let inverse = inverse_of_odd_residue(&reduce(m, k), k);
+    let multiple = mul(&sub(y, &reduce(x, k), k), &inverse, k);
+    // The answer is below m 2^k, so that arithmetic modulo 2^(64 len) is exact.
+    let whole = |value: &[u64]| reduce(value, 64 * len);
+    let mut joined = mul(&whole(m), &whole(&multiple), 64 * len);
+    modmill_core::limbs::add_assign(&mut joined, &whole(x));
+    joined
 }
 
 #[cfg(test)]

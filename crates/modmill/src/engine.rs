@@ -1,7 +1,7 @@
 //! The engine: checks a call, sorts its items, hands them to a backend, and puts the answers
 //! back in order.
 
-use crate::even::{self, OddParts};
+use crate::even::OddParts;
 use crate::sort::{Sorted, sort};
 use modmill_core::{
     Batch, Error, Family, Isa, ItemError, ItemErrorKind, Job, MAX_BITS, Moduli, Op, Operand, Plan, limbs,
@@ -93,8 +93,8 @@ impl Engine {
         let (a, b) = (a.into(), b.into());
         let count = common_length(&[("a", a.len()), ("b", b.len())])?;
         check_widths(&[("a", a.bits()), ("b", b.bits())])?;
-        if count == 0 {
-            return Ok(Batch::zeros(a.bits() + b.bits(), 0));
+        if count == 0 || a.bits() == 0 || b.bits() == 0 {
+            return Ok(Batch::zeros(a.bits() + b.bits(), count));
         }
         Ok(self.cpu.mul(a, b, count))
     }
@@ -237,9 +237,7 @@ impl Engine {
             let joined: Vec<two::Residue> = self.cpu.install(|| {
                 let join = |&item: &usize| {
                     let k = limbs::trailing_zeros(moduli.get(item)).unwrap_or(0);
-                    let mut out = two::reduce(&[], 64 * stride);
-                    even::join(answers.get(item), odd.get(item), &(halves.two)(item, k), k, &mut out);
-                    out
+                    two::join(answers.get(item), odd.get(item), &(halves.two)(item, k), k, stride)
                 };
                 sorted.even.par_iter().map(join).collect()
             });

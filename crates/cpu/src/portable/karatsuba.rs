@@ -2,6 +2,7 @@
 
 use super::band::add_product;
 use modmill_core::limbs::{add_assign, sub_assign};
+use modmill_core::mask;
 use zeroize::Zeroizing;
 
 /// Limbs from which three half products are cheaper than rows; measured.
@@ -52,7 +53,7 @@ fn recurse(x: &[u64], y: &[u64], out: &mut [u64], scratch: &mut [u64]) {
 fn distance(a: &[u64], b: &[u64], out: &mut [u64]) -> u64 {
     out[..a.len()].copy_from_slice(a);
     out[a.len()..].fill(0);
-    let less = sub_assign(out, b).wrapping_neg();
+    let less = mask::from_bit(sub_assign(out, b));
     let mut carry = less & 1;
     for limb in out {
         let (negated, overflow) = (*limb ^ less).overflowing_add(carry);

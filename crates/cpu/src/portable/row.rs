@@ -6,7 +6,7 @@ use super::montgomery::{reduce, subtract_masked};
 use super::square::square;
 use crate::kernel::Kernel;
 use modmill_core::limbs::{add_assign, bit_length, inverse_of_odd, shift_left, sub_assign};
-use modmill_core::{Family, Isa};
+use modmill_core::{Family, Isa, mask};
 
 /// One modulus at a time, 64-bit limbs, no room above it.
 pub struct Row {
@@ -54,7 +54,7 @@ impl Kernel for Row {
 
     fn add(&self, x: &mut [u64], y: &[u64]) {
         // x + y < R + R/32. On a carry, what is left is below R/32, and R is `wrap` below R/2.
-        let mask = add_assign(x, y).wrapping_neg();
+        let mask = mask::from_bit(add_assign(x, y));
         let mut carry = 0;
         for (limb, wrap) in x.iter_mut().zip(&self.wrap) {
             let sum = u128::from(*limb) + u128::from(wrap & mask) + u128::from(carry);
@@ -66,7 +66,7 @@ impl Kernel for Row {
     fn select(&self, table: &[u64], indices: &[u64], out: &mut [u64]) {
         out.fill(0);
         for (entry, row) in table.chunks_exact(out.len()).enumerate() {
-            let mask = equal_mask(entry as u64, indices[0]);
+            let mask = mask::equal(entry as u64, indices[0]);
             for (to, from) in out.iter_mut().zip(row) {
                 *to |= from & mask;
             }
@@ -82,14 +82,8 @@ impl Row {
     /// Montgomery reduction of `t < R^2` to `t / R mod N` below R.
     fn reduce(&self, t: &mut [u64], out: &mut [u64]) {
         let top = reduce(t, &self.modulus, self.negated_inverse);
-        subtract_masked(&t[self.modulus.len()..], &self.modulus, top.wrapping_neg(), out);
+        subtract_masked(&t[self.modulus.len()..], &self.modulus, mask::from_bit(top), out);
     }
-}
-
-/// All ones if the two words are equal, else zero, without a branch.
-fn equal_mask(a: u64, b: u64) -> u64 {
-    let difference = std::hint::black_box(a ^ b);
-    ((difference | difference.wrapping_neg()) >> 63).wrapping_sub(1)
 }
 
 #[cfg(test)]

@@ -24,6 +24,8 @@ macro_rules! unroll {
     (@ $i:ident, $end:expr, $body:block, $($k:literal)*) => {
         $({
             const $i: usize = $k;
+            // Literal indices make some of the comparisons in a body trivial.
+            #[allow(clippy::absurd_extreme_comparisons)]
             if $i < $end $body
         })*
     };
@@ -224,27 +226,21 @@ pub(super) unsafe fn square_rows<const R: usize>(t: Columns, x: *const V, n: usi
                 }
             });
         });
-        unroll!(I < R, { t.set(I, double_with_diagonal::<I>(below[I], rows[I / 2])) });
+        unroll!(I < R, { t.set(I, double_with_diagonal(I, below[I], rows[I / 2])) });
         slide(t, R, &mut window, &rows, x, R, n);
-        // Column I + R; R may be odd, so its parity is only known here.
         unroll!(I < R, {
-            let (column, digit) = (load(t.at.add(R + I)), rows[(R + I) / 2]);
-            let doubled = if (R + I) % 2 == 0 {
-                double_with_diagonal::<0>(column, digit)
-            } else {
-                double_with_diagonal::<1>(column, digit)
-            };
-            t.set(R + I, doubled);
+            let column = load(t.at.add(R + I));
+            t.set(R + I, double_with_diagonal(R + I, column, rows[(R + I) / 2]));
         });
     }
 }
 
-/// Twice the cross products of column `C`, plus its half of a digit's square.
+/// Twice the cross products of a column, plus its half of a digit's square.
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma")]
-fn double_with_diagonal<const C: usize>(column: V, digit: V) -> V {
+fn double_with_diagonal(index: usize, column: V, digit: V) -> V {
     let doubled = plus(column, column);
-    if C % 2 == 0 { low(doubled, digit, digit) } else { high(doubled, digit, digit) }
+    if index.is_multiple_of(2) { low(doubled, digit, digit) } else { high(doubled, digit, digit) }
 }
 
 /// Where the columns of a fold go, from the lowest up.
