@@ -2,10 +2,10 @@
 
 use crate::domain::{Domain, Workspace};
 use crate::isa;
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, MAX_LANES};
 use crate::portable::row::Row;
 use crate::rows::Rows;
-use crate::{cost, pow};
+use crate::{cost, lanes, pow};
 use modmill_core::{Backend, Batch, Error, Family, Isa, Job, Moduli, Op, Operand, Plan, radix};
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -202,7 +202,7 @@ impl Cpu {
     pub fn pow(&self, job: &Job<'_>) -> Batch {
         let path = self.choose(Op::Pow, job.bits, job.items.len());
         let window = cost::window(path, job.bits, job.b.bits());
-        with_kernel!(path, K, token => self.run::<K>(token, job, |domain, items, work, x| {
+        with_kernel!(path, K, token => self.run::<K>(token, Op::Pow, job, |domain, items, work, x| {
             domain.enter(&numbers(job.a, items), job.a.bits(), x, work);
             pow::pow(domain, x, &numbers(job.b, items), job.b.bits(), window, work);
             domain.leave(x, work);
@@ -214,7 +214,7 @@ impl Cpu {
     pub fn pow_vartime(&self, job: &Job<'_>) -> Batch {
         let path = self.choose(Op::PowVartime, job.bits, job.items.len());
         let window = cost::window(path, job.bits, job.b.bits());
-        with_kernel!(path, K, token => self.run::<K>(token, job, |domain, items, work, x| {
+        with_kernel!(path, K, token => self.run::<K>(token, Op::PowVartime, job, |domain, items, work, x| {
             domain.enter(&numbers(job.a, items), job.a.bits(), x, work);
             let exponents = numbers(job.b, items);
             if exponents.iter().all(|exponent| exponent == &exponents[0]) {
@@ -230,9 +230,9 @@ impl Cpu {
     #[must_use]
     pub fn mul_mod(&self, job: &Job<'_>) -> Batch {
         let path = self.choose(Op::MulMod, job.bits, job.items.len());
-        with_kernel!(path, K, token => self.run::<K>(token, job, |domain, items, work, x| {
+        with_kernel!(path, K, token => self.run::<K>(token, Op::MulMod, job, |domain, items, work, x| {
             domain.load(&numbers(job.a, items), job.a.bits(), x, work);
-            let mut y = std::mem::replace(&mut work.y, Rows::zeros(x.len()));
+            let mut y = std::mem::take(&mut work.y);
             domain.load(&numbers(job.b, items), job.b.bits(), &mut y, work);
             domain.multiply(x, &y, work);
             work.y = y;
@@ -244,7 +244,7 @@ impl Cpu {
     #[must_use]
     pub fn square_mod(&self, job: &Job<'_>) -> Batch {
         let path = self.choose(Op::SquareMod, job.bits, job.items.len());
-        with_kernel!(path, K, token => self.run::<K>(token, job, |domain, items, work, x| {
+        with_kernel!(path, K, token => self.run::<K>(token, Op::SquareMod, job, |domain, items, work, x| {
             domain.load(&numbers(job.a, items), job.a.bits(), x, work);
             domain.square(x, work);
             domain.restore(x, work);
@@ -256,6 +256,7 @@ impl Cpu {
     fn run<K: Kernel>(
         &self,
         token: K::Token,
+        op: Op,
         job: &Job<'_>,
         compute: impl Fn(&Domain<K>, &[usize], &mut Workspace, &mut [u64]) + Sync,
     ) -> Batch {
@@ -277,18 +278,16 @@ impl Cpu {
                     &own
                 }
             };
-            let mut x = std::mem::replace(&mut work.x, Rows::zeros(0));
+            let mut x = std::mem::take(&mut work.x);
             compute(domain, items, work, &mut x);
-            K::decode(&mut x);
-            for (lane, answer) in out.chunks_exact_mut(stride).enumerate() {
-                domain.store(&x, lane, answer);
-            }
+            domain.store(&mut x, out, stride, work);
             work.x = x;
         };
         self.pool.install(|| {
             job.items
                 .par_chunks(K::LANES)
                 .zip(answers.as_limbs_mut().par_chunks_mut(K::LANES * stride))
+                .with_min_len(grain(op, job.bits))
                 .for_each_init(|| Workspace::new::<K>(job.bits), group);
         });
         answers
@@ -311,30 +310,27 @@ impl Cpu {
         let mut answers = Batch::zeros(a.bits() + b.bits(), count);
         let stride = answers.stride();
         let rows = |bits: usize| Rows::zeros(radix::digits_for(bits, K::WIDTH) * K::LANES);
-        let load = |operand: Operand<'_>, first: usize, rows: &mut Rows| {
-            for lane in 0..K::LANES {
-                let item = operand.get((first + lane).min(count - 1));
-                radix::split(item, K::WIDTH, K::LANES, &mut rows[lane..]);
+        let group = |work: &mut (Rows, Rows, Rows, Rows), (index, out): (usize, &mut [u64])| {
+            let (x, y, product, limbs) = work;
+            for (operand, rows) in [(a, &mut *x), (b, &mut *y)] {
+                let item = |lane: usize| operand.get((index * K::LANES + lane).min(count - 1));
+                let numbers: [&[u64]; MAX_LANES] = std::array::from_fn(item);
+                lanes::split::<K>(&numbers[..K::LANES], 0, operand.bits(), limbs, rows);
             }
-        };
-        let group = |(x, y, product): &mut (Rows, Rows, Rows), (index, out): (usize, &mut [u64])| {
-            load(a, index * K::LANES, x);
-            load(b, index * K::LANES, y);
             K::product(token, x, y, product);
-            for (lane, answer) in out.chunks_exact_mut(stride).enumerate() {
-                radix::join(&product[lane..], K::WIDTH, K::LANES, answer);
-            }
+            lanes::join::<K>(product, limbs, out, stride);
         };
         let workspace = || {
             let (x, y) = (rows(a.bits()), rows(b.bits()));
             let product = Rows::zeros(x.len() + y.len());
-            (x, y, product)
+            (x, y, product, Rows::zeros(lanes::limb_words::<K>(stride)))
         };
         self.pool.install(|| {
             answers
                 .as_limbs_mut()
                 .par_chunks_mut(K::LANES * stride)
                 .enumerate()
+                .with_min_len(grain(Op::Mul, a.bits().max(b.bits())))
                 .for_each_init(workspace, group);
         });
         answers
@@ -349,4 +345,13 @@ impl Cpu {
 /// The numbers of some items.
 fn numbers<'a>(operand: Operand<'a>, items: &[usize]) -> Vec<&'a [u64]> {
     items.iter().map(|&item| operand.get(item)).collect()
+}
+
+/// Groups of lanes that one thread takes at a time: single products are too short to be handed
+/// out one group at a time.
+fn grain(op: Op, bits: usize) -> usize {
+    match op {
+        Op::Pow | Op::PowVartime => 1,
+        _ => (16_384 / bits.max(1)).clamp(1, 64),
+    }
 }

@@ -3,16 +3,18 @@
 //! The constants are computed with the kernel's own products, in its own lanes, so that moduli
 //! given per item cost a dozen products to set up instead of a division each.
 
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, MAX_LANES};
+use crate::lanes;
 use crate::rows::Rows;
 use modmill_core::{limbs, radix};
 
 /// Arithmetic modulo `LANES` odd numbers of at least 3.
 pub struct Domain<K: Kernel> {
     kernel: K,
-    /// The moduli as limbs, lane after lane, `stride` each.
-    moduli: Vec<u64>,
-    stride: usize,
+    /// The moduli as plain digits.
+    modulus: Rows,
+    /// Twice the moduli, likewise.
+    twice: Rows,
     /// R mod N: the number one.
     one: Rows,
     /// R^2 mod N: a product with it enters the domain.
@@ -28,6 +30,8 @@ pub struct Workspace {
     /// Powers of a base, kept from one group of lanes to the next.
     pub table: Rows,
     scratch: Rows,
+    chunk: Rows,
+    limbs: Rows,
 }
 
 impl Workspace {
@@ -36,7 +40,14 @@ impl Workspace {
     pub fn new<K: Kernel>(bits: usize) -> Self {
         let digits = Domain::<K>::digits_for(bits);
         let rows = || Rows::zeros(digits * K::LANES);
-        Self { x: rows(), y: rows(), table: Rows::zeros(0), scratch: Rows::zeros(K::scratch_words(digits)) }
+        Self {
+            x: rows(),
+            y: rows(),
+            table: Rows::default(),
+            scratch: Rows::zeros(K::scratch_words(digits)),
+            chunk: rows(),
+            limbs: Rows::zeros(Domain::<K>::limb_words(digits)),
+        }
     }
 }
 
@@ -52,17 +63,29 @@ impl<K: Kernel> Domain<K> {
     #[must_use]
     pub fn new(token: K::Token, bits: usize, moduli: &[&[u64]]) -> Self {
         let digits = Self::digits_for(bits);
-        let stride = bits.div_ceil(64);
-        let mut own = Vec::with_capacity(stride * K::LANES);
-        for lane in 0..K::LANES {
-            own.extend_from_slice(&moduli[lane.min(moduli.len() - 1)][..stride]);
+        let rows = || Rows::zeros(digits * K::LANES);
+        let mut limbs = Rows::zeros(Self::limb_words(digits));
+        let (mut modulus, mut twice) = (rows(), rows());
+        lanes::split::<K>(moduli, 0, bits, &mut limbs, &mut modulus);
+        let mut below = [0; MAX_LANES];
+        for (twice, once) in twice.chunks_exact_mut(K::LANES).zip(modulus.chunks_exact(K::LANES)) {
+            for lane in 0..K::LANES {
+                twice[lane] = (once[lane] << 1 | below[lane]) & (u64::MAX >> (64 - K::WIDTH));
+                below[lane] = once[lane] >> (K::WIDTH - 1);
+            }
         }
-        let by_lane: Vec<&[u64]> = own.chunks_exact(stride).collect();
-        let mut plain = Rows::zeros(digits * K::LANES);
-        split_lanes::<K>(&by_lane, &mut plain);
-        let kernel = K::new(token, &plain);
-        let (one, entry) = Self::constants(&kernel, &by_lane);
-        Self { kernel, moduli: own, stride, one, entry }
+        // Without room above N, a value below R is below 2N where 2N does not fit: subtract nothing.
+        for (lane, _) in below.iter().enumerate().filter(|(_, overflow)| **overflow != 0) {
+            twice.iter_mut().skip(lane).step_by(K::LANES).for_each(|digit| *digit = 0);
+        }
+        let kernel = K::new(token, &modulus);
+        let (one, entry) = Self::constants(&kernel, moduli, &mut limbs);
+        Self { kernel, modulus, twice, one, entry }
+    }
+
+    /// Words that hold the limbs of a number of so many digits, in every lane.
+    fn limb_words(digits: usize) -> usize {
+        lanes::limb_words::<K>((digits * K::WIDTH as usize).div_ceil(64) + 1)
     }
 
     /// One and R^2 in Montgomery form, for each lane.
@@ -73,11 +96,11 @@ impl<K: Kernel> Domain<K> {
     /// binary digits of `log2 R` lead to `2^(log2 R) = R` in Montgomery form, which is R^2. Each
     /// squaring squares the excess over N relative to R, so that after these five or more of
     /// them the result is below 2.1 N whatever the size of N.
-    fn constants(kernel: &K, moduli: &[&[u64]]) -> (Rows, Rows) {
+    fn constants(kernel: &K, moduli: &[&[u64]], limbs: &mut [u64]) -> (Rows, Rows) {
         let bits = K::WIDTH as usize * kernel.digits();
         let words = bits.div_ceil(64) + 1;
         // u 2^shift for each lane, in the kernel's rows.
-        let shifted = |shift: usize| {
+        let mut shifted = |shift: usize| {
             let of = |modulus: &&[u64]| {
                 let (mut top, mut power, mut out) = (vec![0; words], vec![0; words], vec![0; words]);
                 limbs::shift_left(modulus, bits - limbs::bit_length(modulus), &mut top);
@@ -88,7 +111,8 @@ impl<K: Kernel> Domain<K> {
             };
             let numbers: Vec<Vec<u64>> = moduli.iter().map(of).collect();
             let mut rows = Rows::zeros(kernel.digits() * K::LANES);
-            split_lanes::<K>(&numbers.iter().map(Vec::as_slice).collect::<Vec<_>>(), &mut rows);
+            let numbers: Vec<&[u64]> = numbers.iter().map(Vec::as_slice).collect();
+            lanes::split::<K>(&numbers, 0, bits, limbs, &mut rows);
             K::encode(&mut rows);
             rows
         };
@@ -126,22 +150,23 @@ impl<K: Kernel> Domain<K> {
     pub fn load(&self, numbers: &[&[u64]], bits: usize, out: &mut [u64], work: &mut Workspace) {
         let capacity = K::WIDTH as usize * self.kernel.digits() - K::ROOM;
         if bits <= capacity {
-            split_lanes_at::<K>(numbers, 0, bits, out);
+            lanes::split::<K>(numbers, 0, bits, &mut work.limbs, out);
             return K::encode(out);
         }
         let chunk_bits = K::WIDTH as usize * self.kernel.digits() - 5;
-        let chunk = |index: usize, rows: &mut [u64]| {
+        let shift = self.power_of_two(chunk_bits, work);
+        let Workspace { scratch, chunk, limbs, .. } = work;
+        let mut load = |index: usize, rows: &mut [u64]| {
             let start = index * chunk_bits;
-            split_lanes_at::<K>(numbers, start, bits.min(start + chunk_bits), rows);
+            lanes::split::<K>(numbers, start, bits.min(start + chunk_bits), limbs, rows);
             K::encode(rows);
         };
-        let shift = self.power_of_two(chunk_bits, work);
         let top = bits.div_ceil(chunk_bits) - 1;
-        chunk(top, out);
+        load(top, out);
         for index in (0..top).rev() {
-            self.kernel.multiply(out, &shift, &mut work.scratch);
-            chunk(index, &mut work.y);
-            self.kernel.add(out, &work.y);
+            self.kernel.multiply(out, &shift, scratch);
+            load(index, chunk);
+            self.kernel.add(out, chunk);
         }
     }
 
@@ -177,43 +202,21 @@ impl<K: Kernel> Domain<K> {
         self.kernel.multiply(x, &self.entry, &mut work.scratch);
     }
 
-    /// Leaves Montgomery form: a product with one, at most 2N.
+    /// Leaves Montgomery form: a product with one, at most `2.1 N`.
     pub fn leave(&self, x: &mut [u64], work: &mut Workspace) {
-        work.y.fill(0);
-        work.y[..K::LANES].fill(1);
-        K::encode(&mut work.y);
-        self.kernel.multiply(x, &work.y, &mut work.scratch);
+        let Workspace { scratch, chunk: one, .. } = work;
+        one.fill(0);
+        one[..K::LANES].fill(1);
+        K::encode(one);
+        self.kernel.multiply(x, one, scratch);
     }
 
-    /// Writes lane `lane` of plain values below 4N as a canonical number of `out.len()` limbs.
-    pub fn store(&self, digits: &[u64], lane: usize, out: &mut [u64]) {
-        let modulus = &self.moduli[lane * self.stride..][..self.stride];
-        let mut wide = zeroize::Zeroizing::new(vec![0; self.stride + 1]);
-        radix::join(&digits[lane..], K::WIDTH, K::LANES, &mut wide);
-        let mut twice = vec![0; self.stride + 1];
-        limbs::shift_left(modulus, 1, &mut twice);
-        limbs::reduce_once(&mut wide, &twice);
-        limbs::reduce_once(&mut wide, modulus);
-        let used = out.len().min(self.stride);
-        out[..used].copy_from_slice(&wide[..used]);
-        out[used..].fill(0);
-    }
-}
-
-/// Splits a number a lane into plain digits; missing lanes repeat the last number.
-fn split_lanes<K: Kernel>(numbers: &[&[u64]], rows: &mut [u64]) {
-    split_lanes_at::<K>(numbers, 0, usize::MAX, rows);
-}
-
-/// The same for bits `start..end` of each number.
-fn split_lanes_at<K: Kernel>(numbers: &[&[u64]], start: usize, end: usize, rows: &mut [u64]) {
-    let width = K::WIDTH as usize;
-    for lane in 0..K::LANES {
-        let number = numbers[lane.min(numbers.len() - 1)];
-        for (index, digit) in rows[lane..].iter_mut().step_by(K::LANES).enumerate() {
-            let from = start + index * width;
-            let count = end.saturating_sub(from).min(width);
-            *digit = if count == 0 { 0 } else { limbs::bits_at(number, from, count as u32) };
-        }
+    /// Writes plain residues below 4N as canonical numbers of `stride` limbs, lane after lane, for
+    /// as many lanes as there is room.
+    pub fn store(&self, x: &mut [u64], out: &mut [u64], stride: usize, work: &mut Workspace) {
+        K::decode(x);
+        lanes::reduce_once::<K>(x, &self.twice);
+        lanes::reduce_once::<K>(x, &self.modulus);
+        lanes::join::<K>(x, &mut work.limbs, out, stride);
     }
 }

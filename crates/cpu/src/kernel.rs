@@ -2,6 +2,9 @@
 
 use modmill_core::{Family, Isa};
 
+/// The most lanes any kernel has.
+pub const MAX_LANES: usize = 8;
+
 /// Montgomery arithmetic modulo `LANES` odd numbers side by side.
 ///
 /// # Layout

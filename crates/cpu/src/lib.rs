@@ -11,6 +11,7 @@ pub mod domain;
 pub mod inverse;
 pub mod isa;
 pub mod kernel;
+pub mod lanes;
 pub mod portable;
 pub mod pow;
 pub mod power_of_two;

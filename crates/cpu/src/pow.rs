@@ -1,13 +1,10 @@
 //! Exponentiation in a Montgomery domain.
 
 use crate::domain::{Domain, Workspace};
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, MAX_LANES};
 use crate::rows::Rows;
 use modmill_core::limbs::{bit_length, bits_at};
 use modmill_core::window::{SlidingStep, best_sliding_steps_vartime};
-
-/// The most lanes any kernel has.
-const MAX_LANES: usize = 8;
 
 /// `x <- x^e` in Montgomery form, for a secret exponent a lane of declared width `bits`.
 ///
@@ -174,6 +171,6 @@ fn powers<K: Kernel>(domain: &Domain<K>, x: &[u64], entries: usize, work: &mut W
 
 /// The workspace's table with `len` words, to be put back after use.
 fn take_table(len: usize, work: &mut Workspace) -> Rows {
-    let table = std::mem::replace(&mut work.table, Rows::zeros(0));
+    let table = std::mem::take(&mut work.table);
     if table.len() == len { table } else { Rows::zeros(len) }
 }

@@ -7,7 +7,7 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 const LINE: usize = 8;
 
 /// Words that start on a 64-byte boundary and are zeroized on drop.
-#[derive(Zeroize, ZeroizeOnDrop)]
+#[derive(Default, Zeroize, ZeroizeOnDrop)]
 pub struct Rows {
     words: Vec<u64>,
     start: usize,

@@ -1,6 +1,6 @@
 //! Row-oriented Montgomery products on 64-bit limbs, any architecture.
 
-use super::band::add_product;
+use super::band;
 use super::karatsuba;
 use super::montgomery::{reduce, subtract_masked};
 use super::square::square;
@@ -42,8 +42,7 @@ impl Kernel for Row {
     }
 
     fn multiply(&self, x: &mut [u64], y: &[u64], scratch: &mut [u64]) {
-        scratch.fill(0);
-        add_product(scratch, x, y);
+        band::product(scratch, x, y);
         self.reduce(scratch, x);
     }
 
@@ -64,12 +63,21 @@ impl Kernel for Row {
     }
 
     fn select(&self, table: &[u64], indices: &[u64], out: &mut [u64]) {
-        out.fill(0);
-        for (entry, row) in table.chunks_exact(out.len()).enumerate() {
-            let mask = mask::equal(entry as u64, indices[0]);
-            for (to, from) in out.iter_mut().zip(row) {
-                *to |= from & mask;
-            }
+        let stride = out.len();
+        let (wide, rest) = out.as_chunks_mut::<16>();
+        let (narrow, single) = rest.as_chunks_mut::<4>();
+        let mut table = table;
+        for limbs in wide {
+            *limbs = select_limbs(table, stride, indices[0]);
+            table = &table[16..];
+        }
+        for limbs in narrow {
+            *limbs = select_limbs(table, stride, indices[0]);
+            table = &table[4..];
+        }
+        for limb in single {
+            [*limb] = select_limbs(table, stride, indices[0]);
+            table = &table[1..];
         }
     }
 
@@ -84,6 +92,20 @@ impl Row {
         let top = reduce(t, &self.modulus, self.negated_inverse);
         subtract_masked(&t[self.modulus.len()..], &self.modulus, mask::from_bit(top), out);
     }
+}
+
+/// The first limbs of one entry of a table whose entries lie `stride` apart, held in registers
+/// while all entries pass.
+#[inline(always)]
+fn select_limbs<const C: usize>(table: &[u64], stride: usize, index: u64) -> [u64; C] {
+    let mut out = [0; C];
+    for (entry, row) in table.chunks(stride).enumerate() {
+        let mask = mask::equal(entry as u64, index);
+        for (to, from) in out.iter_mut().zip(&row[..C]) {
+            *to |= from & mask;
+        }
+    }
+    out
 }
 
 #[cfg(test)]
@@ -276,14 +298,14 @@ mod tests {
                 let mut trip = x.clone();
                 domain.leave(&mut trip, &mut work);
                 let mut out = vec![0; count];
-                domain.store(&trip, 0, &mut out);
+                domain.store(&mut trip, &mut out, count, &mut work);
                 assert_eq!(natural(&out), natural(&a).modulo(&n), "{bits} bits");
                 // The reference divides bit by bit: short exponents for long numbers.
                 let exponent_bits = if bits > 1024 { 5 } else { 64 };
                 let exponent = [exponent[0] >> (64 - exponent_bits)];
                 pow(&domain, &mut x, &[&exponent], exponent_bits, 4, &mut work);
                 domain.leave(&mut x, &mut work);
-                domain.store(&x, 0, &mut out);
+                domain.store(&mut x, &mut out, count, &mut work);
                 assert_eq!(
                     natural(&out),
                     natural(&a).modulo(&n).power(&natural(&exponent), &n),

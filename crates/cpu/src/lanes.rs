@@ -1,0 +1,181 @@
+//! Between numbers as limbs and numbers side by side in vector lanes, as plain digits.
+//!
+//! Limbs are first laid side by side as they are; then all lanes' digits are cut out together,
+//! with the same shifts, which the compiler turns into vector instructions.
+
+use crate::kernel::{Kernel, MAX_LANES};
+use modmill_core::mask;
+
+/// Words of `limbs` that [`split`] and [`join`] need for numbers of `count` limbs.
+#[must_use]
+pub fn limb_words<K: Kernel>(count: usize) -> usize {
+    (count + 2) * K::LANES
+}
+
+/// Bits `start..end` of a number a lane as plain digits, into as many digits as `rows` holds;
+/// missing lanes repeat the last number.
+pub fn split<K: Kernel>(numbers: &[&[u64]], start: usize, end: usize, limbs: &mut [u64], rows: &mut [u64]) {
+    let width = K::WIDTH as usize;
+    let first = start / 64;
+    let longest = numbers.iter().map(|number| number.len()).max().unwrap_or(0);
+    let count = end.div_ceil(64).min(longest).saturating_sub(first);
+    let limbs = &mut limbs[..limb_words::<K>(count)];
+    for lane in 0..K::LANES {
+        let number = numbers[lane.min(numbers.len() - 1)].get(first..).unwrap_or(&[]);
+        let limbs = limbs[lane..].iter_mut().step_by(K::LANES);
+        for (to, &limb) in limbs.zip(number.iter().take(count).chain(std::iter::repeat(&0))) {
+            *to = limb;
+        }
+    }
+    for (index, digits) in rows.chunks_exact_mut(K::LANES).enumerate() {
+        let from = start % 64 + index * width;
+        let (word, shift) = ((from / 64).min(count) * K::LANES, from % 64);
+        // Beyond the end there are no bits; a digit across it keeps those below.
+        let keep = end.saturating_sub(start + index * width).min(width);
+        let mask = u64::MAX.checked_shr(64 - keep as u32).unwrap_or(0);
+        let (low, high) = limbs[word..][..2 * K::LANES].split_at(K::LANES);
+        for ((digit, low), high) in digits.iter_mut().zip(low).zip(high) {
+            // Shifted in two steps, so that shift = 0 takes nothing from the limb above.
+            *digit = (low >> shift | high << 1 << (63 - shift)) & mask;
+        }
+    }
+}
+
+/// Plain digits, each below `2^WIDTH`, to numbers of `stride` limbs, lane after lane, for as many
+/// lanes as `numbers` has room.
+pub fn join<K: Kernel>(rows: &[u64], limbs: &mut [u64], numbers: &mut [u64], stride: usize) {
+    let width = K::WIDTH as usize;
+    let digits = rows.len() / K::LANES;
+    for (index, limb) in limbs.chunks_exact_mut(K::LANES).take(stride).enumerate() {
+        limb.fill(0);
+        // The digits that reach into this limb: at most three for widths of 32 and more.
+        let first = 64 * index / width;
+        let end = ((64 * index + 63) / width + 1).min(digits);
+        for digit in first..end {
+            let row = &rows[digit * K::LANES..][..K::LANES];
+            match (digit * width).checked_sub(64 * index) {
+                Some(up) => limb.iter_mut().zip(row).for_each(|(to, digit)| *to |= digit << up),
+                None => {
+                    let down = 64 * index - digit * width;
+                    limb.iter_mut().zip(row).for_each(|(to, digit)| *to |= digit >> down);
+                }
+            }
+        }
+    }
+    for (lane, number) in numbers.chunks_exact_mut(stride).enumerate() {
+        for (to, limb) in number.iter_mut().zip(limbs[lane..].iter().step_by(K::LANES)) {
+            *to = *limb;
+        }
+    }
+}
+
+/// `x <- x - m` in the lanes where `x >= m`, without looking: plain digits in, plain digits out.
+pub fn reduce_once<K: Kernel>(x: &mut [u64], m: &[u64]) {
+    let mut borrow = [0u64; MAX_LANES];
+    for (x, m) in x.chunks_exact(K::LANES).zip(m.chunks_exact(K::LANES)) {
+        for lane in 0..K::LANES {
+            borrow[lane] = subtract_digit::<K>(x[lane], m[lane], borrow[lane]).1;
+        }
+    }
+    // All ones where nothing was borrowed.
+    let take = borrow.map(|borrow| mask::from_bit(1 - borrow));
+    let mut borrow = [0u64; MAX_LANES];
+    for (x, m) in x.chunks_exact_mut(K::LANES).zip(m.chunks_exact(K::LANES)) {
+        for lane in 0..K::LANES {
+            (x[lane], borrow[lane]) = subtract_digit::<K>(x[lane], m[lane] & take[lane], borrow[lane]);
+        }
+    }
+}
+
+/// `x - m - borrow` as a digit and the borrow (0 or 1) from the next one.
+#[inline(always)]
+fn subtract_digit<K: Kernel>(x: u64, m: u64, borrow: u64) -> (u64, u64) {
+    if K::WIDTH == 64 {
+        let (difference, first) = x.overflowing_sub(m);
+        let (difference, second) = difference.overflowing_sub(borrow);
+        (difference, u64::from(first | second))
+    } else {
+        // Digits are below 2^63, so that the sign bit is the borrow.
+        let difference = x.wrapping_sub(m).wrapping_sub(borrow);
+        (difference & (u64::MAX >> (64 - K::WIDTH)), difference >> 63)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::portable::row::Row;
+    use crate::rows::Rows;
+    use modmill_core::radix;
+
+    fn numbers(count: usize, limbs: usize) -> Vec<Vec<u64>> {
+        let word = |i: usize| (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(i as u32);
+        let mut numbers: Vec<Vec<u64>> =
+            (0..count).map(|lane| (0..limbs).map(|i| word(lane * limbs + i)).collect()).collect();
+        numbers[0].fill(u64::MAX);
+        numbers
+    }
+
+    fn check<K: Kernel>() {
+        for limbs in [1, 2, 3, 7, 16, 33] {
+            let numbers = numbers(K::LANES, limbs);
+            let views: Vec<&[u64]> = numbers.iter().map(Vec::as_slice).collect();
+            let digits = radix::digits_for(64 * limbs, K::WIDTH);
+            let mut space = Rows::zeros(limb_words::<K>(limbs));
+            let mut rows = Rows::zeros(digits * K::LANES);
+            split::<K>(&views, 0, 64 * limbs, &mut space, &mut rows);
+            for (lane, number) in numbers.iter().enumerate() {
+                let mut expected = vec![0; digits];
+                radix::split(number, K::WIDTH, 1, &mut expected);
+                let found: Vec<u64> = rows[lane..].iter().copied().step_by(K::LANES).collect();
+                assert_eq!(found, expected);
+            }
+            let mut back = vec![1; K::LANES * limbs];
+            join::<K>(&rows, &mut space, &mut back, limbs);
+            assert_eq!(back, numbers.concat());
+
+            // A part in the middle, ending within a digit.
+            let (start, end) = (17, 64 * limbs - 9);
+            split::<K>(&views, start, end, &mut space, &mut rows);
+            join::<K>(&rows, &mut space, &mut back, limbs);
+            for (number, found) in numbers.iter().zip(back.chunks(limbs)) {
+                let mut expected = vec![0; limbs];
+                modmill_core::limbs::shift_right(number, start, &mut expected);
+                for bit in end - start..64 * limbs {
+                    expected[bit / 64] &= !(1 << (bit % 64));
+                }
+                assert_eq!(found, expected);
+            }
+        }
+    }
+
+    fn check_reduction<K: Kernel>() {
+        let digit = u64::MAX >> (64 - K::WIDTH);
+        for (x, m, expected) in [
+            ([5, 7, 9], [5, 7, 9], [0, 0, 0]),
+            ([4, 7, 9], [5, 7, 9], [4, 7, 9]),
+            ([0, 0, 1], [1, 0, 0], [digit, digit, 0]),
+            ([digit; 3], [digit, digit, 0], [0, 0, digit]),
+            ([0, 0, 1], [1, 0, 1], [0, 0, 1]),
+        ] {
+            let spread =
+                |digits: [u64; 3]| digits.iter().flat_map(|&d| vec![d; K::LANES]).collect::<Vec<_>>();
+            let mut value = spread(x);
+            reduce_once::<K>(&mut value, &spread(m));
+            assert_eq!(value, spread(expected));
+        }
+    }
+
+    #[test]
+    fn numbers_and_lanes_round_trip() {
+        check::<Row>();
+        check_reduction::<Row>();
+        #[cfg(target_arch = "x86_64")]
+        {
+            check::<crate::avx2::wide::Wide>();
+            check::<crate::avx512::ifma::Ifma>();
+            check_reduction::<crate::avx2::wide::Wide>();
+            check_reduction::<crate::avx512::ifma::Ifma>();
+        }
+    }
+}
