@@ -12,21 +12,24 @@ pub fn limb_words<K: Kernel>(count: usize) -> usize {
     (count + 2) * K::LANES
 }
 
-/// Bits `start..end` of a number a lane as plain digits, into as many digits as `rows` holds;
-/// missing lanes repeat the last number.
+/// Bits `start..end` of a number a lane as plain digits, into as many digits as `rows` holds. The
+/// numbers have one length; missing lanes repeat the last one.
 pub fn split<K: Kernel>(numbers: &[&[u64]], start: usize, end: usize, limbs: &mut [u64], rows: &mut [u64]) {
     let width = K::WIDTH as usize;
-    let first = start / 64;
-    let longest = numbers.iter().map(|number| number.len()).max().unwrap_or(0);
-    let count = end.div_ceil(64).min(longest).saturating_sub(first);
+    let first = (start / 64).min(numbers[0].len());
+    let count = end.div_ceil(64).min(numbers[0].len()).saturating_sub(first);
     let limbs = &mut limbs[..limb_words::<K>(count)];
-    for lane in 0..K::LANES {
-        let number = numbers[lane.min(numbers.len() - 1)].get(first..).unwrap_or(&[]);
-        let limbs = limbs[lane..].iter_mut().step_by(K::LANES);
-        for (to, &limb) in limbs.zip(number.iter().take(count).chain(std::iter::repeat(&0))) {
-            *to = limb;
+    let mut source: [&[u64]; MAX_LANES] = [&[]; MAX_LANES];
+    for (lane, source) in source[..K::LANES].iter_mut().enumerate() {
+        *source = &numbers[lane.min(numbers.len() - 1)][first..first + count];
+    }
+    let (used, above) = limbs.split_at_mut(count * K::LANES);
+    for (index, row) in used.chunks_exact_mut(K::LANES).enumerate() {
+        for (lane, to) in row.iter_mut().enumerate() {
+            *to = source[lane][index];
         }
     }
+    above.fill(0);
     for (index, digits) in rows.chunks_exact_mut(K::LANES).enumerate() {
         let from = start % 64 + index * width;
         let (word, shift) = ((from / 64).min(count) * K::LANES, from % 64);
@@ -34,9 +37,9 @@ pub fn split<K: Kernel>(numbers: &[&[u64]], start: usize, end: usize, limbs: &mu
         let keep = end.saturating_sub(start + index * width).min(width);
         let mask = u64::MAX.checked_shr(64 - keep as u32).unwrap_or(0);
         let (low, high) = limbs[word..][..2 * K::LANES].split_at(K::LANES);
-        for ((digit, low), high) in digits.iter_mut().zip(low).zip(high) {
+        for lane in 0..K::LANES {
             // Shifted in two steps, so that shift = 0 takes nothing from the limb above.
-            *digit = (low >> shift | high << 1 << (63 - shift)) & mask;
+            digits[lane] = (low[lane] >> shift | high[lane] << 1 << (63 - shift)) & mask;
         }
     }
 }
@@ -46,25 +49,28 @@ pub fn split<K: Kernel>(numbers: &[&[u64]], start: usize, end: usize, limbs: &mu
 pub fn join<K: Kernel>(rows: &[u64], limbs: &mut [u64], numbers: &mut [u64], stride: usize) {
     let width = K::WIDTH as usize;
     let digits = rows.len() / K::LANES;
-    for (index, limb) in limbs.chunks_exact_mut(K::LANES).take(stride).enumerate() {
-        limb.fill(0);
-        // The digits that reach into this limb: at most three for widths of 32 and more.
+    for (index, row) in limbs.chunks_exact_mut(K::LANES).take(stride).enumerate() {
+        // The digits that reach into this limb, the first of them from below: at most three.
+        const { assert!(K::WIDTH > 32) };
         let first = 64 * index / width;
-        let end = ((64 * index + 63) / width + 1).min(digits);
-        for digit in first..end {
-            let row = &rows[digit * K::LANES..][..K::LANES];
-            match (digit * width).checked_sub(64 * index) {
-                Some(up) => limb.iter_mut().zip(row).for_each(|(to, digit)| *to |= digit << up),
-                None => {
-                    let down = 64 * index - digit * width;
-                    limb.iter_mut().zip(row).for_each(|(to, digit)| *to |= digit >> down);
-                }
+        let down = 64 * index - first * width;
+        let mut limb = [0; MAX_LANES];
+        if let Some(digit) = rows.get(first * K::LANES..(first + 1) * K::LANES) {
+            for lane in 0..K::LANES {
+                limb[lane] = digit[lane] >> down;
             }
         }
+        for next in first + 1..digits.min((64 * index + 63) / width + 1) {
+            let (digit, up) = (&rows[next * K::LANES..][..K::LANES], next * width - 64 * index);
+            for lane in 0..K::LANES {
+                limb[lane] |= digit[lane] << up;
+            }
+        }
+        row.copy_from_slice(&limb[..K::LANES]);
     }
     for (lane, number) in numbers.chunks_exact_mut(stride).enumerate() {
-        for (to, limb) in number.iter_mut().zip(limbs[lane..].iter().step_by(K::LANES)) {
-            *to = *limb;
+        for (to, row) in number.iter_mut().zip(limbs.chunks_exact(K::LANES)) {
+            *to = row[lane];
         }
     }
 }
