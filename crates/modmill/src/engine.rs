@@ -6,7 +6,7 @@ use crate::sort::{Sorted, sort};
 use modmill_core::{
     Batch, Error, Family, Isa, ItemError, ItemErrorKind, Job, MAX_BITS, Moduli, Op, Operand, Plan, limbs,
 };
-use modmill_cpu::{Cpu, Settings, inverse, power_of_two as two};
+use modmill_cpu::{Cpu, Settings, power_of_two as two};
 use rayon::prelude::*;
 
 /// Batch modular arithmetic on this machine.
@@ -182,34 +182,9 @@ impl Engine {
         )
     }
 
-    /// `a^-1 mod N`, constant-time in the numbers. An item that shares a factor with its modulus
-    /// is an error of its own; the others are answered.
-    pub fn inv<'a>(&self, a: impl Into<Operand<'a>>, moduli: impl Into<Moduli<'a>>) -> Result<Batch, Error> {
-        let (a, moduli) = (a.into(), moduli.into());
-        let count = common_length(&[("a", a.len()), ("moduli", moduli.len())])?;
-        check_widths(&[("a", a.bits()), ("modulus", moduli.bits())])?;
-        let answers: Vec<Result<two::Residue, ItemErrorKind>> = self.cpu.install(|| {
-            (0..count)
-                .into_par_iter()
-                .map(|item| {
-                    let modulus = moduli.get(item);
-                    match limbs::bit_length(modulus) {
-                        0 => Err(ItemErrorKind::ZeroModulus),
-                        bits => inverse::invert(a.get(item), &modulus[..bits.div_ceil(64)])
-                            .ok_or(ItemErrorKind::NotInvertible),
-                    }
-                })
-                .collect()
-        });
-        let mut batch = Batch::zeros(moduli.bits(), count);
-        let mut failed = Vec::new();
-        for (index, answer) in answers.into_iter().enumerate() {
-            match answer {
-                Ok(value) => batch.get_mut(index)[..value.len()].copy_from_slice(&value),
-                Err(kind) => failed.push(ItemError { index, kind }),
-            }
-        }
-        finish(batch, failed)
+    /// Runs `work` on this engine's threads.
+    pub(crate) fn install<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        self.cpu.install(work)
     }
 
     /// Runs a modular operation: odd moduli on the backend, even ones as odd part and power of two.
@@ -267,12 +242,13 @@ fn compute_odd(
     }
 }
 
-fn finish(answers: Batch, failed: Vec<ItemError>) -> Result<Batch, Error> {
+/// The answers, or an error that carries them beside the failed items.
+pub(crate) fn finish(answers: Batch, failed: Vec<ItemError>) -> Result<Batch, Error> {
     if failed.is_empty() { Ok(answers) } else { Err(Error::items(answers, failed)) }
 }
 
 /// The number of items that all operands agree on; one if all are shared.
-fn common_length(operands: &[(&'static str, Option<usize>)]) -> Result<usize, Error> {
+pub(crate) fn common_length(operands: &[(&'static str, Option<usize>)]) -> Result<usize, Error> {
     let mut common = None;
     for &(what, len) in operands {
         match (common, len) {
@@ -286,7 +262,7 @@ fn common_length(operands: &[(&'static str, Option<usize>)]) -> Result<usize, Er
     Ok(common.unwrap_or(1))
 }
 
-fn check_widths(operands: &[(&'static str, usize)]) -> Result<(), Error> {
+pub(crate) fn check_widths(operands: &[(&'static str, usize)]) -> Result<(), Error> {
     match operands.iter().find(|(_, bits)| *bits > MAX_BITS) {
         Some(&(what, bits)) => Err(Error::TooLong { what, bits, limit: MAX_BITS }),
         None => Ok(()),

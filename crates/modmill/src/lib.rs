@@ -21,6 +21,7 @@
 
 mod engine;
 mod even;
+mod inverse;
 mod prime;
 mod sort;
 

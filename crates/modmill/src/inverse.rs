@@ -1,0 +1,116 @@
+//! Inverses as a batch.
+
+use crate::Engine;
+use crate::engine::{check_widths, common_length, finish};
+use modmill_core::{Batch, BatchView, Error, ItemError, ItemErrorKind, Moduli, Modulus, Operand, limbs};
+use modmill_cpu::inverse::invert;
+use modmill_cpu::power_of_two::Residue;
+use rayon::prelude::*;
+
+/// From this many items on, numbers with one modulus share a single inversion.
+const SHARED_INVERSION: usize = 4;
+
+impl Engine {
+    /// `a^-1 mod N`, constant-time in the numbers. An item that shares a factor with its modulus
+    /// is an error of its own; the others are answered.
+    ///
+    /// With one modulus for all items, a batch costs one inversion and three products an item.
+    pub fn inv<'a>(&self, a: impl Into<Operand<'a>>, moduli: impl Into<Moduli<'a>>) -> Result<Batch, Error> {
+        let (a, moduli) = (a.into(), moduli.into());
+        let count = common_length(&[("a", a.len()), ("moduli", moduli.len())])?;
+        check_widths(&[("a", a.bits()), ("modulus", moduli.bits())])?;
+        if let (Operand::Each(_), Moduli::Shared(modulus)) = (a, moduli)
+            && count >= SHARED_INVERSION
+            && let Some(answers) = self.inv_together(a, modulus)?
+        {
+            return Ok(answers);
+        }
+        self.inv_one_by_one(a, moduli, count)
+    }
+
+    fn inv_one_by_one(&self, a: Operand<'_>, moduli: Moduli<'_>, count: usize) -> Result<Batch, Error> {
+        let answer = |item: usize| -> Result<Residue, ItemErrorKind> {
+            let modulus = moduli.get(item);
+            match limbs::bit_length(modulus) {
+                0 => Err(ItemErrorKind::ZeroModulus),
+                bits => {
+                    invert(a.get(item), &modulus[..bits.div_ceil(64)]).ok_or(ItemErrorKind::NotInvertible)
+                }
+            }
+        };
+        let answers: Vec<_> = self.install(|| (0..count).into_par_iter().map(answer).collect());
+        let mut batch = Batch::zeros(moduli.bits(), count);
+        let mut failed = Vec::new();
+        for (index, answer) in answers.into_iter().enumerate() {
+            match answer {
+                Ok(value) => batch.get_mut(index)[..value.len()].copy_from_slice(&value),
+                Err(kind) => failed.push(ItemError { index, kind }),
+            }
+        }
+        finish(batch, failed)
+    }
+
+    /// Montgomery's trick as a tree: multiply pairs until one product is left, invert it, and
+    /// come back down, where each inverse is the inverse of the pair times the other one.
+    /// `None` if any item has no inverse.
+    fn inv_together(&self, a: Operand<'_>, modulus: &Modulus) -> Result<Option<Batch>, Error> {
+        let one = Operand::Shared { bits: 1, value: &[1] };
+        let mut levels = vec![self.mul_mod(a, one, modulus)?];
+        while let Some(level) = levels.last().filter(|level| level.len() > 1) {
+            let (front, middle, back) = halves(level);
+            let mut next = self.mul_mod(front, back, modulus)?;
+            append(&mut next, middle)?;
+            levels.push(next);
+        }
+        let root = levels.pop().expect("there is at least the level of the items");
+        let Some(inverse) = invert(root.get(0), modulus.value()) else { return Ok(None) };
+        let mut inverses = Batch::from_limbs(modulus.bits(), inverse.to_vec())?;
+        for level in levels.iter().rev() {
+            let (front, middle, back) = halves(level);
+            let of_pairs = inverses.slice(0..front.len());
+            let mut next = self.mul_mod(of_pairs, back, modulus)?;
+            append(&mut next, inverses.slice(front.len()..front.len() + middle.len()))?;
+            append(&mut next, self.mul_mod(of_pairs, front, modulus)?.view())?;
+            inverses = next;
+        }
+        Ok(Some(inverses))
+    }
+}
+
+/// The front half, the odd one in the middle if there is one, and the back half.
+fn halves(level: &Batch) -> (BatchView<'_>, BatchView<'_>, BatchView<'_>) {
+    let half = level.len() / 2;
+    let back = level.len() - half;
+    (level.slice(0..half), level.slice(half..back), level.slice(back..level.len()))
+}
+
+fn append(batch: &mut Batch, more: BatchView<'_>) -> Result<(), Error> {
+    let limbs = batch.iter().chain(more.iter()).flatten().copied().collect();
+    *batch = Batch::from_limbs(batch.bits(), limbs)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_inversion_serves_all_or_the_culprit_is_named() {
+        let engine = Engine::builder().threads(1).build().unwrap();
+        // 3 * 5 * 2^20 and a prime: even and odd, with and without common factors.
+        for modulus in [15u64 << 20, 1_000_000_007] {
+            let modulus = Modulus::new(&[modulus]).unwrap();
+            for count in [1, 3, 4, 5, 8, 9, 31] {
+                let numbers = Batch::from_values((0..count).map(|i| [30 * i + 7]));
+                let inverses = engine.inv(&numbers, &modulus).unwrap();
+                let products = engine.mul_mod(&numbers, &inverses, &modulus).unwrap();
+                assert!(products.iter().all(|product| product == [1]), "{count} items");
+            }
+            let numbers = Batch::from_values([[7u64], [11], [0], [13], [17]]);
+            let Error::Items(partial) = engine.inv(&numbers, &modulus).unwrap_err() else { panic!() };
+            assert_eq!(partial.failed, [ItemError { index: 2, kind: ItemErrorKind::NotInvertible }]);
+            let good = engine.mul_mod(&numbers, &partial.answers, &modulus).unwrap();
+            assert_eq!(good.iter().map(|product| product[0]).collect::<Vec<_>>(), [1, 1, 0, 1, 1]);
+        }
+    }
+}
