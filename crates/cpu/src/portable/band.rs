@@ -21,23 +21,39 @@ pub(super) fn step(limb: u64, a: u64, b: u64, carry: &mut u64) -> u64 {
     sum as u64
 }
 
-/// `sum += a b`, for a sum that has the limbs of both factors together and does not overflow.
-pub(super) fn add_product(sum: &mut [u64], a: &[u64], b: &[u64]) {
-    let (a, b) = if a.len() <= b.len() { (a, b) } else { (b, a) };
+/// `sum <- a b`, as long as both factors together.
+///
+/// At the usual lengths the compiler knows the loops' bounds.
+pub(super) fn product(sum: &mut [u64], a: &[u64], b: &[u64]) {
+    match (a.len(), b.len()) {
+        (8, 8) => add_bands(&mut sum[..16], &a[..8], &b[..8]),
+        (16, 16) => add_bands(&mut sum[..32], &a[..16], &b[..16]),
+        (32, 32) => add_bands(&mut sum[..64], &a[..32], &b[..32]),
+        (rows, columns) if rows <= columns => add_bands(sum, a, b),
+        _ => add_bands(sum, b, a),
+    }
+}
+
+/// The same for a factor `a` no longer than `b`.
+#[inline(always)]
+fn add_bands(sum: &mut [u64], a: &[u64], b: &[u64]) {
+    sum.fill(0);
     let (bands, single) = a.as_chunks::<BAND>();
     let mut sum = sum;
     for rows in bands {
-        add_band(sum, rows, b);
+        add_band(sum, rows, b, 0);
         sum = &mut sum[BAND..];
     }
     for &row in single {
-        add_band(sum, &[row], b);
+        add_band(sum, &[row], b, 0);
         sum = &mut sum[1..];
     }
 }
 
-/// `sum += rows b`; `b` is no shorter than the rows.
-fn add_band<const R: usize>(sum: &mut [u64], rows: &[u64; R], b: &[u64]) {
+/// `sum += rows b`; `b` is no shorter than the rows. `top` and the result are as in
+/// [`finish_band`].
+#[inline(always)]
+pub(super) fn add_band<const R: usize>(sum: &mut [u64], rows: &[u64; R], b: &[u64], top: u64) -> u64 {
     let mut carries = [0; R];
     for place in 0..R - 1 {
         let mut limb = sum[place];
@@ -46,7 +62,7 @@ fn add_band<const R: usize>(sum: &mut [u64], rows: &[u64; R], b: &[u64]) {
         }
         sum[place] = limb;
     }
-    finish_band(&mut sum[R - 1..], rows, b, carries, 0);
+    finish_band(&mut sum[R - 1..], rows, b, carries, top)
 }
 
 /// The rest of a band from the first column that all its rows meet: adds

@@ -1,6 +1,6 @@
 //! Karatsuba's product of long numbers, constant-time in their values.
 
-use super::band::add_product;
+use super::band;
 use modmill_core::limbs::{add_assign, sub_assign};
 use modmill_core::mask;
 use zeroize::Zeroizing;
@@ -13,8 +13,7 @@ pub(super) fn product(x: &[u64], y: &[u64], out: &mut [u64]) {
     if x.len() == y.len() {
         recurse(x, y, out, &mut Zeroizing::new(vec![0; scratch_limbs(x.len())]));
     } else {
-        out.fill(0);
-        add_product(out, x, y);
+        band::product(out, x, y);
     }
 }
 
@@ -28,8 +27,7 @@ fn scratch_limbs(n: usize) -> usize {
 /// `l = x_l y_l` and `d = (x_h - x_l)(y_h - y_l)`.
 fn recurse(x: &[u64], y: &[u64], out: &mut [u64], scratch: &mut [u64]) {
     if x.len() < THRESHOLD {
-        out.fill(0);
-        return add_product(out, x, y);
+        return band::product(out, x, y);
     }
     let half = x.len().div_ceil(2);
     let ((x_low, x_high), (y_low, y_high)) = (x.split_at(half), y.split_at(half));

@@ -6,7 +6,19 @@ use super::band::{BAND, finish_band, step};
 /// and returns the carry out of the top, 0 or 1: the high n limbs with it are `t / R mod N`.
 ///
 /// For `t < R^2` they are below `(R^2 + R N) / R = R + N`.
+///
+/// At the usual lengths the compiler knows the loops' bounds.
 pub(super) fn reduce(t: &mut [u64], modulus: &[u64], negated_inverse: u64) -> u64 {
+    match modulus.len() {
+        8 => reduce_bands(&mut t[..16], &modulus[..8], negated_inverse),
+        16 => reduce_bands(&mut t[..32], &modulus[..16], negated_inverse),
+        32 => reduce_bands(&mut t[..64], &modulus[..32], negated_inverse),
+        _ => reduce_bands(t, modulus, negated_inverse),
+    }
+}
+
+#[inline(always)]
+fn reduce_bands(t: &mut [u64], modulus: &[u64], negated_inverse: u64) -> u64 {
     let mut top = 0;
     let mut t = t;
     while t.len() >= modulus.len() + BAND && modulus.len() >= BAND {
@@ -44,10 +56,11 @@ pub(super) fn subtract_masked(a: &[u64], b: &[u64], mask: u64, out: &mut [u64]) 
     let (b_blocks, b_single) = b.as_chunks::<BAND>();
     let (out_blocks, out_single) = out.as_chunks_mut::<BAND>();
     let mut borrow = false;
-    // In blocks, so that the borrow stays in the processor's flag.
     for ((a, b), out) in a_blocks.iter().zip(b_blocks).zip(out_blocks) {
+        // Masked beforehand, so that the borrow stays in the processor's flag.
+        let b = b.map(|limb| limb & mask);
         for place in 0..BAND {
-            (out[place], borrow) = subtract_borrowing(a[place], b[place] & mask, borrow);
+            (out[place], borrow) = subtract_borrowing(a[place], b[place], borrow);
         }
     }
     for ((a, b), out) in a_single.iter().zip(b_single).zip(out_single) {

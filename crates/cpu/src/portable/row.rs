@@ -63,22 +63,11 @@ impl Kernel for Row {
     }
 
     fn select(&self, table: &[u64], indices: &[u64], out: &mut [u64]) {
-        let stride = out.len();
-        let (wide, rest) = out.as_chunks_mut::<16>();
-        let (narrow, single) = rest.as_chunks_mut::<4>();
-        let mut table = table;
-        for limbs in wide {
-            *limbs = select_limbs(table, stride, indices[0]);
-            table = &table[16..];
-        }
-        for limbs in narrow {
-            *limbs = select_limbs(table, stride, indices[0]);
-            table = &table[4..];
-        }
-        for limb in single {
-            [*limb] = select_limbs(table, stride, indices[0]);
-            table = &table[1..];
-        }
+        let (stride, index) = (out.len(), indices[0]);
+        let rest = select_blocks::<16>(table, stride, index, out);
+        let rest = select_blocks::<8>(&table[stride - rest.len()..], stride, index, rest);
+        let rest = select_blocks::<4>(&table[stride - rest.len()..], stride, index, rest);
+        select_blocks::<1>(&table[stride - rest.len()..], stride, index, rest);
     }
 
     fn product((): (), x: &[u64], y: &[u64], out: &mut [u64]) {
@@ -94,18 +83,27 @@ impl Row {
     }
 }
 
-/// The first limbs of one entry of a table whose entries lie `stride` apart, held in registers
-/// while all entries pass.
-#[inline(always)]
-fn select_limbs<const C: usize>(table: &[u64], stride: usize, index: u64) -> [u64; C] {
-    let mut out = [0; C];
-    for (entry, row) in table.chunks(stride).enumerate() {
-        let mask = mask::equal(entry as u64, index);
-        for (to, from) in out.iter_mut().zip(&row[..C]) {
-            *to |= from & mask;
+/// Reads one entry of a table whose entries lie `stride` apart, from where the table begins, in
+/// blocks of C limbs that stay in registers while all entries pass; returns the limbs of `out`
+/// that are left.
+fn select_blocks<'a, const C: usize>(
+    table: &[u64],
+    stride: usize,
+    index: u64,
+    out: &'a mut [u64],
+) -> &'a mut [u64] {
+    let (blocks, rest) = out.as_chunks_mut::<C>();
+    for (place, block) in blocks.iter_mut().enumerate() {
+        let mut limbs = [0; C];
+        for (entry, row) in table[place * C..].chunks(stride).enumerate() {
+            let mask = mask::equal(entry as u64, index);
+            for (to, from) in limbs.iter_mut().zip(&row[..C]) {
+                *to |= from & mask;
+            }
         }
+        *block = limbs;
     }
-    out
+    rest
 }
 
 #[cfg(test)]
@@ -169,9 +167,18 @@ mod tests {
                 }
             }
         }
-        for (x_len, y_len) in
-            [(47, 47), (48, 48), (49, 49), (64, 64), (65, 63), (64, 20), (97, 97), (150, 130)]
-        {
+        for (x_len, y_len) in [
+            (16, 16),
+            (32, 32),
+            (47, 47),
+            (48, 48),
+            (49, 49),
+            (64, 64),
+            (65, 63),
+            (64, 20),
+            (97, 97),
+            (150, 130),
+        ] {
             for x in [vec![u64::MAX; x_len], random.limbs(x_len)] {
                 for y in [vec![u64::MAX; y_len], random.limbs(y_len)] {
                     let mut out = vec![1; x_len + y_len];
@@ -262,7 +269,7 @@ mod tests {
     #[test]
     fn selection_reads_every_entry() {
         let mut random = Random(2);
-        for (entries, count) in [(1, 1), (2, 3), (16, 5), (64, 16)] {
+        for (entries, count) in [(1, 1), (2, 3), (16, 5), (64, 16), (32, 29), (8, 61)] {
             let row = Row::new((), &vec![u64::MAX; count]);
             let table = random.limbs(entries * count);
             for (index, entry) in table.chunks_exact(count).enumerate() {

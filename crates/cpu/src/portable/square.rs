@@ -1,64 +1,128 @@
 //! Squares: each product of two different limbs once.
 
-use super::band::{BAND, finish_band, step};
+use super::band::{BAND, add_band};
+use modmill_core::mask;
 
-/// Limbs squared per turn of the last pass.
-const BLOCK: usize = 4;
-
-/// `out <- x^2`, twice as long as x: the products of different limbs in bands, then one pass that
-/// doubles their sum and adds the squares.
+/// `out <- x^2`, twice as long as x.
+///
+/// x is cut into blocks of [`BAND`] limbs, after blocks of one limb where its length does not
+/// divide. The squares of the blocks fill `out` without meeting; then the products of each block
+/// by all that is above it come on top, in bands whose rows are the limbs of 2x.
+///
+/// The bit that doubling carries from one block into the next belongs to the lower block. In the
+/// rows of the upper one it is multiplied by all but the upper block itself, which is therefore
+/// added to its own square when that bit is set.
 pub(super) fn square(x: &[u64], out: &mut [u64]) {
-    out.fill(0);
-    let (mut rest, mut sum) = (x, &mut out[..]);
-    while rest.len() >= 2 * BAND {
-        add_cross_band::<BAND>(sum, rest);
-        (rest, sum) = (&rest[BAND..], &mut sum[2 * BAND..]);
+    let (single, blocks) = x.as_rchunks::<BAND>();
+    let (single_out, blocks_out) = out.split_at_mut(2 * single.len());
+    let mut below = 0;
+    for (&limb, out) in single.iter().zip(single_out.as_chunks_mut::<2>().0) {
+        *out = square_limb(limb, &mut below);
     }
-    while rest.len() >= 2 {
-        add_cross_band::<1>(sum, rest);
-        (rest, sum) = (&rest[1..], &mut sum[2..]);
+    for (block, out) in blocks.iter().zip(blocks_out.as_chunks_mut().0) {
+        *out = square_block(block, &mut below);
     }
-    double_and_add_squares(out, x);
+    let mut carry = add_bands(x, out, single.len());
+    let last = if blocks.is_empty() { 1 } else { BAND };
+    for limb in &mut out[2 * x.len() - last..] {
+        let (sum, overflow) = limb.overflowing_add(carry);
+        (*limb, carry) = (sum, u64::from(overflow));
+    }
 }
 
-/// Adds the products `x_i x_j`, `i < R`, `j > i`: row i begins at column `2i + 1`.
-#[inline(never)] // Registers are allotted better on its own; measured at 8 limbs.
-fn add_cross_band<const R: usize>(sum: &mut [u64], x: &[u64]) {
-    let (rows, rest) = x.split_first_chunk::<R>().expect("a band's rows are limbs of the number");
-    let mut carries = [0; R];
-    for place in 1..2 * R - 1 {
-        for k in 0..place.div_ceil(2).min(R) {
-            sum[place] = step(sum[place], rows[k], x[place - k], &mut carries[k]);
+/// Adds the products of different blocks, of which the first `single` are single limbs, and
+/// returns the carry into the limbs of the last block. At the usual lengths the compiler knows
+/// the loops' bounds.
+fn add_bands(x: &[u64], out: &mut [u64], single: usize) -> u64 {
+    match x.len() {
+        8 => add_doubled_band::<BAND>(&mut out[..16], &x[..8], 0, 0),
+        16 => {
+            let (x, out) = (&x[..16], &mut out[..32]);
+            let top = add_doubled_band::<BAND>(out, x, 0, 0);
+            let top = add_doubled_band::<BAND>(&mut out[8..], &x[4..], x[3], top);
+            add_doubled_band::<BAND>(&mut out[16..], &x[8..], x[7], top)
+        }
+        n => {
+            let (mut below, mut top) = (0, 0);
+            for place in 0..single.min(n - 1) {
+                top = add_doubled_band_apart::<1>(&mut out[2 * place..], &x[place..], below, top);
+                below = x[place];
+            }
+            for place in (single..n.saturating_sub(BAND)).step_by(BAND) {
+                top = add_doubled_band_apart::<BAND>(&mut out[2 * place..], &x[place..], below, top);
+                below = x[place + BAND - 1];
+            }
+            top
         }
     }
-    finish_band(&mut sum[2 * R - 1..], rows, rest, carries, 0);
 }
 
-/// `sum <- 2 sum + x_0^2 + x_1^2 2^128 + ...`, which is a square and does not overflow.
-fn double_and_add_squares(sum: &mut [u64], x: &[u64]) {
-    let (x_blocks, x_single) = x.as_chunks::<BLOCK>();
-    let (blocks, single) = sum.split_at_mut(2 * BLOCK * x_blocks.len());
-    let mut state = (0, false);
-    for (x, block) in x_blocks.iter().zip(blocks.chunks_exact_mut(2 * BLOCK)) {
-        double_and_add_block(block, x, &mut state);
-    }
-    for (x, pair) in x_single.iter().zip(single.chunks_exact_mut(2)) {
-        double_and_add_block(pair, &[*x], &mut state);
-    }
-}
-
-/// The same for some limbs of x; the bit shifted out of the limb below and the carry go along.
+/// Adds twice the product of the first R limbs of x, after the limb `below`, by the others. `top`
+/// is the carry into the column above the first row's end, and the one returned is that of the
+/// next band.
 #[inline(always)]
-fn double_and_add_block<const B: usize>(sum: &mut [u64], x: &[u64; B], state: &mut (u64, bool)) {
-    let squares = x.map(|limb| u128::from(limb) * u128::from(limb));
-    let (mut shifted, mut carry) = *state;
-    for (place, limb) in sum[..2 * B].iter_mut().enumerate() {
-        let half = (squares[place / 2] >> (64 * (place % 2))) as u64;
-        let (doubled, above) = (*limb << 1 | shifted, *limb >> 63);
-        (*limb, carry) = add_carrying(doubled, half, carry);
-        shifted = above;
+fn add_doubled_band<const R: usize>(sum: &mut [u64], x: &[u64], below: u64, top: u64) -> u64 {
+    let (block, above) = x.split_first_chunk::<R>().expect("a block's limbs are the number's");
+    let mut rows = *block;
+    let mut below = below;
+    for (row, &limb) in rows.iter_mut().zip(block) {
+        *row = limb << 1 | below >> 63;
+        below = limb;
     }
-    *state = (shifted, carry);
+    add_band(&mut sum[R..], &rows, above, top)
+}
+
+/// The same as a function of its own, in which registers are allotted better when lengths vary.
+#[inline(never)]
+fn add_doubled_band_apart<const R: usize>(sum: &mut [u64], x: &[u64], below: u64, top: u64) -> u64 {
+    add_doubled_band::<R>(sum, x, below, top)
+}
+
+#[inline(always)]
+fn wide(a: u64, b: u64) -> u128 {
+    u128::from(a) * u128::from(b)
+}
+
+/// The halves of a double word, the lower one first.
+#[inline(always)]
+fn halves(double: u128) -> [u64; 2] {
+    [double as u64, (double >> 64) as u64]
+}
+
+/// `limb^2 + (limb if *below)`, at most `2^128 - 2^64`; `below` becomes the top bit.
+#[inline(always)]
+fn square_limb(limb: u64, below: &mut u64) -> [u64; 2] {
+    let extra = limb & mask::from_bit(*below);
+    *below = limb >> 63;
+    halves(wide(limb, limb) + u128::from(extra))
+}
+
+/// `x^2 + (x if *below)`, likewise below 2^512; `below` becomes the top bit.
+#[inline(always)]
+fn square_block(x: &[u64; BAND], below: &mut u64) -> [u64; 2 * BAND] {
+    let mask = mask::from_bit(*below);
+    let extra = x.map(|limb| limb & mask);
+    *below = x[BAND - 1] >> 63;
+    // The products of different limbs, one row after the other.
+    let [c1, carry] = halves(wide(x[0], x[1]));
+    let [c2, carry] = halves(wide(x[0], x[2]) + u128::from(carry));
+    let [c3, c4] = halves(wide(x[0], x[3]) + u128::from(carry));
+    let [c3, carry] = halves(wide(x[1], x[2]) + u128::from(c3));
+    let [c4, carry] = halves(wide(x[1], x[3]) + u128::from(c4) + u128::from(carry));
+    let [c5, c6] = halves(wide(x[2], x[3]) + u128::from(carry));
+    let cross = [0, c1, c2, c3, c4, c5, c6, 0];
+    let squares = x.map(|limb| halves(wide(limb, limb)));
+    let mut out = [0; 2 * BAND];
+    let mut carry = false;
+    for place in 0..2 * BAND {
+        let shifted = if place == 0 { 0 } else { cross[place] << 1 | cross[place - 1] >> 63 };
+        (out[place], carry) = add_carrying(shifted, squares[place / 2][place % 2], carry);
+    }
+    carry = false;
+    for (limb, extra) in out.iter_mut().zip(extra.into_iter().chain([0; BAND])) {
+        (*limb, carry) = add_carrying(*limb, extra, carry);
+    }
+    out
 }
 
 /// `a + b + carry` as a limb and a carry.
