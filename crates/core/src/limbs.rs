@@ -44,10 +44,24 @@ pub fn shift_right(value: &[u64], shift: usize, out: &mut [u64]) {
 
 /// `value << shift`, truncated to `out.len()` limbs.
 pub fn shift_left(value: &[u64], shift: usize, out: &mut [u64]) {
-    let (words, bits) = (shift / 64, shift % 64);
-    for (index, limb) in out.iter_mut().enumerate() {
-        let at = |i: usize| index.checked_sub(words + i).and_then(|i| value.get(i)).copied().unwrap_or(0);
-        *limb = at(0) << bits | at(1) >> 1 >> (63 - bits);
+    let (words, bits) = ((shift / 64).min(out.len()), shift % 64);
+    let (low, high) = out.split_at_mut(words);
+    low.fill(0);
+    let mut below = 0;
+    for (index, limb) in high.iter_mut().enumerate() {
+        let word = value.get(index).copied().unwrap_or(0);
+        // Shifted in two steps, so that bits = 0 takes nothing from the limb below.
+        *limb = word << bits | below >> 1 >> (63 - bits);
+        below = word;
+    }
+}
+
+/// `a <- 2^(64 len) - a`, which is zero for zero.
+pub fn negate(a: &mut [u64]) {
+    let mut carry = 1;
+    for limb in a {
+        let (negated, overflow) = (!*limb).overflowing_add(carry);
+        (*limb, carry) = (negated, u64::from(overflow));
     }
 }
 
@@ -154,6 +168,15 @@ mod tests {
         let mut value = [0, 1];
         reduce_once(&mut value, &[u64::MAX]);
         assert_eq!(value, [1, 0]);
+    }
+
+    #[test]
+    fn negation_wraps() {
+        for (a, expected) in [([0, 0], [0, 0]), ([1, 0], [u64::MAX, u64::MAX]), ([0, 1], [0, u64::MAX])] {
+            let mut value = a;
+            negate(&mut value);
+            assert_eq!(value, expected);
+        }
     }
 
     #[test]

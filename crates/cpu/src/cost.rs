@@ -18,13 +18,13 @@ struct Fit {
 
 const fn fit(path: Path) -> Fit {
     match path {
-        Path::Row => Fit { quadratic: 3.2, linear: 10.0, constant: 30.0, scan: 1.0 },
+        Path::Row => Fit { quadratic: 3.0, linear: 3.0, constant: 50.0, scan: 0.4 },
         #[cfg(target_arch = "x86_64")]
-        Path::WideAvx2(_) => Fit { quadratic: 2.6, linear: 12.0, constant: 20.0, scan: 1.0 },
+        Path::WideAvx2(_) => Fit { quadratic: 2.63, linear: 11.3, constant: 130.0, scan: 1.0 },
         #[cfg(target_arch = "x86_64")]
-        Path::WideAvx512(_) => Fit { quadratic: 3.8, linear: 14.0, constant: 20.0, scan: 1.2 },
+        Path::WideAvx512(_) => Fit { quadratic: 4.42, linear: 2.7, constant: 170.0, scan: 1.2 },
         #[cfg(target_arch = "x86_64")]
-        Path::Ifma(_) => Fit { quadratic: 1.7, linear: 6.0, constant: 60.0, scan: 1.6 },
+        Path::Ifma(_) => Fit { quadratic: 1.64, linear: 3.8, constant: 60.0, scan: 1.6 },
     }
 }
 

@@ -3,7 +3,7 @@
 //! The constants are computed with the kernel's own products, in its own lanes, so that moduli
 //! given per item cost a dozen products to set up instead of a division each.
 
-use crate::kernel::{Kernel, MAX_LANES};
+use crate::kernel::Kernel;
 use crate::lanes;
 use crate::rows::Rows;
 use modmill_core::{limbs, radix};
@@ -67,15 +67,9 @@ impl<K: Kernel> Domain<K> {
         let mut limbs = Rows::zeros(Self::limb_words(digits));
         let (mut modulus, mut twice) = (rows(), rows());
         lanes::split::<K>(moduli, 0, bits, &mut limbs, &mut modulus);
-        let mut below = [0; MAX_LANES];
-        for (twice, once) in twice.chunks_exact_mut(K::LANES).zip(modulus.chunks_exact(K::LANES)) {
-            for lane in 0..K::LANES {
-                twice[lane] = (once[lane] << 1 | below[lane]) & (u64::MAX >> (64 - K::WIDTH));
-                below[lane] = once[lane] >> (K::WIDTH - 1);
-            }
-        }
+        let overflow = lanes::double::<K>(&modulus, &mut twice);
         // Without room above N, a value below R is below 2N where 2N does not fit: subtract nothing.
-        for (lane, _) in below.iter().enumerate().filter(|(_, overflow)| **overflow != 0) {
+        for (lane, _) in overflow.iter().enumerate().filter(|(_, overflow)| **overflow != 0) {
             twice.iter_mut().skip(lane).step_by(K::LANES).for_each(|digit| *digit = 0);
         }
         let kernel = K::new(token, &modulus);
@@ -98,29 +92,25 @@ impl<K: Kernel> Domain<K> {
     /// them the result is below 2.1 N whatever the size of N.
     fn constants(kernel: &K, moduli: &[&[u64]], limbs: &mut [u64]) -> (Rows, Rows) {
         let bits = K::WIDTH as usize * kernel.digits();
-        let words = bits.div_ceil(64) + 1;
-        // u 2^shift for each lane, in the kernel's rows.
-        let mut shifted = |shift: usize| {
-            let of = |modulus: &&[u64]| {
-                let (mut top, mut power, mut out) = (vec![0; words], vec![0; words], vec![0; words]);
-                limbs::shift_left(modulus, bits - limbs::bit_length(modulus), &mut top);
-                power[bits / 64] = 1 << (bits % 64);
-                limbs::sub_assign(&mut power, &top);
-                limbs::shift_left(&power, shift, &mut out);
-                out
-            };
-            let numbers: Vec<Vec<u64>> = moduli.iter().map(of).collect();
-            let mut rows = Rows::zeros(kernel.digits() * K::LANES);
-            let numbers: Vec<&[u64]> = numbers.iter().map(Vec::as_slice).collect();
-            lanes::split::<K>(&numbers, 0, bits, limbs, &mut rows);
-            K::encode(&mut rows);
-            rows
-        };
+        let words = bits.div_ceil(64);
+        let mut complements = Vec::with_capacity(moduli.len() * words);
+        for modulus in moduli {
+            let start = complements.len();
+            complements.resize(start + words, 0);
+            let complement = &mut complements[start..];
+            limbs::shift_left(modulus, bits - limbs::bit_length(modulus), complement);
+            limbs::negate(complement);
+        }
+        let complements: Vec<&[u64]> = complements.chunks_exact(words).collect();
+        let rows = || Rows::zeros(kernel.digits() * K::LANES);
+        let (mut one, mut two) = (rows(), rows());
+        lanes::split::<K>(&complements, 0, bits, limbs, &mut one);
+        lanes::double::<K>(&one, &mut two);
+        K::encode(&mut one);
+        K::encode(&mut two);
         let mut scratch = Rows::zeros(K::scratch_words(kernel.digits()));
-        let mut one = shifted(0);
         kernel.square(&mut one, &mut scratch);
         kernel.square(&mut one, &mut scratch);
-        let mut two = shifted(1);
         kernel.multiply(&mut two, &one, &mut scratch);
         let mut entry = two.clone();
         for place in (0..bits.ilog2()).rev() {

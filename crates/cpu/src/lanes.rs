@@ -75,6 +75,18 @@ pub fn join<K: Kernel>(rows: &[u64], limbs: &mut [u64], numbers: &mut [u64], str
     }
 }
 
+/// `twice <- 2 x` for plain digits, returning what does not fit.
+pub fn double<K: Kernel>(x: &[u64], twice: &mut [u64]) -> [u64; MAX_LANES] {
+    let mut below = [0; MAX_LANES];
+    for (twice, x) in twice.chunks_exact_mut(K::LANES).zip(x.chunks_exact(K::LANES)) {
+        for lane in 0..K::LANES {
+            twice[lane] = (x[lane] << 1 | below[lane]) & (u64::MAX >> (64 - K::WIDTH));
+            below[lane] = x[lane] >> (K::WIDTH - 1);
+        }
+    }
+    below
+}
+
 /// `x <- x - m` in the lanes where `x >= m`, without looking: plain digits in, plain digits out.
 pub fn reduce_once<K: Kernel>(x: &mut [u64], m: &[u64]) {
     let mut borrow = [0u64; MAX_LANES];
