@@ -4,6 +4,7 @@ use crate::domain::{Domain, Workspace};
 use crate::isa;
 use crate::kernel::{Kernel, MAX_LANES};
 use crate::portable::row::Row;
+use crate::remainder::{self, Scratch};
 use crate::rows::Rows;
 use crate::{cost, lanes, pow};
 use modmill_core::{Backend, Batch, Error, Family, Isa, Job, Moduli, Op, Operand, Plan, radix};
@@ -177,12 +178,15 @@ impl Cpu {
                 )
             })
             .collect();
-        let reason = if others.is_empty() {
+        let mut reason = if others.is_empty() {
             "the only path open here".to_owned()
         } else {
             others.sort();
             format!("cheapest by measured costs: {}", others.join(", "))
         };
+        if matches!(op, Op::MulMod | Op::SquareMod) && self.divides() {
+            reason.push_str("; moduli given per item are divided by, one item after the other, portable/row");
+        }
         Plan {
             op,
             bits,
@@ -229,6 +233,11 @@ impl Cpu {
     /// `a b mod N`.
     #[must_use]
     pub fn mul_mod(&self, job: &Job<'_>) -> Batch {
+        if matches!(job.moduli, Moduli::Each(_)) && self.divides() {
+            return self.run_remainders(job, |item, modulus, out, scratch| {
+                remainder::mul_mod(job.a.get(item), job.b.get(item), modulus, out, scratch);
+            });
+        }
         let path = self.choose(Op::MulMod, job.bits, job.items.len());
         with_kernel!(path, K, token => self.run::<K>(token, Op::MulMod, job, |domain, items, work, x| {
             domain.load(&numbers(job.a, items), job.a.bits(), x, work);
@@ -243,12 +252,45 @@ impl Cpu {
     /// `a^2 mod N`.
     #[must_use]
     pub fn square_mod(&self, job: &Job<'_>) -> Batch {
+        if matches!(job.moduli, Moduli::Each(_)) && self.divides() {
+            return self.run_remainders(job, |item, modulus, out, scratch| {
+                remainder::square_mod(job.a.get(item), modulus, out, scratch);
+            });
+        }
         let path = self.choose(Op::SquareMod, job.bits, job.items.len());
         with_kernel!(path, K, token => self.run::<K>(token, Op::SquareMod, job, |domain, items, work, x| {
             domain.load(&numbers(job.a, items), job.a.bits(), x, work);
             domain.square(x, work);
             domain.restore(x, work);
         }))
+    }
+
+    /// Whether a product modulo a number used once is found by division, which needs no set-up: at
+    /// every size, unless a family other than the portable one is asked for.
+    fn divides(&self) -> bool {
+        self.paths.iter().any(|path| matches!(path, Path::Row))
+    }
+
+    /// Computes a job item by item, on all threads.
+    fn run_remainders(
+        &self,
+        job: &Job<'_>,
+        compute: impl Fn(usize, &[u64], &mut [u64], &mut Scratch) + Sync,
+    ) -> Batch {
+        let mut answers = Batch::zeros(job.moduli.bits(), job.items.len());
+        let (stride, limbs) = (answers.stride(), job.bits.div_ceil(64));
+        self.pool.install(|| {
+            job.items
+                .par_iter()
+                .zip(answers.as_limbs_mut().par_chunks_mut(stride))
+                // Some microseconds of work at least.
+                .with_min_len((1024 / (limbs * limbs)).max(1))
+                .for_each_init(
+                    || Scratch::new(2 * limbs, limbs),
+                    |scratch, (&item, out)| compute(item, job.moduli.get(item), out, scratch),
+                );
+        });
+        answers
     }
 
     /// Computes a job group of lanes by group of lanes, on all threads. `compute` leaves plain

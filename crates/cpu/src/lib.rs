@@ -15,6 +15,7 @@ pub mod lanes;
 pub mod portable;
 pub mod pow;
 pub mod power_of_two;
+pub mod remainder;
 pub mod rows;
 #[cfg(target_arch = "x86_64")]
 mod wide;

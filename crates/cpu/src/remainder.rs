@@ -1,0 +1,316 @@
+//! Products modulo a number used once: a full product, then a division that keeps the remainder.
+//!
+//! Montgomery's way costs a dozen products to set up, which pays when a modulus is used again. A
+//! division needs a reciprocal of a few limbs of the modulus alone. `docs/algorithms/remainder.md`
+//! has the bounds. Time depends on the lengths of the factors and on the bit length of the modulus,
+//! not on values.
+
+mod reciprocal;
+
+use crate::portable::{add_rows, product, square};
+use crate::rows::Rows;
+use modmill_core::limbs::bit_length;
+use modmill_core::mask;
+
+/// Limbs of quotient found at once.
+const BLOCK: usize = 4;
+
+/// Working memory of one thread, which grows to what it needs and is zeroized on drop.
+pub struct Scratch {
+    /// The dividend.
+    value: Rows,
+    /// The negated divisor.
+    complement: Rows,
+}
+
+impl Scratch {
+    /// Working memory for products of `product` limbs and moduli of `modulus` limbs, to begin with.
+    #[must_use]
+    pub fn new(product: usize, modulus: usize) -> Self {
+        Self { value: Rows::zeros(product + 1), complement: Rows::zeros(modulus) }
+    }
+
+    fn reserve(&mut self, product: usize, modulus: usize) {
+        if self.value.len() <= product || self.complement.len() < modulus {
+            *self = Self::new(product.max(self.value.len()), modulus.max(self.complement.len()));
+        }
+    }
+}
+
+/// `out <- a b mod n`, for any factors and any n of at least one, odd or even, whose limbs without
+/// leading zeros `out` can hold.
+///
+/// # Panics
+/// If n is zero or `out` shorter than n.
+pub fn mul_mod(a: &[u64], b: &[u64], n: &[u64], out: &mut [u64], scratch: &mut Scratch) {
+    run(a.len() + b.len(), n, out, scratch, |value| match (a.try_into(), b.try_into()) {
+        (Ok::<&[u64; BLOCK], _>(a), Ok::<&[u64; BLOCK], _>(b)) => {
+            let value = &mut value[..2 * BLOCK];
+            value.fill(0);
+            add_rows(value, a, b);
+        }
+        _ => product(a, b, value),
+    });
+}
+
+/// `out <- a^2 mod n`, as [`mul_mod`].
+///
+/// # Panics
+/// If n is zero or `out` shorter than n.
+pub fn square_mod(a: &[u64], n: &[u64], out: &mut [u64], scratch: &mut Scratch) {
+    run(2 * a.len(), n, out, scratch, |value| square(a, value));
+}
+
+/// The remainder of a value of `len` limbs that `fill` writes.
+#[inline(always)]
+fn run(len: usize, n: &[u64], out: &mut [u64], scratch: &mut Scratch, fill: impl FnOnce(&mut [u64])) {
+    let bits = bit_length(n);
+    assert!(bits > 0, "a modulus is at least one");
+    let limbs = bits.div_ceil(64);
+    scratch.reserve(len, limbs);
+    let (value, complement) = (&mut scratch.value[..=len], &mut scratch.complement[..limbs]);
+    if len > 0 {
+        fill(&mut value[..len]);
+    }
+    let (out, above) = out.split_at_mut(limbs);
+    for limb in above {
+        *limb = 0;
+    }
+    let shift = (64 * limbs - bits) as u32;
+    // At the usual lengths the compiler knows the loops' bounds.
+    match (limbs, len) {
+        (1, 2) => divide(&mut value[..3], &n[..1], shift, &mut complement[..1], &mut out[..1]),
+        (2, 4) => divide(&mut value[..5], &n[..2], shift, &mut complement[..2], &mut out[..2]),
+        (4, 8) => divide(&mut value[..9], &n[..4], shift, &mut complement[..4], &mut out[..4]),
+        (8, 16) => divide(&mut value[..17], &n[..8], shift, &mut complement[..8], &mut out[..8]),
+        _ => divide(value, &n[..limbs], shift, complement, out),
+    }
+}
+
+/// `out <- value mod n`. The value has one limb to spare, and `n 2^shift` has its top bit set.
+#[inline(always)]
+fn divide(value: &mut [u64], n: &[u64], shift: u32, complement: &mut [u64], out: &mut [u64]) {
+    let len = value.len() - 1;
+    if len < n.len() {
+        out[..len].copy_from_slice(&value[..len]);
+        return out[len..].fill(0);
+    }
+    negate_shifted(n, shift, complement);
+    let divisor = Divisor::new(complement, len - n.len() >= BLOCK);
+    divisor.reduce(&mut value[..len]);
+    if shift == 0 {
+        return out.copy_from_slice(&value[..n.len()]);
+    }
+    // What is left is a remainder modulo n 2^shift. Times 2^shift, it has 2^shift times the
+    // answer for a remainder.
+    let value = &mut value[..=n.len()];
+    shift_up(value, shift);
+    divisor.step_limb(value);
+    shift_down(value, shift, out);
+}
+
+/// A divisor D of n limbs whose top bit is set.
+struct Divisor<'a> {
+    /// `2^(64 n) - D`.
+    complement: &'a [u64],
+    /// The fraction of `2^(64 n) / D`; but for its two upper limbs only filled on demand.
+    reciprocal: [u64; reciprocal::LIMBS],
+}
+
+impl<'a> Divisor<'a> {
+    /// From its complement; `blocks` says whether [`Self::step_block`] will be used.
+    #[inline(always)]
+    fn new(complement: &'a [u64], blocks: bool) -> Self {
+        let mut top = [0; reciprocal::LIMBS];
+        for (to, from) in top.iter_mut().rev().zip(complement.iter().rev()) {
+            *to = *from;
+        }
+        let reciprocal = if blocks {
+            reciprocal::full(&top)
+        } else {
+            let double = reciprocal::double(u128::from(top[4]) << 64 | u128::from(top[3]));
+            [0, 0, 0, double as u64, (double >> 64) as u64]
+        };
+        Self { complement, reciprocal }
+    }
+
+    /// Leaves the remainder of a value no shorter than the divisor in its low limbs.
+    #[inline(always)]
+    fn reduce(&self, value: &mut [u64]) {
+        let n = self.complement.len();
+        let mut rest = value.len() - n;
+        // Below 2^(64 n), so below 2 D.
+        subtract_once(&mut value[rest..], self.complement);
+        while rest >= BLOCK {
+            rest -= BLOCK;
+            self.step_block(&mut value[rest..][..n + BLOCK]);
+        }
+        while rest > 0 {
+            rest -= 1;
+            self.step_limb(&mut value[rest..][..=n]);
+        }
+    }
+
+    /// Leaves the remainder of a value below `2^256 D` in its low limbs.
+    #[inline(always)]
+    fn step_block(&self, value: &mut [u64]) {
+        let (_, top) = value.split_last_chunk::<{ BLOCK + 1 }>().expect("a divisor has limbs");
+        let quotient = quotient::<BLOCK, { BLOCK + 1 }>(top, &self.reciprocal);
+        if self.complement.len() >= BLOCK {
+            add_rows(value, &quotient, self.complement);
+        } else {
+            for (place, &limb) in quotient.iter().enumerate() {
+                add_rows(&mut value[place..], &[limb], self.complement);
+            }
+        }
+        self.add_back(value, quotient[0]);
+    }
+
+    /// Leaves the remainder of a value below `2^64 D` in its low limbs.
+    #[inline(always)]
+    fn step_limb(&self, value: &mut [u64]) {
+        let (_, top) = value.split_last_chunk::<2>().expect("a divisor has limbs");
+        let [_, _, _, low, high] = self.reciprocal;
+        let quotient = quotient::<1, 2>(top, &[low, high]);
+        add_rows(value, &quotient, self.complement);
+        self.add_back(value, quotient[0]);
+    }
+
+    /// After `value + q (2^(64 n) - D)`, which is `value - q D` but for q in the limbs above n: if
+    /// it is negative, those are q - 1, and D is added.
+    #[inline(always)]
+    fn add_back(&self, value: &mut [u64], quotient: u64) {
+        let (low, high) = value.split_at_mut(self.complement.len());
+        subtract_masked(low, self.complement, mask::from_bit(quotient.wrapping_sub(high[0]) & 1));
+    }
+}
+
+/// K limbs of quotient, right or one too large, from the G = K + 1 top limbs of the dividend and
+/// of the reciprocal.
+#[inline(always)]
+fn quotient<const K: usize, const G: usize>(top: &[u64; G], reciprocal: &[u64; G]) -> [u64; K] {
+    let mut halves = [[0; G]; 2];
+    let sum = halves.as_flattened_mut();
+    for (place, &limb) in reciprocal.iter().enumerate() {
+        let mut carry = 0;
+        // Without the columns below G - 2, which make less than one limb of column G.
+        let skipped = (G - 2).saturating_sub(place);
+        for (sum, &top) in sum[place + skipped..].iter_mut().zip(&top[skipped..]) {
+            // At most (2^64 - 1)^2 + 2 (2^64 - 1) = 2^128 - 1.
+            let step = u128::from(top) * u128::from(limb) + u128::from(*sum) + u128::from(carry);
+            *sum = step as u64;
+            carry = (step >> 64) as u64;
+        }
+        sum[place + G] = carry;
+    }
+    let mut carry = false;
+    for (sum, &top) in halves[1].iter_mut().zip(top) {
+        (*sum, carry) = add_carrying(*sum, top, carry);
+    }
+    // Rounded up, unless there is no such quotient.
+    carry = true;
+    let up: [u64; K] = std::array::from_fn(|place| {
+        let sum;
+        (sum, carry) = add_carrying(halves[1][place + 1], 0, carry);
+        sum
+    });
+    let full = mask::from_bit(u64::from(carry));
+    up.map(|limb| limb | full)
+}
+
+/// `out <- 2^(64 len) - n 2^shift`, for a shift that leaves n its length.
+#[inline(always)]
+fn negate_shifted(n: &[u64], shift: u32, out: &mut [u64]) {
+    let (mut below, mut carry) = (0, true);
+    for (out, &limb) in out.iter_mut().zip(n) {
+        let shifted = limb << shift | below;
+        below = limb >> 1 >> (63 - shift);
+        (*out, carry) = add_carrying(!shifted, 0, carry);
+    }
+}
+
+/// `value <- value 2^shift`, where the last limb is for what is shifted out of the others.
+#[inline(always)]
+fn shift_up(value: &mut [u64], shift: u32) {
+    let mut below = 0;
+    let (last, limbs) = value.split_last_mut().expect("a value has limbs");
+    for limb in limbs {
+        (*limb, below) = (*limb << shift | below, *limb >> 1 >> (63 - shift));
+    }
+    *last = below;
+}
+
+/// `out <- value / 2^shift`.
+#[inline(always)]
+fn shift_down(value: &[u64], shift: u32, out: &mut [u64]) {
+    let mut above = 0;
+    for (out, &limb) in out.iter_mut().zip(value).rev() {
+        *out = limb >> shift | above;
+        above = limb << 1 << (63 - shift);
+    }
+}
+
+/// Subtracts D once if the value is not below it.
+#[inline(always)]
+fn subtract_once(value: &mut [u64], complement: &[u64]) {
+    let (value_blocks, value_single) = value.as_chunks::<BLOCK>();
+    let (blocks, single) = complement.as_chunks::<BLOCK>();
+    let mut carry = false;
+    for (value, complement) in value_blocks.iter().zip(blocks) {
+        for place in 0..BLOCK {
+            carry = add_carrying(value[place], complement[place], carry).1;
+        }
+    }
+    for (value, complement) in value_single.iter().zip(single) {
+        carry = add_carrying(*value, *complement, carry).1;
+    }
+    let mask = mask::from_bit(u64::from(carry));
+    let (value_blocks, value_single) = value.as_chunks_mut::<BLOCK>();
+    carry = false;
+    for (value, complement) in value_blocks.iter_mut().zip(blocks) {
+        let complement = complement.map(|limb| limb & mask);
+        for place in 0..BLOCK {
+            (value[place], carry) = add_carrying(value[place], complement[place], carry);
+        }
+    }
+    for (value, complement) in value_single.iter_mut().zip(single) {
+        (*value, carry) = add_carrying(*value, complement & mask, carry);
+    }
+}
+
+/// `value -= other & mask`, without the borrow.
+#[inline(always)]
+fn subtract_masked(value: &mut [u64], other: &[u64], mask: u64) {
+    let (value_blocks, value_single) = value.as_chunks_mut::<BLOCK>();
+    let (blocks, single) = other.as_chunks::<BLOCK>();
+    let mut borrow = false;
+    for (value, other) in value_blocks.iter_mut().zip(blocks) {
+        // Masked beforehand, so that the borrow stays in the processor's flag.
+        let other = other.map(|limb| limb & mask);
+        for place in 0..BLOCK {
+            (value[place], borrow) = subtract_borrowing(value[place], other[place], borrow);
+        }
+    }
+    for (value, other) in value_single.iter_mut().zip(single) {
+        (*value, borrow) = subtract_borrowing(*value, other & mask, borrow);
+    }
+}
+
+/// `a + b + carry` as a limb and a carry.
+#[inline(always)]
+fn add_carrying(a: u64, b: u64, carry: bool) -> (u64, bool) {
+    let (sum, first) = a.overflowing_add(b);
+    let (sum, second) = sum.overflowing_add(u64::from(carry));
+    (sum, first | second)
+}
+
+/// `a - b - borrow` as a limb and a borrow.
+#[inline(always)]
+fn subtract_borrowing(a: u64, b: u64, borrow: bool) -> (u64, bool) {
+    let (difference, first) = a.overflowing_sub(b);
+    let (difference, second) = difference.overflowing_sub(u64::from(borrow));
+    (difference, first | second)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,190 @@
+//! Remainders against an independent division.
+
+use super::*;
+use num_bigint::BigUint;
+
+struct Random(u64);
+
+impl Random {
+    fn word(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    fn below(&mut self, limit: usize) -> usize {
+        (self.word() >> 8) as usize % limit
+    }
+
+    fn limbs(&mut self, count: usize) -> Vec<u64> {
+        (0..count).map(|_| self.word()).collect()
+    }
+
+    /// A number of exactly `bits` bits.
+    fn bits(&mut self, bits: usize) -> Vec<u64> {
+        let mut limbs = self.limbs(bits.div_ceil(64));
+        let top = limbs.last_mut().expect("a number has bits");
+        *top = (*top | 1 << 63) >> ((64 - bits % 64) % 64);
+        limbs
+    }
+}
+
+fn natural(limbs: &[u64]) -> BigUint {
+    BigUint::new(limbs.iter().flat_map(|&limb| [limb as u32, (limb >> 32) as u32]).collect())
+}
+
+fn limbs_of(number: &BigUint, len: usize) -> Vec<u64> {
+    let mut limbs = number.to_u64_digits();
+    limbs.resize(len, 0);
+    limbs
+}
+
+/// One product and, for equal factors, one square.
+fn check(a: &[u64], b: &[u64], n: &[u64], scratch: &mut Scratch) {
+    let expected = limbs_of(&(natural(a) * natural(b) % natural(n)), n.len() + 1);
+    let mut out = vec![7; n.len() + 1];
+    mul_mod(a, b, n, &mut out, scratch);
+    assert_eq!(out, expected, "{a:x?} {b:x?} mod {n:x?}");
+    if a == b {
+        out.fill(7);
+        square_mod(a, n, &mut out, scratch);
+        assert_eq!(out, expected, "{a:x?} squared mod {n:x?}");
+    }
+}
+
+/// The remainder of a dividend, which is not a product of anything in particular.
+fn check_division(value: &[u64], n: &[u64]) {
+    let mut scratch = Scratch::new(1, 1);
+    let mut out = vec![7; n.len()];
+    run(value.len(), n, &mut out, &mut scratch, |to| to.copy_from_slice(value));
+    assert_eq!(out, limbs_of(&(natural(value) % natural(n)), n.len()), "{value:x?} mod {n:x?}");
+}
+
+/// Numbers of `count` limbs whose carries run: bits, runs of ones, extremes at the top.
+fn hard(count: usize, random: &mut Random) -> Vec<Vec<u64>> {
+    let mut numbers = vec![vec![0; count], vec![u64::MAX; count]];
+    for place in [0, 1, 63, 64 * count / 2, 64 * count - 1] {
+        let power = BigUint::from(1u8) << place;
+        numbers.push(limbs_of(&power, count));
+        numbers.push(limbs_of(&(&power - 1u8), count));
+        numbers.push(limbs_of(&(&power + 1u8), count + 1)[..count].to_vec());
+    }
+    for top in [1, 1 << 63, (1 << 63) + 1, u64::MAX, u64::MAX - 1] {
+        for mut number in [vec![0; count], vec![u64::MAX; count], random.limbs(count)] {
+            number[count - 1] = top;
+            numbers.push(number);
+        }
+    }
+    numbers.push((0..count as u64).map(|place| (place % 2).wrapping_neg()).collect());
+    numbers
+}
+
+#[test]
+fn all_small_numbers() {
+    let mut scratch = Scratch::new(0, 0);
+    for n in 1..=40u64 {
+        for a in 0..=41u64 {
+            for b in 0..=41u64 {
+                let mut out = [7; 2];
+                mul_mod(&[a], &[b, 0], &[n, 0], &mut out, &mut scratch);
+                assert_eq!(out, [a * b % n, 0], "{a} {b} mod {n}");
+            }
+            let mut out = [7];
+            square_mod(&[a], &[n], &mut out, &mut scratch);
+            assert_eq!(out, [a * a % n], "{a} squared mod {n}");
+        }
+    }
+}
+
+#[test]
+fn hard_numbers_of_all_lengths() {
+    let mut random = Random(5);
+    let mut scratch = Scratch::new(0, 0);
+    for count in [1, 2, 3, 4, 5, 6, 7, 8, 9, 13] {
+        for n in hard(count, &mut random).iter().filter(|n| bit_length(n) > 0) {
+            let less = limbs_of(&(natural(n) - 1u8), count);
+            for a in hard(count, &mut random).iter().chain([n, &less]) {
+                for b in [&less, a, &vec![u64::MAX; count]] {
+                    check(a, b, n, &mut scratch);
+                }
+            }
+        }
+    }
+}
+
+/// Dividends `q n + r` with extreme q and r: quotients of all ones, quotients just below a
+/// boundary, tops equal to the divisor's, and remainders at both ends, where the estimate is one
+/// too large.
+#[test]
+fn quotients_at_their_limits() {
+    let mut random = Random(6);
+    for count in [1, 2, 3, 4, 5, 6, 8, 11] {
+        for n in hard(count, &mut random).iter().filter(|n| bit_length(n) > 0) {
+            let n_value = natural(n);
+            let less = &n_value - 1u8;
+            let half = &n_value >> 1;
+            for rest in [1, 2, 4, 5, 8] {
+                for q in hard(rest, &mut random) {
+                    for r in [&BigUint::ZERO, &less, &half] {
+                        let value = natural(&q) * &n_value + r;
+                        check_division(&limbs_of(&value, count + rest), n);
+                        check_division(&limbs_of(&value, count + rest + 1), n);
+                    }
+                }
+                let mut equal = vec![u64::MAX; rest];
+                equal.extend_from_slice(n);
+                check_division(&equal, n);
+                equal[..rest].fill(0);
+                check_division(&equal, n);
+            }
+        }
+    }
+}
+
+/// For a multiple of the divisor the lower estimate of the quotient misses it, and rounding up
+/// makes it right; nearly everywhere else rounding up makes it one too large.
+#[test]
+fn multiples_and_their_neighbours() {
+    let mut random = Random(7);
+    let n = random.bits(1024);
+    for value in [natural(&n) << 1024, (natural(&n) << 1024) - 1u8, natural(&n) * natural(&random.limbs(16))]
+    {
+        check_division(&limbs_of(&value, 32), &n);
+        check_division(&limbs_of(&value, 33), &n);
+    }
+}
+
+#[test]
+fn random_numbers_of_random_lengths() {
+    let mut random = Random(8);
+    let mut scratch = Scratch::new(0, 0);
+    for round in 0..4000 {
+        let limit = if round % 16 == 0 { 4096 } else { 700 };
+        let bits = 1 + random.below(limit);
+        let mut n = random.bits(bits);
+        let len = n.len();
+        n.resize(len + random.below(2), 0);
+        let (a_len, b_len) = match round % 3 {
+            0 => (len, len),
+            1 => (random.below(2 * len + 2), random.below(2 * len + 2)),
+            _ => (len, 1 + random.below(len)),
+        };
+        let (a, b) = (random.limbs(a_len), random.limbs(b_len));
+        check(&a, &b, &n, &mut scratch);
+        check(&a, &a, &n, &mut scratch);
+    }
+}
+
+#[test]
+fn sizes_around_the_usual_ones() {
+    let mut random = Random(9);
+    let mut scratch = Scratch::new(0, 0);
+    for bits in (1..=330).chain([511, 512, 513, 521, 1023, 1024, 1025, 2048, 3072, 4095, 4096]) {
+        let n = random.bits(bits);
+        let a = limbs_of(&(natural(&random.limbs(n.len())) % natural(&n)), n.len());
+        let b = limbs_of(&(natural(&random.limbs(n.len())) % natural(&n)), n.len());
+        check(&a, &b, &n, &mut scratch);
+        check(&a, &a, &n, &mut scratch);
+    }
+}
