@@ -4,7 +4,8 @@
 use crate::even::OddParts;
 use crate::sort::{Sorted, sort};
 use modmill_core::{
-    Batch, Error, Family, Isa, ItemError, ItemErrorKind, Job, MAX_BITS, Moduli, Op, Operand, Plan, limbs,
+    Backend, Batch, Error, Family, Isa, ItemError, ItemErrorKind, Job, MAX_BITS, Moduli, Op, Operand, Plan,
+    limbs,
 };
 use modmill_cpu::{Cpu, Settings, power_of_two as two};
 use rayon::prelude::*;
@@ -45,8 +46,26 @@ impl EngineBuilder {
     }
 
     /// Starts the engine.
+    ///
+    /// `MODMILL_BACKEND` and `MODMILL_CPU` in the environment are honoured; a value that is not
+    /// known, or not to be had here, is an error.
     pub fn build(self) -> Result<Engine, Error> {
+        check_forced_backend()?;
         Ok(Engine { cpu: Cpu::new(self.settings)? })
+    }
+}
+
+/// Name of the environment variable that forces a backend.
+const FORCE: &str = "MODMILL_BACKEND";
+
+/// Whether the environment asks for a backend that is there: `auto`, or the name of one.
+fn check_forced_backend() -> Result<(), Error> {
+    match std::env::var_os(FORCE) {
+        Some(text) if text != "auto" => match text.to_string_lossy().parse::<Backend>() {
+            Ok(_) => Ok(()),
+            Err(why) => Err(Error::Unavailable(format!("{FORCE}: {why}"))),
+        },
+        _ => Ok(()),
     }
 }
 

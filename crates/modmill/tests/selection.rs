@@ -7,13 +7,26 @@ const FORCE: &str = "MODMILL_CPU";
 
 /// Runs the ignored test below in a process of its own, where the variable can be set.
 fn child(value: Option<&str>) -> Output {
+    child_with(value.map(|value| (FORCE, value)))
+}
+
+/// The same for any variable.
+fn child_with(variable: Option<(&str, &str)>) -> Output {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "report_what_the_environment_chose", "--ignored", "--nocapture"]);
-    match value {
-        Some(value) => command.env(FORCE, value),
-        None => command.env_remove(FORCE),
-    };
-    command.output().unwrap()
+    command.env_remove(FORCE).env_remove("MODMILL_BACKEND");
+    command.envs(variable).output().unwrap()
+}
+
+#[test]
+fn the_environment_names_a_backend() {
+    for value in ["auto", "cpu"] {
+        let output = child_with(Some(("MODMILL_BACKEND", value)));
+        assert!(!answers(&output, "path:").is_empty(), "{output:?}");
+    }
+    let output = child_with(Some(("MODMILL_BACKEND", "abacus")));
+    let errors = answers(&output, "error:");
+    assert!(errors.len() == 1 && errors[0].contains("MODMILL_BACKEND: unknown backend"), "{output:?}");
 }
 
 /// What the child printed after `key`.
