@@ -102,6 +102,18 @@ impl Batch {
         Ok(wider)
     }
 
+    /// These items and then those of another batch, whose declared width is not greater. Looks at
+    /// no values.
+    #[must_use]
+    pub fn followed_by(&self, more: BatchView<'_>) -> Self {
+        assert!(more.bits() <= self.bits, "{} bits do not fit in {}", more.bits(), self.bits);
+        let mut both = Self::zeros(self.bits, self.len + more.len());
+        for (index, item) in self.iter().chain(more.iter()).enumerate() {
+            both.get_mut(index)[..item.len()].copy_from_slice(item);
+        }
+        both
+    }
+
     /// Declared width of every item, in bits.
     #[must_use]
     pub fn bits(&self) -> usize {
@@ -281,5 +293,7 @@ mod tests {
         let part = batch.slice(3..6);
         assert_eq!(part.iter().map(|item| item[0]).collect::<Vec<_>>(), [3, 4, 5]);
         assert_eq!(format!("{batch:?}"), "Batch(10 x 4 bits)");
+        let longer = Batch::from_values([[1u64, 1]]).followed_by(part);
+        assert_eq!(longer.as_limbs(), [1, 1, 3, 0, 4, 0, 5, 0]);
     }
 }

@@ -162,6 +162,9 @@ impl Cpu {
     /// How a batch of this shape will be computed, and why.
     #[must_use]
     pub fn plan(&self, op: Op, bits: usize, count: usize, exponent_bits: usize) -> Plan {
+        if op == Op::Inv {
+            return self.inverse_plan(bits, count);
+        }
         let path = self.choose(op, bits, count);
         let window = matches!(op, Op::Pow | Op::PowVartime).then(|| cost::window(path, bits, exponent_bits));
         let per_item = |path: Path| cost::batch(path, op, bits, count, self.threads()) / count.max(1) as f64;
@@ -197,6 +200,26 @@ impl Cpu {
             lanes: path.lanes(),
             threads: self.threads(),
             window,
+            reason,
+        }
+    }
+
+    fn inverse_plan(&self, bits: usize, count: usize) -> Plan {
+        let path = Path::Row;
+        let reason = "division steps follow the bits of one number at a time, so every path takes the \
+                      portable one; items with one modulus share a single inversion and cost three \
+                      products each"
+            .to_owned();
+        Plan {
+            op: Op::Inv,
+            bits,
+            count,
+            backend: Backend::Cpu,
+            isa: path.isa(),
+            family: path.family(),
+            lanes: path.lanes(),
+            threads: self.threads(),
+            window: None,
             reason,
         }
     }

@@ -7,6 +7,7 @@ use crate::kernel::Kernel;
 use crate::lanes;
 use crate::rows::Rows;
 use modmill_core::{limbs, radix};
+use zeroize::Zeroizing;
 
 /// Arithmetic modulo `LANES` odd numbers of at least 3.
 pub struct Domain<K: Kernel> {
@@ -93,7 +94,7 @@ impl<K: Kernel> Domain<K> {
     fn constants(kernel: &K, moduli: &[&[u64]], limbs: &mut [u64]) -> (Rows, Rows) {
         let bits = K::WIDTH as usize * kernel.digits();
         let words = bits.div_ceil(64);
-        let mut complements = Vec::with_capacity(moduli.len() * words);
+        let mut complements = Zeroizing::new(Vec::with_capacity(moduli.len() * words));
         for modulus in moduli {
             let start = complements.len();
             complements.resize(start + words, 0);

@@ -18,8 +18,8 @@ pub const MAX_LANES: usize = 8;
 /// data-dependent subtraction. `digits` leaves `ROOM` bits above the modulus, `N < R / 2^ROOM`.
 /// The contract every kernel keeps:
 /// * inputs `x, y < R` with `x y <= R^2 / 4` give a result below `R/2` that is
-///   `x y / R (mod N)`, and for small inputs below `x y / R + 2N + 1`;
-/// * a product with the number one is therefore at most `2N`, which is how
+///   `x y / R (mod N)`, and for small inputs below `x y / R + 2.1 N + 1`;
+/// * a product with the number one is therefore below `2.1 N + 2`, which is how
 ///   [`crate::domain::Domain`] leaves the representation.
 ///
 /// A kernel without room (`ROOM = 0`) takes any inputs below R and gives results below R.

@@ -58,20 +58,20 @@ impl Engine {
         let mut levels = vec![self.mul_mod(a, one, modulus)?];
         while let Some(level) = levels.last().filter(|level| level.len() > 1) {
             let (front, middle, back) = halves(level);
-            let mut next = self.mul_mod(front, back, modulus)?;
-            append(&mut next, middle)?;
+            let next = self.mul_mod(front, back, modulus)?.followed_by(middle);
             levels.push(next);
         }
         let root = levels.pop().expect("there is at least the level of the items");
         let Some(inverse) = invert(root.get(0), modulus.value()) else { return Ok(None) };
-        let mut inverses = Batch::from_limbs(modulus.bits(), inverse.to_vec())?;
+        let mut inverses = Batch::zeros(modulus.bits(), 1);
+        inverses.get_mut(0).copy_from_slice(&inverse);
         for level in levels.iter().rev() {
             let (front, middle, back) = halves(level);
             let of_pairs = inverses.slice(0..front.len());
-            let mut next = self.mul_mod(of_pairs, back, modulus)?;
-            append(&mut next, inverses.slice(front.len()..front.len() + middle.len()))?;
-            append(&mut next, self.mul_mod(of_pairs, front, modulus)?.view())?;
-            inverses = next;
+            let of_middle = inverses.slice(front.len()..front.len() + middle.len());
+            let of_back = self.mul_mod(of_pairs, front, modulus)?;
+            inverses =
+                self.mul_mod(of_pairs, back, modulus)?.followed_by(of_middle).followed_by(of_back.view());
         }
         Ok(Some(inverses))
     }
@@ -82,12 +82,6 @@ fn halves(level: &Batch) -> (BatchView<'_>, BatchView<'_>, BatchView<'_>) {
     let half = level.len() / 2;
     let back = level.len() - half;
     (level.slice(0..half), level.slice(half..back), level.slice(back..level.len()))
-}
-
-fn append(batch: &mut Batch, more: BatchView<'_>) -> Result<(), Error> {
-    let limbs = batch.iter().chain(more.iter()).flatten().copied().collect();
-    *batch = Batch::from_limbs(batch.bits(), limbs)?;
-    Ok(())
 }
 
 #[cfg(test)]

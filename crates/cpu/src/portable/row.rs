@@ -7,14 +7,15 @@ use super::square::square;
 use crate::kernel::Kernel;
 use modmill_core::limbs::{add_assign, bit_length, inverse_of_odd, shift_left, sub_assign};
 use modmill_core::{Family, Isa, mask};
+use zeroize::Zeroizing;
 
 /// One modulus at a time, 64-bit limbs, no room above it.
 pub struct Row {
-    modulus: Vec<u64>,
+    modulus: Zeroizing<Vec<u64>>,
     /// `-N^-1 mod 2^64`.
     negated_inverse: u64,
     /// `R - N 2^s` for the shift that makes it smallest: R modulo N, below R/2.
-    wrap: Vec<u64>,
+    wrap: Zeroizing<Vec<u64>>,
 }
 
 impl Kernel for Row {
@@ -26,11 +27,15 @@ impl Kernel for Row {
     type Token = ();
 
     fn new((): (), moduli: &[u64]) -> Self {
-        let mut shifted = vec![0; moduli.len()];
+        let mut shifted = Zeroizing::new(vec![0; moduli.len()]);
         shift_left(moduli, 64 * moduli.len() - bit_length(moduli), &mut shifted);
-        let mut wrap = vec![0; moduli.len()];
+        let mut wrap = Zeroizing::new(vec![0; moduli.len()]);
         sub_assign(&mut wrap, &shifted);
-        Self { modulus: moduli.to_vec(), negated_inverse: inverse_of_odd(moduli[0]).wrapping_neg(), wrap }
+        Self {
+            modulus: Zeroizing::new(moduli.to_vec()),
+            negated_inverse: inverse_of_odd(moduli[0]).wrapping_neg(),
+            wrap,
+        }
     }
 
     fn digits(&self) -> usize {
@@ -55,7 +60,7 @@ impl Kernel for Row {
         // x + y < R + R/32. On a carry, what is left is below R/32, and R is `wrap` below R/2.
         let mask = mask::from_bit(add_assign(x, y));
         let mut carry = 0;
-        for (limb, wrap) in x.iter_mut().zip(&self.wrap) {
+        for (limb, wrap) in x.iter_mut().zip(self.wrap.iter()) {
             let sum = u128::from(*limb) + u128::from(wrap & mask) + u128::from(carry);
             *limb = sum as u64;
             carry = (sum >> 64) as u64;
