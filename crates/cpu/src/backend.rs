@@ -348,13 +348,21 @@ impl Cpu {
             domain.store(&mut x, out, stride, work);
             work.x = x;
         };
-        self.pool.install(|| {
-            job.items
-                .par_chunks(K::LANES)
-                .zip(answers.as_limbs_mut().par_chunks_mut(K::LANES * stride))
-                .with_min_len(grain(op, job.bits))
-                .for_each_init(|| Workspace::new::<K>(job.bits), group);
-        });
+        let groups = grain(op, job.bits);
+        if self.threads() == 1 || job.items.len() <= groups * K::LANES {
+            // No work to share: waking another thread costs more than it brings.
+            let mut work = Workspace::new::<K>(job.bits);
+            let outs = answers.as_limbs_mut().chunks_mut(K::LANES * stride);
+            job.items.chunks(K::LANES).zip(outs).for_each(|pair| group(&mut work, pair));
+        } else {
+            self.pool.install(|| {
+                job.items
+                    .par_chunks(K::LANES)
+                    .zip(answers.as_limbs_mut().par_chunks_mut(K::LANES * stride))
+                    .with_min_len(groups)
+                    .for_each_init(|| Workspace::new::<K>(job.bits), group);
+            });
+        }
         answers
     }
 

@@ -15,6 +15,9 @@ const LANES: usize = 8;
 const WIDTH: u32 = 52;
 const MASK: u64 = (1 << WIDTH) - 1;
 
+/// Digits of a table entry gathered in registers while the table streams past.
+const SELECT: usize = 20;
+
 /// Rows of one factor held in registers at once.
 const BLOCK: usize = 10;
 
@@ -34,6 +37,8 @@ pub struct Ifma {
     factor_blocks: Vec<usize>,
     /// The `n - 1` digits that are folded away, cut into blocks.
     fold_blocks: Vec<usize>,
+    /// `n` digits of a table entry, cut into blocks.
+    select_blocks: Vec<usize>,
 }
 
 impl Kernel for Ifma {
@@ -59,6 +64,7 @@ impl Kernel for Ifma {
             fold: Rows::zeros(n * LANES),
             factor_blocks: blocks(n),
             fold_blocks: blocks(n - 1),
+            select_blocks: [vec![SELECT; n / SELECT], blocks(n % SELECT)].concat(),
         };
         kernel.set_fold();
         kernel
@@ -177,9 +183,12 @@ impl Ifma {
         // SAFETY: the caller's promise; `indices` may be unaligned.
         unsafe {
             let wanted = _mm512_loadu_si512(indices.as_ptr().cast());
-            for &digits in &self.factor_blocks {
+            for &digits in &self.select_blocks {
                 let (table, out) = (table.add(digit), out.add(digit));
-                for_rows!(digits, W => select_digits::<W>(table, entries, wanted, out, self.n));
+                match digits {
+                    SELECT => select_digits::<SELECT>(table, entries, wanted, out, self.n),
+                    _ => for_rows!(digits, W => select_digits::<W>(table, entries, wanted, out, self.n)),
+                }
                 digit += digits;
             }
         }
@@ -235,7 +244,10 @@ unsafe fn select_digits<const W: usize>(table: *const V, entries: usize, wanted:
     // SAFETY: the caller's promise.
     unsafe {
         let mut found = [tile::zero(); W];
-        for entry in 0..entries {
+        for (digit, found) in found.iter_mut().enumerate() {
+            *found = tile::load(table.add(digit));
+        }
+        for entry in 1..entries {
             let lanes = _mm512_cmpeq_epi64_mask(wanted, _mm512_set1_epi64(entry as i64));
             for (digit, found) in found.iter_mut().enumerate() {
                 let value = tile::load(table.add(entry * n + digit));
