@@ -227,11 +227,11 @@ pub(super) unsafe fn square_rows<const R: usize>(t: Columns, x: *const V, n: usi
             });
         });
         unroll!(I < R, { t.set(I, double_with_diagonal(I, below[I], rows[I / 2])) });
-        slide(t, R, &mut window, &rows, x, R, n);
-        unroll!(I < R, {
-            let column = load(t.at.add(R + I));
-            t.set(R + I, double_with_diagonal(R + I, column, rows[(R + I) / 2]));
-        });
+        if n > R {
+            slide(t, R, &mut window, &rows, x, R, n);
+            unroll!(I < R, { window[I] = load(t.at.add(R + I)) });
+        }
+        unroll!(I < R, { t.set(R + I, double_with_diagonal(R + I, window[I], rows[(R + I) / 2])) });
     }
 }
 
