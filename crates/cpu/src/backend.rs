@@ -159,11 +159,31 @@ impl Cpu {
         best.expect("a backend has at least one path")
     }
 
-    /// How a batch of this shape will be computed, and why.
+    /// How a batch of this shape will be computed, and why; `shared` if all items have one modulus.
     #[must_use]
-    pub fn plan(&self, op: Op, bits: usize, count: usize, exponent_bits: usize) -> Plan {
+    pub fn plan(&self, op: Op, bits: usize, count: usize, exponent_bits: usize, shared: bool) -> Plan {
+        let plan = |path: Path, window: Option<u32>, reason: String| Plan {
+            op,
+            bits,
+            count,
+            backend: Backend::Cpu,
+            isa: path.isa(),
+            family: path.family(),
+            lanes: path.lanes(),
+            threads: self.threads(),
+            window,
+            reason,
+        };
         if op == Op::Inv {
-            return self.inverse_plan(bits, count);
+            let reason = "division steps follow the bits of one number at a time, so every path takes the \
+                          portable one; items with one modulus share a single inversion and cost three \
+                          products each";
+            return plan(Path::Row, None, reason.to_owned());
+        }
+        if matches!(op, Op::MulMod | Op::SquareMod) && !shared && self.divides() {
+            let reason = "a modulus used once is divided by, which needs no set-up; one modulus for all \
+                          items goes into vector lanes";
+            return plan(Path::Row, None, reason.to_owned());
         }
         let path = self.choose(op, bits, count);
         let window = matches!(op, Op::Pow | Op::PowVartime).then(|| cost::window(path, bits, exponent_bits));
@@ -181,47 +201,13 @@ impl Cpu {
                 )
             })
             .collect();
-        let mut reason = if others.is_empty() {
+        let reason = if others.is_empty() {
             "the only path open here".to_owned()
         } else {
             others.sort();
             format!("cheapest by measured costs: {}", others.join(", "))
         };
-        if matches!(op, Op::MulMod | Op::SquareMod) && self.divides() {
-            reason.push_str("; moduli given per item are divided by, one item after the other, portable/row");
-        }
-        Plan {
-            op,
-            bits,
-            count,
-            backend: Backend::Cpu,
-            isa: path.isa(),
-            family: path.family(),
-            lanes: path.lanes(),
-            threads: self.threads(),
-            window,
-            reason,
-        }
-    }
-
-    fn inverse_plan(&self, bits: usize, count: usize) -> Plan {
-        let path = Path::Row;
-        let reason = "division steps follow the bits of one number at a time, so every path takes the \
-                      portable one; items with one modulus share a single inversion and cost three \
-                      products each"
-            .to_owned();
-        Plan {
-            op: Op::Inv,
-            bits,
-            count,
-            backend: Backend::Cpu,
-            isa: path.isa(),
-            family: path.family(),
-            lanes: path.lanes(),
-            threads: self.threads(),
-            window: None,
-            reason,
-        }
+        plan(path, window, reason)
     }
 
     /// `a^b mod N` with secret exponents and bases.

@@ -88,11 +88,17 @@ impl Engine {
         EngineBuilder::default()
     }
 
-    /// How a batch of `count` items of `bits` bits will be computed, and why. Exponents are
-    /// taken to be as long as the modulus.
+    /// How a batch of `count` items of `bits` bits, a modulus each, will be computed, and why.
+    /// Exponents are taken to be as long as the modulus.
     #[must_use]
     pub fn explain(&self, op: Op, bits: usize, count: usize) -> Plan {
-        self.cpu.plan(op, bits, count, bits)
+        self.cpu.plan(op, bits, count, bits, false)
+    }
+
+    /// The same for a batch whose items have one modulus.
+    #[must_use]
+    pub fn explain_one_modulus(&self, op: Op, bits: usize, count: usize) -> Plan {
+        self.cpu.plan(op, bits, count, bits, true)
     }
 
     /// Worker threads.

@@ -327,9 +327,13 @@ impl Engines {
 
     /// Every path to measure at a point, once each.
     fn contenders<'a>(&'a self, inputs: &'a Inputs) -> Result<Vec<Ours<'a>>, Failure> {
-        let Shape { op, bits, count, .. } = inputs.shape;
+        let Shape { op, bits, count, shared_modulus, .. } = inputs.shape;
+        let explain = |engine: &Engine| match shared_modulus {
+            true => engine.explain_one_modulus(op, bits, count),
+            false => engine.explain(op, bits, count),
+        };
         let key = |engine: &Engine| {
-            let plan = engine.explain(op, bits, count);
+            let plan = explain(engine);
             (plan.isa, plan.family)
         };
         let mut contenders: Vec<Ours<'a>> = Vec::new();
@@ -339,7 +343,7 @@ impl Engines {
         }
         engines.extend(&self.forced);
         for engine in engines {
-            let plan = engine.explain(op, bits, count);
+            let plan = explain(engine);
             let seen = |other: &Ours<'_>| (other.plan.isa, other.plan.family) == (plan.isa, plan.family);
             // Inverses take the same road on every path.
             if contenders.iter().any(seen) || op == Op::Inv && !contenders.is_empty() {
