@@ -1,6 +1,7 @@
 #![doc = include_str!("../../../../docs/algorithms/ifma.md")]
 #![allow(unsafe_code)]
 
+mod karatsuba;
 mod tile;
 
 use crate::isa::Ifma as Token;
@@ -35,7 +36,9 @@ pub struct Ifma {
     fold: Rows,
     /// `n` rows of a factor, cut into blocks.
     factor_blocks: Vec<usize>,
-    /// The `n - 1` digits that are folded away, cut into blocks.
+    /// For long moduli: digits that are folded away at once, and `2^(-52 digits) mod N`.
+    fold_half: Option<(usize, Rows)>,
+    /// The other digits that are folded away, all but one, cut into blocks.
     fold_blocks: Vec<usize>,
     /// `n` digits of a table entry, cut into blocks.
     select_blocks: Vec<usize>,
@@ -63,10 +66,17 @@ impl Kernel for Ifma {
             negated_inverse,
             fold: Rows::zeros(n * LANES),
             factor_blocks: blocks(n),
-            fold_blocks: blocks(n - 1),
+            fold_half: None,
+            fold_blocks: Vec::new(),
             select_blocks: [vec![SELECT; n / SELECT], blocks(n % SELECT)].concat(),
         };
-        kernel.set_fold();
+        kernel.fold = kernel.negative_power(1);
+        if n >= karatsuba::SQUARE {
+            let half = (n - 1) / 2;
+            kernel.fold_half = Some((half, kernel.negative_power(half)));
+        }
+        let folded = kernel.fold_half.as_ref().map_or(0, |(half, _)| *half);
+        kernel.fold_blocks = blocks(n - 1 - folded);
         kernel
     }
 
@@ -75,15 +85,20 @@ impl Kernel for Ifma {
     }
 
     fn scratch_words(digits: usize) -> usize {
-        2 * digits * LANES
+        (2 * digits + karatsuba::scratch(digits)) * LANES
     }
 
     fn multiply(&self, x: &mut [u64], y: &[u64], scratch: &mut [u64]) {
         self.check(&[x, y], scratch);
         // SAFETY: the token proved AVX-512 IFMA when this kernel was made; sizes are checked.
         unsafe {
-            multiply_columns(row(x), &self.factor_blocks, row(y), self.n, row_mut(scratch));
-            self.reduce(row_mut(scratch), row_mut(x));
+            let t = row_mut(scratch);
+            if self.n < karatsuba::PRODUCT {
+                multiply_columns(row(x), &self.factor_blocks, row(y), self.n, t);
+            } else {
+                karatsuba::multiply(row(x), row(y), self.n, t, t.add(2 * self.n));
+            }
+            self.reduce(t, row_mut(x));
         }
     }
 
@@ -91,8 +106,13 @@ impl Kernel for Ifma {
         self.check(&[x], scratch);
         // SAFETY: as in `multiply`.
         unsafe {
-            square_columns(row(x), &self.factor_blocks, self.n, row_mut(scratch));
-            self.reduce(row_mut(scratch), row_mut(x));
+            let t = row_mut(scratch);
+            if self.n < karatsuba::SQUARE {
+                square_columns(row(x), &self.factor_blocks, self.n, t);
+            } else {
+                karatsuba::square(row(x), self.n, t, t.add(2 * self.n));
+            }
+            self.reduce(t, row_mut(x));
         }
     }
 
@@ -128,7 +148,12 @@ impl Kernel for Ifma {
         assert!(aligned(x) && aligned(y) && aligned(out));
         // SAFETY: as in `multiply`; a rectangle of R rows writes n + R columns, no more.
         unsafe {
-            multiply_columns(row(x), &blocks(n), row(y), m, row_mut(out));
+            if n == m {
+                let mut space = Rows::zeros(karatsuba::scratch(n) * LANES);
+                karatsuba::multiply(row(x), row(y), n, row_mut(out), row_mut(&mut space));
+            } else {
+                multiply_columns(row(x), &blocks(n), row(y), m, row_mut(out));
+            }
             tile::normalize(row_mut(out), n + m);
         }
     }
@@ -140,29 +165,41 @@ impl Ifma {
         assert!(scratch.len() >= Self::scratch_words(self.n) && aligned(scratch));
     }
 
-    /// `2^-52 mod N`: Montgomery's step on the number one, `(1 + q N) / 2^52 <= N`.
-    fn set_fold(&mut self) {
-        let mut one = Rows::zeros((self.n + 1) * LANES);
-        one[..LANES].fill(1);
-        // SAFETY: the kernel being made has its token; `one` has n + 1 columns.
-        unsafe {
-            let inverse = tile::load(row(&self.negated_inverse));
-            Finish::new(row(&self.modulus), inverse, row_mut(&mut self.fold)).run(row(&one), self.n);
+    /// `2^(-52 digits) mod N`: Montgomery's step on the number one, so many times. Each gives
+    /// `(t + q N) / 2^52 <= N`.
+    fn negative_power(&self, digits: usize) -> Rows {
+        let mut t = Rows::zeros((self.n + 1) * LANES);
+        t[..LANES].fill(1);
+        let mut power = Rows::zeros(self.n * LANES);
+        for _ in 0..digits {
+            // SAFETY: the kernel being made has its token; `t` has n + 1 columns.
+            unsafe {
+                let inverse = tile::load(row(&self.negated_inverse));
+                Finish::new(row(&self.modulus), inverse, row_mut(&mut power)).run(row(&t), self.n);
+            }
+            Self::decode(&mut power);
+            t[..self.n * LANES].copy_from_slice(&power);
         }
-        Self::decode(&mut self.fold);
+        power
     }
 
     /// `t / R mod N`, below `t / R + 2.01 N + 1`, into `out`: all digits but one are folded away,
-    /// block by block, and the last goes the way of Montgomery.
+    /// half of them at once where that pays, the rest block by block, and the last goes the way of
+    /// Montgomery.
     ///
     /// # Safety
     /// `t` points to `scratch_words(n)` words, `out` to `n` digits, both aligned.
     #[target_feature(enable = "avx512f,avx512ifma")]
     unsafe fn reduce(&self, mut t: *mut V, out: *mut V) {
         let (n, fold) = (self.n, row(&self.fold));
-        // SAFETY: the blocks add up to n - 1, so that no tile goes beyond column 2 n.
+        // SAFETY: half and blocks add up to n - 1, so that no tile goes beyond column 2 n; the space
+        // behind is that of Karatsuba's method for n digits, more than folding half of them needs.
         unsafe {
             let finish = Finish::new(row(&self.modulus), tile::load(row(&self.negated_inverse)), out);
+            if let Some((half, power)) = &self.fold_half {
+                karatsuba::fold(t, row(power), *half, n, t.add(2 * n));
+                t = t.add(*half);
+            }
             let Some((&last_rows, blocks)) = self.fold_blocks.split_last() else { return finish.run(t, n) };
             for &rows in blocks {
                 for_rows!(rows, R => tile::fold::<R>(t, fold, n, Store(t.add(R))));
@@ -329,7 +366,7 @@ mod tests {
     #[test]
     fn products_and_squares_are_right_and_in_range() {
         let Some(token) = detect_ifma() else { return };
-        for n in (1..=45).chain([60, 79, 80, 101]) {
+        for n in (1..=45).chain([60, 79, 80, 95, 96, 97, 101, 158, 191, 192, 193, 200]) {
             let moduli = moduli(n);
             let kernel = Ifma::new(token, &rows(&moduli, n));
             let r = BigUint::from(1u8) << (n * WIDTH as usize);
@@ -352,6 +389,22 @@ mod tests {
                             "n {n}, lane {lane}"
                         );
                     }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn full_products_of_all_shapes() {
+        let Some(token) = detect_ifma() else { return };
+        for (n, m) in [(1, 1), (3, 20), (20, 3), (95, 95), (96, 96), (97, 97), (191, 191), (200, 96)] {
+            let (xs, ys) = (numbers(n * WIDTH as usize, 5), numbers(m * WIDTH as usize, 6));
+            for shift in [0, 1, 2] {
+                let ys: Vec<BigUint> = ys.iter().cycle().skip(shift).take(LANES).cloned().collect();
+                let mut out = Rows::zeros((n + m) * LANES);
+                Ifma::product(token, &rows(&xs, n), &rows(&ys, m), &mut out);
+                for lane in 0..LANES {
+                    assert_eq!(number(&out, lane), &xs[lane] * &ys[lane], "{n} x {m}, lane {lane}");
                 }
             }
         }
