@@ -3,7 +3,7 @@
 use crate::domain::{Domain, Workspace};
 use crate::isa;
 use crate::kernel::{Kernel, MAX_LANES};
-use crate::portable::row::Row;
+use crate::path::{Path, with_kernel};
 use crate::remainder::{self, Scratch};
 use crate::rows::Rows;
 use crate::{cost, lanes, pow};
@@ -20,88 +20,6 @@ pub struct Settings {
     pub family: Option<Family>,
     /// Worker threads; all cores by default.
     pub threads: Option<usize>,
-}
-
-/// A kernel together with the proof that this processor can run it.
-#[derive(Debug, Clone, Copy)]
-pub enum Path {
-    /// Portable 64-bit rows.
-    Row,
-    /// 50-bit samples in doubles, four lanes.
-    #[cfg(target_arch = "x86_64")]
-    WideAvx2(isa::Avx2),
-    /// 52-bit samples in doubles, eight lanes.
-    #[cfg(target_arch = "x86_64")]
-    WideAvx512(isa::Avx512),
-    /// 52-bit integer multiply-add, eight lanes.
-    #[cfg(target_arch = "x86_64")]
-    Ifma(isa::Ifma),
-}
-
-/// Runs an expression with `$K` bound to a path's kernel type and `$token` to its token.
-macro_rules! with_kernel {
-    ($path:expr, $K:ident, $token:ident => $body:expr) => {
-        match $path {
-            Path::Row => {
-                type $K = Row;
-                let $token = ();
-                $body
-            }
-            #[cfg(target_arch = "x86_64")]
-            Path::WideAvx2($token) => {
-                type $K = crate::avx2::wide::Wide;
-                $body
-            }
-            #[cfg(target_arch = "x86_64")]
-            Path::WideAvx512($token) => {
-                type $K = crate::avx512::wide::Wide;
-                $body
-            }
-            #[cfg(target_arch = "x86_64")]
-            Path::Ifma($token) => {
-                type $K = crate::avx512::ifma::Ifma;
-                $body
-            }
-        }
-    };
-}
-
-impl Path {
-    /// Every path this processor has.
-    fn detect() -> Vec<Self> {
-        let mut paths = vec![Self::Row];
-        #[cfg(target_arch = "x86_64")]
-        {
-            paths.extend(isa::detect_avx2().map(Self::WideAvx2));
-            paths.extend(isa::detect_avx512().map(Self::WideAvx512));
-            paths.extend(isa::detect_ifma().map(Self::Ifma));
-        }
-        paths
-    }
-
-    /// Its instruction set.
-    #[must_use]
-    pub fn isa(self) -> Isa {
-        with_kernel!(self, K, _token => K::ISA)
-    }
-
-    /// Its family of algorithms.
-    #[must_use]
-    pub fn family(self) -> Family {
-        with_kernel!(self, K, _token => K::FAMILY)
-    }
-
-    /// Numbers it computes side by side.
-    #[must_use]
-    pub fn lanes(self) -> usize {
-        with_kernel!(self, K, _token => K::LANES)
-    }
-
-    /// Digits of a number of `bits` bits.
-    #[must_use]
-    pub fn digits(self, bits: usize) -> usize {
-        with_kernel!(self, K, _token => Domain::<K>::digits_for(bits))
-    }
 }
 
 /// The CPU backend.

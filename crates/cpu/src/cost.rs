@@ -3,7 +3,7 @@
 //! The constants are clock cycles per group of lanes, fitted to `modmill bench` on an Emerald
 //! Rapids core; only their ratios matter.
 
-use crate::backend::Path;
+use crate::path::Path;
 use modmill_core::Op;
 use modmill_core::window::best_fixed_window;
 

@@ -12,6 +12,7 @@ pub mod inverse;
 pub mod isa;
 pub mod kernel;
 pub mod lanes;
+pub mod path;
 pub mod portable;
 pub mod pow;
 pub mod power_of_two;
@@ -21,3 +22,4 @@ pub mod rows;
 mod wide;
 
 pub use backend::{Cpu, Settings};
+pub use path::Path;
