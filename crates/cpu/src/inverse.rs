@@ -32,6 +32,7 @@ pub fn invert(a: &[u64], n: &[u64]) -> Option<Residue> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Random;
     use num_bigint::BigUint;
 
     fn big(limbs: &[u64]) -> BigUint {
@@ -50,24 +51,6 @@ mod tests {
                 assert_eq!(big(a) * big(&found) % big(n), one);
             }
             None => assert!(found.is_none(), "{a:x?} has no inverse modulo {n:x?}"),
-        }
-    }
-
-    struct Random(u64);
-
-    impl Random {
-        fn word(&mut self) -> u64 {
-            self.0 ^= self.0 << 13;
-            self.0 ^= self.0 >> 7;
-            self.0 ^= self.0 << 17;
-            self.0
-        }
-
-        fn number(&mut self, bits: usize) -> Vec<u64> {
-            let mut number: Vec<u64> = (0..bits.div_ceil(64)).map(|_| self.word()).collect();
-            let top = number.last_mut().expect("numbers have bits");
-            *top = *top >> (63 - (bits - 1) % 64) | 1 << ((bits - 1) % 64);
-            number
         }
     }
 
@@ -122,10 +105,10 @@ mod tests {
         for bits in [61, 89, 127, 521] {
             let mut n = vec![u64::MAX; bits / 64 + 1];
             n[bits / 64] = (1 << (bits % 64)) - 1;
-            (0..20).for_each(|_| check(&random.number(bits), &n));
+            (0..20).for_each(|_| check(&random.bits(bits), &n));
         }
         let n = [u64::MAX - 18, u64::MAX, u64::MAX, u64::MAX >> 1];
-        (0..20).for_each(|_| check(&random.number(300), &n));
+        (0..20).for_each(|_| check(&random.bits(300), &n));
     }
 
     #[test]
@@ -134,16 +117,16 @@ mod tests {
         for k in [1, 2, 61, 62, 63, 64, 65, 127, 128, 200, 1000] {
             let mut power = vec![0; k / 64 + 1];
             power[k / 64] = 1 << (k % 64);
-            for a in [random.number(1), random.number(k), random.number(k + 70), vec![u64::MAX; k / 64 + 1]] {
+            for a in [random.bits(1), random.bits(k), random.bits(k + 70), vec![u64::MAX; k / 64 + 1]] {
                 check(&a, &power);
             }
             for odd_bits in [2, 63, 64, 65, 130] {
-                let mut odd = random.number(odd_bits);
+                let mut odd = random.bits(odd_bits);
                 odd[0] |= 1;
                 let mut n = vec![0; (k + odd_bits).div_ceil(64)];
                 limbs::shift_left(&odd, k, &mut n);
                 for bits in [1, 64, odd_bits, k + odd_bits, k + odd_bits + 100] {
-                    let mut a = random.number(bits);
+                    let mut a = random.bits(bits);
                     check(&a, &n);
                     a[0] |= 1;
                     check(&a, &n);
@@ -157,14 +140,14 @@ mod tests {
         let mut random = Random(5);
         for bits in (2..140).chain([191, 192, 193, 255, 256, 512, 1000, 1024, 1025, 2048, 3072, 4096]) {
             for _ in 0..4 {
-                let mut n = random.number(bits);
+                let mut n = random.bits(bits);
                 n[0] |= 1;
                 for a_bits in [bits, bits / 2 + 1, 2 * bits + 3] {
-                    check(&random.number(a_bits), &n);
+                    check(&random.bits(a_bits), &n);
                 }
                 // A shared factor.
                 let three: Vec<u64> = {
-                    let tripled = big(&random.number(bits)) * 3u32;
+                    let tripled = big(&random.bits(bits)) * 3u32;
                     tripled.to_u64_digits()
                 };
                 n = (big(&n) * 3u32).to_u64_digits();

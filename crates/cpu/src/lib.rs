@@ -16,6 +16,8 @@ pub mod path;
 pub mod portable;
 pub mod pow;
 pub mod power_of_two;
+#[cfg(test)]
+mod random;
 pub mod remainder;
 pub mod rows;
 #[cfg(target_arch = "x86_64")]

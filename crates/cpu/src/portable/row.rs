@@ -116,25 +116,11 @@ mod tests {
     use super::*;
     use crate::domain::{Domain, Workspace};
     use crate::pow::pow;
+    use crate::random::Random;
     use modmill_core::reference::Natural;
 
     fn natural(limbs: &[u64]) -> Natural {
         Natural::from_limbs(limbs)
-    }
-
-    struct Random(u64);
-
-    impl Random {
-        fn word(&mut self) -> u64 {
-            self.0 ^= self.0 << 13;
-            self.0 ^= self.0 >> 7;
-            self.0 ^= self.0 << 17;
-            self.0
-        }
-
-        fn limbs(&mut self, count: usize) -> Vec<u64> {
-            (0..count).map(|_| self.word()).collect()
-        }
     }
 
     /// Numbers of `count` limbs that ripple carries: zeros, ones, single bits, runs, and two

@@ -1,34 +1,8 @@
 //! Remainders against an independent division.
 
 use super::*;
+use crate::random::Random;
 use num_bigint::BigUint;
-
-struct Random(u64);
-
-impl Random {
-    fn word(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    fn below(&mut self, limit: usize) -> usize {
-        (self.word() >> 8) as usize % limit
-    }
-
-    fn limbs(&mut self, count: usize) -> Vec<u64> {
-        (0..count).map(|_| self.word()).collect()
-    }
-
-    /// A number of exactly `bits` bits.
-    fn bits(&mut self, bits: usize) -> Vec<u64> {
-        let mut limbs = self.limbs(bits.div_ceil(64));
-        let top = limbs.last_mut().expect("a number has bits");
-        *top = (*top | 1 << 63) >> ((64 - bits % 64) % 64);
-        limbs
-    }
-}
 
 fn natural(limbs: &[u64]) -> BigUint {
     BigUint::new(limbs.iter().flat_map(|&limb| [limb as u32, (limb >> 32) as u32]).collect())

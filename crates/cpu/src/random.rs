@@ -1,0 +1,31 @@
+//! Numbers for the tests of this crate, the same in every run.
+
+/// A xorshift generator; its seed is not zero.
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    pub(crate) fn word(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    /// A number below `limit`.
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
+        (self.word() >> 8) as usize % limit
+    }
+
+    /// So many random limbs.
+    pub(crate) fn limbs(&mut self, count: usize) -> Vec<u64> {
+        (0..count).map(|_| self.word()).collect()
+    }
+
+    /// A number of exactly `bits` bits.
+    pub(crate) fn bits(&mut self, bits: usize) -> Vec<u64> {
+        let mut limbs = self.limbs(bits.div_ceil(64));
+        let top = limbs.last_mut().expect("a number has bits");
+        *top = (*top | 1 << 63) >> ((64 - bits % 64) % 64);
+        limbs
+    }
+}
