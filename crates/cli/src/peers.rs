@@ -15,16 +15,22 @@ use std::ops::Range;
 
 /// A library that was found.
 pub(crate) trait Peer: Send + Sync {
-    /// `gmp`, `openssl` or `flint`.
-    fn name(&self) -> &'static str;
-    /// What the library says of itself.
-    fn version(&self) -> &str;
-    /// The file it was loaded from.
-    fn library(&self) -> &str;
+    /// Which library it is.
+    fn about(&self) -> &About;
     /// The function that computes an operation.
     fn function(&self, op: Op) -> &'static str;
     /// Takes over some items, converted and prepared.
     fn worker<'a>(&'a self, inputs: &Inputs, items: Range<usize>) -> Box<dyn Worker + 'a>;
+}
+
+/// Which library a peer is.
+pub(crate) struct About {
+    /// `gmp`, `openssl` or `flint`.
+    pub(crate) name: &'static str,
+    /// What the library says of itself.
+    pub(crate) version: String,
+    /// The file it was loaded from.
+    pub(crate) library: String,
 }
 
 /// Some items of a batch in the hands of one thread of a peer.
@@ -204,7 +210,7 @@ mod tests {
                     for item in 1..5 {
                         let limbs = inputs.answer_limbs();
                         let answer = worker.answer(item - 1, limbs);
-                        assert_eq!(answer, inputs.expected(item), "{} {op} {item}", peer.name());
+                        assert_eq!(answer, inputs.expected(item), "{} {op} {item}", peer.about().name);
                     }
                 }
             }

@@ -106,7 +106,7 @@ fn check(inputs: &Inputs, ours: &[Ours<'_>], peers: &mut [Theirs<'_>]) -> Verdic
     let (reference, checked_with) = match peers.first_mut() {
         Some(peer) => {
             peer.complete();
-            (peer.answers(limbs).map(|(_, answer)| answer).collect(), peer.peer.name().to_owned())
+            (peer.answers(limbs).map(|(_, answer)| answer).collect(), peer.peer.about().name.to_owned())
         }
         None => (expected(inputs), "num-bigint".to_owned()),
     };

@@ -30,9 +30,9 @@ pub(crate) struct PeerFound {
 impl PeerFound {
     pub(crate) fn of(peer: &dyn crate::peers::Peer) -> Self {
         Self {
-            name: peer.name().to_owned(),
-            version: peer.version().to_owned(),
-            library: peer.library().to_owned(),
+            name: peer.about().name.to_owned(),
+            version: peer.about().version.clone(),
+            library: peer.about().library.clone(),
         }
     }
 }

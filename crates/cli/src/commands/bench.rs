@@ -269,14 +269,14 @@ impl Bench {
         let peer_records = theirs.iter().zip(&point.peers).map(|(theirs, measured)| Record {
             algorithm: theirs.peer.function(shape.op).to_owned(),
             // The first peer is what the others are compared with; it is compared with ours.
-            verified_with: if theirs.peer.name() == point.checked_with {
+            verified_with: if theirs.peer.about().name == point.checked_with {
                 "modmill".to_owned()
             } else {
                 point.checked_with.clone()
             },
-            peer: Some(theirs.peer.name().to_owned()),
-            peer_version: Some(theirs.peer.version().to_owned()),
-            peer_library: Some(theirs.peer.library().to_owned()),
+            peer: Some(theirs.peer.about().name.to_owned()),
+            peer_version: Some(theirs.peer.about().version.clone()),
+            peer_library: Some(theirs.peer.about().library.clone()),
             ..record(measured)
         });
         Ok(our_records.chain(peer_records).collect())

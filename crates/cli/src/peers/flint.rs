@@ -1,7 +1,7 @@
 //! FLINT: `fmpz_powm` and friends.
 #![allow(unsafe_code)]
 
-use super::{Kind, Peer, Worker, api, c_string};
+use super::{About, Kind, Peer, Worker, api, c_string};
 use crate::bench::inputs::Inputs;
 use libloading::Library;
 use modmill::Op;
@@ -42,15 +42,14 @@ api! {
 
 struct Flint {
     api: Api,
-    version: String,
-    library: String,
+    about: About,
 }
 
 fn load(library: Library, file: &str) -> Result<Box<dyn Peer>, libloading::Error> {
     let api = Api::new(library)?;
     // SAFETY: `flint_version` is a constant array of characters that ends in zero.
     let version = unsafe { c_string(api.version) };
-    Ok(Box::new(Flint { api, version, library: file.to_owned() }))
+    Ok(Box::new(Flint { api, about: About { name: KIND.name, version, library: file.to_owned() } }))
 }
 
 // SAFETY: FLINT's functions may be called from any thread (on numbers of its own), and the
@@ -60,16 +59,8 @@ unsafe impl Send for Api {}
 unsafe impl Sync for Api {}
 
 impl Peer for Flint {
-    fn name(&self) -> &'static str {
-        KIND.name
-    }
-
-    fn version(&self) -> &str {
-        &self.version
-    }
-
-    fn library(&self) -> &str {
-        &self.library
+    fn about(&self) -> &About {
+        &self.about
     }
 
     fn function(&self, op: Op) -> &'static str {

@@ -1,7 +1,7 @@
 //! GMP: `mpz_powm` and friends.
 #![allow(unsafe_code)]
 
-use super::{Kind, Peer, Worker, api, c_string};
+use super::{About, Kind, Peer, Worker, api, c_string};
 use crate::bench::inputs::Inputs;
 use libloading::Library;
 use modmill::Op;
@@ -39,15 +39,14 @@ api! {
 
 struct Gmp {
     api: Api,
-    version: String,
-    library: String,
+    about: About,
 }
 
 fn load(library: Library, file: &str) -> Result<Box<dyn Peer>, libloading::Error> {
     let api = Api::new(library)?;
     // SAFETY: `gmp_version` is a constant pointer to a constant string.
     let version = unsafe { c_string(*api.version) };
-    Ok(Box::new(Gmp { api, version, library: file.to_owned() }))
+    Ok(Box::new(Gmp { api, about: About { name: KIND.name, version, library: file.to_owned() } }))
 }
 
 // SAFETY: the functions may be called from any thread (on numbers of its own), and the version
@@ -57,16 +56,8 @@ unsafe impl Send for Api {}
 unsafe impl Sync for Api {}
 
 impl Peer for Gmp {
-    fn name(&self) -> &'static str {
-        KIND.name
-    }
-
-    fn version(&self) -> &str {
-        &self.version
-    }
-
-    fn library(&self) -> &str {
-        &self.library
+    fn about(&self) -> &About {
+        &self.about
     }
 
     fn function(&self, op: Op) -> &'static str {

@@ -1,7 +1,7 @@
 //! OpenSSL's big numbers: `BN_mod_exp_mont_consttime` with the Montgomery constants prepared.
 #![allow(unsafe_code)]
 
-use super::{Kind, Peer, Worker, api, c_string};
+use super::{About, Kind, Peer, Worker, api, c_string};
 use crate::bench::inputs::Inputs;
 use libloading::Library;
 use modmill::Op;
@@ -45,8 +45,7 @@ api! {
 
 struct OpenSsl {
     api: Api,
-    version: String,
-    library: String,
+    about: About,
 }
 
 fn load(library: Library, file: &str) -> Result<Box<dyn Peer>, libloading::Error> {
@@ -54,20 +53,12 @@ fn load(library: Library, file: &str) -> Result<Box<dyn Peer>, libloading::Error
     // SAFETY: version 0 is a constant string, "OpenSSL 3.0.2 15 Mar 2022".
     let text = unsafe { c_string((api.version)(0)) };
     let version = text.split_whitespace().nth(1).unwrap_or(&text).to_owned();
-    Ok(Box::new(OpenSsl { api, version, library: file.to_owned() }))
+    Ok(Box::new(OpenSsl { api, about: About { name: KIND.name, version, library: file.to_owned() } }))
 }
 
 impl Peer for OpenSsl {
-    fn name(&self) -> &'static str {
-        KIND.name
-    }
-
-    fn version(&self) -> &str {
-        &self.version
-    }
-
-    fn library(&self) -> &str {
-        &self.library
+    fn about(&self) -> &About {
+        &self.about
     }
 
     fn function(&self, op: Op) -> &'static str {
