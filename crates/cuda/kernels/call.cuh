@@ -1,0 +1,35 @@
+// What the host hands to a kernel. The Rust side has the same structures, field by field.
+#pragma once
+
+// Numbers of a batch: item i starts at word i * stride, least significant word first. A stride of 0
+// means one number for all items.
+struct Operand {
+    const u32* words;
+    u32 stride;
+    u32 length; // words of a number; beyond it there are zeros
+};
+
+struct Call {
+    Operand a;         // bases, or first factors
+    Operand b;         // exponents, or second factors
+    Operand constants; // rows that the kernel `constants` wrote, one per modulus
+    u32* results;
+    u32 result_stride;
+    u32 result_length;
+    Quad* scratch;     // what each thread of the grid keeps between its steps: tables
+    u32 count;
+    u32 exponent_bits; // as declared by the caller (secret exponents), or of the longest one
+    u32 window;
+    u32 repeat;        // products in a chain
+};
+
+// The rows of constants: two words of -1/N mod 2^64, two unused, then N, R mod N and a power of two
+// from which squarings lead to R^2 mod N.
+enum { HEADER_WORDS = 4 };
+DEVICE const u32* modulus_in(const u32* row) { return row + HEADER_WORDS; }
+DEVICE const u32* one_in(const u32* row) { return row + HEADER_WORDS + WORDS; }
+DEVICE const u32* seed_in(const u32* row) { return row + HEADER_WORDS + 2 * WORDS; }
+
+DEVICE const u32* row_of(const Operand& operand, u32 item) {
+    return operand.words + (u64)item * operand.stride;
+}

@@ -1,0 +1,79 @@
+// What the kernels ask of a machine: words, the carry flag, shuffles, rounding toward zero.
+//
+// On a GPU these are single PTX instructions. In tests `emulator.hpp`, included before this file,
+// gives the same names the same meaning in plain C++, so that every kernel also runs on a CPU.
+#pragma once
+
+typedef unsigned int u32;
+typedef unsigned long long u64;
+
+#ifndef MODMILL_EMULATOR
+
+#define KERNEL(name, Call) extern "C" __global__ void __launch_bounds__(BLOCK) name(const Call call)
+#define DEVICE __device__ __forceinline__
+#define SHARED_POOL(Type, name) extern __shared__ Type name[]
+
+// The carry flag lives between consecutive instructions: `volatile` keeps them in order. A pair
+// mad.lo.cc / madc.hi.cc of the same factors becomes one 64-bit multiply-add (IMAD.WIDE) with carry
+// in and out, twice the work of each half.
+#define CARRY_OP2(name, instruction)                                                              \
+    DEVICE u32 name(u32 a, u32 b) {                                                               \
+        u32 r;                                                                                    \
+        asm volatile(instruction " %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b));                      \
+        return r;                                                                                 \
+    }
+#define CARRY_OP3(name, instruction)                                                              \
+    DEVICE u32 name(u32 a, u32 b, u32 c) {                                                        \
+        u32 r;                                                                                    \
+        asm volatile(instruction " %0, %1, %2, %3;" : "=r"(r) : "r"(a), "r"(b), "r"(c));          \
+        return r;                                                                                 \
+    }
+CARRY_OP2(add_cc, "add.cc.u32")
+CARRY_OP2(addc_cc, "addc.cc.u32")
+CARRY_OP2(addc, "addc.u32")
+CARRY_OP2(sub_cc, "sub.cc.u32")
+CARRY_OP2(subc_cc, "subc.cc.u32")
+CARRY_OP2(subc, "subc.u32")
+CARRY_OP3(mad_lo_cc, "mad.lo.cc.u32")
+CARRY_OP3(madc_lo_cc, "madc.lo.cc.u32")
+CARRY_OP3(madc_hi_cc, "madc.hi.cc.u32")
+#undef CARRY_OP2
+#undef CARRY_OP3
+
+DEVICE double fma_toward_zero(double a, double b, double c) { return __fma_rz(a, b, c); }
+DEVICE u64 bits_of(double x) { return (u64)__double_as_longlong(x); }
+DEVICE double double_of(u64 bits) { return __longlong_as_double((long long)bits); }
+
+// Exchange within a group of `width` neighbouring threads of a warp; all threads of the warp take part.
+DEVICE u32 from_thread(u32 value, u32 source, u32 width) {
+    return __shfl_sync(0xffffffffu, value, (int)source, (int)width);
+}
+// One bit from every thread of the warp.
+DEVICE u32 warp_bits(bool bit) { return __ballot_sync(0xffffffffu, bit); }
+// Memory written by a thread of the warp is seen by the others after this.
+DEVICE void warp_barrier() { __syncwarp(); }
+
+#endif
+
+DEVICE u64 from_thread(u64 value, u32 source, u32 width) {
+    u32 low = from_thread((u32)value, source, width);
+    u32 high = from_thread((u32)(value >> 32), source, width);
+    return (u64)high << 32 | low;
+}
+DEVICE double from_thread(double value, u32 source, u32 width) {
+    return double_of(from_thread(bits_of(value), source, width));
+}
+
+// All ones if `bit` is set, else zero; arithmetic only.
+DEVICE u32 mask_of(u32 bit) { return 0u - bit; }
+
+// `b` if the mask is all ones, `a` if it is zero.
+DEVICE u32 blend(u32 mask, u32 a, u32 b) { return a ^ (mask & (a ^ b)); }
+
+// Minimum that the compiler cannot turn into a branch of interest; both arguments are public.
+DEVICE u32 smaller(u32 a, u32 b) { return a < b ? a : b; }
+
+// Four words, moved at once.
+struct alignas(16) Quad {
+    u32 word[4];
+};
