@@ -1,0 +1,117 @@
+//! Machine code made in advance, in one file, for hosts without a compiler.
+//!
+//! The file: a magic number whose last byte is the version of the format, the number of entries (8
+//! bytes, little-endian as all numbers here), for each entry its key (32 bytes), the digest of key and
+//! code (32), where the code begins (8) and its length (8), and then all code.
+
+use crate::compiler::Digest;
+use std::collections::HashMap;
+use std::env;
+use std::fs::File;
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+/// The name of a bundle that stands beside the program.
+pub const FILE: &str = "modmill-cubins.bin";
+
+const MAGIC: &[u8; 8] = b"MODMCUB\x01";
+const ENTRY: usize = 32 + 32 + 8 + 8;
+
+/// Writes a bundle; keys are those of [`code_key`](crate::compiler::code_key).
+pub fn write(path: &Path, entries: &[(Digest, Vec<u8>)]) -> io::Result<()> {
+    let mut file = BufWriter::new(File::create(path)?);
+    file.write_all(MAGIC)?;
+    file.write_all(&(entries.len() as u64).to_le_bytes())?;
+    let mut place = 16 + entries.len() * ENTRY;
+    for (key, code) in entries {
+        file.write_all(key.bytes())?;
+        file.write_all(Digest::of(&[key.bytes(), code]).bytes())?;
+        file.write_all(&(place as u64).to_le_bytes())?;
+        file.write_all(&(code.len() as u64).to_le_bytes())?;
+        place += code.len();
+    }
+    entries.iter().try_for_each(|(_, code)| file.write_all(code))?;
+    file.flush()
+}
+
+/// Where an entry is, and what it is.
+#[derive(Debug)]
+struct Entry {
+    digest: Digest,
+    place: u64,
+    length: u64,
+}
+
+/// An open bundle.
+#[derive(Debug)]
+pub struct Bundle {
+    file: Mutex<File>,
+    entries: HashMap<Digest, Entry>,
+}
+
+impl Bundle {
+    /// The bundle that `MODMILL_CUDA_BUNDLE` names, or the one beside the program if there is one; an
+    /// error says why one that is there cannot be used.
+    pub(crate) fn from_environment() -> Result<Option<Self>, String> {
+        let beside = || Some(env::current_exe().ok()?.with_file_name(FILE)).filter(|path| path.exists());
+        let Some(path) = env::var_os("MODMILL_CUDA_BUNDLE").map(PathBuf::from).or_else(beside) else {
+            return Ok(None);
+        };
+        let unusable = |error| format!("the bundle {} is not used: {error}", path.display());
+        Self::open(&path).map(Some).map_err(unusable)
+    }
+
+    /// Opens a bundle and reads what is in it.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let mut file = File::open(path)?;
+        check_writers(&file.metadata()?)?;
+        let bytes = file.metadata()?.len();
+        let broken = || io::Error::other("it is not a bundle, or a broken one");
+        let mut head = [0; 16];
+        file.read_exact(&mut head)?;
+        let (magic, count) = head.split_at(8);
+        let count = number(count);
+        if magic != MAGIC || count > bytes / ENTRY as u64 {
+            return Err(broken());
+        }
+        let mut index = vec![0; count as usize * ENTRY];
+        file.read_exact(&mut index)?;
+        let mut entries = HashMap::new();
+        for entry in index.chunks_exact(ENTRY) {
+            let digest = |at: usize| Digest::new(std::array::from_fn(|byte| entry[at + byte]));
+            let (place, length) = (number(&entry[64..72]), number(&entry[72..80]));
+            if place.checked_add(length).is_none_or(|end| end > bytes) {
+                return Err(broken());
+            }
+            entries.insert(digest(0), Entry { digest: digest(32), place, length });
+        }
+        Ok(Self { file: Mutex::new(file), entries })
+    }
+
+    /// The code under this key, unless it is damaged.
+    #[must_use]
+    pub fn get(&self, key: &Digest) -> Option<Vec<u8>> {
+        let entry = self.entries.get(key)?;
+        let mut code = vec![0; entry.length as usize];
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        file.seek(SeekFrom::Start(entry.place)).ok()?;
+        file.read_exact(&mut code).ok()?;
+        (Digest::of(&[key.bytes(), &code]) == entry.digest).then_some(code)
+    }
+}
+
+/// Eight bytes as a number.
+fn number(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
+}
+
+/// Checks that not just anybody may write to the file: what is in it is executed.
+fn check_writers(metadata: &std::fs::Metadata) -> io::Result<()> {
+    #[cfg(unix)]
+    if std::os::unix::fs::MetadataExt::mode(metadata) & 0o002 != 0 {
+        return Err(io::Error::other("anybody may write to it"));
+    }
+    let _ = metadata;
+    Ok(())
+}

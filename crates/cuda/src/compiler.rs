@@ -1,0 +1,80 @@
+//! From a program to machine code for one architecture: out of the cache, out of a bundle, or compiled.
+
+mod find;
+mod nvrtc;
+mod program;
+
+pub use program::{Architecture, Digest, Program, code_key};
+
+use crate::bundle::Bundle;
+use crate::cache::Cache;
+use crate::error::{Error, Result};
+use nvrtc::Nvrtc;
+use std::sync::OnceLock;
+
+/// Compiles programs, and keeps what it compiled.
+#[derive(Debug)]
+pub struct Compiler {
+    cache: Cache,
+    bundle: Option<Bundle>,
+    warnings: Vec<String>,
+}
+
+impl Compiler {
+    /// A compiler that keeps its work in this cache, and knows what is in this bundle.
+    #[must_use]
+    pub fn new(cache: Cache, bundle: Option<Bundle>) -> Self {
+        Self { cache, bundle, warnings: Vec::new() }
+    }
+
+    /// With cache and bundle where the environment says.
+    #[must_use]
+    pub fn from_environment() -> Self {
+        let cache = Cache::from_environment();
+        match Bundle::from_environment() {
+            Ok(bundle) => Self::new(cache, bundle),
+            Err(warning) => Self { cache, bundle: None, warnings: vec![warning] },
+        }
+    }
+
+    /// Machine code (CUBIN) of a program. The bundle is asked before the compiler is, and serves alone
+    /// where there is no compiler.
+    pub fn code(&self, program: &Program, architecture: Architecture) -> Result<Vec<u8>> {
+        let key = code_key(program, architecture);
+        let bundled = || self.bundle.as_ref().and_then(|bundle| bundle.get(&key));
+        let nvrtc = match nvrtc() {
+            Ok(nvrtc) => nvrtc,
+            Err(reason) => {
+                let missing = || Error::NoCompiler { program: program.name.clone(), reason: reason.clone() };
+                return bundled().ok_or_else(missing);
+            }
+        };
+        let cache_key = Digest::of(&[key.bytes(), nvrtc.version().as_bytes()]);
+        if let Some(code) = self.cache.get(&cache_key) {
+            return Ok(code);
+        }
+        if let Some(code) = bundled() {
+            return Ok(code);
+        }
+        let code = nvrtc.compile(program, architecture)?;
+        self.cache.put(&cache_key, &code);
+        Ok(code)
+    }
+
+    /// What went wrong without stopping anything.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<String> {
+        self.warnings.iter().cloned().chain(self.cache.warnings()).collect()
+    }
+}
+
+/// The version of the compiler that is used, or why there is none.
+pub fn version() -> std::result::Result<String, String> {
+    nvrtc().map(|nvrtc| nvrtc.version().to_owned())
+}
+
+/// NVRTC, loaded at first use and kept.
+fn nvrtc() -> std::result::Result<&'static Nvrtc, String> {
+    static NVRTC: OnceLock<std::result::Result<Nvrtc, String>> = OnceLock::new();
+    NVRTC.get_or_init(find::nvrtc).as_ref().map_err(Clone::clone)
+}

@@ -1,0 +1,154 @@
+//! What is compiled, and the digests by which it is found again.
+
+use crate::sources::Source;
+use sha2::{Digest as _, Sha256};
+use std::fmt;
+
+/// A program of kernels. Kernels are declared `extern "C"`, so that they are found by their names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Program {
+    /// What to call it in messages.
+    pub name: String,
+    /// The text that is compiled; it includes `files` by their names.
+    pub main: String,
+    /// What can be included.
+    pub files: &'static [Source],
+    /// Macros, as names and values.
+    pub defines: Vec<(String, String)>,
+    /// Options for the GPU's compiler beyond the usual ones; the emulated device ignores them.
+    pub options: Vec<String>,
+    /// Whether it uses instructions that only one generation has (`sm_90a` instead of `sm_90`).
+    pub specific: bool,
+}
+
+impl Program {
+    /// What tells this program from every other.
+    #[must_use]
+    pub fn digest(&self) -> Digest {
+        let specific = [u8::from(self.specific)];
+        let mut parts: Vec<&[u8]> = vec![self.name.as_bytes(), self.main.as_bytes(), &specific];
+        // Numbers of parts keep the lists from running into each other.
+        let counts = [self.files.len(), self.defines.len(), self.options.len()].map(usize::to_le_bytes);
+        parts.extend(counts.iter().map(|count| &count[..]));
+        parts.extend(self.files.iter().flat_map(|file| [file.name.as_bytes(), file.text.as_bytes()]));
+        parts.extend(self.defines.iter().flat_map(|(name, value)| [name.as_bytes(), value.as_bytes()]));
+        parts.extend(self.options.iter().map(String::as_bytes));
+        Digest::of(&parts)
+    }
+
+    /// The macros as options of a compiler.
+    pub(crate) fn define_options(&self) -> impl Iterator<Item = String> {
+        self.defines.iter().map(|(name, value)| format!("-D{name}={value}"))
+    }
+
+    /// All options of the GPU's compiler.
+    pub(super) fn all_options(&self, architecture: Architecture) -> Vec<String> {
+        let Architecture { major, minor } = architecture;
+        let mut options = vec![
+            format!("-arch=sm_{major}{minor}{}", if self.specific { "a" } else { "" }),
+            "--std=c++17".to_owned(),
+            // Functions without a mark are for the device, so that the same text is plain C++ too.
+            "-default-device".to_owned(),
+        ];
+        options.extend(self.define_options());
+        options.extend(self.options.iter().cloned());
+        options
+    }
+}
+
+/// A generation of GPUs, by its compute capability.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Architecture {
+    /// The generation.
+    pub major: u32,
+    /// The kind within it.
+    pub minor: u32,
+}
+
+/// The key of a program's machine code in a bundle: everything but the compiler's version, which a
+/// host without compiler cannot know.
+#[must_use]
+pub fn code_key(program: &Program, architecture: Architecture) -> Digest {
+    let options = program.all_options(architecture).join(" ");
+    Digest::of(&[program.digest().bytes(), options.as_bytes(), env!("CARGO_PKG_VERSION").as_bytes()])
+}
+
+/// A SHA-256 digest.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Digest([u8; 32]);
+
+impl Digest {
+    /// Of some parts; where one ends and the next begins matters.
+    #[must_use]
+    pub fn of(parts: &[&[u8]]) -> Self {
+        let mut hash = Sha256::new();
+        for part in parts {
+            hash.update((part.len() as u64).to_le_bytes());
+            hash.update(part);
+        }
+        Self(hash.finalize().into())
+    }
+
+    /// From its bytes.
+    #[must_use]
+    pub const fn new(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    /// Its bytes.
+    #[must_use]
+    pub const fn bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn program() -> Program {
+        Program {
+            name: "square".to_owned(),
+            main: "#include \"square.cuh\"".to_owned(),
+            files: &[Source { name: "square.cuh", text: "" }],
+            defines: vec![("WORDS".to_owned(), "64".to_owned())],
+            options: Vec::new(),
+            specific: false,
+        }
+    }
+
+    #[test]
+    fn keys_differ_where_anything_differs() {
+        let hopper = Architecture { major: 9, minor: 0 };
+        let mut others = vec![program(); 5];
+        others[0].main.push(' ');
+        others[1].files = &[Source { name: "square.cuh", text: " " }];
+        others[2].defines[0].1.push('0');
+        others[3].options.push("-lineinfo".to_owned());
+        others[4].specific = true;
+        let key = code_key(&program(), hopper);
+        assert_eq!(key, code_key(&program(), hopper));
+        assert_ne!(key, code_key(&program(), Architecture { major: 8, minor: 9 }));
+        for other in others {
+            assert_ne!(key, code_key(&other, hopper), "{other:?}");
+        }
+    }
+
+    #[test]
+    fn parts_do_not_run_into_each_other() {
+        assert_ne!(Digest::of(&[b"ab", b"c"]), Digest::of(&[b"a", b"bc"]));
+        assert_ne!(Digest::of(&[b"a", b""]), Digest::of(&[b"a"]));
+    }
+}

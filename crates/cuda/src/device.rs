@@ -1,0 +1,202 @@
+//! A device: a GPU or an emulated one, its memory, streams and compiled programs.
+//!
+//! Everything here is written once, over the raw operations of [`platform`]: who owns what, what is
+//! reused, and that nothing is given back while the device still works with it.
+#![allow(unsafe_code)] // frees what is kept for reuse
+
+mod memory;
+mod module;
+pub(crate) mod platform;
+pub(crate) mod pool;
+mod stream;
+mod uses;
+
+pub use memory::{Buffer, Contents, HostBuffer};
+pub use module::{Attributes, Kernel, KernelArguments, Module};
+pub use stream::{Event, Shape, Stream};
+
+use crate::cache::Cache;
+use crate::compiler::Program;
+use crate::driver;
+use crate::emulator::{Emulator, Faults};
+use crate::error::{Error, Result};
+use crate::memo::Memo;
+use platform::Platform;
+use pool::Pool;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What a device is and has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Properties {
+    /// Its name.
+    pub name: String,
+    /// Its number among the devices the driver sees.
+    pub ordinal: u32,
+    /// The version of the driver, as the version of CUDA it is for.
+    pub driver: String,
+    /// Whether it is the emulated device.
+    pub emulated: bool,
+    /// Compute capability, major and minor.
+    pub capability: (u32, u32),
+    /// Multiprocessors.
+    pub multiprocessors: u32,
+    /// Threads that a multiprocessor holds.
+    pub threads_per_multiprocessor: u32,
+    /// 32-bit registers of a multiprocessor.
+    pub registers_per_multiprocessor: u32,
+    /// Bytes of shared memory that a block may have.
+    pub shared_per_block: u32,
+    /// Bytes of shared memory of a multiprocessor.
+    pub shared_per_multiprocessor: u32,
+    /// Bytes of second-level cache.
+    pub l2_bytes: u32,
+    /// Bytes of memory.
+    pub memory_bytes: usize,
+}
+
+/// What everything on a device refers to.
+struct Shared {
+    platform: Box<dyn Platform>,
+    pool: Mutex<Pool>,
+    host_pool: Mutex<Pool>,
+}
+
+impl Shared {
+    fn take(&self, bytes: usize) -> Result<u64> {
+        let size = self.platform.rounded(bytes);
+        let kept = self.pool.lock().unwrap_or_else(PoisonError::into_inner).take(size);
+        kept.map_or_else(|| self.or_trimmed(|| self.platform.allocate(size)), Ok)
+    }
+
+    fn take_host(&self, bytes: usize) -> Result<u64> {
+        let size = self.platform.rounded(bytes);
+        let kept = self.host_pool.lock().unwrap_or_else(PoisonError::into_inner).take(size);
+        kept.map_or_else(|| self.or_trimmed(|| self.platform.allocate_host(size)), Ok)
+    }
+
+    /// Allocates, a second time with everything given back if memory ran out.
+    fn or_trimmed(&self, allocate: impl Fn() -> Result<u64>) -> Result<u64> {
+        match allocate() {
+            Err(Error::OutOfMemory { .. }) => {
+                self.trim();
+                allocate()
+            }
+            result => result,
+        }
+    }
+
+    fn trim(&self) {
+        let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: what is in the pool belongs to nobody else, and nothing works with it.
+        pool.drain().for_each(|address| unsafe { self.platform.free(address) });
+        let mut pool = self.host_pool.lock().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: as above.
+        pool.drain().for_each(|address| unsafe { self.platform.free_host(address) });
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.trim();
+    }
+}
+
+/// A GPU or an emulated one. Clones are the same device.
+#[derive(Clone)]
+pub struct Device {
+    shared: Arc<Shared>,
+    modules: Arc<Memo<Module>>,
+}
+
+/// The GPUs that were found.
+#[derive(Debug)]
+pub struct Gpus {
+    /// Those that can be used; at least one.
+    pub devices: Vec<Device>,
+    /// Why others cannot.
+    pub failed: Vec<Error>,
+}
+
+impl Device {
+    /// The GPUs of this machine, or those of them that `MODMILL_CUDA_DEVICES` names by their numbers,
+    /// separated by commas. An error if none can be used.
+    pub fn gpus() -> Result<Gpus> {
+        driver::gpus()
+    }
+
+    /// The emulated device: runs the kernels' sources on the CPU, slowly, for tests. It exists on
+    /// every machine with a C++ compiler, and is never chosen where it was not asked for.
+    #[must_use]
+    pub fn emulator() -> Self {
+        Self::emulator_with(Faults::default(), Cache::from_environment())
+    }
+
+    /// An emulated device that fails as told, and keeps what it compiled in a cache of its own.
+    #[must_use]
+    pub fn emulator_with(faults: Faults, cache: Cache) -> Self {
+        Self::new(Box::new(Emulator::new(faults, cache)))
+    }
+
+    pub(crate) fn new(platform: Box<dyn Platform>) -> Self {
+        let shared = Shared { platform, pool: Mutex::default(), host_pool: Mutex::default() };
+        Self { shared: Arc::new(shared), modules: Arc::new(Memo::new()) }
+    }
+
+    /// What it is and has.
+    #[must_use]
+    pub fn properties(&self) -> &Properties {
+        self.shared.platform.properties()
+    }
+
+    /// Bytes that can still be allocated, with those that are kept for reuse.
+    pub fn free_memory(&self) -> Result<usize> {
+        let kept = self.shared.pool.lock().unwrap_or_else(PoisonError::into_inner).bytes();
+        Ok(self.shared.platform.free_memory()? + kept)
+    }
+
+    /// What went wrong without stopping anything, such as a cache that cannot be used.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<String> {
+        self.shared.platform.warnings()
+    }
+
+    /// Compiles a program, or takes it from where it was compiled before, and loads it. A program is
+    /// loaded once, however often and from however many threads it is asked for.
+    pub fn compile(&self, program: &Program) -> Result<Module> {
+        self.modules.get(&program.digest(), || {
+            Ok(Module::new(self.shared.clone(), self.shared.platform.load(program)?))
+        })
+    }
+
+    /// Memory on the device.
+    pub fn buffer(&self, bytes: usize, contents: Contents) -> Result<Buffer> {
+        Buffer::new(self.shared.clone(), bytes, contents)
+    }
+
+    /// Memory of the host that the device copies to and from.
+    pub fn host_buffer(&self, bytes: usize, contents: Contents) -> Result<HostBuffer> {
+        HostBuffer::new(self.shared.clone(), bytes, contents)
+    }
+
+    /// Gives back what is kept for reuse.
+    pub fn trim(&self) {
+        self.shared.trim();
+    }
+
+    /// A new stream.
+    pub fn stream(&self) -> Result<Stream> {
+        Stream::new(self.shared.clone())
+    }
+
+    /// A new event.
+    pub fn event(&self) -> Result<Event> {
+        Event::new(self.shared.clone())
+    }
+}
+
+impl fmt::Debug for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Device").field(&self.properties().name).finish()
+    }
+}

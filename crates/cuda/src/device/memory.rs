@@ -1,0 +1,160 @@
+//! Memory on the device and memory it copies to and from, freed by going out of scope.
+#![allow(unsafe_code)] // frees addresses and looks at pinned memory
+
+use super::Shared;
+use super::uses::Uses;
+use crate::error::{Error, Result};
+use std::ops::{Deref, DerefMut, Range};
+use std::sync::{Arc, PoisonError};
+use zeroize::Zeroize;
+
+/// What memory will hold, and so what happens to it when it is given back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Contents {
+    /// Nothing that has to be hidden.
+    Public,
+    /// Secrets: overwritten with zeros before anyone else gets the memory.
+    Secret,
+}
+
+/// Memory on the device. Dropping it waits for the operations that were told of it, and keeps the
+/// memory for the next buffer. What is in a new buffer is anything.
+pub struct Buffer {
+    device: Arc<Shared>,
+    address: u64,
+    bytes: usize,
+    contents: Contents,
+    pub(super) uses: Uses,
+}
+
+impl Buffer {
+    pub(super) fn new(device: Arc<Shared>, bytes: usize, contents: Contents) -> Result<Self> {
+        let address = device.take(bytes)?;
+        Ok(Self { device, address, bytes, contents, uses: Uses::default() })
+    }
+
+    /// Where it is, as kernels see it. A multiple of 256.
+    #[must_use]
+    pub fn address(&self) -> u64 {
+        self.address
+    }
+
+    /// Its size.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        let size = self.device.platform.rounded(self.bytes);
+        let clean = self.uses.settle().and_then(|()| match self.contents {
+            Contents::Public => Ok(()),
+            // SAFETY: this buffer's own memory, which nothing uses any more.
+            Contents::Secret => unsafe { self.device.platform.zero(self.address, size) },
+        });
+        match clean {
+            Ok(()) => {
+                let mut pool = self.device.pool.lock().unwrap_or_else(PoisonError::into_inner);
+                pool.keep(self.address, size);
+            }
+            // A device that fails here is lost, and its memory with it; no one else may have it.
+            // SAFETY: as above.
+            Err(_) => unsafe { self.device.platform.free(self.address) },
+        }
+    }
+}
+
+/// Pinned memory of the host, which the device copies to and from while the host goes on.
+///
+/// Looking at it waits for the copies that it takes part in. A new one holds anything.
+pub struct HostBuffer {
+    device: Arc<Shared>,
+    address: u64,
+    bytes: usize,
+    contents: Contents,
+    pub(super) uses: Uses,
+}
+
+impl HostBuffer {
+    pub(super) fn new(device: Arc<Shared>, bytes: usize, contents: Contents) -> Result<Self> {
+        let address = device.take_host(bytes)?;
+        Ok(Self { device, address, bytes, contents, uses: Uses::default() })
+    }
+
+    /// As 32-bit words.
+    #[must_use]
+    pub fn words(&self) -> &[u32] {
+        // SAFETY: any bytes are words, and the memory is aligned for them.
+        unsafe { self.align_to().1 }
+    }
+
+    /// As 32-bit words.
+    #[must_use]
+    pub fn words_mut(&mut self) -> &mut [u32] {
+        // SAFETY: as above.
+        unsafe { self.align_to_mut().1 }
+    }
+
+    /// As 64-bit limbs.
+    #[must_use]
+    pub fn limbs(&self) -> &[u64] {
+        // SAFETY: any bytes are limbs, and the memory is aligned for them.
+        unsafe { self.align_to().1 }
+    }
+
+    /// As 64-bit limbs.
+    #[must_use]
+    pub fn limbs_mut(&mut self) -> &mut [u64] {
+        // SAFETY: as above.
+        unsafe { self.align_to_mut().1 }
+    }
+
+    /// Where some of it is, without waiting.
+    pub(super) fn pointer(&self, range: &Range<usize>) -> Result<*mut u8> {
+        check(range, self.bytes)?;
+        Ok((self.address as *mut u8).wrapping_add(range.start))
+    }
+}
+
+impl Deref for HostBuffer {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        // A device that is lost copies no more, and says so itself when it is next asked.
+        let _ = self.uses.settle();
+        // SAFETY: the memory is this buffer's, holds bytes that were set, and no copy runs any more;
+        // one that starts later reads it only, for to be written to it is borrowed mutably.
+        unsafe { std::slice::from_raw_parts(self.address as *const u8, self.bytes) }
+    }
+}
+
+impl DerefMut for HostBuffer {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        let _ = self.uses.settle();
+        // SAFETY: as above, and borrowed mutably.
+        unsafe { std::slice::from_raw_parts_mut(self.address as *mut u8, self.bytes) }
+    }
+}
+
+impl Drop for HostBuffer {
+    fn drop(&mut self) {
+        let contents = self.contents;
+        let bytes = self.deref_mut(); // waits for copies, whatever it holds
+        if contents == Contents::Secret {
+            bytes.zeroize();
+        }
+        let size = self.device.platform.rounded(self.bytes);
+        let mut pool = self.device.host_pool.lock().unwrap_or_else(PoisonError::into_inner);
+        pool.keep(self.address, size);
+    }
+}
+
+/// Whether a range lies within so many bytes.
+pub(super) fn check(range: &Range<usize>, bytes: usize) -> Result<()> {
+    match range.start <= range.end && range.end <= bytes {
+        true => Ok(()),
+        false => Err(Error::OutOfRange { start: range.start, end: range.end, bytes }),
+    }
+}

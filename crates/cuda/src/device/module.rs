@@ -1,0 +1,89 @@
+//! Compiled programs and their kernels.
+#![allow(unsafe_code)] // hands handles to the platform
+
+use super::Shared;
+use super::platform::Handle;
+use super::uses::Uses;
+use crate::error::Result;
+use std::sync::Arc;
+
+/// The structure that a kernel takes as its one argument.
+///
+/// # Safety
+/// `#[repr(C)]`, of numbers only, the same as the kernel's own structure, field by field.
+pub unsafe trait KernelArguments: Copy + 'static {}
+
+/// What the compiler made of a kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Attributes {
+    /// Registers of a thread; 0 on the emulated device.
+    pub registers: u32,
+    /// Bytes of local memory of a thread: what did not fit into registers, and arrays that are indexed.
+    pub local_bytes: u32,
+    /// Bytes of shared memory that the kernel itself declares.
+    pub shared_bytes: u32,
+    /// Threads that a block may have.
+    pub max_threads: u32,
+}
+
+pub(super) struct Loaded {
+    device: Arc<Shared>,
+    handle: Handle,
+    uses: Uses,
+}
+
+impl Drop for Loaded {
+    fn drop(&mut self) {
+        // A device that fails here is lost, and the module with it.
+        let _ = self.uses.settle();
+        // SAFETY: nobody has this module any more, and no kernel of it runs.
+        unsafe { self.device.platform.unload(self.handle) }
+    }
+}
+
+/// A compiled program on its device.
+#[derive(Clone)]
+pub struct Module(Arc<Loaded>);
+
+impl Module {
+    pub(super) fn new(device: Arc<Shared>, handle: Handle) -> Self {
+        Self(Arc::new(Loaded { device, handle, uses: Uses::default() }))
+    }
+
+    /// A kernel by its name.
+    pub fn kernel(&self, name: &str) -> Result<Kernel> {
+        // SAFETY: the module is loaded as long as `self` is here.
+        let (handle, attributes) = unsafe { self.0.device.platform.kernel(self.0.handle, name) }?;
+        Ok(Kernel { module: self.0.clone(), handle, attributes })
+    }
+}
+
+/// A function that the device runs in many threads. Keeps its module loaded.
+#[derive(Clone)]
+pub struct Kernel {
+    module: Arc<Loaded>,
+    handle: Handle,
+    attributes: Attributes,
+}
+
+impl Kernel {
+    /// What the compiler made of it.
+    #[must_use]
+    pub fn attributes(&self) -> Attributes {
+        self.attributes
+    }
+
+    /// How many blocks of this size run on a multiprocessor at a time; 0 if none fits.
+    pub fn occupancy(&self, block: u32, shared_bytes: u32) -> Result<u32> {
+        // SAFETY: the kernel's module is loaded as long as `self` is here.
+        unsafe { self.module.device.platform.occupancy(self.handle, block, shared_bytes) }
+    }
+
+    pub(super) fn handle(&self) -> Handle {
+        self.handle
+    }
+
+    pub(super) fn uses(&self) -> &Uses {
+        &self.module.uses
+    }
+}

@@ -1,0 +1,62 @@
+//! What a device has to be able to do: the one trait that the driver and the emulator implement.
+#![allow(unsafe_code)] // the methods take addresses and handles
+
+use super::{Attributes, Properties, Shape};
+use crate::compiler::Program;
+use crate::error::Result;
+use std::ffi::c_void;
+
+/// A module, kernel, stream or event: a pointer or number that only the platform reads.
+pub(crate) type Handle = u64;
+
+/// The raw operations of a device. Ownership, reuse and the order of things are the affair of the
+/// types above it, which are the same for every platform.
+///
+/// # Safety
+/// Of every unsafe method: handles and addresses come from this platform, have not been given back,
+/// and lengths stay within what was allocated. Operations on a stream may end later than the call:
+/// until then their memory stays where it is, and host memory is not written to.
+pub(crate) trait Platform: Send + Sync {
+    fn properties(&self) -> &Properties;
+    fn free_memory(&self) -> Result<usize>;
+    /// What went wrong without stopping anything.
+    fn warnings(&self) -> Vec<String>;
+
+    /// Compiles a program, or finds it compiled, and loads it.
+    fn load(&self, program: &Program) -> Result<Handle>;
+    unsafe fn unload(&self, module: Handle);
+    unsafe fn kernel(&self, module: Handle, name: &str) -> Result<(Handle, Attributes)>;
+    unsafe fn occupancy(&self, kernel: Handle, block: u32, shared_bytes: u32) -> Result<u32>;
+
+    /// How much to allocate where so much is wanted, so that what is given back fits more often.
+    fn rounded(&self, bytes: usize) -> usize;
+    fn allocate(&self, bytes: usize) -> Result<u64>;
+    unsafe fn free(&self, address: u64);
+    /// Overwrites memory with zeros, and returns when they are there.
+    unsafe fn zero(&self, address: u64, bytes: usize) -> Result<()>;
+    /// Host memory that the device can copy to and from by itself, at least 8-byte aligned.
+    fn allocate_host(&self, bytes: usize) -> Result<u64>;
+    unsafe fn free_host(&self, address: u64);
+
+    fn stream(&self) -> Result<Handle>;
+    unsafe fn end_stream(&self, stream: Handle);
+    unsafe fn synchronize(&self, stream: Handle) -> Result<()>;
+    unsafe fn copy_in(&self, stream: Handle, to: u64, from: *const u8, bytes: usize) -> Result<()>;
+    unsafe fn copy_out(&self, stream: Handle, to: *mut u8, from: u64, bytes: usize) -> Result<()>;
+    unsafe fn fill(&self, stream: Handle, address: u64, byte: u8, bytes: usize) -> Result<()>;
+    /// The arguments are read before this returns.
+    unsafe fn launch(
+        &self,
+        stream: Handle,
+        kernel: Handle,
+        shape: Shape,
+        arguments: *const c_void,
+    ) -> Result<()>;
+
+    fn event(&self) -> Result<Handle>;
+    unsafe fn end_event(&self, event: Handle);
+    unsafe fn record(&self, event: Handle, stream: Handle) -> Result<()>;
+    unsafe fn wait(&self, stream: Handle, event: Handle) -> Result<()>;
+    unsafe fn synchronize_event(&self, event: Handle) -> Result<()>;
+    unsafe fn elapsed_ms(&self, from: Handle, to: Handle) -> Result<f32>;
+}

@@ -1,0 +1,210 @@
+//! Streams: operations one after the other on the device, while the host goes on; and events, marks
+//! in streams.
+#![allow(unsafe_code)] // hands addresses to the platform
+
+use super::memory::check;
+use super::module::{Kernel, KernelArguments};
+use super::platform::Handle;
+use super::{Buffer, HostBuffer, Shared};
+use crate::error::Result;
+use std::ops::Range;
+use std::ptr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The size of a launch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shape {
+    /// Blocks.
+    pub grid: u32,
+    /// Threads of a block.
+    pub block: u32,
+    /// Bytes of shared memory per block that the kernel divides by itself.
+    pub shared_bytes: u32,
+}
+
+/// A stream itself, kept by whatever it may still be working with.
+pub(super) struct Line {
+    device: Arc<Shared>,
+    handle: Handle,
+    /// Operations handed to it.
+    started: AtomicU64,
+    /// Of these, how many are known to have ended.
+    ended: AtomicU64,
+}
+
+impl Line {
+    /// Counts an operation that was just started, and returns its number. It is counted after it was
+    /// started: who waits for the stream meanwhile does not take it for ended.
+    fn count(&self) -> u64 {
+        self.started.fetch_add(1, Ordering::SeqCst) + 1
+    }
+
+    /// Returns when the operation of this number has ended.
+    pub(super) fn settle(&self, number: u64) -> Result<()> {
+        match self.ended.load(Ordering::SeqCst) >= number {
+            true => Ok(()),
+            false => self.synchronize(),
+        }
+    }
+
+    fn synchronize(&self) -> Result<()> {
+        let started = self.started.load(Ordering::SeqCst);
+        // SAFETY: the stream ends with `self`.
+        unsafe { self.device.platform.synchronize(self.handle) }?;
+        self.ended.fetch_max(started, Ordering::SeqCst);
+        Ok(())
+    }
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        // SAFETY: nobody has this stream any more.
+        unsafe { self.device.platform.end_stream(self.handle) }
+    }
+}
+
+/// A queue of operations that the device performs in order.
+pub struct Stream {
+    line: Arc<Line>,
+}
+
+impl Stream {
+    pub(super) fn new(device: Arc<Shared>) -> Result<Self> {
+        let handle = device.platform.stream()?;
+        Ok(Self {
+            line: Arc::new(Line { device, handle, started: AtomicU64::new(0), ended: AtomicU64::new(0) }),
+        })
+    }
+
+    /// Copies a range of bytes of the host into a buffer, from byte `at` on.
+    pub fn copy_in(&self, from: &HostBuffer, range: Range<usize>, to: &Buffer, at: usize) -> Result<()> {
+        let pointer = from.pointer(&range)?;
+        check(&(at..at.saturating_add(range.len())), to.bytes())?;
+        // SAFETY: both ranges exist, and both sides remember that they are in use.
+        let result = unsafe {
+            let to = to.address() + at as u64;
+            self.line.device.platform.copy_in(self.line.handle, to, pointer, range.len())
+        };
+        let number = self.line.count();
+        from.uses.add(&self.line, number);
+        to.uses.add(&self.line, number);
+        result
+    }
+
+    /// Copies a range of bytes of a buffer to the host, from byte `at` on.
+    pub fn copy_out(&self, from: &Buffer, range: Range<usize>, to: &mut HostBuffer, at: usize) -> Result<()> {
+        check(&range, from.bytes())?;
+        let pointer = to.pointer(&(at..at.saturating_add(range.len())))?;
+        // SAFETY: as above; and the host's side is borrowed mutably, so that nobody looks at it now.
+        let result = unsafe {
+            let from = from.address() + range.start as u64;
+            self.line.device.platform.copy_out(self.line.handle, pointer, from, range.len())
+        };
+        let number = self.line.count();
+        from.uses.add(&self.line, number);
+        to.uses.add(&self.line, number);
+        result
+    }
+
+    /// Sets a range of bytes of a buffer.
+    pub fn fill(&self, buffer: &Buffer, range: Range<usize>, byte: u8) -> Result<()> {
+        check(&range, buffer.bytes())?;
+        // SAFETY: the range exists, and the buffer remembers that it is in use.
+        let result = unsafe {
+            let address = buffer.address() + range.start as u64;
+            self.line.device.platform.fill(self.line.handle, address, byte, range.len())
+        };
+        buffer.uses.add(&self.line, self.line.count());
+        result
+    }
+
+    /// Runs a kernel with one argument, a structure.
+    ///
+    /// `buffers` are those whose addresses are in the arguments: they are not reused before the kernel
+    /// has ended.
+    ///
+    /// # Safety
+    /// The kernel takes exactly this structure, and reads and writes nothing but `buffers`, within
+    /// their bounds, where nothing else writes at the same time.
+    pub unsafe fn launch<T: KernelArguments>(
+        &self,
+        kernel: &Kernel,
+        shape: Shape,
+        arguments: &T,
+        buffers: &[&Buffer],
+    ) -> Result<()> {
+        const { assert!(size_of::<T>() <= 4096, "kernels take 4 KiB of arguments at most") };
+        // SAFETY: by the contract above; kernel and buffers remember that they are in use.
+        let result = unsafe {
+            let arguments = ptr::from_ref(arguments).cast();
+            self.line.device.platform.launch(self.line.handle, kernel.handle(), shape, arguments)
+        };
+        let number = self.line.count();
+        kernel.uses().add(&self.line, number);
+        for buffer in buffers {
+            buffer.uses.add(&self.line, number);
+        }
+        result
+    }
+
+    /// Returns when everything on this stream has ended; an error of any of it shows here at last.
+    pub fn synchronize(&self) -> Result<()> {
+        self.line.synchronize()
+    }
+
+    /// Lets what comes next on this stream wait for an event of another.
+    pub fn wait(&self, event: &Event) -> Result<()> {
+        // SAFETY: both are alive.
+        unsafe { self.line.device.platform.wait(self.line.handle, event.handle) }
+    }
+}
+
+/// A mark in a stream: when everything before it has ended.
+pub struct Event {
+    device: Arc<Shared>,
+    handle: Handle,
+    /// The stream it was recorded on, and how many operations came before it.
+    place: Mutex<Option<(Arc<Line>, u64)>>,
+}
+
+impl Event {
+    pub(super) fn new(device: Arc<Shared>) -> Result<Self> {
+        let handle = device.platform.event()?;
+        Ok(Self { device, handle, place: Mutex::new(None) })
+    }
+
+    /// Puts the mark behind what is now on the stream.
+    pub fn record(&self, stream: &Stream) -> Result<()> {
+        let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
+        let started = stream.line.started.load(Ordering::SeqCst);
+        // SAFETY: both are alive.
+        unsafe { self.device.platform.record(self.handle, stream.line.handle) }?;
+        *place = Some((stream.line.clone(), started));
+        Ok(())
+    }
+
+    /// Returns when everything before the mark has ended; at once where it was never recorded.
+    pub fn synchronize(&self) -> Result<()> {
+        let place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: the event is alive.
+        unsafe { self.device.platform.synchronize_event(self.handle) }?;
+        if let Some((line, started)) = &*place {
+            line.ended.fetch_max(*started, Ordering::SeqCst);
+        }
+        Ok(())
+    }
+
+    /// Milliseconds from an earlier mark to this one; both have been waited for.
+    pub fn elapsed_ms(&self, from: &Event) -> Result<f32> {
+        // SAFETY: both are alive.
+        unsafe { self.device.platform.elapsed_ms(from.handle, self.handle) }
+    }
+}
+
+impl Drop for Event {
+    fn drop(&mut self) {
+        // SAFETY: nobody has this event any more.
+        unsafe { self.device.platform.end_event(self.handle) }
+    }
+}

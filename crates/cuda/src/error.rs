@@ -1,0 +1,117 @@
+//! What can go wrong between this program and a GPU, each with what to do about it.
+
+use thiserror::Error;
+
+/// Results of this crate.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Everything that can go wrong with a device.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The driver's library is missing or does not start.
+    #[error("no NVIDIA driver: {reason}; install one, or use the CPU backend")]
+    NoDriver {
+        /// What the loader or the driver said.
+        reason: String,
+    },
+    /// The driver is older than what is called here.
+    #[error("the NVIDIA driver is too old ({found}); update it to one for CUDA {needed} or later")]
+    DriverTooOld {
+        /// The version found, or the function it lacks.
+        found: String,
+        /// The oldest version that serves.
+        needed: String,
+    },
+    /// A driver, but nothing to drive.
+    #[error("the NVIDIA driver sees no GPU; are they hidden by CUDA_VISIBLE_DEVICES or the container?")]
+    NoDevice,
+    /// Another process has the device to itself.
+    #[error("{device} is busy or closed to us: {reason}; see its compute mode in nvidia-smi")]
+    Busy {
+        /// Which device.
+        device: String,
+        /// What the driver said.
+        reason: String,
+    },
+    /// An environment variable that cannot be honoured.
+    #[error("{name}: {reason}")]
+    Setting {
+        /// The variable.
+        name: &'static str,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Not enough memory, even after everything kept for reuse was given back.
+    #[error("out of memory: {wanted} bytes do not fit; make batches smaller")]
+    OutOfMemory {
+        /// Bytes asked for; 0 where the driver ran out on its own account.
+        wanted: usize,
+    },
+    /// The device, or this process's use of it, is broken for good: nothing on it can be used again.
+    #[error("the device is lost: {reason}; what it was computing has to be computed elsewhere")]
+    Lost {
+        /// What the driver said.
+        reason: String,
+    },
+    /// No way to get machine code for a program: no compiler, and no bundle that has it.
+    #[error(
+        "{program} cannot be compiled: {reason}; install NVRTC, name its library in MODMILL_NVRTC, or \
+         name a bundle of compiled kernels in MODMILL_CUDA_BUNDLE"
+    )]
+    NoCompiler {
+        /// The program wanted.
+        program: String,
+        /// Where was looked.
+        reason: String,
+    },
+    /// The emulated device found no C++ compiler.
+    #[error("no C++ compiler for the emulated device: {reason}; install one, or name it in CXX")]
+    NoHostCompiler {
+        /// What was tried.
+        reason: String,
+    },
+    /// The compiler did not accept a program.
+    #[error("{program} does not compile:\n{log}")]
+    Compile {
+        /// The program.
+        program: String,
+        /// What the compiler wrote.
+        log: String,
+    },
+    /// Machine code that this driver or this machine does not accept.
+    #[error(
+        "the compiled form of {program} is refused: {reason}; a compiler newer than the driver does this: \
+         update the driver, or name an older NVRTC in MODMILL_NVRTC"
+    )]
+    Refused {
+        /// The program.
+        program: String,
+        /// What the loader said.
+        reason: String,
+    },
+    /// A program has no kernel of this name.
+    #[error("there is no kernel {name:?}")]
+    NoKernel {
+        /// The name asked for.
+        name: String,
+    },
+    /// Bytes outside of a buffer.
+    #[error("bytes {start} to {end} are outside of a buffer of {bytes} bytes")]
+    OutOfRange {
+        /// First byte.
+        start: usize,
+        /// One behind the last byte.
+        end: usize,
+        /// Bytes there are.
+        bytes: usize,
+    },
+    /// A call that failed for another reason; the device can still be used.
+    #[error("{call} failed: {reason}")]
+    Call {
+        /// The function called.
+        call: &'static str,
+        /// What it said.
+        reason: String,
+    },
+}

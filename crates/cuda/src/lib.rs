@@ -1,0 +1,26 @@
+//! The CUDA backend: kernels in CUDA C++, embedded here and compiled at run time for the device and
+//! the size at hand.
+//!
+//! A [`Device`] is a GPU or an emulated one; both have the same memory, streams and launches, so that
+//! everything above is tested on machines without a GPU. Nothing of CUDA is needed to build, and at
+//! run time its libraries are loaded where they are found.
+
+pub mod bundle;
+pub mod cache;
+pub mod compiler;
+pub mod device;
+mod driver;
+pub mod emulator;
+mod error;
+mod library;
+mod memo;
+pub mod sources;
+
+pub use compiler::Program;
+pub use device::{
+    Attributes, Buffer, Contents, Device, Event, Gpus, HostBuffer, Kernel, KernelArguments, Module,
+    Properties, Shape, Stream,
+};
+pub use emulator::Faults;
+pub use error::{Error, Result};
+pub use sources::Source;

@@ -1,0 +1,32 @@
+//! Programs that are ready, by their digests.
+
+use crate::compiler::Digest;
+use crate::error::Result;
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
+/// A place for one value, locked while it is made.
+type Slot<T> = Arc<Mutex<Option<T>>>;
+
+/// Values that are made once: of those who want the same, one makes it and the others wait; those who
+/// want something else go on.
+pub(crate) struct Memo<T>(LazyLock<Mutex<HashMap<Digest, Slot<T>>>>);
+
+impl<T: Clone> Memo<T> {
+    pub(crate) const fn new() -> Self {
+        Self(LazyLock::new(Mutex::default))
+    }
+
+    /// The value of this key; nothing is kept where it cannot be made.
+    pub(crate) fn get(&self, key: &Digest, make: impl FnOnce() -> Result<T>) -> Result<T> {
+        let slot = {
+            let mut slots = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            slots.entry(*key).or_default().clone()
+        };
+        let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*slot {
+            Some(value) => Ok(value.clone()),
+            None => Ok(slot.insert(make()?).clone()),
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! The kernels' sources, embedded in the program.
+
+/// A file that programs include by its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Source {
+    /// The name in `#include "name"`.
+    pub name: &'static str,
+    /// What is in it.
+    pub text: &'static str,
+}
+
+impl Source {
+    /// Whether this file is for the emulated device only (`.hpp`); a GPU's compiler does not see it.
+    #[must_use]
+    pub fn is_for_emulator(&self) -> bool {
+        self.name.ends_with(".hpp")
+    }
+}
+
+macro_rules! sources {
+    ($($name:literal),+ $(,)?) => {
+        /// Every file of `crates/cuda/kernels`.
+        pub const ALL: &[Source] =
+            &[$(Source { name: $name, text: include_str!(concat!("../kernels/", $name)) }),+];
+    };
+}
+
+sources! {
+    "call.cuh",
+    "constants.cuh",
+    "device.cuh",
+    "emulator.hpp",
+    "operations.cuh",
+    "two_pass.cuh",
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_is_embedded() {
+        let folder = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/kernels")).unwrap();
+        let mut files: Vec<_> =
+            folder.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        files.sort();
+        assert_eq!(files, ALL.iter().map(|source| source.name).collect::<Vec<_>>());
+    }
+}
