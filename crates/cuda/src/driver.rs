@@ -2,6 +2,8 @@
 
 mod api;
 mod gpu;
+#[cfg(test)]
+mod tests;
 
 use crate::compiler::Compiler;
 use crate::device::{Device, Gpus};
@@ -63,19 +65,4 @@ fn ordinals(wanted: Option<&str>, count: u32) -> Result<Vec<u32>> {
         }
     }
     Ok(ordinals)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lists_of_gpus_are_read() {
-        assert_eq!(ordinals(None, 3), Ok(vec![0, 1, 2]));
-        assert_eq!(ordinals(Some("2, 0,2"), 3), Ok(vec![2, 0]));
-        assert_eq!(ordinals(Some(""), 3), Ok(vec![]));
-        for bad in ["3", "one", "-1", "0;1"] {
-            assert!(matches!(ordinals(Some(bad), 3), Err(Error::Setting { .. })), "{bad}");
-        }
-    }
 }

@@ -4,6 +4,15 @@
 //! NVRTC under its own list of names only, and it is built for one version of CUDA. Here a missing
 //! library is an error like any other, and few functions are needed.
 
+use std::error::Error;
+use std::iter::successors;
+
+/// An error with what caused it: a loader's own message says only that it failed.
+pub(crate) fn reason(error: &(dyn Error + 'static)) -> String {
+    let chain = successors(Some(error), |&error| error.source());
+    chain.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+}
+
 /// Copies function pointers out of a library into a struct that keeps it loaded.
 macro_rules! api {
     ($(#[$doc:meta])* struct $name:ident { $($field:ident = $symbol:literal: fn($($type:ty),*),)+ }) => {

@@ -30,7 +30,9 @@ sources! {
     "constants.cuh",
     "device.cuh",
     "emulator.hpp",
+    "groups.cuh",
     "operations.cuh",
+    "row.cuh",
     "two_pass.cuh",
 }
 

@@ -5,8 +5,11 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 /// Its names, newest first. A bare name is looked for by the system's loader.
-const NAMES: &[&str] =
-    &["libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12", "nvrtc64_130_0.dll", "nvrtc64_120_0.dll"];
+const NAMES: &[&str] = if cfg!(windows) {
+    &["nvrtc64_130_0.dll", "nvrtc64_120_0.dll"]
+} else {
+    &["libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12"]
+};
 
 /// Loads NVRTC: the file that `MODMILL_NVRTC` names and no other, or else the first that loads.
 pub(super) fn nvrtc() -> Result<Nvrtc, String> {
@@ -18,8 +21,8 @@ pub(super) fn nvrtc() -> Result<Nvrtc, String> {
     let in_folders = folders.iter().flat_map(|folder| NAMES.iter().map(|name| folder.join(name)));
     let mut candidates = NAMES.iter().map(PathBuf::from).chain(in_folders.filter(|file| file.exists()));
     candidates.find_map(|file| Nvrtc::load(&file).ok()).ok_or_else(|| {
-        let places: Vec<_> = folders.iter().map(|folder| folder.display().to_string()).collect();
-        format!("NVRTC was looked for in the system's library folders, {}", places.join(", "))
+        let places = folders.iter().map(|folder| format!(", {}", folder.display()));
+        format!("there is no NVRTC in the system's library folders{}", places.collect::<String>())
     })
 }
 

@@ -4,10 +4,10 @@
 
 use super::program::{Architecture, Program};
 use crate::error::{Error, Result};
-use crate::library::api;
+use crate::library::{self, api};
 use libloading::Library;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::ptr;
 
 type Handle = *mut c_void;
@@ -31,6 +31,8 @@ api! {
 pub(super) struct Nvrtc {
     api: Api,
     version: String,
+    /// What it loads by name when it compiles.
+    _builtins: Vec<Library>,
 }
 
 impl Nvrtc {
@@ -38,13 +40,13 @@ impl Nvrtc {
     pub(super) fn load(file: &Path) -> std::result::Result<Self, String> {
         // SAFETY: loading a library runs its initialisers; this is NVIDIA's, or a file that the user
         // names as such.
-        let library = unsafe { Library::new(file) }.map_err(|error| error.to_string())?;
+        let library = unsafe { Library::new(file) }.map_err(|error| library::reason(&error))?;
         // SAFETY: as above.
-        let api = unsafe { Api::new(library) }.map_err(|error| error.to_string())?;
+        let api = unsafe { Api::new(library) }.map_err(|error| library::reason(&error))?;
         let (mut major, mut minor) = (0, 0);
         // SAFETY: writes two numbers.
         match unsafe { (api.version)(&mut major, &mut minor) } {
-            0 => Ok(Self { api, version: format!("{major}.{minor}") }),
+            0 => Ok(Self { api, version: format!("{major}.{minor}"), _builtins: builtins(file) }),
             code => Err(format!("nvrtcVersion fails with code {code}")),
         }
     }
@@ -68,6 +70,19 @@ impl Nvrtc {
         code.filter(|code| !code.is_empty())
             .ok_or_else(|| failed(program, "the compiler made no machine code".to_owned()))
     }
+}
+
+/// The library of built-in functions beside the compiler. The compiler asks the system's loader for it
+/// by its name, which finds it only in the system's folders, or where it is loaded already.
+fn builtins(file: &Path) -> Vec<Library> {
+    let is_builtins = |path: &PathBuf| {
+        path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("libnvrtc-builtins.so"))
+    };
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let files = folder.and_then(|folder| folder.read_dir().ok()).into_iter().flatten().flatten();
+    let files = files.map(|entry| entry.path()).filter(is_builtins);
+    // SAFETY: runs the initialisers of a library of NVIDIA's; without it compiling fails, and says so.
+    files.filter_map(|file| unsafe { Library::new(file) }.ok()).collect()
 }
 
 fn failed(program: &Program, log: String) -> Error {

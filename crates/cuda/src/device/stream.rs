@@ -40,9 +40,14 @@ impl Line {
         self.started.fetch_add(1, Ordering::SeqCst) + 1
     }
 
+    /// Whether the operation of this number is known to have ended.
+    pub(super) fn has_ended(&self, number: u64) -> bool {
+        self.ended.load(Ordering::SeqCst) >= number
+    }
+
     /// Returns when the operation of this number has ended.
     pub(super) fn settle(&self, number: u64) -> Result<()> {
-        match self.ended.load(Ordering::SeqCst) >= number {
+        match self.has_ended(number) {
             true => Ok(()),
             false => self.synchronize(),
         }

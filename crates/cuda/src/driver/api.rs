@@ -2,7 +2,7 @@
 #![allow(unsafe_code)] // calls a C library
 
 use crate::error::{Error, Result};
-use crate::library::api;
+use crate::library::{self, api};
 use libloading::Library;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::ptr;
@@ -65,20 +65,20 @@ api! {
 
 /// The names of the driver's library. It is part of the driver, never of the toolkit: what is found
 /// under the toolkit's folders is a stub.
-const NAMES: &[&str] = &["libcuda.so.1", "libcuda.so", "nvcuda.dll"];
+const NAMES: &[&str] = if cfg!(windows) { &["nvcuda.dll"] } else { &["libcuda.so.1", "libcuda.so"] };
 
 impl Api {
     /// Loads the driver's library and starts the driver.
     pub(super) fn start(names: &[&str]) -> Result<Self> {
-        let mut reason = String::new();
-        let library = names.iter().find_map(|name| {
-            // SAFETY: runs the initialisers of the system's driver.
-            unsafe { Library::new(*name) }.inspect_err(|error| reason = error.to_string()).ok()
-        });
-        let library = library.ok_or(Error::NoDriver { reason })?;
+        // SAFETY: runs the initialisers of the system's driver.
+        let mut tried = names.iter().map(|name| unsafe { Library::new(*name) });
+        let first = tried.next().unwrap_or(Err(libloading::Error::DlOpenUnknown));
+        let library = first.or_else(|error| {
+            tried.find_map(std::result::Result::ok).ok_or(Error::NoDriver { reason: library::reason(&error) })
+        })?;
         let too_old = |found| Error::DriverTooOld { found, needed: version_text(OLDEST) };
         // SAFETY: the driver's library has the interface of `cuda.h`.
-        let api = unsafe { Self::new(library) }.map_err(|error| too_old(error.to_string()))?;
+        let api = unsafe { Self::new(library) }.map_err(|error| too_old(library::reason(&error)))?;
         let mut version = 0;
         // SAFETY: may be called before anything else; writes a number.
         api.check("cuDriverGetVersion", unsafe { (api.driver_version)(&mut version) })?;
@@ -86,15 +86,11 @@ impl Api {
             return Err(too_old(format!("it is for CUDA {}", version_text(version))));
         }
         // SAFETY: may be called at any time.
-        let code = unsafe { (api.init)(0) };
-        match code {
+        match unsafe { (api.init)(0) } {
+            0 => Ok(api),
             NO_DEVICE => Err(Error::NoDevice),
-            _ => api.check("cuInit", code).map_err(|error| match error {
-                Error::Call { reason, .. } => Error::NoDriver { reason },
-                error => error,
-            }),
-        }?;
-        Ok(api)
+            code => Err(Error::NoDriver { reason: api.explain(code) }),
+        }
     }
 
     /// Loads the system's driver.

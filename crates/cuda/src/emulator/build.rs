@@ -4,6 +4,7 @@
 use crate::cache::Cache;
 use crate::compiler::{Digest, Program};
 use crate::error::{Error, Result};
+use crate::library;
 use crate::memo::Memo;
 use libloading::Library;
 use std::env;
@@ -47,8 +48,8 @@ pub(super) fn library(program: &Program, cache: &Cache) -> Result<&'static Libra
     })
 }
 
-fn broken(program: &Program, error: &dyn std::error::Error) -> Error {
-    Error::Compile { program: program.name.clone(), log: error.to_string() }
+fn broken(program: &Program, error: &(dyn std::error::Error + 'static)) -> Error {
+    Error::Compile { program: program.name.clone(), log: library::reason(error) }
 }
 
 /// The host's C++ compiler.
