@@ -39,7 +39,7 @@ fn program() -> Program {
         main: MAIN.to_owned(),
         files: sources::ALL,
         defines: defines.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec(),
-        options: vec!["--an-option-for-gpus-only".to_owned()],
+        options: vec!["-lineinfo".to_owned()], // unknown to the host's compiler
         specific: false,
     }
 }
@@ -73,18 +73,54 @@ fn a_kernel_gives_the_right_words() {
     let Some(kernel) = kernel(&device) else { return };
     assert_eq!(kernel.attributes().max_threads, 1024);
     assert_eq!((kernel.occupancy(128, 0), kernel.occupancy(1024, 200 << 10)), (Ok(16), Ok(1)));
+    run_kernel(&device, &kernel);
+}
+
+#[test]
+fn gpus_do_as_the_emulated_device_does() {
+    let gpus = match Device::gpus() {
+        Ok(gpus) => gpus,
+        Err(error) => {
+            assert!(std::env::var_os("MODMILL_REQUIRE_GPU").is_none_or(|value| value != "1"), "{error}");
+            return println!("skipped: {error}");
+        }
+    };
+    for device in gpus.devices {
+        let kernel = kernel(&device).unwrap();
+        println!("{device:?}: {:?}", kernel.attributes());
+        assert!(kernel.attributes().registers > 0);
+        let most = device.properties().shared_per_block - kernel.attributes().shared_bytes;
+        assert_eq!(kernel.occupancy(64, most), Ok(1));
+        assert!(kernel.occupancy(64, 0).unwrap() > 1);
+        run_kernel(&device, &kernel);
+        copy_parts(&device);
+        share_among_threads(&device);
+        let most = Shape { shared_bytes: most, ..SHAPE };
+        let stream = device.stream().unwrap();
+        // SAFETY: no words are touched.
+        unsafe { stream.launch(&kernel, most, &Call { words: 0, count: 0 }, &[]) }.unwrap();
+        stream.synchronize().unwrap();
+        let bytes = device.properties().memory_bytes;
+        let error = device.buffer(2 * bytes, Contents::Public).err();
+        assert!(matches!(error, Some(Error::OutOfMemory { wanted }) if wanted >= 2 * bytes), "{error:?}");
+        device.buffer(1 << 20, Contents::Secret).unwrap();
+    }
+}
+
+fn run_kernel(device: &Device, kernel: &Kernel) {
     let mut host = device.host_buffer(400, Contents::Public).unwrap();
     let buffer = device.buffer(400, Contents::Public).unwrap();
     let (stream, start, end) = (device.stream().unwrap(), device.event().unwrap(), device.event().unwrap());
     host.words_mut().copy_from_slice(&(0..100).collect::<Vec<u32>>());
     start.record(&stream).unwrap();
     stream.copy_in(&host, 0..400, &buffer, 0).unwrap();
-    launch(&stream, &kernel, &buffer).unwrap();
+    launch(&stream, kernel, &buffer).unwrap();
     end.record(&stream).unwrap();
     let other = device.stream().unwrap();
     other.wait(&end).unwrap();
     other.copy_out(&buffer, 0..400, &mut host, 0).unwrap();
     other.synchronize().unwrap();
+    end.synchronize().unwrap();
     let expected: Vec<u32> = (0..100).map(|i| i / 4 * 4 + (i + 1) % 4 + 100).collect();
     assert_eq!(host.words(), expected);
     assert!(end.elapsed_ms(&start).unwrap() >= 0.0);
@@ -93,7 +129,10 @@ fn a_kernel_gives_the_right_words() {
 
 #[test]
 fn parts_of_buffers_are_copied_and_filled() {
-    let device = device(Faults::default());
+    copy_parts(&device(Faults::default()));
+}
+
+fn copy_parts(device: &Device) {
     let mut host = device.host_buffer(16, Contents::Public).unwrap();
     let (buffer, stream) = (device.buffer(16, Contents::Public).unwrap(), device.stream().unwrap());
     host.copy_from_slice(b"0123456789abcdef");
@@ -226,13 +265,16 @@ fn errors_carry_what_the_compiler_wrote() {
 #[test]
 fn threads_share_a_device_and_its_programs() {
     let device = device(Faults::default());
-    if kernel(&device).is_none() {
-        return;
+    if kernel(&device).is_some() {
+        share_among_threads(&device);
     }
+}
+
+fn share_among_threads(device: &Device) {
     thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
-                let kernel = kernel(&device).unwrap();
+                let kernel = kernel(device).unwrap();
                 let stream = device.stream().unwrap();
                 for _ in 0..20 {
                     let buffer = device.buffer(512, Contents::Secret).unwrap();
