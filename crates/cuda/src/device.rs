@@ -1,6 +1,6 @@
 //! A device: a GPU or an emulated one, its memory, streams and compiled programs.
 //!
-//! Everything here is written once, over the raw operations of [`platform`]: who owns what, what is
+//! Everything here is written once, over the raw operations of `platform`: who owns what, what is
 //! reused, and that nothing is given back while the device still works with it.
 #![allow(unsafe_code)] // frees what is kept for reuse
 

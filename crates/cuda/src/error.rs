@@ -24,7 +24,9 @@ pub enum Error {
         needed: String,
     },
     /// A driver, but nothing to drive.
-    #[error("the NVIDIA driver sees no GPU; are they hidden by CUDA_VISIBLE_DEVICES or the container?")]
+    #[error(
+        "the NVIDIA driver sees no GPU; is it hidden by MODMILL_CUDA_DEVICES, CUDA_VISIBLE_DEVICES or a container?"
+    )]
     NoDevice,
     /// Another process has the device to itself.
     #[error("{device} is busy or closed to us: {reason}; see its compute mode in nvidia-smi")]

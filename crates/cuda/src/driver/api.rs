@@ -63,19 +63,16 @@ api! {
     }
 }
 
-/// The names of the driver's library. It is part of the driver, never of the toolkit: what is found
+/// The name of the driver's library. It is part of the driver, never of the toolkit: what is found
 /// under the toolkit's folders is a stub.
-const NAMES: &[&str] = if cfg!(windows) { &["nvcuda.dll"] } else { &["libcuda.so.1", "libcuda.so"] };
+const NAME: &str = if cfg!(windows) { "nvcuda.dll" } else { "libcuda.so.1" };
 
 impl Api {
     /// Loads the driver's library and starts the driver.
-    pub(super) fn start(names: &[&str]) -> Result<Self> {
+    pub(super) fn start(name: &str) -> Result<Self> {
         // SAFETY: runs the initialisers of the system's driver.
-        let mut tried = names.iter().map(|name| unsafe { Library::new(*name) });
-        let first = tried.next().unwrap_or(Err(libloading::Error::DlOpenUnknown));
-        let library = first.or_else(|error| {
-            tried.find_map(std::result::Result::ok).ok_or(Error::NoDriver { reason: library::reason(&error) })
-        })?;
+        let library = unsafe { Library::new(name) }
+            .map_err(|error| Error::NoDriver { reason: library::reason(&error) })?;
         let too_old = |found| Error::DriverTooOld { found, needed: version_text(OLDEST) };
         // SAFETY: the driver's library has the interface of `cuda.h`.
         let api = unsafe { Self::new(library) }.map_err(|error| too_old(library::reason(&error)))?;
@@ -95,7 +92,7 @@ impl Api {
 
     /// Loads the system's driver.
     pub(super) fn of_system() -> Result<Self> {
-        Self::start(NAMES)
+        Self::start(NAME)
     }
 
     /// The version of CUDA that the driver is for.

@@ -46,7 +46,7 @@ fn start(macros: &[&str]) -> Option<(TempDir, Result<Api>)> {
         return None;
     };
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    Some((folder, Api::start(&[library.to_str().unwrap()])))
+    Some((folder, Api::start(library.to_str().unwrap())))
 }
 
 /// A compiler whose bundle has two programs: one that the driver accepts, and one that it does not.
@@ -76,7 +76,7 @@ fn lists_of_gpus_are_read() {
 
 #[test]
 fn failures_to_start_are_told_apart() {
-    let nowhere = Api::start(&["/nowhere/libcuda.so"]).err();
+    let nowhere = Api::start("/nowhere/libcuda.so").err();
     assert!(matches!(nowhere, Some(Error::NoDriver { .. })), "{nowhere:?}");
     let Some((_, none)) = start(&["-DINIT=100"]) else { return };
     assert_eq!(none.err(), Some(Error::NoDevice));
