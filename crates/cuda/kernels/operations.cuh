@@ -13,7 +13,8 @@ struct Items {
     // Rounds that every group makes, so that warps stay together.
     DEVICE u32 rounds() const { return (count + groups - 1) / groups; }
     DEVICE u32 item(u32 round) const { return smaller(round * groups + group, count - 1); }
-    DEVICE bool stores(u32 round) const { return round * groups + group < count; }
+    // Words of a result to store: none where an item is repeated.
+    DEVICE u32 stored(u32 round, u32 length) const { return round * groups + group < count ? length : 0; }
 };
 
 // x = R^2 mod N, left in table entry `index` as well.
@@ -34,7 +35,7 @@ DEVICE void enter(Field& field, const Operand& a, u32 item, u32 square_index) {
 DEVICE void leave(Field& field, const Call& call, u32 round, const Items& items, u32 spare_index) {
     field.set_y_to_one(spare_index);
     field.multiply();
-    if (items.stores(round)) field.store(call.results + (u64)items.item(round) * call.result_stride, call.result_length);
+    field.store(call.results + (u64)items.item(round) * call.result_stride, items.stored(round, call.result_length));
 }
 
 // Bits [from, from + count) of an exponent; `count` is at most 8.
@@ -99,7 +100,7 @@ KERNEL(multiply, Call) {
         field.load(row_of(call.b, item), call.b.length);
         field.fetch(1);
         field.multiply();
-        if (items.stores(round)) field.store(call.results + (u64)item * call.result_stride, call.result_length);
+        field.store(call.results + (u64)item * call.result_stride, items.stored(round, call.result_length));
     }
 }
 
@@ -116,7 +117,7 @@ KERNEL(square, Call) {
         field.square();
         field.fetch(0);
         field.multiply();
-        if (items.stores(round)) field.store(call.results + (u64)item * call.result_stride, call.result_length);
+        field.store(call.results + (u64)item * call.result_stride, items.stored(round, call.result_length));
     }
 }
 

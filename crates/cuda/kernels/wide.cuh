@@ -1,0 +1,208 @@
+// Wide samples: 52-bit digits in doubles, products by fused multiply-adds that round toward zero
+// (Emmart, Zheng, Weems, "Faster Modular Exponentiation using Double Precision Floating Point Arithmetic
+// on the GPU"). A group of threads holds a number; row by row (CIOS), each thread adds b_i times its
+// digits of the other factor and q_i times its digits of N, and hands its lowest column down.
+//
+// Digits are at most 2^52, that one included (section II): carries need not run to the end.
+#pragma once
+
+#define SAMPLE_BITS 52
+#include "samples.cuh"
+
+// A table entry: the bits of the digits as doubles, in whole quads.
+enum { QUADS = (DIGITS + 1) / 2, ENTRY_WORDS = 4 * QUADS };
+
+// A column lives in a thread for DIGITS rows. It takes two low and two high halves of products in each,
+// at most 2^52, and once the low 52 bits of the upper neighbour's column and 12 bits of the column below.
+static_assert(4 * DIGITS + 2 < 1 << 12, "64 bits hold a column");
+// A carry of 12 bits that comes from another thread is spread over two digits.
+static_assert(THREADS == 1 || DIGITS >= 2, "a thread can take in its neighbour's carry");
+
+const double TWO_52 = 4503599627370496.0;
+const double TWO_104 = TWO_52 * TWO_52;
+
+// The bits of doubles in [2^104, 2^105] are 0x467 2^52 and the high half of a product above; of those in
+// [2^52, 2^53], 0x433 2^52 and the low half. A column starts with what cancels the exponents of all that
+// will be added to it (figure 6).
+DEVICE u64 make_initial(u64 high_count, u64 low_count) { return 0 - ((high_count * 0x467 + low_count * 0x433) << 52); }
+
+// What column j still waits for, on its way down to column 0.
+DEVICE u64 initial(int j) { return make_initial(2 * j, 2 * j + 2); }
+// A column enters above the highest digit, where it takes only high halves.
+DEVICE u64 entering() { return make_initial(2 * DIGITS, 2 * DIGITS); }
+
+// a b as high 2^52 + low, both with their exponents (figures 4 and 8). Exact also for a = b = 2^52: the
+// bits of doubles go on counting from 2^105 - 2^52 to 2^105.
+struct Product {
+    u64 high, low;
+    DEVICE Product(double a, double b) {
+        double upper = fma_toward_zero(a, b, TWO_104);
+        high = bits_of(upper);
+        low = bits_of(fma_toward_zero(a, b, (TWO_104 + TWO_52) - upper));
+    }
+};
+
+// For digit <= 2^52.
+DEVICE double double_from(u64 digit) { return double_of(digit + bits_of(TWO_52)) - TWO_52; }
+DEVICE u64 digit_from(double digit) { return bits_of(digit + TWO_52) - bits_of(TWO_52); }
+
+// Arithmetic modulo one number: a running value x, a second factor y, and a table of kept values. The
+// group shares y as bits of doubles.
+struct Field {
+    Group group;
+    Table<QUADS> table;
+    double x[DIGITS], modulus[DIGITS];
+    double inverse; // -1/N mod 2^52
+
+    DEVICE void open(Quad* scratch) {
+        group.open();
+        table.open(scratch);
+    }
+
+    DEVICE void read(const u32* row, u32 length, double* out) const {
+        u64 digits[DIGITS];
+        group.read(row, length, digits);
+#pragma unroll
+        for (int j = 0; j < DIGITS; j++) out[j] = double_from(digits[j]);
+    }
+
+    DEVICE void load_modulus(const u32* constants) {
+        inverse = double_from(((u64)constants[1] << 32 | constants[0]) & SAMPLE_MASK);
+        read(modulus_in(constants), WORDS, modulus);
+    }
+
+    // x = the integer in a row.
+    DEVICE void load(const u32* row, u32 length) { read(row, length, x); }
+
+    // y = 1, the integer.
+    DEVICE void set_y_to_one(u32) const {
+        group.meet();
+#pragma unroll
+        for (int j = 0; j < DIGITS; j++) group.own_digit(j) = j == 0 && group.rank == 0 ? bits_of(1.0) : 0;
+        group.meet();
+    }
+
+    // Table entry `index` = x.
+    DEVICE void keep(u32 index) const {
+#pragma unroll
+        for (int i = 0; i < QUADS; i++) {
+            u64 low = bits_of(x[2 * i]), high = 2 * i + 1 < DIGITS ? bits_of(x[2 * i + 1]) : 0;
+            Quad quad = {{(u32)low, (u32)(low >> 32), (u32)high, (u32)(high >> 32)}};
+            table.quad(index, i) = quad;
+        }
+    }
+
+    // Digits 2i and 2i + 1 of y.
+    DEVICE void set_y(int i, const Quad& quad) const {
+        group.own_digit(2 * i) = (u64)quad.word[1] << 32 | quad.word[0];
+        if (2 * i + 1 < DIGITS) group.own_digit(2 * i + 1) = (u64)quad.word[3] << 32 | quad.word[2];
+    }
+
+    // y = table entry `index`, which must be public.
+    DEVICE void fetch(u32 index) const {
+        group.meet();
+        for (int i = 0; i < QUADS; i++) set_y(i, table.quad(index, i));
+        group.meet();
+    }
+
+    // y = table entry `index` by reading all `entries`.
+    DEVICE void select(u32 index, u32 entries) const {
+        group.meet();
+#pragma unroll 1
+        for (int i = 0; i < QUADS; i++) set_y(i, table.select(index, entries, i));
+        group.meet();
+    }
+
+    // x = table entry `index`, which must be public.
+    DEVICE void take(u32 index) {
+#pragma unroll
+        for (int i = 0; i < QUADS; i++) {
+            Quad quad = table.quad(index, i);
+            x[2 * i] = double_of((u64)quad.word[1] << 32 | quad.word[0]);
+            if (2 * i + 1 < DIGITS) x[2 * i + 1] = double_of((u64)quad.word[3] << 32 | quad.word[2]);
+        }
+    }
+
+    // The digit q < 2^52 with column + q N = 0 modulo 2^52, as the first thread finds it (figure 9: the
+    // low half of a product as a number, without its exponent).
+    DEVICE double quotient(u64 column) const {
+        double low = double_from(column & SAMPLE_MASK);
+        double upper = fma_toward_zero(low, inverse, TWO_104);
+        return group.from_first(fma_toward_zero(low, inverse, TWO_104 - upper));
+    }
+
+    // columns = (columns + b x + q N) / 2^52. The lowest product comes first, as the quotient waits for it.
+    DEVICE void add_row(u64* columns, double b) const {
+        Product first(x[0], b);
+        u64 lowest = columns[0] + first.low;
+        double q = quotient(lowest);
+        Product cancel(modulus[0], q);
+        lowest += cancel.low;
+        u64 high = first.high + cancel.high;
+#pragma unroll
+        for (int j = 1; j < DIGITS; j++) {
+            Product product(x[j], b), multiple(modulus[j], q);
+            columns[j - 1] = columns[j] + high + product.low + multiple.low;
+            high = product.high + multiple.high;
+        }
+        columns[DIGITS - 1] = entering() + high;
+        // The low 52 bits go to the lower neighbour. In the first thread they are zero, and so is what
+        // the last one gets.
+        if (THREADS > 1) columns[DIGITS - 1] += group.from_above(lowest & SAMPLE_MASK);
+        columns[0] += lowest >> SAMPLE_BITS;
+    }
+
+    // x = columns, digits of at most 2^52 (figure 10). Within a thread carries run through; what leaves it,
+    // below 2^12, is added to two digits of the next, and leaves at most 1 for the second. Nothing
+    // leaves the last thread, as the number is below R.
+    DEVICE void resolve(u64* columns) {
+        u64 carry = 0;
+#pragma unroll
+        for (int j = 0; j < DIGITS; j++) {
+            columns[j] += carry;
+            carry = columns[j] >> SAMPLE_BITS;
+            columns[j] &= SAMPLE_MASK;
+        }
+        if (THREADS > 1) {
+            columns[0] += group.from_below((u32)carry);
+            columns[1] += columns[0] >> SAMPLE_BITS;
+            columns[0] &= SAMPLE_MASK;
+        }
+#pragma unroll
+        for (int j = 0; j < DIGITS; j++) x[j] = double_from(columns[j]);
+    }
+
+    // x = x y / R modulo N (figure 9).
+    DEVICE void multiply() {
+        u64 columns[DIGITS];
+#pragma unroll
+        for (int j = 0; j < DIGITS; j++) columns[j] = initial(j);
+#pragma unroll 1
+        for (int i = 0; i < ROWS; i++) add_row(columns, double_of(group.shared_digit(i)));
+#pragma unroll
+        for (int j = 0; j < DIGITS; j++) columns[j] -= initial(j);
+        resolve(columns);
+    }
+
+    // x = x^2 / R modulo N; y is lost.
+    DEVICE void square() {
+        group.meet();
+#pragma unroll
+        for (int j = 0; j < DIGITS; j++) group.own_digit(j) = bits_of(x[j]);
+        group.meet();
+        multiply();
+    }
+
+    // Writes x, below 2N, as the canonical integer; a length of 0 writes nothing.
+    DEVICE void store(u32* row, u32 length) const {
+        u64 digits[DIGITS], n[DIGITS];
+#pragma unroll
+        for (int j = 0; j < DIGITS; j++) {
+            digits[j] = digit_from(x[j]);
+            n[j] = digit_from(modulus[j]);
+        }
+        group.normalize(digits);
+        group.subtract_if_greater(digits, n);
+        group.write(digits, row, length);
+    }
+};
