@@ -2,9 +2,9 @@
 // al., as in Emmart, Zheng, Weems, "Faster Modular Exponentiation Using Double Precision Floating
 // Point Arithmetic on the GPU", section II, figure 7).
 //
-// Carries between threads are resolved for all at once, in constant time: each thread says whether a
-// carry leaves it and whether it would pass one on, and one addition of these bits, a bit per thread,
-// finds what enters every thread.
+// Carries between threads are resolved for all at once, in constant time, by carry look-ahead on votes
+// (Dong et al., as reported there): each thread says whether a carry leaves it and whether it would
+// pass one on, and one addition of these bits, a bit per thread, finds what enters every thread.
 #pragma once
 
 // This thread's place in its group.

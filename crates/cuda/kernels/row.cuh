@@ -17,8 +17,8 @@ enum {
     PART = WORDS / THREADS, // words of a thread
     HALF = PART / 2,
     QUADS = (PART + 3) / 4,
-    ENTRY_WORDS = 4 * QUADS,          // of a kept number, per thread
-    UNROLL = PART <= 16 ? QUADS : 2,  // quads of rows in a row, so that code stays in the cache
+    ENTRY_WORDS = 4 * QUADS,         // of a kept number, per thread
+    UNROLL = PART <= 16 ? QUADS : 2, // quads of rows unrolled: all where the code stays small
 };
 static_assert(WORDS % (2 * THREADS) == 0, "every thread holds whole pairs of words");
 
