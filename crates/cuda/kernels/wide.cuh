@@ -3,7 +3,7 @@
 // on the GPU"). A group of threads holds a number; row by row (CIOS), each thread adds b_i times its
 // digits of the other factor and q_i times its digits of N, and hands its lowest column down.
 //
-// Digits are at most 2^52, that one included (section II): carries need not run to the end.
+// Digits are at most 2^52, that one included (section II), so that carries need not run to the end.
 #pragma once
 
 #define SAMPLE_BITS 52
@@ -14,9 +14,11 @@ enum { QUADS = (DIGITS + 1) / 2, ENTRY_WORDS = 4 * QUADS };
 
 // A column lives in a thread for DIGITS rows. It takes two low and two high halves of products in each,
 // at most 2^52, and once the low 52 bits of the upper neighbour's column and 12 bits of the column below.
-static_assert(4 * DIGITS + 2 < 1 << 12, "64 bits hold a column");
+// A column of a square takes less, but one of its own and one of the upper half are added to it.
+static_assert(6 * DIGITS + 2 < 1 << 12, "64 bits hold a column");
 // A carry of 12 bits that comes from another thread is spread over two digits.
 static_assert(THREADS == 1 || DIGITS >= 2, "a thread can take in its neighbour's carry");
+static_assert(THREADS > 1 || ROWS == DIGITS, "a thread alone has no digits to spare");
 
 const double TWO_52 = 4503599627370496.0;
 const double TWO_104 = TWO_52 * TWO_52;
@@ -26,10 +28,10 @@ const double TWO_104 = TWO_52 * TWO_52;
 // will be added to it (figure 6).
 DEVICE u64 make_initial(u64 high_count, u64 low_count) { return 0 - ((high_count * 0x467 + low_count * 0x433) << 52); }
 
-// What column j still waits for, on its way down to column 0.
-DEVICE u64 initial(int j) { return make_initial(2 * j, 2 * j + 2); }
-// A column enters above the highest digit, where it takes only high halves.
-DEVICE u64 entering() { return make_initial(2 * DIGITS, 2 * DIGITS); }
+// For `each` products a row: what column j still waits for, on its way down to column 0. A column enters
+// above the highest digit, where it takes only high halves.
+DEVICE u64 initial(int j, int each) { return make_initial(each * j, each * (j + 1)); }
+DEVICE u64 entering(int each) { return make_initial(each * DIGITS, each * DIGITS); }
 
 // a b as high 2^52 + low, both with their exponents (figures 4 and 8). Exact also for a = b = 2^52: the
 // bits of doubles go on counting from 2^105 - 2^52 to 2^105.
@@ -137,7 +139,6 @@ struct Field {
         u64 lowest = columns[0] + first.low;
         double q = quotient(lowest);
         Product cancel(modulus[0], q);
-        lowest += cancel.low;
         u64 high = first.high + cancel.high;
 #pragma unroll
         for (int j = 1; j < DIGITS; j++) {
@@ -145,9 +146,28 @@ struct Field {
             columns[j - 1] = columns[j] + high + product.low + multiple.low;
             high = product.high + multiple.high;
         }
-        columns[DIGITS - 1] = entering() + high;
-        // The low 52 bits go to the lower neighbour. In the first thread they are zero, and so is what
-        // the last one gets.
+        hand_down(columns, lowest + cancel.low, entering(2) + high);
+    }
+
+    // columns = (columns + q N) / 2^52.
+    DEVICE void reduce_row(u64* columns) const {
+        u64 lowest = columns[0];
+        double q = quotient(lowest);
+        Product cancel(modulus[0], q);
+        u64 high = cancel.high;
+#pragma unroll
+        for (int j = 1; j < DIGITS; j++) {
+            Product multiple(modulus[j], q);
+            columns[j - 1] = columns[j] + high + multiple.low;
+            high = multiple.high;
+        }
+        hand_down(columns, lowest + cancel.low, entering(1) + high);
+    }
+
+    // The low 52 bits of the lowest column go to the lower neighbour. In the first thread they are zero,
+    // and so is what the last one gets.
+    DEVICE void hand_down(u64* columns, u64 lowest, u64 highest) const {
+        columns[DIGITS - 1] = highest;
         if (THREADS > 1) columns[DIGITS - 1] += group.from_above(lowest & SAMPLE_MASK);
         columns[0] += lowest >> SAMPLE_BITS;
     }
@@ -176,21 +196,67 @@ struct Field {
     DEVICE void multiply() {
         u64 columns[DIGITS];
 #pragma unroll
-        for (int j = 0; j < DIGITS; j++) columns[j] = initial(j);
+        for (int j = 0; j < DIGITS; j++) columns[j] = initial(j, 2);
 #pragma unroll 1
         for (int i = 0; i < ROWS; i++) add_row(columns, double_of(group.shared_digit(i)));
 #pragma unroll
-        for (int j = 0; j < DIGITS; j++) columns[j] -= initial(j);
+        for (int j = 0; j < DIGITS; j++) columns[j] -= initial(j, 2);
         resolve(columns);
     }
 
-    // x = x^2 / R modulo N; y is lost.
+    // x = x^2 / R modulo N; y is lost. A group squares as it multiplies; a thread that has the whole number
+    // takes products of different digits once, and reduces the lower half: (L + H R) / R = L / R + H.
     DEVICE void square() {
-        group.meet();
+        if (THREADS == 1) {
+            u64 columns[DIGITS];
+            square_columns(columns);
 #pragma unroll
-        for (int j = 0; j < DIGITS; j++) group.own_digit(j) = bits_of(x[j]);
-        group.meet();
-        multiply();
+            for (int j = 0; j < DIGITS; j++) columns[j] += initial(j, 1);
+#pragma unroll 1
+            for (int i = 0; i < ROWS; i++) reduce_row(columns);
+#pragma unroll
+            for (int j = 0; j < DIGITS; j++) columns[j] += group.own_digit(j) - initial(j, 1);
+            resolve(columns);
+        } else {
+            group.meet();
+#pragma unroll
+            for (int j = 0; j < DIGITS; j++) group.own_digit(j) = bits_of(x[j]);
+            group.meet();
+            multiply();
+        }
+    }
+
+    // x^2, column by column: the lower half of them, and the upper half to the shared digits.
+    DEVICE void square_columns(u64* lower) const {
+        u64 crossed = 0, squared = 0; // high halves for this column
+        int crossed_count = 0;
+#pragma unroll
+        for (int k = 0; k < 2 * DIGITS; k++) {
+            u64 column = 0, high = 0;
+            int count = 0;
+#pragma unroll
+            for (int i = 0; i < DIGITS; i++) { // bounds that do not depend on k, or it is not unrolled
+                if (2 * i >= k || k - i >= DIGITS) continue;
+                Product product(x[i], x[k - i]);
+                column += product.low;
+                high += product.high;
+                count++;
+            }
+            column = 2 * (column + crossed) + squared;
+            int low_count = 2 * count, high_count = 2 * crossed_count + k % 2;
+            squared = 0;
+            if (k % 2 == 0) {
+                Product product(x[k / 2], x[k / 2]);
+                column += product.low;
+                squared = product.high;
+                low_count++;
+            }
+            column += make_initial(high_count, low_count);
+            crossed = high;
+            crossed_count = count;
+            if (k < DIGITS) lower[k] = column;
+            else group.own_digit(k - DIGITS) = column;
+        }
     }
 
     // Writes x, below 2N, as the canonical integer; a length of 0 writes nothing.
