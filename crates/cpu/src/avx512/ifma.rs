@@ -22,9 +22,9 @@ const SELECT: usize = 20;
 /// Rows of one factor held in registers at once.
 const BLOCK: usize = 10;
 
-// A column receives at most 2 n + 2 halves from a product or square (n low, n high, the doubling
-// counted) and 2 n from the reduction, each below 2^52, plus a carry below 2^12.
-const _: () = assert!((4 * (MAX_BITS / WIDTH as usize + 2) + 8) <= 1 << 12);
+// A column of a product by tiles receives at most 2 n + 2 halves below 2^52 (n low, n high) and a carry,
+// and is read as a signed number. What the reduction adds is counted in the tests of `karatsuba`.
+const _: () = assert!(2 * (MAX_BITS / WIDTH as usize + 2) + 4 <= 1 << 11);
 
 /// Eight odd moduli, 52-bit digits, AVX-512 IFMA.
 pub struct Ifma {
@@ -34,14 +34,8 @@ pub struct Ifma {
     negated_inverse: Rows,
     /// `2^-52 mod N`.
     fold: Rows,
-    /// `n` rows of a factor, cut into blocks.
-    factor_blocks: Vec<usize>,
     /// For long moduli: digits that are folded away at once, and `2^(-52 digits) mod N`.
-    fold_half: Option<(usize, Rows)>,
-    /// The other digits that are folded away, all but one, cut into blocks.
-    fold_blocks: Vec<usize>,
-    /// `n` digits of a table entry, cut into blocks.
-    select_blocks: Vec<usize>,
+    long_fold: Option<(usize, Rows)>,
 }
 
 impl Kernel for Ifma {
@@ -60,23 +54,12 @@ impl Kernel for Ifma {
         for (to, &low) in negated_inverse.iter_mut().zip(moduli) {
             *to = inverse_of_odd(low).wrapping_neg() & MASK;
         }
-        let mut kernel = Self {
-            n,
-            modulus,
-            negated_inverse,
-            fold: Rows::zeros(n * LANES),
-            factor_blocks: blocks(n),
-            fold_half: None,
-            fold_blocks: Vec::new(),
-            select_blocks: [vec![SELECT; n / SELECT], blocks(n % SELECT)].concat(),
-        };
+        let mut kernel = Self { n, modulus, negated_inverse, fold: Rows::zeros(n * LANES), long_fold: None };
         kernel.fold = kernel.negative_power(1);
-        if n >= karatsuba::SQUARE {
+        if n >= karatsuba::FOLD {
             let half = (n - 1) / 2;
-            kernel.fold_half = Some((half, kernel.negative_power(half)));
+            kernel.long_fold = Some((half, kernel.negative_power(half)));
         }
-        let folded = kernel.fold_half.as_ref().map_or(0, |(half, _)| *half);
-        kernel.fold_blocks = blocks(n - 1 - folded);
         kernel
     }
 
@@ -93,11 +76,7 @@ impl Kernel for Ifma {
         // SAFETY: the token proved AVX-512 IFMA when this kernel was made; sizes are checked.
         unsafe {
             let t = row_mut(scratch);
-            if self.n < karatsuba::PRODUCT {
-                multiply_columns(row(x), &self.factor_blocks, row(y), self.n, t);
-            } else {
-                karatsuba::multiply(row(x), row(y), self.n, t, t.add(2 * self.n));
-            }
+            karatsuba::multiply(row(x), row(y), self.n, t, t.add(2 * self.n));
             self.reduce(t, row_mut(x));
         }
     }
@@ -107,11 +86,7 @@ impl Kernel for Ifma {
         // SAFETY: as in `multiply`.
         unsafe {
             let t = row_mut(scratch);
-            if self.n < karatsuba::SQUARE {
-                square_columns(row(x), &self.factor_blocks, self.n, t);
-            } else {
-                karatsuba::square(row(x), self.n, t, t.add(2 * self.n));
-            }
+            karatsuba::square(row(x), self.n, t, t.add(2 * self.n));
             self.reduce(t, row_mut(x));
         }
     }
@@ -152,7 +127,7 @@ impl Kernel for Ifma {
                 let mut space = Rows::zeros(karatsuba::scratch(n) * LANES);
                 karatsuba::multiply(row(x), row(y), n, row_mut(out), row_mut(&mut space));
             } else {
-                multiply_columns(row(x), &blocks(n), row(y), m, row_mut(out));
+                multiply_columns(row(x), n, row(y), m, row_mut(out));
             }
             tile::normalize(row_mut(out), n + m);
         }
@@ -192,20 +167,26 @@ impl Ifma {
     #[target_feature(enable = "avx512f,avx512ifma")]
     unsafe fn reduce(&self, mut t: *mut V, out: *mut V) {
         let (n, fold) = (self.n, row(&self.fold));
-        // SAFETY: half and blocks add up to n - 1, so that no tile goes beyond column 2 n; the space
+        let mut left = n - 1;
+        // SAFETY: folds add up to n - 1, so that no tile goes beyond column 2 n; the space
         // behind is that of Karatsuba's method for n digits, more than folding half of them needs.
         unsafe {
             let finish = Finish::new(row(&self.modulus), tile::load(row(&self.negated_inverse)), out);
-            if let Some((half, power)) = &self.fold_half {
-                karatsuba::fold(t, row(power), *half, n, t.add(2 * n));
-                t = t.add(*half);
+            if let Some((digits, power)) = &self.long_fold {
+                karatsuba::fold(t, row(power), *digits, n, t.add(2 * n));
+                t = t.add(*digits);
+                left -= digits;
             }
-            let Some((&last_rows, blocks)) = self.fold_blocks.split_last() else { return finish.run(t, n) };
-            for &rows in blocks {
+            while left > BLOCK {
+                let rows = block(left);
                 for_rows!(rows, R => tile::fold::<R>(t, fold, n, Store(t.add(R))));
                 t = t.add(rows);
+                left -= rows;
             }
-            for_rows!(last_rows, R => tile::fold::<R>(t, fold, n, finish));
+            match left {
+                0 => finish.run(t, n),
+                _ => for_rows!(left, R => tile::fold::<R>(t, fold, n, finish)),
+            }
         }
     }
 
@@ -220,7 +201,9 @@ impl Ifma {
         // SAFETY: the caller's promise; `indices` may be unaligned.
         unsafe {
             let wanted = _mm512_loadu_si512(indices.as_ptr().cast());
-            for &digits in &self.select_blocks {
+            while digit < self.n {
+                let left = self.n - digit;
+                let digits = if left >= SELECT { SELECT } else { block(left) };
                 let (table, out) = (table.add(digit), out.add(digit));
                 match digits {
                     SELECT => select_digits::<SELECT>(table, entries, wanted, out, self.n),
@@ -232,14 +215,15 @@ impl Ifma {
     }
 }
 
-/// The columns of `x y`, for blocks of digits of `x` and `m` digits of `y`.
+/// The columns of `x y`, for `n` digits of `x` and `m` of `y`.
 ///
 /// # Safety
-/// `t` has `m` columns more than `x` has digits.
+/// `t` has `n + m` columns.
 #[target_feature(enable = "avx512f,avx512ifma")]
-unsafe fn multiply_columns(x: *const V, blocks: &[usize], y: *const V, m: usize, t: *mut V) {
+unsafe fn multiply_columns(x: *const V, n: usize, y: *const V, m: usize, t: *mut V) {
     let mut row = 0;
-    for &rows in blocks {
+    while row < n {
+        let rows = block(n - row);
         // SAFETY: the caller's promise. Earlier rows wrote columns 0..row + m.
         unsafe {
             let t = Columns { at: t.add(row), fresh: if row == 0 { 0 } else { m } };
@@ -254,9 +238,10 @@ unsafe fn multiply_columns(x: *const V, blocks: &[usize], y: *const V, m: usize,
 /// # Safety
 /// `t` has `2 n` columns.
 #[target_feature(enable = "avx512f,avx512ifma")]
-unsafe fn square_columns(x: *const V, blocks: &[usize], n: usize, t: *mut V) {
+unsafe fn square_columns(x: *const V, n: usize, t: *mut V) {
     let mut row = 0;
-    for &rows in blocks {
+    while row < n {
+        let rows = block(n - row);
         // SAFETY: the caller's promise; blocks add up to n. Earlier rows wrote columns 0..row + n.
         unsafe {
             let t = Columns { at: t.add(2 * row), fresh: if row == 0 { 0 } else { n - row } };
@@ -266,11 +251,9 @@ unsafe fn square_columns(x: *const V, blocks: &[usize], n: usize, t: *mut V) {
     }
 }
 
-/// `n` rows cut into as few blocks of at most [`BLOCK`] as possible, sizes within one of each
-/// other.
-fn blocks(n: usize) -> Vec<usize> {
-    let count = n.div_ceil(BLOCK);
-    (0..count).map(|index| (n + index) / count).collect()
+/// Rows of the next block when so many are left: [`BLOCK`], or half of what makes the last two.
+fn block(left: usize) -> usize {
+    if left <= BLOCK { left } else { left.div_ceil(2).min(BLOCK) }
 }
 
 /// # Safety
@@ -366,7 +349,8 @@ mod tests {
     #[test]
     fn products_and_squares_are_right_and_in_range() {
         let Some(token) = detect_ifma() else { return };
-        for n in (1..=45).chain([60, 79, 80, 95, 96, 97, 101, 158, 191, 192, 193, 200]) {
+        for n in (1..=45).chain([49, 59, 60, 69, 70, 71, 79, 80, 101, 119, 120, 158, 193, 239, 240, 241, 632])
+        {
             let moduli = moduli(n);
             let kernel = Ifma::new(token, &rows(&moduli, n));
             let r = BigUint::from(1u8) << (n * WIDTH as usize);

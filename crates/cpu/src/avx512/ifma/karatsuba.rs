@@ -6,25 +6,31 @@
 //! x y = x1 y1 B^2 + (x0 y0 + x1 y1 - (x0 - x1) (y0 - y1)) B + x0 y0
 //! ```
 //!
-//! The differences are taken as absolute value and sign, lane by lane and without a branch. The
-//! middle term is not negative, but its columns may be: they are carried with signed shifts into
-//! plain digits before they are added, so that the columns of the product stay sums of at most
-//! `2 h + 3` halves, less than without the method.
+//! A negative difference is taken modulo B, as `d - B` with the digits d, so that the product of the
+//! differences is that of their digits, less `d_y B` where x's is negative and likewise for y, plus
+//! `B^2` where both are. Columns may become negative on the way; carries keep their sign.
 #![allow(unsafe_code)]
 
-use super::tile::{Columns, V, carry, for_rows, load, plus, rectangle, store, zero};
-use super::{blocks, multiply_columns, square_columns};
+use super::tile::{self, Columns, V, carry, for_rows, load, minus, plus, rectangle, store, zero};
+use super::{multiply_columns, square_columns};
 use std::arch::x86_64::*;
 
 /// Digits from which the method pays for products, as measured.
-pub(super) const PRODUCT: usize = 60;
+pub(super) const PRODUCT: usize = 30;
 
-/// Digits from which the method pays for squares and for folding, as measured.
-pub(super) const SQUARE: usize = 120;
+/// Digits from which the method pays for squares, as measured.
+pub(super) const SQUARE: usize = 40;
+
+/// Digits from which the method pays for folding, as measured.
+pub(super) const FOLD: usize = 70;
+
+/// Digits from which products are carried before they become part of a longer one, so that columns
+/// stay within their words; the tests count.
+const CARRY: usize = 120;
 
 /// Columns of scratch space for numbers of `n` digits.
 pub(super) fn scratch(n: usize) -> usize {
-    if n < PRODUCT { 0 } else { 4 * n.div_ceil(2) + 1 + scratch(n.div_ceil(2)) }
+    if n < PRODUCT { 0 } else { 4 * n.div_ceil(2) + scratch(n.div_ceil(2)) }
 }
 
 /// The columns of `x^2`.
@@ -33,19 +39,22 @@ pub(super) fn scratch(n: usize) -> usize {
 /// `x` has `n` digits, `t` has `2 n` columns, `space` has `scratch(n)`.
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) unsafe fn square(x: *const V, n: usize, t: *mut V, space: *mut V) {
-    // SAFETY: the caller's promise; scratch holds two differences, a product and the rest.
+    // SAFETY: the caller's promise; scratch holds a difference, a product and the rest.
     unsafe {
         if n < SQUARE {
-            return square_columns(x, &blocks(n), n, t);
+            return square_columns(x, n, t);
         }
         let h = n.div_ceil(2);
-        let (product, rest) = (space.add(2 * h), space.add(4 * h + 1));
-        square(x, h, t, rest);
-        square(x.add(h), n - h, t.add(2 * h), rest);
-        distance(x, h, n, space);
-        square(space, h, product, rest);
-        // A square has no sign: always subtract.
-        add_middle(t, h, n, product, _mm512_set1_epi64(-1));
+        let (product, rest) = (space.add(2 * h), space.add(4 * h));
+        let part = |x, n, t| {
+            square(x, n, t, rest);
+            carry_long(t, n);
+        };
+        part(x, h, t);
+        part(x.add(h), n - h, t.add(2 * h));
+        let difference = Difference::new(x, h, n, space);
+        part(space, h, product);
+        join(t, h, n, product, difference, difference);
     }
 }
 
@@ -58,18 +67,41 @@ pub(super) unsafe fn multiply(x: *const V, y: *const V, n: usize, t: *mut V, spa
     // SAFETY: the caller's promise; scratch holds two differences, a product and the rest.
     unsafe {
         if n < PRODUCT {
-            return multiply_columns(x, &blocks(n), y, n, t);
+            return multiply_columns(x, n, y, n, t);
         }
         let h = n.div_ceil(2);
-        let (second, product, rest) = (space.add(h), space.add(2 * h), space.add(4 * h + 1));
-        multiply(x, y, h, t, rest);
-        multiply(x.add(h), y.add(h), n - h, t.add(2 * h), rest);
-        let x_negative = distance(x, h, n, space);
-        let y_negative = distance(y, h, n, second);
-        multiply(space, second, h, product, rest);
-        // All ones where the signs agree: the product of the differences is subtracted there.
-        let agree = _mm512_xor_si512(_mm512_xor_si512(x_negative, y_negative), _mm512_set1_epi64(-1));
-        add_middle(t, h, n, product, agree);
+        let (second, product, rest) = (space.add(h), space.add(2 * h), space.add(4 * h));
+        multiply_part(x, y, h, t, rest);
+        multiply_part(x.add(h), y.add(h), n - h, t.add(2 * h), rest);
+        let x = Difference::new(x, h, n, space);
+        let y = Difference::new(y, h, n, second);
+        multiply_part(space, second, h, product, rest);
+        join(t, h, n, product, x, y);
+    }
+}
+
+/// As [`multiply`], with long products carried.
+///
+/// # Safety
+/// As for [`multiply`].
+#[target_feature(enable = "avx512f,avx512ifma")]
+unsafe fn multiply_part(x: *const V, y: *const V, n: usize, t: *mut V, space: *mut V) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        multiply(x, y, n, t, space);
+        carry_long(t, n);
+    }
+}
+
+/// Carries the columns of a product of `n` digits if it is long.
+///
+/// # Safety
+/// `t` has `2 n` columns.
+#[target_feature(enable = "avx512f,avx512ifma")]
+unsafe fn carry_long(t: *mut V, n: usize) {
+    if n >= CARRY {
+        // SAFETY: the caller's promise.
+        unsafe { tile::normalize(t, 2 * n) }
     }
 }
 
@@ -91,7 +123,7 @@ pub(super) unsafe fn fold(t: *mut V, m: *const V, h: usize, n: usize, space: *mu
         }
         store(t.add(h), plus(load(t.add(h)), passed));
         for part in [0, h] {
-            multiply(t, m.add(part), h, space, space.add(2 * h));
+            multiply_part(t, m.add(part), h, space, space.add(2 * h));
             for k in 0..2 * h {
                 let column = t.add(h + part + k);
                 store(column, plus(load(column), load(space.add(k))));
@@ -102,61 +134,147 @@ pub(super) unsafe fn fold(t: *mut V, m: *const V, h: usize, n: usize, space: *mu
     }
 }
 
-/// The digits of `|x0 - x1|` for the low `h` and the high `n - h` digits of a number; returns all
-/// ones in the lanes where the difference was negative.
-///
-/// # Safety
-/// `x` has `n` digits, `out` has `h >= n - h`.
-#[target_feature(enable = "avx512f,avx512ifma")]
-unsafe fn distance(x: *const V, h: usize, n: usize, out: *mut V) -> V {
-    let mask = _mm512_set1_epi64((1 << 52) - 1);
-    // SAFETY: the caller's promise.
-    unsafe {
+/// `x0 - x1` for the low and the high digits of a number, modulo B.
+#[derive(Clone, Copy)]
+struct Difference {
+    digits: *const V,
+    /// Lanes where B is to be subtracted.
+    negative: __mmask8,
+}
+
+impl Difference {
+    /// # Safety
+    /// `x` has `n` digits, of which `h >= n - h` are low; `out` has `h`.
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    unsafe fn new(x: *const V, h: usize, n: usize, out: *mut V) -> Self {
+        let mask = _mm512_set1_epi64((1 << 52) - 1);
         let mut borrow = zero();
-        for j in 0..h {
-            let high = if h + j < n { _mm512_and_si512(load(x.add(h + j)), mask) } else { zero() };
-            let low = _mm512_and_si512(load(x.add(j)), mask);
-            // Between -2^52 and 2^52: the signed shift is 0 or -1.
-            let difference = plus(_mm512_sub_epi64(low, high), borrow);
-            store(out.add(j), _mm512_and_si512(difference, mask));
-            borrow = _mm512_srai_epi64::<52>(difference);
+        // SAFETY: the caller's promise.
+        unsafe {
+            for j in 0..h {
+                let high = if h + j < n { _mm512_and_si512(load(x.add(h + j)), mask) } else { zero() };
+                let low = _mm512_and_si512(load(x.add(j)), mask);
+                let difference = plus(minus(low, high), borrow);
+                store(out.add(j), _mm512_and_si512(difference, mask));
+                borrow = carry(difference);
+            }
         }
-        // Where it was negative: complement the digits and add one.
-        let negative = borrow;
-        let flip = _mm512_and_si512(negative, mask);
-        let mut passed = _mm512_sub_epi64(zero(), negative);
-        for j in 0..h {
-            let digit = plus(_mm512_xor_si512(load(out.add(j)), flip), passed);
-            store(out.add(j), _mm512_and_si512(digit, mask));
-            passed = carry(digit);
-        }
-        negative
+        Self { digits: out, negative: _mm512_test_epi64_mask(borrow, borrow) }
     }
 }
 
-/// `t += (low + high -+ product) B`, where low and high are the outer products that `t` holds, and
-/// the product is subtracted in the lanes where `subtract` is all ones.
+/// `t += (low + high - x y) B`, where low and high are the outer products that `t` holds, and
+/// `product` is that of the digits of the differences x and y.
 ///
 /// # Safety
-/// `t` has `2 n` columns, `product` has `2 h + 1`, of which the last is free.
+/// `t` has `2 n` columns, `product` has `2 h`, the differences have `h` digits.
 #[target_feature(enable = "avx512f,avx512ifma")]
-unsafe fn add_middle(t: *mut V, h: usize, n: usize, product: *mut V, subtract: V) {
-    let mask = _mm512_set1_epi64((1 << 52) - 1);
-    let mut passed = zero();
+unsafe fn join(t: *mut V, h: usize, n: usize, product: *const V, x: Difference, y: Difference) {
     // SAFETY: the caller's promise.
     unsafe {
-        // Columns are below 2^63, so that their sums and differences fit with a sign.
-        for k in 0..2 * h {
-            let high = if 2 * h + k < 2 * n { load(t.add(2 * h + k)) } else { zero() };
-            let signed = _mm512_sub_epi64(_mm512_xor_si512(load(product.add(k)), subtract), subtract);
-            let column = plus(plus(load(t.add(k)), high), plus(signed, passed));
-            store(product.add(k), _mm512_and_si512(column, mask));
-            passed = _mm512_srai_epi64::<52>(column);
+        for k in 0..h {
+            let both = plus(load(t.add(h + k)), load(t.add(2 * h + k)));
+            let low = minus(load(t.add(k)), load(product.add(k)));
+            store(t.add(h + k), plus(both, low));
+            let above = if 3 * h + k < 2 * n { load(t.add(3 * h + k)) } else { zero() };
+            let mut high = plus(both, minus(above, load(product.add(h + k))));
+            high = _mm512_mask_add_epi64(high, x.negative, high, load(y.digits.add(k)));
+            high = _mm512_mask_add_epi64(high, y.negative, high, load(x.digits.add(k)));
+            store(t.add(2 * h + k), high);
         }
-        store(product.add(2 * h), passed);
-        // The middle term is below 2 B^2; above the product's end there is nothing to add.
-        for k in 0..(2 * h + 1).min(2 * n - h) {
-            store(t.add(h + k), plus(load(t.add(h + k)), load(product.add(k))));
+        let top = load(t.add(3 * h));
+        let one = _mm512_set1_epi64(1);
+        store(t.add(3 * h), _mm512_mask_sub_epi64(top, x.negative & y.negative, top, one));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use modmill_core::MAX_BITS;
+
+    /// What columns may be, from and to, in units of 2^52.
+    #[derive(Clone)]
+    struct Bounds {
+        from: Vec<i64>,
+        to: Vec<i64>,
+    }
+
+    impl Bounds {
+        fn new(columns: usize, to: i64) -> Self {
+            Self { from: vec![0; columns], to: vec![to; columns] }
+        }
+
+        fn add(&mut self, other: &Self, at: usize) {
+            for k in 0..other.to.len() {
+                self.from[at + k] += other.from[k];
+                self.to[at + k] += other.to[k];
+            }
+        }
+
+        fn subtract(&mut self, other: &Self, at: usize) {
+            for k in 0..other.to.len() {
+                self.from[at + k] -= other.to[k];
+                self.to[at + k] -= other.from[k];
+            }
+        }
+
+        /// Low and high halves of `n` rows of `m` products, from column `at` on.
+        fn add_rows(&mut self, n: usize, m: usize, at: usize) {
+            for row in at..at + n {
+                self.to[row..row + m].iter_mut().for_each(|to| *to += 1);
+                self.to[row + 1..row + m + 1].iter_mut().for_each(|to| *to += 1);
+            }
+        }
+
+        fn largest(&self) -> i64 {
+            self.from.iter().map(|from| -from).chain(self.to.iter().copied()).max().unwrap()
+        }
+    }
+
+    /// A product or square of `n` digits, with Karatsuba's method from `threshold` digits on.
+    fn product(n: usize, threshold: usize) -> Bounds {
+        let mut bounds = Bounds::new(2 * n, 0);
+        if n < threshold {
+            bounds.add_rows(n, n, 0);
+            return bounds;
+        }
+        let h = n.div_ceil(2);
+        let (long, short) = (part(h, threshold), part(n - h, threshold));
+        bounds.add(&long, 0);
+        bounds.add(&short, 2 * h);
+        bounds.add(&long, h);
+        bounds.add(&short, h);
+        bounds.subtract(&long, h);
+        // The digits of two differences, and the one.
+        bounds.add(&Bounds::new(h, 2), 2 * h);
+        bounds.subtract(&Bounds::new(1, 1), 3 * h);
+        bounds
+    }
+
+    fn part(n: usize, threshold: usize) -> Bounds {
+        if n < CARRY { product(n, threshold) } else { Bounds::new(2 * n, 1) }
+    }
+
+    #[test]
+    fn columns_fit_in_signed_words() {
+        for n in 1..=MAX_BITS / 52 + 2 {
+            for threshold in [PRODUCT, SQUARE] {
+                let mut bounds = product(n, threshold);
+                bounds.add(&Bounds::new(2 * n, 1), 0); // carries
+                let mut folded = 0;
+                if n >= FOLD {
+                    folded = (n - 1) / 2;
+                    let half = part(folded, PRODUCT);
+                    bounds.add(&half, folded);
+                    bounds.add(&half, 2 * folded);
+                    bounds.add_rows(n - 2 * folded, folded, 3 * folded);
+                }
+                // One by one, of which the last goes Montgomery's way, a column lower.
+                bounds.add_rows(n - 1 - folded, n, folded + 1);
+                bounds.add_rows(1, n, n - 1);
+                assert!(bounds.largest() < 1 << 11, "{n} digits: {}", bounds.largest());
+            }
         }
     }
 }

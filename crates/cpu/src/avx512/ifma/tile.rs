@@ -74,11 +74,17 @@ pub(super) fn plus(a: V, b: V) -> V {
     _mm512_add_epi64(a, b)
 }
 
-/// What a column passes on to the next one.
+#[inline]
+#[target_feature(enable = "avx512f,avx512ifma")]
+pub(super) fn minus(a: V, b: V) -> V {
+    _mm512_sub_epi64(a, b)
+}
+
+/// What a column passes on to the next one, with its sign.
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) fn carry(column: V) -> V {
-    _mm512_srli_epi64::<52>(column)
+    _mm512_srai_epi64::<52>(column)
 }
 
 /// # Safety
