@@ -10,9 +10,8 @@
 // This thread's place in its group.
 DEVICE u32 rank() { return THREADS == 1 ? 0 : threadIdx.x % THREADS; }
 
-DEVICE u32 from_lowest(u32 word) { return THREADS == 1 ? word : from_thread(word, 0, THREADS); }
-// From the thread above; the highest gets the lowest's.
-DEVICE u32 from_next(u32 word) { return THREADS == 1 ? word : from_thread(word, rank() + 1, THREADS); }
+// A word of the thread at place `rank`, modulo THREADS.
+DEVICE u32 from_rank(u32 word, u32 rank) { return THREADS == 1 ? word : from_thread(word, rank, THREADS); }
 
 // A bit from every thread of the group.
 DEVICE u32 bits_of_group(bool bit) {
@@ -36,7 +35,7 @@ DEVICE Carries resolve(bool leaves, bool passes) {
 // anything is left beyond the highest word, where it is known that at most 1 is.
 DEVICE u32 carry_up(u32* x, u32 above) {
     if (THREADS == 1) return above;
-    u32 arriving = from_thread(above, rank() + THREADS - 1, THREADS);
+    u32 arriving = from_rank(above, rank() + THREADS - 1);
     u32 beyond = bits_of_group(above != 0) >> (THREADS - 1);
     if (rank() == 0) arriving = 0;
     u32 all = 0xffffffffu;

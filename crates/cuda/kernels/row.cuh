@@ -14,11 +14,12 @@
 #pragma once
 
 enum {
-    PART = WORDS / THREADS, // words of a thread
+    PART = WORDS / THREADS,                 // words of a thread
     HALF = PART / 2,
     QUADS = (PART + 3) / 4,
-    ENTRY_WORDS = 4 * QUADS,         // of a kept number, per thread
-    UNROLL = PART <= 16 ? QUADS : 2, // quads of rows unrolled: all where the code stays small
+    ENTRY_WORDS = 4 * QUADS,                // of a kept number, per thread
+    STREAMED = THREADS == 1 && PART > 8,    // y is read while it is used, which saves registers
+    QUADS_AT_ONCE = PART <= 16 ? QUADS : 2, // quads of rows unrolled: all where the code stays small
 };
 static_assert(WORDS % (2 * THREADS) == 0, "every thread holds whole pairs of words");
 
@@ -47,7 +48,8 @@ struct Sum {
     static DEVICE void add_products(u64* pairs, const u32* a, u32 word, int first, bool carry) {
 #pragma unroll
         for (int i = first; i < PART; i += 2) {
-            pairs[i / 2] = i == first && !carry ? mad_wide_cc(a[i], word, pairs[i / 2]) : madc_wide_cc(a[i], word, pairs[i / 2]);
+            u64& pair = pairs[i / 2];
+            pair = i > first || carry ? madc_wide_cc(a[i], word, pair) : mad_wide_cc(a[i], word, pair);
         }
     }
     // Adds the products that stand at even words, from word `first` of a on; then those at odd words.
@@ -71,7 +73,7 @@ struct Sum {
         }
         // The quotient is a while on its way through a group; the odd products fill it.
         add_even(a, word, first);
-        u32 quotient = from_lowest(low_of(even[0]) * inverse);
+        u32 quotient = from_rank(low_of(even[0]) * inverse, 0);
         add_odd(a, word, first, false);
         if (!opening) add_cc(carry, 0xffffffffu); // into the flag
         add_odd(n, quotient, 0, !opening);
@@ -85,7 +87,7 @@ struct Sum {
 
     // Divides by 2^32: the odd pairs become even, the even ones odd.
     DEVICE void move_down() {
-        if (THREADS > 1) add_top(from_next(low_of(even[0]))); // the highest thread gets the lowest's zero
+        if (THREADS > 1) add_top(from_rank(low_of(even[0]), rank() + 1)); // the highest thread gets the lowest's zero
         low = high_of(even[0]);
 #pragma unroll
         for (int m = 0; m < HALF; m++) {
@@ -98,9 +100,11 @@ struct Sum {
 
     // x = the sum's words; returns what is above them.
     DEVICE u32 join(u32* x) const {
+        x[0] = add_cc(low_of(even[0]), low);
+        x[1] = addc_cc(high_of(even[0]), low_of(odd[0]));
 #pragma unroll
-        for (int m = 0; m < HALF; m++) {
-            x[2 * m] = m == 0 ? add_cc(low_of(even[m]), low) : addc_cc(low_of(even[m]), high_of(odd[m > 0 ? m - 1 : m]));
+        for (int m = 1; m < HALF; m++) {
+            x[2 * m] = addc_cc(low_of(even[m]), high_of(odd[m - 1]));
             x[2 * m + 1] = addc_cc(high_of(even[m]), low_of(odd[m]));
         }
         return addc(high_of(odd[HALF - 1]), 0);
@@ -108,11 +112,10 @@ struct Sum {
 };
 
 // Arithmetic modulo one number: a running value x, a second factor y, and a table of kept values.
-// One thread reads y from the table while it multiplies; a group holds it in registers.
 struct Field {
     u32 x[PART], n[PART];
-    u32 y[THREADS == 1 ? 1 : PART];
-    const Quad* y_quads;
+    u32 y[STREAMED ? 1 : PART];
+    const Quad* y_quads; // where a streamed y is
     Quad* table;
     u32 step;    // threads of the grid
     u32 inverse; // -1/N mod 2^32
@@ -170,16 +173,18 @@ struct Field {
     // y = table entry `index`, which must be public.
     DEVICE void fetch(u32 index) {
         y_quads = entry(index);
-        if (THREADS > 1) get(y_quads, y);
+        if (!STREAMED) get(y_quads, y);
     }
 
-    // y = the words given; a single thread leaves them in entry `index` of the table.
+    // y = the words given; where y is streamed, they are left in entry `index` of the table.
     DEVICE void set_y(u32 index, const u32* words) {
-        put(entry(index), words);
-        fetch(index);
+        y_quads = entry(index);
+        if (STREAMED) put(entry(index), words);
+#pragma unroll
+        for (int i = 0; i < PART && !STREAMED; i++) y[i] = words[i];
     }
 
-    // y = 1, the integer; entry `index` of the table is overwritten.
+    // y = 1, the integer; entry `index` of the table may be overwritten.
     DEVICE void set_y_to_one(u32 index) {
         u32 one[PART];
 #pragma unroll
@@ -187,7 +192,7 @@ struct Field {
         set_y(index, one);
     }
 
-    // y = table entry `index` by reading all `entries`; entry `entries` is overwritten.
+    // y = table entry `index` by reading all `entries`; entry `entries` may be overwritten.
     DEVICE void select(u32 index, u32 entries) {
         u32 chosen[PART];
 #pragma unroll
@@ -206,23 +211,8 @@ struct Field {
     DEVICE void multiply() {
         Sum sum;
         sum.clear();
-#if THREADS == 1
-        // A quad ahead of its rows, to hide the time of the load.
-        Quad next = y_quads[0];
-#pragma unroll UNROLL
-        for (int i = 0; i < QUADS; i++) {
-            Quad quad = next;
-            if (i + 1 < QUADS) next = y_quads[(u64)(i + 1) * step];
-#pragma unroll
-            for (int j = 0; j < 4; j++) {
-                if (4 * i + j >= PART) continue;
-                sum.add_row(x, quad.word[j], 0, n, inverse, UNROLL == QUADS && i + j == 0);
-                sum.move_down();
-            }
-        }
-#else
-        add_rows(sum, y);
-#endif
+        if (STREAMED) add_streamed_rows(sum);
+        else add_rows(sum, y);
         finish(sum);
     }
 
@@ -232,7 +222,23 @@ struct Field {
         for (u32 thread = 0; thread < THREADS; thread++) {
 #pragma unroll
             for (int i = 0; i < PART; i++) {
-                sum.add_row(x, from_thread(factor[i], thread, THREADS), 0, n, inverse, false);
+                sum.add_row(x, from_rank(factor[i], thread), 0, n, inverse, THREADS == 1 && i == 0);
+                sum.move_down();
+            }
+        }
+    }
+
+    // Rows for all words of y, read a quad ahead to hide the time of the load.
+    DEVICE void add_streamed_rows(Sum& sum) const {
+        Quad next = y_quads[0];
+#pragma unroll QUADS_AT_ONCE
+        for (int i = 0; i < QUADS; i++) {
+            Quad quad = next;
+            if (i + 1 < QUADS) next = y_quads[(u64)(i + 1) * step];
+#pragma unroll
+            for (int j = 0; j < 4; j++) {
+                if (4 * i + j >= PART) continue;
+                sum.add_row(x, quad.word[j], 0, n, inverse, QUADS_AT_ONCE == QUADS && i + j == 0);
                 sum.move_down();
             }
         }
