@@ -16,6 +16,13 @@ struct Preparation {
 
 enum { STEP_BITS = 28 };
 
+// Short numbers live in registers; long ones in local memory, where unrolling is only slow to compile.
+#if WORDS <= 32
+#define FOR_WORDS _Pragma("unroll")
+#else
+#define FOR_WORDS _Pragma("unroll 1")
+#endif
+
 // t modulo N, and N's leading words as a number.
 struct Remainder {
     u32 t[WORDS + 1];
@@ -27,7 +34,7 @@ struct Remainder {
     // Words top - 2 .. top as one number; the index is the same for all threads.
     DEVICE double leading(const u32* words) const {
         double sum = 0;
-#pragma unroll
+FOR_WORDS
         for (int i = 0; i < WORDS; i++) {
             double word = words[i];
             if (i == (int)top) sum += word * 18446744073709551616.0;
@@ -39,7 +46,7 @@ struct Remainder {
 
     DEVICE void open(const u32* modulus, u32 length, u32 limbs) {
         top = 2 * limbs - 1;
-#pragma unroll
+FOR_WORDS
         for (int i = 0; i < WORDS; i++) n[i] = i < (int)length ? modulus[i] : 0;
         leading_n = leading(n);
         // 2^(-32 (top - 2)), which vanishes for long moduli, where a digit cannot move the quotient.
@@ -56,7 +63,7 @@ struct Remainder {
         u64 product = 0;
         u32 below = digit << (32 - bits), borrow = 0;
         if (bits == 0) below = 0;
-#pragma unroll
+FOR_WORDS
         for (int i = 0; i <= WORDS; i++) {
             u32 word = t[i];
             u32 shifted = bits == 0 ? word : word << bits | below >> (32 - bits);
@@ -74,14 +81,14 @@ struct Remainder {
     // t -= N if t >= N, by masks.
     DEVICE void correct() {
         u32 borrow = 0;
-#pragma unroll
+FOR_WORDS
         for (int i = 0; i <= WORDS; i++) {
             u64 difference = (u64)t[i] - (i < WORDS ? n[i] : 0) - borrow;
             borrow = (u32)(difference >> 63);
         }
         u32 mask = mask_of(1 - borrow);
         borrow = 0;
-#pragma unroll
+FOR_WORDS
         for (int i = 0; i <= WORDS; i++) {
             u64 difference = (u64)t[i] - (i < WORDS ? n[i] & mask : 0) - borrow;
             t[i] = (u32)difference;
@@ -96,7 +103,7 @@ struct Remainder {
     }
 
     DEVICE void write(u32* row) const {
-#pragma unroll
+FOR_WORDS
         for (int i = 0; i < WORDS; i++) row[i] = t[i];
     }
 };
@@ -114,9 +121,9 @@ KERNEL(constants, Preparation) {
     row[1] = (u32)((0 - inverse) >> 32);
     row[2] = row[3] = 0;
     // 2^(64 (limbs - 1)) is below N: the modulus has a bit at or above it, and is odd.
-#pragma unroll
+FOR_WORDS
     for (int i = 0; i <= WORDS; i++) remainder.t[i] = i == 2 * ((int)call.limbs - 1) ? 1 : 0;
-#pragma unroll
+FOR_WORDS
     for (int i = 0; i < WORDS; i++) row[HEADER_WORDS + i] = remainder.n[i];
     remainder.shift(RADIX_BITS - 64 * (call.limbs - 1));
     remainder.write(row + HEADER_WORDS + WORDS);
@@ -130,7 +137,7 @@ KERNEL(reduce, Preparation) {
     if (item >= call.count) return;
     Remainder remainder;
     remainder.open(modulus_in(row_of(call.constants, item)), WORDS, call.limbs);
-#pragma unroll
+FOR_WORDS
     for (int i = 0; i <= WORDS; i++) remainder.t[i] = 0;
     const u32* row = row_of(call.input, item);
     for (u32 i = call.input.length; i-- > 0;) {

@@ -186,6 +186,15 @@ DEVICE uint32_t mad_lo_cc(uint32_t a, uint32_t b, uint32_t c) { return add_cc(ui
 DEVICE uint32_t madc_lo_cc(uint32_t a, uint32_t b, uint32_t c) { return addc_cc(uint32_t(uint64_t(a) * b), c); }
 DEVICE uint32_t madc_hi_cc(uint32_t a, uint32_t b, uint32_t c) { return addc_cc(uint32_t(uint64_t(a) * b >> 32), c); }
 
+DEVICE unsigned long long mad_wide_cc(uint32_t a, uint32_t b, unsigned long long c) {
+    uint32_t low = mad_lo_cc(a, b, uint32_t(c));
+    return (unsigned long long)madc_hi_cc(a, b, uint32_t(c >> 32)) << 32 | low;
+}
+DEVICE unsigned long long madc_wide_cc(uint32_t a, uint32_t b, unsigned long long c) {
+    uint32_t low = madc_lo_cc(a, b, uint32_t(c));
+    return (unsigned long long)madc_hi_cc(a, b, uint32_t(c >> 32)) << 32 | low;
+}
+
 #define CAST_BITS(to, from, name)                                                                 \
     DEVICE to name(from value) {                                                                  \
         to result;                                                                                \
@@ -219,3 +228,4 @@ DEVICE uint32_t warp_bits(bool bit) {
     return bits;
 }
 DEVICE void warp_barrier() { emulator::arrive(0); }
+DEVICE void end_block(uint32_t) {}

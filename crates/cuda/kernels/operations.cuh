@@ -4,38 +4,24 @@
 // beyond the end of the batch repeat its last item and store nothing.
 #pragma once
 
-// Entries of the table beside the powers.
-enum { ONE = 0, BASE = 1 };
+// Code size decides as much as the count of instructions: a product is thousands of them, unrolled. So
+// every operation is a loop of one shape, some squarings and then a product, and the compiler sees one
+// square and one product in each kernel.
 
 struct Items {
     u32 group, groups, count;
-    DEVICE Items(u32 count) : group((blockIdx.x * BLOCK + threadIdx.x) / THREADS), groups(gridDim.x * BLOCK / THREADS), count(count) {}
+    DEVICE Items(u32 count)
+        : group((blockIdx.x * BLOCK + threadIdx.x) / THREADS), groups(gridDim.x * BLOCK / THREADS), count(count) {}
     // Rounds that every group makes, so that warps stay together.
     DEVICE u32 rounds() const { return (count + groups - 1) / groups; }
     DEVICE u32 item(u32 round) const { return smaller(round * groups + group, count - 1); }
-    // Words of a result to store: none where an item is repeated.
-    DEVICE u32 stored(u32 round, u32 length) const { return round * groups + group < count ? length : 0; }
+    DEVICE bool stores(u32 round) const { return round * groups + group < count; }
 };
 
-// x = R^2 mod N, left in table entry `index` as well.
-DEVICE void square_of_radix(Field& field, const u32* constants, u32 index) {
-    field.load(seed_in(constants), WORDS);
-    for (int i = 0; i < SQUARINGS; i++) field.square();
-    field.keep(index);
-}
-
-// x = a R mod N for the integer a < R in a row.
-DEVICE void enter(Field& field, const Operand& a, u32 item, u32 square_index) {
-    field.load(row_of(a, item), a.length);
-    field.fetch(square_index);
-    field.multiply();
-}
-
-// Writes x / R mod N.
-DEVICE void leave(Field& field, const Call& call, u32 round, const Items& items, u32 spare_index) {
-    field.set_y_to_one(spare_index);
-    field.multiply();
-    field.store(call.results + (u64)items.item(round) * call.result_stride, items.stored(round, call.result_length));
+// All threads of a warp come here; a length of 0 stores nothing.
+DEVICE void store(Field& field, const Call& call, const Items& items, u32 round) {
+    u32 length = items.stores(round) ? call.result_length : 0;
+    field.store(call.results + (u64)items.item(round) * call.result_stride, length);
 }
 
 // Bits [from, from + count) of an exponent; `count` is at most 8.
@@ -44,48 +30,55 @@ DEVICE u32 exponent_digit(const Operand& b, u32 item, u32 from, u32 count) {
     u32 at = from / 32, shift = from % 32;
     u32 low = at < b.length ? row[at] : 0;
     u32 high = at + 1 < b.length ? row[at + 1] : 0;
-    u64 both = (u64)high << 32 | low;
-    return (u32)(both >> shift) & ((1u << count) - 1);
+    return (u32)(pair_of(low, high) >> shift) & ((1u << count) - 1);
 }
 
 // base^exponent with a fixed window; SECRET reads every entry of the table for each digit.
+//
+// The steps: base R from R^2 (by squarings of the seed) times the base; the powers of the table, each
+// the last one times the base; the digits of the exponent, from the top; and the product with 1 that
+// leaves Montgomery form. Entry 0 is R, entry 1 the base, and the entry after the last is for what
+// `select` and `set_y_to_one` write.
 template <bool SECRET> DEVICE void exponentiate(const Call& call) {
     Field field;
     field.open(call.scratch);
     Items items(call.count);
-    u32 entries = 1u << call.window, square_index = entries; // entry `entries` is free while the table is made
+    u32 window = call.window, entries = 1u << window;
+    u32 digits = (call.exponent_bits + window - 1) / window;
+    u32 first_digit = entries - 1, last = first_digit + digits; // steps
     for (u32 round = 0; round < items.rounds(); round++) {
         u32 item = items.item(round);
         const u32* constants = row_of(call.constants, item);
         field.load_modulus(constants);
-        square_of_radix(field, constants, square_index);
-        enter(field, call.a, item, square_index);
-        field.keep(BASE);
-        field.fetch(BASE);
-        for (u32 i = 2; i < entries; i++) {
-            field.multiply();
-            field.keep(i);
-        }
         field.load(one_in(constants), WORDS);
-        field.keep(ONE);
-        u32 digits = (call.exponent_bits + call.window - 1) / call.window;
-        for (u32 i = digits; i-- > 0;) {
-            if (i + 1 < digits) {
-                for (u32 s = 0; s < call.window; s++) field.square();
+        field.keep(0);
+        field.load(row_of(call.a, item), call.a.length);
+        field.keep(1);
+        field.load(seed_in(constants), WORDS);
+        for (u32 step = 0; step <= last; step++) {
+            u32 squarings = step == 0 ? SQUARINGS : step > first_digit && step < last ? window : 0;
+            if (step == first_digit) field.take(0);
+            for (u32 i = 0; i < squarings; i++) field.square();
+            if (step < first_digit) {
+                field.fetch(1);
+            } else if (step < last) {
+                u32 digit = exponent_digit(call.b, item, (last - 1 - step) * window, window);
+                if (SECRET) field.select(digit, entries);
+                else field.fetch(digit);
+            } else {
+                field.set_y_to_one(entries);
             }
-            u32 digit = exponent_digit(call.b, item, i * call.window, call.window);
-            if (SECRET) field.select(digit, entries);
-            else field.fetch(digit);
             field.multiply();
+            if (step < first_digit) field.keep(step + 1);
         }
-        leave(field, call, round, items, entries);
+        store(field, call, items, round);
     }
 }
 
 KERNEL(power, Call) { exponentiate<true>(call); }
 KERNEL(power_vartime, Call) { exponentiate<false>(call); }
 
-// a b mod N: one product into Montgomery form, one with the other factor.
+// a b mod N: the product of a and R^2, and then with b.
 KERNEL(multiply, Call) {
     Field field;
     field.open(call.scratch);
@@ -94,35 +87,22 @@ KERNEL(multiply, Call) {
         u32 item = items.item(round);
         const u32* constants = row_of(call.constants, item);
         field.load_modulus(constants);
-        square_of_radix(field, constants, 0);
-        enter(field, call.a, item, 0);
-        field.keep(1);
-        field.load(row_of(call.b, item), call.b.length);
-        field.fetch(1);
-        field.multiply();
-        field.store(call.results + (u64)item * call.result_stride, items.stored(round, call.result_length));
-    }
-}
-
-KERNEL(square, Call) {
-    Field field;
-    field.open(call.scratch);
-    Items items(call.count);
-    for (u32 round = 0; round < items.rounds(); round++) {
-        u32 item = items.item(round);
-        const u32* constants = row_of(call.constants, item);
-        field.load_modulus(constants);
-        square_of_radix(field, constants, 0);
         field.load(row_of(call.a, item), call.a.length);
-        field.square();
-        field.fetch(0);
-        field.multiply();
-        field.store(call.results + (u64)item * call.result_stride, items.stored(round, call.result_length));
+        field.keep(0);
+        field.load(row_of(call.b, item), call.b.length);
+        field.keep(1);
+        field.load(seed_in(constants), WORDS);
+        for (u32 step = 0; step < 2; step++) {
+            for (u32 i = 0; i < SQUARINGS && step == 0; i++) field.square();
+            field.fetch(step);
+            field.multiply();
+        }
+        store(field, call, items, round);
     }
 }
 
 // Chains of `repeat` Montgomery products a <- a b / R, or squares, as the papers measure them: nothing
-// but arithmetic. The answer is a (b / R)^repeat or its like for squares, still below R.
+// but arithmetic. The answer is divided by R once more, which makes it canonical.
 template <bool SQUARE> DEVICE void chain(const Call& call) {
     Field field;
     field.open(call.scratch);
@@ -134,11 +114,14 @@ template <bool SQUARE> DEVICE void chain(const Call& call) {
         field.keep(0);
         field.fetch(0);
         field.load(row_of(call.a, item), call.a.length);
-        for (u32 i = 0; i < call.repeat; i++) {
-            if (SQUARE) field.square();
-            else field.multiply();
+        if (SQUARE) {
+            for (u32 i = 0; i < call.repeat; i++) field.square();
         }
-        leave(field, call, round, items, 1);
+        for (u32 i = SQUARE ? call.repeat : 0; i <= call.repeat; i++) {
+            if (i == call.repeat) field.set_y_to_one(0);
+            field.multiply();
+        }
+        store(field, call, items, round);
     }
 }
 

@@ -18,54 +18,56 @@ enum {
     BLOCKS = WORDS / TILE,
     HALF = TILE / 2,
     QUADS = TILE / 4, // loads per block
+    // Rows to a basic block of the compiled code.
+    PRODUCT_ROWS = 8,
+    QUOTIENT_ROWS = 2,
 };
 static_assert(WORDS % TILE == 0 && TILE % 4 == 0, "blocks are whole, and made of quads");
 // Pairs take products below 2^64 and count their carries in a word: 2 BLOCKS tiles of HALF rows each.
 static_assert(2 * BLOCKS * TILE < 1 << 30, "carry counters hold");
 
-// 2 TILE words and more of a running sum. `even` starts at word 0, `odd` at word 1; carries that leave
-// a row of products are counted per pair and added when the column is complete.
+// 2 TILE words and more of a running sum. Pair m of `even` stands at word 2m, of `odd` at word 2m + 1;
+// carries that leave a row of products are counted per word and added when the column is complete.
 struct Window {
-    u32 even[2 * TILE + 2];
-    u32 odd[2 * TILE];
-    u32 even_carries[HALF + 1]; // into even[TILE], even[TILE + 2], ...
-    u32 odd_carries[HALF];      // into odd[TILE], ...
+    u64 even[TILE + 1];
+    u64 odd[TILE];
+    u32 carries[TILE + 1]; // into words TILE, TILE + 1, ...
 
     DEVICE void clear() {
 #pragma unroll
-        for (int i = 0; i < 2 * TILE + 2; i++) even[i] = 0;
+        for (int m = 0; m <= TILE; m++) even[m] = 0;
 #pragma unroll
-        for (int i = 0; i < 2 * TILE; i++) odd[i] = 0;
+        for (int m = 0; m < TILE; m++) odd[m] = 0;
 #pragma unroll
-        for (int i = 0; i <= HALF; i++) even_carries[i] = 0;
-#pragma unroll
-        for (int i = 0; i < HALF; i++) odd_carries[i] = 0;
+        for (int i = 0; i <= TILE; i++) carries[i] = 0;
     }
+
+    // Word i of an accumulator's pairs.
+    static DEVICE u32 word(const u64* pairs, int i) { return i % 2 ? high_of(pairs[i / 2]) : low_of(pairs[i / 2]); }
+    // What the two accumulators have at word i.
+    DEVICE u32 even_word(int i) const { return word(even, i); }
+    DEVICE u32 odd_word(int i) const { return i == 0 ? 0 : word(odd, i - 1); }
 
     // Adds word * a[i] for i = first, first + 2, ... below TILE, where word has index j; the pairs are
     // those of the accumulator that position first + j falls on.
     DEVICE void add_row(const u32* a, int first, int j, u32 word) {
         if (first >= TILE) return;
-        bool is_even = ((first + j) & 1) == 0;
-        u32* sum = is_even ? even + first + j : odd + first + j - 1;
-        sum[0] = mad_lo_cc(a[first], word, sum[0]);
-        sum[1] = madc_hi_cc(a[first], word, sum[1]);
+        int position = first + j;
+        u64* pairs = position % 2 == 0 ? even : odd;
+        pairs[position / 2] = mad_wide_cc(a[first], word, pairs[position / 2]);
 #pragma unroll
         for (int i = first + 2; i < TILE; i += 2) {
-            sum[i - first] = madc_lo_cc(a[i], word, sum[i - first]);
-            sum[i - first + 1] = madc_hi_cc(a[i], word, sum[i - first + 1]);
+            position = i + j;
+            pairs[position / 2] = madc_wide_cc(a[i], word, pairs[position / 2]);
         }
-        // The pair after the last product: its first word is even[TILE + 2 m] or odd[TILE + 2 m].
-        int last = first + (TILE - 1 - first) / 2 * 2;
-        int m = (last + j + (is_even ? 2 : 1) - TILE) / 2;
-        u32& carries = is_even ? even_carries[m] : odd_carries[m];
-        carries = addc(carries, 0);
+        carries[position + 2 - TILE] = addc(carries[position + 2 - TILE], 0);
     }
 
     // Adds a b, TILE words each; the last word of b meets `low_for_last` instead of a[0].
-    DEVICE void add_product(u32* a, const u32* b, u32 low_for_last) {
+    DEVICE void add_product(u32* a, const u32* b, u32 low_for_last, u32 place) {
 #pragma unroll
         for (int j = 0; j < TILE; j++) {
+            if (j % PRODUCT_ROWS == 0 && UNROLL) end_block(place + j);
             if (j == TILE - 1) a[0] = low_for_last;
             add_row(a, 0, j, b[j]);
             add_row(a, 1, j, b[j]);
@@ -74,9 +76,10 @@ struct Window {
 
     // Adds a^2: each product of different words once, by doubled words, and the squares. `doubled` has
     // the words of 2a; its bit 0 of word i + 1 is the top bit of word i, which row i has already.
-    DEVICE void add_square(const u32* a, const u32* doubled) {
+    DEVICE void add_square(const u32* a, const u32* doubled, u32 place) {
 #pragma unroll
         for (int i = 0; i < TILE; i++) {
+            if (i % PRODUCT_ROWS == 0 && UNROLL) end_block(place + i);
             u32 row[TILE];
 #pragma unroll
             for (int j = 0; j < TILE; j++) row[j] = j == i ? a[j] : j == i + 1 ? doubled[j] & ~1u : doubled[j];
@@ -87,76 +90,70 @@ struct Window {
 
     // Adds `words` at position 0.
     DEVICE void add_words(const u32* words) {
-        even[0] = add_cc(even[0], words[0]);
 #pragma unroll
-        for (int i = 1; i < TILE; i++) even[i] = addc_cc(even[i], words[i]);
-        even_carries[0] = addc(even_carries[0], 0);
+        for (int m = 0; m < HALF; m++) {
+            u32 low = m == 0 ? add_cc(low_of(even[m]), words[2 * m]) : addc_cc(low_of(even[m]), words[2 * m]);
+            even[m] = pair_of(low, addc_cc(high_of(even[m]), words[2 * m + 1]));
+        }
+        carries[0] = addc(carries[0], 0);
     }
 
     // Makes the low TILE words zero by adding a multiple of N, digit by digit; `low` has the low block
     // of N, and the quotient's digits are left in `quotient`.
-    DEVICE void cancel_low(const u32* low, u32 inverse, u32* quotient) {
+    DEVICE void cancel_low(const u32* low, u32 inverse, u32* quotient, u32 place) {
         u32 carry = 0; // at most 2
 #pragma unroll
         for (int r = 0; r < TILE; r++) {
-            u32 other = r == 0 ? 0 : odd[r - 1];
-            u32 q = (even[r] + other + carry) * inverse;
+            if (r % QUOTIENT_ROWS == 0 && UNROLL) end_block(place + r);
+            u32 q = (even_word(r) + odd_word(r) + carry) * inverse;
             quotient[r] = q;
             add_row(low, 0, r, q);
             add_row(low, 1, r, q);
-            u32 sum = add_cc(even[r], r == 0 ? 0 : odd[r - 1]);
-            u32 over = addc(0, 0);
-            add_cc(sum, carry);
-            carry = addc(over, 0);
+            carry = high_of((u64)even_word(r) + odd_word(r) + carry);
         }
-        even_carries[0] += carry;
+        carries[0] += carry;
     }
 
     // The low TILE words, both accumulators added.
     DEVICE void take_low(u32* out) {
-        out[0] = even[0];
-        out[1] = add_cc(even[1], odd[0]);
+        out[0] = even_word(0);
+        out[1] = add_cc(even_word(1), odd_word(1));
 #pragma unroll
-        for (int i = 2; i < TILE; i++) out[i] = addc_cc(even[i], odd[i - 1]);
-        even_carries[0] = addc(even_carries[0], 0);
+        for (int i = 2; i < TILE; i++) out[i] = addc_cc(even_word(i), odd_word(i));
+        carries[0] = addc(carries[0], 0);
     }
 
-    // Drops the low TILE words: adds the counted carries, joins the accumulators, moves down.
+    // Drops the low TILE words. The counted carries go to the even accumulator, and so does the odd one's
+    // word at TILE, half of a pair that is dropped.
     DEVICE void advance() {
-        even[0] = add_cc(even[TILE], even_carries[0]);
-        even[1] = addc_cc(even[TILE + 1], 0);
+        u64 first = (u64)carries[0] + odd_word(TILE);
+        carries[0] = low_of(first);
+        carries[1] += high_of(first);
 #pragma unroll
-        for (int m = 1; m <= HALF; m++) {
-            even[2 * m] = addc_cc(even[TILE + 2 * m], even_carries[m]);
-            even[2 * m + 1] = addc_cc(even[TILE + 2 * m + 1], 0);
+        for (int m = 0; m <= HALF; m++) {
+            u64 pair = even[HALF + m];
+            u32 low = m == 0 ? add_cc(low_of(pair), carries[0]) : addc_cc(low_of(pair), carries[2 * m]);
+            even[m] = pair_of(low, addc_cc(high_of(pair), m == HALF ? 0 : carries[2 * m + 1]));
         }
-        odd[TILE] = add_cc(odd[TILE], odd_carries[0]);
-        odd[TILE + 1] = addc_cc(odd[TILE + 1], 0);
 #pragma unroll
-        for (int m = 1; m < HALF; m++) {
-            odd[TILE + 2 * m] = addc_cc(odd[TILE + 2 * m], odd_carries[m]);
-            odd[TILE + 2 * m + 1] = addc_cc(odd[TILE + 2 * m + 1], 0);
-        }
-        // odd[TILE - 1] stands at word TILE, which is word 0 now.
-        even[0] = add_cc(even[0], odd[TILE - 1]);
+        for (int m = 0; m < HALF; m++) odd[m] = odd[HALF + m];
 #pragma unroll
-        for (int i = 1; i <= TILE; i++) even[i] = addc_cc(even[i], odd[TILE - 1 + i]);
-        even[TILE + 1] = addc(even[TILE + 1], 0);
+        for (int m = HALF + 1; m <= TILE; m++) even[m] = 0;
 #pragma unroll
-        for (int i = TILE + 2; i < 2 * TILE + 2; i++) even[i] = 0;
+        for (int m = HALF; m < TILE; m++) odd[m] = 0;
 #pragma unroll
-        for (int i = 0; i < 2 * TILE; i++) odd[i] = 0;
-#pragma unroll
-        for (int i = 0; i <= HALF; i++) even_carries[i] = 0;
-#pragma unroll
-        for (int i = 0; i < HALF; i++) odd_carries[i] = 0;
+        for (int i = 0; i <= TILE; i++) carries[i] = 0;
     }
 };
 
 // A number of BLOCKS blocks: in registers when everything is unrolled, else in shared memory, where
 // quad i of thread t is at i BLOCK + t, so that a warp reads without bank conflicts.
-#if IN_REGISTERS
+#if UNROLL
 #define FOR_BLOCKS _Pragma("unroll")
+#else
+#define FOR_BLOCKS _Pragma("unroll 1")
+#endif
+#if IN_REGISTERS
 struct Number {
     u32 word[WORDS];
     DEVICE void get(int block, u32* out) const {
@@ -170,7 +167,6 @@ struct Number {
     DEVICE u32 last_word(int block) const { return word[block * TILE + TILE - 1]; }
 };
 #else
-#define FOR_BLOCKS _Pragma("unroll 1")
 struct Number {
     Quad* quads;
     DEVICE void get(int block, u32* out) const {
@@ -225,9 +221,17 @@ DEVICE void read_block(const u32* row, u32 length, int block, u32* out) {
     }
 }
 
+// A number for every tile of every column.
+DEVICE u32 place(int column, int tile) { return TILE * (column * (2 * BLOCKS + 2) + tile); }
+
 // Arithmetic modulo one number: a running value x, a second factor y, and a table of kept values.
 struct Field {
-    Number x, spare, modulus;
+    Number x, spare;
+#if MODULUS_IN_SCRATCH
+    Stored modulus;
+#else
+    Number modulus;
+#endif
     Stored y;
     Quad* table;
     u32 step;
@@ -239,11 +243,15 @@ struct Field {
         SHARED_POOL(Quad, pool);
         x.quads = pool + threadIdx.x;
         spare.quads = x.quads + BLOCKS * QUADS * BLOCK;
-        modulus.quads = spare.quads + BLOCKS * QUADS * BLOCK;
 #endif
         step = gridDim.x * BLOCK;
         table = scratch + blockIdx.x * BLOCK + threadIdx.x;
-        y.step = step;
+#if MODULUS_IN_SCRATCH
+        modulus = entry(0);
+        table += (u64)BLOCKS * QUADS * step;
+#elif !IN_REGISTERS
+        modulus.quads = spare.quads + BLOCKS * QUADS * BLOCK;
+#endif
     }
 
     DEVICE Stored entry(u32 index) const {
@@ -345,12 +353,12 @@ struct Field {
             get_doubled(k - i, a);
             x.get(i, b);
             // Between neighbours the bit that came over from block i is not the last row's.
-            window.add_product(a, b, 2 * i + 1 == k ? a[0] & ~1u : a[0]);
+            window.add_product(a, b, 2 * i + 1 == k ? a[0] & ~1u : a[0], place(k, i));
         }
         if (k % 2 == 0 && k / 2 < BLOCKS) {
             get_doubled(k / 2, a);
             x.get(k / 2, b);
-            window.add_square(b, a);
+            window.add_square(b, a, place(k, BLOCKS));
         }
         if (!ROOM && k >= BLOCKS) {
             // The bit of 2x that has no block.
@@ -368,7 +376,7 @@ struct Field {
         for (int i = k < BLOCKS ? 0 : k - BLOCKS + 1; i <= (k < BLOCKS ? k : BLOCKS - 1); i++) {
             y.get(k - i, a);
             x.get(i, b);
-            window.add_product(a, b, a[0]);
+            window.add_product(a, b, a[0], place(k, i));
         }
     }
 
@@ -386,20 +394,21 @@ struct Field {
             for (int i = k < BLOCKS ? 0 : k - BLOCKS + 1; i < (k < BLOCKS ? k : BLOCKS); i++) {
                 modulus.get(k - i, a);
                 spare.get(i, b);
-                window.add_product(a, b, a[0]);
+            window.add_product(a, b, a[0], place(k, BLOCKS + 1 + i));
             }
             if (k < BLOCKS) {
                 modulus.get(0, a);
-                window.cancel_low(a, inverse, b);
+                window.cancel_low(a, inverse, b, place(k, 2 * BLOCKS + 1));
                 spare.put(k, b);
             } else {
                 // The quotient's block k - BLOCKS is used up; the answer takes its place.
+                if (UNROLL) end_block(place(k, 2 * BLOCKS + 1));
                 window.take_low(b);
                 spare.put(k - BLOCKS, b);
             }
             window.advance();
         }
-        if (!ROOM) subtract_modulus(spare, mask_of(window.even[0]));
+        if (!ROOM) subtract_modulus(spare, mask_of(low_of(window.even[0])));
         Number old = x;
         x = spare;
         spare = old;
