@@ -11,6 +11,8 @@
 
 // A table entry: digits as 32-bit integers, in whole quads, half of what doubles would take (section 5.1).
 enum { QUADS = (DIGITS + 3) / 4, ENTRY_WORDS = 4 * QUADS };
+// Shared memory, in words a thread: its digits of y.
+enum { SHARED_WORDS = 2 * DIGITS };
 
 static_assert(SAMPLE_BITS >= 21 && SAMPLE_BITS <= 25, "carries fit as the comments say");
 // A column takes ROWS products of digits up to 2^SAMPLE_BITS from the factors and as many from the

@@ -7,7 +7,6 @@ enum {
     SAMPLES = THREADS * DIGITS,
     ROWS = RADIX_BITS / SAMPLE_BITS, // digits of a factor that take part; those beyond are zero
     GROUPS = BLOCK / THREADS,
-    SHARED_WORDS = 2 * DIGITS, // shared memory of a block: BLOCK * SHARED_WORDS words
 };
 static_assert(THREADS >= 1 && THREADS <= 32 && (THREADS & (THREADS - 1)) == 0, "groups divide a warp");
 static_assert(BLOCK % 32 == 0, "warps are whole");
@@ -23,7 +22,7 @@ const u64 SAMPLE_MASK = (1ull << SAMPLE_BITS) - 1;
 // The threads that hold a number together, seen by one of them.
 struct Group {
     u32 rank;
-    u64* shared; // a place for each digit of a number; those of the block's groups alternate
+    u64* shared; // places for digits; those of the block's groups alternate
 
     DEVICE void open() {
         SHARED_POOL(u64, pool);

@@ -11,11 +11,20 @@
 
 // A table entry: the bits of the digits as doubles, in whole quads.
 enum { QUADS = (DIGITS + 1) / 2, ENTRY_WORDS = 4 * QUADS };
+// Whether a group has a squaring of its own: with few digits a thread it moves columns about for longer than
+// it saves in products.
+#ifndef GROUP_SQUARES
+#define GROUP_SQUARES (THREADS > 1 && DIGITS >= 8)
+#endif
+// Shared memory, in words a thread: its digits of y, and its part of the columns of a group's square.
+enum { SHARED_WORDS = (GROUP_SQUARES ? 6 : 2) * DIGITS };
 
 // A column lives in a thread for DIGITS rows. It takes two low and two high halves of products in each,
 // at most 2^52, and once the low 52 bits of the upper neighbour's column and 12 bits of the column below.
-// A column of a square takes less, but one of its own and one of the upper half are added to it.
-static_assert(6 * DIGITS + 2 < 1 << 12, "64 bits hold a column");
+static_assert(4 * DIGITS + 2 < 1 << 12, "64 bits hold a column of a product");
+// In a square it takes one of each, begins as a column of x^2, with two halves of every digit's product,
+// and ends with another added.
+static_assert(2 * DIGITS + 4 * SAMPLES + 2 < 1 << 12, "64 bits hold a column of a square");
 // A carry of 12 bits that comes from another thread is spread over two digits.
 static_assert(THREADS == 1 || DIGITS >= 2, "a thread can take in its neighbour's carry");
 static_assert(THREADS > 1 || ROWS == DIGITS, "a thread alone has no digits to spare");
@@ -204,30 +213,48 @@ struct Field {
         resolve(columns);
     }
 
-    // x = x^2 / R modulo N; y is lost. A group squares as it multiplies; a thread that has the whole number
-    // takes products of different digits once, and reduces the lower half: (L + H R) / R = L / R + H.
+    // x = x^2 / R modulo N; y is lost. Products of different digits are taken once. Only the lower half is
+    // reduced: (L + H R) / R = L / R + H.
     DEVICE void square() {
-        if (THREADS == 1) {
-            u64 columns[DIGITS];
-            square_columns(columns);
-#pragma unroll
-            for (int j = 0; j < DIGITS; j++) columns[j] += initial(j, 1);
-#pragma unroll 1
-            for (int i = 0; i < ROWS; i++) reduce_row(columns);
-#pragma unroll
-            for (int j = 0; j < DIGITS; j++) columns[j] += group.own_digit(j) - initial(j, 1);
-            resolve(columns);
-        } else {
-            group.meet();
-#pragma unroll
-            for (int j = 0; j < DIGITS; j++) group.own_digit(j) = bits_of(x[j]);
-            group.meet();
+        if (THREADS > 1 && !GROUP_SQUARES) {
+            share_x();
             multiply();
+            return;
         }
+        u64 columns[DIGITS];
+        if (THREADS == 1) {
+            square_block([&](int k, u64 column) { (k < DIGITS ? columns[k] : group.own_digit(k - DIGITS)) = column; });
+        } else {
+            square_in_group();
+#pragma unroll
+            for (int j = 0; j < DIGITS; j++) {
+                u32 at = group.rank * DIGITS + j;
+                columns[j] = at < ROWS ? column_of_square(at) : 0;
+            }
+        }
+#pragma unroll
+        for (int j = 0; j < DIGITS; j++) columns[j] += initial(j, 1);
+#pragma unroll 1
+        for (int i = 0; i < ROWS; i++) reduce_row(columns);
+#pragma unroll
+        for (int j = 0; j < DIGITS; j++) {
+            u32 at = ROWS + group.rank * DIGITS + j;
+            u64 upper = THREADS == 1 ? group.own_digit(j) : at < 2 * SAMPLES ? column_of_square(at) : 0;
+            columns[j] += upper - initial(j, 1);
+        }
+        resolve(columns);
     }
 
-    // x^2, column by column: the lower half of them, and the upper half to the shared digits.
-    DEVICE void square_columns(u64* lower) const {
+    // y = x.
+    DEVICE void share_x() const {
+        group.meet();
+#pragma unroll
+        for (int j = 0; j < DIGITS; j++) group.own_digit(j) = bits_of(x[j]);
+        group.meet();
+    }
+
+    // The square of this thread's digits, column by column.
+    template <typename Put> DEVICE void square_block(Put put) const {
         u64 crossed = 0, squared = 0; // high halves for this column
         int crossed_count = 0;
 #pragma unroll
@@ -251,12 +278,66 @@ struct Field {
                 squared = product.high;
                 low_count++;
             }
-            column += make_initial(high_count, low_count);
+            put(k, column + make_initial(high_count, low_count));
             crossed = high;
             crossed_count = count;
-            if (k < DIGITS) lower[k] = column;
-            else group.own_digit(k - DIGITS) = column;
         }
+    }
+
+    // Column k of the group's square, 0 <= k < 2 SAMPLES.
+    DEVICE u64& column_of_square(u32 k) const { return group.shared_digit(SAMPLES + k); }
+
+    // Adds to a column of the square. In one half of the group no two threads add to the same column.
+    DEVICE void add_to_column(u32 k, u64 value) const {
+        if (group.rank < THREADS / 2) column_of_square(k) += value;
+        group.meet();
+        if (group.rank >= THREADS / 2) column_of_square(k) += value;
+        group.meet();
+    }
+
+    // The columns of x^2. Every thread squares its block of digits and multiplies it by those of the
+    // threads 1, 2, ... after it, around the group. The block opposite meets it from both sides: one
+    // thread takes the lower half of its digits, the other the rest. x is lost.
+    DEVICE void square_in_group() {
+        enum { OPPOSITE = THREADS > 1 ? THREADS / 2 : 1, HALF = (DIGITS + 1) / 2 };
+        share_x();
+        square_block([&](int k, u64 column) { column_of_square(2 * group.rank * DIGITS + k) = column; });
+        group.meet();
+        // At each distance the blocks' sums of indices are all even or all odd, and those that are equal
+        // belong to opposite threads.
+#pragma unroll 1
+        for (u32 distance = 1; distance < OPPOSITE; distance++) {
+            u32 other = (group.rank + distance) % THREADS;
+            add_block((group.rank + other) * DIGITS, other * DIGITS, DIGITS, (other + 1) * DIGITS);
+        }
+        u32 lower = group.rank % OPPOSITE, upper = lower + OPPOSITE, start = group.rank < OPPOSITE ? 0 : HALF;
+#pragma unroll
+        for (int j = 0; j < DIGITS; j++) x[j] = double_of(group.shared_digit(lower * DIGITS + j));
+        add_block((lower + upper) * DIGITS + start, upper * DIGITS + start, HALF, (upper + 1) * DIGITS);
+    }
+
+    // Adds twice x times `rows` digits of the shared number from `first` on, those before `end`, to the
+    // columns of the square from `base` on.
+    DEVICE void add_block(u32 base, u32 first, int rows, u32 end) const {
+        u64 columns[DIGITS];
+#pragma unroll
+        for (int j = 0; j < DIGITS; j++) columns[j] = initial(j, 1);
+#pragma unroll 1
+        for (int i = 0; i < rows; i++) {
+            double b = first + i < end ? double_of(group.shared_digit(first + i)) : 0;
+            u64 lowest = columns[0], high = 0;
+#pragma unroll
+            for (int j = 0; j < DIGITS; j++) {
+                Product product(x[j], b);
+                if (j == 0) lowest += product.low;
+                else columns[j - 1] = columns[j] + high + product.low;
+                high = product.high;
+            }
+            columns[DIGITS - 1] = entering(1) + high;
+            add_to_column(base + i, 2 * lowest);
+        }
+#pragma unroll
+        for (int j = 0; j < DIGITS; j++) add_to_column(base + rows + j, 2 * (columns[j] - initial(j, 1)));
     }
 
     // Writes x, below 2N, as the canonical integer; a length of 0 writes nothing.
