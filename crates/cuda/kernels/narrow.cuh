@@ -21,8 +21,8 @@ static_assert((2ull * ROWS << 2 * SAMPLE_BITS) + (1ull << (53 - SAMPLE_BITS)) <=
 // A carry of 53 - SAMPLE_BITS bits that comes from another thread is spread over three digits.
 static_assert(THREADS == 1 || DIGITS >= 3, "a thread can take in its neighbour's carry");
 
-const double TWO_52 = 4503599627370496.0;
-const double DIGIT_UNIT = (double)(1u << SAMPLE_BITS), DIGIT_PART = 1 / DIGIT_UNIT;
+constexpr double TWO_52 = 4503599627370496.0;
+constexpr double DIGIT_UNIT = (double)(1u << SAMPLE_BITS), DIGIT_PART = 1 / DIGIT_UNIT;
 
 // For values below 2^32: the low word of a double in [2^52, 2^53).
 DEVICE double double_from(u32 value) { return double_of(bits_of(TWO_52) | value) - TWO_52; }

@@ -17,7 +17,7 @@ static_assert(RADIX_BITS % (1 << SQUARINGS) == 0, "squarings lead from the seed 
 // a row and y below 2N, or both are below 2N, it is below 3N/2; with y = 1 it is at most N.
 static_assert(RADIX_BITS >= 32 * WORDS + 2, "R is at least four times what a row holds");
 
-const u64 SAMPLE_MASK = (1ull << SAMPLE_BITS) - 1;
+constexpr u64 SAMPLE_MASK = (1ull << SAMPLE_BITS) - 1;
 
 // The threads that hold a number together, seen by one of them.
 struct Group {

@@ -29,8 +29,8 @@ static_assert(2 * DIGITS + 4 * SAMPLES + 2 < 1 << 12, "64 bits hold a column of 
 static_assert(THREADS == 1 || DIGITS >= 2, "a thread can take in its neighbour's carry");
 static_assert(THREADS > 1 || ROWS == DIGITS, "a thread alone has no digits to spare");
 
-const double TWO_52 = 4503599627370496.0;
-const double TWO_104 = TWO_52 * TWO_52;
+constexpr double TWO_52 = 4503599627370496.0;
+constexpr double TWO_104 = TWO_52 * TWO_52;
 
 // The bits of doubles in [2^104, 2^105] are 0x467 2^52 and the high half of a product above; of those in
 // [2^52, 2^53], 0x433 2^52 and the low half. A column starts with what cancels the exponents of all that
