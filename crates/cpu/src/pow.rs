@@ -20,15 +20,16 @@ pub fn pow<K: Kernel>(
     window: u32,
     work: &mut Workspace,
 ) {
-    let table = powers(domain, x, 1 << window, work);
+    let parts = if K::FETCHED.contains(&(size_of_val(x) << window)) { window as usize } else { 1 };
+    let table = powers(domain, x, 1 << window, parts, work);
     let exponents = Exponents::new::<K>(exponents, bits);
     let mut indices = zeroize::Zeroizing::new([0u64; MAX_LANES]);
     let indices = &mut indices[..K::LANES];
-    fixed_windows(domain, x, bits, window, work, |place, out| {
+    fixed_windows(domain, x, bits, window, &table, work, |place, part, out| {
         exponents.digits(place * window as usize, window, indices);
-        domain.kernel().select(&table, indices, out);
+        domain.kernel().select(part, indices, out);
     });
-    work.table = table;
+    work.table = table.rows;
 }
 
 /// Exponents laid side by side, limb by limb, so that all lanes' digits are cut out together.
@@ -110,8 +111,8 @@ pub fn pow_each_vartime<K: Kernel>(
     work: &mut Workspace,
 ) {
     let bits = exponents.iter().map(|exponent| bit_length(exponent)).max().unwrap_or(0);
-    let table = powers(domain, x, 1 << window, work);
-    fixed_windows(domain, x, bits, window, work, |place, out| {
+    let table = powers(domain, x, 1 << window, 1, work);
+    fixed_windows(domain, x, bits, window, &table, work, |place, table, out| {
         for lane in 0..K::LANES {
             let exponent = exponents[lane.min(exponents.len() - 1)];
             let entry = bits_at(exponent, place * window as usize, window) as usize * out.len();
@@ -121,50 +122,93 @@ pub fn pow_each_vartime<K: Kernel>(
             }
         }
     });
-    work.table = table;
+    work.table = table.rows;
 }
 
-/// The loop of a fixed window over exponents of `bits` bits; `read` fetches the table entries for
-/// the window at a place.
+/// The loop of a fixed window over exponents of `bits` bits; `read` fetches the entries for the
+/// window at a place from a part of the table. A part is read after its square.
 fn fixed_windows<K: Kernel>(
     domain: &Domain<K>,
     x: &mut [u64],
     bits: usize,
     window: u32,
+    table: &Table,
     work: &mut Workspace,
-    mut read: impl FnMut(usize, &mut [u64]),
+    mut read: impl FnMut(usize, &[u64], &mut [u64]),
 ) {
     let places = bits.div_ceil(window as usize);
     if places == 0 {
         return x.copy_from_slice(domain.one());
     }
+    for (part, out) in table.parts().zip(x.chunks_mut(table.part)) {
+        read(places - 1, part, out);
+    }
     let mut factor = Rows::zeros(x.len());
-    read(places - 1, x);
+    // A table in one part is near; each of several parts is fetched by a square.
+    let fetching = if table.parts().len() == 1 { 0 } else { table.parts().len() };
     for place in (0..places - 1).rev() {
-        for _ in 0..window {
+        for _ in fetching..window as usize {
             domain.square(x, work);
         }
-        read(place, &mut factor);
+        for (part, out) in table.parts().zip(factor.chunks_mut(table.part)) {
+            if fetching > 0 {
+                domain.square_and_fetch(x, part, work);
+            }
+            read(place, part, out);
+        }
         domain.multiply(x, &factor, work);
     }
 }
 
-/// The powers 0 to `entries - 1` of x, one after the other; even ones by squaring.
-fn powers<K: Kernel>(domain: &Domain<K>, x: &[u64], entries: usize, work: &mut Workspace) -> Rows {
-    let len = x.len();
-    let mut table = take_table(entries * len, work);
-    table[..len].copy_from_slice(domain.one());
-    table[len..2 * len].copy_from_slice(x);
-    for entry in 2..entries {
-        let (done, next) = table.split_at_mut(entry * len);
-        let next = &mut next[..len];
-        if entry % 2 == 0 {
-            next.copy_from_slice(&done[entry / 2 * len..][..len]);
-            domain.square(next, work);
-        } else {
-            next.copy_from_slice(&done[(entry - 1) * len..]);
-            domain.multiply(next, x, work);
+/// Powers of a number, cut into parts of so many words: the first part of every entry, one after the
+/// other, then the second ones, and so on.
+struct Table {
+    rows: Rows,
+    entries: usize,
+    part: usize,
+}
+
+impl Table {
+    fn parts(&self) -> impl ExactSizeIterator<Item = &[u64]> {
+        self.rows.chunks(self.entries * self.part)
+    }
+
+    fn read(&self, entry: usize, out: &mut [u64]) {
+        for (part, out) in self.parts().zip(out.chunks_mut(self.part)) {
+            out.copy_from_slice(&part[entry * out.len()..][..out.len()]);
         }
+    }
+
+    fn write(&mut self, entry: usize, number: &[u64]) {
+        let parts = self.rows.chunks_mut(self.entries * self.part);
+        for (part, number) in parts.zip(number.chunks(self.part)) {
+            part[entry * number.len()..][..number.len()].copy_from_slice(number);
+        }
+    }
+}
+
+/// The powers 0 to `entries - 1` of x, in at most so many parts; even ones by squaring.
+fn powers<K: Kernel>(
+    domain: &Domain<K>,
+    x: &[u64],
+    entries: usize,
+    parts: usize,
+    work: &mut Workspace,
+) -> Table {
+    let part = domain.kernel().digits().div_ceil(parts) * K::LANES;
+    let mut table = Table { rows: take_table(entries * x.len(), work), entries, part };
+    let mut power = Rows::zeros(x.len());
+    table.write(0, domain.one());
+    table.write(1, x);
+    for entry in 2..entries {
+        if entry % 2 == 0 {
+            table.read(entry / 2, &mut power);
+            domain.square(&mut power, work);
+        } else {
+            // The power before this one is still there.
+            domain.multiply(&mut power, x, work);
+        }
+        table.write(entry, &power);
     }
     table
 }

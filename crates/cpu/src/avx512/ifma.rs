@@ -10,6 +10,7 @@ use crate::rows::Rows;
 use modmill_core::limbs::inverse_of_odd;
 use modmill_core::{Family, Isa, MAX_BITS};
 use std::arch::x86_64::*;
+use std::ops::Range;
 use tile::{Columns, Finish, Store, V, for_rows};
 
 const LANES: usize = 8;
@@ -44,6 +45,8 @@ impl Kernel for Ifma {
     const ROOM: usize = 4;
     const FAMILY: Family = Family::Ifma;
     const ISA: Isa = Isa::Avx512;
+    /// More than the first-level cache keeps, and parts that it holds beside the numbers of a square.
+    const FETCHED: Range<usize> = 32 << 10..128 << 10;
     type Token = Token;
 
     fn new(_token: Token, moduli: &[u64]) -> Self {
@@ -77,18 +80,16 @@ impl Kernel for Ifma {
         unsafe {
             let t = row_mut(scratch);
             karatsuba::multiply(row(x), row(y), self.n, t, t.add(2 * self.n));
-            self.reduce(t, row_mut(x));
+            self.reduce(t, row_mut(x), || ());
         }
     }
 
     fn square(&self, x: &mut [u64], scratch: &mut [u64]) {
-        self.check(&[x], scratch);
-        // SAFETY: as in `multiply`.
-        unsafe {
-            let t = row_mut(scratch);
-            karatsuba::square(row(x), self.n, t, t.add(2 * self.n));
-            self.reduce(t, row_mut(x));
-        }
+        self.square_with(x, scratch, || ());
+    }
+
+    fn square_and_fetch(&self, x: &mut [u64], next: &[u64], scratch: &mut [u64]) {
+        self.square_with(x, scratch, tile::fetch(next));
     }
 
     fn add(&self, x: &mut [u64], y: &[u64]) {
@@ -104,11 +105,11 @@ impl Kernel for Ifma {
     }
 
     fn select(&self, table: &[u64], indices: &[u64], out: &mut [u64]) {
-        let len = self.n * LANES;
-        assert!(table.len().is_multiple_of(len) && indices.len() == LANES && out.len() == len);
+        let (n, entries) = (out.len() / LANES, table.len() / out.len());
+        assert!(table.len() == entries * out.len() && out.len() == n * LANES && indices.len() == LANES);
         assert!(aligned(table) && aligned(out));
         // SAFETY: as in `multiply`; the table holds whole entries of `n` digits.
-        unsafe { self.select_masked(row(table), table.len() / len, indices, row_mut(out)) }
+        unsafe { select_masked(row(table), entries, n, indices, row_mut(out)) }
     }
 
     fn decode(digits: &mut [u64]) {
@@ -140,6 +141,16 @@ impl Ifma {
         assert!(scratch.len() >= Self::scratch_words(self.n) && aligned(scratch));
     }
 
+    fn square_with(&self, x: &mut [u64], scratch: &mut [u64], meanwhile: impl FnMut()) {
+        self.check(&[x], scratch);
+        // SAFETY: as in `multiply`.
+        unsafe {
+            let t = row_mut(scratch);
+            karatsuba::square(row(x), self.n, t, t.add(2 * self.n));
+            self.reduce(t, row_mut(x), meanwhile);
+        }
+    }
+
     /// `2^(-52 digits) mod N`: Montgomery's step on the number one, so many times. Each gives
     /// `(t + q N) / 2^52 <= N`.
     fn negative_power(&self, digits: usize) -> Rows {
@@ -165,7 +176,7 @@ impl Ifma {
     /// # Safety
     /// `t` points to `scratch_words(n)` words, `out` to `n` digits, both aligned.
     #[target_feature(enable = "avx512f,avx512ifma")]
-    unsafe fn reduce(&self, mut t: *mut V, out: *mut V) {
+    unsafe fn reduce(&self, mut t: *mut V, out: *mut V, mut meanwhile: impl FnMut()) {
         let (n, fold) = (self.n, row(&self.fold));
         let mut left = n - 1;
         // SAFETY: folds add up to n - 1, so that no tile goes beyond column 2 n; the space
@@ -179,7 +190,8 @@ impl Ifma {
             }
             while left > BLOCK {
                 let rows = block(left);
-                for_rows!(rows, R => tile::fold::<R>(t, fold, n, Store(t.add(R))));
+                let sink = Store(t.add(rows), &mut meanwhile);
+                for_rows!(rows, R => tile::fold::<R>(t, fold, n, sink));
                 t = t.add(rows);
                 left -= rows;
             }
@@ -189,28 +201,28 @@ impl Ifma {
             }
         }
     }
+}
 
-    /// Reads the entry each lane asks for, passing over the whole table: entry after entry, a
-    /// mask of the lanes that want it, and masked moves of its digits into registers.
-    ///
-    /// # Safety
-    /// `table` has `entries` numbers, `out` is one, `indices` has 8 words.
-    #[target_feature(enable = "avx512f,avx512ifma")]
-    unsafe fn select_masked(&self, table: *const V, entries: usize, indices: &[u64], out: *mut V) {
-        let mut digit = 0;
-        // SAFETY: the caller's promise; `indices` may be unaligned.
-        unsafe {
-            let wanted = _mm512_loadu_si512(indices.as_ptr().cast());
-            while digit < self.n {
-                let left = self.n - digit;
-                let digits = if left >= SELECT { SELECT } else { block(left) };
-                let (table, out) = (table.add(digit), out.add(digit));
-                match digits {
-                    SELECT => select_digits::<SELECT>(table, entries, wanted, out, self.n),
-                    _ => for_rows!(digits, W => select_digits::<W>(table, entries, wanted, out, self.n)),
-                }
-                digit += digits;
+/// Reads the entry each lane asks for, passing over the whole table: entry after entry, a mask of the
+/// lanes that want it, and masked moves of its digits into registers.
+///
+/// # Safety
+/// `table` has `entries` numbers of `n` digits, `out` is one, `indices` has 8 words.
+#[target_feature(enable = "avx512f,avx512ifma")]
+unsafe fn select_masked(table: *const V, entries: usize, n: usize, indices: &[u64], out: *mut V) {
+    let mut digit = 0;
+    // SAFETY: the caller's promise; `indices` may be unaligned.
+    unsafe {
+        let wanted = _mm512_loadu_si512(indices.as_ptr().cast());
+        while digit < n {
+            let left = n - digit;
+            let digits = if left >= SELECT { SELECT } else { block(left) };
+            let (table, out) = (table.add(digit), out.add(digit));
+            match digits {
+                SELECT => select_digits::<SELECT>(table, entries, wanted, out, n),
+                _ => for_rows!(digits, W => select_digits::<W>(table, entries, wanted, out, n)),
             }
+            digit += digits;
         }
     }
 }
@@ -295,7 +307,9 @@ fn row_mut(words: &mut [u64]) -> *mut V {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::{Domain, Workspace};
     use crate::isa::detect_ifma;
+    use crate::pow::pow;
     use modmill_core::radix;
     use num_bigint::BigUint;
 
@@ -391,6 +405,35 @@ mod tests {
                     assert_eq!(number(&out, lane), &xs[lane] * &ys[lane], "{n} x {m}, lane {lane}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn powers_from_tables_in_parts() {
+        let Some(token) = detect_ifma() else { return };
+        const EXPONENT: usize = 33;
+        // Tables that are near, in parts of one size, with a shorter last part, and too far.
+        for (bits, window) in [(1024usize, 4), (2048, 5), (2200, 4), (2200, 5), (2200, 6), (4096, 6)] {
+            let count = bits.div_ceil(64);
+            let limbs = |numbers: &[BigUint]| {
+                let mut limbs: Vec<_> = numbers.iter().map(BigUint::to_u64_digits).collect();
+                limbs.iter_mut().for_each(|limbs| limbs.resize(count, 0));
+                limbs
+            };
+            let moduli: Vec<_> = numbers(bits, 3).iter().map(|number| number | BigUint::from(3u8)).collect();
+            let (bases, exponents) = (numbers(bits, 4), numbers(EXPONENT, 5));
+            let (n, a, e) = (limbs(&moduli), limbs(&bases), limbs(&exponents));
+            let [n, a, e] = [&n, &a, &e].map(|numbers| numbers.iter().map(Vec::as_slice).collect::<Vec<_>>());
+            let domain = Domain::<Ifma>::new(token, bits, &n);
+            let mut work = Workspace::new::<Ifma>(bits);
+            let mut x = Rows::zeros(work.x.len());
+            domain.enter(&a, bits, &mut x, &mut work);
+            pow(&domain, &mut x, &e, EXPONENT, window, &mut work);
+            domain.leave(&mut x, &mut work);
+            let mut out = vec![0; count * LANES];
+            domain.store(&mut x, &mut out, count, &mut work);
+            let powers = (0..LANES).map(|lane| bases[lane].modpow(&exponents[lane], &moduli[lane]));
+            assert_eq!(out, limbs(&powers.collect::<Vec<_>>()).concat(), "{bits} bits, window {window}");
         }
     }
 }
