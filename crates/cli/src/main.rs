@@ -38,8 +38,9 @@ Examples:
   modmill completions bash > /etc/bash_completion.d/modmill
 
 Environment:
-  MODMILL_BACKEND   cpu: as --backend
-  MODMILL_CPU       portable, avx2 or avx512: use no more than this instruction set
+  MODMILL_BACKEND        auto, cpu or cuda: as --backend
+  MODMILL_CPU            portable, avx2 or avx512: use no more than this instruction set
+  MODMILL_CUDA_DEVICES   numbers of the GPUs to use, separated by commas
 
 Exit status:
   0  everything was answered

@@ -61,6 +61,9 @@ pub enum Error {
         /// The most that is supported.
         limit: usize,
     },
+    /// A device failed, and nothing else was allowed to finish the batch.
+    #[error("a device failed: {0}")]
+    Device(String),
     /// Limbs that do not make whole numbers of the given width.
     #[error("item {index} does not fit in {bits} bits")]
     DoesNotFit {

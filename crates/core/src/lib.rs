@@ -23,7 +23,7 @@ pub use error::{Error, ItemError, ItemErrorKind, Partial};
 pub use job::Job;
 pub use modulus::Modulus;
 pub use operand::{Moduli, Operand};
-pub use plan::{Backend, Family, Isa, Op, Plan};
+pub use plan::{Backend, Family, Isa, Op, Path, Plan};
 
 /// The longest number any operation takes, in bits.
 ///

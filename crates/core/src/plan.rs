@@ -61,10 +61,14 @@ named! {
 named! {
     /// A family of algorithms; the same name in every backend that has it.
     Family, "algorithm" {
-        /// Row-oriented 64-bit integer products.
+        /// Row-oriented integer products.
         Row = "row",
+        /// Integer products by blocks, even and odd positions apart.
+        TwoPass = "two_pass",
         /// 52-bit samples in double-precision floating point.
         Wide = "wide",
+        /// 22- or 23-bit samples in double-precision floating point.
+        Narrow = "narrow",
         /// 52-bit integer multiply-add in vector lanes (AVX-512 IFMA).
         Ifma = "ifma",
     }
@@ -75,6 +79,8 @@ named! {
     Backend, "backend" {
         /// The host's processor cores.
         Cpu = "cpu",
+        /// NVIDIA GPUs.
+        Cuda = "cuda",
     }
 }
 
@@ -101,8 +107,8 @@ pub struct Plan {
     pub count: usize,
     /// Where it runs.
     pub backend: Backend,
-    /// The instruction set it uses.
-    pub isa: Isa,
+    /// The instruction set it uses, on a CPU.
+    pub isa: Option<Isa>,
     /// The family of algorithms.
     pub family: Family,
     /// Items computed side by side in one thread.
@@ -115,16 +121,41 @@ pub struct Plan {
     pub reason: String,
 }
 
+impl Plan {
+    /// The way it takes.
+    #[must_use]
+    pub fn path(&self) -> Path {
+        Path { backend: self.backend, isa: self.isa, family: self.family }
+    }
+}
+
+/// A way to compute: a family of algorithms on something that has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Path {
+    /// Where it runs.
+    pub backend: Backend,
+    /// The instruction set it uses, on a CPU.
+    pub isa: Option<Isa>,
+    /// The family of algorithms.
+    pub family: Family,
+}
+
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.isa.map_or(self.backend.name(), Isa::name);
+        f.pad(&format!("{name}/{}", self.family))
+    }
+}
+
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{} of {} items of {} bits: {}/{} on {}, {} lane{} x {} thread{}",
+            "{} of {} items of {} bits: {} on {}, {} lane{} x {} thread{}",
             self.op,
             self.count,
             self.bits,
-            self.isa,
-            self.family,
+            self.path(),
             self.backend,
             self.lanes,
             plural(self.lanes),

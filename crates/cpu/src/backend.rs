@@ -77,6 +77,14 @@ impl Cpu {
         best.expect("a backend has at least one path")
     }
 
+    /// About how many seconds a batch takes.
+    #[must_use]
+    pub fn seconds(&self, op: Op, bits: usize, count: usize) -> f64 {
+        /// Cycles in a second of the processor that the costs were measured on.
+        const CLOCK: f64 = 2.8e9;
+        cost::batch(self.choose(op, bits, count), op, bits, count, self.threads()) / CLOCK
+    }
+
     /// How a batch of this shape will be computed, and why; `shared` if all items have one modulus.
     #[must_use]
     pub fn plan(&self, op: Op, bits: usize, count: usize, exponent_bits: usize, shared: bool) -> Plan {
@@ -85,7 +93,7 @@ impl Cpu {
             bits,
             count,
             backend: Backend::Cpu,
-            isa: path.isa(),
+            isa: Some(path.isa()),
             family: path.family(),
             lanes: path.lanes(),
             threads: self.threads(),

@@ -33,7 +33,8 @@ DEVICE u32 exponent_digit(const Operand& b, u32 item, u32 from, u32 count) {
     return (u32)(pair_of(low, high) >> shift) & ((1u << count) - 1);
 }
 
-// base^exponent with a fixed window; SECRET reads every entry of the table for each digit.
+// base^exponent with a fixed window; SECRET reads every entry of the table for each digit. A public
+// exponent that all items share may skip the products of its zero digits: all threads agree.
 //
 // The steps: base R from R^2 (by squarings of the seed) times the base; the powers of the table, each
 // the last one times the base; the digits of the exponent, from the top; and the product with 1 that
@@ -59,16 +60,18 @@ template <bool SECRET> DEVICE void exponentiate(const Call& call) {
             u32 squarings = step == 0 ? SQUARINGS : step > first_digit && step < last ? window : 0;
             if (step == first_digit) field.take(0);
             for (u32 i = 0; i < squarings; i++) field.square();
+            bool skip = false;
             if (step < first_digit) {
                 field.fetch(1);
             } else if (step < last) {
                 u32 digit = exponent_digit(call.b, item, (last - 1 - step) * window, window);
                 if (SECRET) field.select(digit, entries);
                 else field.fetch(digit);
+                skip = !SECRET && call.b.stride == 0 && digit == 0;
             } else {
                 field.set_y_to_one(entries);
             }
-            field.multiply();
+            if (!skip) field.multiply();
             if (step < first_digit) field.keep(step + 1);
         }
         store(field, call, items, round);

@@ -5,17 +5,23 @@
 //! everything above is tested on machines without a GPU. Nothing of CUDA is needed to build, and at
 //! run time its libraries are loaded where they are found.
 
+mod backend;
 pub mod bundle;
 pub mod cache;
+mod chunk;
 pub mod compiler;
 pub mod device;
 mod driver;
 pub mod emulator;
 mod error;
+mod kernels;
 mod library;
 mod memo;
 pub mod sources;
+mod table;
+mod variant;
 
+pub use backend::{Cuda, FAMILIES, Run, Settings};
 pub use compiler::Program;
 pub use device::{
     Attributes, Buffer, Contents, Device, Event, Gpus, HostBuffer, Kernel, KernelArguments, Module,
@@ -24,3 +30,5 @@ pub use device::{
 pub use emulator::Faults;
 pub use error::{Error, Result};
 pub use sources::Source;
+pub use table::{Choice, Table, Timing};
+pub use variant::{Layout, MAX_WORDS, Variant, words_for};

@@ -31,9 +31,12 @@ sources! {
     "device.cuh",
     "emulator.hpp",
     "groups.cuh",
+    "narrow.cuh",
     "operations.cuh",
     "row.cuh",
+    "samples.cuh",
     "two_pass.cuh",
+    "wide.cuh",
 }
 
 #[cfg(test)]

@@ -1,47 +1,89 @@
 //! The engine: checks a call, sorts its items, hands them to a backend, and puts the answers
 //! back in order.
 
+use crate::backends::{Backends, Wishes};
 use crate::even::OddParts;
 use crate::sort::{Sorted, sort};
 use modmill_core::{
-    Backend, Batch, Error, Family, Isa, ItemError, ItemErrorKind, Job, MAX_BITS, Moduli, Op, Operand, Plan,
-    limbs,
+    Backend, Batch, Error, Family, Isa, ItemError, ItemErrorKind, Job, MAX_BITS, Moduli, Op, Operand, Path,
+    Plan, limbs,
 };
-use modmill_cpu::{Cpu, Settings, power_of_two as two};
+use modmill_cpu::power_of_two as two;
+use modmill_cuda::{Cuda, Device};
 use rayon::prelude::*;
 
 /// Batch modular arithmetic on this machine.
 ///
-/// An engine owns its worker threads; make one and share it (`&Engine` is `Sync`).
+/// An engine owns its worker threads and its devices; make one and share it (`&Engine` is `Sync`).
 pub struct Engine {
-    cpu: Cpu,
+    backends: Backends,
 }
 
 /// Settings of an [`Engine`]; what is not set is chosen by measurement.
 #[derive(Debug, Clone, Default)]
 pub struct EngineBuilder {
-    settings: Settings,
+    wishes: Wishes,
 }
 
 impl EngineBuilder {
-    /// Use no more than this instruction set (`MODMILL_CPU` does the same from outside).
+    /// Use this backend; by default batches go where they are done first. Operations that a GPU does not
+    /// have run on the CPU all the same.
+    #[must_use]
+    pub fn backend(mut self, backend: Backend) -> Self {
+        self.wishes.backend = Some(backend);
+        self
+    }
+
+    /// Use no more than this instruction set, on the CPU (`MODMILL_CPU` does the same from outside).
     #[must_use]
     pub fn isa(mut self, isa: Isa) -> Self {
-        self.settings.isa = Some(isa);
+        self.wishes.cpu.isa = Some(isa);
         self
     }
 
     /// Use this family of algorithms for everything; an error if nothing here has it.
     #[must_use]
     pub fn family(mut self, family: Family) -> Self {
-        self.settings.family = Some(family);
+        self.wishes.cpu.family = Some(family);
+        self.wishes.cuda.family = Some(family);
         self
+    }
+
+    /// Use this path for everything it has.
+    #[must_use]
+    pub fn path(self, path: Path) -> Self {
+        let builder = self.backend(path.backend).family(path.family);
+        match path.isa {
+            Some(isa) => builder.isa(isa),
+            None => builder,
+        }
     }
 
     /// Worker threads; all cores by default.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
-        self.settings.threads = Some(threads);
+        self.wishes.cpu.threads = Some(threads);
+        self
+    }
+
+    /// Use these devices instead of the GPUs of this machine.
+    #[must_use]
+    pub fn devices(mut self, devices: Vec<Device>) -> Self {
+        self.wishes.devices = Some(devices);
+        self
+    }
+
+    /// Settings of the GPUs' kernels.
+    #[must_use]
+    pub fn cuda(mut self, settings: modmill_cuda::Settings) -> Self {
+        self.wishes.cuda = modmill_cuda::Settings { family: self.wishes.cuda.family, ..settings };
+        self
+    }
+
+    /// Whether the CPU finishes what a device could not; it does unless told otherwise.
+    #[must_use]
+    pub fn cpu_finishes(mut self, finishes: bool) -> Self {
+        self.wishes.no_fallback = !finishes;
         self
     }
 
@@ -50,22 +92,7 @@ impl EngineBuilder {
     /// `MODMILL_BACKEND` and `MODMILL_CPU` in the environment are honoured; a value that is not
     /// known, or not to be had here, is an error.
     pub fn build(self) -> Result<Engine, Error> {
-        check_forced_backend()?;
-        Ok(Engine { cpu: Cpu::new(self.settings)? })
-    }
-}
-
-/// Name of the environment variable that forces a backend.
-const FORCE: &str = "MODMILL_BACKEND";
-
-/// Whether the environment asks for a backend that is there: `auto`, or the name of one.
-fn check_forced_backend() -> Result<(), Error> {
-    match std::env::var_os(FORCE) {
-        Some(text) if text != "auto" => match text.to_string_lossy().parse::<Backend>() {
-            Ok(_) => Ok(()),
-            Err(why) => Err(Error::Unavailable(format!("{FORCE}: {why}"))),
-        },
-        _ => Ok(()),
+        Ok(Engine { backends: Backends::start(self.wishes)? })
     }
 }
 
@@ -92,25 +119,38 @@ impl Engine {
     /// Exponents are taken to be as long as the modulus.
     #[must_use]
     pub fn explain(&self, op: Op, bits: usize, count: usize) -> Plan {
-        self.cpu.plan(op, bits, count, bits, false)
+        self.backends.plan(op, bits, count, false)
     }
 
     /// The same for a batch whose items have one modulus.
     #[must_use]
     pub fn explain_one_modulus(&self, op: Op, bits: usize, count: usize) -> Plan {
-        self.cpu.plan(op, bits, count, bits, true)
+        self.backends.plan(op, bits, count, true)
     }
 
     /// Worker threads.
     #[must_use]
     pub fn threads(&self) -> usize {
-        self.cpu.threads()
+        self.backends.cpu.threads()
     }
 
-    /// The instruction set and family of every path this engine may choose, slowest kind first.
+    /// Every path this engine may choose, slowest kind first.
     #[must_use]
-    pub fn paths(&self) -> Vec<(Isa, Family)> {
-        self.cpu.paths().iter().map(|path| (path.isa(), path.family())).collect()
+    pub fn paths(&self) -> Vec<Path> {
+        self.backends.paths()
+    }
+
+    /// The GPUs, if it uses any.
+    #[must_use]
+    pub fn cuda(&self) -> Option<&Cuda> {
+        self.backends.cuda.as_ref()
+    }
+
+    /// What went wrong with devices without costing an answer, in order: why no GPU is used, and what
+    /// the CPU had to finish.
+    #[must_use]
+    pub fn faults(&self) -> Vec<String> {
+        self.backends.faults()
     }
 
     /// Full products `a b`, as wide as both factors together.
@@ -121,7 +161,7 @@ impl Engine {
         if count == 0 || a.bits() == 0 || b.bits() == 0 {
             return Ok(Batch::zeros(a.bits() + b.bits(), count));
         }
-        Ok(self.cpu.mul(a, b, count))
+        Ok(self.backends.cpu.mul(a, b, count))
     }
 
     /// `a b mod N`.
@@ -137,7 +177,7 @@ impl Engine {
             ("b", b),
             moduli.into(),
             &Halves {
-                odd: |job: &Job<'_>| self.cpu.mul_mod(job),
+                odd: |job: &Job<'_>| self.backends.run(Op::MulMod, job),
                 two: |item, k| two::mul(&two::reduce(a.get(item), k), &two::reduce(b.get(item), k), k),
             },
         )
@@ -155,7 +195,7 @@ impl Engine {
             ("a", a),
             moduli.into(),
             &Halves {
-                odd: |job: &Job<'_>| self.cpu.square_mod(job),
+                odd: |job: &Job<'_>| self.backends.run(Op::SquareMod, job),
                 two: |item, k| {
                     let residue = two::reduce(a.get(item), k);
                     two::mul(&residue, &residue, k)
@@ -178,7 +218,7 @@ impl Engine {
             ("exponents", exponents),
             moduli.into(),
             &Halves {
-                odd: |job: &Job<'_>| self.cpu.pow(job),
+                odd: |job: &Job<'_>| self.backends.run(Op::Pow, job),
                 two: |item, k| two::pow(bases.get(item), exponents.get(item), exponents.bits(), k),
             },
         )
@@ -198,7 +238,7 @@ impl Engine {
             ("exponents", exponents),
             moduli.into(),
             &Halves {
-                odd: |job: &Job<'_>| self.cpu.pow_vartime(job),
+                odd: |job: &Job<'_>| self.backends.run(Op::PowVartime, job),
                 two: |item, k| {
                     let exponent = exponents.get(item);
                     two::pow(bases.get(item), exponent, limbs::bit_length(exponent), k)
@@ -209,7 +249,7 @@ impl Engine {
 
     /// Runs `work` on this engine's threads.
     pub(crate) fn install<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
-        self.cpu.install(work)
+        self.backends.cpu.install(work)
     }
 
     /// Runs a modular operation: odd moduli on the backend, even ones as odd part and power of two.
@@ -221,20 +261,20 @@ impl Engine {
         halves: &Halves<Odd, Two>,
     ) -> Result<Batch, Error>
     where
-        Odd: Fn(&Job<'_>) -> Batch + Sync,
+        Odd: Fn(&Job<'_>) -> Result<Batch, Error> + Sync,
         Two: Fn(usize, usize) -> two::Residue + Sync,
     {
         let count = common_length(&[("bases", a.len()), (b_name, b.len()), ("moduli", moduli.len())])?;
         check_widths(&[("base", a.bits()), (b_name, b.bits()), ("modulus", moduli.bits())])?;
         let mut answers = Batch::zeros(moduli.bits(), count);
         let sorted = sort(moduli, 0..count);
-        compute_odd(&sorted, a, b, moduli, &halves.odd, &mut answers);
+        compute_odd(&sorted, a, b, moduli, &halves.odd, &mut answers)?;
         if !sorted.even.is_empty() {
             let odd_parts = OddParts::of(moduli, &sorted.even);
             let odd = odd_parts.moduli();
-            compute_odd(&sort(odd, sorted.even.iter().copied()), a, b, odd, &halves.odd, &mut answers);
+            compute_odd(&sort(odd, sorted.even.iter().copied()), a, b, odd, &halves.odd, &mut answers)?;
             let stride = answers.stride();
-            let joined: Vec<two::Residue> = self.cpu.install(|| {
+            let joined: Vec<two::Residue> = self.backends.cpu.install(|| {
                 let join = |&item: &usize| {
                     let k = limbs::trailing_zeros(moduli.get(item)).unwrap_or(0);
                     two::join(answers.get(item), odd.get(item), &(halves.two)(item, k), k, stride)
@@ -256,15 +296,16 @@ fn compute_odd(
     a: Operand<'_>,
     b: Operand<'_>,
     moduli: Moduli<'_>,
-    run: impl Fn(&Job<'_>) -> Batch,
+    run: impl Fn(&Job<'_>) -> Result<Batch, Error>,
     answers: &mut Batch,
-) {
+) -> Result<(), Error> {
     for group in sorted.odd.values() {
-        let done = run(&Job { items: &group.items, bits: group.bits, a, b, moduli });
+        let done = run(&Job { items: &group.items, bits: group.bits, a, b, moduli })?;
         for (&item, answer) in group.items.iter().zip(done.iter()) {
             answers.get_mut(item)[..answer.len()].copy_from_slice(answer);
         }
     }
+    Ok(())
 }
 
 /// The answers, or an error that carries them beside the failed items.

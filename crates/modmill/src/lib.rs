@@ -19,6 +19,7 @@
 //! the answers of all others ([`Error::Items`]).
 #![forbid(unsafe_code)]
 
+mod backends;
 mod engine;
 mod even;
 mod inverse;
@@ -28,5 +29,6 @@ mod sort;
 pub use engine::{Engine, EngineBuilder};
 pub use modmill_core::{
     Backend, Batch, BatchView, Error, Family, Isa, ItemError, ItemErrorKind, MAX_BITS, Moduli, Modulus, Op,
-    Operand, Partial, Plan, hex,
+    Operand, Partial, Path, Plan, hex,
 };
+pub use modmill_cuda as cuda;

@@ -1,9 +1,11 @@
 //! Which path runs: what is forced is what runs, and what cannot be forced is said.
 
-use modmill::{Engine, Error, Family, Isa, Op};
+use modmill::{Backend, Engine, Error, Family, Isa, Op, Path};
 use std::process::{Command, Output};
 
 const FORCE: &str = "MODMILL_CPU";
+
+const PORTABLE: Path = Path { backend: Backend::Cpu, isa: Some(Isa::Portable), family: Family::Row };
 
 /// Runs the ignored test below in a process of its own, where the variable can be set.
 fn child(value: Option<&str>) -> Output {
@@ -14,7 +16,7 @@ fn child(value: Option<&str>) -> Output {
 fn child_with(variable: Option<(&str, &str)>) -> Output {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "report_what_the_environment_chose", "--ignored", "--nocapture"]);
-    command.env_remove(FORCE).env_remove("MODMILL_BACKEND");
+    command.env_remove(FORCE).env("MODMILL_BACKEND", "cpu");
     command.envs(variable).output().unwrap()
 }
 
@@ -42,12 +44,12 @@ fn report_what_the_environment_chose() {
     println!();
     match Engine::new() {
         Ok(engine) => {
-            for (isa, family) in engine.paths() {
-                println!("path: {isa} {family}");
+            for path in engine.paths() {
+                println!("path: {path}");
             }
-            println!("plan: {}", engine.explain(Op::Pow, 2048, 1000).isa);
+            println!("plan: {}", engine.explain(Op::Pow, 2048, 1000).path());
             let forced = Engine::builder().isa(Isa::Portable).build().unwrap();
-            println!("builder: {}", forced.explain(Op::Pow, 2048, 1000).isa);
+            println!("builder: {}", forced.explain(Op::Pow, 2048, 1000).path());
         }
         Err(error) => println!("error: {error}"),
     }
@@ -55,26 +57,23 @@ fn report_what_the_environment_chose() {
 
 #[test]
 fn the_environment_limits_the_instruction_set() {
-    let here = Engine::new().unwrap().paths();
+    let here = Engine::builder().backend(Backend::Cpu).build().unwrap().paths();
     for &limit in Isa::ALL {
         let output = child(Some(limit.name()));
         let errors = answers(&output, "error:");
-        if !here.iter().any(|&(isa, _)| isa == limit) {
+        if !here.iter().any(|path| path.isa == Some(limit)) {
             // Not built, or not this processor: an error or something lower, never something else.
             assert!(errors.len() == 1 || !answers(&output, "path:").is_empty(), "{output:?}");
             continue;
         }
         assert_eq!(errors, [""; 0]);
-        let expected: Vec<String> = here
-            .iter()
-            .filter(|(isa, _)| *isa <= limit)
-            .map(|(isa, family)| format!("{isa} {family}"))
-            .collect();
+        let expected: Vec<String> =
+            here.iter().filter(|path| path.isa <= Some(limit)).map(Path::to_string).collect();
         assert_eq!(answers(&output, "path:"), expected, "{FORCE}={limit}");
-        let plan: Isa = answers(&output, "plan:")[0].parse().unwrap();
-        assert!(plan <= limit, "{FORCE}={limit}, yet {plan} was planned");
+        let plan = &answers(&output, "plan:")[0];
+        assert!(expected.contains(plan), "{FORCE}={limit}, yet {plan} was planned");
         // What the program says goes before what the environment says.
-        assert_eq!(answers(&output, "builder:"), ["portable"]);
+        assert_eq!(answers(&output, "builder:"), ["portable/row"]);
     }
     assert_eq!(answers(&child(None), "path:").len(), here.len());
 }
@@ -93,19 +92,23 @@ fn an_unknown_value_in_the_environment_is_a_clear_error() {
 
 #[test]
 fn a_forced_path_is_the_only_one_and_the_one_that_is_planned() {
-    for (isa, family) in Engine::new().unwrap().paths() {
-        let engine = Engine::builder().isa(isa).family(family).build().unwrap();
-        assert_eq!(engine.paths(), [(isa, family)]);
+    for path in Engine::new().unwrap().paths() {
+        let engine = Engine::builder().path(path).build().unwrap();
+        assert_eq!(engine.paths(), [path]);
         for &op in Op::ALL {
             for bits in [64, 1024, 4096] {
                 for count in [1, 8, 1000] {
                     let plan = engine.explain(op, bits, count);
-                    // Inverses take the portable road whatever is forced, and say so.
-                    let planned = if op == Op::Inv { (Isa::Portable, Family::Row) } else { (isa, family) };
-                    assert_eq!((plan.isa, plan.family), planned, "{plan}");
+                    // Inverses take the portable road whatever is forced, and say so; full products
+                    // any road of the CPU's where GPUs are forced.
+                    match op {
+                        Op::Inv => assert_eq!(plan.path(), PORTABLE, "{plan}"),
+                        Op::Mul if path.backend == Backend::Cuda => assert_eq!(plan.backend, Backend::Cpu),
+                        _ => assert_eq!(plan.path(), path, "{plan}"),
+                    }
                     assert_eq!((plan.op, plan.bits, plan.count), (op, bits, count));
                     assert_eq!(plan.window.is_some(), matches!(op, Op::Pow | Op::PowVartime));
-                    assert!(!plan.reason.is_empty() && plan.lanes > 0 && plan.threads == engine.threads());
+                    assert!(!plan.reason.is_empty() && plan.lanes > 0 && plan.threads > 0);
                 }
             }
         }
@@ -119,8 +122,8 @@ fn without_force_the_plan_names_a_path_of_the_engine() {
         for bits in [1, 64, 65, 2048, 32_768] {
             for count in [0, 1, 7, 8, 100_000] {
                 let plan = engine.explain(op, bits, count);
-                assert!(engine.paths().contains(&(plan.isa, plan.family)), "{plan}");
-                assert!(plan.to_string().contains(plan.isa.name()), "{plan}");
+                assert!(engine.paths().contains(&plan.path()), "{plan}");
+                assert!(plan.to_string().contains(&plan.path().to_string()), "{plan}");
             }
         }
     }
@@ -128,9 +131,9 @@ fn without_force_the_plan_names_a_path_of_the_engine() {
 
 #[test]
 fn every_engine_has_the_portable_path_unless_told_otherwise() {
-    assert!(Engine::new().unwrap().paths().contains(&(Isa::Portable, Family::Row)));
+    assert!(Engine::new().unwrap().paths().contains(&PORTABLE));
     let portable = Engine::builder().isa(Isa::Portable).build().unwrap();
-    assert!(portable.paths().iter().all(|&(isa, _)| isa == Isa::Portable));
+    assert!(portable.paths().iter().all(|path| path.isa == Some(Isa::Portable)));
 }
 
 #[test]

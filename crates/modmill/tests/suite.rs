@@ -17,11 +17,11 @@ fn failures(engine: &Engine, effort: Effort) -> (usize, Vec<String>) {
 
 fn every_path(effort: Effort) {
     let paths = Engine::new().unwrap().paths();
-    let check = |(isa, family)| {
-        let engine = Engine::builder().isa(isa).family(family).threads(1).build().unwrap();
+    let check = |path| {
+        let engine = Engine::builder().path(path).cpu_finishes(false).threads(1).build().unwrap();
         let (count, failures) = failures(&engine, effort);
-        println!("{isa}/{family}: {count} cases, {} failed", failures.len());
-        failures.into_iter().map(move |failure| format!("{isa}/{family}: {failure}")).collect::<Vec<_>>()
+        println!("{path}: {count} cases, {} failed", failures.len());
+        failures.into_iter().map(move |failure| format!("{path}: {failure}")).collect::<Vec<_>>()
     };
     let wrong: Vec<String> = std::thread::scope(|scope| {
         let running: Vec<_> = paths.iter().map(|&path| scope.spawn(move || check(path))).collect();

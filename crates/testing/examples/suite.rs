@@ -12,9 +12,8 @@ fn main() {
         _ => Effort::Quick,
     };
     words.retain(|word| word != "full");
-    for (isa, family) in Engine::new().expect("some path works").paths() {
-        let engine =
-            Engine::builder().isa(isa).family(family).threads(1).build().expect("a reported path works");
+    for path in Engine::new().expect("some path works").paths() {
+        let engine = Engine::builder().path(path).threads(1).build().expect("a reported path works");
         let (start, mut last) = (Instant::now(), Instant::now());
         let (mut passed, mut failed, mut slow) = (0, 0, Vec::new());
         run(&engine, effort, &mut |case| {
@@ -25,15 +24,12 @@ fn main() {
                 Err(why) => {
                     failed += 1;
                     if words.iter().all(|word| case.name.contains(word)) {
-                        println!("{isa}/{family}: {}: {why}", case.name);
+                        println!("{path}: {}: {why}", case.name);
                     }
                 }
             }
         });
-        println!(
-            "{isa}/{family}: {passed} passed, {failed} failed in {:.1} s",
-            start.elapsed().as_secs_f64()
-        );
+        println!("{path}: {passed} passed, {failed} failed in {:.1} s", start.elapsed().as_secs_f64());
         slow.sort();
         for (time, name) in slow.iter().rev().take(5) {
             println!("    {:.2} s: {name}", time.as_secs_f64());

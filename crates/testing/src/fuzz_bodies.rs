@@ -111,7 +111,7 @@ fn engines() -> &'static [Engine] {
     static ENGINES: OnceLock<Vec<Engine>> = OnceLock::new();
     ENGINES.get_or_init(|| {
         let paths = Engine::new().expect("some path works").paths();
-        let engine = |(isa, family)| Engine::builder().isa(isa).family(family).threads(1).build();
+        let engine = |path| Engine::builder().path(path).threads(1).build();
         paths.into_iter().map(|path| engine(path).expect("a path that was reported works")).collect()
     })
 }

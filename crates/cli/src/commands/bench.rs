@@ -8,11 +8,11 @@ use crate::bench::table;
 use crate::failure::Failure;
 use crate::io::{self, Output};
 use crate::machine::{self, Build, Machine};
-use crate::options::{self, BackendOption};
+use crate::options::BackendOption;
 use crate::peers::{self, Peer};
 use crate::report;
 use crate::stream::Bar;
-use modmill::{Backend, Engine, Family, MAX_BITS, Op};
+use modmill::{Backend, Engine, EngineBuilder, Family, MAX_BITS, Op};
 use std::time::Duration;
 
 const LONG_ABOUT: &str = "\
@@ -55,10 +55,10 @@ pub(crate) struct Bench {
     bits: Vec<usize>,
     #[command(flatten)]
     backend: BackendOption,
-    /// Algorithms: auto (the engine's choice), row, wide, ifma, or all (every path there is)
+    /// Algorithms: auto (the engine's choice), row, two_pass, wide, narrow, ifma, or all (every path there is)
     /// [default: auto and the best path of every other algorithm]
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parse_path)]
-    algorithm: Vec<Path>,
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parse_wanted)]
+    algorithm: Vec<Wanted>,
     /// Items in a batch [default: 16 a thread for powers, 64 for inv, 1024 for products]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
@@ -96,7 +96,7 @@ pub(crate) struct Bench {
 
 /// Which paths of ours to measure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Path {
+enum Wanted {
     Chosen,
     Family(Family),
     Every,
@@ -106,11 +106,11 @@ fn parse_op(text: &str) -> Result<Op, String> {
     text.parse()
 }
 
-fn parse_path(text: &str) -> Result<Path, String> {
+fn parse_wanted(text: &str) -> Result<Wanted, String> {
     match text {
-        "auto" => Ok(Path::Chosen),
-        "all" => Ok(Path::Every),
-        _ => text.parse().map(Path::Family),
+        "auto" => Ok(Wanted::Chosen),
+        "all" => Ok(Wanted::Every),
+        _ => text.parse().map(Wanted::Family),
     }
 }
 
@@ -139,7 +139,6 @@ pub(crate) fn parse_seconds(text: &str) -> Result<Duration, String> {
 
 impl Bench {
     pub(crate) fn run(self) -> Result<(), Failure> {
-        self.backend.backend.check()?;
         let peers = peers::load(&self.peers).map_err(Failure::Usage)?;
         // Opened first: a minute of measuring should not end in a misspelt directory.
         let mut json = self.json.as_deref().map(Output::create).transpose()?;
@@ -205,7 +204,7 @@ impl Bench {
         let bar = Bar::new(Some(points as u64), self.quiet, "points");
         let mut records = Vec::new();
         for &threads in &self.threads {
-            let engines = Engines::new(&self.algorithm, threads.into())?;
+            let engines = Engines::new(&self.algorithm, &self.backend.builder(threads.into()))?;
             for &op in &self.ops {
                 for &bits in &self.bits {
                     for batch in 0..batches {
@@ -262,7 +261,7 @@ impl Bench {
         let our_records = ours.iter().zip(&point.ours).map(|(path, measured)| Record {
             backend: path.plan.backend.name().to_owned(),
             algorithm: path.plan.family.name().to_owned(),
-            isa: Some(path.plan.isa.name().to_owned()),
+            isa: path.plan.isa.map(|isa| isa.name().to_owned()),
             chosen: path.chosen,
             ..record(measured)
         });
@@ -301,27 +300,26 @@ struct Engines {
 }
 
 impl Engines {
-    fn new(wanted: &[Path], threads: usize) -> Result<Self, Failure> {
-        let chosen = options::engine(None, threads)?;
-        let mut families: Vec<Family> = chosen.paths().into_iter().map(|(_, family)| family).collect();
+    fn new(wanted: &[Wanted], settings: &EngineBuilder) -> Result<Self, Failure> {
+        let chosen = settings.clone().build()?;
+        let mut families: Vec<Family> = chosen.paths().iter().map(|path| path.family).collect();
         families.dedup();
-        let default: Vec<Path> =
-            [Path::Chosen].into_iter().chain(families.into_iter().map(Path::Family)).collect();
+        let default: Vec<Wanted> =
+            [Wanted::Chosen].into_iter().chain(families.into_iter().map(Wanted::Family)).collect();
         let wanted = if wanted.is_empty() { &default } else { wanted };
         let mut forced = Vec::new();
-        for path in wanted {
-            match *path {
-                Path::Chosen => {}
-                Path::Family(family) => forced.push(options::engine(Some(family), threads)?),
-                Path::Every => {
-                    for (isa, family) in chosen.paths() {
-                        let builder = Engine::builder().isa(isa).family(family);
-                        forced.push(builder.threads(chosen.threads()).build()?);
+        for wish in wanted {
+            match *wish {
+                Wanted::Chosen => {}
+                Wanted::Family(family) => forced.push(settings.clone().family(family).build()?),
+                Wanted::Every => {
+                    for path in chosen.paths() {
+                        forced.push(settings.clone().path(path).build()?);
                     }
                 }
             }
         }
-        let with_chosen = wanted.iter().any(|path| matches!(path, Path::Chosen | Path::Every));
+        let with_chosen = wanted.iter().any(|wish| matches!(wish, Wanted::Chosen | Wanted::Every));
         Ok(Self { chosen, forced, with_chosen })
     }
 
@@ -332,10 +330,6 @@ impl Engines {
             true => engine.explain_one_modulus(op, bits, count),
             false => engine.explain(op, bits, count),
         };
-        let key = |engine: &Engine| {
-            let plan = explain(engine);
-            (plan.isa, plan.family)
-        };
         let mut contenders: Vec<Ours<'a>> = Vec::new();
         let mut engines: Vec<&Engine> = Vec::new();
         if self.with_chosen {
@@ -344,12 +338,12 @@ impl Engines {
         engines.extend(&self.forced);
         for engine in engines {
             let plan = explain(engine);
-            let seen = |other: &Ours<'_>| (other.plan.isa, other.plan.family) == (plan.isa, plan.family);
+            let seen = |other: &Ours<'_>| other.plan.path() == plan.path();
             // Inverses take the same road on every path.
             if contenders.iter().any(seen) || op == Op::Inv && !contenders.is_empty() {
                 continue;
             }
-            let chosen = key(engine) == key(&self.chosen);
+            let chosen = plan.path() == explain(&self.chosen).path();
             contenders.push(Ours::new(engine, plan, chosen, inputs)?);
         }
         Ok(contenders)

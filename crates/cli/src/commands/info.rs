@@ -7,7 +7,7 @@ use crate::io;
 use crate::machine::{Build, Machine};
 use crate::options::EngineOptions;
 use crate::peers;
-use modmill::{Engine, Op, Plan};
+use modmill::{Engine, Isa, Op, Path, Plan};
 use serde_json::json;
 
 const LONG_ABOUT: &str = "\
@@ -65,7 +65,13 @@ fn to_json(engine: &Engine, plans: &[Plan], peers: &[PeerFound]) -> String {
     let paths: Vec<_> = engine
         .paths()
         .into_iter()
-        .map(|(isa, family)| json!({ "isa": isa.name(), "algorithm": family.name() }))
+        .map(|path| {
+            json!({
+                "backend": path.backend.name(),
+                "isa": path.isa.map(Isa::name),
+                "algorithm": path.family.name(),
+            })
+        })
         .collect();
     let plans: Vec<_> = plans
         .iter()
@@ -75,7 +81,7 @@ fn to_json(engine: &Engine, plans: &[Plan], peers: &[PeerFound]) -> String {
                 "bits": plan.bits,
                 "batch": plan.count,
                 "backend": plan.backend.name(),
-                "isa": plan.isa.name(),
+                "isa": plan.isa.map(Isa::name),
                 "algorithm": plan.family.name(),
                 "lanes": plan.lanes,
                 "threads": plan.threads,
@@ -99,7 +105,7 @@ fn to_text(engine: &Engine, plans: &[Plan], peers: &[PeerFound]) -> String {
     let (machine, build) = (Machine::detect(), Build::this());
     let list = |items: Vec<String>| if items.is_empty() { "none".to_owned() } else { items.join(", ") };
     let sets = machine.instruction_sets.iter().map(|&set| set.to_owned()).collect();
-    let paths = engine.paths().into_iter().map(|(isa, family)| format!("{isa}/{family}")).collect();
+    let paths = engine.paths().iter().map(Path::to_string).collect();
     let found = peers.iter().map(|peer| format!("{} {} ({})", peer.name, peer.version, peer.library));
     let mut table = plain();
     table.set_header(["op", "bits", "batch", "path", "lanes", "window", "why"]);
@@ -108,7 +114,7 @@ fn to_text(engine: &Engine, plans: &[Plan], peers: &[PeerFound]) -> String {
             plan.op.name().into(),
             right(plan.bits),
             right(plan.count),
-            format!("{}/{}", plan.isa, plan.family).into(),
+            plan.path().to_string().into(),
             right(plan.lanes),
             right(plan.window.map_or("-".to_owned(), |window| window.to_string())),
             plan.reason.as_str().into(),

@@ -6,7 +6,7 @@ use crate::io::Output;
 use crate::machine::{self, Build, Machine};
 use crate::options::EngineOptions;
 use crate::stream::Bar;
-use modmill::{Engine, Family, Isa};
+use modmill::Path;
 use modmill_testing::{suite, timing};
 use serde_json::{Value, json};
 use std::io::Write;
@@ -60,8 +60,8 @@ impl Selftest {
         let paths = self.engine.engine()?.paths();
         let mut json = self.json.as_deref().map(Output::create).transpose()?;
         let mut tally = Tally { talks_to_stderr: self.json.as_deref() == Some("-"), ..Tally::default() };
-        for (isa, family) in paths {
-            self.run_path(isa, family, &mut tally)?;
+        for path in paths {
+            self.run_path(path, &mut tally)?;
         }
         if let Some(output) = &mut json {
             let (passed, failed) = (tally.passed, tally.failed);
@@ -83,13 +83,10 @@ impl Selftest {
         }
     }
 
-    fn run_path(&self, isa: Isa, family: Family, tally: &mut Tally) -> Result<(), Failure> {
-        let mut builder = Engine::builder().isa(isa).family(family);
-        if self.engine.threads > 0 {
-            builder = builder.threads(self.engine.threads.into());
-        }
-        let engine = builder.build()?;
-        let path = format!("cpu {isa}/{family}");
+    fn run_path(&self, path: Path, tally: &mut Tally) -> Result<(), Failure> {
+        // What a device cannot do is a failure here, not a case for the CPU.
+        let engine = self.engine.builder().path(path).cpu_finishes(false).build()?;
+        let path = path.to_string();
         let (passed, failed) = (tally.passed, tally.failed);
         let effort = if self.full { suite::Effort::Full } else { suite::Effort::Quick };
         let bar = Bar::new(None, false, "cases");

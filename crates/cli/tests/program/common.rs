@@ -7,7 +7,12 @@ use std::process::{Command, Output, Stdio};
 /// The program, with an environment that changes nothing.
 pub(crate) fn modmill(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_modmill"));
-    command.args(arguments).env_remove("MODMILL_BACKEND").env_remove("MODMILL_CPU");
+    command.args(arguments);
+    for name in
+        ["MODMILL_BACKEND", "MODMILL_CPU", "MODMILL_CUDA_DEVICES", "MODMILL_REQUIRE_GPU", "MODMILL_TUNE"]
+    {
+        command.env_remove(name);
+    }
     command
 }
 

@@ -1,0 +1,335 @@
+//! The backend: batches cut into chunks, over all GPUs.
+
+use crate::chunk::{Chunk, Task};
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::kernels::Kernels;
+use crate::table::{Choice, Table};
+use crate::variant::Variant;
+use modmill_core::{Backend, Batch, Family, Job, Op, Operand, Plan, limbs};
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Mutex, PoisonError};
+
+/// What a caller may fix; the rest is chosen by measurement.
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    /// Use this family of algorithms.
+    pub family: Option<Family>,
+    /// Use this variant for the sizes it is for, whatever was measured.
+    pub variant: Option<Variant>,
+    /// Let addresses of table reads depend on secret exponents. The instructions are the same for every
+    /// key all the same; what is read is not.
+    pub direct_tables: bool,
+    /// What was measured on this machine; what was measured on an H200 by default.
+    pub table: Option<Table>,
+}
+
+/// GPUs, and the kernels they have loaded.
+pub struct Cuda {
+    stations: Vec<Station>,
+    settings: Settings,
+    table: Table,
+}
+
+struct Station {
+    device: Device,
+    kernels: Mutex<HashMap<Variant, Kernels>>,
+}
+
+impl Station {
+    fn kernels(&self, variant: Variant) -> Result<Kernels> {
+        let known = self.kernels.lock().unwrap_or_else(PoisonError::into_inner).get(&variant).cloned();
+        if let Some(kernels) = known {
+            return Ok(kernels);
+        }
+        let kernels = Kernels::load(&self.device, variant)?;
+        self.kernels.lock().unwrap_or_else(PoisonError::into_inner).insert(variant, kernels.clone());
+        Ok(kernels)
+    }
+}
+
+/// Answers, and how long the devices computed.
+#[derive(Debug)]
+pub struct Run {
+    /// The answers, in the order of the job's items.
+    pub answers: Batch,
+    /// Seconds in kernels, without copies; of the slowest device.
+    pub kernel_seconds: f64,
+}
+
+/// The environment variable that names devices.
+const DEVICES: &str = "MODMILL_CUDA_DEVICES";
+
+/// Chunks on a device at a time: one computed, one copied.
+const IN_FLIGHT: usize = 2;
+
+/// Bytes of operands in a chunk, about: enough to copy at full speed, few enough to start soon.
+const CHUNK_BYTES: usize = 32 << 20;
+
+impl Cuda {
+    /// The GPUs of this machine, or those that `MODMILL_CUDA_DEVICES` names; `emulator` there is the
+    /// emulated device.
+    pub fn open(settings: Settings) -> Result<Self> {
+        let devices = match std::env::var(DEVICES) {
+            Ok(name) if name == "emulator" => vec![Device::emulator()],
+            _ => Device::gpus()?.devices,
+        };
+        Ok(Self::on(devices, settings))
+    }
+
+    /// These devices.
+    #[must_use]
+    pub fn on(devices: Vec<Device>, settings: Settings) -> Self {
+        let station = |device| Station { device, kernels: Mutex::default() };
+        let table = settings.table.clone().unwrap_or_else(Table::shipped);
+        Self { stations: devices.into_iter().map(station).collect(), settings, table }
+    }
+
+    /// The devices.
+    pub fn devices(&self) -> impl Iterator<Item = &Device> {
+        self.stations.iter().map(|station| &station.device)
+    }
+
+    /// The families it chooses among.
+    #[must_use]
+    pub fn families(&self) -> Vec<Family> {
+        match self.settings.family {
+            Some(family) => vec![family],
+            None => FAMILIES.to_vec(),
+        }
+    }
+
+    /// Whether it has an operation: those that are made of modular products.
+    #[must_use]
+    pub fn has(&self, op: Op) -> bool {
+        matches!(op, Op::Pow | Op::PowVartime | Op::MulMod | Op::SquareMod)
+    }
+
+    /// How a batch would be computed here, and in how many seconds; `None` if no kernel is for it.
+    #[must_use]
+    pub fn choose(&self, op: Op, bits: usize, count: usize, exponent_bits: usize) -> Option<Choice> {
+        let per_device = count.div_ceil(self.stations.len().max(1));
+        let choices = self.choices(op, bits, per_device, exponent_bits);
+        choices.into_iter().next()
+    }
+
+    fn choices(&self, op: Op, bits: usize, count: usize, exponent_bits: usize) -> Vec<Choice> {
+        let mut choices = self.table.choices(op, bits, count, exponent_bits);
+        if let Some(family) = self.settings.family {
+            choices.retain(|choice| choice.variant.family == family);
+            if choices.is_empty() {
+                // Never measured: any layout, a guess for its time.
+                let guess = |variant| Choice { variant, window: 4, seconds: f64::INFINITY };
+                choices.extend(Variant::candidates(family, bits).into_iter().map(guess));
+            }
+        }
+        if let Some(forced) = self.settings.variant
+            && let Some(variant) = Variant::new(forced.family, bits, forced.layout)
+        {
+            let (window, seconds) =
+                choices.first().map_or((4, 0.0), |choice| (choice.window, choice.seconds));
+            return vec![Choice { variant, window, seconds }];
+        }
+        choices
+    }
+
+    /// How a batch of this shape will be computed, and why.
+    #[must_use]
+    pub fn plan(&self, op: Op, bits: usize, count: usize, exponent_bits: usize) -> Option<Plan> {
+        let choices = self.choices(op, bits, count.div_ceil(self.stations.len().max(1)), exponent_bits);
+        let best = choices.first()?;
+        let describe = |choice: &Choice| {
+            let Variant { family, layout, .. } = choice.variant;
+            format!(
+                "{family} with {} thread{} a number",
+                layout.threads,
+                if layout.threads == 1 { "" } else { "s" }
+            )
+        };
+        let others: Vec<String> = choices[1..]
+            .iter()
+            .map(|choice| format!("{} {:.1} x the time", describe(choice), choice.seconds / best.seconds))
+            .collect();
+        let others =
+            if others.is_empty() { "nothing else was measured".to_owned() } else { others.join(", ") };
+        Some(Plan {
+            op,
+            bits,
+            count,
+            backend: Backend::Cuda,
+            isa: None,
+            family: best.variant.family,
+            lanes: 1,
+            threads: best.variant.layout.threads as usize,
+            window: matches!(op, Op::Pow | Op::PowVartime).then_some(best.window),
+            reason: format!(
+                "{} takes about {:.2} ms, by what was measured on {}: {others}",
+                describe(best),
+                best.seconds * 1e3,
+                self.table.device
+            ),
+        })
+    }
+
+    /// `a^b mod N` with secret exponents and bases.
+    pub fn pow(&self, job: &Job<'_>) -> Result<Run> {
+        let masked = !self.settings.direct_tables;
+        let choice = self.choice_for(Op::Pow, job, job.b.bits())?;
+        let exponent_bits = u32::try_from(job.b.bits()).unwrap_or(u32::MAX);
+        self.run(choice.variant, Task::Power { masked, exponent_bits, window: choice.window }, job)
+    }
+
+    /// `a^b mod N` with public exponents.
+    pub fn pow_vartime(&self, job: &Job<'_>) -> Result<Run> {
+        let longest = job.items.iter().map(|&item| limbs::bit_length(job.b.get(item))).max().unwrap_or(0);
+        let choice = self.choice_for(Op::PowVartime, job, longest)?;
+        // A shared exponent skips its zero digits, so that bit by bit a sparse one has fewest products.
+        let window = match job.b {
+            Operand::Shared { value, .. } => best_shared_window_vartime(value),
+            Operand::Each(_) => choice.window,
+        };
+        let exponent_bits = u32::try_from(longest).unwrap_or(u32::MAX);
+        self.run(choice.variant, Task::Power { masked: false, exponent_bits, window }, job)
+    }
+
+    /// `a b mod N`.
+    pub fn mul_mod(&self, job: &Job<'_>) -> Result<Run> {
+        self.run(self.choice_for(Op::MulMod, job, 0)?.variant, Task::Multiply, job)
+    }
+
+    /// `a^2 mod N`.
+    pub fn square_mod(&self, job: &Job<'_>) -> Result<Run> {
+        self.run(self.choice_for(Op::SquareMod, job, 0)?.variant, Task::Square, job)
+    }
+
+    /// Montgomery products one after the other, `a b^repeat / R^(repeat + 1) mod N`, where R is
+    /// `2^radix_bits`: what the arithmetic can do when nothing is copied.
+    pub fn multiply_chain(&self, variant: Variant, job: &Job<'_>, repeat: u32) -> Result<Run> {
+        self.run(variant, Task::MultiplyChain { repeat }, job)
+    }
+
+    /// Montgomery squares one after the other: `a^(2^repeat) / R^(2^repeat) mod N`.
+    pub fn square_chain(&self, variant: Variant, job: &Job<'_>, repeat: u32) -> Result<Run> {
+        self.run(variant, Task::SquareChain { repeat }, job)
+    }
+
+    /// Numbers that the first device computes at once by a variant.
+    pub fn wave(&self, variant: Variant) -> Result<usize> {
+        let station = self.stations.first().ok_or(Error::NoDevice)?;
+        Ok(station.kernels(variant)?.wave())
+    }
+
+    /// Powers by one variant and window; tables are read whole if `masked`.
+    pub fn pow_by(&self, variant: Variant, window: u32, masked: bool, job: &Job<'_>) -> Result<Run> {
+        let exponent_bits = u32::try_from(job.b.bits()).unwrap_or(u32::MAX);
+        self.run(variant, Task::Power { masked, exponent_bits, window }, job)
+    }
+
+    fn choice_for(&self, op: Op, job: &Job<'_>, exponent_bits: usize) -> Result<Choice> {
+        self.choose(op, job.bits, job.items.len(), exponent_bits)
+            .ok_or_else(|| Error::NoKernel { name: format!("for {op} of {} bits", job.bits) })
+    }
+
+    /// Cuts a job into as many parts as there are devices, and computes them at the same time.
+    fn run(&self, variant: Variant, task: Task, job: &Job<'_>) -> Result<Run> {
+        let mut answers = Batch::zeros(job.moduli.bits(), job.items.len());
+        if job.items.is_empty() || self.stations.is_empty() {
+            return if job.items.is_empty() {
+                Ok(Run { answers, kernel_seconds: 0.0 })
+            } else {
+                Err(Error::NoDevice)
+            };
+        }
+        let stride = answers.stride();
+        let share = job.items.len().div_ceil(self.stations.len());
+        let parts = job.items.chunks(share).zip(answers.as_limbs_mut().chunks_mut(share * stride));
+        let work = |(station, (items, out)): (&Station, (&[usize], &mut [u64]))| {
+            run_on(station, variant, task, &job.part(items), out, stride)
+        };
+        let kernel_seconds = std::thread::scope(|scope| {
+            let mut parts = self.stations.iter().zip(parts);
+            let own = parts.next();
+            let others: Vec<_> = parts.map(|part| scope.spawn(move || work(part))).collect();
+            let mut slowest = own.map_or(Ok(0.0), work)?;
+            for other in others {
+                let lost = |_| Err(Error::Lost { reason: "its thread ended early".to_owned() });
+                slowest = f64::max(slowest, other.join().unwrap_or_else(lost)?);
+            }
+            Ok(slowest)
+        })?;
+        Ok(Run { answers, kernel_seconds })
+    }
+}
+
+/// The families that there are kernels for.
+pub const FAMILIES: [Family; 4] = [Family::Row, Family::TwoPass, Family::Wide, Family::Narrow];
+
+/// Computes a job on one device, chunk by chunk: while one is computed, the next is prepared and copied.
+fn run_on(
+    station: &Station,
+    variant: Variant,
+    task: Task,
+    job: &Job<'_>,
+    answers: &mut [u64],
+    stride: usize,
+) -> Result<f64> {
+    let kernels = station.kernels(variant)?;
+    let mut size = chunk_size(&kernels, job).min(job.items.len());
+    let mut items = job.items;
+    let mut answers = answers;
+    let mut flying: VecDeque<(Chunk, &mut [u64])> = VecDeque::new();
+    let mut kernel_seconds = 0.0;
+    while !items.is_empty() || !flying.is_empty() {
+        if flying.len() == IN_FLIGHT || items.is_empty() {
+            let (chunk, out) = flying.pop_front().expect("something is on its way");
+            kernel_seconds += chunk.finish(out, stride)?;
+            continue;
+        }
+        let (now, later) = items.split_at(size.min(items.len()));
+        match Chunk::start(&station.device, &kernels, task, &job.part(now)) {
+            Ok(chunk) => {
+                let (out, rest) = answers.split_at_mut(now.len() * stride);
+                flying.push_back((chunk, out));
+                (items, answers) = (later, rest);
+            }
+            // What is on its way holds memory; and a smaller chunk needs less.
+            Err(Error::OutOfMemory { .. }) if !flying.is_empty() => {
+                let (chunk, out) = flying.pop_front().expect("something is on its way");
+                kernel_seconds += chunk.finish(out, stride)?;
+            }
+            Err(Error::OutOfMemory { .. }) if size > 1 => size = size.div_ceil(2),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(kernel_seconds)
+}
+
+/// Items of a chunk: whole waves, as many as make a copy worth its start.
+fn chunk_size(kernels: &Kernels, job: &Job<'_>) -> usize {
+    let bits = job.a.bits() + job.b.bits() + job.moduli.bits();
+    let wave = kernels.wave();
+    wave * CHUNK_BYTES.div_ceil((bits / 8 + 1) * wave).clamp(1, 16)
+}
+
+/// The window with the fewest products for a public exponent that all items share: its table, and its
+/// digits that are not zero.
+fn best_shared_window_vartime(exponent: &[u64]) -> u32 {
+    let bits = limbs::bit_length(exponent);
+    let cost = |window: u32| {
+        let digits = (0..bits).step_by(window as usize);
+        (1usize << window) + digits.filter(|&at| limbs::bits_at(exponent, at, window) != 0).count()
+    };
+    (1..=6).min_by_key(|&window| cost(window)).unwrap_or(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sparse_exponents_go_bit_by_bit() {
+        assert_eq!(best_shared_window_vartime(&[65537]), 1);
+        assert_eq!(best_shared_window_vartime(&[u64::MAX; 8]), 5);
+        assert_eq!(best_shared_window_vartime(&[]), 1);
+    }
+}

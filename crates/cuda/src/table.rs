@@ -1,0 +1,148 @@
+//! What was measured on a device, and the choice that follows from it.
+
+use crate::variant::{Layout, Variant, words_for};
+use modmill_core::{Family, Op};
+use serde::{Deserialize, Serialize};
+
+/// A way to compute powers of one size, timed.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Timing {
+    /// Bits of moduli and exponents.
+    pub bits: usize,
+    /// The family, by its name.
+    #[serde(with = "family_name")]
+    pub family: Family,
+    /// How it was spread over threads.
+    #[serde(flatten)]
+    pub layout: Layout,
+    /// Window, with whole tables read for every digit.
+    pub window: u32,
+    /// Powers that the device computes at once.
+    pub wave: usize,
+    /// Seconds that they take.
+    pub wave_seconds: f64,
+    /// Seconds that as many powers take as give every multiprocessor a single warp.
+    pub alone_seconds: f64,
+}
+
+mod family_name {
+    use modmill_core::Family;
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    pub(super) fn serialize<S: Serializer>(family: &Family, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(family.name())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Family, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+    }
+}
+
+/// Everything that was measured on a kind of device.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Table {
+    /// The device's name.
+    pub device: String,
+    /// The measurements.
+    pub timings: Vec<Timing>,
+}
+
+/// A variant that was chosen, with what it is expected to take.
+#[derive(Debug, Clone, Copy)]
+pub struct Choice {
+    /// What runs.
+    pub variant: Variant,
+    /// Window of a power.
+    pub window: u32,
+    /// Estimated seconds for the whole batch.
+    pub seconds: f64,
+}
+
+/// Handing a batch to a device and getting it back.
+const OVERHEAD_SECONDS: f64 = 150e-6;
+
+impl Table {
+    /// What was measured on an H200, for compute capability 9.0 and whatever has no table of its own.
+    ///
+    /// # Panics
+    /// Never: the table is a part of the program, and tests read it.
+    #[must_use]
+    pub fn shipped() -> Self {
+        serde_json::from_str(include_str!("../plans/sm_90.json")).expect("the shipped table is valid")
+    }
+
+    /// Every way to compute a batch, the fastest first.
+    #[must_use]
+    pub fn choices(&self, op: Op, bits: usize, count: usize, exponent_bits: usize) -> Vec<Choice> {
+        let size = |bits: usize| f64::from(words_for(bits));
+        let nearest = |timing: &&Timing| (size(timing.bits) / size(bits)).ln().abs();
+        let Some(distance) = self.timings.iter().map(|timing| nearest(&timing)).min_by(f64::total_cmp) else {
+            return Vec::new();
+        };
+        let mut choices: Vec<Choice> = self
+            .timings
+            .iter()
+            .filter(|timing| nearest(timing) <= distance + 1e-9)
+            .filter_map(|timing| timing.choice(op, bits, count, exponent_bits))
+            .collect();
+        choices.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
+        choices
+    }
+}
+
+impl Timing {
+    fn choice(&self, op: Op, bits: usize, count: usize, exponent_bits: usize) -> Option<Choice> {
+        let variant = Variant::new(self.family, bits, self.layout)?;
+        let waves = count as f64 / self.wave as f64;
+        let part = waves.fract();
+        let rest = if part > 0.0 {
+            self.alone_seconds + part * (self.wave_seconds - self.alone_seconds)
+        } else {
+            0.0
+        };
+        // Products grow with the square of the length, and a power has as many as the exponent has bits.
+        let product = (f64::from(variant.words) / f64::from(words_for(self.bits))).powi(2);
+        let products = match op {
+            Op::Pow | Op::PowVartime => exponent_bits as f64 / self.bits as f64,
+            _ => 8.0 / (1.25 * self.bits as f64),
+        };
+        let seconds = OVERHEAD_SECONDS + product * products * (waves.floor() * self.wave_seconds + rest);
+        Some(Choice { variant, window: best_window(self.window, exponent_bits), seconds })
+    }
+}
+
+/// A window for an exponent, where `full` is the best for one as long as the modulus: products for the
+/// table and for the digits.
+fn best_window(full: u32, exponent_bits: usize) -> u32 {
+    let cost = |window: u32| (1usize << window) + exponent_bits.div_ceil(window as usize);
+    (1..=full).min_by_key(|&window| cost(window)).unwrap_or(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shipped_table_serves_every_size() {
+        let table = Table::shipped();
+        for bits in (1..2000).chain([2048, 3072, 4096, 8192, 16384, 32768]) {
+            for count in [1, 1000, 1_000_000] {
+                assert!(!table.choices(Op::Pow, bits, count, bits).is_empty(), "{bits} bits");
+            }
+        }
+    }
+
+    #[test]
+    fn small_batches_are_spread_over_more_threads() {
+        let table = Table::shipped();
+        let threads = |count| table.choices(Op::Pow, 1024, count, 1024)[0].variant.layout.threads;
+        assert!(threads(100) > threads(1_000_000));
+    }
+
+    #[test]
+    fn short_exponents_have_short_windows() {
+        assert_eq!(best_window(5, 17), 2);
+        assert_eq!(best_window(5, 1024), 5);
+        assert_eq!(best_window(5, 1), 1);
+    }
+}

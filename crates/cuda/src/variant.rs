@@ -1,0 +1,263 @@
+//! One way to compile the kernels: a family, a size, and how many threads share the work.
+
+use crate::compiler::Program;
+use crate::sources;
+use modmill_core::Family;
+
+/// A family of kernels for numbers of one size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Variant {
+    /// The family of algorithms.
+    pub family: Family,
+    /// 32-bit words of a number.
+    pub words: u32,
+    /// Whether moduli have at least two bits less than the words hold, which spares a subtraction in every
+    /// product.
+    pub room: bool,
+    /// How it is spread over threads.
+    pub layout: Layout,
+}
+
+/// How numbers are spread over the threads of a multiprocessor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+pub struct Layout {
+    /// Threads that hold a number together.
+    pub threads: u32,
+    /// Threads of a block.
+    pub block: u32,
+    /// Blocks that a multiprocessor is to hold at once; limits registers.
+    pub resident: u32,
+    /// Words of a block of the two-pass family; 0 elsewhere.
+    pub tile: u32,
+}
+
+/// The longest numbers that fit, in words.
+pub const MAX_WORDS: u32 = 1024;
+
+/// Words for numbers of some bits: few enough sizes that a batch of mixed lengths does not compile for
+/// minutes, and the common ones without waste.
+#[must_use]
+pub fn words_for(bits: usize) -> u32 {
+    let words = u32::try_from(bits.div_ceil(32)).unwrap_or(u32::MAX);
+    let step = match words {
+        0..=32 => 4,
+        33..=64 => 8,
+        65..=128 => 16,
+        129..=256 => 32,
+        257..=512 => 64,
+        _ => 128,
+    };
+    words.next_multiple_of(step).max(4)
+}
+
+impl Variant {
+    /// The variant for moduli of some bits, if the family has one with this layout.
+    #[must_use]
+    pub fn new(family: Family, bits: usize, layout: Layout) -> Option<Self> {
+        let words = words_for(bits);
+        let variant = Self { family, words, room: bits + 2 <= 32 * words as usize, layout };
+        variant.exists().then_some(variant)
+    }
+
+    /// Every layout worth measuring for a family and a length.
+    #[must_use]
+    pub fn candidates(family: Family, bits: usize) -> Vec<Self> {
+        let registers = |threads: u32| -> &'static [(u32, u32)] {
+            // Threads of a block and blocks, by the words or samples of a thread.
+            match (family, words_for(bits) / threads) {
+                (Family::Row, ..=4) => &[(256, 6), (128, 10)],
+                (Family::Row, 5..=8) => &[(256, 3), (128, 8), (128, 7)],
+                (Family::Row, 9..=12) => &[(128, 6)],
+                (Family::Row, 13..=16) => &[(128, 5), (128, 4)],
+                (Family::Row, 17..=32) => &[(128, 3), (64, 6)],
+                (Family::TwoPass, _) => &[(128, 1), (128, 2), (128, 3)],
+                (_, ..=8) => &[(128, 6)],
+                (_, 9..=16) => &[(128, 5)],
+                (_, 17..=24) => &[(128, 4)],
+                _ => &[(128, 3), (128, 2)],
+            }
+        };
+        let tiles: &[u32] = if family == Family::TwoPass { &[4, 8, 12, 16] } else { &[0] };
+        let mut found = Vec::new();
+        for threads in [1, 2, 4, 8, 16, 32] {
+            for &(block, resident) in registers(threads) {
+                for &tile in tiles {
+                    found.extend(Self::new(family, bits, Layout { threads, block, resident, tile }));
+                }
+            }
+        }
+        // Nothing is gained from threads with next to nothing to do.
+        found.retain(|variant| variant.layout.threads == 1 || variant.words / variant.layout.threads >= 4);
+        found
+    }
+
+    fn exists(&self) -> bool {
+        let Layout { threads, block, tile, .. } = self.layout;
+        let shape = threads.is_power_of_two() && threads <= 32 && block % 32 == 0 && block > 0;
+        let digits = self.digits();
+        shape
+            && self.words <= MAX_WORDS
+            && match self.family {
+                Family::Row => self.words.is_multiple_of(2 * threads) && self.words / threads <= 48,
+                Family::TwoPass => {
+                    threads == 1 && tile > 0 && tile % 4 == 0 && self.words.is_multiple_of(tile)
+                }
+                Family::Wide => digits <= 24 && (threads == 1 || digits >= 2) && self.rows() <= 1000,
+                Family::Narrow => digits <= 32 && (threads == 1 || digits >= 3) && self.rows() <= 255,
+                _ => false,
+            }
+    }
+
+    /// Bits of a sample, in the families that have them.
+    fn sample_bits(&self) -> u32 {
+        match self.family {
+            Family::Wide => 52,
+            // 23-bit samples as long as a column of their products fits a double.
+            Family::Narrow if (32 * self.words + 2).div_ceil(23) <= 63 => 23,
+            Family::Narrow => 22,
+            _ => 32,
+        }
+    }
+
+    /// Digits of a number that take part in products: R is four times what the words hold.
+    fn rows(&self) -> u32 {
+        let rows = (32 * self.words + 2).div_ceil(self.sample_bits());
+        match (self.family, self.layout.threads) {
+            // A thread alone has no digits to spare.
+            (Family::Wide, 1) => rows.next_multiple_of(2),
+            _ => rows,
+        }
+    }
+
+    /// Samples of a thread.
+    fn digits(&self) -> u32 {
+        self.rows().div_ceil(self.layout.threads)
+    }
+
+    /// log2 of the Montgomery radix R.
+    #[must_use]
+    pub fn radix_bits(&self) -> u32 {
+        match self.family {
+            Family::Wide | Family::Narrow => self.sample_bits() * self.rows(),
+            _ => 32 * self.words,
+        }
+    }
+
+    /// Longest integers that are taken as they are; longer ones are reduced first.
+    #[must_use]
+    pub fn input_bits(&self) -> usize {
+        let room = if self.room { 2 } else { 0 };
+        match self.family {
+            Family::Wide | Family::Narrow => 32 * self.words as usize,
+            _ => (32 * self.words - room) as usize,
+        }
+    }
+
+    /// Bytes of a table entry that a thread keeps.
+    #[must_use]
+    pub fn entry_bytes(&self) -> usize {
+        let quads = match self.family {
+            Family::Wide => self.digits().div_ceil(2),
+            Family::Narrow => self.digits().div_ceil(4),
+            _ => (self.words / self.layout.threads).div_ceil(4),
+        };
+        16 * quads as usize
+    }
+
+    /// Bytes of shared memory of a block.
+    #[must_use]
+    pub fn shared_bytes(&self) -> u32 {
+        let words_of_block = match self.family {
+            Family::TwoPass => 3 * self.words * self.layout.block / self.layout.threads,
+            Family::Wide if self.squares_in_groups() => 6 * self.digits() * self.layout.block,
+            Family::Wide | Family::Narrow => 2 * self.digits() * self.layout.block,
+            _ => 0,
+        };
+        4 * words_of_block
+    }
+
+    fn squares_in_groups(&self) -> bool {
+        self.layout.threads > 1 && self.digits() >= 8
+    }
+
+    /// What is compiled.
+    #[must_use]
+    pub fn program(&self) -> Program {
+        let radix_bits = self.radix_bits();
+        let mut defines = vec![
+            ("WORDS", self.words),
+            ("ROOM", u32::from(self.room)),
+            ("RADIX_BITS", radix_bits),
+            // Squarings of 2^(k / 2^s) R give 2^k R, if 2^s divides k.
+            ("SQUARINGS", radix_bits.trailing_zeros().min(5)),
+            ("THREADS", self.layout.threads),
+            ("BLOCK", self.layout.block),
+            ("RESIDENT", self.layout.resident),
+        ];
+        match self.family {
+            Family::TwoPass => {
+                defines.extend([
+                    ("TILE", self.layout.tile),
+                    ("UNROLL", 0),
+                    ("IN_REGISTERS", 0),
+                    ("MODULUS_IN_SCRATCH", 0),
+                ]);
+            }
+            Family::Wide => {
+                defines.extend([
+                    ("DIGITS", self.digits()),
+                    ("GROUP_SQUARES", u32::from(self.squares_in_groups())),
+                ]);
+            }
+            Family::Narrow => {
+                defines.extend([("DIGITS", self.digits()), ("SAMPLE_BITS", self.sample_bits())])
+            }
+            _ => {}
+        }
+        let family = self.family.name();
+        Program {
+            name: format!("{family} of {} bits, {} threads a number", 32 * self.words, self.layout.threads),
+            main: format!(
+                "#include \"device.cuh\"\n#include \"call.cuh\"\n#include \"constants.cuh\"\n\
+                 #include \"{family}.cuh\"\n#include \"operations.cuh\"\n"
+            ),
+            files: sources::ALL,
+            defines: defines.into_iter().map(|(name, value)| (name.to_owned(), value.to_string())).collect(),
+            options: Vec::new(),
+            specific: false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn common_sizes_are_exact_and_no_size_is_far_off() {
+        for bits in [128, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 16384, 32768] {
+            assert_eq!(words_for(bits) as usize * 32, bits);
+        }
+        for bits in 1..=32768 {
+            let words = words_for(bits) as usize;
+            assert!(words * 32 >= bits && (bits < 512 || words * 32 <= bits + bits / 4), "{bits}");
+        }
+    }
+
+    #[test]
+    fn radix_is_large_enough_for_every_family() {
+        let layout = |threads, tile| Layout { threads, block: 128, resident: 2, tile };
+        for bits in [100, 1000, 1024, 2048, 4096] {
+            for threads in [1, 4, 8, 32] {
+                for (family, tile) in
+                    [(Family::Row, 0), (Family::TwoPass, 16), (Family::Wide, 0), (Family::Narrow, 0)]
+                {
+                    if let Some(variant) = Variant::new(family, bits, layout(threads, tile)) {
+                        assert!(variant.radix_bits() as usize >= bits);
+                        assert!(variant.input_bits() >= bits);
+                    }
+                }
+            }
+        }
+    }
+}

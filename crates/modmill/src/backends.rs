@@ -1,0 +1,149 @@
+//! Which backend computes a group of items, and who finishes what a device could not.
+
+use modmill_core::{Backend, Batch, Error, Family, Job, Op, Path, Plan};
+use modmill_cpu::Cpu;
+use modmill_cuda::{Cuda, Device};
+use std::sync::{Mutex, PoisonError};
+
+/// What the caller fixed.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Wishes {
+    pub(crate) backend: Option<Backend>,
+    pub(crate) cpu: modmill_cpu::Settings,
+    pub(crate) cuda: modmill_cuda::Settings,
+    pub(crate) devices: Option<Vec<Device>>,
+    pub(crate) no_fallback: bool,
+}
+
+/// The backends of an engine.
+pub(crate) struct Backends {
+    pub(crate) cpu: Cpu,
+    pub(crate) cuda: Option<Cuda>,
+    /// Everything that GPUs have goes to them, not only what they do sooner.
+    always_cuda: bool,
+    no_fallback: bool,
+    faults: Mutex<Vec<String>>,
+}
+
+/// Name of the environment variable that forces a backend.
+const FORCE: &str = "MODMILL_BACKEND";
+
+/// The backend that the environment asks for: the name of one, or `auto`.
+fn forced_backend() -> Result<Option<Backend>, Error> {
+    match std::env::var_os(FORCE) {
+        Some(text) if text != "auto" && !text.is_empty() => match text.to_string_lossy().parse::<Backend>() {
+            Ok(backend) => Ok(Some(backend)),
+            Err(why) => Err(Error::Unavailable(format!("{FORCE}: {why}"))),
+        },
+        _ => Ok(None),
+    }
+}
+
+/// Whether GPUs have kernels of a family.
+fn is_on_gpus(family: Family) -> bool {
+    modmill_cuda::FAMILIES.contains(&family)
+}
+
+impl Backends {
+    pub(crate) fn start(wishes: Wishes) -> Result<Self, Error> {
+        let Wishes { backend, mut cpu, cuda, devices, no_fallback } = wishes;
+        let wanted = match backend {
+            Some(backend) => Some(backend),
+            None => forced_backend()?,
+        };
+        let always_cuda = wanted == Some(Backend::Cuda);
+        // Who limits the CPU's instructions wants to see the CPU compute.
+        let wants_cpu = wanted == Some(Backend::Cpu) || (!always_cuda && cpu.isa.is_some());
+        let mut faults = Vec::new();
+        let cuda = if wants_cpu || cuda.family.is_some_and(|family| !is_on_gpus(family)) {
+            None
+        } else {
+            let found = match devices {
+                Some(devices) => Ok(Cuda::on(devices, cuda)),
+                None => Cuda::open(cuda),
+            };
+            match found {
+                Ok(cuda) => Some(cuda),
+                Err(error) if always_cuda => return Err(Error::Unavailable(error.to_string())),
+                Err(error) => {
+                    faults.push(error.to_string());
+                    None
+                }
+            }
+        };
+        if always_cuda && cuda.is_none() {
+            return Err(Error::Unavailable("no kernel for GPUs has this algorithm".to_owned()));
+        }
+        // A family that only GPUs have leaves the CPU free to choose for what GPUs do not have.
+        if cuda.is_some()
+            && cpu.family.is_some_and(|family| {
+                Cpu::new(modmill_cpu::Settings { family: Some(family), ..cpu }).is_err()
+            })
+        {
+            cpu.family = None;
+        }
+        Ok(Self { cpu: Cpu::new(cpu)?, cuda, always_cuda, no_fallback, faults: Mutex::new(faults) })
+    }
+
+    /// Every path that may be chosen.
+    pub(crate) fn paths(&self) -> Vec<Path> {
+        let cpu = self.cpu.paths().iter().map(|path| Path {
+            backend: Backend::Cpu,
+            isa: Some(path.isa()),
+            family: path.family(),
+        });
+        let gpu = self.cuda.iter().flat_map(Cuda::families);
+        let gpu = gpu.map(|family| Path { backend: Backend::Cuda, isa: None, family });
+        if self.always_cuda { gpu.collect() } else { cpu.chain(gpu).collect() }
+    }
+
+    pub(crate) fn faults(&self) -> Vec<String> {
+        self.faults.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The GPUs, if they have the operation and are done before the CPU.
+    fn cuda_for(&self, op: Op, bits: usize, count: usize, exponent_bits: usize) -> Option<&Cuda> {
+        let cuda = self.cuda.as_ref().filter(|cuda| cuda.has(op))?;
+        let choice = cuda.choose(op, bits, count, exponent_bits)?;
+        let is_sooner = choice.seconds < self.cpu.seconds(op, bits, count);
+        (self.always_cuda || is_sooner).then_some(cuda)
+    }
+
+    pub(crate) fn plan(&self, op: Op, bits: usize, count: usize, shared: bool) -> Plan {
+        let cpu = || self.cpu.plan(op, bits, count, bits, shared);
+        let Some(cuda) = self.cuda_for(op, bits, count, bits) else { return cpu() };
+        let Some(mut plan) = cuda.plan(op, bits, count, bits) else { return cpu() };
+        if !self.always_cuda {
+            let seconds = self.cpu.seconds(op, bits, count);
+            plan.reason.push_str(&format!("; the CPU takes about {:.2} ms", 1e3 * seconds));
+        }
+        plan
+    }
+
+    /// Computes a group of items.
+    pub(crate) fn run(&self, op: Op, job: &Job<'_>) -> Result<Batch, Error> {
+        let exponent_bits = job.b.bits();
+        if let Some(cuda) = self.cuda_for(op, job.bits, job.items.len(), exponent_bits) {
+            let run = match op {
+                Op::Pow => cuda.pow(job),
+                Op::PowVartime => cuda.pow_vartime(job),
+                Op::SquareMod => cuda.square_mod(job),
+                _ => cuda.mul_mod(job),
+            };
+            match run {
+                Ok(run) => return Ok(run.answers),
+                Err(error) if self.no_fallback => return Err(Error::Device(error.to_string())),
+                Err(error) => {
+                    let mut faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
+                    faults.push(format!("{op} of {} items went to the CPU: {error}", job.items.len()));
+                }
+            }
+        }
+        Ok(match op {
+            Op::Pow => self.cpu.pow(job),
+            Op::PowVartime => self.cpu.pow_vartime(job),
+            Op::SquareMod => self.cpu.square_mod(job),
+            _ => self.cpu.mul_mod(job),
+        })
+    }
+}
