@@ -102,7 +102,7 @@ impl Variant {
                 Family::TwoPass => {
                     threads == 1 && tile > 0 && tile % 4 == 0 && self.words.is_multiple_of(tile)
                 }
-                Family::Wide => digits <= 24 && (threads == 1 || digits >= 2) && self.rows() <= 1000,
+                Family::Wide => digits <= if threads == 1 { 30 } else { 24 } && (threads == 1 || digits >= 2) && self.rows() <= 1000,
                 Family::Narrow => digits <= 32 && (threads == 1 || digits >= 3) && self.rows() <= 255,
                 _ => false,
             }
@@ -121,12 +121,7 @@ impl Variant {
 
     /// Digits of a number that take part in products: R is four times what the words hold.
     fn rows(&self) -> u32 {
-        let rows = (32 * self.words + 2).div_ceil(self.sample_bits());
-        match (self.family, self.layout.threads) {
-            // A thread alone has no digits to spare.
-            (Family::Wide, 1) => rows.next_multiple_of(2),
-            _ => rows,
-        }
+        (32 * self.words + 2).div_ceil(self.sample_bits())
     }
 
     /// Samples of a thread.
