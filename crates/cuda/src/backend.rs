@@ -1,7 +1,7 @@
 //! The backend: batches cut into chunks, over all GPUs.
 
 use crate::chunk::{Chunk, Task};
-use crate::device::Device;
+use crate::device::{Device, Gpus};
 use crate::error::{Error, Result};
 use crate::kernels::Kernels;
 use crate::table::{Choice, Table};
@@ -29,6 +29,7 @@ pub struct Cuda {
     stations: Vec<Station>,
     settings: Settings,
     table: Table,
+    warnings: Vec<String>,
 }
 
 struct Station {
@@ -68,13 +69,21 @@ const CHUNK_BYTES: usize = 32 << 20;
 
 impl Cuda {
     /// The GPUs of this machine, or those that `MODMILL_CUDA_DEVICES` names; `emulator` there is the
-    /// emulated device.
-    pub fn open(settings: Settings) -> Result<Self> {
-        let devices = match std::env::var(DEVICES) {
-            Ok(name) if name == "emulator" => vec![Device::emulator()],
-            _ => Device::gpus()?.devices,
+    /// emulated device. What was measured on the first of them is used if it is where `modmill tune`
+    /// leaves it.
+    pub fn open(mut settings: Settings) -> Result<Self> {
+        let Gpus { devices, failed } = match std::env::var(DEVICES) {
+            Ok(name) if name == "emulator" => Gpus { devices: vec![Device::emulator()], failed: Vec::new() },
+            _ => Device::gpus()?,
         };
-        Ok(Self::on(devices, settings))
+        let mut warnings: Vec<String> = failed.iter().map(Error::to_string).collect();
+        if let (None, Some(device)) = (&settings.table, devices.first()) {
+            match Table::tuned(&device.properties().name) {
+                Ok(table) => settings.table = table,
+                Err(warning) => warnings.push(warning),
+            }
+        }
+        Ok(Self { warnings, ..Self::on(devices, settings) })
     }
 
     /// These devices.
@@ -82,12 +91,28 @@ impl Cuda {
     pub fn on(devices: Vec<Device>, settings: Settings) -> Self {
         let station = |device| Station { device, kernels: Mutex::default() };
         let table = settings.table.clone().unwrap_or_else(Table::shipped);
-        Self { stations: devices.into_iter().map(station).collect(), settings, table }
+        let stations = devices.into_iter().map(station).collect();
+        Self { stations, settings, table, warnings: Vec::new() }
     }
 
     /// The devices.
     pub fn devices(&self) -> impl Iterator<Item = &Device> {
         self.stations.iter().map(|station| &station.device)
+    }
+
+    /// What it chooses by.
+    #[must_use]
+    pub fn table(&self) -> &Table {
+        &self.table
+    }
+
+    /// What went wrong without stopping anything: GPUs, measurements or a cache that cannot be used.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<String> {
+        let mut warnings = self.warnings.clone();
+        warnings.extend(self.devices().flat_map(Device::warnings));
+        warnings.dedup();
+        warnings
     }
 
     /// The families it chooses among.
@@ -150,8 +175,16 @@ impl Cuda {
             .iter()
             .map(|choice| format!("{} {:.1} x the time", describe(choice), choice.seconds / best.seconds))
             .collect();
-        let others =
-            if others.is_empty() { "nothing else was measured".to_owned() } else { others.join(", ") };
+        let reason = if best.seconds.is_finite() {
+            let others = if others.is_empty() { "nothing else was measured" } else { &others.join(", ") };
+            let (seconds, device) = (best.seconds * 1e3, &self.table.device);
+            format!(
+                "{} takes about {seconds:.2} ms, by what was measured on {device}: {others}",
+                describe(best)
+            )
+        } else {
+            format!("{}, as asked for; it was not measured at this size", describe(best))
+        };
         Some(Plan {
             op,
             bits,
@@ -162,12 +195,7 @@ impl Cuda {
             lanes: 1,
             threads: best.variant.layout.threads as usize,
             window: matches!(op, Op::Pow | Op::PowVartime).then_some(best.window),
-            reason: format!(
-                "{} takes about {:.2} ms, by what was measured on {}: {others}",
-                describe(best),
-                best.seconds * 1e3,
-                self.table.device
-            ),
+            reason,
         })
     }
 

@@ -30,15 +30,9 @@ impl Cache {
     /// `MODMILL_CACHE` is `off`.
     #[must_use]
     pub fn from_environment() -> Self {
-        let variable = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-        if env::var_os("MODMILL_CACHE").is_some_and(|value| value == "off") {
-            return Self::off();
-        }
-        let folder = variable("MODMILL_CACHE_DIR")
-            .or_else(|| Some(variable("XDG_CACHE_HOME").filter(|path| path.is_absolute())?.join("modmill")))
-            .or_else(|| Some(variable("HOME")?.join(".cache/modmill")));
-        match folder {
+        match folder() {
             Some(folder) => Self::at(folder),
+            None if is_off() => Self::off(),
             None => Self::unusable("no folder for the cache: HOME is not set".to_owned()),
         }
     }
@@ -96,6 +90,21 @@ impl Cache {
             warnings.push(warning);
         }
     }
+}
+
+fn is_off() -> bool {
+    env::var_os("MODMILL_CACHE").is_some_and(|value| value == "off")
+}
+
+/// The folder of the user's cache, if there is to be one.
+pub(crate) fn folder() -> Option<PathBuf> {
+    let variable = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let found = || {
+        variable("MODMILL_CACHE_DIR")
+            .or_else(|| Some(variable("XDG_CACHE_HOME").filter(|path| path.is_absolute())?.join("modmill")))
+            .or_else(|| Some(variable("HOME")?.join(".cache/modmill")))
+    };
+    if is_off() { None } else { found() }
 }
 
 /// Makes the folder if it is not there, and checks that it is ours alone.

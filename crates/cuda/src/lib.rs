@@ -19,6 +19,7 @@ mod library;
 mod memo;
 pub mod sources;
 mod table;
+mod tuning;
 mod variant;
 
 pub use backend::{Cuda, FAMILIES, Run, Settings};

@@ -91,7 +91,7 @@ impl Table {
 }
 
 impl Timing {
-    fn choice(&self, op: Op, bits: usize, count: usize, exponent_bits: usize) -> Option<Choice> {
+    pub(crate) fn choice(&self, op: Op, bits: usize, count: usize, exponent_bits: usize) -> Option<Choice> {
         let variant = Variant::new(self.family, bits, self.layout)?;
         let waves = count as f64 / self.wave as f64;
         let part = waves.fract();

@@ -1,0 +1,147 @@
+//! Tables that were measured on this machine: where they lie, and what is kept of them.
+
+use crate::cache;
+use crate::table::{Table, Timing};
+use crate::variant::Variant;
+use modmill_core::Op;
+use std::env;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The environment variable that names a table.
+const FILE: &str = "MODMILL_TUNE";
+
+/// The longest window that a table may ask for: beyond it, tables do not fit a GPU's memory.
+const MAX_WINDOW: u32 = 8;
+
+impl Table {
+    /// Where a device's own table is: the file that `MODMILL_TUNE` names, or `tune-<device>.json` in the
+    /// folder of the cache; nowhere if there is no cache.
+    #[must_use]
+    pub fn place(device: &str) -> Option<PathBuf> {
+        let named = env::var_os(FILE).filter(|name| !name.is_empty()).map(PathBuf::from);
+        let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+        let name: String = device.chars().map(plain).collect();
+        named.or_else(|| Some(cache::folder()?.join(format!("tune-{name}.json"))))
+    }
+
+    /// A device's own table, if it has one; an error says why one that is there cannot be used.
+    pub fn tuned(device: &str) -> Result<Option<Self>, String> {
+        let Some(path) = Self::place(device) else { return Ok(None) };
+        match Self::read(&path) {
+            Ok(table) => Ok(Some(table)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(format!("the measurements in {} are not used: {error}", path.display())),
+        }
+    }
+
+    /// Reads a table from a file.
+    pub fn read(path: &Path) -> io::Result<Self> {
+        let table: Self = serde_json::from_str(&fs::read_to_string(path)?)?;
+        match table.timings.iter().find(|timing| !timing.is_sound()) {
+            None if table.timings.is_empty() => Err(io::Error::other("there are none")),
+            None => Ok(table),
+            Some(timing) => Err(io::Error::other(format!("nothing can be computed as in {timing:?}"))),
+        }
+    }
+
+    /// Writes a table beside its place and then puts it there, so that nobody reads half of it.
+    pub fn write(&self, path: &Path) -> io::Result<()> {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let mut file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
+        io::Write::write_all(&mut file, self.to_json()?.as_bytes())?;
+        file.persist(path)?;
+        Ok(())
+    }
+
+    /// As it is written to files, a measurement a line.
+    fn to_json(&self) -> serde_json::Result<String> {
+        let device = serde_json::to_string(&self.device)?;
+        let timings: Result<Vec<String>, _> = self.timings.iter().map(serde_json::to_string).collect();
+        Ok(format!("{{\"device\": {device}, \"timings\": [\n{}\n]}}\n", timings?.join(",\n")))
+    }
+
+    /// Keeps of each size the way with the highest throughput, and those that are clearly faster than
+    /// all that are kept already for some size of batch.
+    pub fn keep_winners(&mut self) {
+        const CLEARLY: f64 = 1.02;
+        // Steps of a tenth, from one number to more than any device holds.
+        let counts = || (0..320).map(|step| 1.1f64.powi(step) as usize);
+        let seconds = |timing: &Timing, count: usize| {
+            let choice = timing.choice(Op::Pow, timing.bits, count, timing.bits);
+            choice.map_or(f64::INFINITY, |choice| choice.seconds)
+        };
+        let for_one = |timing: &Timing| timing.wave_seconds / timing.wave as f64;
+        self.timings.sort_by(|a, b| a.bits.cmp(&b.bits).then(for_one(a).total_cmp(&for_one(b))));
+        let mut kept: Vec<Timing> = Vec::new();
+        for timing in &self.timings {
+            let wins = |count| {
+                let rivals = kept.iter().filter(|rival| rival.bits == timing.bits);
+                let mut rivals = rivals.map(|rival| seconds(rival, count));
+                rivals.all(|rival| CLEARLY * seconds(timing, count) < rival)
+            };
+            if counts().any(wins) {
+                kept.push(*timing);
+            }
+        }
+        self.timings = kept;
+    }
+}
+
+impl Timing {
+    /// Whether it tells of something that can be computed, in a time that it can take.
+    fn is_sound(&self) -> bool {
+        let is_time = |seconds: f64| seconds.is_finite() && seconds > 0.0;
+        self.bits > 0
+            && Variant::new(self.family, self.bits, self.layout).is_some()
+            && (1..=MAX_WINDOW).contains(&self.window)
+            && self.wave > 0
+            && is_time(self.wave_seconds)
+            && is_time(self.alone_seconds)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::variant::Layout;
+    use modmill_core::Family;
+
+    fn timing(threads: u32, wave: usize, wave_seconds: f64, alone_seconds: f64) -> Timing {
+        let layout = Layout { threads, block: 128, resident: 3, tile: 0 };
+        Timing { bits: 1024, family: Family::Row, layout, window: 5, wave, wave_seconds, alone_seconds }
+    }
+
+    #[test]
+    fn winners_of_throughput_and_of_latency_are_kept() {
+        let most = timing(1, 50_000, 0.02, 0.008);
+        let soonest = timing(8, 20_000, 0.011, 0.002);
+        let never = timing(4, 30_000, 0.03, 0.009);
+        let mut table = Table { device: "any".to_owned(), timings: vec![most, never, soonest] };
+        table.keep_winners();
+        assert_eq!(table.timings, [most, soonest]);
+    }
+
+    #[test]
+    fn what_is_written_is_read_and_what_is_broken_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("table.json");
+        let mut table = Table { device: "a \"GPU\"".to_owned(), timings: vec![timing(1, 10, 0.1, 0.05)] };
+        table.write(&path).unwrap();
+        assert_eq!(Table::read(&path).unwrap(), table);
+        for spoil in [
+            |timing: &mut Timing| timing.wave = 0,
+            |timing: &mut Timing| timing.layout.threads = 3,
+            |timing: &mut Timing| timing.window = 40,
+            |timing: &mut Timing| timing.alone_seconds = -1.0,
+        ] {
+            table.timings[0] = timing(1, 10, 0.1, 0.05);
+            spoil(&mut table.timings[0]);
+            table.write(&path).unwrap();
+            assert!(Table::read(&path).is_err(), "{table:?}");
+        }
+        fs::write(&path, "{").unwrap();
+        assert!(Table::read(&path).is_err());
+    }
+}
