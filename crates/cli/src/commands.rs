@@ -6,6 +6,7 @@ mod info;
 mod mul;
 mod powm;
 mod selftest;
+mod tune;
 
 use crate::failure::Failure;
 
@@ -16,6 +17,7 @@ pub(crate) enum Command {
     Mul(mul::Mul),
     Bench(bench::Bench),
     Selftest(selftest::Selftest),
+    Tune(tune::Tune),
     Completions(completions::Completions),
 }
 
@@ -27,6 +29,7 @@ impl Command {
             Self::Mul(command) => command.run(),
             Self::Bench(command) => command.run(),
             Self::Selftest(command) => command.run(),
+            Self::Tune(command) => command.run(),
             Self::Completions(command) => command.run(),
         }
     }

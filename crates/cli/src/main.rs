@@ -2,6 +2,7 @@
 
 mod commands;
 mod failure;
+mod gpus;
 mod io;
 mod jsonl;
 mod machine;
@@ -11,6 +12,7 @@ mod parquet;
 mod peers;
 mod stream;
 mod task;
+mod tune;
 
 mod bench;
 mod report;
@@ -35,12 +37,15 @@ Examples:
   modmill powm --in jobs.jsonl --out powers.jsonl
   modmill bench --bits 2048,4096 --html report.html
   modmill selftest                              prove this build on this hardware
+  modmill tune                                  measure this machine's GPU, once
   modmill completions bash > /etc/bash_completion.d/modmill
 
 Environment:
   MODMILL_BACKEND        auto, cpu or cuda: as --backend
   MODMILL_CPU            portable, avx2 or avx512: use no more than this instruction set
   MODMILL_CUDA_DEVICES   numbers of the GPUs to use, separated by commas
+  MODMILL_TUNE           the table of measurements that tune writes and engines read
+  MODMILL_REQUIRE_GPU    1: a self-test without a GPU fails
 
 Exit status:
   0  everything was answered

@@ -46,7 +46,7 @@ pub(crate) fn page(header: &Header, records: &[Record]) -> String {
     body += &head(header);
     body += &section(
         "Throughput by size",
-        "Operations per second in the best slice, at the largest batch measured. Higher is better; peers are dashed.",
+        "Operations per second in the best slice, at the largest batch measured. Higher is better; peers, and GPUs' kernels without copies, are dashed.",
         &by_size(records),
     );
     body += &section(
@@ -118,14 +118,19 @@ fn distinct<K: PartialEq>(records: &[Record], key: impl Fn(&Record) -> K) -> Vec
 fn series(all_records: &[Record], records: &[&Record], x: impl Fn(&Record) -> usize) -> Vec<Series> {
     let labels = distinct(all_records, Record::label);
     let mut all: Vec<Series> = Vec::new();
-    for record in records {
-        let name = record.label();
-        let point = (x(record) as f64, record.ops_per_s);
+    let lines = records.iter().flat_map(|record| {
+        let kernel =
+            record.kernel_ops_per_s.map(|rate| (*record, format!("{}, kernel alone", record.label()), rate));
+        [Some((*record, record.label(), record.ops_per_s)), kernel].into_iter().flatten()
+    });
+    for (record, name, rate) in lines {
+        let point = (x(record) as f64, rate);
         match all.iter_mut().find(|series| series.name == name) {
             Some(series) => series.points.push(point),
             None => {
-                let colour = labels.iter().position(|label| *label == name).unwrap_or(0);
-                all.push(Series { name, colour, dashed: record.peer.is_some(), points: vec![point] });
+                let colour = labels.iter().position(|label| *label == record.label()).unwrap_or(0);
+                let dashed = name != record.label() || record.peer.is_some();
+                all.push(Series { name, colour, dashed, points: vec![point] });
             }
         }
     }
@@ -145,10 +150,14 @@ fn by_size(records: &[Record]) -> Vec<String> {
     for (op, threads) in distinct(records, |record| (record.op.clone(), record.threads)) {
         let here: Vec<&Record> =
             records.iter().filter(|record| record.op == op && record.threads == threads).collect();
-        let largest = here.iter().map(|record| record.batch).max().unwrap_or(0);
-        let here: Vec<&Record> = here.into_iter().filter(|record| record.batch == largest).collect();
+        // Of each path and size the largest batch.
+        let is_largest = |record: &&Record| {
+            let same = |other: &&&Record| other.label() == record.label() && other.bits == record.bits;
+            here.iter().filter(same).all(|other| other.batch <= record.batch)
+        };
+        let here: Vec<&Record> = here.iter().copied().filter(is_largest).collect();
         let chart = Lines {
-            title: format!("{op}, batches of {largest}, {}", threads_label(threads)),
+            title: format!("{op}, {}", threads_label(threads)),
             x_label: "bits".to_owned(),
             y_label: "operations per second".to_owned(),
             series: series(records, &here, |record| record.bits),
@@ -166,7 +175,10 @@ fn by_batch(records: &[Record]) -> Vec<String> {
             .iter()
             .filter(|record| record.op == op && record.bits == bits && record.threads == threads)
             .collect();
-        if here.iter().all(|record| record.batch == here[0].batch) {
+        let again = |record: &&Record| {
+            here.iter().any(|other| other.label() == record.label() && other.batch != record.batch)
+        };
+        if !here.iter().any(again) {
             continue;
         }
         let chart = Lines {
@@ -211,9 +223,10 @@ fn ratios(records: &[Record]) -> Vec<String> {
 }
 
 fn results(records: &[Record]) -> String {
-    let peers = table::peers(records);
+    let (peers, kernels) = (table::peers(records), table::has_kernels(records));
     let mut text = String::from("<table>\n<tr><th>op</th><th class=\"n\">bits</th><th>path or peer</th>");
-    for name in ["batch", "threads", "ops/s", "median", "latency ms"] {
+    let names = ["batch", "threads", "ops/s", "median", "latency ms"];
+    for name in names.into_iter().chain(kernels.then_some("kernel ops/s")) {
         text += &format!("<th class=\"n\">{name}</th>");
     }
     for peer in &peers {
@@ -232,13 +245,14 @@ fn results(records: &[Record]) -> String {
             record.bits,
             escape(&name)
         );
-        let numbers = [
+        let mut numbers = vec![
             record.batch.to_string(),
             record.threads.to_string(),
             table::number(record.ops_per_s),
             table::number(record.median_ops_per_s),
             table::number(record.latency_ms),
         ];
+        numbers.extend(kernels.then(|| record.kernel_ops_per_s.map_or("-".to_owned(), table::number)));
         for number in numbers {
             text += &format!("<td class=\"n\">{number}</td>");
         }

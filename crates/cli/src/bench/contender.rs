@@ -1,8 +1,9 @@
 //! Those who are measured: a path of ours, or a peer.
 
+use super::chain::Chain;
 use super::inputs::Inputs;
 use crate::peers::{Peer, Worker};
-use modmill::{Batch, Engine, Error, Plan};
+use modmill::{Backend, Batch, Engine, Error, Plan};
 use std::time::{Duration, Instant};
 
 /// One turn of a contender.
@@ -15,9 +16,32 @@ pub(crate) struct Slice {
     pub(crate) latencies: Vec<f64>,
 }
 
+/// What a contender of ours does with its inputs.
+pub(crate) enum Call<'a> {
+    Engine(&'a Engine),
+    Chain(Chain<'a>),
+}
+
+impl Call<'_> {
+    fn answers(&self, inputs: &Inputs) -> Result<Batch, Error> {
+        match self {
+            Self::Engine(engine) => inputs.compute(engine),
+            Self::Chain(chain) => Ok(chain.run(inputs)?.answers),
+        }
+    }
+
+    /// Operations on each item.
+    fn operations(&self) -> f64 {
+        match self {
+            Self::Engine(_) => 1.0,
+            Self::Chain(chain) => f64::from(chain.repeat),
+        }
+    }
+}
+
 /// A path of ours.
 pub(crate) struct Ours<'a> {
-    engine: &'a Engine,
+    pub(crate) call: Call<'a>,
     pub(crate) plan: Plan,
     /// Whether the engine chose this path by itself.
     pub(crate) chosen: bool,
@@ -30,14 +54,25 @@ pub(crate) struct Ours<'a> {
 
 impl<'a> Ours<'a> {
     /// Makes the first call, which is not timed.
-    pub(crate) fn new(
-        engine: &'a Engine,
-        plan: Plan,
-        chosen: bool,
-        inputs: &'a Inputs,
-    ) -> Result<Self, Error> {
-        let answers = inputs.compute(engine)?;
-        Ok(Self { engine, plan, chosen, inputs, answers, steady: true })
+    pub(crate) fn new(call: Call<'a>, plan: Plan, chosen: bool, inputs: &'a Inputs) -> Result<Self, Error> {
+        let answers = call.answers(inputs)?;
+        Ok(Self { call, plan, chosen, inputs, answers, steady: true })
+    }
+
+    /// Operations per second of kernels alone, in the best of a few calls; only GPUs tell.
+    pub(crate) fn kernel_rate(&self) -> Result<Option<f64>, Error> {
+        if self.plan.backend != Backend::Cuda {
+            return Ok(None);
+        }
+        let mut best = f64::INFINITY;
+        for _ in 0..3 {
+            let run = match &self.call {
+                Call::Engine(engine) => engine.cuda().map(|cuda| self.inputs.run_on(cuda)),
+                Call::Chain(chain) => Some(chain.run(self.inputs)),
+            };
+            best = run.transpose()?.map_or(best, |run| best.min(run.kernel_seconds));
+        }
+        Ok(Some(self.inputs.shape.count as f64 * self.call.operations() / best))
     }
 
     /// Calls until `length` has passed, once at least.
@@ -45,7 +80,7 @@ impl<'a> Ours<'a> {
         let (mut spent, mut latencies) = (Duration::ZERO, Vec::new());
         while latencies.is_empty() || spent < length {
             let start = Instant::now();
-            let answers = self.inputs.compute(self.engine)?;
+            let answers = self.call.answers(self.inputs)?;
             let latency = start.elapsed();
             self.steady &= answers == self.answers;
             let start = Instant::now();
@@ -53,7 +88,7 @@ impl<'a> Ours<'a> {
             spent += latency + start.elapsed();
             latencies.push(1e3 * latency.as_secs_f64());
         }
-        let operations = (latencies.len() * self.inputs.shape.count) as f64;
+        let operations = (latencies.len() * self.inputs.shape.count) as f64 * self.call.operations();
         Ok(Slice { rate: operations / spent.as_secs_f64(), spent, latencies })
     }
 }

@@ -1,6 +1,8 @@
 //! Inputs of a measurement: random numbers of full length, the same for everyone.
 
+use modmill::cuda::{Cuda, Run};
 use modmill::{Batch, Engine, Error, Moduli, Modulus, Op};
+use modmill_core::Job;
 use num_bigint::BigUint;
 
 /// What is measured.
@@ -23,6 +25,8 @@ pub(crate) struct Inputs {
     /// Odd moduli, one an item, or one.
     moduli: Batch,
     shared: Option<Modulus>,
+    /// The number of every item.
+    items: Vec<usize>,
 }
 
 /// Shortest number that can be asked for.
@@ -67,7 +71,46 @@ impl Inputs {
             }
         }
         let shared = if shape.shared_modulus { Modulus::new(moduli.get(0)).ok() } else { None };
-        Self { shape, a, b, moduli, shared }
+        Self { shape, a, b, moduli, shared, items: (0..shape.count).collect() }
+    }
+
+    /// Some of the items.
+    pub(crate) fn part(&self, items: &[usize]) -> Self {
+        let pick = |batch: &Batch| {
+            let mut picked = Batch::zeros(batch.bits(), items.len());
+            for (place, &item) in items.iter().enumerate() {
+                picked.get_mut(place).copy_from_slice(batch.get(item));
+            }
+            picked
+        };
+        let shape = Shape { count: items.len(), ..self.shape };
+        let moduli = if shape.shared_modulus { self.moduli.clone() } else { pick(&self.moduli) };
+        let items = (0..items.len()).collect();
+        Self { shape, a: pick(&self.a), b: pick(&self.b), moduli, shared: self.shared.clone(), items }
+    }
+
+    /// Random items of the first `count`, one from each of `most` equal parts; all if there are no more.
+    pub(crate) fn sample(&self, count: usize, most: usize) -> Vec<usize> {
+        let parts = count.min(most);
+        let mut random = SplitMix(count as u64);
+        let mut pick = |part: usize| {
+            let (from, to) = (part * count / parts, (part + 1) * count / parts);
+            from + (random.next() % (to - from) as u64) as usize
+        };
+        (0..parts).map(&mut pick).collect()
+    }
+
+    fn moduli(&self) -> Moduli<'_> {
+        match &self.shared {
+            Some(modulus) => Moduli::from(modulus),
+            None => Moduli::from(&self.moduli),
+        }
+    }
+
+    /// The first items, as backends take them.
+    pub(crate) fn job(&self, count: usize) -> Job<'_> {
+        let (a, b) = ((&self.a).into(), (&self.b).into());
+        Job { items: &self.items[..count], bits: self.shape.bits, a, b, moduli: self.moduli() }
     }
 
     pub(crate) fn modulus(&self, item: usize) -> &[u64] {
@@ -92,17 +135,19 @@ impl Inputs {
             Op::Inv => a.modinv(&modulus).unwrap_or_default(),
             _ => a.modpow(&b, &modulus),
         };
-        let mut limbs = answer.to_u64_digits();
+        self.to_limbs(&answer)
+    }
+
+    /// A number as answers are written.
+    pub(crate) fn to_limbs(&self, number: &BigUint) -> Vec<u64> {
+        let mut limbs = number.to_u64_digits();
         limbs.resize(limbs.len().max(self.answer_limbs()), 0);
         limbs
     }
 
     /// The whole batch by an engine.
     pub(crate) fn compute(&self, engine: &Engine) -> Result<Batch, Error> {
-        let moduli = match &self.shared {
-            Some(modulus) => Moduli::from(modulus),
-            None => Moduli::from(&self.moduli),
-        };
+        let moduli = self.moduli();
         match self.shape.op {
             Op::Mul => engine.mul(&self.a, &self.b),
             Op::MulMod => engine.mul_mod(&self.a, &self.b, moduli),
@@ -113,9 +158,21 @@ impl Inputs {
             other => Err(Error::Unavailable(format!("bench does not know the operation {other}"))),
         }
     }
+
+    /// The whole batch by GPUs, which tell how long their kernels took.
+    pub(crate) fn run_on(&self, cuda: &Cuda) -> Result<Run, Error> {
+        let job = self.job(self.shape.count);
+        let run = match self.shape.op {
+            Op::Pow => cuda.pow(&job),
+            Op::PowVartime => cuda.pow_vartime(&job),
+            Op::SquareMod => cuda.square_mod(&job),
+            _ => cuda.mul_mod(&job),
+        };
+        run.map_err(|error| Error::Device(error.to_string()))
+    }
 }
 
-fn big(limbs: &[u64]) -> BigUint {
+pub(crate) fn big(limbs: &[u64]) -> BigUint {
     BigUint::new(limbs.iter().flat_map(|&limb| [limb as u32, (limb >> 32) as u32]).collect())
 }
 

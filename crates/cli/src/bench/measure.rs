@@ -2,9 +2,9 @@
 
 use super::contender::{Ours, Slice, Theirs};
 use super::inputs::Inputs;
-use modmill::Error;
+use modmill::{Engine, Error};
 use std::collections::BTreeMap;
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// What a contender's slices say.
@@ -15,6 +15,8 @@ pub(crate) struct Measured {
     pub(crate) median: f64,
     /// Median milliseconds until a call had its answer.
     pub(crate) latency_ms: f64,
+    /// Operations per second of kernels alone; GPUs only.
+    pub(crate) kernel: Option<f64>,
     /// Whether all answers that were compared were right.
     pub(crate) right: bool,
 }
@@ -23,8 +25,59 @@ pub(crate) struct Measured {
 pub(crate) struct Point {
     pub(crate) ours: Vec<Measured>,
     pub(crate) peers: Vec<Measured>,
-    /// Who the answers were compared with.
-    pub(crate) checked_with: String,
+    /// What the answers were compared with.
+    pub(crate) known: Known,
+}
+
+/// Answers of some items, to compare others with.
+pub(crate) struct Known {
+    answers: BTreeMap<usize, Vec<u64>>,
+    /// Who computed them.
+    pub(crate) by: String,
+}
+
+/// Num-bigint, whose word is the last.
+const JUDGE: &str = "num-bigint";
+
+impl Known {
+    /// A sample of a batch by the CPU: batches that keep a GPU busy are too long to repeat.
+    pub(crate) fn by_cpu(inputs: &Inputs, cpu: &Engine) -> Result<Self, Error> {
+        let items = inputs.sample(inputs.shape.count, 256);
+        let answers = inputs.part(&items).compute(cpu)?;
+        let answers = items.into_iter().zip(answers.iter().map(<[u64]>::to_vec)).collect();
+        Ok(Self { answers, by: "modmill cpu".to_owned() })
+    }
+
+    /// Some items by num-bigint, on all cores.
+    pub(crate) fn by_judge(items: Vec<usize>, expected: impl Fn(usize) -> Vec<u64> + Sync) -> Self {
+        let queue = Mutex::new(items.into_iter());
+        let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let work = || std::iter::from_fn(next).map(|item| (item, expected(item))).collect::<Vec<_>>();
+        let answers = std::thread::scope(|scope| {
+            let others = 1..std::thread::available_parallelism().map_or(1, usize::from);
+            let others: Vec<_> = others.map(|_| scope.spawn(work)).collect();
+            let own = work();
+            others.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).chain(own).collect()
+        });
+        Self { answers, by: JUDGE.to_owned() }
+    }
+
+    /// Every item by the first peer, or by num-bigint where there is none.
+    fn everything(inputs: &Inputs, peers: &mut [Theirs<'_>]) -> Self {
+        match peers.first_mut() {
+            Some(peer) => {
+                peer.complete();
+                let answers = peer.answers(inputs.answer_limbs()).collect();
+                Self { answers, by: peer.peer.about().name.to_owned() }
+            }
+            None => Self::by_judge((0..inputs.shape.count).collect(), |item| inputs.expected(item)),
+        }
+    }
+
+    /// Items whose answers are known.
+    pub(crate) fn len(&self) -> usize {
+        self.answers.len()
+    }
 }
 
 #[derive(Default)]
@@ -41,11 +94,12 @@ impl Slices {
         self.spent += slice.spent;
     }
 
-    fn finish(mut self, right: bool) -> Measured {
+    fn finish(mut self, right: bool, kernel: Option<f64>) -> Measured {
         Measured {
             best: self.rates.iter().copied().fold(0.0, f64::max),
             median: median(&mut self.rates),
             latency_ms: median(&mut self.latencies),
+            kernel,
             right,
         }
     }
@@ -62,12 +116,14 @@ fn median(values: &mut [f64]) -> f64 {
 }
 
 /// Measures everyone for `time` each, in ten slices or so, turn by turn, so that what else the
-/// machine does falls on all alike.
+/// machine does falls on all alike. Answers are compared with what is known, or all of them with a
+/// peer's.
 pub(crate) fn measure(
     inputs: &Inputs,
     ours: &mut [Ours<'_>],
     peers: &mut [Theirs<'_>],
     time: Duration,
+    known: Option<Known>,
 ) -> Result<Point, Error> {
     let slice = time / 10;
     let new = |count: usize| (0..count).map(|_| Slices::default()).collect::<Vec<_>>();
@@ -82,79 +138,53 @@ pub(crate) fn measure(
             slices.add(peer.slice(slice));
         }
     }
-    let verdict = check(inputs, ours, peers);
-    let finish = |slices: Vec<Slices>, right: Vec<bool>| {
-        slices.into_iter().zip(right).map(|(slices, right)| slices.finish(right)).collect()
-    };
-    Ok(Point {
-        ours: finish(our_slices, verdict.ours),
-        peers: finish(peer_slices, verdict.peers),
-        checked_with: verdict.checked_with,
-    })
-}
-
-struct Verdict {
-    ours: Vec<bool>,
-    peers: Vec<bool>,
-    checked_with: String,
-}
-
-/// Compares all answers of ours, and all that the peers have, with the first peer's; without
-/// peers, with num-bigint's. Where two differ, num-bigint says who is wrong.
-fn check(inputs: &Inputs, ours: &[Ours<'_>], peers: &mut [Theirs<'_>]) -> Verdict {
-    let limbs = inputs.answer_limbs();
-    let (reference, checked_with) = match peers.first_mut() {
-        Some(peer) => {
-            peer.complete();
-            (peer.answers(limbs).map(|(_, answer)| answer).collect(), peer.peer.about().name.to_owned())
-        }
-        None => (expected(inputs), "num-bigint".to_owned()),
-    };
-    let reference: Vec<Vec<u64>> = reference;
-    // Num-bigint's word on the items that someone disagreed about.
-    let mut disputed: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
-    let mut agrees = |item: usize, answer: &[u64]| match disputed.get(&item) {
-        Some(truth) => truth == answer,
-        None if reference[item] == answer => true,
-        None => disputed.entry(item).or_insert_with(|| inputs.expected(item)) == answer,
-    };
-    let mut right_ours = Vec::new();
-    for path in ours {
-        let right = path.answers.iter().enumerate().all(|(item, answer)| agrees(item, answer));
-        right_ours.push(right && path.steady && path.answers.len() == inputs.shape.count);
+    // Peers alone are no judges of themselves.
+    let judges = if ours.is_empty() { &mut [] } else { &mut *peers };
+    let known = known.unwrap_or_else(|| Known::everything(inputs, judges));
+    let mut judge = Judge { inputs, known: &known, disputed: BTreeMap::new() };
+    let mut our_results = Vec::new();
+    for (path, slices) in ours.iter().zip(our_slices) {
+        let right = path.steady
+            && path.answers.len() == inputs.shape.count
+            && known.answers.keys().all(|&item| judge.agrees(item, path.answers.get(item)));
+        our_results.push(slices.finish(right, path.kernel_rate()?));
     }
-    let right_peers =
-        peers.iter().map(|peer| peer.answers(limbs).all(|(item, answer)| agrees(item, &answer))).collect();
-    Verdict { ours: right_ours, peers: right_peers, checked_with }
+    let mut peer_results = Vec::new();
+    for (peer, slices) in peers.iter().zip(peer_slices) {
+        let right = peer.answers(inputs.answer_limbs()).all(|(item, answer)| judge.agrees(item, &answer));
+        peer_results.push(slices.finish(right, None));
+    }
+    Ok(Point { ours: our_results, peers: peer_results, known })
 }
 
-/// Every item by num-bigint, on all cores.
-fn expected(inputs: &Inputs) -> Vec<Vec<u64>> {
-    let count = inputs.shape.count;
-    let queue = Mutex::new(0..count);
-    let done = Mutex::new(vec![Vec::new(); count]);
-    let work = || {
-        while let Some(item) = queue.lock().ok().and_then(|mut queue| queue.next()) {
-            let answer = inputs.expected(item);
-            if let Ok(mut done) = done.lock() {
-                done[item] = answer;
-            }
+/// Compares answers; where two differ, num-bigint says who is wrong.
+struct Judge<'a> {
+    inputs: &'a Inputs,
+    known: &'a Known,
+    /// Num-bigint's word on the items that someone disagreed about.
+    disputed: BTreeMap<usize, Vec<u64>>,
+}
+
+impl Judge<'_> {
+    fn agrees(&mut self, item: usize, answer: &[u64]) -> bool {
+        if let Some(truth) = self.disputed.get(&item) {
+            return truth == answer;
         }
-    };
-    std::thread::scope(|scope| {
-        for _ in 1..std::thread::available_parallelism().map_or(1, usize::from) {
-            scope.spawn(work);
+        match self.known.answers.get(&item) {
+            None => true,
+            Some(known) if known == answer => true,
+            Some(_) if self.known.by == JUDGE => false,
+            Some(_) => self.disputed.entry(item).or_insert(self.inputs.expected(item)) == answer,
         }
-        work();
-    });
-    done.into_inner().unwrap_or_default()
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bench::contender::Call;
     use crate::bench::inputs::Shape;
-    use modmill::{Engine, Op};
+    use modmill::{Backend, Op};
 
     #[test]
     fn medians_are_medians() {
@@ -165,17 +195,19 @@ mod tests {
 
     #[test]
     fn wrong_answers_are_found() {
-        let engine = Engine::new().unwrap();
+        let engine = Engine::builder().backend(Backend::Cpu).build().unwrap();
         let shape = Shape { op: Op::MulMod, bits: 100, exponent_bits: 1, count: 5, shared_modulus: false };
         let inputs = Inputs::random(shape, 1);
         let plan = engine.explain(Op::MulMod, 100, 5);
-        for spoilt in [false, true] {
-            let mut ours = [Ours::new(&engine, plan.clone(), true, &inputs).unwrap()];
+        for (spoilt, by) in [(false, "num-bigint"), (true, "num-bigint"), (true, "modmill cpu")] {
+            let mut ours = [Ours::new(Call::Engine(&engine), plan.clone(), true, &inputs).unwrap()];
             ours[0].answers.get_mut(3)[0] ^= u64::from(spoilt);
-            let point = measure(&inputs, &mut ours, &mut [], Duration::from_millis(1)).unwrap();
+            let known = (by != "num-bigint").then(|| Known::by_cpu(&inputs, &engine).unwrap());
+            let point = measure(&inputs, &mut ours, &mut [], Duration::from_millis(1), known).unwrap();
             assert_eq!(point.ours[0].right, !spoilt);
-            assert_eq!(point.checked_with, "num-bigint");
+            assert_eq!((point.known.by.as_str(), point.known.len()), (by, 5));
             assert!(point.ours[0].best >= point.ours[0].median && point.ours[0].median > 0.0);
+            assert_eq!(point.ours[0].kernel, None);
         }
     }
 }

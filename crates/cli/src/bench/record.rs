@@ -61,9 +61,15 @@ pub(crate) struct Record {
     pub(crate) median_ops_per_s: f64,
     /// Milliseconds until a call had its answer: a batch of ours, one operation of a peer.
     pub(crate) latency_ms: f64,
+    /// Operations per second while kernels run, without copies; GPUs only.
+    pub(crate) kernel_ops_per_s: Option<f64>,
+    /// The GPU's name.
+    pub(crate) device: Option<String>,
     /// Whether its answers were compared and right.
     pub(crate) verified: bool,
     pub(crate) verified_with: String,
+    /// Items whose answers were compared: all, or a random sample of a GPU's.
+    pub(crate) verified_items: usize,
     /// `gmp`, `openssl` or `flint`; null for ours.
     pub(crate) peer: Option<String>,
     pub(crate) peer_version: Option<String>,
@@ -72,10 +78,11 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// Records of the same point are compared with each other.
+    /// Records of the same point are compared with each other. A GPU's batches are its own.
     pub(crate) fn same_point(&self, other: &Self) -> bool {
-        let key = |record: &Self| (record.bits, record.exponent_bits, record.batch, record.threads);
-        self.op == other.op && key(self) == key(other)
+        let key = |record: &Self| (record.bits, record.exponent_bits, record.threads);
+        let batches_match = self.backend != other.backend || self.batch == other.batch;
+        self.op == other.op && key(self) == key(other) && batches_match
     }
 
     /// A peer with its version, as columns and legends name it.
@@ -92,7 +99,7 @@ impl Record {
         match (self.peer_label(), &self.isa) {
             (Some(label), _) => label,
             (None, Some(isa)) => format!("{isa}/{}", self.algorithm),
-            (None, None) => self.algorithm.clone(),
+            (None, None) => format!("{}/{}", self.backend, self.algorithm),
         }
     }
 }

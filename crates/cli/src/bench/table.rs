@@ -58,14 +58,21 @@ pub(crate) fn ratio(record: &Record, peer: &str, records: &[Record]) -> Option<f
     records.iter().find(matches).map(|other| record.ops_per_s / other.ops_per_s)
 }
 
+/// Whether a GPU took part.
+pub(crate) fn has_kernels(records: &[Record]) -> bool {
+    records.iter().any(|record| record.kernel_ops_per_s.is_some())
+}
+
 /// All records.
 pub(crate) fn results(records: &[Record]) -> Table {
     let peers = peers(records);
     let mut table = plain();
+    let kernels = has_kernels(records);
     let mut head: Vec<String> =
-        ["op", "bits", "algorithm", "isa", "batch", "threads", "ops/s", "median", "latency ms"]
+        ["op", "bits", "algorithm", "on", "batch", "threads", "ops/s", "median", "latency ms"]
             .map(str::to_owned)
             .to_vec();
+    head.extend(kernels.then(|| "kernel ops/s".to_owned()));
     head.extend(peers.iter().map(|peer| format!("vs {peer}")));
     head.push("checked".to_owned());
     table.set_header(head);
@@ -79,13 +86,17 @@ pub(crate) fn results(records: &[Record]) -> Table {
             Cell::new(&record.op),
             right(record.bits),
             Cell::new(algorithm),
-            Cell::new(record.isa.as_deref().unwrap_or("-")),
+            Cell::new(match &record.peer {
+                Some(_) => "-",
+                None => record.isa.as_deref().unwrap_or(&record.backend),
+            }),
             right(record.batch),
             right(record.threads),
             right(number(record.ops_per_s)),
             right(number(record.median_ops_per_s)),
             right(number(record.latency_ms)),
         ];
+        row.extend(kernels.then(|| right(record.kernel_ops_per_s.map_or("-".to_owned(), number))));
         row.extend(peers.iter().map(|peer| match ratio(record, peer, records) {
             Some(ratio) => right(format!("{ratio:.2}x")),
             None => right("-"),

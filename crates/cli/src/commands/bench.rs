@@ -1,9 +1,12 @@
 //! `modmill bench`: every operation and size beside the peers found on the machine.
 
-use crate::bench::contender::{Ours, Theirs};
+use crate::bench::contender::{Call, Theirs};
 use crate::bench::inputs::{Inputs, MIN_BITS, Shape};
-use crate::bench::measure::{Measured, measure};
+use crate::bench::measurand::Measurand;
+use crate::bench::measure::{Known, measure};
 use crate::bench::record::{Header, PeerFound, Record, to_json};
+use crate::bench::scribe::Scribe;
+use crate::bench::sides::{Engines, Side, Wanted};
 use crate::bench::table;
 use crate::failure::Failure;
 use crate::io::{self, Output};
@@ -12,7 +15,7 @@ use crate::options::BackendOption;
 use crate::peers::{self, Peer};
 use crate::report;
 use crate::stream::Bar;
-use modmill::{Backend, Engine, EngineBuilder, Family, MAX_BITS, Op};
+use modmill::{Backend, Engine, MAX_BITS, Op};
 use std::time::Duration;
 
 const LONG_ABOUT: &str = "\
@@ -28,6 +31,12 @@ out. They are called for one operation after the other on each of --threads thre
 Montgomery constants prepared beforehand. Ours prepare the constants of each modulus within the
 measured time, unless --shared-modulus gives all items the same one.
 
+GPUs are measured beside all this with batches that fill them, from the caller's numbers to the
+answers, copies and all; kernel ops/s is what their kernels reach without the copies. Up to 256 items
+of theirs are compared with the CPU's answers: all, or a random sample. mul_mod_chain and
+square_mod_chain are Montgomery products one after the other, as papers measure them: nothing is
+copied or prepared in between.
+
 The latency of ours is that of a whole batch, of a peer that of one operation. A star marks the path
 the engine chooses by itself.";
 
@@ -38,17 +47,18 @@ Examples:
   modmill bench --bits 2048 --batch 1,8,64,512 --threads 1,4 --html report.html
   modmill bench --ops pow_vartime --exponent-bits 17     public exponent 65537
   modmill bench --algorithm all --peers=none --json paths.json
+  modmill bench --backend cuda --ops pow,mul_mod,square_mod_chain --algorithm all
   modmill bench --peers=openssl,openssl=/opt/openssl/lib/libcrypto.so.3
 
-Operations: mul, mul_mod, square_mod, pow, pow_vartime, inv";
+Operations: mul, mul_mod, square_mod, pow, pow_vartime, inv; on GPUs: mul_mod_chain, square_mod_chain";
 
 /// Measures operations beside other libraries
 #[derive(Debug, clap::Args)]
 #[command(long_about = LONG_ABOUT, after_long_help = EXAMPLES)]
 pub(crate) struct Bench {
     /// Operations
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "pow", value_parser = parse_op)]
-    ops: Vec<Op>,
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "pow", value_parser = parse_measurand)]
+    ops: Vec<Measurand>,
     /// Lengths of moduli, or of factors for mul
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "1024,2048,4096")]
     #[arg(value_parser = parse_bits)]
@@ -56,10 +66,11 @@ pub(crate) struct Bench {
     #[command(flatten)]
     backend: BackendOption,
     /// Algorithms: auto (the engine's choice), row, two_pass, wide, narrow, ifma, or all (every path there is)
-    /// [default: auto and the best path of every other algorithm]
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parse_wanted)]
+    /// [default: auto, and on the CPU the best path of every other algorithm]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = Wanted::parse)]
     algorithm: Vec<Wanted>,
-    /// Items in a batch [default: 16 a thread for powers, 64 for inv, 1024 for products]
+    /// Items in a batch [default: 16 a thread for powers, 64 for inv, 1024 for products; on GPUs twice
+    /// what they compute at once, 16 times for products]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     batch: Vec<u32>,
@@ -94,24 +105,8 @@ pub(crate) struct Bench {
     quiet: bool,
 }
 
-/// Which paths of ours to measure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Wanted {
-    Chosen,
-    Family(Family),
-    Every,
-}
-
-fn parse_op(text: &str) -> Result<Op, String> {
+fn parse_measurand(text: &str) -> Result<Measurand, String> {
     text.parse()
-}
-
-fn parse_wanted(text: &str) -> Result<Wanted, String> {
-    match text {
-        "auto" => Ok(Wanted::Chosen),
-        "all" => Ok(Wanted::Every),
-        _ => text.parse().map(Wanted::Family),
-    }
 }
 
 fn parse_range(text: &str, least: usize) -> Result<usize, String> {
@@ -121,7 +116,7 @@ fn parse_range(text: &str, least: usize) -> Result<usize, String> {
     }
 }
 
-fn parse_bits(text: &str) -> Result<usize, String> {
+pub(crate) fn parse_bits(text: &str) -> Result<usize, String> {
     parse_range(text, MIN_BITS)
 }
 
@@ -159,6 +154,9 @@ impl Bench {
             "{}, {} cores; modmill {} at {}, {}\n",
             hardware.cpu, hardware.cores, build.version, build.commit, build.profile
         );
+        if let Some(device) = records.iter().find_map(|record| record.device.as_ref()) {
+            text += &format!("{device}\n");
+        }
         text += &format!("{}\n", table::results(&records).trim_fmt());
         if records.iter().any(|record| record.chosen) {
             text += "* the path the engine chooses by itself\n";
@@ -202,19 +200,36 @@ impl Bench {
         let batches = self.batch.len().max(1);
         let points = self.ops.len() * self.bits.len() * batches * self.threads.len();
         let bar = Bar::new(Some(points as u64), self.quiet, "points");
+        let cpu = Engine::builder().backend(Backend::Cpu).build()?;
         let mut records = Vec::new();
         for &threads in &self.threads {
             let engines = Engines::new(&self.algorithm, &self.backend.builder(threads.into()))?;
-            for &op in &self.ops {
+            let chain = self.ops.iter().find(|measurand| matches!(measurand, Measurand::Chain(_)));
+            if let (Some(chain), Some(why)) = (chain, engines.without_gpu()) {
+                return Err(Failure::Usage(format!("{chain} is for GPUs: {why}")));
+            }
+            for &measurand in &self.ops {
                 for &bits in &self.bits {
                     for batch in 0..batches {
-                        let threads = engines.chosen.threads();
-                        let count = self.batch.get(batch).map_or(default_batch(op, threads), |&b| b as usize);
-                        let exponent_bits = self.exponent_bits.unwrap_or(bits);
-                        let shared_modulus = self.shared_modulus && op != Op::Mul;
-                        let shape = Shape { op, bits, exponent_bits, count, shared_modulus };
-                        bar.message(format!("{op} of {bits} bits, {count} a batch"));
-                        records.extend(self.point(shape, &engines, peers)?);
+                        for side in &engines.sides {
+                            // Peers alone are measured once, with as many items as beside a CPU.
+                            let has = side.has(measurand);
+                            let count = match self.batch.get(batch) {
+                                Some(&count) if has => count as usize,
+                                _ => side.default_batch(measurand, bits, engines.chosen.threads())?,
+                            };
+                            let here = if has || batch == 0 { side.peers(measurand, peers) } else { &[] };
+                            if !has && here.is_empty() {
+                                continue;
+                            }
+                            bar.message(format!(
+                                "{measurand} of {bits} bits on {}, {count} a batch",
+                                side.backend
+                            ));
+                            let inputs = Inputs::random(self.shape(measurand, bits, count), self.seed);
+                            let field = Field { engines: &engines, side, peers: here, cpu: &cpu };
+                            records.extend(self.point(measurand, &inputs, &field)?);
+                        }
                         bar.advance(1);
                     }
                 }
@@ -224,128 +239,50 @@ impl Bench {
         Ok(records)
     }
 
+    fn shape(&self, measurand: Measurand, bits: usize, count: usize) -> Shape {
+        let op = measurand.op();
+        let exponent_bits = self.exponent_bits.unwrap_or(bits);
+        Shape { op, bits, exponent_bits, count, shared_modulus: self.shared_modulus && op != Op::Mul }
+    }
+
+    /// Measures everyone of one side at one point: on the CPU turn by turn with the peers, GPUs alone.
     fn point(
         &self,
-        shape: Shape,
-        engines: &Engines,
-        peers: &[Box<dyn Peer>],
+        measurand: Measurand,
+        inputs: &Inputs,
+        field: &Field<'_>,
     ) -> Result<Vec<Record>, Failure> {
-        let inputs = Inputs::random(shape, self.seed);
+        let Field { engines, side, peers, cpu } = *field;
         let threads = engines.chosen.threads();
-        let mut ours = engines.contenders(&inputs)?;
+        let mut ours = engines.contenders(side, measurand, inputs)?;
+        let mut records = Vec::new();
+        if side.backend == Backend::Cuda {
+            for path in &mut ours {
+                let known = match &path.call {
+                    Call::Engine(_) => Known::by_cpu(inputs, cpu)?,
+                    Call::Chain(chain) => chain.known(inputs),
+                };
+                let point = measure(inputs, std::slice::from_mut(path), &mut [], self.seconds, Some(known))?;
+                let scribe = Scribe { measurand, shape: inputs.shape, threads, known: &point.known };
+                records.extend(point.ours.iter().map(|measured| scribe.ours(path, side, measured)));
+            }
+            return Ok(records);
+        }
         let mut theirs: Vec<Theirs<'_>> =
-            peers.iter().map(|peer| Theirs::new(peer.as_ref(), &inputs, threads)).collect();
-        let point = measure(&inputs, &mut ours, &mut theirs, self.seconds)?;
-        let powers = matches!(shape.op, Op::Pow | Op::PowVartime);
-        let record = |measured: &Measured| Record {
-            kind: "result",
-            op: shape.op.name().to_owned(),
-            bits: shape.bits,
-            exponent_bits: powers.then_some(shape.exponent_bits),
-            shared_modulus: shape.shared_modulus,
-            backend: Backend::Cpu.name().to_owned(),
-            algorithm: String::new(),
-            isa: None,
-            chosen: false,
-            batch: shape.count,
-            threads,
-            ops_per_s: measured.best,
-            median_ops_per_s: measured.median,
-            latency_ms: measured.latency_ms,
-            verified: measured.right,
-            verified_with: point.checked_with.clone(),
-            peer: None,
-            peer_version: None,
-            peer_library: None,
-        };
-        let our_records = ours.iter().zip(&point.ours).map(|(path, measured)| Record {
-            backend: path.plan.backend.name().to_owned(),
-            algorithm: path.plan.family.name().to_owned(),
-            isa: path.plan.isa.map(|isa| isa.name().to_owned()),
-            chosen: path.chosen,
-            ..record(measured)
-        });
-        let peer_records = theirs.iter().zip(&point.peers).map(|(theirs, measured)| Record {
-            algorithm: theirs.peer.function(shape.op).to_owned(),
-            // The first peer is what the others are compared with; it is compared with ours.
-            verified_with: if theirs.peer.about().name == point.checked_with {
-                "modmill".to_owned()
-            } else {
-                point.checked_with.clone()
-            },
-            peer: Some(theirs.peer.about().name.to_owned()),
-            peer_version: Some(theirs.peer.about().version.clone()),
-            peer_library: Some(theirs.peer.about().library.clone()),
-            ..record(measured)
-        });
-        Ok(our_records.chain(peer_records).collect())
+            peers.iter().map(|peer| Theirs::new(peer.as_ref(), inputs, threads)).collect();
+        let point = measure(inputs, &mut ours, &mut theirs, self.seconds, None)?;
+        let scribe = Scribe { measurand, shape: inputs.shape, threads, known: &point.known };
+        records
+            .extend(ours.iter().zip(&point.ours).map(|(path, measured)| scribe.ours(path, side, measured)));
+        records.extend(theirs.iter().zip(&point.peers).map(|(peer, measured)| scribe.theirs(peer, measured)));
+        Ok(records)
     }
 }
 
-fn default_batch(op: Op, threads: usize) -> usize {
-    match op {
-        Op::Pow | Op::PowVartime => 16 * threads,
-        Op::Inv => 64 * threads,
-        _ => 1024 * threads,
-    }
-}
-
-/// The engines of one number of threads.
-struct Engines {
-    /// The one that chooses by itself.
-    chosen: Engine,
-    /// Those held to something, and whether the free one is to be measured too.
-    forced: Vec<Engine>,
-    with_chosen: bool,
-}
-
-impl Engines {
-    fn new(wanted: &[Wanted], settings: &EngineBuilder) -> Result<Self, Failure> {
-        let chosen = settings.clone().build()?;
-        let mut families: Vec<Family> = chosen.paths().iter().map(|path| path.family).collect();
-        families.dedup();
-        let default: Vec<Wanted> =
-            [Wanted::Chosen].into_iter().chain(families.into_iter().map(Wanted::Family)).collect();
-        let wanted = if wanted.is_empty() { &default } else { wanted };
-        let mut forced = Vec::new();
-        for wish in wanted {
-            match *wish {
-                Wanted::Chosen => {}
-                Wanted::Family(family) => forced.push(settings.clone().family(family).build()?),
-                Wanted::Every => {
-                    for path in chosen.paths() {
-                        forced.push(settings.clone().path(path).build()?);
-                    }
-                }
-            }
-        }
-        let with_chosen = wanted.iter().any(|wish| matches!(wish, Wanted::Chosen | Wanted::Every));
-        Ok(Self { chosen, forced, with_chosen })
-    }
-
-    /// Every path to measure at a point, once each.
-    fn contenders<'a>(&'a self, inputs: &'a Inputs) -> Result<Vec<Ours<'a>>, Failure> {
-        let Shape { op, bits, count, shared_modulus, .. } = inputs.shape;
-        let explain = |engine: &Engine| match shared_modulus {
-            true => engine.explain_one_modulus(op, bits, count),
-            false => engine.explain(op, bits, count),
-        };
-        let mut contenders: Vec<Ours<'a>> = Vec::new();
-        let mut engines: Vec<&Engine> = Vec::new();
-        if self.with_chosen {
-            engines.push(&self.chosen);
-        }
-        engines.extend(&self.forced);
-        for engine in engines {
-            let plan = explain(engine);
-            let seen = |other: &Ours<'_>| other.plan.path() == plan.path();
-            // Inverses take the same road on every path.
-            if contenders.iter().any(seen) || op == Op::Inv && !contenders.is_empty() {
-                continue;
-            }
-            let chosen = plan.path() == explain(&self.chosen).path();
-            contenders.push(Ours::new(engine, plan, chosen, inputs)?);
-        }
-        Ok(contenders)
-    }
+/// Who is measured at a point, and who knows the answers.
+struct Field<'a> {
+    engines: &'a Engines,
+    side: &'a Side,
+    peers: &'a [Box<dyn Peer>],
+    cpu: &'a Engine,
 }

@@ -3,6 +3,7 @@
 use crate::bench::record::PeerFound;
 use crate::bench::table::{plain, right};
 use crate::failure::Failure;
+use crate::gpus;
 use crate::io;
 use crate::machine::{Build, Machine};
 use crate::options::EngineOptions;
@@ -13,14 +14,15 @@ use serde_json::json;
 const LONG_ABOUT: &str = "\
 What this machine has, which path each operation takes at typical sizes, and why.
 
-A path is an instruction set and a family of algorithms; the engine takes the cheapest for the
-operation, the length of the numbers and the size of the batch. MODMILL_CPU and --algorithm hold it
-to something else.";
+A path is a family of algorithms on an instruction set of the CPU or on GPUs; the engine takes the one
+that is done first with the operation, the length of the numbers and the size of the batch. --backend,
+--algorithm and MODMILL_CPU hold it to something else. Where no GPU is used, it says why.";
 
 const EXAMPLES: &str = "\
 Examples:
   modmill info
   MODMILL_CPU=avx2 modmill info                  what it would do without AVX-512
+  modmill info --backend cuda                    what GPUs do, or why none can be used
   modmill info --json | jq '.plans[] | select(.op == \"pow\")'";
 
 /// What this machine has, and which path is taken
@@ -90,10 +92,16 @@ fn to_json(engine: &Engine, plans: &[Plan], peers: &[PeerFound]) -> String {
             })
         })
         .collect();
+    let gpus = gpus::found(engine);
     let info = json!({
         "machine": Machine::detect(),
         "build": Build::this(),
         "threads": engine.threads(),
+        "gpus": gpus.devices.iter().map(gpus::to_json).collect::<Vec<_>>(),
+        "gpu_faults": gpus.faults,
+        "nvrtc": gpus.compiler.as_ref().ok(),
+        "nvrtc_fault": gpus.compiler.as_ref().err(),
+        "warnings": gpus.warnings,
         "paths": paths,
         "plans": plans,
         "peers": peers,
@@ -126,7 +134,7 @@ modmill            {}, commit {}, {}, {}
 processor          {}
 cores              {} ({} worker threads)
 instruction sets   {}
-paths              {}
+{}paths              {}
 peers for bench    {}
 
 {}
@@ -139,6 +147,7 @@ peers for bench    {}
         machine.cores,
         engine.threads(),
         list(sets),
+        gpus::found(engine).to_text(),
         list(paths),
         list(found.collect()),
         table.trim_fmt(),

@@ -14,10 +14,12 @@ use std::time::Duration;
 
 const LONG_ABOUT: &str = "\
 Proves this build on this hardware: known answers and random cross-checks against independent
-arithmetic, on every path (instruction set and algorithm) this machine has.
+arithmetic, on every path (an algorithm on an instruction set, or on GPUs) this machine has.
 
 Prints a line for each path and for each case that failed, and closes with `N passed, M failed`; the
-exit status is 1 if anything failed. --full takes minutes instead of seconds.
+exit status is 1 if anything failed. --full takes minutes instead of seconds. The first run on a GPU
+compiles its kernels, for minutes too. --backend cuda tests GPUs alone; with MODMILL_REQUIRE_GPU=1 a
+machine without a GPU that can be used fails.
 
 --timing also measures whether the time of pow depends on its exponent: calls with a fixed and with
 random exponents take turns, and Welch's t compares their times. A large |t| says that they differ.
@@ -27,6 +29,7 @@ const EXAMPLES: &str = "\
 Examples:
   modmill selftest
   modmill selftest --full --json results.json
+  MODMILL_REQUIRE_GPU=1 modmill selftest --backend cuda
   modmill selftest --algorithm row --timing --seconds 60";
 
 /// Proves this build on this hardware
@@ -57,9 +60,18 @@ const TIMING_BITS: usize = 1024;
 
 impl Selftest {
     pub(crate) fn run(self) -> Result<(), Failure> {
-        let paths = self.engine.engine()?.paths();
+        let engine = self.engine.engine()?;
+        let paths = engine.paths();
         let mut json = self.json.as_deref().map(Output::create).transpose()?;
         let mut tally = Tally { talks_to_stderr: self.json.as_deref() == Some("-"), ..Tally::default() };
+        if std::env::var("MODMILL_REQUIRE_GPU").is_ok_and(|value| value == "1") {
+            let why = || engine.faults().pop().unwrap_or("none was looked for".to_owned());
+            let outcome = if engine.cuda().is_some() { Ok(()) } else { Err(why()) };
+            if let Some(line) = tally.count("cuda", "a GPU can be used", outcome, self.verbose) {
+                tally.say(&line)?;
+            }
+        }
+        drop(engine);
         for path in paths {
             self.run_path(path, &mut tally)?;
         }

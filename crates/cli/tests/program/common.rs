@@ -4,16 +4,29 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
-/// The program, with an environment that changes nothing.
+/// The program on the CPU, with an environment that changes nothing else.
 pub(crate) fn modmill(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_modmill"));
-    command.args(arguments);
-    for name in
-        ["MODMILL_BACKEND", "MODMILL_CPU", "MODMILL_CUDA_DEVICES", "MODMILL_REQUIRE_GPU", "MODMILL_TUNE"]
-    {
+    command.args(arguments).env("MODMILL_BACKEND", "cpu");
+    for name in ["MODMILL_CPU", "MODMILL_CUDA_DEVICES", "MODMILL_REQUIRE_GPU", "MODMILL_TUNE"] {
         command.env_remove(name);
     }
     command
+}
+
+/// The program on the emulated device, whose kernels are kept from one run to the next; nothing where
+/// no C++ compiler is there to make them.
+pub(crate) fn on_emulator(arguments: &[&str]) -> Option<Command> {
+    let compiler = std::env::var("CXX").unwrap_or("c++".to_owned());
+    if Command::new(compiler).arg("--version").output().is_err() {
+        println!("skipped: no C++ compiler");
+        return None;
+    }
+    let mut command = modmill(arguments);
+    let cache = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("cuda-cache");
+    command.env("MODMILL_BACKEND", "cuda").env("MODMILL_CUDA_DEVICES", "emulator");
+    command.env("MODMILL_CACHE_DIR", cache);
+    Some(command)
 }
 
 /// Runs the program on some input.

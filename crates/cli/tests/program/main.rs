@@ -2,6 +2,7 @@
 
 mod bench;
 mod common;
+mod gpu;
 mod other;
 #[cfg(feature = "parquet")]
 mod parquet;

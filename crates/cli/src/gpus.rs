@@ -1,0 +1,71 @@
+//! The GPUs that an engine uses, or why it uses none.
+
+use modmill::Engine;
+use modmill::cuda::{Cuda, Device, Properties, compiler};
+use serde_json::{Value, json};
+
+/// What there is to tell about GPUs.
+pub(crate) struct Gpus {
+    pub(crate) devices: Vec<Properties>,
+    /// Why others are not used, and what the CPU had to finish.
+    pub(crate) faults: Vec<String>,
+    /// The version of NVRTC, or why there is none.
+    pub(crate) compiler: Result<String, String>,
+    /// What went wrong without stopping anything.
+    pub(crate) warnings: Vec<String>,
+}
+
+pub(crate) fn found(engine: &Engine) -> Gpus {
+    let devices = engine.cuda().into_iter().flat_map(Cuda::devices);
+    Gpus {
+        devices: devices.map(Device::properties).cloned().collect(),
+        faults: engine.faults(),
+        compiler: compiler::version(),
+        warnings: engine.cuda().map(Cuda::warnings).unwrap_or_default(),
+    }
+}
+
+pub(crate) fn to_json(gpu: &Properties) -> Value {
+    let (major, minor) = gpu.capability;
+    json!({
+        "name": gpu.name,
+        "ordinal": gpu.ordinal,
+        "capability": format!("{major}.{minor}"),
+        "multiprocessors": gpu.multiprocessors,
+        "memory_bytes": gpu.memory_bytes,
+        "driver": gpu.driver,
+        "emulated": gpu.emulated,
+    })
+}
+
+impl Gpus {
+    /// Lines for people.
+    pub(crate) fn to_text(&self) -> String {
+        let mut lines = Vec::new();
+        for gpu in &self.devices {
+            let (major, minor) = gpu.capability;
+            lines.push((
+                "GPU",
+                format!(
+                    "{}: {}, compute capability {major}.{minor}, {} multiprocessors, {} GiB, driver for CUDA {}",
+                    gpu.ordinal,
+                    gpu.name,
+                    gpu.multiprocessors,
+                    gpu.memory_bytes >> 30,
+                    gpu.driver
+                ),
+            ));
+        }
+        match (self.devices.is_empty(), self.faults.first()) {
+            (true, Some(why)) => lines.push(("GPU", format!("none: {why}"))),
+            (true, None) => lines.push(("GPU", "not looked for".to_owned())),
+            (false, _) => {}
+        }
+        lines.push(match &self.compiler {
+            Ok(version) => ("kernel compiler", format!("NVRTC {version}")),
+            Err(why) => ("kernel compiler", format!("none: {why}")),
+        });
+        lines.extend(self.warnings.iter().map(|warning| ("warning", warning.clone())));
+        lines.into_iter().map(|(name, value)| format!("{name:<19}{value}\n")).collect()
+    }
+}

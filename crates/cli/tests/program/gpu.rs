@@ -1,0 +1,186 @@
+//! The program with a GPU, an emulated one, and without.
+
+use crate::common::{modmill, on_emulator, run_command, scratch, stderr, stdout};
+use serde_json::Value;
+use std::path::Path;
+use std::process::Output;
+
+fn json(output: &Output) -> Value {
+    assert!(output.status.success(), "{}", stderr(output));
+    serde_json::from_str(&stdout(output)).unwrap()
+}
+
+fn read(path: &Path) -> Value {
+    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+/// What `info` says of the plans for powers on the emulated device, with measurements in a file.
+fn info_with(table: &Path) -> Option<Value> {
+    let mut command = on_emulator(&["info", "--json"])?;
+    Some(json(&command.env("MODMILL_TUNE", table).output().unwrap()))
+}
+
+#[test]
+fn info_tells_of_gpus() {
+    let Some(info) = info_with(&scratch("missing.json")) else { return };
+    assert_eq!(info["gpus"][0]["name"], "emulated device");
+    assert_eq!(
+        (&info["gpus"][0]["capability"], &info["gpus"][0]["multiprocessors"]),
+        (&"9.0".into(), &2.into())
+    );
+    assert_eq!(info["warnings"], Value::Array(Vec::new()));
+    assert!(info["paths"].as_array().unwrap().iter().all(|path| path["backend"] == "cuda"));
+    let plans = info["plans"].as_array().unwrap();
+    assert!(
+        plans
+            .iter()
+            .all(|plan| (plan["backend"] == "cuda") != matches!(plan["op"].as_str(), Some("mul" | "inv")))
+    );
+    let text = stdout(&on_emulator(&["info"]).unwrap().output().unwrap());
+    for part in
+        ["0: emulated device, compute capability 9.0, 2 multiprocessors", "kernel compiler", "cuda/row"]
+    {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+}
+
+#[test]
+fn a_missing_gpu_is_explained() {
+    // No machine has so many.
+    let without = |arguments: &[&str]| modmill(arguments).env("MODMILL_CUDA_DEVICES", "99").output().unwrap();
+    for arguments in [&["powm", "--backend", "cuda"][..], &["info", "--backend", "cuda"], &["tune"]] {
+        let output = without(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(stderr(&output).contains("NVIDIA") || stderr(&output).contains("99"), "{}", stderr(&output));
+    }
+    let info = json(&without(&["info", "--json", "--backend", "auto"]));
+    assert_eq!(info["gpus"], Value::Array(Vec::new()));
+    let output = without(&["bench", "--ops", "mul_mod_chain"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("mul_mod_chain is for GPUs"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_self_test_that_requires_a_gpu_fails_without() {
+    let mut command = modmill(&["selftest", "--algorithm", "row"]);
+    let output = command.env("MODMILL_REQUIRE_GPU", "1").output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let text = stdout(&output);
+    assert!(text.contains("a GPU can be used: FAILED") && text.trim_end().ends_with(" 1 failed"), "{text}");
+}
+
+#[test]
+fn powers_are_computed_by_every_algorithm_of_gpus() {
+    let modulus = "f3b4c1a5d6e7f8091a2b3c4d5e6f7a8b";
+    let line =
+        |base: &str| format!("{{\"base\":\"{base}\",\"exp\":\"fedcba987654321\",\"mod\":\"{modulus}\"}}\n");
+    let input: String =
+        ["2", "ffffffffffffffffffffffffffffffff", "1234"].iter().map(|base| line(base)).collect();
+    let expected = stdout(&run_command(&mut modmill(&["powm"]), &input));
+    for algorithm in ["row", "two_pass", "wide", "narrow"] {
+        let Some(mut command) = on_emulator(&["powm", "--algorithm", algorithm]) else { return };
+        let output = run_command(&mut command, &input);
+        assert!(output.status.success(), "{}", stderr(&output));
+        assert_eq!(stdout(&output), expected, "{algorithm}");
+    }
+    let output = run_command(&mut on_emulator(&["powm", "--algorithm", "ifma"]).unwrap(), &input);
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn tune_writes_a_table_that_engines_use() {
+    let (table, measured) = (scratch("table.json"), scratch("measured.json"));
+    let (out, all) = (table.to_str().unwrap(), measured.to_str().unwrap());
+    let arguments =
+        ["tune", "--bits", "128", "--algorithm", "row", "--seconds", "0.01", "--out", out, "--json", all];
+    let Some(mut command) = on_emulator(&arguments) else { return };
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    let all = read(&measured);
+    assert_eq!((&all["device"], &all["failed"]), (&"emulated device".into(), &Value::Array(Vec::new())));
+    let timings = all["timings"].as_array().unwrap();
+    assert!(timings.len() > 2 && timings.iter().any(|timing| timing["kept"] == true));
+    for timing in timings {
+        assert!(timing["ops_per_s"].as_f64().unwrap() > 0.0 && timing["family"] == "row", "{timing}");
+    }
+    // The sizes that were not measured stay.
+    let written = read(&table);
+    let sizes =
+        |bits: u64| written["timings"].as_array().unwrap().iter().any(|timing| timing["bits"] == bits);
+    assert!(sizes(128) && sizes(2048) && written["device"] == "emulated device");
+
+    let reason = |info: &Value| {
+        info["plans"].as_array().unwrap().iter().find(|plan| plan["op"] == "pow").unwrap()["reason"]
+            .to_string()
+    };
+    let info = info_with(&table).unwrap();
+    assert!(reason(&info).contains("measured on emulated device"), "{}", reason(&info));
+    std::fs::write(&table, "{}").unwrap();
+    let info = info_with(&table).unwrap();
+    assert!(
+        reason(&info).contains("H200") && info["warnings"][0].to_string().contains("table.json"),
+        "{info}"
+    );
+}
+
+#[test]
+fn tune_says_what_it_cannot_do() {
+    for (arguments, reason) in [
+        (
+            ["tune", "--algorithm", "ifma"],
+            "GPUs have no algorithm \"ifma\"; known: row, two_pass, wide, narrow",
+        ),
+        (["tune", "--out", "/nowhere/table.json"], "cannot write /nowhere/table.json"),
+    ] {
+        let Some(mut command) = on_emulator(&arguments) else { return };
+        let output = command.output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        assert!(stderr(&output).contains(reason), "{}", stderr(&output));
+    }
+}
+
+#[test]
+fn bench_measures_kernels_and_checks_samples() {
+    let (file, page) = (scratch("gpu.json"), scratch("gpu.html"));
+    let ops = "pow,pow_vartime,mul_mod,square_mod,mul_mod_chain,square_mod_chain";
+    let arguments = [
+        "bench",
+        "--ops",
+        ops,
+        "--bits=128",
+        "--batch=300",
+        "--seconds=0.001",
+        "--algorithm=row,wide",
+        "--json",
+        file.to_str().unwrap(),
+        "--html",
+        page.to_str().unwrap(),
+    ];
+    let Some(mut command) = on_emulator(&arguments) else { return };
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    let records = read(&file);
+    let (header, records) = records.as_array().unwrap().split_first().unwrap();
+    let peers = header["peers"].as_array().unwrap().len();
+    for op in ops.split(',') {
+        let here: Vec<&Value> = records.iter().filter(|record| record["op"] == op).collect();
+        let chain = op.ends_with("chain");
+        assert_eq!(here.len(), 2 + if chain { 0 } else { peers }, "{op}");
+        for record in here {
+            assert_eq!(record["verified"], true, "{record}");
+            let ours = record["peer"].is_null();
+            assert_eq!(record["device"] == "emulated device", ours);
+            assert_eq!(record["kernel_ops_per_s"].as_f64().is_some_and(|rate| rate > 0.0), ours);
+            if ours {
+                assert_eq!((&record["backend"], &record["batch"]), (&"cuda".into(), &300.into()));
+                assert_eq!(record["verified_items"], if chain { 16 } else { 256 });
+            }
+        }
+    }
+    assert!(stdout(&output).contains("kernel ops/s"));
+    let text = std::fs::read_to_string(page).unwrap();
+    for part in ["cuda/row, kernel alone", "kernel ops/s", "square_mod_chain"] {
+        assert!(text.contains(part), "{part}");
+    }
+    assert!(!text.contains("NaN"));
+}
