@@ -1,45 +1,70 @@
-// Two-pass integer arithmetic, one thread per number (Emmart, Luitjens, Weems, Woolley, "Optimizing
-// Modular Multiplication for NVIDIA's Maxwell GPUs", section IV), for a chip that multiplies 32 by 32
-// bits into 64 in one instruction.
+// Two-pass integer arithmetic (Emmart, Luitjens, Weems, Woolley, "Optimizing Modular Multiplication for
+// NVIDIA's Maxwell GPUs", section IV) for a chip that multiplies 32 by 32 bits into 64 in one
+// instruction, and for long numbers.
 //
 // The paper's two passes separate products whose halves fall on register boundaries from those that
 // straddle them. Here a product of words i and j occupies a register pair at position i + j, and a
 // multiply-add with carry wants an even pair: products with i + j even are summed in one accumulator,
-// those with i + j odd in another that stands one word higher, and the two are added once per column
-// block. Numbers are cut into blocks of TILE words, and blocks are multiplied column by column
-// (product scanning) in a window of registers, so that registers do not grow with the number. A
-// Montgomery quotient block is found digit by digit when its column is complete.
+// those with i + j odd in another that stands one word higher, and the two are added once per column.
+// Numbers are cut into blocks of TILE words, and blocks are multiplied column by column (product
+// scanning) in a window of registers, so that registers do not grow with the number.
+//
+// THREADS neighbouring threads work on one number, which is in shared memory. A block is made of
+// THREADS pieces of ROWS words; of every tile, block times block, a thread takes the rows of its own
+// piece of the second block, so that the group's windows are summands of one value, each thread's ROWS
+// words above the last one's. They stay apart; when a column is complete its block of TILE words is
+// added up, a piece to a thread, and a Montgomery quotient block is found from it digit by digit.
 //
 // Range: values are below R = 2^(32 WORDS) and right modulo N. A product gives less than R + N; what
-// exceeds R is taken away by one masked subtraction of N.
+// exceeds R is taken away by one masked subtraction of N. With ROOM, N < R / 4 and x < 2N, and
+// x y / R + N < 2N again, so that nothing is subtracted.
 #pragma once
 
 enum {
     BLOCKS = WORDS / TILE,
-    HALF = TILE / 2,
-    QUADS = TILE / 4, // loads per block
-    // Rows to a basic block of the compiled code.
-    PRODUCT_ROWS = 8,
-    QUOTIENT_ROWS = 2,
+    ROWS = TILE / THREADS,
+    PIECES = BLOCKS * THREADS,
+    PART = WORDS / THREADS,
+    ENTRY_WORDS = PART, // of a kept number, per thread
+    // Quads. The numbers of a block of threads lie side by side, quad by quad. Threads of a group read
+    // their own pieces at once: these are set apart so that eight threads, which a load of quads
+    // serves at a time, find them in different banks.
+    NUMBERS = BLOCK / THREADS,
+    PIECE_QUADS = ROWS / 4,
+    PIECE_STEP = PIECE_QUADS * NUMBERS + (THREADS > 1 ? 8 / THREADS : 0),
+    NUMBER_QUADS = PIECES * PIECE_STEP,
+    EXCHANGE_QUADS = (THREADS - 1) * PIECE_QUADS * BLOCK,
+    // Bytes of shared memory that a block of threads needs, for x, its successor, N, and what groups
+    // exchange: 12 WORDS NUMBERS, and for groups 384 BLOCKS + 4 (TILE - ROWS) BLOCK more.
+    SHARED_BYTES = 16 * (3 * NUMBER_QUADS + EXCHANGE_QUADS),
 };
-static_assert(WORDS % TILE == 0 && TILE % 4 == 0, "blocks are whole, and made of quads");
-// Pairs take products below 2^64 and count their carries in a word: 2 BLOCKS tiles of HALF rows each.
-static_assert(2 * BLOCKS * TILE < 1 << 30, "carry counters hold");
+static_assert(WORDS % TILE == 0 && TILE % (4 * THREADS) == 0, "blocks are whole, and pieces are made of quads");
+// A row's two carries are counted in a word, over 2 BLOCKS tiles of ROWS rows.
+static_assert(4 * BLOCKS * TILE < 1 << 30, "carry counters hold");
 
-// 2 TILE words and more of a running sum. Pair m of `even` stands at word 2m, of `odd` at word 2m + 1;
-// carries that leave a row of products are counted per word and added when the column is complete.
+#include "groups.cuh"
+
+// This thread's running sum: TILE + ROWS words and more, from its first row's position in the column.
+// Pair m of `even` stands at word 2m, of `odd` at word 2m + 1; carries that leave a row of products are
+// counted per word and added when the column is complete.
+//
+// Bound: a column adds at most 2 BLOCKS tiles below 2^(32 (TILE + ROWS)), and a residue below
+// 4 2^(32 ROWS); so what a window keeps from column to column is less than (2 BLOCKS + 5) 2^(32 ROWS),
+// and only the lowest pair above it is in use.
 struct Window {
-    u64 even[TILE + 1];
-    u64 odd[TILE];
-    u32 carries[TILE + 1]; // into words TILE, TILE + 1, ...
+    enum { HALF = TILE / 2, KEPT = ROWS / 2 }; // pairs of a block, and of a piece
+
+    u64 even[HALF + KEPT + 1];
+    u64 odd[HALF + KEPT];
+    u32 carries[ROWS + 1]; // into words TILE, TILE + 1, ...
 
     DEVICE void clear() {
 #pragma unroll
-        for (int m = 0; m <= TILE; m++) even[m] = 0;
+        for (int m = 0; m <= HALF + KEPT; m++) even[m] = 0;
 #pragma unroll
-        for (int m = 0; m < TILE; m++) odd[m] = 0;
+        for (int m = 0; m < HALF + KEPT; m++) odd[m] = 0;
 #pragma unroll
-        for (int i = 0; i <= TILE; i++) carries[i] = 0;
+        for (int i = 0; i <= ROWS; i++) carries[i] = 0;
     }
 
     // Word i of an accumulator's pairs.
@@ -48,67 +73,88 @@ struct Window {
     DEVICE u32 even_word(int i) const { return word(even, i); }
     DEVICE u32 odd_word(int i) const { return i == 0 ? 0 : word(odd, i - 1); }
 
-    // Adds word * a[i] for i = first, first + 2, ... below TILE, where word has index j; the pairs are
-    // those of the accumulator that position first + j falls on.
-    DEVICE void add_row(const u32* a, int first, int j, u32 word) {
-        if (first >= TILE) return;
+    // Adds word * a[i] for i = first, first + 2, ... below `length`, where word has index j and a[0]
+    // stands at word `start`; the first product has a word of its own. The pairs are those of the
+    // accumulator that the first product falls on; `counters` are for words start + length and above.
+    DEVICE void add_row(const u32* a, int length, int start, int first, int j, u32 first_word, u32 word,
+                        u32* counters) {
+        if (first >= length) return;
+        u64* pairs = ((first + j) % 2 == 0 ? even : odd) + start / 2;
         int position = first + j;
-        u64* pairs = position % 2 == 0 ? even : odd;
-        pairs[position / 2] = mad_wide_cc(a[first], word, pairs[position / 2]);
+        pairs[position / 2] = mad_wide_cc(a[first], first_word, pairs[position / 2]);
 #pragma unroll
-        for (int i = first + 2; i < TILE; i += 2) {
+        for (int i = first + 2; i < length; i += 2) {
             position = i + j;
             pairs[position / 2] = madc_wide_cc(a[i], word, pairs[position / 2]);
         }
-        carries[position + 2 - TILE] = addc(carries[position + 2 - TILE], 0);
+        counters[position + 2 - length] = addc(counters[position + 2 - length], 0);
+    }
+    DEVICE void add_rows(const u32* a, int j, u32 word) {
+        add_row(a, TILE, 0, 0, j, word, word, carries);
+        add_row(a, TILE, 0, 1, j, word, word, carries);
     }
 
-    // Adds a b, TILE words each; the last word of b meets `low_for_last` instead of a[0].
-    DEVICE void add_product(u32* a, const u32* b, u32 low_for_last, u32 place) {
+    // Adds this thread's part of a tile: a block times its piece of another.
+    DEVICE void add_product(const u32* a, const u32* piece) {
 #pragma unroll
-        for (int j = 0; j < TILE; j++) {
-            if (j % PRODUCT_ROWS == 0 && UNROLL) end_block(place + j);
-            if (j == TILE - 1) a[0] = low_for_last;
-            add_row(a, 0, j, b[j]);
-            add_row(a, 1, j, b[j]);
+        for (int j = 0; j < ROWS; j++) add_rows(a, j, piece[j]);
+    }
+
+    // Adds this thread's part of a^2 + c a, where a is a block, c the top bit of the word below it, and
+    // `below` that word in the lowest thread, 0 in the others.
+    //
+    // Of the products of pieces p and s, thread p takes those of its words j with words i >= j of s,
+    // and thread s the others, so that all have the same work: word i meets word i of this piece and
+    // twice what is below that. The latter is in the doubled words j < i, and the top bit of word i - 1.
+    DEVICE void add_square(const u32* a, const u32* piece, u32 below) {
+        u32 doubled[ROWS], top[ROWS]; // top bits as masks
+#pragma unroll
+        for (int j = 0; j < ROWS; j++) {
+            doubled[j] = piece[j] << 1 | below >> 31;
+            top[j] = mask_of(below >> 31);
+            below = piece[j];
+        }
+        u32 carry = 0;
+#pragma unroll
+        for (int s = 0; s < THREADS; s++) {
+            const u32* words = a + s * ROWS;
+            u64* pairs = even + s * KEPT;
+            // Into words ROWS and above of this pair of pieces; the last one's go where others' do.
+            u32 local[ROWS + 1], *counters = s == THREADS - 1 ? carries : local;
+#pragma unroll
+            for (int i = 0; i <= ROWS; i++) local[i] = 0;
+            counters[1] += carry;
+#pragma unroll
+            for (int j = 0; j < ROWS; j++) {
+                add_row(words, ROWS, s * ROWS, j, j, piece[j], doubled[j], counters);
+                add_row(words, ROWS, s * ROWS, j + 1, j, doubled[j], doubled[j], counters);
+            }
+#pragma unroll
+            for (int i = 0; i < ROWS; i++) add_to_pair(pairs[i], words[i] & top[i], 0, i > 0);
+            counters[ROWS] = addc(counters[ROWS], 0);
+            if (s == THREADS - 1) break;
+#pragma unroll
+            for (int i = 0; i < KEPT; i++) add_to_pair(pairs[KEPT + i], counters[2 * i], counters[2 * i + 1], i > 0);
+            pairs[ROWS] = pair_of(addc_cc(low_of(pairs[ROWS]), counters[ROWS]), high_of(pairs[ROWS]));
+            carry = addc(0, 0);
         }
     }
 
-    // Adds a^2: each product of different words once, by doubled words, and the squares. `doubled` has
-    // the words of 2a; its bit 0 of word i + 1 is the top bit of word i, which row i has already.
-    DEVICE void add_square(const u32* a, const u32* doubled, u32 place) {
-#pragma unroll
-        for (int i = 0; i < TILE; i++) {
-            if (i % PRODUCT_ROWS == 0 && UNROLL) end_block(place + i);
-            u32 row[TILE];
-#pragma unroll
-            for (int j = 0; j < TILE; j++) row[j] = j == i ? a[j] : j == i + 1 ? doubled[j] & ~1u : doubled[j];
-            add_row(row, i, i, a[i]);
-            add_row(row, i + 1, i, a[i]);
-        }
-    }
-
-    // Adds `words` at position 0.
-    DEVICE void add_words(const u32* words) {
-#pragma unroll
-        for (int m = 0; m < HALF; m++) {
-            u32 low = m == 0 ? add_cc(low_of(even[m]), words[2 * m]) : addc_cc(low_of(even[m]), words[2 * m]);
-            even[m] = pair_of(low, addc_cc(high_of(even[m]), words[2 * m + 1]));
-        }
-        carries[0] = addc(carries[0], 0);
+    // Adds two words to a pair, with the carry flag if `carry`; the carry out is left in the flag.
+    static DEVICE void add_to_pair(u64& pair, u32 low, u32 high, bool carry) {
+        low = carry ? addc_cc(low_of(pair), low) : add_cc(low_of(pair), low);
+        pair = pair_of(low, addc_cc(high_of(pair), high));
     }
 
     // Makes the low TILE words zero by adding a multiple of N, digit by digit; `low` has the low block
-    // of N, and the quotient's digits are left in `quotient`.
-    DEVICE void cancel_low(const u32* low, u32 inverse, u32* quotient, u32 place) {
+    // of N, and the quotient's digits are left in `quotient`. For a thread that has a number alone.
+    DEVICE void cancel_low(const u32* low, u32 inverse, u32* quotient) {
         u32 carry = 0; // at most 2
 #pragma unroll
-        for (int r = 0; r < TILE; r++) {
-            if (r % QUOTIENT_ROWS == 0 && UNROLL) end_block(place + r);
+        for (int r = 0; r < ROWS; r++) {
             u32 q = (even_word(r) + odd_word(r) + carry) * inverse;
             quotient[r] = q;
-            add_row(low, 0, r, q);
-            add_row(low, 1, r, q);
+            add_rows(low, r, q);
             carry = high_of((u64)even_word(r) + odd_word(r) + carry);
         }
         carries[0] += carry;
@@ -130,175 +176,216 @@ struct Window {
         carries[0] = low_of(first);
         carries[1] += high_of(first);
 #pragma unroll
-        for (int m = 0; m <= HALF; m++) {
-            u64 pair = even[HALF + m];
-            u32 low = m == 0 ? add_cc(low_of(pair), carries[0]) : addc_cc(low_of(pair), carries[2 * m]);
-            even[m] = pair_of(low, addc_cc(high_of(pair), m == HALF ? 0 : carries[2 * m + 1]));
+        for (int m = 0; m <= KEPT; m++) {
+            even[m] = even[HALF + m];
+            add_to_pair(even[m], carries[2 * m], m == KEPT ? 0 : carries[2 * m + 1], m > 0);
         }
 #pragma unroll
-        for (int m = 0; m < HALF; m++) odd[m] = odd[HALF + m];
+        for (int m = 0; m < KEPT; m++) odd[m] = odd[HALF + m];
 #pragma unroll
-        for (int m = HALF + 1; m <= TILE; m++) even[m] = 0;
+        for (int m = KEPT + 1; m <= HALF + KEPT; m++) even[m] = 0;
 #pragma unroll
-        for (int m = HALF; m < TILE; m++) odd[m] = 0;
+        for (int m = KEPT; m < HALF + KEPT; m++) odd[m] = 0;
 #pragma unroll
-        for (int i = 0; i <= TILE; i++) carries[i] = 0;
+        for (int i = 0; i <= ROWS; i++) carries[i] = 0;
+    }
+
+    // Adds a piece and what is above it to a window that has just advanced.
+    DEVICE void add_piece(const u32* words, u32 above) {
+#pragma unroll
+        for (int m = 0; m < KEPT; m++) add_to_pair(even[m], words[2 * m], words[2 * m + 1], m > 0);
+        add_to_pair(even[KEPT], above, 0, true);
     }
 };
 
-// A number of BLOCKS blocks: in registers when everything is unrolled, else in shared memory, where
-// quad i of thread t is at i BLOCK + t, so that a warp reads without bank conflicts.
-#if UNROLL
-#define FOR_BLOCKS _Pragma("unroll")
-#else
-#define FOR_BLOCKS _Pragma("unroll 1")
-#endif
-#if IN_REGISTERS
-struct Number {
-    u32 word[WORDS];
-    DEVICE void get(int block, u32* out) const {
-#pragma unroll
-        for (int i = 0; i < TILE; i++) out[i] = word[block * TILE + i];
-    }
-    DEVICE void put(int block, const u32* in) {
-#pragma unroll
-        for (int i = 0; i < TILE; i++) word[block * TILE + i] = in[i];
-    }
-    DEVICE u32 last_word(int block) const { return word[block * TILE + TILE - 1]; }
-};
-#else
-struct Number {
-    Quad* quads;
-    DEVICE void get(int block, u32* out) const {
-#pragma unroll
-        for (int i = 0; i < QUADS; i++) {
-            Quad quad = quads[(block * QUADS + i) * BLOCK];
-#pragma unroll
-            for (int j = 0; j < 4; j++) out[4 * i + j] = quad.word[j];
-        }
-    }
-    DEVICE void put(int block, const u32* in) {
-#pragma unroll
-        for (int i = 0; i < QUADS; i++) {
-            Quad quad;
-#pragma unroll
-            for (int j = 0; j < 4; j++) quad.word[j] = in[4 * i + j];
-            quads[(block * QUADS + i) * BLOCK] = quad;
-        }
-    }
-    DEVICE u32 last_word(int block) const { return quads[(block * QUADS + QUADS - 1) * BLOCK].word[3]; }
-};
-#endif
+// A column's block that a group divides by 2^64 again and again while it adds multiples of N's low
+// block, a piece of each to a thread: pair m of `even` stands at word 2m, of `odd` at word 2m + 1, and
+// `low` is still to be added to word 0.
+//
+// Bound: let B = 2^(32 ROWS). A step adds less than B 2^64, and what arrives from the next thread is
+// below B after the division; so this thread's part stays below 3B after the first one, and the highest
+// pair, one word of which is above the piece, holds it.
+struct Residue {
+    enum { HALF = ROWS / 2 };
+    u64 even[HALF], odd[HALF];
+    u32 low;
 
-// A number in the scratch memory of the grid, quad by quad over all threads.
-struct Stored {
-    Quad* quads;
-    u32 step; // threads of the grid
-    DEVICE void get(int block, u32* out) const {
+    DEVICE void open(const u32* words, u32 above) {
 #pragma unroll
-        for (int i = 0; i < QUADS; i++) {
-            Quad quad = quads[(u64)(block * QUADS + i) * step];
+        for (int m = 0; m < HALF; m++) {
+            even[m] = pair_of(words[2 * m], words[2 * m + 1]);
+            odd[m] = m == HALF - 1 ? pair_of(0, above) : 0;
+        }
+        low = 0;
+    }
+
+    // Adds word * n[0], word * n[2], ... to `count` pairs, with the carry flag if `carry`; the carry out is
+    // left in the flag.
+    static DEVICE void add_products(u64* pairs, int count, const u32* n, u32 word, bool carry) {
 #pragma unroll
-            for (int j = 0; j < 4; j++) out[4 * i + j] = quad.word[j];
+        for (int m = 0; m < count; m++) {
+            pairs[m] = m > 0 || carry ? madc_wide_cc(n[2 * m], word, pairs[m]) : mad_wide_cc(n[2 * m], word, pairs[m]);
         }
     }
-    DEVICE void put(int block, const u32* in) {
+
+    // Adds the multiple of N that clears words 0 and 1 of the group, and divides by 2^64. `inverse` is
+    // -1/N mod 2^64. Two digits at a time: they take one way through the group, and nothing changes
+    // places but the pairs, which move down.
+    DEVICE void step(const u32* n, u64 inverse, u32* digits) {
+        u32 word = add_cc(low_of(even[0]), low), next = addc(high_of(even[0]), low_of(odd[0]));
+        u64 product = (u64)word * low_of(inverse);
+        u32 q = from_rank(low_of(product), 0);
+        u32 r = from_rank(next * low_of(inverse) + (word * high_of(inverse) + high_of(product)), 0);
+        even[0] = pair_of(add_cc(low_of(even[0]), low), high_of(even[0]));
+        add_products(odd, HALF, n + 1, q, true);
+        u32 top = addc(0, 0); // word ROWS + 1
+        add_products(odd, HALF, n, r, false);
+        top = addc(top, 0);
+        add_products(even, HALF, n, q, false);
+        u32 carry = addc(0, 0); // into word ROWS
+        // Words 0 and 1 go to the thread below; the lowest one's are zero, and the highest one gets them.
+        u32 leaving = low_of(even[0]), leaving_next = add_cc(high_of(even[0]), low_of(odd[0]));
+        add_products(even + 1, HALF - 1, n + 1, r, true);
+        u64 last = madc_wide_cc(n[ROWS - 1], r, 0); // words ROWS and ROWS + 1
+        low = high_of(odd[0]);
+        u32 arriving = from_rank(leaving, rank() + 1), arriving_next = from_rank(leaving_next, rank() + 1);
+        add_cc(carry, 0xffffffffu); // into the flag
+        u32 sum = addc_cc(low_of(last), arriving), sum_next = addc_cc(high_of(last), arriving_next);
+        u32 above = addc(0, 0);
 #pragma unroll
-        for (int i = 0; i < QUADS; i++) {
-            Quad quad;
-#pragma unroll
-            for (int j = 0; j < 4; j++) quad.word[j] = in[4 * i + j];
-            quads[(u64)(block * QUADS + i) * step] = quad;
+        for (int m = 0; m + 1 < HALF; m++) {
+            even[m] = even[m + 1];
+            odd[m] = odd[m + 1];
         }
+        even[HALF - 1] = pair_of(sum, sum_next);
+        odd[HALF - 1] = pair_of(top, above);
+        digits[0] = q;
+        digits[1] = r;
+    }
+
+    // The words of this thread's part; returns what is above them.
+    DEVICE u32 join(u32* words) const {
+        words[0] = add_cc(low_of(even[0]), low);
+        words[1] = addc_cc(high_of(even[0]), low_of(odd[0]));
+#pragma unroll
+        for (int m = 1; m < HALF; m++) {
+            words[2 * m] = addc_cc(low_of(even[m]), high_of(odd[m - 1]));
+            words[2 * m + 1] = addc_cc(high_of(even[m]), low_of(odd[m]));
+        }
+        return addc(high_of(odd[HALF - 1]), 0);
     }
 };
 
-DEVICE void read_block(const u32* row, u32 length, int block, u32* out) {
+// Memory written by a thread of a group is seen by the others after this.
+DEVICE void group_barrier() {
+    if (THREADS > 1) warp_barrier();
+}
+
+// Moves a piece from or to quads `step` apart.
+template <typename Step> DEVICE void get_piece(const Quad* quads, Step step, u32* out) {
 #pragma unroll
-    for (int i = 0; i < TILE; i++) {
-        u32 at = block * TILE + i;
-        out[i] = at < length ? row[at] : 0;
+    for (int i = 0; i < PIECE_QUADS; i++) {
+        Quad quad = quads[i * step];
+#pragma unroll
+        for (int j = 0; j < 4; j++) out[4 * i + j] = quad.word[j];
+    }
+}
+template <typename Step> DEVICE void put_piece(Quad* quads, Step step, const u32* in) {
+#pragma unroll
+    for (int i = 0; i < PIECE_QUADS; i++) {
+        Quad quad;
+#pragma unroll
+        for (int j = 0; j < 4; j++) quad.word[j] = in[4 * i + j];
+        quads[i * step] = quad;
     }
 }
 
-// A number for every tile of every column.
-DEVICE u32 place(int column, int tile) { return TILE * (column * (2 * BLOCKS + 2) + tile); }
+// A number in shared memory, by its place there.
+struct Number {
+    u32 first;
+    DEVICE Quad* at(u32 piece) const {
+        SHARED_POOL(Quad, pool);
+        return pool + first + piece * PIECE_STEP;
+    }
+    DEVICE void get(u32 piece, u32* out) const { get_piece(at(piece), (u32)NUMBERS, out); }
+    DEVICE void put(u32 piece, const u32* in) const { put_piece(at(piece), (u32)NUMBERS, in); }
+    DEVICE void get_block(u32 block, u32* out) const {
+#pragma unroll
+        for (int i = 0; i < THREADS; i++) get(block * THREADS + i, out + i * ROWS);
+    }
+    // The highest word below a piece.
+    DEVICE u32 below(u32 piece) const { return piece == 0 ? 0 : at(piece - 1)[(PIECE_QUADS - 1) * NUMBERS].word[3]; }
+};
 
 // Arithmetic modulo one number: a running value x, a second factor y, and a table of kept values.
+//
+// Everything that writes numbers other threads of the group will read, or reads what they may write
+// next, ends with a barrier.
 struct Field {
-    Number x, spare;
-#if MODULUS_IN_SCRATCH
-    Stored modulus;
-#else
-    Number modulus;
-#endif
-    Stored y;
+    Number x, spare, modulus;
+    Quad* y;     // this thread's pieces of the second factor
     Quad* table;
-    u32 step;
-    u32 inverse; // -1/N mod 2^32
+    u32 step;    // threads of the grid
+    u64 inverse; // -1/N mod 2^64
+
+    // This thread's piece of a block.
+    static DEVICE u32 own(u32 block) { return block * THREADS + rank(); }
 
     // The thread's places in shared memory and in the scratch of the grid.
     DEVICE void open(Quad* scratch) {
-#if !IN_REGISTERS
-        SHARED_POOL(Quad, pool);
-        x.quads = pool + threadIdx.x;
-        spare.quads = x.quads + BLOCKS * QUADS * BLOCK;
-#endif
+        x.first = threadIdx.x / THREADS;
+        spare.first = x.first + NUMBER_QUADS;
+        modulus.first = spare.first + NUMBER_QUADS;
         step = gridDim.x * BLOCK;
         table = scratch + blockIdx.x * BLOCK + threadIdx.x;
-#if MODULUS_IN_SCRATCH
-        modulus = entry(0);
-        table += (u64)BLOCKS * QUADS * step;
-#elif !IN_REGISTERS
-        modulus.quads = spare.quads + BLOCKS * QUADS * BLOCK;
-#endif
     }
 
-    DEVICE Stored entry(u32 index) const {
-        Stored stored = {table + (u64)index * (BLOCKS * QUADS) * step, step};
-        return stored;
+    // Entries of the table have a thread's own pieces, quad by quad over all threads.
+    DEVICE Quad* entry(u32 index) const { return table + (u64)index * (PART / 4) * step; }
+    DEVICE Quad* piece_of(Quad* entry, u32 block) const { return entry + (u64)(block * PIECE_QUADS) * step; }
+
+    static DEVICE void read(const Number& number, const u32* row, u32 length) {
+#pragma unroll 1
+        for (u32 block = 0; block < BLOCKS; block++) {
+            u32 words[ROWS];
+#pragma unroll
+            for (int i = 0; i < ROWS; i++) {
+                u32 at = own(block) * ROWS + i;
+                words[i] = at < length ? row[at] : 0;
+            }
+            number.put(own(block), words);
+        }
+        group_barrier();
     }
 
     DEVICE void load_modulus(const u32* constants) {
-        inverse = constants[0];
-        FOR_BLOCKS
-        for (int block = 0; block < BLOCKS; block++) {
-            u32 words[TILE];
-            read_block(modulus_in(constants), WORDS, block, words);
-            modulus.put(block, words);
-        }
+        inverse = pair_of(constants[0], constants[1]);
+        read(modulus, modulus_in(constants), WORDS);
     }
 
     // x = the integer in a row.
-    DEVICE void load(const u32* row, u32 length) {
-        FOR_BLOCKS
-        for (int block = 0; block < BLOCKS; block++) {
-            u32 words[TILE];
-            read_block(row, length, block, words);
-            x.put(block, words);
-        }
-    }
+    DEVICE void load(const u32* row, u32 length) { read(x, row, length); }
 
     // y = 1, the integer; entry `index` of the table is overwritten.
     DEVICE void set_y_to_one(u32 index) {
         y = entry(index);
-        FOR_BLOCKS
-        for (int block = 0; block < BLOCKS; block++) {
-            u32 words[TILE];
+#pragma unroll 1
+        for (u32 block = 0; block < BLOCKS; block++) {
+            u32 words[ROWS];
 #pragma unroll
-            for (int i = 0; i < TILE; i++) words[i] = block == 0 && i == 0 ? 1 : 0;
-            y.put(block, words);
+            for (int i = 0; i < ROWS; i++) words[i] = own(block) + i == 0;
+            put_piece(piece_of(y, block), (u64)step, words);
         }
     }
 
     // Table entry `index` = x.
     DEVICE void keep(u32 index) {
-        Stored stored = entry(index);
-        FOR_BLOCKS
-        for (int block = 0; block < BLOCKS; block++) {
-            u32 words[TILE];
-            x.get(block, words);
-            stored.put(block, words);
+        Quad* kept = entry(index);
+#pragma unroll 1
+        for (u32 block = 0; block < BLOCKS; block++) {
+            u32 words[ROWS];
+            x.get(own(block), words);
+            put_piece(piece_of(kept, block), (u64)step, words);
         }
     }
 
@@ -307,108 +394,173 @@ struct Field {
 
     // x = table entry `index`, which must be public.
     DEVICE void take(u32 index) {
-        Stored stored = entry(index);
-        FOR_BLOCKS
-        for (int block = 0; block < BLOCKS; block++) {
-            u32 words[TILE];
-            stored.get(block, words);
-            x.put(block, words);
+        Quad* kept = entry(index);
+#pragma unroll 1
+        for (u32 block = 0; block < BLOCKS; block++) {
+            u32 words[ROWS];
+            get_piece(piece_of(kept, block), (u64)step, words);
+            x.put(own(block), words);
         }
+        group_barrier();
     }
 
     // y = table entry `index` by reading all `entries`; the choice is left in entry `entries`.
     DEVICE void select(u32 index, u32 entries) {
         y = entry(entries);
-        FOR_BLOCKS
-        for (int block = 0; block < BLOCKS; block++) {
-            u32 chosen[TILE];
+#pragma unroll 1
+        for (u32 block = 0; block < BLOCKS; block++) {
+            u32 chosen[ROWS];
 #pragma unroll
-            for (int i = 0; i < TILE; i++) chosen[i] = 0;
+            for (int i = 0; i < ROWS; i++) chosen[i] = 0;
 #pragma unroll 4
             for (u32 candidate = 0; candidate < entries; candidate++) {
-                u32 words[TILE], mask = mask_of(candidate == index);
-                entry(candidate).get(block, words);
+                u32 words[ROWS], mask = mask_of(candidate == index);
+                get_piece(piece_of(entry(candidate), block), (u64)step, words);
 #pragma unroll
-                for (int i = 0; i < TILE; i++) chosen[i] |= words[i] & mask;
+                for (int i = 0; i < ROWS; i++) chosen[i] |= words[i] & mask;
             }
-            y.put(block, chosen);
+            put_piece(piece_of(y, block), (u64)step, chosen);
         }
     }
 
-    // Block `block` of 2x, whose lowest bit comes from the block below.
-    DEVICE void get_doubled(int block, u32* out) const {
-        u32 words[TILE];
-        x.get(block, words);
+    // The words of 2x, this thread's piece of a block.
+    DEVICE void get_doubled(u32 block, u32* out) const {
+        u32 words[ROWS], below = x.below(own(block));
+        x.get(own(block), words);
 #pragma unroll
-        for (int i = TILE - 1; i > 0; i--) out[i] = words[i] << 1 | words[i - 1] >> 31;
-        out[0] = words[0] << 1;
-        if (block > 0) out[0] |= x.last_word(block - 1) >> 31;
+        for (int i = 0; i < ROWS; i++) {
+            out[i] = words[i] << 1 | below >> 31;
+            below = words[i];
+        }
     }
 
-    // Adds the part of column `k` that comes from x^2.
-    DEVICE void add_square_column(Window& window, int k, u32 top_mask) const {
-        u32 a[TILE], b[TILE];
-        FOR_BLOCKS
-        for (int i = k < BLOCKS ? 0 : k - BLOCKS + 1; 2 * i < k; i++) {
-            get_doubled(k - i, a);
-            x.get(i, b);
-            // Between neighbours the bit that came over from block i is not the last row's.
-            window.add_product(a, b, 2 * i + 1 == k ? a[0] & ~1u : a[0], place(k, i));
+    // Adds the products of column k: those of x^2 or x y, then those of the quotient and N.
+    //
+    // In a square, rows are words of 2x and meet the blocks above their own. They have what is below
+    // block j twice, but for the top bit of block j - 1, which meets block j along with x_j^2.
+    template <bool SQUARE> DEVICE void add_column(Window& window, u32 k) const {
+        u32 first = k < BLOCKS ? 0 : k - BLOCKS + 1;
+        u32 block[TILE], piece[ROWS];
+#pragma unroll 1
+        for (u32 i = first; i < (SQUARE ? (k + 1) / 2 : smaller(k + 1, BLOCKS)); i++) {
+            if (SQUARE) get_doubled(i, piece);
+            else get_piece(piece_of(y, i), (u64)step, piece);
+            x.get_block(k - i, block);
+            window.add_product(block, piece);
         }
-        if (k % 2 == 0 && k / 2 < BLOCKS) {
-            get_doubled(k / 2, a);
-            x.get(k / 2, b);
-            window.add_square(b, a, place(k, BLOCKS));
+        if (SQUARE && k % 2 == 0) {
+            x.get_block(k / 2, block);
+            x.get(own(k / 2), piece);
+            window.add_square(block, THREADS == 1 ? block : piece, rank() == 0 ? x.below(own(k / 2)) : 0);
         }
-        if (!ROOM && k >= BLOCKS) {
-            // The bit of 2x that has no block.
-            x.get(k - BLOCKS, b);
+#pragma unroll 1
+        for (u32 i = first; i < smaller(k, BLOCKS); i++) {
+            spare.get(own(i), piece);
+            modulus.get_block(k - i, block);
+            window.add_product(block, piece);
+        }
+    }
+
+    // Where a thread of the block leaves a piece for the one j places above in its group.
+    static DEVICE Quad* left_by(u32 thread, u32 j) {
+        SHARED_POOL(Quad, pool);
+        return pool + 3 * NUMBER_QUADS + (j - 1) * PIECE_QUADS * BLOCK + thread;
+    }
+    static DEVICE Quad* left_for_this(u32 j) { return left_by(threadIdx.x - rank() + (rank() - j) % THREADS, j); }
+
+    // Takes a column's block out of the window: `sum` is this thread's piece of it, and what is
+    // above is returned, less than THREADS.
+    //
+    // Piece j of a thread's low words is for the thread j places above, or, from the highest thread on,
+    // for the lowest ones and the next column. So a thread finds some of its summands before the others
+    // write theirs, and the rest afterwards.
+    static DEVICE u32 collect(Window& window, u32* sum) {
+        u32 low[TILE], pieces[THREADS][ROWS];
+        window.take_low(low);
+        window.advance();
 #pragma unroll
-            for (int i = 0; i < TILE; i++) b[i] &= top_mask;
-            if (k == 2 * BLOCKS - 1) b[TILE - 1] = 0;
-            window.add_words(b);
+        for (int j = 1; j < THREADS; j++) {
+            if (rank() < j) get_piece(left_for_this(j), (u32)BLOCK, pieces[j]);
         }
+        group_barrier();
+#pragma unroll
+        for (int j = 1; j < THREADS; j++) {
+            put_piece(left_by(threadIdx.x, j), (u32)BLOCK, low + j * ROWS);
+        }
+        group_barrier();
+#pragma unroll
+        for (int j = 1; j < THREADS; j++) {
+            if (rank() >= j) get_piece(left_for_this(j), (u32)BLOCK, pieces[j]);
+        }
+        u32 above = 0;
+#pragma unroll
+        for (int i = 0; i < ROWS; i++) sum[i] = low[i];
+#pragma unroll
+        for (int j = 1; j < THREADS; j++) above += add_to(sum, pieces[j]);
+        return above;
+    }
+    static DEVICE u32 add_to(u32* sum, const u32* piece) {
+#pragma unroll
+        for (int i = 0; i < ROWS; i++) sum[i] = i == 0 ? add_cc(sum[i], piece[i]) : addc_cc(sum[i], piece[i]);
+        return addc(0, 0);
     }
 
-    DEVICE void add_product_column(Window& window, int k) const {
-        u32 a[TILE], b[TILE];
-        FOR_BLOCKS
-        for (int i = k < BLOCKS ? 0 : k - BLOCKS + 1; i <= (k < BLOCKS ? k : BLOCKS - 1); i++) {
-            y.get(k - i, a);
-            x.get(i, b);
-            window.add_product(a, b, a[0], place(k, i));
+    // Finds quotient block k from the column's block, and adds to the window what its product with N's
+    // low block carries into the next column.
+    DEVICE void reduce_column(Window& window, u32 k, const u32* sum, u32 above) const {
+        Residue residue;
+        residue.open(sum, above);
+        u32 n[ROWS], words[ROWS];
+        modulus.get(rank(), n);
+#pragma unroll 1
+        for (u32 thread = 0; thread < THREADS; thread++) {
+#pragma unroll
+            for (int i = 0; i < ROWS; i += 2) residue.step(n, inverse, words + i);
+            if (rank() == thread) spare.put(own(k), words);
         }
+        above = residue.join(words);
+        window.add_piece(words, above);
     }
 
-    // x = x^2 / R or x y / R modulo N.
+    // x = x^2 / R or x y / R modulo N. The quotient's blocks are kept in the spare number; from column
+    // BLOCKS on they are used up one by one, and the answer's blocks take their places.
     template <bool SQUARE> DEVICE void montgomery() {
         Window window;
         window.clear();
-        u32 top_mask = SQUARE && !ROOM ? mask_of(x.last_word(BLOCKS - 1) >> 31) : 0;
-        u32 a[TILE], b[TILE];
-        FOR_BLOCKS
-        for (int k = 0; k < 2 * BLOCKS; k++) {
-            if (SQUARE) add_square_column(window, k, top_mask);
-            else add_product_column(window, k);
-            FOR_BLOCKS
-            for (int i = k < BLOCKS ? 0 : k - BLOCKS + 1; i < (k < BLOCKS ? k : BLOCKS); i++) {
-                modulus.get(k - i, a);
-                spare.get(i, b);
-            window.add_product(a, b, a[0], place(k, BLOCKS + 1 + i));
-            }
-            if (k < BLOCKS) {
-                modulus.get(0, a);
-                window.cancel_low(a, inverse, b, place(k, 2 * BLOCKS + 1));
-                spare.put(k, b);
-            } else {
-                // The quotient's block k - BLOCKS is used up; the answer takes its place.
-                if (UNROLL) end_block(place(k, 2 * BLOCKS + 1));
-                window.take_low(b);
-                spare.put(k - BLOCKS, b);
-            }
-            window.advance();
+        if (THREADS > 1) {
+            u32 zero[ROWS];
+#pragma unroll
+            for (int i = 0; i < ROWS; i++) zero[i] = 0;
+#pragma unroll
+            for (int j = 1; j < THREADS; j++) put_piece(left_by(threadIdx.x, j), (u32)BLOCK, zero);
+            group_barrier();
         }
-        if (!ROOM) subtract_modulus(spare, mask_of(low_of(window.even[0])));
+#pragma unroll 1
+        for (u32 k = 0; k < 2 * BLOCKS; k++) {
+            add_column<SQUARE>(window, k);
+            u32 piece[ROWS];
+            if (THREADS == 1) {
+                if (k < BLOCKS) {
+                    u32 low[TILE];
+                    modulus.get_block(0, low);
+                    window.cancel_low(low, low_of(inverse), piece);
+                } else {
+                    window.take_low(piece);
+                }
+                spare.put(k < BLOCKS ? k : k - BLOCKS, piece);
+                window.advance();
+            } else {
+                u32 above = collect(window, piece);
+                if (k < BLOCKS) {
+                    reduce_column(window, k, piece, above);
+                } else {
+                    // Block k - BLOCKS of x is used up too, and keeps what is above the answer's piece.
+                    spare.put(own(k - BLOCKS), piece);
+                    x.at(own(k - BLOCKS))->word[0] = above;
+                }
+            }
+        }
+        finish(low_of(window.even[0]));
         Number old = x;
         x = spare;
         spare = old;
@@ -416,49 +568,93 @@ struct Field {
     DEVICE void square() { montgomery<true>(); }
     DEVICE void multiply() { montgomery<false>(); }
 
-    // number -= N & mask; returns the borrow.
-    DEVICE u32 subtract_modulus(Number& number, u32 mask) const {
-        u32 borrow = 0;
-        FOR_BLOCKS
-        for (int block = 0; block < BLOCKS; block++) {
-            u32 a[TILE], n[TILE];
-            number.get(block, a);
-            modulus.get(block, n);
-            sub_cc(0, borrow);
+    // Makes the spare number, an answer in pieces with counts of what is above each, an answer below R.
+    // `beyond` is what this thread's window has above the last column, and at most 1 in all.
+    DEVICE void finish(u32 beyond) const {
+        u32 entering = 0;
+        if (THREADS > 1) {
+            // Pieces that were left for the next column.
 #pragma unroll
-            for (int i = 0; i < TILE; i++) a[i] = subc_cc(a[i], n[i] & mask);
-            borrow = 0u - subc(0, 0);
-            number.put(block, a);
+            for (int j = 1; j < THREADS; j++) {
+                if (rank() < j) beyond |= left_for_this(j)->word[0];
+            }
+            group_barrier();
+            beyond |= x.at(PIECES - 1)->word[0];
+            u32 carry = 0, all = 0xffffffffu;
+#pragma unroll 1
+            for (u32 i = 0; i < BLOCKS; i++) {
+                u32 piece = rank() * BLOCKS + i, words[ROWS];
+                spare.get(piece, words);
+                words[0] = add_cc(words[0], carry + (piece == 0 ? 0 : x.at(piece - 1)->word[0]));
+#pragma unroll
+                for (int j = 1; j < ROWS; j++) words[j] = addc_cc(words[j], 0);
+                carry = addc(0, 0);
+#pragma unroll
+                for (int j = 0; j < ROWS; j++) all &= words[j];
+                spare.put(piece, words);
+            }
+            Carries carries = resolve(carry != 0, all == 0xffffffffu);
+            entering = carries.entering;
+            beyond = carries.leaving | (bits_of_group(beyond != 0) != 0);
         }
-        return borrow;
+        if (THREADS > 1 || !ROOM) subtract(spare, spare, entering, ROOM ? 0 : mask_of(beyond));
+        group_barrier();
     }
 
-    // Writes x, at most N, as the canonical integer.
-    DEVICE void store(u32* row, u32 length) {
-        u32 borrow = 0;
-        FOR_BLOCKS
-        for (int block = 0; block < BLOCKS; block++) {
-            u32 a[TILE], n[TILE];
-            x.get(block, a);
-            modulus.get(block, n);
+    // to = from + entering - (N & mask), where BLOCKS neighbouring pieces are a thread's, and `entering`
+    // is a carry into the lowest of these; returns the borrow of the whole number.
+    DEVICE u32 subtract(const Number& from, const Number& to, u32 entering, u32 mask) const {
+        u32 borrow = 0, any = 0;
+#pragma unroll 1
+        for (u32 i = 0; i < BLOCKS; i++) {
+            u32 piece = rank() * BLOCKS + i, words[ROWS], n[ROWS];
+            from.get(piece, words);
+            modulus.get(piece, n);
+            if (THREADS > 1) {
+                words[0] = add_cc(words[0], entering);
+#pragma unroll
+                for (int j = 1; j < ROWS; j++) words[j] = addc_cc(words[j], 0);
+                entering = addc(0, 0);
+            }
             sub_cc(0, borrow);
 #pragma unroll
-            for (int i = 0; i < TILE; i++) a[i] = subc_cc(a[i], n[i]);
+            for (int j = 0; j < ROWS; j++) words[j] = subc_cc(words[j], n[j] & mask);
             borrow = 0u - subc(0, 0);
-            spare.put(block, a);
-        }
-        u32 keep_x = mask_of(borrow);
-        FOR_BLOCKS
-        for (int block = 0; block < BLOCKS; block++) {
-            u32 a[TILE], reduced[TILE];
-            x.get(block, a);
-            spare.get(block, reduced);
 #pragma unroll
-            for (int i = 0; i < TILE; i++) {
-                u32 at = block * TILE + i;
-                if (at < length) row[at] = blend(keep_x, reduced[i], a[i]);
+            for (int j = 0; j < ROWS; j++) any |= words[j];
+            to.put(piece, words);
+        }
+        if (THREADS == 1) return borrow;
+        Carries borrows = resolve(borrow != 0, any == 0);
+        borrow = borrows.entering;
+#pragma unroll 1
+        for (u32 i = 0; i < BLOCKS; i++) {
+            u32 piece = rank() * BLOCKS + i, words[ROWS];
+            to.get(piece, words);
+            words[0] = sub_cc(words[0], borrow);
+#pragma unroll
+            for (int j = 1; j < ROWS; j++) words[j] = subc_cc(words[j], 0);
+            borrow = 0u - subc(0, 0);
+            to.put(piece, words);
+        }
+        return borrows.leaving;
+    }
+
+    // Writes x, below 2N, as the canonical integer.
+    DEVICE void store(u32* row, u32 length) const {
+        u32 keep_x = mask_of(subtract(x, spare, 0, 0xffffffffu));
+#pragma unroll 1
+        for (u32 i = 0; i < BLOCKS; i++) {
+            u32 piece = rank() * BLOCKS + i, words[ROWS], reduced[ROWS];
+            x.get(piece, words);
+            spare.get(piece, reduced);
+#pragma unroll
+            for (int j = 0; j < ROWS; j++) {
+                u32 at = piece * ROWS + j;
+                if (at < length) row[at] = blend(keep_x, reduced[j], words[j]);
             }
         }
-        for (u32 at = WORDS; at < length; at++) row[at] = 0;
+        for (u32 at = WORDS + rank(); at < length; at += THREADS) row[at] = 0;
+        group_barrier();
     }
 };
