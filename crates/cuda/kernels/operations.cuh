@@ -81,7 +81,8 @@ template <bool SECRET> DEVICE void exponentiate(const Call& call) {
 KERNEL(power, Call) { exponentiate<true>(call); }
 KERNEL(power_vartime, Call) { exponentiate<false>(call); }
 
-// a b mod N: the product of a and R^2, and then with b.
+// a b mod N: the product of a and R^2, and then with b. Without room that is below R, which may be many
+// times N; one more product, with R mod N, leaves the value and brings it below 2N.
 KERNEL(multiply, Call) {
     Field field;
     field.open(call.scratch);
@@ -94,8 +95,12 @@ KERNEL(multiply, Call) {
         field.keep(0);
         field.load(row_of(call.b, item), call.b.length);
         field.keep(1);
+        if (!ROOM) {
+            field.load(one_in(constants), WORDS);
+            field.keep(2);
+        }
         field.load(seed_in(constants), WORDS);
-        for (u32 step = 0; step < 2; step++) {
+        for (u32 step = 0; step < (ROOM ? 2 : 3); step++) {
             for (u32 i = 0; i < SQUARINGS && step == 0; i++) field.square();
             field.fetch(step);
             field.multiply();

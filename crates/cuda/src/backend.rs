@@ -1,13 +1,14 @@
 //! The backend: batches cut into chunks, over all GPUs.
 
-use crate::chunk::{Chunk, Task};
 use crate::device::{Device, Gpus};
 use crate::error::{Error, Result};
 use crate::kernels::Kernels;
+use crate::pipeline::{Pipeline, parts};
 use crate::table::{Choice, Table};
+use crate::task::Task;
 use crate::variant::Variant;
 use modmill_core::{Backend, Batch, Family, Job, Op, Operand, Plan, limbs};
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 /// What a caller may fix; the rest is chosen by measurement.
@@ -61,8 +62,8 @@ pub struct Run {
 /// The environment variable that names devices.
 const DEVICES: &str = "MODMILL_CUDA_DEVICES";
 
-/// Chunks on a device at a time: one computed, one copied.
-const IN_FLIGHT: usize = 2;
+/// Chunks on a device at a time: one computed, one waiting for it, one copied out.
+const IN_FLIGHT: usize = 3;
 
 /// Bytes of operands in a chunk, about: enough to copy at full speed, few enough to start soon.
 const CHUNK_BYTES: usize = 32 << 20;
@@ -292,7 +293,7 @@ impl Cuda {
 /// The families that there are kernels for.
 pub const FAMILIES: [Family; 4] = [Family::Row, Family::TwoPass, Family::Wide, Family::Narrow];
 
-/// Computes a job on one device, chunk by chunk: while one is computed, the next is prepared and copied.
+/// Computes a job on one device, chunk by chunk.
 fn run_on(
     station: &Station,
     variant: Variant,
@@ -303,30 +304,24 @@ fn run_on(
 ) -> Result<f64> {
     let kernels = station.kernels(variant)?;
     let mut size = chunk_size(&kernels, job).min(job.items.len());
-    let mut items = job.items;
-    let mut answers = answers;
-    let mut flying: VecDeque<(Chunk, &mut [u64])> = VecDeque::new();
-    let mut kernel_seconds = 0.0;
-    while !items.is_empty() || !flying.is_empty() {
-        if flying.len() == IN_FLIGHT || items.is_empty() {
-            let (chunk, out) = flying.pop_front().expect("something is on its way");
-            kernel_seconds += chunk.finish(out, stride)?;
-            continue;
-        }
-        let (now, later) = items.split_at(size.min(items.len()));
-        match Chunk::start(&station.device, &kernels, task, &job.part(now)) {
-            Ok(chunk) => {
-                let (out, rest) = answers.split_at_mut(now.len() * stride);
-                flying.push_back((chunk, out));
-                (items, answers) = (later, rest);
-            }
-            // What is on its way holds memory; and a smaller chunk needs less.
-            Err(Error::OutOfMemory { .. }) if !flying.is_empty() => {
-                let (chunk, out) = flying.pop_front().expect("something is on its way");
-                kernel_seconds += chunk.finish(out, stride)?;
-            }
+    let mut pipeline = loop {
+        let slots = IN_FLIGHT.min(job.items.len().div_ceil(size));
+        match Pipeline::new(&station.device, &kernels, task, *job, size, slots) {
             Err(Error::OutOfMemory { .. }) if size > 1 => size = size.div_ceil(2),
-            Err(error) => return Err(error),
+            result => break result?,
+        }
+    };
+    let mut kernel_seconds = 0.0;
+    let chunks: Vec<_> = parts(job.items.len(), size).collect();
+    // Chunk i is started when chunk i - IN_FLIGHT has left its slot.
+    for turn in 0..chunks.len() + IN_FLIGHT {
+        if let Some(done) = turn.checked_sub(IN_FLIGHT) {
+            let range = &chunks[done];
+            let rows = &mut answers[range.start * stride..range.end * stride];
+            kernel_seconds += pipeline.finish(done % IN_FLIGHT, rows, stride)?;
+        }
+        if let Some(range) = chunks.get(turn) {
+            pipeline.start(turn % IN_FLIGHT, &job.items[range.clone()])?;
         }
     }
     Ok(kernel_seconds)

@@ -88,6 +88,13 @@ impl Kernels {
         })
     }
 
+    /// Blocks for so many numbers: no more than the device holds.
+    pub(crate) fn grid(&self, count: usize) -> u32 {
+        let layout = self.variant.layout;
+        let needed = count.saturating_mul(layout.threads as usize).div_ceil(layout.block as usize);
+        self.blocks.min(u32::try_from(needed).unwrap_or(u32::MAX))
+    }
+
     /// Numbers that the device computes at once.
     pub(crate) fn wave(&self) -> usize {
         self.blocks as usize * (self.variant.layout.block / self.variant.layout.threads) as usize

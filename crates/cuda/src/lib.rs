@@ -8,7 +8,6 @@
 mod backend;
 pub mod bundle;
 pub mod cache;
-mod chunk;
 pub mod compiler;
 pub mod device;
 mod driver;
@@ -17,8 +16,10 @@ mod error;
 mod kernels;
 mod library;
 mod memo;
+mod pipeline;
 pub mod sources;
 mod table;
+mod task;
 mod tuning;
 mod variant;
 

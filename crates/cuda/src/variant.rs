@@ -34,6 +34,9 @@ pub struct Layout {
 /// The longest numbers that fit, in words.
 pub const MAX_WORDS: u32 = 1024;
 
+/// Shared memory that a block may have; what these GPUs have at least.
+const MAX_SHARED_BYTES: u32 = 227 << 10;
+
 /// Words for numbers of some bits: few enough sizes that a batch of mixed lengths does not compile for
 /// minutes, and the common ones without waste.
 #[must_use]
@@ -62,33 +65,55 @@ impl Variant {
     /// Every layout worth measuring for a family and a length.
     #[must_use]
     pub fn candidates(family: Family, bits: usize) -> Vec<Self> {
-        let registers = |threads: u32| -> &'static [(u32, u32)] {
-            // Threads of a block and blocks, by the words or samples of a thread.
-            match (family, words_for(bits) / threads) {
-                (Family::Row, ..=4) => &[(256, 6), (128, 10)],
-                (Family::Row, 5..=8) => &[(256, 3), (128, 8), (128, 7)],
-                (Family::Row, 9..=12) => &[(128, 6)],
-                (Family::Row, 13..=16) => &[(128, 5), (128, 4)],
-                (Family::Row, 17..=32) => &[(128, 3), (64, 6)],
+        let words = words_for(bits);
+        // Threads of a block and blocks to a multiprocessor, by the words or samples of a thread.
+        let shapes = |variant: &Self| -> &'static [(u32, u32)] {
+            match (family, variant.part()) {
+                (Family::Row, part) => match part {
+                    ..=4 => &[(256, 6), (128, 8)],
+                    5..=8 => &[(256, 3), (128, 7)],
+                    9..=12 => &[(128, 6)],
+                    13..=16 => &[(128, 5), (128, 4)],
+                    17..=32 => &[(128, 3)],
+                    _ => &[(128, 2)],
+                },
+                (Family::TwoPass, ..32) => &[(128, 4)],
                 (Family::TwoPass, _) => &[(128, 1), (128, 2), (128, 3)],
-                (_, ..=8) => &[(128, 6)],
-                (_, 9..=16) => &[(128, 5)],
-                (_, 17..=24) => &[(128, 4)],
-                _ => &[(128, 3), (128, 2)],
+                (_, part) => match part {
+                    ..=5 => &[(128, 8)],
+                    6..=10 => &[(128, 5)],
+                    11..=15 => &[(128, 4)],
+                    16..=24 => &[(128, 3)],
+                    _ => &[(128, 2)],
+                },
             }
         };
-        let tiles: &[u32] = if family == Family::TwoPass { &[4, 8, 12, 16] } else { &[0] };
+        let tile = match family {
+            Family::TwoPass => [16, 12, 8].into_iter().find(|&tile| words.is_multiple_of(tile)).unwrap_or(4),
+            _ => 0,
+        };
         let mut found = Vec::new();
         for threads in [1, 2, 4, 8, 16, 32] {
-            for &(block, resident) in registers(threads) {
-                for &tile in tiles {
-                    found.extend(Self::new(family, bits, Layout { threads, block, resident, tile }));
-                }
+            let any = Layout { threads, block: 32, resident: 1, tile };
+            let Some(variant) = Self::new(family, bits, any) else { continue };
+            // Groups have to pay for their exchanges with something to do.
+            let least = if family == Family::TwoPass { 32 } else { 4 };
+            if threads > 1 && variant.part() < least {
+                continue;
+            }
+            for &(block, resident) in shapes(&variant) {
+                found.extend(Self::new(family, bits, Layout { block, resident, ..any }));
             }
         }
-        // Nothing is gained from threads with next to nothing to do.
-        found.retain(|variant| variant.layout.threads == 1 || variant.words / variant.layout.threads >= 4);
         found
+    }
+
+    /// Words or samples of a thread.
+    fn part(&self) -> u32 {
+        match self.family {
+            Family::Wide | Family::Narrow => self.digits(),
+            _ => self.words / self.layout.threads,
+        }
     }
 
     fn exists(&self) -> bool {
@@ -96,13 +121,18 @@ impl Variant {
         let shape = threads.is_power_of_two() && threads <= 32 && block % 32 == 0 && block > 0;
         let digits = self.digits();
         shape
+            && self.shared_bytes() <= MAX_SHARED_BYTES
             && self.words <= MAX_WORDS
             && match self.family {
                 Family::Row => self.words.is_multiple_of(2 * threads) && self.words / threads <= 48,
                 Family::TwoPass => {
-                    threads == 1 && tile > 0 && tile % 4 == 0 && self.words.is_multiple_of(tile)
+                    tile > 0 && tile.is_multiple_of(4 * threads) && self.words.is_multiple_of(tile)
                 }
-                Family::Wide => digits <= if threads == 1 { 30 } else { 24 } && (threads == 1 || digits >= 2) && self.rows() <= 1000,
+                Family::Wide => {
+                    digits <= if threads == 1 { 30 } else { 24 }
+                        && (threads == 1 || digits >= 2)
+                        && self.rows() <= 1000
+                }
                 Family::Narrow => digits <= 32 && (threads == 1 || digits >= 3) && self.rows() <= 255,
                 _ => false,
             }
@@ -163,7 +193,12 @@ impl Variant {
     #[must_use]
     pub fn shared_bytes(&self) -> u32 {
         let words_of_block = match self.family {
-            Family::TwoPass => 3 * self.words * self.layout.block / self.layout.threads,
+            Family::TwoPass => {
+                let Layout { threads, block, tile, .. } = self.layout;
+                let groups =
+                    if threads > 1 { 96 * (self.words / tile) + (tile - tile / threads) * block } else { 0 };
+                3 * self.words * block / threads + groups
+            }
             Family::Wide if self.squares_in_groups() => 6 * self.digits() * self.layout.block,
             Family::Wide | Family::Narrow => 2 * self.digits() * self.layout.block,
             _ => 0,

@@ -266,8 +266,12 @@ impl Engine {
     {
         let count = common_length(&[("bases", a.len()), (b_name, b.len()), ("moduli", moduli.len())])?;
         check_widths(&[("base", a.bits()), (b_name, b.bits()), ("modulus", moduli.bits())])?;
-        let mut answers = Batch::zeros(moduli.bits(), count);
         let sorted = sort(moduli, 0..count);
+        if let Some(group) = sorted.all_of(count) {
+            // Nothing to put together.
+            return (halves.odd)(&Job { items: &group.items, bits: group.bits, a, b, moduli });
+        }
+        let mut answers = Batch::zeros(moduli.bits(), count);
         compute_odd(&sorted, a, b, moduli, &halves.odd, &mut answers)?;
         if !sorted.even.is_empty() {
             let odd_parts = OddParts::of(moduli, &sorted.even);

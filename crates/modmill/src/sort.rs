@@ -1,6 +1,7 @@
 //! Sorting the items of a call into what backends can compute together.
 
 use modmill_core::{Moduli, limbs};
+use rayon::prelude::*;
 use std::collections::BTreeMap;
 
 /// The items of a call by the kind of their modulus. Parity and length of a modulus are public.
@@ -22,22 +23,33 @@ pub(crate) struct Group {
     pub(crate) bits: usize,
 }
 
+impl Sorted {
+    /// The group that all items of a call are in, if there is one.
+    pub(crate) fn all_of(&self, count: usize) -> Option<&Group> {
+        self.odd.values().next().filter(|group| group.items.len() == count)
+    }
+}
+
 /// Sorts items by their modulus. Items modulo 1 appear nowhere: their answer is zero.
 pub(crate) fn sort(moduli: Moduli<'_>, items: impl Iterator<Item = usize>) -> Sorted {
-    let mut sorted = Sorted::default();
-    for item in items {
+    let items: Vec<usize> = items.collect();
+    // Looking at all moduli takes as long as reading them from memory.
+    let length = |&item: &usize| {
         let modulus = moduli.get(item);
-        match limbs::trailing_zeros(modulus) {
-            None => sorted.zero.push(item),
-            Some(0) => {
-                let bits = limbs::bit_length(modulus);
-                if bits > 1 {
-                    let group = sorted.odd.entry(bits.div_ceil(64)).or_default();
-                    group.items.push(item);
-                    group.bits = group.bits.max(bits);
-                }
+        (limbs::trailing_zeros(modulus), limbs::bit_length(modulus))
+    };
+    let lengths: Vec<_> = items.par_iter().with_min_len(4096).map(length).collect();
+    let mut sorted = Sorted::default();
+    for (item, length) in items.into_iter().zip(lengths) {
+        match length {
+            (None, _) => sorted.zero.push(item),
+            (Some(0), bits) if bits > 1 => {
+                let group = sorted.odd.entry(bits.div_ceil(64)).or_default();
+                group.items.push(item);
+                group.bits = group.bits.max(bits);
             }
-            Some(_) => sorted.even.push(item),
+            (Some(0), _) => {}
+            (Some(_), _) => sorted.even.push(item),
         }
     }
     sorted

@@ -1,0 +1,258 @@
+//! A job on its way through one device, chunk by chunk: while one chunk is computed, the next is gathered
+//! and copied in, and the last one copied out and scattered.
+//!
+//! Kernels run one after the other on a stream of their own, so that one scratch memory serves all and
+//! their times do not overlap; copies run beside them, on a stream for each chunk on its way.
+#![allow(unsafe_code)] // launches kernels
+
+use crate::device::{Buffer, Contents, Device, Event, HostBuffer, Shape, Stream};
+use crate::error::Result;
+use crate::kernels::{Call, Kernels, Numbers, Preparation};
+use crate::task::Task;
+use modmill_core::{Job, Moduli, Operand};
+use rayon::prelude::*;
+use std::ops::Range;
+use zeroize::Zeroize;
+
+/// A device made ready for chunks of some size.
+pub(crate) struct Pipeline<'a> {
+    kernels: &'a Kernels,
+    task: Task,
+    job: Job<'a>,
+    operands: [Source<'a>; 3],
+    compute: Stream,
+    scratch: Buffer,
+    slots: Vec<Slot>,
+}
+
+/// What one chunk on its way needs.
+struct Slot {
+    copies: Stream,
+    input: Staging,
+    output: Staging,
+    inputs: Buffer,
+    constants: Buffer,
+    reduced: [Option<Buffer>; 2],
+    results: Buffer,
+    copied: Event,
+    began: Event,
+    ended: Event,
+}
+
+/// Numbers of the job, `width` limbs of each.
+#[derive(Clone, Copy)]
+struct Source<'a> {
+    operand: Operand<'a>,
+    width: usize,
+}
+
+impl Source<'_> {
+    fn is_shared(&self) -> bool {
+        matches!(self.operand, Operand::Shared { .. })
+    }
+
+    /// Limbs for so many items.
+    fn limbs(&self, count: usize) -> usize {
+        self.width * if self.is_shared() { 1 } else { count }
+    }
+
+    fn gather(&self, items: &[usize], rows: &mut [u64]) {
+        let width = self.width.max(1);
+        let items = if self.is_shared() { &items[..1] } else { items };
+        rows.par_chunks_mut(width).zip(items).with_min_len(LEAST / width + 1).for_each(|(row, &item)| {
+            let number = self.operand.get(item);
+            let common = number.len().min(width);
+            row[..common].copy_from_slice(&number[..common]);
+            row[common..].fill(0);
+        });
+    }
+
+    /// Where the numbers are once they are on the device.
+    fn numbers(&self, buffer: &Buffer, start: usize) -> Numbers {
+        let length = words(self.width);
+        let stride = if self.is_shared() { 0 } else { length };
+        Numbers { address: buffer.address() + 8 * start as u64, stride, length }
+    }
+}
+
+/// Limbs that one thread moves at least.
+const LEAST: usize = 1 << 15;
+
+/// 32-bit words of some limbs.
+fn words(limbs: usize) -> u32 {
+    u32::try_from(2 * limbs).unwrap_or(u32::MAX)
+}
+
+/// Memory of the host for copies, cleared by all threads when it has held secrets.
+struct Staging {
+    buffer: HostBuffer,
+    contents: Contents,
+}
+
+impl Staging {
+    fn new(device: &Device, limbs: usize, contents: Contents) -> Result<Self> {
+        Ok(Self { buffer: device.host_buffer(8 * limbs.max(1), Contents::Public)?, contents })
+    }
+}
+
+impl Drop for Staging {
+    fn drop(&mut self) {
+        if self.contents == Contents::Secret {
+            self.buffer.limbs_mut().par_chunks_mut(LEAST).for_each(Zeroize::zeroize);
+        }
+    }
+}
+
+impl<'a> Pipeline<'a> {
+    /// Memory for chunks of at most `size` items, `slots` of them on their way at a time.
+    pub(crate) fn new(
+        device: &Device,
+        kernels: &'a Kernels,
+        task: Task,
+        job: Job<'a>,
+        size: usize,
+        slots: usize,
+    ) -> Result<Self> {
+        let variant = &kernels.variant;
+        let contents = task.contents();
+        let width = |operand: Operand<'_>| operand.bits().div_ceil(64);
+        let limbs = job.bits.div_ceil(64);
+        let moduli = match job.moduli {
+            Moduli::Each(view) => Operand::Each(view),
+            Moduli::Shared(modulus) => Operand::Shared { bits: job.bits, value: modulus.value() },
+        };
+        let nothing = Operand::Shared { bits: 0, value: &[] };
+        let b = if matches!(task, Task::Square) { nothing } else { job.b };
+        let operands = [
+            Source { operand: job.a, width: width(job.a) },
+            Source { operand: b, width: width(b) },
+            Source { operand: moduli, width: limbs },
+        ];
+        let input_limbs = operands.iter().map(|source| source.limbs(size)).sum::<usize>();
+        let moduli_rows = if operands[2].is_shared() { 1 } else { size };
+        let row_bytes = 4 * variant.words as usize;
+        let is_long =
+            [job.a.bits() > variant.input_bits(), task.multiplies_b() && b.bits() > variant.input_bits()];
+        let slot = |_| {
+            let reduced =
+                |index: usize| is_long[index].then(|| device.buffer(row_bytes * size, contents)).transpose();
+            Ok(Slot {
+                copies: device.stream()?,
+                input: Staging::new(device, input_limbs, contents)?,
+                output: Staging::new(device, limbs * size, contents)?,
+                inputs: device.buffer(8 * input_limbs.max(1), contents)?,
+                constants: device.buffer((16 + 3 * row_bytes) * moduli_rows, contents)?,
+                reduced: [reduced(0)?, reduced(1)?],
+                results: device.buffer(8 * limbs * size, contents)?,
+                copied: device.event()?,
+                began: device.event()?,
+                ended: device.event()?,
+            })
+        };
+        let threads = kernels.grid(size) as usize * variant.layout.block as usize;
+        Ok(Self {
+            kernels,
+            task,
+            job,
+            operands,
+            compute: device.stream()?,
+            scratch: device.buffer(task.entries() * variant.entry_bytes() * threads, contents)?,
+            slots: (0..slots).map(slot).collect::<Result<_>>()?,
+        })
+    }
+
+    /// Gathers items into a free slot and sets the device to work on them.
+    pub(crate) fn start(&mut self, slot: usize, items: &[usize]) -> Result<()> {
+        let Self { kernels, task, job, operands, compute, scratch, slots } = self;
+        let slot = &mut slots[slot];
+        let variant = &kernels.variant;
+        let mut starts = [0; 3];
+        let mut end = 0;
+        for (source, start) in operands.iter().zip(&mut starts) {
+            *start = end;
+            end += source.limbs(items.len());
+            source.gather(items, &mut slot.input.buffer.limbs_mut()[*start..end]);
+        }
+        slot.copies.copy_in(&slot.input.buffer, 0..8 * end, &slot.inputs, 0)?;
+        slot.copied.record(&slot.copies)?;
+        compute.wait(&slot.copied)?;
+
+        let count = u32::try_from(items.len()).unwrap_or(u32::MAX);
+        let block = variant.layout.block;
+        let one_thread_each = |count: u32| Shape { grid: count.div_ceil(block), block, shared_bytes: 0 };
+        let place = |index: usize| operands[index].numbers(&slot.inputs, starts[index]);
+        let (mut a, mut b) = (place(0), place(1));
+        let row = 4 + 3 * variant.words;
+        let constants = Numbers::at(&slot.constants, if operands[2].is_shared() { 0 } else { row }, row);
+        let preparation = Preparation {
+            input: place(2),
+            constants,
+            rows: slot.constants.address(),
+            count: if operands[2].is_shared() { 1 } else { count },
+            limbs: words(operands[2].width) / 2,
+        };
+        // SAFETY: the kernel takes this structure; it reads `count` moduli of the inputs and writes as many
+        // rows of constants.
+        unsafe {
+            let shape = one_thread_each(preparation.count);
+            compute.launch(&kernels.constants, shape, &preparation, &[&slot.inputs, &slot.constants])?;
+        }
+        for (numbers, reduced) in [&mut a, &mut b].into_iter().zip(&slot.reduced) {
+            let Some(reduced) = reduced else { continue };
+            let preparation = Preparation { input: *numbers, rows: reduced.address(), count, ..preparation };
+            // SAFETY: the kernel takes this structure; it reads `count` numbers of the inputs and the rows of
+            // constants, and writes `count` rows of `words` words.
+            unsafe {
+                let used = [&slot.inputs, &slot.constants, reduced];
+                compute.launch(&kernels.reduce, one_thread_each(count), &preparation, &used)?;
+            }
+            *numbers = Numbers::at(reduced, variant.words, variant.words);
+        }
+        if matches!(task, Task::Square) {
+            b = a;
+        }
+        let limbs = job.bits.div_ceil(64);
+        let mut call = Call {
+            a,
+            b,
+            constants,
+            results: slot.results.address(),
+            result_stride: words(limbs),
+            result_length: words(limbs),
+            scratch: scratch.address(),
+            count,
+            ..Call::default()
+        };
+        task.describe(&mut call);
+        slot.began.record(compute)?;
+        let shape = Shape { grid: kernels.grid(items.len()), block, shared_bytes: variant.shared_bytes() };
+        let mut used = vec![&slot.inputs, &slot.constants, &*scratch, &slot.results];
+        used.extend(slot.reduced.iter().flatten());
+        // SAFETY: the kernel takes this structure; it reads `count` numbers of each operand, keeps
+        // `entries` values for each thread of the grid in the scratch, and writes `count` results.
+        unsafe { compute.launch(task.kernel(kernels), shape, &call, &used)? };
+        slot.ended.record(compute)?;
+        slot.copies.wait(&slot.ended)?;
+        slot.copies.copy_out(&slot.results, 0..8 * limbs * items.len(), &mut slot.output.buffer, 0)
+    }
+
+    /// Waits for a slot, puts its answers into rows of `stride` limbs, and returns the kernel's seconds.
+    pub(crate) fn finish(&mut self, slot: usize, answers: &mut [u64], stride: usize) -> Result<f64> {
+        let slot = &self.slots[slot];
+        slot.copies.synchronize()?;
+        let limbs = self.job.bits.div_ceil(64);
+        let common = limbs.min(stride);
+        let rows = slot.output.buffer.limbs();
+        answers
+            .par_chunks_mut(stride)
+            .zip(rows.par_chunks(limbs))
+            .with_min_len(LEAST / limbs + 1)
+            .for_each(|(answer, row)| answer[..common].copy_from_slice(&row[..common]));
+        Ok(f64::from(slot.ended.elapsed_ms(&slot.began)?) / 1e3)
+    }
+}
+
+/// The parts of a list, of at most `size` items, with their places in rows of `stride` limbs.
+pub(crate) fn parts(count: usize, size: usize) -> impl Iterator<Item = Range<usize>> {
+    (0..count).step_by(size.max(1)).map(move |start| start..count.min(start + size))
+}

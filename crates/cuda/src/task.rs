@@ -1,0 +1,64 @@
+//! What is asked of the kernels.
+
+use crate::device::{Contents, Kernel};
+use crate::kernels::{Call, Kernels};
+
+/// One operation on all items of a job.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Task {
+    /// Powers; of secrets if `masked`, which reads whole tables.
+    Power { masked: bool, exponent_bits: u32, window: u32 },
+    /// Products.
+    Multiply,
+    /// Squares, that is products of `a` with itself.
+    Square,
+    /// Chains of Montgomery products `a b^repeat / R^(repeat + 1)`.
+    MultiplyChain { repeat: u32 },
+    /// Chains of Montgomery squares.
+    SquareChain { repeat: u32 },
+}
+
+impl Task {
+    pub(crate) fn kernel<'a>(&self, kernels: &'a Kernels) -> &'a Kernel {
+        match self {
+            Self::Power { masked: true, .. } => &kernels.power,
+            Self::Power { masked: false, .. } => &kernels.power_vartime,
+            Self::Multiply | Self::Square => &kernels.multiply,
+            Self::MultiplyChain { .. } => &kernels.multiply_chain,
+            Self::SquareChain { .. } => &kernels.square_chain,
+        }
+    }
+
+    /// Values that every thread keeps.
+    pub(crate) fn entries(&self) -> usize {
+        match self {
+            // The powers, and one more for what is chosen among them.
+            Self::Power { window, .. } => (1 << window) + 1,
+            // The factors, and R mod N.
+            _ => 3,
+        }
+    }
+
+    pub(crate) fn contents(&self) -> Contents {
+        match self {
+            Self::MultiplyChain { .. } | Self::SquareChain { .. } => Contents::Public,
+            _ => Contents::Secret,
+        }
+    }
+
+    /// Whether the second operand is a number modulo N, and not an exponent.
+    pub(crate) fn multiplies_b(&self) -> bool {
+        !matches!(self, Self::Power { .. })
+    }
+
+    /// Writes what the kernel has to know.
+    pub(crate) fn describe(&self, call: &mut Call) {
+        match *self {
+            Self::Power { exponent_bits, window, .. } => {
+                (call.exponent_bits, call.window) = (exponent_bits, window);
+            }
+            Self::MultiplyChain { repeat } | Self::SquareChain { repeat } => call.repeat = repeat,
+            Self::Multiply | Self::Square => {}
+        }
+    }
+}
