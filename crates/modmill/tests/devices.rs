@@ -1,0 +1,76 @@
+//! Engines with a GPU, an emulated one: what goes where, and what happens when it fails.
+
+use modmill::cuda::cache::Cache;
+use modmill::cuda::{Device, Faults};
+use modmill::{Backend, Batch, Engine, EngineBuilder, Error, Family, Op};
+use std::path::PathBuf;
+use std::process::Command;
+
+/// An engine on an emulated device that fails as told; nothing where no C++ compiler is there for it.
+fn emulated(faults: Faults) -> Option<EngineBuilder> {
+    let compiler = std::env::var("CXX").unwrap_or("c++".to_owned());
+    if Command::new(compiler).arg("--version").output().is_err() {
+        println!("skipped: no C++ compiler");
+        return None;
+    }
+    let cache = Cache::at(PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("cuda-cache"));
+    Some(Engine::builder().devices(vec![Device::emulator_with(faults, cache)]).backend(Backend::Cuda))
+}
+
+/// Bases, exponents and moduli: odd ones of two lengths, even ones, and one.
+fn numbers() -> [Batch; 3] {
+    let moduli =
+        ["f3b4c1a5d6e7f8091a2b3c4d5e6f7a8b", "fffffffb", "1000", "1", "c000000000000000000000000000000a"];
+    let bases = ["ffffffffffffffffffffffffffffffffffffffffffffffff", "2", "3", "4", "5"];
+    let exponents = ["fedcba9876543210", "0", "3", "4", "ffff"];
+    [&bases[..], &exponents, &moduli].map(|texts| Batch::from_hex(texts.iter().copied()).unwrap())
+}
+
+#[test]
+fn a_gpu_answers_as_the_cpu_does() {
+    let Some(builder) = emulated(Faults::default()) else { return };
+    let [bases, exponents, moduli] = numbers();
+    let gpu = builder.cpu_finishes(false).build().unwrap();
+    let cpu = Engine::builder().backend(Backend::Cpu).build().unwrap();
+    assert_eq!(gpu.pow(&bases, &exponents, &moduli), cpu.pow(&bases, &exponents, &moduli));
+    assert_eq!(gpu.pow_vartime(&bases, &exponents, &moduli), cpu.pow_vartime(&bases, &exponents, &moduli));
+    assert_eq!(gpu.mul_mod(&bases, &exponents, &moduli), cpu.mul_mod(&bases, &exponents, &moduli));
+    assert_eq!(gpu.square_mod(&bases, &moduli), cpu.square_mod(&bases, &moduli));
+    assert_eq!(gpu.faults(), [""; 0]);
+    for (op, backend) in [(Op::Pow, Backend::Cuda), (Op::MulMod, Backend::Cuda), (Op::Inv, Backend::Cpu)] {
+        assert_eq!(gpu.explain(op, 2048, 100).backend, backend, "{op}");
+    }
+}
+
+#[test]
+fn the_cpu_finishes_what_a_gpu_could_not() {
+    let [bases, exponents, moduli] = numbers();
+    let expected = Engine::builder().backend(Backend::Cpu).build().unwrap().pow(&bases, &exponents, &moduli);
+    for faults in [
+        Faults { lose_device_after: Some(1), ..Faults::default() },
+        Faults { fail_launch_after: Some(0), ..Faults::default() },
+        Faults { out_of_memory_above: Some(64), ..Faults::default() },
+    ] {
+        let Some(builder) = emulated(faults) else { return };
+        let engine = builder.clone().build().unwrap();
+        assert_eq!(engine.pow(&bases, &exponents, &moduli), expected, "{faults:?}");
+        assert!(engine.faults().iter().any(|fault| fault.contains("went to the CPU")), "{faults:?}");
+    }
+    let faults = Faults { fail_launch_after: Some(0), ..Faults::default() };
+    let engine = emulated(faults).unwrap().cpu_finishes(false).build().unwrap();
+    assert!(matches!(engine.pow(&bases, &exponents, &moduli), Err(Error::Device(_))));
+}
+
+#[test]
+fn small_batches_stay_on_the_cpu_unless_told_otherwise() {
+    let device = || vec![Device::emulator_with(Faults::default(), Cache::off())];
+    let free = Engine::builder().devices(device()).build().unwrap();
+    assert_eq!(free.explain(Op::Pow, 1024, 1).backend, Backend::Cpu);
+    assert_eq!(free.explain(Op::Pow, 1024, 100_000).backend, Backend::Cuda);
+    assert!([Backend::Cpu, Backend::Cuda].iter().all(|&b| free.paths().iter().any(|path| path.backend == b)));
+    let forced = Engine::builder().devices(device()).backend(Backend::Cuda).family(Family::Narrow);
+    let plan = forced.build().unwrap().explain(Op::Pow, 1024, 1);
+    assert_eq!((plan.backend, plan.family), (Backend::Cuda, Family::Narrow));
+    let error = Engine::builder().devices(device()).backend(Backend::Cuda).family(Family::Ifma).build();
+    assert!(matches!(error, Err(Error::Unavailable(_))));
+}
