@@ -2,15 +2,18 @@
 //
 // Included before the kernels' own files. Threads run one after the other until they need each other
 // (shuffle, ballot, barrier); there they wait until their warp has arrived. The carry flag is a
-// variable: nothing that sets it is separated from what reads it by such a wait.
+// variable of the thread.
 #pragma once
 #define MODMILL_EMULATOR 1
 
+#include <algorithm>
 #include <cfenv>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <new>
 #include <vector>
 #include <ucontext.h>
 
@@ -21,6 +24,10 @@ constexpr size_t STACK = 256 * 1024;
 
 struct Index {
     unsigned x;
+};
+
+struct alignas(16) Quad {
+    char bytes[16];
 };
 
 #if defined(__x86_64__)
@@ -62,94 +69,113 @@ struct Context {
 inline void switch_to(Context& from, Context& to) { swapcontext(&from.state, &to.state); }
 #endif
 
+struct Warp;
+
+// A thread of the GPU. It stands at the lowest address of its stack, whose address is a multiple of its
+// size: whoever runs on the stack finds it without a search.
 struct Thread {
     Context context;
-    unsigned arrivals = 0; // collective operations this thread has come to
-    bool done = false;
+    Warp* warp;
+    Index index;
+    unsigned lane;
+    unsigned arrivals; // collective operations it has come to
+    bool done;
+    unsigned carry;
 };
 
-// Words that the threads of a warp show each other; two sets, so that a thread may come to the next
-// operation while others still read this one.
-struct Exchange {
+inline Thread& self() {
+    auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+    return *reinterpret_cast<Thread*>(here & ~uintptr_t(STACK - 1));
+}
+
+// What the launch is, and what the threads of a warp show each other; two sets of words, so that a
+// thread may come to the next operation while others still read this one.
+struct Warp {
+    const void* arguments;
+    void (*body)(const void*);
+    char* shared;
+    Index block_index, block_size, grid_size;
+    Context launcher;
+    Thread* threads[WARP];
+    unsigned size, left;
+    uint64_t arrivals;   // of all threads
+    unsigned first_exit; // collective operations that a thread had come to when it was done; the fewest
     uint64_t word[2][WARP];
 };
 
-inline thread_local std::vector<Thread> threads;
-inline thread_local std::vector<Exchange> exchanges;
-inline thread_local std::vector<char> shared_pool;
-inline thread_local std::vector<char> stacks;
-inline thread_local Context scheduler;
-inline thread_local unsigned current;
-inline thread_local const void* arguments;
-inline thread_local void (*body)(const void*);
-inline thread_local Index thread_index, block_index, block_size, grid_size;
-inline thread_local unsigned carry;
-
-inline void pause() {
-    unsigned self = current;
-    switch_to(threads[self].context, scheduler);
-    current = self;
-    thread_index.x = self;
+// Lets the next thread of the warp run.
+inline void pause(Thread& thread) {
+    Warp& warp = *thread.warp;
+    unsigned lane = thread.lane;
+    do lane = (lane + 1) % warp.size;
+    while (warp.threads[lane]->done);
+    switch_to(thread.context, warp.threads[lane]->context);
 }
 
-// Waits until every thread of this warp has come to the same operation; returns which set holds it.
-inline unsigned arrive(uint64_t word) {
-    unsigned first = current / WARP * WARP, lane = current % WARP;
-    unsigned mine = threads[current].arrivals++;
-    exchanges[current / WARP].word[mine & 1][lane] = word;
-    unsigned last = std::min<unsigned>(first + WARP, block_size.x);
-    for (;;) {
-        bool all = true;
-        for (unsigned t = first; t < last; t++) {
-            // A thread that left without coming here is a mistake in the kernel.
-            if (threads[t].done && threads[t].arrivals <= mine) std::abort();
-            all = all && threads[t].arrivals > mine;
-        }
-        if (all) return mine & 1;
-        pause();
+// Waits until every thread of this warp has come to the same operation; returns the words they brought.
+inline const uint64_t* arrive(uint64_t word) {
+    Thread& thread = self();
+    Warp& warp = *thread.warp;
+    unsigned mine = thread.arrivals++;
+    warp.word[mine & 1][thread.lane] = word;
+    // Nobody comes to the next operation before all have come to this one.
+    for (warp.arrivals++; warp.arrivals < uint64_t(mine + 1) * warp.size;) {
+        // A thread that left without coming here is a mistake in the kernel.
+        if (warp.first_exit <= mine) std::abort();
+        pause(thread);
     }
+    return warp.word[mine & 1];
 }
 
 inline void enter_thread() {
-    body(arguments);
-    threads[current].done = true;
-    for (;;) pause();
+    Thread& thread = self();
+    Warp& warp = *thread.warp;
+    warp.body(warp.arguments);
+    thread.done = true;
+    warp.first_exit = std::min(warp.first_exit, thread.arrivals);
+    if (--warp.left == 0) switch_to(thread.context, warp.launcher);
+    else pause(thread);
 }
 
-inline void launch(unsigned grid, unsigned block, unsigned shared_bytes, const void* call,
-                   void (*kernel)(const void*)) {
-    arguments = call;
-    body = kernel;
-    grid_size.x = grid;
-    block_size.x = block;
-    stacks.resize(size_t(block) * STACK);
+inline void launch(unsigned grid, unsigned block, unsigned shared_bytes, const void* arguments,
+                   void (*body)(const void*)) {
+    // Zeroed pages of the system's: those that no thread comes to cost nothing.
+    static thread_local std::unique_ptr<char, decltype(&std::free)> stacks(
+        static_cast<char*>(std::aligned_alloc(STACK, WARP * STACK)), std::free);
     for (unsigned b = 0; b < grid; b++) {
-        block_index.x = b;
-        threads.assign(block, Thread());
-        exchanges.assign((block + WARP - 1) / WARP, Exchange());
         // Shared memory starts with garbage on a GPU.
-        shared_pool.assign(shared_bytes + 16, char(0xA5));
-        for (unsigned t = 0; t < block; t++) threads[t].context.start(&stacks[t * STACK], enter_thread);
-        for (unsigned left = block; left > 0;) {
-            for (unsigned t = 0; t < block; t++) {
-                if (threads[t].done) continue;
-                current = t;
-                thread_index.x = t;
-                switch_to(scheduler, threads[t].context);
-                if (threads[t].done) left--;
+        std::vector<Quad> pool(shared_bytes / sizeof(Quad) + 1);
+        std::memset(pool.data(), 0xA5, pool.size() * sizeof(Quad));
+        // Nothing makes warps wait for each other: they run one after the other.
+        for (unsigned first = 0; first < block; first += WARP) {
+            Warp warp = {};
+            warp.arguments = arguments;
+            warp.body = body;
+            warp.shared = reinterpret_cast<char*>(pool.data());
+            warp.block_index.x = b;
+            warp.block_size.x = block;
+            warp.grid_size.x = grid;
+            warp.size = warp.left = std::min(WARP, block - first);
+            warp.first_exit = ~0u;
+            for (unsigned lane = 0; lane < warp.size; lane++) {
+                char* stack = stacks.get() + lane * STACK;
+                Thread* thread = warp.threads[lane] = new (stack) Thread();
+                thread->warp = &warp;
+                thread->index.x = first + lane;
+                thread->lane = lane;
+                thread->context.start(stack, enter_thread);
             }
+            switch_to(warp.launcher, warp.threads[0]->context);
         }
     }
 }
 
 } // namespace emulator
 
-#include <algorithm>
-
-#define threadIdx emulator::thread_index
-#define blockIdx emulator::block_index
-#define blockDim emulator::block_size
-#define gridDim emulator::grid_size
+#define threadIdx emulator::self().index
+#define blockIdx emulator::self().warp->block_index
+#define blockDim emulator::self().warp->block_size
+#define gridDim emulator::self().warp->grid_size
 
 #define KERNEL(name, Call)                                                                        \
     static void body_of_##name(const Call& call);                                                 \
@@ -160,27 +186,26 @@ inline void launch(unsigned grid, unsigned block, unsigned shared_bytes, const v
     }                                                                                             \
     static void body_of_##name(const Call& call)
 #define DEVICE inline
-#define SHARED_POOL(Type, name)                                                                   \
-    Type* name = reinterpret_cast<Type*>((reinterpret_cast<uintptr_t>(emulator::shared_pool.data()) + 15) & ~uintptr_t(15))
+#define SHARED_POOL(Type, name) Type* name = reinterpret_cast<Type*>(emulator::self().warp->shared)
 
 DEVICE uint32_t add_with(uint32_t a, uint32_t b, uint32_t carry_in, bool keep) {
     uint64_t sum = uint64_t(a) + b + carry_in;
-    if (keep) emulator::carry = unsigned(sum >> 32);
+    if (keep) emulator::self().carry = unsigned(sum >> 32);
     return uint32_t(sum);
 }
 DEVICE uint32_t add_cc(uint32_t a, uint32_t b) { return add_with(a, b, 0, true); }
-DEVICE uint32_t addc_cc(uint32_t a, uint32_t b) { return add_with(a, b, emulator::carry, true); }
-DEVICE uint32_t addc(uint32_t a, uint32_t b) { return add_with(a, b, emulator::carry, false); }
+DEVICE uint32_t addc_cc(uint32_t a, uint32_t b) { return add_with(a, b, emulator::self().carry, true); }
+DEVICE uint32_t addc(uint32_t a, uint32_t b) { return add_with(a, b, emulator::self().carry, false); }
 
 // PTX: the flag holds the borrow, 1 when there is one.
 DEVICE uint32_t subtract_with(uint32_t a, uint32_t b, uint32_t borrow_in, bool keep) {
     uint64_t difference = uint64_t(a) - b - borrow_in;
-    if (keep) emulator::carry = unsigned(difference >> 63);
+    if (keep) emulator::self().carry = unsigned(difference >> 63);
     return uint32_t(difference);
 }
 DEVICE uint32_t sub_cc(uint32_t a, uint32_t b) { return subtract_with(a, b, 0, true); }
-DEVICE uint32_t subc_cc(uint32_t a, uint32_t b) { return subtract_with(a, b, emulator::carry, true); }
-DEVICE uint32_t subc(uint32_t a, uint32_t b) { return subtract_with(a, b, emulator::carry, false); }
+DEVICE uint32_t subc_cc(uint32_t a, uint32_t b) { return subtract_with(a, b, emulator::self().carry, true); }
+DEVICE uint32_t subc(uint32_t a, uint32_t b) { return subtract_with(a, b, emulator::self().carry, false); }
 
 DEVICE uint32_t mad_lo_cc(uint32_t a, uint32_t b, uint32_t c) { return add_cc(uint32_t(uint64_t(a) * b), c); }
 DEVICE uint32_t madc_lo_cc(uint32_t a, uint32_t b, uint32_t c) { return addc_cc(uint32_t(uint64_t(a) * b), c); }
@@ -215,16 +240,13 @@ DEVICE double fma_toward_zero(double a, double b, double c) {
 }
 
 DEVICE uint32_t from_thread(uint32_t value, uint32_t source, uint32_t width) {
-    unsigned set = emulator::arrive(value);
-    unsigned lane = emulator::current % emulator::WARP;
-    unsigned read = (lane & ~(width - 1)) | (source & (width - 1));
-    return uint32_t(emulator::exchanges[emulator::current / emulator::WARP].word[set][read]);
+    unsigned first = emulator::self().lane & ~(width - 1);
+    return uint32_t(emulator::arrive(value)[first | (source & (width - 1))]);
 }
 DEVICE uint32_t warp_bits(bool bit) {
-    unsigned set = emulator::arrive(bit);
-    const auto& exchange = emulator::exchanges[emulator::current / emulator::WARP];
+    const uint64_t* words = emulator::arrive(bit);
     uint32_t bits = 0;
-    for (unsigned lane = 0; lane < emulator::WARP; lane++) bits |= uint32_t(exchange.word[set][lane] & 1) << lane;
+    for (unsigned lane = 0; lane < emulator::WARP; lane++) bits |= uint32_t(words[lane] & 1) << lane;
     return bits;
 }
 DEVICE void warp_barrier() { emulator::arrive(0); }

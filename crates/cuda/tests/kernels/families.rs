@@ -1,0 +1,130 @@
+//! Every family with every number of threads: hard numbers of every operation, at lengths around those
+//! of words and samples.
+
+use crate::items::{Items, Operation, Shared};
+use crate::{devices, held_to, on_gpus, variant};
+use modmill_core::{Family, Op};
+use modmill_cuda::{Cuda, Settings, Table, Variant};
+use modmill_testing::rng::Rng;
+use num_bigint::BigUint;
+
+use Operation::{MulMod, MultiplyChain, Pow, PowBy, PowVartime, SquareChain, SquareMod};
+
+/// A test for each family and number of threads, at some lengths of moduli. Every number of words is
+/// compiled, once for lengths that leave room above the modulus and once for those that do not.
+macro_rules! families {
+    ($($name:ident: $family:ident, $threads:literal threads, tile $tile:literal, $lengths:expr;)*) => {
+        $(
+            #[test]
+            fn $name() {
+                check(Family::$family, $threads, $tile, &$lengths);
+            }
+        )*
+    };
+}
+
+families! {
+    row_of_1: Row, 1 threads, tile 0, [2, 3, 31, 33, 63, 64, 65, 97, 126, 127, 128, 254, 256, 384, 600];
+    row_of_2: Row, 2 threads, tile 0, [2, 64, 65, 126, 127, 128];
+    row_of_4: Row, 4 threads, tile 0, [129, 200, 254, 255, 256];
+    row_of_8: Row, 8 threads, tile 0, [450, 510, 512];
+    row_of_16: Row, 16 threads, tile 0, [1022, 1024];
+    row_of_32: Row, 32 threads, tile 0, [2046, 2048];
+    two_pass_of_1: TwoPass, 1 threads, tile 4, [2, 64, 65, 126, 127, 128, 256];
+    two_pass_of_1_by_8: TwoPass, 1 threads, tile 8, [255, 512];
+    two_pass_of_1_by_16: TwoPass, 1 threads, tile 16, [512, 1022];
+    two_pass_of_2: TwoPass, 2 threads, tile 8, [256, 510];
+    two_pass_of_4: TwoPass, 4 threads, tile 16, [512, 1022];
+    two_pass_of_8: TwoPass, 8 threads, tile 32, [1022, 1024];
+    two_pass_of_32: TwoPass, 32 threads, tile 128, [4094];
+    wide_of_1: Wide, 1 threads, tile 0, [2, 51, 52, 53, 64, 65, 104, 126, 128, 255, 256];
+    wide_of_2: Wide, 2 threads, tile 0, [2, 65, 127, 128, 850];
+    wide_of_4: Wide, 4 threads, tile 0, [256];
+    wide_of_8: Wide, 8 threads, tile 0, [512];
+    wide_of_16: Wide, 16 threads, tile 0, [1024];
+    wide_of_32: Wide, 32 threads, tile 0, [2000];
+    narrow_of_1: Narrow, 1 threads, tile 0, [2, 22, 23, 46, 64, 65, 115, 127, 128, 256];
+    narrow_of_2: Narrow, 2 threads, tile 0, [2, 64, 65, 127, 128];
+    narrow_of_4: Narrow, 4 threads, tile 0, [256];
+    narrow_of_8: Narrow, 8 threads, tile 0, [1500];
+    narrow_of_16: Narrow, 16 threads, tile 0, [1024];
+    narrow_of_32: Narrow, 32 threads, tile 0, [2048];
+}
+
+fn check(family: Family, threads: u32, tile: u32, lengths: &[usize]) {
+    for &bits in lengths {
+        let variant = variant(family, threads, tile, bits);
+        let Some(cuda) = held_to(devices(), variant) else { return };
+        check_operations(&cuda, variant, bits);
+    }
+}
+
+fn check_operations(cuda: &Cuda, variant: Variant, bits: usize) {
+    let mut rng = Rng::new(bits as u64);
+    let (count, exponent_bits) = if bits <= 128 || on_gpus() { (75, bits + 3) } else { (25, 20) };
+    // The longest numbers that are taken as they are, and numbers that are reduced first.
+    let items = Items::hard(bits, variant.input_bits(), exponent_bits, count, &mut rng);
+    let long = Items::hard(bits, 2 * bits + 70, exponent_bits, count / 2, &mut rng);
+    let factors = items.with_b(|n| n - 1u8);
+    let each = Shared::default();
+
+    for operation in [Pow, PowVartime, MulMod, SquareMod] {
+        items.check(cuda, variant, operation, each);
+        long.check(cuda, variant, operation, each);
+    }
+    for operation in [MulMod, MultiplyChain(0), MultiplyChain(5), SquareChain(0), SquareChain(7)] {
+        factors.check(cuda, variant, operation, each);
+    }
+    for shared in [
+        Shared { n: true, ..each },
+        Shared { a: true, ..each },
+        Shared { b: true, ..each },
+        Shared { a: true, b: true, n: true },
+    ] {
+        // The first exponents are 0, 1, all ones and a single bit.
+        for rotation in 0..4 {
+            let items = items.rotated(rotation).first(4);
+            items.check(cuda, variant, Pow, shared);
+            items.check(cuda, variant, PowVartime, shared);
+        }
+        long.check(cuda, variant, MulMod, shared);
+    }
+    let public = items.first(4).with_b(|_| BigUint::from(65537u32));
+    public.check(cuda, variant, PowVartime, Shared { b: true, ..each });
+    for window in 1..=6 {
+        items.first(7).check(cuda, variant, PowBy(window, true), each);
+        items.first(7).check(cuda, variant, PowBy(window, false), each);
+    }
+}
+
+/// What the shipped table chooses: on the emulated device at three lengths and for one size of batches,
+/// on GPUs everything, with full exponents and batches of several waves.
+#[test]
+fn choices_of_the_shipped_table() {
+    let mut rng = Rng::new(9);
+    let table = Table::shipped();
+    let lengths: &[usize] = if on_gpus() {
+        &[256, 512, 768, 1000, 1024, 1536, 2048, 4000, 4096, 8192]
+    } else {
+        &[1022, 2048, 4096]
+    };
+    for &bits in lengths {
+        let mut choices = table.choices(Op::Pow, bits, 1000, bits);
+        choices.truncate(if on_gpus() { choices.len() } else { 1 });
+        for choice in choices {
+            let variant = choice.variant;
+            let Some(cuda) = held_to(devices(), variant) else { return };
+            let exponent_bits = if on_gpus() { bits } else { 9 };
+            let items = Items::hard(bits, bits, exponent_bits, 12, &mut rng);
+            let batch = if on_gpus() { 2 * cuda.wave(variant).unwrap() + 5 } else { 12 };
+            let order: Vec<usize> = (0..batch).map(|place| place % 12).collect();
+            for operation in [Pow, PowVartime, MulMod] {
+                items.check_order(&cuda, variant, operation, Shared::default(), &order);
+            }
+        }
+    }
+    // Without a word about variants, the table's first choice is what runs.
+    let cuda = Cuda::on(devices(), Settings::default());
+    let chosen = cuda.choose(Op::Pow, 256, 10, 256).unwrap().variant;
+    assert_eq!(chosen, table.choices(Op::Pow, 256, 10, 256)[0].variant);
+}

@@ -1,0 +1,38 @@
+//! The kernels against independent arithmetic, on the emulated device; with `MODMILL_TEST_DEVICE=gpu`
+//! on the GPUs of this machine, with real sizes and full batches too.
+
+mod batches;
+mod families;
+mod faults;
+mod items;
+
+use modmill_core::Family;
+use modmill_cuda::{Cuda, Device, Error, Layout, Settings, Variant};
+
+/// Whether GPUs are tested instead of the emulated device.
+fn on_gpus() -> bool {
+    std::env::var_os("MODMILL_TEST_DEVICE").is_some_and(|device| device == "gpu")
+}
+
+/// The devices to test. GPUs that are asked for and not there are a failure.
+fn devices() -> Vec<Device> {
+    if on_gpus() { Device::gpus().unwrap().devices } else { vec![Device::emulator()] }
+}
+
+/// A way to compute, at a length that it is for. Small blocks: the emulated device computes whole ones.
+fn variant(family: Family, threads: u32, tile: u32, bits: usize) -> Variant {
+    let layout = Layout { threads, block: 32, resident: 1, tile };
+    Variant::new(family, bits, layout).expect("the family has this layout for this length")
+}
+
+/// Devices held to one variant; nothing, and a word about it, where there is no C++ compiler.
+fn held_to(devices: Vec<Device>, variant: Variant) -> Option<Cuda> {
+    let cuda = Cuda::on(devices, Settings { variant: Some(variant), ..Settings::default() });
+    match cuda.wave(variant) {
+        Err(Error::NoHostCompiler { reason }) => {
+            println!("skipped: {reason}");
+            None
+        }
+        wave => wave.map(|_| cuda).ok(),
+    }
+}
