@@ -2,7 +2,7 @@
 //! for those that are worth it.
 
 use crate::bench::inputs::{Inputs, Shape};
-use modmill::cuda::{Cuda, Device, Run, Table, Timing, Variant};
+use modmill::cuda::{Cuda, Device, Run, Table, Timing, Variant, direct_window};
 use modmill::{Engine, Family, Op};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -36,6 +36,13 @@ struct Ready {
     variant: Variant,
     wave: usize,
     alone: usize,
+}
+
+/// How the table of a power is read: whole, or only the entries needed.
+#[derive(Clone, Copy)]
+struct Reads {
+    window: u32,
+    masked: bool,
 }
 
 /// Threads of a warp.
@@ -124,15 +131,19 @@ impl Tuner<'_> {
 
     fn add(&self, powers: &Powers, ready: Ready, window: u32, share: Duration, findings: &mut Findings) {
         let Ready { variant, wave, alone } = ready;
-        let time = |count| self.median_seconds(powers, variant, window, count, share / 2);
-        match time(wave).and_then(|seconds| Ok((seconds, time(alone)?))) {
-            Ok((wave_seconds, alone_seconds)) => findings.timings.push(Timing {
+        let direct = Reads { window: direct_window(powers.inputs.shape.bits), masked: false };
+        let masked = Reads { window, masked: true };
+        let time = |reads, count| self.median_seconds(powers, variant, reads, count, share / 3);
+        let times = || Ok((time(masked, wave)?, time(direct, wave)?, time(masked, alone)?));
+        match times() {
+            Ok((wave_seconds, direct_seconds, alone_seconds)) => findings.timings.push(Timing {
                 bits: powers.inputs.shape.bits,
                 family: variant.family,
                 layout: variant.layout,
                 window,
                 wave,
                 wave_seconds,
+                direct_seconds,
                 alone_seconds,
             }),
             Err(why) => {
@@ -147,12 +158,12 @@ impl Tuner<'_> {
         &self,
         powers: &Powers,
         variant: Variant,
-        window: u32,
+        Reads { window, masked }: Reads,
         count: usize,
         share: Duration,
     ) -> Result<f64, String> {
         let job = powers.inputs.job(count);
-        let run = || self.cuda.pow_by(variant, window, true, &job).map_err(|error| error.to_string());
+        let run = || self.cuda.pow_by(variant, window, masked, &job).map_err(|error| error.to_string());
         let is_right = |run: &Run| {
             powers.known.range(..count).all(|(&item, answer)| run.answers.get(item) == answer.as_slice())
         };
@@ -226,6 +237,7 @@ mod tests {
             window: 4,
             wave: 1000,
             wave_seconds,
+            direct_seconds: wave_seconds,
             alone_seconds: wave_seconds / 2.0,
         };
         let table = |device: &str, timings: Vec<Timing>| Table { device: device.to_owned(), timings };

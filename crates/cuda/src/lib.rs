@@ -32,5 +32,5 @@ pub use device::{
 pub use emulator::Faults;
 pub use error::{Error, Result};
 pub use sources::Source;
-pub use table::{Choice, Table, Timing};
+pub use table::{Choice, Table, Timing, direct_window};
 pub use variant::{Layout, MAX_WORDS, Variant, words_for};

@@ -21,6 +21,8 @@ pub struct Timing {
     pub wave: usize,
     /// Seconds that they take.
     pub wave_seconds: f64,
+    /// The same where only the entries needed are read.
+    pub direct_seconds: f64,
     /// Seconds that as many powers take as give every multiprocessor a single warp.
     pub alone_seconds: f64,
 }
@@ -57,6 +59,9 @@ pub struct Choice {
     /// Estimated seconds for the whole batch.
     pub seconds: f64,
 }
+
+/// The longest window worth its table where only the entries needed are read.
+const MAX_DIRECT_WINDOW: u32 = 6;
 
 /// Handing a batch to a device and getting it back.
 const OVERHEAD_SECONDS: f64 = 150e-6;
@@ -106,9 +111,20 @@ impl Timing {
             Op::Pow | Op::PowVartime => exponent_bits as f64 / self.bits as f64,
             _ => 8.0 / (1.25 * self.bits as f64),
         };
-        let seconds = OVERHEAD_SECONDS + product * products * (waves.floor() * self.wave_seconds + rest);
-        Some(Choice { variant, window: best_window(self.window, exponent_bits), seconds })
+        let (reads, longest) = match op {
+            Op::PowVartime => (self.direct_seconds / self.wave_seconds, MAX_DIRECT_WINDOW),
+            _ => (1.0, self.window),
+        };
+        let seconds =
+            OVERHEAD_SECONDS + reads * product * products * (waves.floor() * self.wave_seconds + rest);
+        Some(Choice { variant, window: best_window(longest, exponent_bits), seconds })
     }
+}
+
+/// The window of an exponent where only the entries needed are read.
+#[must_use]
+pub fn direct_window(exponent_bits: usize) -> u32 {
+    best_window(MAX_DIRECT_WINDOW, exponent_bits)
 }
 
 /// A window for an exponent, where `full` is the best for one as long as the modulus: products for the

@@ -68,20 +68,20 @@ impl Table {
         const CLEARLY: f64 = 1.02;
         // Steps of a tenth, from one number to more than any device holds.
         let counts = || (0..320).map(|step| 1.1f64.powi(step) as usize);
-        let seconds = |timing: &Timing, count: usize| {
-            let choice = timing.choice(Op::Pow, timing.bits, count, timing.bits);
+        let seconds = |timing: &Timing, op: Op, count: usize| {
+            let choice = timing.choice(op, timing.bits, count, timing.bits);
             choice.map_or(f64::INFINITY, |choice| choice.seconds)
         };
         let for_one = |timing: &Timing| timing.wave_seconds / timing.wave as f64;
         self.timings.sort_by(|a, b| a.bits.cmp(&b.bits).then(for_one(a).total_cmp(&for_one(b))));
         let mut kept: Vec<Timing> = Vec::new();
         for timing in &self.timings {
-            let wins = |count| {
+            let wins = |op, count| {
                 let rivals = kept.iter().filter(|rival| rival.bits == timing.bits);
-                let mut rivals = rivals.map(|rival| seconds(rival, count));
-                rivals.all(|rival| CLEARLY * seconds(timing, count) < rival)
+                let mut rivals = rivals.map(|rival| seconds(rival, op, count));
+                rivals.all(|rival| CLEARLY * seconds(timing, op, count) < rival)
             };
-            if counts().any(wins) {
+            if counts().any(|count| wins(Op::Pow, count) || wins(Op::PowVartime, count)) {
                 kept.push(*timing);
             }
         }
@@ -98,6 +98,7 @@ impl Timing {
             && (1..=MAX_WINDOW).contains(&self.window)
             && self.wave > 0
             && is_time(self.wave_seconds)
+            && is_time(self.direct_seconds)
             && is_time(self.alone_seconds)
     }
 }
@@ -110,7 +111,17 @@ mod tests {
 
     fn timing(threads: u32, wave: usize, wave_seconds: f64, alone_seconds: f64) -> Timing {
         let layout = Layout { threads, block: 128, resident: 3, tile: 0 };
-        Timing { bits: 1024, family: Family::Row, layout, window: 5, wave, wave_seconds, alone_seconds }
+        let direct_seconds = wave_seconds;
+        Timing {
+            bits: 1024,
+            family: Family::Row,
+            layout,
+            window: 5,
+            wave,
+            wave_seconds,
+            direct_seconds,
+            alone_seconds,
+        }
     }
 
     #[test]

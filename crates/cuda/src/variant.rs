@@ -65,7 +65,6 @@ impl Variant {
     /// Every layout worth measuring for a family and a length.
     #[must_use]
     pub fn candidates(family: Family, bits: usize) -> Vec<Self> {
-        let words = words_for(bits);
         // Threads of a block and blocks to a multiprocessor, by the words or samples of a thread.
         let shapes = |variant: &Self| -> &'static [(u32, u32)] {
             match (family, variant.part()) {
@@ -78,7 +77,7 @@ impl Variant {
                     _ => &[(128, 2)],
                 },
                 (Family::TwoPass, ..32) => &[(128, 4)],
-                (Family::TwoPass, _) => &[(128, 1), (128, 2), (128, 3)],
+                (Family::TwoPass, _) => &[(128, 2), (128, 1), (128, 3)],
                 (_, part) => match part {
                     ..=5 => &[(128, 8)],
                     6..=10 => &[(128, 5)],
@@ -88,21 +87,27 @@ impl Variant {
                 },
             }
         };
-        let tile = match family {
-            Family::TwoPass => [16, 12, 8].into_iter().find(|&tile| words.is_multiple_of(tile)).unwrap_or(4),
-            _ => 0,
+        // The wider the blocks, the fewer words go over from one to the next; registers set the limit, which
+        // threads of a group share.
+        let tiles = |threads: u32| -> &'static [u32] {
+            match (family, threads) {
+                (Family::TwoPass, 1) => &[16, 12, 8, 4],
+                (Family::TwoPass, _) => &[32, 24],
+                _ => &[0],
+            }
         };
         let mut found = Vec::new();
         for threads in [1, 2, 4, 8, 16, 32] {
-            let any = Layout { threads, block: 32, resident: 1, tile };
-            let Some(variant) = Self::new(family, bits, any) else { continue };
+            let layout = |tile| Layout { threads, block: 32, resident: 1, tile };
+            let fits = |&tile: &u32| Self::new(family, bits, layout(tile));
+            let Some(variant) = tiles(threads).iter().find_map(fits) else { continue };
             // Groups have to pay for their exchanges with something to do.
             let least = if family == Family::TwoPass { 32 } else { 4 };
             if threads > 1 && variant.part() < least {
                 continue;
             }
             for &(block, resident) in shapes(&variant) {
-                found.extend(Self::new(family, bits, Layout { block, resident, ..any }));
+                found.extend(Self::new(family, bits, Layout { block, resident, ..variant.layout }));
             }
         }
         found
@@ -225,14 +230,7 @@ impl Variant {
             ("RESIDENT", self.layout.resident),
         ];
         match self.family {
-            Family::TwoPass => {
-                defines.extend([
-                    ("TILE", self.layout.tile),
-                    ("UNROLL", 0),
-                    ("IN_REGISTERS", 0),
-                    ("MODULUS_IN_SCRATCH", 0),
-                ]);
-            }
+            Family::TwoPass => defines.push(("TILE", self.layout.tile)),
             Family::Wide => {
                 defines.extend([
                     ("DIGITS", self.digits()),
