@@ -1,0 +1,90 @@
+//! What the GPU's compiler makes of the kernels: registers, spills and instructions of the powers that
+//! the shipped table chooses, within budgets. Needs NVRTC and no GPU; without NVRTC it is skipped, unless
+//! `MODMILL_REQUIRE_NVRTC` is 1.
+
+mod machine_code;
+
+use machine_code::MachineCode;
+use modmill_core::Op;
+use modmill_cuda::Table;
+use modmill_cuda::cache::Cache;
+use modmill_cuda::compiler::{self, Architecture, Compiler};
+
+const HOPPER: Architecture = Architecture { major: 9, minor: 0 };
+
+/// A power as NVRTC 13.0 compiled it. Registers decide how many numbers a multiprocessor holds; local
+/// memory means spills; products are unrolled, and have to fit the instruction cache.
+///
+/// A test that fails prints the line as it is now.
+#[rustfmt::skip]
+const BUDGETS: &[Budget] = &[
+    // bits     batch  chosen    registers  local  products  instructions
+    (  256,     1_000, "row of 1",         56,      0,      229,      872),
+    (  256, 1_000_000, "row of 1",         56,      0,      229,      872),
+    (  512,     1_000, "row of 4",         46,      0,       74,      704),
+    (  512, 1_000_000, "row of 1",         94,      0,      910,     1976),
+    ( 1024,     1_000, "row of 8",         46,      0,       74,      704),
+    ( 1024, 1_000_000, "row of 1",        168,      0,     2101,     3856),
+    ( 2048,     1_000, "row of 16",        46,      0,       74,      704),
+    ( 2048, 1_000_000, "two_pass of 1",   152,      0,     1700,     3752),
+    ( 4096,     1_000, "row of 32",        46,      0,       74,      664),
+    ( 4096, 1_000_000, "two_pass of 4",   204,      0,     1346,     3728),
+];
+
+type Budget = (usize, usize, &'static str, u32, u32, usize, usize);
+
+#[test]
+fn powers_of_256_bits() {
+    check(256);
+}
+
+#[test]
+fn powers_of_512_bits() {
+    check(512);
+}
+
+#[test]
+fn powers_of_1024_bits() {
+    check(1024);
+}
+
+#[test]
+fn powers_of_2048_bits() {
+    check(2048);
+}
+
+#[test]
+fn powers_of_4096_bits() {
+    check(4096);
+}
+
+/// Compiles what the table chooses for a small batch and for a large one.
+fn check(bits: usize) {
+    if let Err(reason) = compiler::version() {
+        assert!(std::env::var_os("MODMILL_REQUIRE_NVRTC").is_none_or(|value| value != "1"), "{reason}");
+        return println!("skipped: {reason}");
+    }
+    let compiler = Compiler::new(Cache::from_environment(), None);
+    let mut beyond = Vec::new();
+    for batch in [1000, 1_000_000] {
+        let variant = Table::shipped().choices(Op::Pow, bits, batch, bits)[0].variant;
+        let chosen = format!("{} of {}", variant.family, variant.layout.threads);
+        let code = compiler.code(&variant.program(), HOPPER).unwrap();
+        let MachineCode { registers, local_bytes, instructions } = MachineCode::of(&code, "power");
+        let products =
+            instructions.iter().filter(|&&instruction| machine_code::is_product(instruction)).count();
+        let line = (bits, batch, chosen.as_str(), registers, local_bytes, products, instructions.len());
+        let is_within = |budget: &Budget| {
+            let with_a_tenth_more = |number: usize| number + number / 10;
+            (budget.0, budget.1, budget.2) == (bits, batch, chosen.as_str())
+                && registers as usize <= with_a_tenth_more(budget.3 as usize)
+                && local_bytes <= budget.4
+                && products <= with_a_tenth_more(budget.5)
+                && instructions.len() <= with_a_tenth_more(budget.6)
+        };
+        if !BUDGETS.iter().any(is_within) {
+            beyond.push(format!("{line:?}"));
+        }
+    }
+    assert!(beyond.is_empty(), "beyond their budgets, or without one:\n{}", beyond.join("\n"));
+}
