@@ -66,7 +66,7 @@ const DEVICES: &str = "MODMILL_CUDA_DEVICES";
 const IN_FLIGHT: usize = 3;
 
 /// Bytes of operands in a chunk, about: enough to copy at full speed, few enough to start soon.
-const CHUNK_BYTES: usize = 32 << 20;
+const CHUNK_BYTES: usize = 16 << 20;
 
 impl Cuda {
     /// The GPUs of this machine, or those that `MODMILL_CUDA_DEVICES` names; `emulator` there is the
