@@ -77,12 +77,17 @@ impl Cpu {
         best.expect("a backend has at least one path")
     }
 
-    /// About how many seconds a batch takes.
+    /// About how many seconds a batch takes, powers with exponents of `exponent_bits`.
     #[must_use]
-    pub fn seconds(&self, op: Op, bits: usize, count: usize) -> f64 {
+    pub fn seconds(&self, op: Op, bits: usize, count: usize, exponent_bits: usize) -> f64 {
         /// Cycles in a second of the processor that the costs were measured on.
         const CLOCK: f64 = 2.8e9;
-        cost::batch(self.choose(op, bits, count), op, bits, count, self.threads()) / CLOCK
+        let cycles = cost::batch(self.choose(op, bits, count), op, bits, count, self.threads());
+        match op {
+            // Costs are of exponents as long as the modulus.
+            Op::Pow | Op::PowVartime => cycles / CLOCK * exponent_bits as f64 / bits.max(1) as f64,
+            _ => cycles / CLOCK,
+        }
     }
 
     /// How a batch of this shape will be computed, and why; `shared` if all items have one modulus.
@@ -338,5 +343,17 @@ fn grain(op: Op, bits: usize) -> usize {
     match op {
         Op::Pow | Op::PowVartime => 1,
         _ => (16_384 / bits.max(1)).clamp(1, 64),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_exponents_are_expected_to_take_less() {
+        let cpu = Cpu::new(Settings { threads: Some(1), ..Settings::default() }).unwrap();
+        let seconds = |exponent_bits| cpu.seconds(Op::PowVartime, 2048, 1000, exponent_bits);
+        assert!(20.0 * seconds(17) < seconds(2048));
     }
 }

@@ -105,7 +105,7 @@ impl Backends {
     fn cuda_for(&self, op: Op, bits: usize, count: usize, exponent_bits: usize) -> Option<&Cuda> {
         let cuda = self.cuda.as_ref().filter(|cuda| cuda.has(op))?;
         let choice = cuda.choose(op, bits, count, exponent_bits)?;
-        let is_sooner = choice.seconds < self.cpu.seconds(op, bits, count);
+        let is_sooner = choice.seconds < self.cpu.seconds(op, bits, count, exponent_bits);
         (self.always_cuda || is_sooner).then_some(cuda)
     }
 
@@ -114,7 +114,7 @@ impl Backends {
         let Some(cuda) = self.cuda_for(op, bits, count, bits) else { return cpu() };
         let Some(mut plan) = cuda.plan(op, bits, count, bits) else { return cpu() };
         if !self.always_cuda {
-            let seconds = self.cpu.seconds(op, bits, count);
+            let seconds = self.cpu.seconds(op, bits, count, bits);
             plan.reason.push_str(&format!("; the CPU takes about {:.2} ms", 1e3 * seconds));
         }
         plan
