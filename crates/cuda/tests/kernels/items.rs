@@ -71,11 +71,11 @@ impl Items {
     /// Hard numbers, the ends of every range first: moduli of `bits` bits and shorter ones with as many
     /// limbs, `a` of at most `a_bits` and `b` of at most `b_bits`.
     pub(crate) fn hard(bits: usize, a_bits: usize, b_bits: usize, count: usize, rng: &mut Rng) -> Self {
-        let below_limb = hard::power_of_two(64 * (bits.div_ceil(64) - 1));
-        let smallest = if bits <= 64 { BigUint::from(3u8) } else { below_limb + 1u8 };
+        // The shortest that have as many limbs: 2^64 + 1 and the like, and what lies a little above.
+        let shortest = (64 * (bits.div_ceil(64) - 1) + 1).max(2);
         let mut moduli = hard::odd_moduli(bits, 9, rng);
-        moduli.retain(|modulus| *modulus > smallest);
-        moduli.push(smallest);
+        moduli.extend(hard::odd_moduli(shortest, 12, rng).split_off(9));
+        moduli.push(hard::power_of_two(shortest - 1) + 1u8);
         let mut exponents = vec![BigUint::ZERO, BigUint::from(1u8), hard::ones(b_bits)];
         exponents.push(hard::power_of_two(b_bits - 1));
 
