@@ -33,6 +33,9 @@ fn held_to(devices: Vec<Device>, variant: Variant) -> Option<Cuda> {
             println!("skipped: {reason}");
             None
         }
-        wave => wave.map(|_| cuda).ok(),
+        wave => {
+            wave.unwrap();
+            Some(cuda)
+        }
     }
 }
