@@ -28,7 +28,7 @@ struct Remainder {
     u32 t[WORDS + 1];
     u32 n[WORDS];
     u32 top; // index of the highest word that a modulus may use
-    double leading_n;
+    double reciprocal; // of the leading words of N; numbers to reduce may be secret, and a division branches
     double unit; // weight of a unit of the inserted digit against the leading words
 
     // Words top - 2 .. top as one number; the index is the same for all threads.
@@ -48,7 +48,7 @@ FOR_WORDS
         top = 2 * limbs - 1;
 FOR_WORDS
         for (int i = 0; i < WORDS; i++) n[i] = i < (int)length ? modulus[i] : 0;
-        leading_n = leading(n);
+        reciprocal = 1 / leading(n);
         // 2^(-32 (top - 2)), which vanishes for long moduli, where a digit cannot move the quotient.
         unit = top <= 17 ? double_of((u64)(1023 - 32 * ((int)top - 2)) << 52) : 0;
     }
@@ -57,7 +57,7 @@ FOR_WORDS
     // it is one limb). Cutting off what follows moves the quotient, below 2^28, by less than 1/8 either
     // way, and rounding by less than 2^-20: the estimate less one leaves a remainder below 3N.
     DEVICE void step(u32 bits, u32 digit) {
-        double estimate = (leading(t) * (double)(1u << bits) + digit * unit) / leading_n;
+        double estimate = (leading(t) * (double)(1u << bits) + digit * unit) * reciprocal;
         u32 quotient = (u32)estimate;
         quotient -= quotient != 0;
         u64 product = 0;

@@ -65,13 +65,6 @@ DEVICE u32 warp_bits(bool bit) { return __ballot_sync(0xffffffffu, bit); }
 // Memory written by a thread of the warp is seen by the others after this.
 DEVICE void warp_barrier() { __syncwarp(); }
 
-// Ends a basic block. The assembler schedules within blocks, and in a long one it puts off the counting
-// of carries until the predicates run out, then packs and unpacks them at great cost. The condition is
-// never true, but only the host knows; it is another one at every place, so that none is left out.
-DEVICE void end_block(u32 place) {
-    if (gridDim.y == 2 + place) asm volatile("trap;");
-}
-
 #endif
 
 DEVICE u64 from_thread(u64 value, u32 source, u32 width) {
@@ -93,7 +86,7 @@ DEVICE u32 mask_of(u32 bit) { return 0u - bit; }
 // `b` if the mask is all ones, `a` if it is zero.
 DEVICE u32 blend(u32 mask, u32 a, u32 b) { return a ^ (mask & (a ^ b)); }
 
-// Minimum that the compiler cannot turn into a branch of interest; both arguments are public.
+// The smaller of two public numbers.
 DEVICE u32 smaller(u32 a, u32 b) { return a < b ? a : b; }
 
 // Four words, moved at once.

@@ -250,4 +250,3 @@ DEVICE uint32_t warp_bits(bool bit) {
     return bits;
 }
 DEVICE void warp_barrier() { emulator::arrive(0); }
-DEVICE void end_block(uint32_t) {}

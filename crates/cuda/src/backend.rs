@@ -203,7 +203,9 @@ impl Cuda {
     /// `a^b mod N` with secret exponents and bases.
     pub fn pow(&self, job: &Job<'_>) -> Result<Run> {
         let masked = !self.settings.direct_tables;
-        let choice = self.choice_for(Op::Pow, job, job.b.bits())?;
+        // Tables that are not read whole have the times and windows of public exponents.
+        let reads = if masked { Op::Pow } else { Op::PowVartime };
+        let choice = self.choice_for(reads, job, job.b.bits())?;
         let exponent_bits = u32::try_from(job.b.bits()).unwrap_or(u32::MAX);
         self.run(choice.variant, Task::Power { masked, exponent_bits, window: choice.window }, job)
     }
