@@ -16,6 +16,7 @@ pub mod operand;
 pub mod plan;
 pub mod radix;
 pub mod reference;
+pub mod rns;
 pub mod window;
 
 pub use batch::{Batch, BatchView};

@@ -1,0 +1,245 @@
+//! A pair of bases with everything that depends on them alone.
+
+use super::primes::{LARGEST_FACTOR, downwards};
+use super::{Bounds, Channel, Matrix, MixedRadix, Quotient, words};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// Channels come in groups, one channel for each thread that shares a row of a matrix product.
+pub const GROUP: usize = 4;
+
+/// Largest factors h to try: with more channels the sums of the extensions are longer, and smaller
+/// primes leave more room for them.
+const FACTORS: [u32; 6] = [LARGEST_FACTOR, 20_000, 18_500, 17_000, 15_500, 14_000];
+
+/// The longest moduli there are bases for. Above, other families are faster anywhere.
+pub const MAX_BITS: usize = 8_448;
+
+/// Two bases A and B of n primes each.
+///
+/// B has the n largest primes and A those below: its products are reduced in A, where the ranges
+/// are tighter, and values must stay further below B than below A.
+#[derive(Debug)]
+pub struct Bases {
+    a: Vec<Channel>,
+    b: Vec<Channel>,
+    product_a: Vec<u32>,
+    product_b: Vec<u32>,
+    a_to_b: Matrix,
+    b_to_a: Matrix,
+    bounds: Bounds,
+    capacity: usize,
+    combine: Vec<u32>,
+    quotient_factors: Vec<u32>,
+    modulus_factors: Vec<u32>,
+    cofactor_inverses: Vec<u32>,
+    mixed_radix_a: MixedRadix,
+    mixed_radix_b: MixedRadix,
+}
+
+impl Bases {
+    /// The smallest bases for odd moduli of at most `bits` bits, computed once. `None` if there are
+    /// none, above [`MAX_BITS`].
+    #[must_use]
+    pub fn for_bits(bits: usize) -> Option<Arc<Self>> {
+        if bits > MAX_BITS {
+            return None;
+        }
+        // No prime has 31 bits, so that there are none smaller than where this begins.
+        let fewest = bits.div_ceil(31).next_multiple_of(GROUP).max(GROUP);
+        (fewest..).step_by(GROUP).find_map(|channels| match Self::with_channels(channels) {
+            Some(bases) if bases.capacity >= bits => Some(Some(bases)),
+            Some(_) => None,
+            None => Some(None),
+        })?
+    }
+
+    /// The bases of n channels, computed once. `None` unless n is a multiple of [`GROUP`] and every
+    /// inequality holds.
+    #[must_use]
+    pub fn with_channels(channels: usize) -> Option<Arc<Self>> {
+        static KNOWN: OnceLock<Mutex<BTreeMap<usize, Option<Arc<Bases>>>>> = OnceLock::new();
+        if channels == 0 || !channels.is_multiple_of(GROUP) || channels > MAX_BITS / 29 {
+            return None;
+        }
+        let known = KNOWN.get_or_init(Mutex::default);
+        if let Some(bases) = known.lock().unwrap_or_else(PoisonError::into_inner).get(&channels) {
+            return bases.clone();
+        }
+        // Not under the lock: others wait for no constants but their own.
+        let bases = FACTORS.iter().find_map(|&largest| Self::new(channels, largest)).map(Arc::new);
+        let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.entry(channels).or_insert(bases).clone()
+    }
+
+    fn new(channels: usize, largest_factor: u32) -> Option<Self> {
+        let mut primes = downwards(largest_factor).map(Channel::new);
+        let b: Vec<Channel> = primes.by_ref().take(channels).collect();
+        let a: Vec<Channel> = primes.take(channels).collect();
+        let (a_to_b, b_to_a) = (Matrix::new(&a, &b, true), Matrix::new(&b, &a, false));
+        let bounds = Bounds::new(&a, &b, &a_to_b, &b_to_a);
+        if a.len() < channels || !bounds.holds() {
+            return None;
+        }
+        let product_a = words::product(a.iter().map(|channel| channel.p));
+        let product_b = words::product(b.iter().map(|channel| channel.p));
+        let within = |product: &[u32], room: u128| {
+            let room = u32::try_from(room).ok()?;
+            // 2^bits <= product / room for the bits below its top one.
+            words::bit_length(&words::quotient(product, room)).checked_sub(1)
+        };
+        let capacity = within(&product_a, bounds.room_a)?.min(within(&product_b, bounds.room_b)?);
+        // B_i or A_j modulo its own prime, and B modulo those of A.
+        let own = |base: &[Channel], skipped: usize, channel: Channel| {
+            let others = base.iter().enumerate().filter(|&(index, _)| index != skipped);
+            others.fold(1, |product, (_, other)| channel.multiply(product, other.p))
+        };
+        let quotient_factors = b.iter().enumerate().map(|(i, channel)| {
+            channel.multiply(channel.invert(own(&b, i, *channel)), channel.radix_squared)
+        });
+        let quotient_factors = quotient_factors.collect();
+        let (mut combine, mut modulus_factors, mut cofactor_inverses) = (Vec::new(), Vec::new(), Vec::new());
+        for (j, channel) in a.iter().enumerate() {
+            let cofactor = own(&a, j, *channel);
+            let cofactor_inverse = channel.invert(cofactor);
+            let inverse_of_b = channel.invert(own(&b, b.len(), *channel));
+            combine.push(channel.multiply(channel.multiply(cofactor, inverse_of_b), channel.radix_squared));
+            modulus_factors
+                .push(channel.multiply(channel.multiply(cofactor_inverse, inverse_of_b), channel.radix));
+            cofactor_inverses.push(cofactor_inverse);
+        }
+        Some(Self {
+            mixed_radix_a: MixedRadix::new(&a),
+            mixed_radix_b: MixedRadix::new(&b),
+            a,
+            b,
+            product_a,
+            product_b,
+            a_to_b,
+            b_to_a,
+            bounds,
+            capacity,
+            combine,
+            quotient_factors,
+            modulus_factors,
+            cofactor_inverses,
+        })
+    }
+
+    /// Channels of each base: n.
+    #[must_use]
+    pub fn channels(&self) -> usize {
+        self.a.len()
+    }
+
+    /// Base A, which the state is kept in.
+    #[must_use]
+    pub fn a(&self) -> &[Channel] {
+        &self.a
+    }
+
+    /// Base B, whose product is Montgomery's R.
+    #[must_use]
+    pub fn b(&self) -> &[Channel] {
+        &self.b
+    }
+
+    /// The product of base A, little-endian words.
+    #[must_use]
+    pub fn product_a(&self) -> &[u32] {
+        &self.product_a
+    }
+
+    /// The product of base B, little-endian words.
+    #[must_use]
+    pub fn product_b(&self) -> &[u32] {
+        &self.product_b
+    }
+
+    /// `A_j = A / a_j`, little-endian words.
+    #[must_use]
+    pub fn cofactor_a(&self, channel: usize) -> Vec<u32> {
+        words::quotient(&self.product_a, self.a[channel].p)
+    }
+
+    /// Bits of the longest moduli: all bounds hold for any N below `2^capacity`. Numbers below
+    /// that may come in whatever N is.
+    #[must_use]
+    pub fn capacity_bits(&self) -> usize {
+        self.capacity
+    }
+
+    /// The first extension: words of A and the quotient to residues of B.
+    #[must_use]
+    pub fn a_to_b(&self) -> &Matrix {
+        &self.a_to_b
+    }
+
+    /// The second extension: words of B to residues of A, without a quotient.
+    #[must_use]
+    pub fn b_to_a(&self) -> &Matrix {
+        &self.b_to_a
+    }
+
+    /// The bounds.
+    #[must_use]
+    pub fn bounds(&self) -> &Bounds {
+        &self.bounds
+    }
+
+    /// The approximation of the first extension's quotient.
+    #[must_use]
+    pub fn quotient(&self) -> &Quotient {
+        &self.bounds.quotient
+    }
+
+    /// Whether `c0 + 2^8 c1` fits a word in every column, so that a sum folds in the short way.
+    #[must_use]
+    pub fn narrow_fold(&self) -> bool {
+        u32::try_from(self.bounds.low_sum).is_ok()
+    }
+
+    /// `C_j = A_j B^-1 2^64 mod a_j`.
+    #[must_use]
+    pub fn combine(&self) -> &[u32] {
+        &self.combine
+    }
+
+    /// `B_i^-1 2^64 mod b_i`; times `-N^-1` it is a constant of the modulus.
+    #[must_use]
+    pub fn quotient_factors(&self) -> &[u32] {
+        &self.quotient_factors
+    }
+
+    /// `B^-1 A_j^-1 2^32 mod a_j`; times N it is a constant of the modulus.
+    #[must_use]
+    pub fn modulus_factors(&self) -> &[u32] {
+        &self.modulus_factors
+    }
+
+    /// `A_j^-1 mod a_j`: takes a residue to its xi.
+    #[must_use]
+    pub fn cofactor_inverses(&self) -> &[u32] {
+        &self.cofactor_inverses
+    }
+
+    /// Exact conversion of residues of A.
+    #[must_use]
+    pub fn mixed_radix_a(&self) -> &MixedRadix {
+        &self.mixed_radix_a
+    }
+
+    /// Exact conversion of residues of B.
+    #[must_use]
+    pub fn mixed_radix_b(&self) -> &MixedRadix {
+        &self.mixed_radix_b
+    }
+}
+
+/// `2^(32 i) mod p` for the first `count` words of a number.
+#[must_use]
+pub fn powers_of_words(channel: Channel, count: usize) -> Vec<u32> {
+    std::iter::successors(Some(1), |&power| Some(channel.multiply(power, channel.radix)))
+        .take(count)
+        .collect()
+}

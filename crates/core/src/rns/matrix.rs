@@ -1,0 +1,124 @@
+//! The matrix of a base extension.
+//!
+//! Words xi of one base give `sum_i xi_i M_i - k M` modulo each prime of the other, where M is the
+//! product of the first base and `M_i = M / m_i`. A word enters as its four bytes, so that the
+//! matrix has four rows a word, `M_i 2^(16 + 8 byte) mod p`, and each column of entries is summed as
+//! four columns of bytes. The factor 2^16 goes away in [`Channel::fold`].
+//!
+//! Entries are canonical. Other representatives `entry + i p` have larger high bytes, which the
+//! ranges of the lazy residues depend on, and nearly the same low ones, as p is -1 modulo 2^16.
+//!
+//! The quotient k enters as one more word, of which two bytes are used.
+
+use super::Channel;
+
+/// Bytes of a word.
+pub const BYTES: usize = 4;
+/// Bytes of the quotient, which is below 2^16.
+pub const QUOTIENT_BYTES: usize = 2;
+
+/// The entries of a base extension.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Matrix {
+    words: usize,
+    quotient: bool,
+    /// Column after column; in a column word after word, byte after byte, the quotient last.
+    columns: Vec<Vec<u32>>,
+}
+
+/// The largest sums of a column of entries over words within given bounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sums {
+    /// The two low columns of bytes: `c0 + 2^8 c1`.
+    pub low: u64,
+    /// The two high columns: `c2 + 2^8 c3`.
+    pub high: u64,
+}
+
+impl Matrix {
+    /// The extension from one base to another, with rows for the quotient or without.
+    #[must_use]
+    pub fn new(from: &[Channel], to: &[Channel], quotient: bool) -> Self {
+        let column = |channel: &Channel| {
+            let mut column = cofactors(from, *channel);
+            if quotient {
+                let product = from.iter().fold(1, |product, source| channel.multiply(product, source.p));
+                column.push(channel.p - product);
+            }
+            let mut entries: Vec<u32> = Vec::with_capacity(BYTES * column.len());
+            for (word, cofactor) in column.into_iter().enumerate() {
+                let bytes = if word < from.len() { BYTES } else { QUOTIENT_BYTES };
+                let mut entry = channel.multiply(cofactor, 1 << 16);
+                for _ in 0..bytes {
+                    entries.push(entry);
+                    entry = channel.multiply(entry, 1 << 8);
+                }
+            }
+            entries
+        };
+        Self { words: from.len(), quotient, columns: to.iter().map(column).collect() }
+    }
+
+    /// Words of the first base, without the quotient.
+    #[must_use]
+    pub fn words(&self) -> usize {
+        self.words
+    }
+
+    /// Whether there are rows for the quotient.
+    #[must_use]
+    pub fn has_quotient(&self) -> bool {
+        self.quotient
+    }
+
+    /// The entry of a byte of a word in the column of a channel, canonical; the word behind the last
+    /// is the quotient.
+    #[must_use]
+    pub fn entry(&self, word: usize, byte: usize, channel: usize) -> u32 {
+        self.columns[channel][BYTES * word + byte]
+    }
+
+    /// The column of a channel: word after word, byte after byte, the quotient's two bytes last.
+    #[must_use]
+    pub fn column(&self, channel: usize) -> &[u32] {
+        &self.columns[channel]
+    }
+
+    /// `sum_i byte_i entry_i` of a column, for words and, where there is one, the quotient.
+    #[must_use]
+    pub fn total(&self, channel: usize, words: &[u32], quotient: u32) -> u64 {
+        let bytes = words.iter().chain([&quotient]).flat_map(|word| word.to_le_bytes());
+        // At most 2^8 2^32 each, so that there is room for 2^24 of them.
+        self.columns[channel].iter().zip(bytes).map(|(&entry, byte)| u64::from(entry) * u64::from(byte)).sum()
+    }
+
+    /// The largest sums of a column for words up to `words` and a quotient up to `quotient`.
+    #[must_use]
+    pub fn sums(&self, channel: usize, words: &[u64], quotient: u64) -> Sums {
+        let bytes = words.iter().map(|&word| largest_bytes(word)).chain([largest_bytes(quotient)]).flatten();
+        let mut sums = Sums { low: 0, high: 0 };
+        for (&entry, byte) in self.columns[channel].iter().zip(bytes) {
+            sums.low += u64::from(entry & 0xffff) * byte;
+            sums.high += u64::from(entry >> 16) * byte;
+        }
+        sums
+    }
+}
+
+/// The largest that each byte of a number up to `value` can be.
+fn largest_bytes(value: u64) -> [u64; BYTES] {
+    std::array::from_fn(|byte| (value >> (8 * byte)).min(0xff))
+}
+
+/// `M_i mod p` for each prime of a base, from the products of those before and behind it.
+fn cofactors(from: &[Channel], channel: Channel) -> Vec<u32> {
+    let mut cofactors = vec![1; from.len()];
+    for order in [Vec::from_iter(0..from.len()), Vec::from_iter((0..from.len()).rev())] {
+        let mut product = 1;
+        for index in order {
+            cofactors[index] = channel.multiply(cofactors[index], product);
+            product = channel.multiply(product, from[index].p);
+        }
+    }
+    cofactors
+}

@@ -1,0 +1,86 @@
+//! Kawamura's approximate quotient (Cox-Rower, Eurocrypt 2000), for lazy residues.
+//!
+//! `x = sum_j xi_j A_j - k A` with `0 <= x < A` means `sum_j xi_j / a_j = k + x / A`. The sum is
+//! approximated by `S / 2^F` with `S = sum_j (xi_j >> SHIFT) w_j` and `w_j` the rounded
+//! `2^(16 + F) / a_j`, and `k = floor(S / 2^F + 1/2)`. That is k exactly if
+//!
+//! * S is too small by at most 1/2: what the shifts cut off, and weights rounded down;
+//! * S is too large, weights rounded up, by less than `1/2 - x / A`.
+
+use super::Channel;
+
+/// Weights and precision of an approximation, with its error over words within given bounds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Quotient {
+    /// Bits of the sum behind the point: F.
+    pub precision: u32,
+    /// The weights w.
+    pub weights: Vec<u32>,
+    /// The largest quotient.
+    pub largest: u64,
+    /// The largest S with the half that is added to it.
+    pub largest_sum: u64,
+    /// By how much S may be too small, in units of 2^-64.
+    pub error_below: u128,
+    /// By how much S may be too large, in units of 2^-64.
+    pub error_above: u128,
+}
+
+/// Bits of a residue that are not looked at.
+pub const SHIFT: u32 = 16;
+
+/// One half in the units of errors.
+pub const HALF: u128 = 1 << 63;
+
+impl Quotient {
+    /// The approximation for words up to `largest` in the channels of a base, as precise as a sum
+    /// of 32 bits allows.
+    #[must_use]
+    pub fn new(base: &[Channel], largest: &[u64]) -> Self {
+        let weights = |precision: u32| -> Vec<u32> {
+            let round = |channel: &Channel| {
+                let p = u64::from(channel.p);
+                (((1u64 << (SHIFT + precision)) + p / 2) / p) as u32
+            };
+            base.iter().map(round).collect()
+        };
+        let largest_sum = |precision: u32| {
+            let terms = weights(precision).into_iter().zip(largest);
+            terms.map(|(weight, &word)| (word >> SHIFT) * u64::from(weight)).sum::<u64>()
+                + (1 << (precision - 1))
+        };
+        let fits = |precision: &u32| largest_sum(*precision) <= u64::from(u32::MAX);
+        let precision = (1..32).rev().find(fits).unwrap_or(1);
+        let weights = weights(precision);
+        let (mut below, mut above, mut sum) = (0, 0, 0u128);
+        for ((channel, &weight), &word) in base.iter().zip(&weights).zip(largest) {
+            let p = u128::from(channel.p);
+            // weight / 2^F - 2^SHIFT / p is excess / (p 2^F), times the bits that are looked at.
+            let excess = i128::from(weight) * i128::from(channel.p) - (1i128 << (SHIFT + precision));
+            let error = ((excess.unsigned_abs() * u128::from(word >> SHIFT)) << (64 - precision)).div_ceil(p);
+            if excess > 0 {
+                above += error
+            } else {
+                below += error
+            }
+            below += ((1u128 << SHIFT << 64) - (1 << 64)).div_ceil(p);
+            sum += (u128::from(word) << 64).div_ceil(p);
+        }
+        Self {
+            precision,
+            weights,
+            largest: (sum >> 64) as u64,
+            largest_sum: largest_sum(precision),
+            error_below: below,
+            error_above: above,
+        }
+    }
+
+    /// The quotient of some residues.
+    #[must_use]
+    pub fn of(&self, residues: &[u32]) -> u32 {
+        let half = 1 << (self.precision - 1);
+        let terms = residues.iter().zip(&self.weights).map(|(&residue, &weight)| (residue >> SHIFT) * weight);
+        (terms.sum::<u32>() + half) >> self.precision
+    }
+}
