@@ -125,18 +125,31 @@ pub const fn inverse_of_odd(word: u64) -> u64 {
 
 /// Reads a big-endian octet string into limbs long enough to hold it.
 pub fn copy_be_bytes(bytes: &[u8], out: &mut [u64]) {
-    out.fill(0);
-    for (place, &byte) in bytes.iter().rev().enumerate() {
-        if let Some(limb) = out.get_mut(place / 8) {
-            *limb |= u64::from(byte) << (8 * (place % 8));
-        }
-    }
+    let (head, words) = bytes.as_rchunks::<8>();
+    let top = head.iter().fold(0, |limb, &byte| limb << 8 | u64::from(byte));
+    let words = words.iter().rev().map(|word| u64::from_be_bytes(*word));
+    let mut limbs = words.chain(std::iter::once(top)).chain(std::iter::repeat(0));
+    out.fill_with(|| limbs.next().unwrap_or(0));
 }
 
-/// Writes the low `len` octets of a number, most significant first.
+/// Writes the low octets of a number, as many as there is room for, most significant first.
+pub fn write_be_bytes(value: &[u64], out: &mut [u8]) {
+    let (head, words) = out.as_rchunks_mut::<8>();
+    let mut limbs = value.iter().copied().chain(std::iter::repeat(0));
+    let mut next = || limbs.next().unwrap_or(0);
+    for word in words.iter_mut().rev() {
+        *word = next().to_be_bytes();
+    }
+    let top = next().to_be_bytes();
+    head.copy_from_slice(&top[8 - head.len()..]);
+}
+
+/// The low `len` octets of a number, most significant first.
 #[must_use]
 pub fn to_be_bytes(value: &[u64], len: usize) -> Vec<u8> {
-    (0..len).rev().map(|place| bits_at(value, 8 * place, 8) as u8).collect()
+    let mut bytes = vec![0; len];
+    write_be_bytes(value, &mut bytes);
+    bytes
 }
 
 #[cfg(test)]
@@ -191,5 +204,25 @@ mod tests {
         assert_eq!((bit_length(&[]), bit_length(&[0, 0]), bit_length(&[0, 1])), (0, 0, 65));
         assert_eq!((trailing_zeros(&[0, 4]), trailing_zeros(&[0])), (Some(66), None));
         assert_eq!(to_be_bytes(&[0x0102], 3), [0, 1, 2]);
+    }
+
+    #[test]
+    fn octets_and_limbs_round_trip_at_every_length() {
+        let bytes: Vec<u8> = (1..=40).collect();
+        for len in 0..=40 {
+            let mut limbs = [u64::MAX; 6];
+            copy_be_bytes(&bytes[..len], &mut limbs);
+            for place in 0..48 {
+                let expected = if place < len { bytes[len - 1 - place] } else { 0 };
+                assert_eq!(bits_at(&limbs, 8 * place, 8), u64::from(expected));
+            }
+            assert_eq!(to_be_bytes(&limbs, len), bytes[..len]);
+            assert_eq!(to_be_bytes(&limbs, len + 11)[..11], [0; 11]);
+        }
+        // What does not fit is cut off on either side.
+        let mut low = [0];
+        copy_be_bytes(&bytes[..11], &mut low);
+        assert_eq!(low, [0x0405_0607_0809_0a0b]);
+        assert_eq!(to_be_bytes(&[0x0102_0304], 3), [2, 3, 4]);
     }
 }

@@ -63,18 +63,30 @@ impl Modulus {
         self.inner.bits
     }
 
+    /// Whether two are clones of one, and share their constants.
+    #[must_use]
+    pub fn is_clone_of(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.inner, &other.inner)
+    }
+
+    /// The constants of type `T`, if they were computed before.
+    #[must_use]
+    pub fn known_constants<T: Any + Send + Sync>(&self) -> Option<Arc<T>> {
+        let lock = self.inner.constants.lock().unwrap_or_else(PoisonError::into_inner);
+        lock.get(&TypeId::of::<T>()).cloned()?.downcast().ok()
+    }
+
     /// The constants of type `T`, computed by `make` at first use and shared from then on.
     ///
     /// A backend gives each kind of constants its own type. Two threads that come first at the
     /// same time may both compute; one result is kept.
     pub fn constants<T: Any + Send + Sync>(&self, make: impl FnOnce(&Self) -> T) -> Arc<T> {
-        let lock = || self.inner.constants.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = lock().get(&TypeId::of::<T>()).cloned();
-        let shared = known.unwrap_or_else(|| {
+        self.known_constants().unwrap_or_else(|| {
             let made: Arc<dyn Any + Send + Sync> = Arc::new(make(self));
-            lock().entry(TypeId::of::<T>()).or_insert(made).clone()
-        });
-        shared.downcast().expect("constants are stored under their own type")
+            let mut lock = self.inner.constants.lock().unwrap_or_else(PoisonError::into_inner);
+            let shared = lock.entry(TypeId::of::<T>()).or_insert(made).clone();
+            shared.downcast().expect("constants are stored under their own type")
+        })
     }
 }
 
@@ -99,9 +111,12 @@ mod tests {
     #[test]
     fn constants_are_made_once_per_type() {
         let modulus = Modulus::new(&[7]).unwrap();
+        assert_eq!(modulus.known_constants::<u32>(), None);
         let first = modulus.constants(|m| m.bits() as u32);
+        assert_eq!(modulus.known_constants(), Some(first.clone()));
         let again = modulus.clone().constants::<u32>(|_| panic!("made twice"));
         assert_eq!(*first, *again);
         assert_eq!(*modulus.constants(|_| "another type"), "another type");
+        assert!(modulus.is_clone_of(&modulus.clone()) && !modulus.is_clone_of(&Modulus::new(&[7]).unwrap()));
     }
 }

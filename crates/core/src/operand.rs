@@ -70,6 +70,9 @@ pub enum Moduli<'a> {
     Each(BatchView<'a>),
     /// One modulus for all items, its constants computed once.
     Shared(&'a Modulus),
+    /// A modulus for each item, whose constants are kept from call to call; items may have the same
+    /// one. Items with one modulus are best kept together.
+    Prepared(&'a [&'a Modulus]),
 }
 
 impl<'a> Moduli<'a> {
@@ -79,6 +82,7 @@ impl<'a> Moduli<'a> {
         match self {
             Self::Each(view) => view.bits(),
             Self::Shared(modulus) => modulus.bits(),
+            Self::Prepared(moduli) => moduli.iter().map(|modulus| modulus.bits()).max().unwrap_or(1),
         }
     }
 
@@ -88,6 +92,7 @@ impl<'a> Moduli<'a> {
         match self {
             Self::Each(view) => Some(view.len()),
             Self::Shared(_) => None,
+            Self::Prepared(moduli) => Some(moduli.len()),
         }
     }
 
@@ -103,6 +108,7 @@ impl<'a> Moduli<'a> {
         match self {
             Self::Each(view) => view.get(index),
             Self::Shared(modulus) => modulus.value(),
+            Self::Prepared(moduli) => moduli[index].value(),
         }
     }
 }
@@ -122,5 +128,11 @@ impl<'a> From<BatchView<'a>> for Moduli<'a> {
 impl<'a> From<&'a Modulus> for Moduli<'a> {
     fn from(modulus: &'a Modulus) -> Self {
         Self::Shared(modulus)
+    }
+}
+
+impl<'a> From<&'a [&'a Modulus]> for Moduli<'a> {
+    fn from(moduli: &'a [&'a Modulus]) -> Self {
+        Self::Prepared(moduli)
     }
 }

@@ -7,7 +7,7 @@ use crate::path::{Path, with_kernel};
 use crate::remainder::{self, Scratch};
 use crate::rows::Rows;
 use crate::{cost, lanes, pow};
-use modmill_core::{Backend, Batch, Error, Family, Isa, Job, Moduli, Op, Operand, Plan, radix};
+use modmill_core::{Backend, Batch, Error, Family, Isa, Job, Moduli, Modulus, Op, Operand, Plan, radix};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -248,20 +248,22 @@ impl Cpu {
             Moduli::Shared(modulus) => {
                 Some(modulus.constants(|modulus| Domain::new(token, modulus.bits(), &[modulus.value()])))
             }
-            Moduli::Each(_) => None,
+            Moduli::Each(_) | Moduli::Prepared(_) => None,
         };
         let group = |work: &mut Workspace, (items, out): (&[usize], &mut [u64])| {
-            let own;
-            let domain = match &shared {
-                Some(domain) => domain,
-                None => {
+            let domain = match (&shared, job.moduli) {
+                (Some(domain), _) => domain.clone(),
+                (None, Moduli::Prepared(moduli)) => {
+                    let moduli: Vec<&Modulus> = items.iter().map(|&item| moduli[item]).collect();
+                    Domain::prepared(token, job.bits, &moduli)
+                }
+                (None, _) => {
                     let moduli: Vec<&[u64]> = items.iter().map(|&item| job.moduli.get(item)).collect();
-                    own = Domain::new(token, job.bits, &moduli);
-                    &own
+                    Arc::new(Domain::new(token, job.bits, &moduli))
                 }
             };
             let mut x = std::mem::take(&mut work.x);
-            compute(domain, items, work, &mut x);
+            compute(&domain, items, work, &mut x);
             domain.store(&mut x, out, stride, work);
             work.x = x;
         };

@@ -6,7 +6,9 @@
 use crate::kernel::Kernel;
 use crate::lanes;
 use crate::rows::Rows;
-use modmill_core::{limbs, radix};
+use modmill_core::{Modulus, limbs, radix};
+use std::marker::PhantomData;
+use std::sync::Arc;
 use zeroize::Zeroizing;
 
 /// Arithmetic modulo `LANES` odd numbers of at least 3.
@@ -20,6 +22,13 @@ pub struct Domain<K: Kernel> {
     one: Rows,
     /// R^2 mod N: a product with it enters the domain.
     entry: Rows,
+}
+
+/// What a domain has in the lane of one modulus, kept with that modulus.
+struct Column<K> {
+    digits: usize,
+    words: Rows,
+    kernel: PhantomData<K>,
 }
 
 /// Working memory for one thread in one domain.
@@ -74,8 +83,66 @@ impl<K: Kernel> Domain<K> {
             twice.iter_mut().skip(lane).step_by(K::LANES).for_each(|digit| *digit = 0);
         }
         let kernel = K::new(token, &modulus);
-        let (one, entry) = Self::constants(&kernel, moduli, &mut limbs);
+        let (one, entry) = Self::unity(&kernel, moduli, &mut limbs);
         Self { kernel, modulus, twice, one, entry }
+    }
+
+    /// As [`Domain::new`], for moduli of as many limbs each that remember from call to call what was
+    /// computed for them.
+    #[must_use]
+    pub fn prepared(token: K::Token, bits: usize, moduli: &[&Modulus]) -> Arc<Self> {
+        let (first, digits) = (moduli[0], Self::digits_for(bits));
+        if moduli.iter().all(|modulus| modulus.is_clone_of(first)) && Self::digits_for(first.bits()) == digits
+        {
+            return first.constants(|modulus| Self::new(token, modulus.bits(), &[modulus.value()]));
+        }
+        let columns: Vec<_> = moduli.iter().map(|modulus| modulus.known_constants::<Column<K>>()).collect();
+        let fits = |column: &Option<Arc<Column<K>>>| column.as_ref().is_some_and(|it| it.digits == digits);
+        if columns.iter().all(fits) {
+            let mut domain = Self::blank(token, digits);
+            for lane in 0..K::LANES {
+                if let Some(column) = &columns[lane.min(columns.len() - 1)] {
+                    domain.write_lane(lane, column);
+                }
+            }
+            return Arc::new(domain);
+        }
+        let values: Vec<&[u64]> = moduli.iter().map(|modulus| modulus.value()).collect();
+        let mut domain = Self::new(token, bits, &values);
+        for (lane, (modulus, column)) in moduli.iter().zip(&columns).enumerate() {
+            if column.is_none() && Self::digits_for(modulus.bits()) == digits {
+                modulus.constants(|_| domain.read_lane(lane));
+            }
+        }
+        Arc::new(domain)
+    }
+
+    fn blank(token: K::Token, digits: usize) -> Self {
+        let rows = || Rows::zeros(digits * K::LANES);
+        let kernel = K::blank(token, digits);
+        Self { kernel, modulus: rows(), twice: rows(), one: rows(), entry: rows() }
+    }
+
+    /// Everything that depends on the moduli.
+    fn constants(&mut self) -> Vec<&mut [u64]> {
+        let own = [&mut self.modulus, &mut self.twice, &mut self.one, &mut self.entry];
+        own.into_iter().map(|rows| &mut rows[..]).chain(self.kernel.constants()).collect()
+    }
+
+    fn read_lane(&mut self, lane: usize) -> Column<K> {
+        let digits = self.kernel.digits();
+        let constants = self.constants();
+        let len = constants.iter().map(|rows| rows.len() / K::LANES).sum();
+        let mut words = Rows::zeros(len);
+        let column = constants.iter().flat_map(|rows| rows.iter().skip(lane).step_by(K::LANES));
+        words.iter_mut().zip(column).for_each(|(to, from)| *to = *from);
+        Column { digits, words, kernel: PhantomData }
+    }
+
+    fn write_lane(&mut self, lane: usize, column: &Column<K>) {
+        let constants = self.constants();
+        let lane = constants.into_iter().flat_map(|rows| rows.iter_mut().skip(lane).step_by(K::LANES));
+        lane.zip(column.words.iter()).for_each(|(to, from)| *to = *from);
     }
 
     /// Words that hold the limbs of a number of so many digits, in every lane.
@@ -91,7 +158,7 @@ impl<K: Kernel> Domain<K> {
     /// binary digits of `log2 R` lead to `2^(log2 R) = R` in Montgomery form, which is R^2. Each
     /// squaring squares the excess over N relative to R, so that after these five or more of
     /// them the result is below 2.1 N whatever the size of N.
-    fn constants(kernel: &K, moduli: &[&[u64]], limbs: &mut [u64]) -> (Rows, Rows) {
+    fn unity(kernel: &K, moduli: &[&[u64]], limbs: &mut [u64]) -> (Rows, Rows) {
         let bits = K::WIDTH as usize * kernel.digits();
         let words = bits.div_ceil(64);
         let mut complements = Zeroizing::new(Vec::with_capacity(moduli.len() * words));

@@ -46,6 +46,13 @@ pub trait Kernel: Sized + Send + Sync + 'static {
     /// Digits per number.
     fn digits(&self) -> usize;
 
+    /// A kernel for numbers of `digits` digits whose [`Kernel::constants`] are yet to be written.
+    fn blank(token: Self::Token, digits: usize) -> Self;
+
+    /// Everything that [`Kernel::new`] derived from the moduli, in the layout above: lane l depends on
+    /// the modulus of lane l alone, so that lanes can be taken from other kernels with as many digits.
+    fn constants(&mut self) -> Vec<&mut [u64]>;
+
     /// Words of scratch space that [`Kernel::multiply`] and [`Kernel::square`] need.
     fn scratch_words(digits: usize) -> usize;
 

@@ -13,7 +13,7 @@ pub(crate) fn add_rows<const R: usize>(sum: &mut [u64], rows: &[u64; R], b: &[u6
 }
 
 /// `out <- a b`, as long as both factors together.
-pub(crate) fn product(a: &[u64], b: &[u64], out: &mut [u64]) {
+pub fn product(a: &[u64], b: &[u64], out: &mut [u64]) {
     karatsuba::product(a, b, out);
 }
 

@@ -41,34 +41,43 @@ impl<S: Leaves> Kernel for Wide<S> {
     type Token = S::Token;
 
     fn new(token: S::Token, moduli: &[u64]) -> Self {
-        let digits = moduli.len() / S::LANES;
+        let mut kernel = Self::blank(token, moduli.len() / S::LANES);
+        S::convert(token, moduli, &mut kernel.modulus);
+        kernel.inverse = negated_inverse::<S>(moduli, kernel.digits.min(S::BLOCK));
+        if kernel.digits > S::BLOCK {
+            kernel.fold = kernel.inverse_power(S::BLOCK);
+            kernel.fold_first = kernel.inverse_power(kernel.digits % S::BLOCK);
+        }
+        kernel
+    }
+
+    fn blank(token: S::Token, digits: usize) -> Self {
         let () = Self::SUMS_FIT;
         assert!(digits <= Self::MAX_DIGITS);
-        let mut modulus = Rows::zeros(moduli.len());
-        S::convert(token, moduli, &mut modulus);
-        let block = digits.min(S::BLOCK);
-        let inverse = negated_inverse::<S>(moduli, block);
+        let rows = |digits: usize| Rows::zeros(digits * S::LANES);
+        let has_folds = digits > S::BLOCK;
         let mut kernel = Self {
             token,
             digits,
-            modulus,
-            inverse,
-            fold_first: Rows::zeros(0),
-            fold: Rows::zeros(0),
+            modulus: rows(digits),
+            inverse: rows(digits.min(S::BLOCK)),
+            fold_first: rows(if has_folds && !digits.is_multiple_of(S::BLOCK) { digits } else { 0 }),
+            fold: rows(if has_folds { digits } else { 0 }),
             product_start: Vec::new(),
             square_start: Vec::new(),
             last_start: Vec::new(),
         };
-        if digits > S::BLOCK {
-            kernel.fold = kernel.inverse_power(S::BLOCK);
-            kernel.fold_first = kernel.inverse_power(digits % S::BLOCK);
-        }
         kernel.set_starts();
         kernel
     }
 
     fn digits(&self) -> usize {
         self.digits
+    }
+
+    fn constants(&mut self) -> Vec<&mut [u64]> {
+        let rows = [&mut self.modulus, &mut self.inverse, &mut self.fold_first, &mut self.fold];
+        rows.into_iter().map(|rows| &mut rows[..]).collect()
     }
 
     fn scratch_words(digits: usize) -> usize {

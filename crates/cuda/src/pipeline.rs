@@ -42,13 +42,28 @@ struct Slot {
 /// Numbers of the job, `width` limbs of each.
 #[derive(Clone, Copy)]
 struct Source<'a> {
-    operand: Operand<'a>,
+    origin: Origin<'a>,
     width: usize,
+}
+
+#[derive(Clone, Copy)]
+enum Origin<'a> {
+    Operand(Operand<'a>),
+    Moduli(Moduli<'a>),
+}
+
+impl Origin<'_> {
+    fn get(&self, item: usize) -> &[u64] {
+        match self {
+            Self::Operand(operand) => operand.get(item),
+            Self::Moduli(moduli) => moduli.get(item),
+        }
+    }
 }
 
 impl Source<'_> {
     fn is_shared(&self) -> bool {
-        matches!(self.operand, Operand::Shared { .. })
+        matches!(self.origin, Origin::Operand(Operand::Shared { .. }) | Origin::Moduli(Moduli::Shared(_)))
     }
 
     /// Limbs for so many items.
@@ -60,7 +75,7 @@ impl Source<'_> {
         let width = self.width.max(1);
         let items = if self.is_shared() { &items[..1] } else { items };
         rows.par_chunks_mut(width).zip(items).with_min_len(LEAST / width + 1).for_each(|(row, &item)| {
-            let number = self.operand.get(item);
+            let number = self.origin.get(item);
             let common = number.len().min(width);
             row[..common].copy_from_slice(&number[..common]);
             row[common..].fill(0);
@@ -117,16 +132,12 @@ impl<'a> Pipeline<'a> {
         let contents = task.contents();
         let width = |operand: Operand<'_>| operand.bits().div_ceil(64);
         let limbs = job.bits.div_ceil(64);
-        let moduli = match job.moduli {
-            Moduli::Each(view) => Operand::Each(view),
-            Moduli::Shared(modulus) => Operand::Shared { bits: job.bits, value: modulus.value() },
-        };
         let nothing = Operand::Shared { bits: 0, value: &[] };
         let b = if matches!(task, Task::Square) { nothing } else { job.b };
         let operands = [
-            Source { operand: job.a, width: width(job.a) },
-            Source { operand: b, width: width(b) },
-            Source { operand: moduli, width: limbs },
+            Source { origin: Origin::Operand(job.a), width: width(job.a) },
+            Source { origin: Origin::Operand(b), width: width(b) },
+            Source { origin: Origin::Moduli(job.moduli), width: limbs },
         ];
         let input_limbs = operands.iter().map(|source| source.limbs(size)).sum::<usize>();
         let moduli_rows = if operands[2].is_shared() { 1 } else { size };

@@ -247,8 +247,8 @@ impl Engine {
         )
     }
 
-    /// Runs `work` on this engine's threads.
-    pub(crate) fn install<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+    /// Runs `work` on this engine's threads, where rayon's parallel iterators share it out.
+    pub fn install<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         self.backends.cpu.install(work)
     }
 

@@ -18,10 +18,10 @@ impl OddParts {
                 let shared = modulus.constants(|modulus| SharedOddPart(odd_part(modulus.value())));
                 Self::Shared(shared.0.clone())
             }
-            Moduli::Each(view) => {
-                let mut odd = Batch::zeros(view.bits(), view.len());
+            Moduli::Each(_) | Moduli::Prepared(_) => {
+                let mut odd = Batch::zeros(moduli.bits(), moduli.len().unwrap_or(0));
                 for &item in items {
-                    let value = view.get(item);
+                    let value = moduli.get(item);
                     let shift = limbs::trailing_zeros(value).unwrap_or(0);
                     limbs::shift_right(value, shift, odd.get_mut(item));
                 }

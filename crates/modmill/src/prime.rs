@@ -1,7 +1,8 @@
 //! Miller-Rabin as a batch.
 
 use crate::Engine;
-use modmill_core::{Batch, Error, MAX_BITS, Operand, limbs};
+use crate::engine::{check_widths, common_length};
+use modmill_core::{Batch, Error, Operand, limbs};
 use zeroize::Zeroizing;
 
 impl Engine {
@@ -11,28 +12,42 @@ impl Engine {
     /// The powers are constant-time in the candidates. How often two divides `n - 1`, and whether
     /// a candidate was composite, shows in the time.
     pub fn is_probable_prime(&self, candidates: &Batch, bases: &[u64]) -> Result<Vec<bool>, Error> {
-        if candidates.bits() > MAX_BITS {
-            return Err(Error::TooLong { what: "candidate", bits: candidates.bits(), limit: MAX_BITS });
-        }
-        let mut verdicts: Vec<bool> =
-            candidates.iter().map(|n| n.first().is_some_and(|low| low & 1 == 1)).collect();
-        // 0 and 1 are not prime, 2 is; 3 passes by itself below.
-        for (verdict, n) in verdicts.iter_mut().zip(candidates.iter()) {
-            match (limbs::bit_length(n), n.first()) {
-                (2, Some(2)) => *verdict = true,
-                (0 | 1, _) => *verdict = false,
-                _ => {}
-            }
-        }
-        for &base in bases {
-            let tested: Vec<usize> = (0..candidates.len())
-                .filter(|&item| verdicts[item] && candidates.get(item)[0] & 1 == 1)
-                .collect();
-            for (item, passed) in tested.iter().zip(self.miller_rabin_round(candidates, &tested, base)?) {
-                verdicts[*item] = passed;
-            }
+        let mut verdicts = could_be_prime(candidates)?;
+        for base in bases {
+            let base = Operand::Shared { bits: 64, value: std::slice::from_ref(base) };
+            self.miller_rabin_rounds(candidates, base, &mut verdicts)?;
         }
         Ok(verdicts)
+    }
+
+    /// Whether each candidate passes one Miller-Rabin round, to a base of its own or to one for all,
+    /// as [`Engine::is_probable_prime`].
+    pub fn miller_rabin<'a>(
+        &self,
+        candidates: &Batch,
+        bases: impl Into<Operand<'a>>,
+    ) -> Result<Vec<bool>, Error> {
+        let bases = bases.into();
+        common_length(&[("candidates", Some(candidates.len())), ("bases", bases.len())])?;
+        let mut verdicts = could_be_prime(candidates)?;
+        self.miller_rabin_rounds(candidates, bases, &mut verdicts)?;
+        Ok(verdicts)
+    }
+
+    /// Strikes out candidates that do not pass a round.
+    fn miller_rabin_rounds(
+        &self,
+        candidates: &Batch,
+        bases: Operand<'_>,
+        verdicts: &mut [bool],
+    ) -> Result<(), Error> {
+        let tested: Vec<usize> = (0..candidates.len())
+            .filter(|&item| verdicts[item] && candidates.get(item)[0] & 1 == 1)
+            .collect();
+        for (item, passed) in tested.iter().zip(self.miller_rabin_round(candidates, &tested, bases)?) {
+            verdicts[*item] = passed;
+        }
+        Ok(())
     }
 
     /// One round for odd candidates of at least 3.
@@ -40,7 +55,7 @@ impl Engine {
         &self,
         candidates: &Batch,
         tested: &[usize],
-        base: u64,
+        bases: Operand<'_>,
     ) -> Result<Vec<bool>, Error> {
         if tested.is_empty() {
             return Ok(Vec::new());
@@ -67,8 +82,11 @@ impl Engine {
             even[0] -= 1;
             limbs::shift_right(&even, twos(n), out);
         });
-        let base = [base];
-        let base = Operand::Shared { bits: 64, value: &base };
+        let mut picked = Batch::zeros(bases.bits(), if bases.len().is_some() { tested.len() } else { 0 });
+        for (index, &item) in tested.iter().enumerate().take(picked.len()) {
+            picked.get_mut(index).copy_from_slice(bases.get(item));
+        }
+        let base = if picked.is_empty() { bases } else { Operand::from(&picked) };
         let reduced = self.mul_mod(base, Operand::Shared { bits: 1, value: &[1] }, &moduli)?;
         let mut powers = self.pow(base, &odd_exponents, &moduli)?;
         let is_one = |value: &[u64]| value[0] == 1 && value[1..].iter().all(|&limb| limb == 0);
@@ -95,6 +113,17 @@ impl Engine {
     }
 }
 
+/// What can be said without a round: even numbers but 2 are not prime, nor are 0 and 1; 3 passes any.
+fn could_be_prime(candidates: &Batch) -> Result<Vec<bool>, Error> {
+    check_widths(&[("candidate", candidates.bits())])?;
+    let verdict = |n: &[u64]| match (limbs::bit_length(n), n.first()) {
+        (2, Some(2)) => true,
+        (0 | 1, _) => false,
+        (_, low) => low.is_some_and(|low| low & 1 == 1),
+    };
+    Ok(candidates.iter().map(verdict).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -118,5 +147,14 @@ mod tests {
         assert_eq!(engine.is_probable_prime(&candidates, &[2]).unwrap(), [true, true]);
         assert_eq!(engine.is_probable_prime(&candidates, &[3, 2, 5, 7]).unwrap(), [false, true]);
         assert_eq!(engine.is_probable_prime(&candidates, &[11]).unwrap(), [true, false]);
+    }
+    #[test]
+    fn every_candidate_may_have_its_own_base() {
+        let engine = Engine::new().unwrap();
+        let candidates = Batch::from_values([[2047u64], [2047], [8], [2], [7919]]);
+        let bases = Batch::from_values([[2u64], [3], [3], [3], [1234]]);
+        assert_eq!(engine.miller_rabin(&candidates, &bases).unwrap(), [true, false, false, true, true]);
+        let short = Batch::from_values([[2u64]]);
+        assert!(matches!(engine.miller_rabin(&candidates, &short), Err(Error::LengthMismatch { .. })));
     }
 }

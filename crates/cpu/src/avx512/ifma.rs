@@ -49,25 +49,33 @@ impl Kernel for Ifma {
     const FETCHED: Range<usize> = 32 << 10..128 << 10;
     type Token = Token;
 
-    fn new(_token: Token, moduli: &[u64]) -> Self {
-        let n = moduli.len() / LANES;
-        let mut modulus = Rows::zeros(n * LANES);
-        modulus.copy_from_slice(moduli);
-        let mut negated_inverse = Rows::zeros(LANES);
-        for (to, &low) in negated_inverse.iter_mut().zip(moduli) {
+    fn new(token: Token, moduli: &[u64]) -> Self {
+        let mut kernel = Self::blank(token, moduli.len() / LANES);
+        kernel.modulus.copy_from_slice(moduli);
+        for (to, &low) in kernel.negated_inverse.iter_mut().zip(moduli) {
             *to = inverse_of_odd(low).wrapping_neg() & MASK;
         }
-        let mut kernel = Self { n, modulus, negated_inverse, fold: Rows::zeros(n * LANES), long_fold: None };
         kernel.fold = kernel.negative_power(1);
-        if n >= karatsuba::FOLD {
-            let half = (n - 1) / 2;
+        if let Some((half, _)) = kernel.long_fold {
             kernel.long_fold = Some((half, kernel.negative_power(half)));
         }
         kernel
     }
 
+    fn blank(_token: Token, n: usize) -> Self {
+        let rows = || Rows::zeros(n * LANES);
+        let long_fold = (n >= karatsuba::FOLD).then(|| ((n - 1) / 2, rows()));
+        Self { n, modulus: rows(), negated_inverse: Rows::zeros(LANES), fold: rows(), long_fold }
+    }
+
     fn digits(&self) -> usize {
         self.n
+    }
+
+    fn constants(&mut self) -> Vec<&mut [u64]> {
+        let rows = [&mut self.modulus, &mut self.negated_inverse, &mut self.fold];
+        let long = self.long_fold.as_mut().map(|(_, rows)| rows);
+        rows.into_iter().chain(long).map(|rows| &mut rows[..]).collect()
     }
 
     fn scratch_words(digits: usize) -> usize {

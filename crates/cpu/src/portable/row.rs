@@ -38,8 +38,18 @@ impl Kernel for Row {
         }
     }
 
+    fn blank((): (), digits: usize) -> Self {
+        let limbs = || Zeroizing::new(vec![0; digits]);
+        Self { modulus: limbs(), negated_inverse: 0, wrap: limbs() }
+    }
+
     fn digits(&self) -> usize {
         self.modulus.len()
+    }
+
+    fn constants(&mut self) -> Vec<&mut [u64]> {
+        let inverse = std::slice::from_mut(&mut self.negated_inverse);
+        vec![&mut self.modulus[..], inverse, &mut self.wrap[..]]
     }
 
     fn scratch_words(digits: usize) -> usize {

@@ -28,6 +28,7 @@ pub(super) fn run(suite: &mut Suite<'_>) {
     }
     suite.case("shared factors of full products", shared_factors);
     suite.case("a modulus kept over many calls", kept_modulus);
+    suite.case("prepared moduli in changing company", prepared_moduli);
 }
 
 /// All ways to share or repeat two operands and the modulus.
@@ -138,6 +139,48 @@ fn kept_modulus(engine: &Engine) -> Outcome {
             let powers =
                 engine.pow(&batch, two.shared(0), &shared.clone()).map_err(|error| error.to_string())?;
             expect_same(&format!("round {round}"), &squares, &powers)?;
+        }
+    }
+    Ok(())
+}
+
+/// Moduli that keep their constants one by one: alone, all alike, in groups of lanes that change, and
+/// of lengths that differ within a limb, beside even ones and one.
+fn prepared_moduli(engine: &Engine) -> Outcome {
+    let mut rng = Rng::new(43_000);
+    for bits in [64, 130, 521, 1060] {
+        let mut numbers: Vec<BigUint> = (0..10).map(|_| rng.exact(bits) | BigUint::from(1u8)).collect();
+        numbers.extend([bits - 1, bits - 3, bits / 2].map(hard::ones));
+        numbers.extend([rng.exact(bits) << 3u8, BigUint::from(1u8)]);
+        let moduli: Result<Vec<Modulus>, _> =
+            numbers.iter().map(|number| Modulus::new(&number.to_u64_digits())).collect();
+        let moduli = moduli.map_err(|error| error.to_string())?;
+        for round in 0..6 {
+            // Everyone once, then one alone, then runs of equal ones, then anyone.
+            let items: Vec<usize> = match round {
+                0 => (0..moduli.len()).collect(),
+                1 => vec![3; COUNT],
+                2 => (0..COUNT).map(|item| item / 5).collect(),
+                _ => (0..COUNT).map(|_| rng.below(moduli.len())).collect(),
+            };
+            let chosen: Vec<&Modulus> = items.iter().map(|&item| &moduli[item]).collect();
+            let chosen = chosen.as_slice();
+            let a: Vec<BigUint> = items.iter().map(|_| hard::number(bits + 9, &mut rng)).collect();
+            let b: Vec<BigUint> = items.iter().map(|_| hard::number(40, &mut rng)).collect();
+            let (a_batch, b_batch) = (batch(&a), batch(&b));
+            let expect =
+                |what: &str, found: Result<Batch, modmill::Error>, expected: &dyn Fn(usize) -> BigUint| {
+                    let found = found.map_err(|error| error.to_string())?;
+                    let expected: Vec<BigUint> = (0..items.len()).map(expected).collect();
+                    super::check::expect(&[("a", &a), ("b", &b)], &expected, &found)
+                        .map_err(|error| format!("{what}, {bits} bits, round {round}: {error}"))
+                };
+            let modulus = |item: usize| &numbers[items[item]];
+            let power = |item: usize| oracle::pow(&a[item], &b[item], modulus(item));
+            let product = |item: usize| oracle::mul_mod(&a[item], &b[item], modulus(item));
+            expect("pow", engine.pow(&a_batch, &b_batch, chosen), &power)?;
+            expect("pow_vartime", engine.pow_vartime(&a_batch, &b_batch, chosen), &power)?;
+            expect("mul_mod", engine.mul_mod(&a_batch, &b_batch, chosen), &product)?;
         }
     }
     Ok(())
