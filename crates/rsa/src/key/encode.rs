@@ -1,0 +1,120 @@
+//! Keys to files.
+
+use super::{PrivateKey, PublicKey};
+use crate::KeyError;
+use crate::number;
+use pkcs1::{RsaPrivateKeyRef, RsaPublicKeyRef};
+use pkcs8::PrivateKeyInfoRef;
+use pkcs8::der::asn1::{BitStringRef, OctetStringRef, UintRef};
+use pkcs8::der::pem::LineEnding;
+use pkcs8::der::{Encode, SecretDocument};
+use pkcs8::spki::SubjectPublicKeyInfoRef;
+use zeroize::Zeroizing;
+
+/// What a document is called in PEM.
+const PRIVATE: &str = "PRIVATE KEY";
+const ENCRYPTED: &str = "ENCRYPTED PRIVATE KEY";
+const PKCS1_PRIVATE: &str = "RSA PRIVATE KEY";
+const PUBLIC: &str = "PUBLIC KEY";
+const PKCS1_PUBLIC: &str = "RSA PUBLIC KEY";
+
+fn failed(error: impl ToString) -> KeyError {
+    KeyError::Format(error.to_string())
+}
+
+fn pem(document: &SecretDocument, label: &'static str) -> Result<Zeroizing<String>, KeyError> {
+    document.to_pem(label, LineEnding::LF).map_err(failed)
+}
+
+fn document(der: Vec<u8>) -> Result<SecretDocument, KeyError> {
+    SecretDocument::try_from(der).map_err(failed)
+}
+
+impl PublicKey {
+    /// DER of PKCS #1.
+    pub fn to_pkcs1_der(&self) -> Result<Vec<u8>, KeyError> {
+        let exponent = self.exponent_bytes();
+        let key = RsaPublicKeyRef {
+            modulus: UintRef::new(self.modulus_bytes()).map_err(failed)?,
+            public_exponent: UintRef::new(&exponent).map_err(failed)?,
+        };
+        key.to_der().map_err(failed)
+    }
+
+    /// DER of a `SubjectPublicKeyInfo`.
+    pub fn to_der(&self) -> Result<Vec<u8>, KeyError> {
+        let key = self.to_pkcs1_der()?;
+        let subject_public_key = BitStringRef::from_bytes(&key).map_err(failed)?;
+        let info = SubjectPublicKeyInfoRef { algorithm: pkcs1::ALGORITHM_ID, subject_public_key };
+        info.to_der().map_err(failed)
+    }
+
+    /// PEM of a `SubjectPublicKeyInfo`: what most programs read.
+    pub fn to_pem(&self) -> Result<String, KeyError> {
+        Ok(pem(&document(self.to_der()?)?, PUBLIC)?.to_string())
+    }
+
+    /// PEM of PKCS #1.
+    pub fn to_pkcs1_pem(&self) -> Result<String, KeyError> {
+        Ok(pem(&document(self.to_pkcs1_der()?)?, PKCS1_PUBLIC)?.to_string())
+    }
+}
+
+impl PrivateKey {
+    /// DER of PKCS #1.
+    pub fn to_pkcs1_der(&self) -> Result<Zeroizing<Vec<u8>>, KeyError> {
+        let public = self.public_key();
+        let exponent = public.exponent_bytes();
+        let (p, q) = (self.p(), self.q());
+        let secrets = [self.exponent(), p.prime.value(), q.prime.value(), &p.exponent, &q.exponent];
+        let secrets = secrets.map(number::to_be_bytes);
+        let coefficient = number::to_be_bytes(self.coefficient());
+        let uint = |bytes| UintRef::new(bytes).map_err(failed);
+        let key = RsaPrivateKeyRef {
+            modulus: uint(public.modulus_bytes())?,
+            public_exponent: uint(&exponent)?,
+            private_exponent: uint(&secrets[0])?,
+            prime1: uint(&secrets[1])?,
+            prime2: uint(&secrets[2])?,
+            exponent1: uint(&secrets[3])?,
+            exponent2: uint(&secrets[4])?,
+            coefficient: uint(&coefficient)?,
+            other_prime_infos: None,
+        };
+        key.to_der().map(Zeroizing::new).map_err(failed)
+    }
+
+    /// PEM of PKCS #1.
+    pub fn to_pkcs1_pem(&self) -> Result<Zeroizing<String>, KeyError> {
+        pem(&document(self.to_pkcs1_der()?.to_vec())?, PKCS1_PRIVATE)
+    }
+
+    /// DER of PKCS #8.
+    pub fn to_der(&self) -> Result<Zeroizing<Vec<u8>>, KeyError> {
+        self.with_pkcs8(|info| info.to_der().map(Zeroizing::new).map_err(failed))
+    }
+
+    /// PEM of PKCS #8: what most programs read.
+    pub fn to_pem(&self) -> Result<Zeroizing<String>, KeyError> {
+        pem(&document(self.to_der()?.to_vec())?, PRIVATE)
+    }
+
+    /// DER of PKCS #8 under a password: scrypt and AES-256 in CBC mode.
+    pub fn to_encrypted_der(&self, password: &[u8]) -> Result<Vec<u8>, KeyError> {
+        self.with_pkcs8(|info| Ok(info.encrypt(password).map_err(failed)?.as_bytes().to_vec()))
+    }
+
+    /// PEM of the same.
+    pub fn to_encrypted_pem(&self, password: &[u8]) -> Result<String, KeyError> {
+        Ok(pem(&document(self.to_encrypted_der(password)?)?, ENCRYPTED)?.to_string())
+    }
+
+    fn with_pkcs8<T>(
+        &self,
+        write: impl FnOnce(PrivateKeyInfoRef<'_>) -> Result<T, KeyError>,
+    ) -> Result<T, KeyError> {
+        let key = self.to_pkcs1_der()?;
+        let octets = OctetStringRef::new(&key).map_err(failed)?;
+        write(PrivateKeyInfoRef::new(pkcs1::ALGORITHM_ID, octets))
+    }
+}

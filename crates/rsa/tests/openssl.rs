@@ -1,0 +1,203 @@
+//! What we sign and encrypt, the `openssl` program verifies and decrypts, and the other way round. Left
+//! out with a message where the program is not there.
+
+use modmill::Engine;
+use modmill_rsa::{
+    EncryptionScheme, Hash, Oaep, PrivateKey, Pss, PublicKey, Rsa, SaltLength, SignatureScheme, Sizes,
+};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const MESSAGE: &[u8] = b"a message of some length";
+
+/// A folder for the files of a conversation, if there is someone to talk to.
+struct Openssl {
+    folder: tempfile::TempDir,
+}
+
+impl Openssl {
+    fn find() -> Option<Self> {
+        let version = Command::new("openssl").arg("version").output();
+        match version {
+            Ok(output) if output.status.success() => {
+                println!("{}", String::from_utf8_lossy(&output.stdout).trim());
+                Some(Self { folder: tempfile::tempdir().unwrap() })
+            }
+            _ => {
+                println!("left out: there is no program openssl");
+                None
+            }
+        }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn write(&self, name: &str, contents: &[u8]) -> &Self {
+        std::fs::write(self.path(name), contents).unwrap();
+        self
+    }
+
+    fn read(&self, name: &str) -> Vec<u8> {
+        std::fs::read(self.path(name)).unwrap()
+    }
+
+    /// Runs the program in the folder; whether it succeeded.
+    fn succeeds(&self, arguments: &str) -> bool {
+        let output =
+            Command::new("openssl").args(arguments.split(' ')).current_dir(&self.folder).output().unwrap();
+        if !output.status.success() {
+            println!("openssl {arguments}: {}", String::from_utf8_lossy(&output.stderr));
+        }
+        output.status.success()
+    }
+
+    fn run(&self, arguments: &str) {
+        assert!(self.succeeds(arguments), "openssl {arguments}");
+    }
+
+    /// A key of theirs.
+    fn generate(&self, bits: usize, name: &str) -> PrivateKey {
+        self.run(&format!("genpkey -quiet -algorithm RSA -pkeyopt rsa_keygen_bits:{bits} -out {name}"));
+        PrivateKey::read(&self.read(name), None, Sizes::AllowSmall).unwrap()
+    }
+}
+
+/// Keys of lengths whose generation is quick enough for every run; the rest are for `--ignored`.
+const QUICK: [usize; 3] = [1024, 2048, 3072];
+const SLOW: [usize; 3] = [4096, 6144, 8192];
+
+fn converse(sizes: &[usize]) {
+    let Some(openssl) = Openssl::find() else { return };
+    let engine = Engine::new().unwrap();
+    for (index, &bits) in sizes.iter().enumerate() {
+        // Their keys and ours in turn.
+        let key = if index % 2 == 0 {
+            openssl.generate(bits, "key.pem")
+        } else {
+            let key = PrivateKey::generate(&engine, bits, Sizes::AllowSmall).unwrap();
+            openssl.write("key.pem", key.to_pem().unwrap().as_bytes());
+            key
+        };
+        assert_eq!(key.bits(), bits);
+        openssl.write("public.pem", key.public_key().to_pem().unwrap().as_bytes());
+        openssl.write("message", MESSAGE);
+        signatures(&openssl, &Rsa::new(&engine), &key);
+        encryption(&openssl, &Rsa::new(&engine).blinding(true), &key);
+    }
+}
+
+#[test]
+fn every_scheme_in_both_directions() {
+    converse(&QUICK);
+}
+
+#[test]
+#[ignore = "generates long keys, which takes a minute"]
+fn every_scheme_in_both_directions_with_long_keys() {
+    converse(&SLOW);
+}
+
+fn signatures(openssl: &Openssl, rsa: &Rsa<'_>, key: &PrivateKey) {
+    let pss = |hash, mask_hash, salt| SignatureScheme::Pss(Pss { hash, mask_hash, salt });
+    let hashes = [
+        Hash::Sha224,
+        Hash::Sha256,
+        Hash::Sha384,
+        Hash::Sha512,
+        Hash::Sha512_256,
+        Hash::Sha3_256,
+        Hash::Sha3_512,
+    ];
+    let mut schemes: Vec<(SignatureScheme, String)> = hashes
+        .map(|hash| (SignatureScheme::Pkcs1v15(hash), "-sigopt rsa_padding_mode:pkcs1".to_owned()))
+        .to_vec();
+    for (salt, option) in
+        [(SaltLength::Digest, "digest"), (SaltLength::Longest, "max"), (SaltLength::Bytes(7), "7")]
+    {
+        let options = format!("-sigopt rsa_padding_mode:pss -sigopt rsa_pss_saltlen:{option}");
+        schemes.push((pss(Hash::Sha256, Hash::Sha256, salt), options));
+    }
+    let options = "-sigopt rsa_padding_mode:pss -sigopt rsa_pss_saltlen:20 -sigopt rsa_mgf1_md:sha1";
+    schemes.push((pss(Hash::Sha384, Hash::Sha1, SaltLength::Bytes(20)), options.to_owned()));
+    for (scheme, options) in schemes {
+        let hash = scheme.hash();
+        let ours = rsa.sign(key, scheme, &[MESSAGE]).unwrap().remove(0).unwrap();
+        openssl.write("ours", &ours);
+        let verify = format!("dgst -{hash} {options} -verify public.pem -signature ours message");
+        openssl.run(&verify);
+        // That they would have noticed.
+        let mut wrong = ours.clone();
+        wrong[5] ^= 1;
+        openssl.write("ours", &wrong);
+        assert!(!openssl.succeeds(&verify));
+        openssl.run(&format!("dgst -{hash} {options} -sign key.pem -out theirs message"));
+        let theirs = openssl.read("theirs");
+        let verdicts =
+            rsa.verify(key.public_key(), scheme, &[MESSAGE, b"another"], &[&theirs, &theirs]).unwrap();
+        assert!(verdicts[0].is_ok() && verdicts[1].is_err(), "{scheme:?}");
+    }
+}
+
+fn encryption(openssl: &Openssl, rsa: &Rsa<'_>, key: &PrivateKey) {
+    let oaep = |hash, mask_hash, label| EncryptionScheme::Oaep(Oaep { hash, mask_hash, label });
+    let schemes = [
+        (EncryptionScheme::Pkcs1v15, "-pkeyopt rsa_padding_mode:pkcs1"),
+        (oaep(Hash::Sha1, Hash::Sha1, b""), "-pkeyopt rsa_padding_mode:oaep"),
+        (
+            oaep(Hash::Sha256, Hash::Sha256, b""),
+            "-pkeyopt rsa_padding_mode:oaep -pkeyopt rsa_oaep_md:sha256 -pkeyopt rsa_mgf1_md:sha256",
+        ),
+        (
+            oaep(Hash::Sha256, Hash::Sha1, b"label"),
+            "-pkeyopt rsa_padding_mode:oaep -pkeyopt rsa_oaep_md:sha256 -pkeyopt rsa_mgf1_md:sha1 \
+             -pkeyopt rsa_oaep_label:6c6162656c",
+        ),
+    ];
+    for (scheme, options) in schemes {
+        let ours = rsa.encrypt(key.public_key(), scheme, &[MESSAGE]).unwrap().remove(0).unwrap();
+        openssl.write("ours", &ours);
+        openssl.run(&format!("pkeyutl -decrypt -inkey key.pem {options} -in ours -out plain"));
+        assert_eq!(openssl.read("plain"), MESSAGE);
+        openssl.run(&format!("pkeyutl -encrypt -pubin -inkey public.pem {options} -in message -out theirs"));
+        let answer = rsa.decrypt(key, scheme, &[openssl.read("theirs")]).unwrap().remove(0);
+        assert_eq!(answer.unwrap()[..], *MESSAGE);
+    }
+}
+
+#[test]
+fn key_files_are_read_on_both_sides() {
+    let Some(openssl) = Openssl::find() else { return };
+    let key = openssl.generate(2048, "key.pem");
+    let same = |name: &str, password: Option<&[u8]>| {
+        let read = PrivateKey::read(&openssl.read(name), password, Sizes::Standard).unwrap();
+        assert_eq!(read.to_der().unwrap(), key.to_der().unwrap(), "{name}");
+    };
+    // Theirs, in every way they write it.
+    for (name, command) in [
+        ("pkcs8.der", "pkcs8 -topk8 -nocrypt -in key.pem -outform DER -out pkcs8.der"),
+        ("pkcs1.pem", "rsa -traditional -in key.pem -out pkcs1.pem"),
+        ("pkcs1.der", "rsa -traditional -in key.pem -outform DER -out pkcs1.der"),
+    ] {
+        openssl.run(command);
+        same(name, None);
+    }
+    for (name, options) in [("pbkdf2.pem", "-v2 aes-256-cbc -iter 5000"), ("scrypt.pem", "-scrypt")] {
+        openssl.run(&format!("pkcs8 -topk8 -in key.pem {options} -passout pass:secret -out {name}"));
+        same(name, Some(b"secret"));
+    }
+    openssl.run("rsa -in key.pem -pubout -out public.pem");
+    openssl.run("rsa -in key.pem -RSAPublicKey_out -outform DER -out public.der");
+    for name in ["public.pem", "public.der"] {
+        assert_eq!(PublicKey::read(&openssl.read(name), Sizes::Standard).unwrap(), *key.public_key());
+    }
+    // Ours.
+    openssl.write("ours", key.to_encrypted_pem(b"secret").unwrap().as_bytes());
+    openssl.run("pkey -in ours -passin pass:secret -check -noout");
+    openssl.write("ours", key.to_pkcs1_pem().unwrap().as_bytes());
+    openssl.run("rsa -in ours -check -noout");
+    openssl.write("ours", key.public_key().to_pkcs1_pem().unwrap().as_bytes());
+    openssl.run("rsa -RSAPublicKey_in -in ours -noout");
+    assert!(Path::new(&openssl.path("ours")).exists());
+}
