@@ -71,6 +71,8 @@ named! {
         Narrow = "narrow",
         /// 52-bit integer multiply-add in vector lanes (AVX-512 IFMA).
         Ifma = "ifma",
+        /// Residue number systems.
+        Rns = "rns",
     }
 }
 

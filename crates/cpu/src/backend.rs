@@ -6,7 +6,7 @@ use crate::kernel::{Kernel, MAX_LANES};
 use crate::path::{Path, with_kernel};
 use crate::remainder::{self, Scratch};
 use crate::rows::Rows;
-use crate::{cost, lanes, pow};
+use crate::{cost, lanes, pow, rns};
 use modmill_core::{Backend, Batch, Error, Family, Isa, Job, Moduli, Modulus, Op, Operand, Plan, radix};
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -73,8 +73,8 @@ impl Cpu {
 
     fn choose(&self, op: Op, bits: usize, count: usize) -> Path {
         let cost = |path: Path| cost::batch(path, op, bits, count, self.threads());
-        let best = self.paths.iter().copied().min_by(|&a, &b| cost(a).total_cmp(&cost(b)));
-        best.expect("a backend has at least one path")
+        let able = self.paths.iter().copied().filter(|path| path.computes(op, bits));
+        able.min_by(|&a, &b| cost(a).total_cmp(&cost(b))).unwrap_or(Path::Row)
     }
 
     /// About how many seconds a batch takes, powers with exponents of `exponent_bits`.
@@ -122,6 +122,7 @@ impl Cpu {
         let mut others: Vec<String> = self
             .paths
             .iter()
+            .filter(|other| other.computes(op, bits))
             .filter(|other| (other.isa(), other.family()) != (path.isa(), path.family()))
             .map(|&other| {
                 format!(
@@ -132,7 +133,13 @@ impl Cpu {
                 )
             })
             .collect();
-        let reason = if others.is_empty() {
+        let reason = if self.paths.iter().all(|path| !path.computes(op, bits)) {
+            let family = self.paths[0].family();
+            format!(
+                "{family} has neither plain products nor moduli of this length; {} has both",
+                path.family()
+            )
+        } else if others.is_empty() {
             "the only path open here".to_owned()
         } else {
             others.sort();
@@ -144,7 +151,23 @@ impl Cpu {
     /// `a^b mod N` with secret exponents and bases.
     #[must_use]
     pub fn pow(&self, job: &Job<'_>) -> Batch {
-        let path = self.choose(Op::Pow, job.bits, job.items.len());
+        match self.choose(Op::Pow, job.bits, job.items.len()) {
+            Path::Rns => rns::run(
+                self,
+                job,
+                |part| self.pow_by(Path::Row, part),
+                |domain, item, out| {
+                    let mut x = domain.enter(job.a.get(item));
+                    let window = cost::window(Path::Rns, job.bits, job.b.bits());
+                    domain.pow(&mut x, job.b.get(item), job.b.bits(), window);
+                    domain.finish(x, &domain.unit(), out);
+                },
+            ),
+            path => self.pow_by(path, job),
+        }
+    }
+
+    fn pow_by(&self, path: Path, job: &Job<'_>) -> Batch {
         let window = cost::window(path, job.bits, job.b.bits());
         with_kernel!(path, K, token => self.run::<K>(token, Op::Pow, job, |domain, items, work, x| {
             domain.enter(&numbers(job.a, items), job.a.bits(), x, work);
@@ -156,7 +179,22 @@ impl Cpu {
     /// `a^b mod N` with public exponents.
     #[must_use]
     pub fn pow_vartime(&self, job: &Job<'_>) -> Batch {
-        let path = self.choose(Op::PowVartime, job.bits, job.items.len());
+        match self.choose(Op::PowVartime, job.bits, job.items.len()) {
+            Path::Rns => rns::run(
+                self,
+                job,
+                |part| self.pow_vartime_by(Path::Row, part),
+                |domain, item, out| {
+                    let mut x = domain.enter(job.a.get(item));
+                    domain.pow_vartime(&mut x, job.b.get(item));
+                    domain.finish(x, &domain.unit(), out);
+                },
+            ),
+            path => self.pow_vartime_by(path, job),
+        }
+    }
+
+    fn pow_vartime_by(&self, path: Path, job: &Job<'_>) -> Batch {
         let window = cost::window(path, job.bits, job.b.bits());
         with_kernel!(path, K, token => self.run::<K>(token, Op::PowVartime, job, |domain, items, work, x| {
             domain.enter(&numbers(job.a, items), job.a.bits(), x, work);
@@ -178,7 +216,21 @@ impl Cpu {
                 remainder::mul_mod(job.a.get(item), job.b.get(item), modulus, out, scratch);
             });
         }
-        let path = self.choose(Op::MulMod, job.bits, job.items.len());
+        match self.choose(Op::MulMod, job.bits, job.items.len()) {
+            Path::Rns => rns::run(
+                self,
+                job,
+                |part| self.mul_mod_by(Path::Row, part),
+                |domain, item, out| {
+                    let y = domain.factor(&domain.load(job.b.get(item)));
+                    domain.finish(domain.enter(job.a.get(item)), &y, out);
+                },
+            ),
+            path => self.mul_mod_by(path, job),
+        }
+    }
+
+    fn mul_mod_by(&self, path: Path, job: &Job<'_>) -> Batch {
         with_kernel!(path, K, token => self.run::<K>(token, Op::MulMod, job, |domain, items, work, x| {
             domain.load(&numbers(job.a, items), job.a.bits(), x, work);
             let mut y = std::mem::take(&mut work.y);
@@ -197,7 +249,21 @@ impl Cpu {
                 remainder::square_mod(job.a.get(item), modulus, out, scratch);
             });
         }
-        let path = self.choose(Op::SquareMod, job.bits, job.items.len());
+        match self.choose(Op::SquareMod, job.bits, job.items.len()) {
+            Path::Rns => rns::run(
+                self,
+                job,
+                |part| self.square_mod_by(Path::Row, part),
+                |domain, item, out| {
+                    let y = domain.factor(&domain.load(job.a.get(item)));
+                    domain.finish(domain.enter(job.a.get(item)), &y, out);
+                },
+            ),
+            path => self.square_mod_by(path, job),
+        }
+    }
+
+    fn square_mod_by(&self, path: Path, job: &Job<'_>) -> Batch {
         with_kernel!(path, K, token => self.run::<K>(token, Op::SquareMod, job, |domain, items, work, x| {
             domain.load(&numbers(job.a, items), job.a.bits(), x, work);
             domain.square(x, work);

@@ -19,6 +19,7 @@ struct Fit {
 const fn fit(path: Path) -> Fit {
     match path {
         Path::Row => Fit { quadratic: 3.0, linear: 3.0, constant: 50.0, scan: 0.4 },
+        Path::Rns => Fit { quadratic: 10.0, linear: 170.0, constant: 0.0, scan: 0.7 },
         #[cfg(target_arch = "x86_64")]
         Path::WideAvx2(_) => Fit { quadratic: 2.63, linear: 11.3, constant: 130.0, scan: 1.0 },
         #[cfg(target_arch = "x86_64")]

@@ -19,6 +19,7 @@ pub mod power_of_two;
 #[cfg(test)]
 mod random;
 pub mod remainder;
+pub mod rns;
 pub mod rows;
 #[cfg(target_arch = "x86_64")]
 mod wide;

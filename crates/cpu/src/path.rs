@@ -4,13 +4,16 @@ use crate::domain::Domain;
 #[cfg(target_arch = "x86_64")]
 use crate::isa;
 use crate::kernel::Kernel;
-use modmill_core::{Family, Isa};
+use modmill_core::rns::bases::{self as rns, channels_for};
+use modmill_core::{Family, Isa, Op};
 
 /// A kernel together with the proof that this processor can run it.
 #[derive(Debug, Clone, Copy)]
 pub enum Path {
     /// Portable 64-bit rows.
     Row,
+    /// Portable residue number systems, for moduli up to a length.
+    Rns,
     /// 50-bit samples in doubles, four lanes.
     #[cfg(target_arch = "x86_64")]
     WideAvx2(isa::Avx2),
@@ -22,11 +25,12 @@ pub enum Path {
     Ifma(isa::Ifma),
 }
 
-/// Runs an expression with `$K` bound to a path's kernel type and `$token` to its token.
+/// Runs an expression with `$K` bound to a path's kernel type and `$token` to its token. Residues have
+/// no kernel of their own: what they do not compute goes to the portable one.
 macro_rules! with_kernel {
     ($path:expr, $K:ident, $token:ident => $body:expr) => {
         match $path {
-            Path::Row => {
+            Path::Row | Path::Rns => {
                 type $K = crate::portable::row::Row;
                 let $token = ();
                 $body
@@ -56,7 +60,7 @@ impl Path {
     /// Every path this processor has.
     #[must_use]
     pub fn detect() -> Vec<Self> {
-        let mut paths = vec![Self::Row];
+        let mut paths = vec![Self::Row, Self::Rns];
         #[cfg(target_arch = "x86_64")]
         {
             paths.extend(isa::detect_avx2().map(Self::WideAvx2));
@@ -75,7 +79,10 @@ impl Path {
     /// Its family of algorithms.
     #[must_use]
     pub fn family(self) -> Family {
-        with_kernel!(self, K, _token => K::FAMILY)
+        match self {
+            Self::Rns => Family::Rns,
+            _ => with_kernel!(self, K, _token => K::FAMILY),
+        }
     }
 
     /// Numbers it computes side by side.
@@ -84,9 +91,21 @@ impl Path {
         with_kernel!(self, K, _token => K::LANES)
     }
 
-    /// Digits of a number of `bits` bits.
+    /// Digits of a number of `bits` bits; residues have channels instead.
     #[must_use]
     pub fn digits(self, bits: usize) -> usize {
-        with_kernel!(self, K, _token => Domain::<K>::digits_for(bits))
+        match self {
+            Self::Rns => channels_for(bits),
+            _ => with_kernel!(self, K, _token => Domain::<K>::digits_for(bits)),
+        }
+    }
+
+    /// Whether it computes an operation at a length, or another path does in its place.
+    #[must_use]
+    pub fn computes(self, op: Op, bits: usize) -> bool {
+        match self {
+            Self::Rns => bits <= rns::MAX_BITS && !matches!(op, Op::Mul | Op::Inv),
+            _ => true,
+        }
     }
 }

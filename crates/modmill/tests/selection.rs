@@ -100,9 +100,10 @@ fn a_forced_path_is_the_only_one_and_the_one_that_is_planned() {
                 for count in [1, 8, 1000] {
                     let plan = engine.explain(op, bits, count);
                     // Inverses take the portable road whatever is forced, and say so; full products
-                    // any road of the CPU's where GPUs are forced.
+                    // too where residues are, and any road of the CPU's where GPUs are forced.
                     match op {
                         Op::Inv => assert_eq!(plan.path(), PORTABLE, "{plan}"),
+                        Op::Mul if path.family == Family::Rns => assert_eq!(plan.path(), PORTABLE, "{plan}"),
                         Op::Mul if path.backend == Backend::Cuda => assert_eq!(plan.backend, Backend::Cpu),
                         _ => assert_eq!(plan.path(), path, "{plan}"),
                     }
@@ -112,6 +113,17 @@ fn a_forced_path_is_the_only_one_and_the_one_that_is_planned() {
                 }
             }
         }
+    }
+}
+
+#[test]
+fn residues_leave_to_another_path_what_they_do_not_compute() {
+    let engine = Engine::builder().isa(Isa::Portable).family(Family::Rns).build().unwrap();
+    let plan = engine.explain(Op::Pow, 8192, 1);
+    assert_eq!(plan.family, Family::Rns, "{plan}");
+    for plan in [engine.explain(Op::Pow, 10_000, 1), engine.explain(Op::Mul, 1024, 1)] {
+        assert_eq!(plan.path(), PORTABLE, "{plan}");
+        assert!(plan.reason.contains("rns"), "{plan}");
     }
 }
 

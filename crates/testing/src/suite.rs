@@ -11,6 +11,7 @@ mod identities;
 mod known;
 mod lengths;
 mod primes;
+mod residues;
 mod sharing;
 
 use modmill::Engine;
@@ -58,6 +59,7 @@ pub fn run(engine: &Engine, effort: Effort, report: &mut dyn FnMut(Case)) {
     identities::run(&mut suite);
     errors::run(&mut suite);
     primes::run(&mut suite);
+    residues::run(&mut suite);
 }
 
 struct Suite<'a> {

@@ -120,10 +120,12 @@ impl Side {
         let paths = free.paths();
         let mut families: Vec<Family> = paths.iter().map(|path| path.family).collect();
         families.dedup();
-        // By default every family of the CPU; a GPU's are measured where they are asked for.
+        // By default every family of the CPU but residues, which are there to be compared with; a GPU's
+        // are measured where they are asked for.
         let mut default = vec![Wanted::Chosen];
         if free.cuda().is_none() {
-            default.extend(families.iter().copied().map(Wanted::Family));
+            let fast = families.iter().copied().filter(|&family| family != Family::Rns);
+            default.extend(fast.map(Wanted::Family));
         }
         let wanted = if wanted.is_empty() { &default } else { wanted };
         let mut engines = Vec::new();

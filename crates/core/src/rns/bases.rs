@@ -33,6 +33,8 @@ pub struct Bases {
     quotient_factors: Vec<u32>,
     modulus_factors: Vec<u32>,
     cofactor_inverses: Vec<u32>,
+    cofactors_a: Vec<u32>,
+    cofactors_b: Vec<u32>,
     mixed_radix_a: MixedRadix,
     mixed_radix_b: MixedRadix,
 }
@@ -89,25 +91,21 @@ impl Bases {
             words::bit_length(&words::quotient(product, room)).checked_sub(1)
         };
         let capacity = within(&product_a, bounds.room_a)?.min(within(&product_b, bounds.room_b)?);
-        // B_i or A_j modulo its own prime, and B modulo those of A.
-        let own = |base: &[Channel], skipped: usize, channel: Channel| {
-            let others = base.iter().enumerate().filter(|&(index, _)| index != skipped);
-            others.fold(1, |product, (_, other)| channel.multiply(product, other.p))
-        };
-        let quotient_factors = b.iter().enumerate().map(|(i, channel)| {
-            channel.multiply(channel.invert(own(&b, i, *channel)), channel.radix_squared)
-        });
-        let quotient_factors = quotient_factors.collect();
+        let cofactors_a = own_cofactors(&a);
+        let cofactors_b = own_cofactors(&b);
         let (mut combine, mut modulus_factors, mut cofactor_inverses) = (Vec::new(), Vec::new(), Vec::new());
-        for (j, channel) in a.iter().enumerate() {
-            let cofactor = own(&a, j, *channel);
+        for (channel, &cofactor) in a.iter().zip(&cofactors_a) {
             let cofactor_inverse = channel.invert(cofactor);
-            let inverse_of_b = channel.invert(own(&b, b.len(), *channel));
-            combine.push(channel.multiply(channel.multiply(cofactor, inverse_of_b), channel.radix_squared));
-            modulus_factors
-                .push(channel.multiply(channel.multiply(cofactor_inverse, inverse_of_b), channel.radix));
+            let product_b = b.iter().fold(1, |product, other| channel.multiply(product, other.p));
+            let inverse_of_b = channel.multiply(channel.invert(product_b), channel.radix);
+            combine.push(channel.multiply(channel.multiply(cofactor, inverse_of_b), channel.radix));
+            modulus_factors.push(channel.multiply(cofactor_inverse, inverse_of_b));
             cofactor_inverses.push(cofactor_inverse);
         }
+        let quotient_factor = |(channel, &cofactor): (&Channel, &u32)| {
+            channel.multiply(channel.invert(cofactor), channel.radix_squared)
+        };
+        let quotient_factors = b.iter().zip(&cofactors_b).map(quotient_factor).collect();
         Some(Self {
             mixed_radix_a: MixedRadix::new(&a),
             mixed_radix_b: MixedRadix::new(&b),
@@ -123,6 +121,8 @@ impl Bases {
             quotient_factors,
             modulus_factors,
             cofactor_inverses,
+            cofactors_a,
+            cofactors_b,
         })
     }
 
@@ -223,6 +223,18 @@ impl Bases {
         &self.cofactor_inverses
     }
 
+    /// `A_j mod a_j`: takes an xi back to its residue.
+    #[must_use]
+    pub fn cofactors_a(&self) -> &[u32] {
+        &self.cofactors_a
+    }
+
+    /// `B_i mod b_i`.
+    #[must_use]
+    pub fn cofactors_b(&self) -> &[u32] {
+        &self.cofactors_b
+    }
+
     /// Exact conversion of residues of A.
     #[must_use]
     pub fn mixed_radix_a(&self) -> &MixedRadix {
@@ -234,6 +246,22 @@ impl Bases {
     pub fn mixed_radix_b(&self) -> &MixedRadix {
         &self.mixed_radix_b
     }
+}
+
+/// About how many channels moduli of `bits` bits take, without making the bases.
+#[must_use]
+pub fn channels_for(bits: usize) -> usize {
+    // 30.2 bits a channel, less the room.
+    ((bits + 4) * 5).div_ceil(151).next_multiple_of(GROUP)
+}
+
+/// The product of all primes of a base but one, modulo that one, for each.
+fn own_cofactors(base: &[Channel]) -> Vec<u32> {
+    let cofactor = |(index, channel): (usize, &Channel)| {
+        let (before, behind) = (&base[..index], &base[index + 1..]);
+        before.iter().chain(behind).fold(1, |product, other| channel.multiply(product, other.p))
+    };
+    base.iter().enumerate().map(cofactor).collect()
 }
 
 /// `2^(32 i) mod p` for the first `count` words of a number.

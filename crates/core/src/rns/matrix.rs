@@ -11,6 +11,7 @@
 //! The quotient k enters as one more word, of which two bytes are used.
 
 use super::Channel;
+use zeroize::Zeroizing;
 
 /// Bytes of a word.
 pub const BYTES: usize = 4;
@@ -84,12 +85,15 @@ impl Matrix {
         &self.columns[channel]
     }
 
-    /// `sum_i byte_i entry_i` of a column, for words and, where there is one, the quotient.
+    /// `sum_i byte_i entry_i` of a column, for the bytes of [`to_bytes`].
     #[must_use]
-    pub fn total(&self, channel: usize, words: &[u32], quotient: u32) -> u64 {
-        let bytes = words.iter().chain([&quotient]).flat_map(|word| word.to_le_bytes());
+    pub fn total(&self, channel: usize, bytes: &[u8]) -> u64 {
         // At most 2^8 2^32 each, so that there is room for 2^24 of them.
-        self.columns[channel].iter().zip(bytes).map(|(&entry, byte)| u64::from(entry) * u64::from(byte)).sum()
+        self.columns[channel]
+            .iter()
+            .zip(bytes)
+            .map(|(&entry, &byte)| u64::from(entry) * u64::from(byte))
+            .sum()
     }
 
     /// The largest sums of a column for words up to `words` and a quotient up to `quotient`.
@@ -103,6 +107,12 @@ impl Matrix {
         }
         sums
     }
+}
+
+/// The bytes of words, and of a quotient behind them: what meets a column of a matrix.
+#[must_use]
+pub fn to_bytes(words: &[u32], quotient: u32) -> Zeroizing<Vec<u8>> {
+    Zeroizing::new(words.iter().chain([&quotient]).flat_map(|word| word.to_le_bytes()).collect())
 }
 
 /// The largest that each byte of a number up to `value` can be.

@@ -1,6 +1,7 @@
 //! The inequalities for every size, and arithmetic at the bounds they allow.
 
-use super::bases::{GROUP, MAX_BITS, powers_of_words};
+use super::bases::{GROUP, MAX_BITS, channels_for, powers_of_words};
+use super::matrix::to_bytes;
 use super::quotient::HALF;
 use super::*;
 use num_bigint::BigUint;
@@ -80,6 +81,7 @@ fn a_size_gets_the_smallest_bases_that_hold_it() {
     for bits in (1..=MAX_BITS).step_by(61) {
         let bases = Bases::for_bits(bits).unwrap();
         assert!(bases.capacity_bits() >= bits);
+        assert!(bases.channels().abs_diff(channels_for(bits)) <= GROUP, "{bits} bits");
         if let Some(fewer) = Bases::with_channels(bases.channels() - GROUP) {
             assert!(fewer.capacity_bits() < bits);
         }
@@ -110,6 +112,7 @@ fn constants_are_what_they_say() {
             let cofactor = &b / channel.p;
             let product = BigUint::from(constants.quotient[i]) * &modulus * cofactor + radix.pow(2);
             assert_eq!(modulo(&product, channel), 0);
+            assert_eq!(bases.cofactors_b()[i], modulo(&(&b / channel.p), channel));
             for (j, source) in bases.a().iter().enumerate() {
                 let cofactor = &a / source.p;
                 assert_eq!(big(&bases.cofactor_a(j)), cofactor);
@@ -125,6 +128,7 @@ fn constants_are_what_they_say() {
             equal(BigUint::from(bases.combine()[j]) * &b, &cofactor * radix.pow(2));
             equal(BigUint::from(constants.modulus[j]) * &b * &cofactor, &modulus * &radix);
             equal(BigUint::from(bases.cofactor_inverses()[j]) * &cofactor, BigUint::from(1u32));
+            assert_eq!(bases.cofactors_a()[j], modulo(&cofactor, channel));
             for (i, source) in bases.b().iter().enumerate() {
                 check_entries(bases.b_to_a(), i, j, 4, channel, &(&b / source.p));
             }
@@ -173,7 +177,7 @@ fn stages_are_exact_with_every_word_at_its_bound() {
         // Without the quotient, so that it stays positive; and the quotient alone.
         let sum = value(bases.a(), &a, &xi_a);
         for (i, &channel) in bases.b().iter().enumerate() {
-            let total = bases.a_to_b().total(i, &xi_a, k);
+            let total = bases.a_to_b().total(i, &to_bytes(&xi_a, k));
             let x = channel.fold(total);
             assert!(u64::from(x) <= ranges.x[i]);
             let expected = &sum + &a * (u64::from(channel.p) * 4096 - u64::from(k));
@@ -185,7 +189,7 @@ fn stages_are_exact_with_every_word_at_its_bound() {
         let xi_b = words(&ranges.xi_b);
         let sum = value(bases.b(), &b, &xi_b);
         for (j, &channel) in bases.a().iter().enumerate() {
-            let q = channel.fold(bases.b_to_a().total(j, &xi_b, 0));
+            let q = channel.fold(bases.b_to_a().total(j, &to_bytes(&xi_b, 0)));
             assert!(u64::from(q) <= ranges.q[j]);
             assert_eq!(channel.canonical(q), modulo(&sum, channel));
             reduce(channel, u64::from(xi_a[j]).pow(2), ranges.square_a[j]);

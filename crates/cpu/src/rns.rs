@@ -1,0 +1,10 @@
+#![doc = include_str!("../../../docs/algorithms/rns.md")]
+
+mod batch;
+mod domain;
+mod power;
+#[cfg(test)]
+mod tests;
+
+pub use batch::run;
+pub use domain::{Domain, Factor, State};

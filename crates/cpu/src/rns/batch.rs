@@ -1,0 +1,55 @@
+//! Jobs in residues.
+
+use super::Domain;
+use crate::Cpu;
+use modmill_core::limbs::bit_length;
+use modmill_core::rns::Bases;
+use modmill_core::{Batch, Job, Moduli, Modulus};
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// Computes a job item by item, on all threads. A modulus that has a prime of base B in it, or is too
+/// long for any bases, has no residues: such items are left to `otherwise`.
+pub fn run(
+    cpu: &Cpu,
+    job: &Job<'_>,
+    otherwise: impl FnOnce(&Job<'_>) -> Batch,
+    compute: impl Fn(&Domain, usize, &mut [u64]) + Sync,
+) -> Batch {
+    // Each modulus gets the bases of its own length.
+    let make = |modulus: &[u64]| Domain::new(&Bases::for_bits(bit_length(modulus))?, modulus);
+    let kept = |modulus: &Modulus| modulus.constants(|modulus| make(modulus.value()));
+    let shared: Option<Arc<Option<Domain>>> = match job.moduli {
+        Moduli::Shared(modulus) => Some(kept(modulus)),
+        Moduli::Each(_) | Moduli::Prepared(_) => None,
+    };
+    let mut answers = Batch::zeros(job.moduli.bits(), job.items.len());
+    let stride = answers.stride();
+    // The place of the item if it was refused.
+    let item = |(place, (&item, out)): (usize, (&usize, &mut [u64]))| {
+        let domain = match (&shared, job.moduli) {
+            (Some(domain), _) => Arc::clone(domain),
+            (None, Moduli::Prepared(moduli)) => kept(moduli[item]),
+            (None, _) => Arc::new(make(job.moduli.get(item))),
+        };
+        match domain.as_ref() {
+            Some(domain) => {
+                compute(domain, item, out);
+                None
+            }
+            None => Some(place),
+        }
+    };
+    let refused: Vec<usize> = cpu.install(|| {
+        let outs = answers.as_limbs_mut().par_chunks_mut(stride);
+        job.items.par_iter().zip(outs).enumerate().filter_map(item).collect()
+    });
+    if !refused.is_empty() {
+        let items: Vec<usize> = refused.iter().map(|&place| job.items[place]).collect();
+        let others = otherwise(&job.part(&items));
+        for (&place, other) in refused.iter().zip(others.as_limbs().chunks(stride)) {
+            answers.as_limbs_mut()[place * stride..][..stride].copy_from_slice(other);
+        }
+    }
+    answers
+}
