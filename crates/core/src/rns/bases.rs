@@ -85,12 +85,7 @@ impl Bases {
         }
         let product_a = words::product(a.iter().map(|channel| channel.p));
         let product_b = words::product(b.iter().map(|channel| channel.p));
-        let within = |product: &[u32], room: u128| {
-            let room = u32::try_from(room).ok()?;
-            // 2^bits <= product / room for the bits below its top one.
-            words::bit_length(&words::quotient(product, room)).checked_sub(1)
-        };
-        let capacity = within(&product_a, bounds.room_a)?.min(within(&product_b, bounds.room_b)?);
+        let capacity = capacity(&bounds, &product_a, &product_b)?;
         let cofactors_a = own_cofactors(&a);
         let cofactors_b = own_cofactors(&b);
         let (mut combine, mut modulus_factors, mut cofactor_inverses) = (Vec::new(), Vec::new(), Vec::new());
@@ -167,6 +162,11 @@ impl Bases {
     #[must_use]
     pub fn capacity_bits(&self) -> usize {
         self.capacity
+    }
+
+    /// Bits of the longest moduli under other bounds on the same bases.
+    pub(super) fn capacity_within(&self, bounds: &Bounds) -> Option<usize> {
+        capacity(bounds, &self.product_a, &self.product_b)
     }
 
     /// The first extension: words of A and the quotient to residues of B.
@@ -246,6 +246,15 @@ impl Bases {
     pub fn mixed_radix_b(&self) -> &MixedRadix {
         &self.mixed_radix_b
     }
+}
+
+/// The most bits with `2^bits room <= product` in both bases.
+fn capacity(bounds: &Bounds, product_a: &[u32], product_b: &[u32]) -> Option<usize> {
+    let within = |product: &[u32], room: u128| {
+        let room = u32::try_from(room).ok()?;
+        words::bit_length(&words::quotient(product, room)).checked_sub(1)
+    };
+    Some(within(product_a, bounds.room_a)?.min(within(product_b, bounds.room_b)?))
 }
 
 /// About how many channels moduli of `bits` bits take, without making the bases.

@@ -110,8 +110,9 @@ impl Bounds {
         };
         let x = extend(a_to_b, state, quotient.largest, b);
         let square_b = each(b, &x, |p, x| redc(x, x, p));
-        // By the constant c < p after a square, or by a table factor below p.
-        let xi_b = each2(b, &square_b, &x, |p, u, x| redc(u.max(x), p - 1, p));
+        // By the constant c < p after a square, or by a table factor below p; or the square itself, where
+        // c is merged into the matrix.
+        let xi_b = each2(b, &square_b, &x, |p, u, x| redc(u.max(x), p - 1, p).max(u));
         let q = extend(b_to_a, &xi_b, 0, a);
         let square_a = each(a, state, |p, xi| redc(xi, xi, p));
         // Squares are multiplied by the constant C < p, states by a table factor below p.
@@ -128,7 +129,8 @@ impl Bounds {
             .collect();
         let excess = sum_of_fractions(b, &xi_b);
         let growth = (5 * excess).div_ceil(4) + 1;
-        let slack = HALF.saturating_sub(quotient.error_above).max(1);
+        // Values may be negative where a modulus is merged: their room is the same on either side.
+        let slack = HALF.saturating_sub(quotient.error_above.max(quotient.error_below)).max(1);
         Self {
             ranges: Ranges { xi_a, x, square_b, xi_b, q, square_a, combined },
             low_sum,

@@ -60,6 +60,28 @@ impl Matrix {
         Self { words: from.len(), quotient, columns: to.iter().map(column).collect() }
     }
 
+    /// The same with each column, quotient included, times a constant of its channel.
+    pub(super) fn with_columns_times(&self, to: &[Channel], factors: &[u32]) -> Self {
+        let mut scaled = self.clone();
+        for (column, (channel, &factor)) in scaled.columns.iter_mut().zip(to.iter().zip(factors)) {
+            column.iter_mut().for_each(|entry| *entry = channel.multiply(*entry, factor));
+        }
+        scaled
+    }
+
+    /// The same with the rows of some words negated.
+    pub(super) fn with_words_negated(&self, to: &[Channel], negated: &[bool]) -> Self {
+        let mut changed = self.clone();
+        for (column, channel) in changed.columns.iter_mut().zip(to) {
+            for (entries, &negated) in column.chunks_mut(BYTES).zip(negated) {
+                // The other root of one, or one.
+                let factor = 1 + u32::from(negated) * (channel.p - 2);
+                entries.iter_mut().for_each(|entry| *entry = channel.multiply(*entry, factor));
+            }
+        }
+        changed
+    }
+
     /// Words of the first base, without the quotient.
     #[must_use]
     pub fn words(&self) -> usize {

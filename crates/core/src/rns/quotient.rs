@@ -6,6 +6,8 @@
 //!
 //! * S is too small by at most 1/2: what the shifts cut off, and weights rounded down;
 //! * S is too large, weights rounded up, by less than `1/2 - x / A`.
+//!
+//! For negative x, `-A/2 < x`, the first must leave room for |x| / A instead.
 
 use super::Channel;
 

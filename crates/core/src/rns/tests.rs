@@ -11,7 +11,7 @@ fn big(words: &[u32]) -> BigUint {
     BigUint::new(words.to_vec())
 }
 
-fn product(base: &[Channel]) -> BigUint {
+pub(super) fn product(base: &[Channel]) -> BigUint {
     base.iter().map(|channel| BigUint::from(channel.p)).product()
 }
 
@@ -24,7 +24,7 @@ fn every_size() -> impl Iterator<Item = Arc<Bases>> {
 }
 
 /// A few sizes for what takes long, the longest with each way to fold among them.
-fn some_sizes() -> impl Iterator<Item = Arc<Bases>> {
+pub(super) fn some_sizes() -> impl Iterator<Item = Arc<Bases>> {
     [4, 8, 36, 68, 136, 276].into_iter().map(|channels| Bases::with_channels(channels).unwrap())
 }
 
@@ -55,7 +55,8 @@ fn every_inequality_holds_for_every_size() {
         // The room, with N at most 2^bits: c N < A (1/2 - error), and excess + c^2 N / B <= c.
         let modulus = BigUint::from(1u32) << bases.capacity_bits();
         let (c, a, b) = (BigUint::from(bounds.growth), product(bases.a()), product(bases.b()));
-        let slack = BigUint::from(HALF - bases.quotient().error_above);
+        let error = bases.quotient().error_above.max(bases.quotient().error_below);
+        let slack = BigUint::from(HALF - error);
         assert!((&c * &modulus) << 64 <= &a * slack, "{n} channels: room in A");
         assert!(&c * &c * &modulus <= b * (bounds.growth - bounds.excess), "{n} channels: room in B");
         // The excess, as an exact fraction.
@@ -209,10 +210,10 @@ fn reduce(channel: Channel, product: u64, bound: u64) -> u32 {
 }
 
 /// Lazy residues of x as large, or as small, as the ranges allow, and the quotient that is right.
-fn lazy_residues(bases: &Bases, x: &BigUint, large: bool) -> (Vec<u32>, BigUint) {
+pub(super) fn lazy_residues(bases: &Bases, bounds: &Bounds, x: &BigUint, large: bool) -> (Vec<u32>, BigUint) {
     let a = product(bases.a());
     let mut sum = BigUint::ZERO;
-    let residues = bases.a().iter().zip(bases.cofactor_inverses()).zip(&bases.bounds().ranges.xi_a);
+    let residues = bases.a().iter().zip(bases.cofactor_inverses()).zip(&bounds.ranges.xi_a);
     let residues = residues.map(|((&channel, &inverse), &largest)| {
         let xi = u64::from(channel.multiply(modulo(x, channel), inverse));
         let p = u64::from(channel.p);
@@ -241,7 +242,7 @@ fn the_approximate_quotient_is_exact_up_to_its_room() {
         ];
         for x in numbers {
             for large in [false, true] {
-                let (residues, quotient) = lazy_residues(&bases, &x, large);
+                let (residues, quotient) = lazy_residues(&bases, bases.bounds(), &x, large);
                 assert_eq!(
                     BigUint::from(bases.quotient().of(&residues)),
                     quotient,
@@ -251,7 +252,7 @@ fn the_approximate_quotient_is_exact_up_to_its_room() {
             }
         }
         // Beyond the room, it is not: the bound means something.
-        let (residues, quotient) = lazy_residues(&bases, &(&a - &one), true);
+        let (residues, quotient) = lazy_residues(&bases, bases.bounds(), &(&a - &one), true);
         assert_ne!(BigUint::from(bases.quotient().of(&residues)), quotient);
     }
 }
