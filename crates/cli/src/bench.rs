@@ -6,6 +6,7 @@ pub(crate) mod inputs;
 pub(crate) mod measurand;
 pub(crate) mod measure;
 pub(crate) mod record;
+pub(crate) mod rsa;
 pub(crate) mod scribe;
 pub(crate) mod sides;
 pub(crate) mod table;

@@ -44,6 +44,12 @@ impl Failure {
     }
 }
 
+impl From<modmill_rsa::Error> for Failure {
+    fn from(error: modmill_rsa::Error) -> Self {
+        Self::Usage(error.to_string())
+    }
+}
+
 impl From<modmill::Error> for Failure {
     fn from(error: modmill::Error) -> Self {
         Self::Usage(error.to_string())

@@ -9,6 +9,7 @@ mod gmp;
 mod openssl;
 
 use crate::bench::inputs::Inputs;
+use crate::bench::rsa::{RsaOp, Task};
 use libloading::Library;
 use modmill::Op;
 use std::ops::Range;
@@ -21,6 +22,18 @@ pub(crate) trait Peer: Send + Sync {
     fn function(&self, op: Op) -> &'static str;
     /// Takes over some items, converted and prepared.
     fn worker<'a>(&'a self, inputs: &Inputs, items: Range<usize>) -> Box<dyn Worker + 'a>;
+    /// RSA, if the library has it.
+    fn rsa(&self) -> Option<&dyn RsaPeer> {
+        None
+    }
+}
+
+/// A library with RSA.
+pub(crate) trait RsaPeer: Send + Sync {
+    /// The function that computes an operation.
+    fn function(&self, op: RsaOp) -> &'static str;
+    /// Takes over some items, keys read and prepared.
+    fn worker<'a>(&'a self, task: &'a Task, items: Range<usize>) -> Box<dyn Worker + 'a>;
 }
 
 /// Which library a peer is.

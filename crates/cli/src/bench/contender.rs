@@ -2,8 +2,10 @@
 
 use super::chain::Chain;
 use super::inputs::Inputs;
+use crate::failure::Failure;
 use crate::peers::{Peer, Worker};
 use modmill::{Backend, Batch, Engine, Error, Plan};
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 /// One turn of a contender.
@@ -14,6 +16,12 @@ pub(crate) struct Slice {
     pub(crate) spent: Duration,
     /// Milliseconds until a call had its answer: a batch of ours, one operation of a peer.
     pub(crate) latencies: Vec<f64>,
+}
+
+/// Someone who is measured turn by turn.
+pub(crate) trait Turn {
+    /// Computes until `length` has passed, once at least.
+    fn slice(&mut self, length: Duration) -> Result<Slice, Failure>;
 }
 
 /// What a contender of ours does with its inputs.
@@ -74,23 +82,44 @@ impl<'a> Ours<'a> {
         }
         Ok(Some(self.inputs.shape.count as f64 * self.call.operations() / best))
     }
+}
 
-    /// Calls until `length` has passed, once at least.
-    pub(crate) fn slice(&mut self, length: Duration) -> Result<Slice, Error> {
-        let (mut spent, mut latencies) = (Duration::ZERO, Vec::new());
-        while latencies.is_empty() || spent < length {
-            let start = Instant::now();
-            let answers = self.call.answers(self.inputs)?;
-            let latency = start.elapsed();
-            self.steady &= answers == self.answers;
-            let start = Instant::now();
-            drop(answers);
-            spent += latency + start.elapsed();
-            latencies.push(1e3 * latency.as_secs_f64());
-        }
-        let operations = (latencies.len() * self.inputs.shape.count) as f64 * self.call.operations();
-        Ok(Slice { rate: operations / spent.as_secs_f64(), spent, latencies })
+impl Turn for Ours<'_> {
+    fn slice(&mut self, length: Duration) -> Result<Slice, Failure> {
+        let operations = self.inputs.shape.count as f64 * self.call.operations();
+        repeat(
+            length,
+            operations,
+            || self.call.answers(self.inputs),
+            |answers| {
+                self.steady &= *answers == self.answers;
+            },
+        )
     }
+}
+
+/// Calls until `length` has passed, once at least; `look` at the answers is not timed.
+pub(crate) fn repeat<T, E>(
+    length: Duration,
+    operations: f64,
+    mut call: impl FnMut() -> Result<T, E>,
+    mut look: impl FnMut(&T),
+) -> Result<Slice, Failure>
+where
+    Failure: From<E>,
+{
+    let (mut spent, mut latencies) = (Duration::ZERO, Vec::new());
+    while latencies.is_empty() || spent < length {
+        let start = Instant::now();
+        let answers = call()?;
+        let latency = start.elapsed();
+        look(&answers);
+        let start = Instant::now();
+        drop(answers);
+        spent += latency + start.elapsed();
+        latencies.push(1e3 * latency.as_secs_f64());
+    }
+    Ok(Slice { rate: latencies.len() as f64 * operations / spent.as_secs_f64(), spent, latencies })
 }
 
 /// A peer on as many threads as ours.
@@ -142,31 +171,40 @@ impl Share<'_> {
 }
 
 impl<'a> Theirs<'a> {
-    pub(crate) fn new(peer: &'a dyn Peer, inputs: &Inputs, threads: usize) -> Self {
-        let count = inputs.shape.count;
+    /// A peer that computes inputs.
+    pub(crate) fn of_inputs(peer: &'a dyn Peer, inputs: &Inputs, threads: usize) -> Self {
+        Self::new(peer, inputs.shape.count, threads, |items| peer.worker(inputs, items))
+    }
+
+    /// Divides items among threads, each with a worker of its own.
+    pub(crate) fn new(
+        peer: &'a dyn Peer,
+        count: usize,
+        threads: usize,
+        worker: impl Fn(Range<usize>) -> Box<dyn Worker + 'a>,
+    ) -> Self {
         let share = count.div_ceil(threads).max(1);
         let shares = (0..count).step_by(share).map(|first| {
             let items = first..count.min(first + share);
             let len = items.len();
-            Share { worker: peer.worker(inputs, items), first, len, done: 0, burst: 1 }
+            Share { worker: worker(items), first, len, done: 0, burst: 1 }
         });
         let shares: Vec<Share<'a>> = shares.collect();
         Self { peer, threads: shares.len(), shares }
     }
 
-    /// Computes until `length` has passed.
-    pub(crate) fn slice(&mut self, length: Duration) -> Slice {
+    /// Computes every item at least once.
+    pub(crate) fn complete(&mut self) {
+        self.on_all_threads(|share| share.run(share.len.saturating_sub(share.done)));
+    }
+
+    fn compute(&mut self, length: Duration) -> Slice {
         let before = self.done();
         let start = Instant::now();
         self.on_all_threads(|share| share.slice(length));
         let spent = start.elapsed();
         let rate = (self.done() - before) as f64 / spent.as_secs_f64();
         Slice { rate, spent, latencies: vec![1e3 * self.threads as f64 / rate] }
-    }
-
-    /// Computes every item at least once.
-    pub(crate) fn complete(&mut self) {
-        self.on_all_threads(|share| share.run(share.len.saturating_sub(share.done)));
     }
 
     /// The answers it has, by item.
@@ -190,5 +228,11 @@ impl<'a> Theirs<'a> {
             }
             work(first);
         });
+    }
+}
+
+impl Turn for Theirs<'_> {
+    fn slice(&mut self, length: Duration) -> Result<Slice, Failure> {
+        Ok(self.compute(length))
     }
 }

@@ -1,7 +1,8 @@
 //! One measured point: everyone's slices turn by turn, then every answer compared.
 
-use super::contender::{Ours, Slice, Theirs};
+use super::contender::{Ours, Slice, Theirs, Turn};
 use super::inputs::Inputs;
+use crate::failure::Failure;
 use modmill::{Engine, Error};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -80,8 +81,9 @@ impl Known {
     }
 }
 
+/// The turns of one contender.
 #[derive(Default)]
-struct Slices {
+pub(crate) struct Slices {
     rates: Vec<f64>,
     latencies: Vec<f64>,
     spent: Duration,
@@ -94,7 +96,7 @@ impl Slices {
         self.spent += slice.spent;
     }
 
-    fn finish(mut self, right: bool, kernel: Option<f64>) -> Measured {
+    pub(crate) fn finish(mut self, right: bool, kernel: Option<f64>) -> Measured {
         Measured {
             best: self.rates.iter().copied().fold(0.0, f64::max),
             median: median(&mut self.rates),
@@ -116,28 +118,30 @@ fn median(values: &mut [f64]) -> f64 {
 }
 
 /// Measures everyone for `time` each, in ten slices or so, turn by turn, so that what else the
-/// machine does falls on all alike. Answers are compared with what is known, or all of them with a
-/// peer's.
+/// machine does falls on all alike.
+pub(crate) fn take_turns(everyone: &mut [&mut dyn Turn], time: Duration) -> Result<Vec<Slices>, Failure> {
+    let mut slices: Vec<Slices> = everyone.iter().map(|_| Slices::default()).collect();
+    let unfinished = |slices: &Slices| slices.rates.is_empty() || slices.spent < time;
+    while slices.iter().any(unfinished) {
+        for (one, slices) in everyone.iter_mut().zip(&mut slices).filter(|(_, slices)| unfinished(slices)) {
+            slices.add(one.slice(time / 10)?);
+        }
+    }
+    Ok(slices)
+}
+
+/// Measures everyone. Answers are compared with what is known, or all of them with a peer's.
 pub(crate) fn measure(
     inputs: &Inputs,
     ours: &mut [Ours<'_>],
     peers: &mut [Theirs<'_>],
     time: Duration,
     known: Option<Known>,
-) -> Result<Point, Error> {
-    let slice = time / 10;
-    let new = |count: usize| (0..count).map(|_| Slices::default()).collect::<Vec<_>>();
-    let (mut our_slices, mut peer_slices) = (new(ours.len()), new(peers.len()));
-    let unfinished = |slices: &Slices| slices.rates.is_empty() || slices.spent < time;
-    while our_slices.iter().chain(&peer_slices).any(unfinished) {
-        for (path, slices) in ours.iter_mut().zip(&mut our_slices).filter(|(_, slices)| unfinished(slices)) {
-            slices.add(path.slice(slice)?);
-        }
-        for (peer, slices) in peers.iter_mut().zip(&mut peer_slices).filter(|(_, slices)| unfinished(slices))
-        {
-            slices.add(peer.slice(slice));
-        }
-    }
+) -> Result<Point, Failure> {
+    let turn_of_ours = ours.iter_mut().map(|path| path as &mut dyn Turn);
+    let turn_of_peers = peers.iter_mut().map(|peer| peer as &mut dyn Turn);
+    let mut our_slices = take_turns(&mut turn_of_ours.chain(turn_of_peers).collect::<Vec<_>>(), time)?;
+    let peer_slices = our_slices.split_off(ours.len());
     // Peers alone are no judges of themselves.
     let judges = if ours.is_empty() { &mut [] } else { &mut *peers };
     let known = known.unwrap_or_else(|| Known::everything(inputs, judges));

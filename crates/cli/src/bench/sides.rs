@@ -78,6 +78,20 @@ impl Engines {
         }
     }
 
+    /// Every engine of a side that computes `op` of this shape by a path of its own, and whether it is
+    /// the path that the engine chooses by itself.
+    pub(crate) fn engines<'a>(&self, side: &'a Side, shape: Shape) -> Vec<(&'a Engine, Plan, bool)> {
+        let mut found: Vec<(&Engine, Plan, bool)> = Vec::new();
+        for engine in &side.engines {
+            let plan = explain(engine, shape);
+            if plan.backend == side.backend && found.iter().all(|(_, other, _)| other.path() != plan.path()) {
+                let chosen = plan.path() == explain(&self.chosen, shape).path();
+                found.push((engine, plan, chosen));
+            }
+        }
+        found
+    }
+
     /// Every path of a side to measure at a point, once each.
     pub(crate) fn contenders<'a>(
         &self,
@@ -86,19 +100,15 @@ impl Engines {
         inputs: &'a Inputs,
     ) -> Result<Vec<Ours<'a>>, Error> {
         let mut contenders: Vec<Ours<'a>> = Vec::new();
-        for engine in &side.engines {
-            let plan = explain(engine, inputs.shape);
-            let seen = |other: &Ours<'_>| other.plan.path() == plan.path();
+        for (engine, plan, chosen) in self.engines(side, inputs.shape) {
             // Inverses take the same road on every path.
-            let is_done = contenders.iter().any(seen) || plan.op == Op::Inv && !contenders.is_empty();
-            if is_done || plan.backend != side.backend {
+            if plan.op == Op::Inv && !contenders.is_empty() {
                 continue;
             }
-            let chosen = plan.path() == explain(&self.chosen, inputs.shape).path();
             let call = match (measurand, engine.cuda()) {
-                (Measurand::Call(_), _) => Call::Engine(engine),
                 (Measurand::Chain(_), Some(cuda)) => Call::Chain(Chain::new(cuda, inputs)?),
                 (Measurand::Chain(_), None) => continue,
+                _ => Call::Engine(engine),
             };
             contenders.push(Ours::new(call, plan, chosen, inputs)?);
         }
@@ -164,13 +174,14 @@ impl Side {
             (Backend::Cuda, _) => on_gpus(engine),
             (_, Measurand::Call(_)) => !on_gpus(engine),
             (_, Measurand::Chain(_)) => false,
+            (_, Measurand::Rsa(_)) => true,
         })
     }
 
     /// The peers that are measured on this side: they have operations, and are the CPU's.
     pub(crate) fn peers<'a>(&self, measurand: Measurand, peers: &'a [Box<dyn Peer>]) -> &'a [Box<dyn Peer>] {
         match (self.backend, measurand) {
-            (Backend::Cpu, Measurand::Call(_)) => peers,
+            (Backend::Cpu, Measurand::Call(_) | Measurand::Rsa(_)) => peers,
             _ => &[],
         }
     }
@@ -204,6 +215,7 @@ impl Side {
             return Ok(waves * wave * cuda.devices().count());
         }
         Ok(match op {
+            _ if matches!(measurand, Measurand::Rsa(_)) => 64 * threads,
             Op::Pow | Op::PowVartime => 16 * threads,
             Op::Inv => 64 * threads,
             _ => 1024 * threads,

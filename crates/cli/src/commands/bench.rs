@@ -5,6 +5,7 @@ use crate::bench::inputs::{Inputs, MIN_BITS, Shape};
 use crate::bench::measurand::Measurand;
 use crate::bench::measure::{Known, measure};
 use crate::bench::record::{Header, PeerFound, Record, to_json};
+use crate::bench::rsa;
 use crate::bench::scribe::Scribe;
 use crate::bench::sides::{Engines, Side, Wanted};
 use crate::bench::table;
@@ -37,6 +38,10 @@ of theirs are compared with the CPU's answers: all, or a random sample. mul_mod_
 square_mod_chain are Montgomery products one after the other, as papers measure them: nothing is
 copied or prepared in between.
 
+rsa_sign goes from SHA-256 digests to PKCS #1 v1.5 signatures, each checked with the public exponent,
+rsa_verify back, and rsa_decrypt from OAEP ciphertexts to messages; OpenSSL does the same by EVP_PKEY_sign,
+EVP_PKEY_verify and EVP_PKEY_decrypt. Keys are random, and their constants kept from call to call.
+
 The latency of ours is that of a whole batch, of a peer that of one operation. A star marks the path
 the engine chooses by itself.";
 
@@ -46,11 +51,13 @@ Examples:
   modmill bench --ops mul,mul_mod,square_mod,inv --bits 256,1024,4096
   modmill bench --bits 2048 --batch 1,8,64,512 --threads 1,4 --html report.html
   modmill bench --ops pow_vartime --exponent-bits 17     public exponent 65537
+  modmill bench --ops rsa_sign,rsa_verify,rsa_decrypt --bits 2048,3072,4096 --algorithm auto
   modmill bench --algorithm all --peers=none --json paths.json
   modmill bench --backend cuda --ops pow,mul_mod,square_mod_chain --algorithm all
   modmill bench --peers=openssl,openssl=/opt/openssl/lib/libcrypto.so.3
 
-Operations: mul, mul_mod, square_mod, pow, pow_vartime, inv; on GPUs: mul_mod_chain, square_mod_chain";
+Operations: mul, mul_mod, square_mod, pow, pow_vartime, inv; rsa_sign, rsa_verify, rsa_decrypt;
+on GPUs: mul_mod_chain, square_mod_chain";
 
 /// Measures operations beside other libraries
 #[derive(Debug, clap::Args)]
@@ -87,6 +94,9 @@ pub(crate) struct Bench {
     /// One modulus for all items
     #[arg(long)]
     shared_modulus: bool,
+    /// Keys of an RSA batch, which its items have in turn
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
+    keys: u16,
     /// Peers: all found, or a list of gmp, openssl, flint (or name=FILE), or none
     #[arg(long, value_name = "LIST", num_args = 0..=1, require_equals = true)]
     #[arg(default_value = "all", default_missing_value = "all", value_parser = peers::parse)]
@@ -226,6 +236,12 @@ impl Bench {
                                 "{measurand} of {bits} bits on {}, {count} a batch",
                                 side.backend
                             ));
+                            if let Measurand::Rsa(op) = measurand {
+                                let shape = rsa::Shape { op, bits, count, keys: self.keys.into() };
+                                let task = rsa::Task::new(shape, &cpu)?;
+                                records.extend(rsa::point(&task, &engines, side, here, self.seconds)?);
+                                continue;
+                            }
                             let inputs = Inputs::random(self.shape(measurand, bits, count), self.seed);
                             let field = Field { engines: &engines, side, peers: here, cpu: &cpu };
                             records.extend(self.point(measurand, &inputs, &field)?);
@@ -269,7 +285,7 @@ impl Bench {
             return Ok(records);
         }
         let mut theirs: Vec<Theirs<'_>> =
-            peers.iter().map(|peer| Theirs::new(peer.as_ref(), inputs, threads)).collect();
+            peers.iter().map(|peer| Theirs::of_inputs(peer.as_ref(), inputs, threads)).collect();
         let point = measure(inputs, &mut ours, &mut theirs, self.seconds, None)?;
         let scribe = Scribe { measurand, shape: inputs.shape, threads, known: &point.known };
         records

@@ -1,7 +1,9 @@
 //! OpenSSL's big numbers: `BN_mod_exp_mont_consttime` with the Montgomery constants prepared.
 #![allow(unsafe_code)]
 
-use super::{About, Kind, Peer, Worker, api, c_string};
+mod rsa;
+
+use super::{About, Kind, Peer, RsaPeer, Worker, api, c_string};
 use crate::bench::inputs::Inputs;
 use libloading::Library;
 use modmill::Op;
@@ -46,19 +48,26 @@ api! {
 struct OpenSsl {
     api: Api,
     about: About,
+    rsa: rsa::Rsa,
 }
 
 fn load(library: Library, file: &str) -> Result<Box<dyn Peer>, libloading::Error> {
+    let rsa = rsa::Rsa::new(super::load_library(file)?)?;
     let api = Api::new(library)?;
     // SAFETY: version 0 is a constant string, "OpenSSL 3.0.2 15 Mar 2022".
     let text = unsafe { c_string((api.version)(0)) };
     let version = text.split_whitespace().nth(1).unwrap_or(&text).to_owned();
-    Ok(Box::new(OpenSsl { api, about: About { name: KIND.name, version, library: file.to_owned() } }))
+    let about = About { name: KIND.name, version, library: file.to_owned() };
+    Ok(Box::new(OpenSsl { api, about, rsa }))
 }
 
 impl Peer for OpenSsl {
     fn about(&self) -> &About {
         &self.about
+    }
+
+    fn rsa(&self) -> Option<&dyn RsaPeer> {
+        Some(&self.rsa)
     }
 
     fn function(&self, op: Op) -> &'static str {
