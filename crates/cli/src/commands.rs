@@ -5,6 +5,7 @@ mod completions;
 mod info;
 mod mul;
 mod powm;
+mod rsa;
 mod selftest;
 mod tune;
 
@@ -16,6 +17,8 @@ pub(crate) enum Command {
     Powm(powm::Powm),
     Mul(mul::Mul),
     Bench(bench::Bench),
+    #[command(subcommand)]
+    Rsa(rsa::Rsa),
     Selftest(selftest::Selftest),
     Tune(tune::Tune),
     Completions(completions::Completions),
@@ -28,6 +31,7 @@ impl Command {
             Self::Powm(command) => command.run(),
             Self::Mul(command) => command.run(),
             Self::Bench(command) => command.run(),
+            Self::Rsa(command) => command.run(),
             Self::Selftest(command) => command.run(),
             Self::Tune(command) => command.run(),
             Self::Completions(command) => command.run(),

@@ -4,8 +4,10 @@ mod commands;
 mod failure;
 mod gpus;
 mod io;
+mod items;
 mod jsonl;
 mod machine;
+mod octets;
 mod options;
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -37,6 +39,7 @@ Examples:
   modmill powm --in jobs.jsonl --out powers.jsonl
   modmill bench --bits 2048,4096 --html report.html
   modmill selftest                              prove this build on this hardware
+  modmill rsa sign --key key.pem --padding pss --hash sha256 --in message --out signature
   modmill tune                                  measure this machine's GPU, once
   modmill completions bash > /etc/bash_completion.d/modmill
 

@@ -85,27 +85,29 @@ fn names(schema: Schema) -> ([&'static str; 3], usize) {
 
 fn check_columns(found: &Columns, schema: Schema) -> Result<(), String> {
     let (names, needed) = names(schema);
-    for (index, name) in names.into_iter().enumerate() {
-        match found.field_with_name(name) {
-            Ok(field) => match field.data_type() {
-                DataType::Binary
-                | DataType::LargeBinary
-                | DataType::BinaryView
-                | DataType::FixedSizeBinary(_) => {}
-                other => return Err(format!("the column {name:?} is {other}; it must be binary")),
-            },
-            Err(_) if index < needed => {
-                let columns: Vec<&str> = found.fields().iter().map(|field| field.name().as_str()).collect();
-                return Err(format!("no column {name:?} among {}", columns.join(", ")));
-            }
-            Err(_) => {}
+    names.into_iter().enumerate().try_for_each(|(index, name)| check_binary(found, name, index < needed))
+}
+
+/// Whether a column is binary, if it is there or needed.
+pub(crate) fn check_binary(found: &Columns, name: &str, needed: bool) -> Result<(), String> {
+    match found.field_with_name(name) {
+        Ok(field) => match field.data_type() {
+            DataType::Binary
+            | DataType::LargeBinary
+            | DataType::BinaryView
+            | DataType::FixedSizeBinary(_) => Ok(()),
+            other => Err(format!("the column {name:?} is {other}; it must be binary")),
+        },
+        Err(_) if needed => {
+            let columns: Vec<&str> = found.fields().iter().map(|field| field.name().as_str()).collect();
+            Err(format!("no column {name:?} among {}", columns.join(", ")))
         }
+        Err(_) => Ok(()),
     }
-    Ok(())
 }
 
 /// A binary value of any of the layouts Arrow has; `None` if it is missing.
-fn value(column: &ArrayRef, row: usize) -> Option<&[u8]> {
+pub(crate) fn value(column: &ArrayRef, row: usize) -> Option<&[u8]> {
     if column.is_null(row) {
         return None;
     }

@@ -120,7 +120,7 @@ impl Task {
     pub(crate) fn expected(&self, item: usize) -> Answer {
         match self.shape.op {
             RsaOp::Sign => self.signatures[item].clone(),
-            RsaOp::Verify => vec![u8::from(item % 7 != 0)],
+            RsaOp::Verify => vec![u8::from(!item.is_multiple_of(7))],
             RsaOp::Decrypt => self.digests[item].to_vec(),
         }
     }

@@ -61,6 +61,30 @@ fn records_have_every_field_and_are_verified() {
 }
 
 #[test]
+fn rsa_is_measured_with_one_key_and_with_many() {
+    for keys in ["1", "3"] {
+        let (output, records) = bench(
+            &["--ops", "rsa_sign,rsa_verify,rsa_decrypt", "--bits", "1024", "--batch", "9", "--keys", keys],
+            "rsa.json",
+        );
+        assert!(output.status.success(), "{}", stderr(&output));
+        let (header, records) = records.split_first().unwrap();
+        let peers = header["peers"].as_array().unwrap();
+        let has_openssl = peers.iter().any(|peer| peer["name"] == "openssl");
+        for op in ["rsa_sign", "rsa_verify", "rsa_decrypt"] {
+            let here = || records.iter().filter(|record| record["op"] == op);
+            assert_eq!(here().filter(|record| record["chosen"] == true).count(), 1, "{op}");
+            assert_eq!(here().any(|record| record["peer"] == "openssl"), has_openssl, "{op}");
+            assert!(here().all(|record| record["verified"] == true && record["batch"] == 9), "{op}");
+            assert!(here().all(|record| record["shared_modulus"] == (keys == "1")), "{op}");
+        }
+    }
+    let (output, _) = bench(&["--ops", "rsa_sign", "--bits", "256"], "rsa.json");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("256 bits"), "{}", stderr(&output));
+}
+
+#[test]
 fn lists_of_batches_threads_and_algorithms_are_measured() {
     let (output, records) = bench(
         &[

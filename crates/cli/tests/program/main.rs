@@ -7,3 +7,4 @@ mod other;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod powm;
+mod rsa;

@@ -1,4 +1,4 @@
-//! Parquet files through `modmill powm` and `modmill mul`.
+//! Parquet files through `modmill powm`, `modmill mul` and `modmill rsa`.
 
 use crate::common::{Random, run, scratch, stderr};
 use arrow_array::{ArrayRef, BinaryArray, Int64Array, LargeBinaryArray, RecordBatch, StringArray};
@@ -29,13 +29,17 @@ fn binary(values: impl IntoIterator<Item = Value>) -> ArrayRef {
 
 /// Each row's result or error.
 fn read(path: &Path) -> Vec<Result<Vec<u8>, String>> {
+    read_column(path, "result")
+}
+
+fn read_column(path: &Path, name: &str) -> Vec<Result<Vec<u8>, String>> {
     let reader =
         ParquetRecordBatchReaderBuilder::try_new(File::open(path).unwrap()).unwrap().build().unwrap();
     let mut rows = Vec::new();
     for batch in reader {
         let batch = batch.unwrap();
         let column = |name| batch.column_by_name(name).unwrap().as_any();
-        let results = column("result").downcast_ref::<BinaryArray>().unwrap();
+        let results = column(name).downcast_ref::<BinaryArray>().unwrap();
         let errors = column("error").downcast_ref::<StringArray>().unwrap();
         rows.extend(results.iter().zip(errors).map(|row| match row {
             (Some(result), None) => Ok(result.to_vec()),
@@ -147,4 +151,33 @@ fn files_of_the_wrong_shape_are_explained() {
     let (output, _) = compute("powm", &text, "text_out.parquet");
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains("cannot read"), "{}", stderr(&output));
+}
+
+#[test]
+fn messages_are_signed_row_by_row() {
+    let [key, signatures, verdicts] = ["row-key.pem", "signatures.parquet", "verdicts.parquet"].map(scratch);
+    let [key, signatures, verdicts] = [&key, &signatures, &verdicts].map(|path| path.to_str().unwrap());
+    let rsa = |command: &str| {
+        let words: Vec<&str> = std::iter::once("rsa").chain(command.split(' ')).collect();
+        run(&words, "")
+    };
+    assert!(rsa(&format!("keygen --bits 512 --allow-small --out {key}")).status.success());
+    let options = format!("--allow-small --key {key} --padding pkcs1v15 --hash sha256");
+    let messages: Vec<Value> = (0..20).map(|row| (row != 7).then(|| vec![row; 3])).collect();
+    let from = write("messages.parquet", vec![("message", binary(messages.clone()))]);
+    let output = rsa(&format!("sign {options} --in {} --out {signatures}", from.display()));
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("row 8"), "{}", stderr(&output));
+    let signed = read_column(Path::new(signatures), "signature");
+    assert!(signed[7].is_err() && signed.iter().flatten().all(|signature| signature.len() == 64));
+
+    // One signature is another message's.
+    let mut signed: Vec<Value> = signed.into_iter().map(Result::ok).collect();
+    signed.swap(3, 4);
+    let columns = vec![("message", binary(messages)), ("signature", binary(signed))];
+    let from = write("signed.parquet", columns);
+    let output = rsa(&format!("verify {options} --in {} --out {verdicts}", from.display()));
+    assert!(stderr(&output).contains("3 of 20 items"), "{}", stderr(&output));
+    let output = rsa(&format!("sign {options} --digest --in {} --out {signatures}", from.display()));
+    assert!(stderr(&output).contains("no column \"digest\""), "{}", stderr(&output));
 }

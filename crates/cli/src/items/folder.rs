@@ -1,0 +1,70 @@
+//! A folder of files, one item each.
+
+use super::{Answer, CHUNK_BYTES, CHUNK_ITEMS, Item, Suffix, Summary, Work, read, write};
+use crate::failure::Failure;
+use crate::stream::Bar;
+use std::path::Path;
+
+/// Names of the plain files in a folder, sorted.
+fn names(folder: &str) -> Result<Vec<String>, Failure> {
+    let failed = |error: &std::io::Error| Failure::file("read", folder, error);
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(|error| failed(&error))? {
+        let entry = entry.map_err(|error| failed(&error))?;
+        if entry.path().is_file() {
+            let name = entry.file_name().into_string();
+            names.push(name.map_err(|name| Failure::Usage(format!("{name:?} is not a name in UTF-8")))?);
+        }
+    }
+    names.sort();
+    Ok(names)
+}
+
+pub(super) fn run(work: &Work<'_>) -> Result<Summary, Failure> {
+    let mut names = names(work.sources[0])?;
+    if let Suffix::Removed(suffix) = work.suffix {
+        names.retain(|name| name.ends_with(suffix));
+    }
+    if work.output.is_some() {
+        std::fs::create_dir_all(work.sink).map_err(|error| Failure::file("make", work.sink, &error))?;
+    }
+    let bar = Bar::new(Some(names.len() as u64), work.quiet, "files");
+    let mut summary = Summary::default();
+    let mut names = names.into_iter().peekable();
+    while names.peek().is_some() {
+        let (mut chunk, mut items, mut bytes) = (Vec::new(), Vec::new(), 0);
+        while items.len() < CHUNK_ITEMS && bytes < CHUNK_BYTES {
+            let Some(name) = names.next() else { break };
+            items.push(item(work, &name)?);
+            bytes += items.last().map_or(0, |item| item.iter().map(|part| part.len()).sum());
+            chunk.push(name);
+        }
+        let answers: Vec<Answer> = (work.compute)(&items)?;
+        for (name, answer) in chunk.iter().zip(&answers) {
+            summary.count(answer, || name.clone());
+            if let (Some(_), Ok(output)) = (work.output, answer) {
+                let path = Path::new(work.sink).join(output_name(work.suffix, name));
+                write(&path.to_string_lossy(), output)?;
+            }
+        }
+        bar.advance(chunk.len() as u64);
+    }
+    bar.finish();
+    Ok(summary)
+}
+
+/// The inputs of an item: the file itself, and files of that name with the suffix in other folders.
+fn item(work: &Work<'_>, name: &str) -> Result<Item, Failure> {
+    let path = |(index, folder): (usize, &&str)| {
+        let name = if index == 0 { name.to_owned() } else { output_name(work.suffix, name) };
+        Path::new(folder).join(name).to_string_lossy().into_owned()
+    };
+    work.sources.iter().enumerate().map(path).map(|path| read(&path)).collect()
+}
+
+fn output_name(suffix: Suffix, name: &str) -> String {
+    match suffix {
+        Suffix::Added(suffix) => format!("{name}{suffix}"),
+        Suffix::Removed(suffix) => name.strip_suffix(suffix).unwrap_or(name).to_owned(),
+    }
+}

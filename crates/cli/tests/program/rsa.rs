@@ -1,0 +1,211 @@
+//! `modmill rsa` as users call it.
+
+use crate::common::{run, stderr, stdout};
+use serde_json::Value;
+use std::path::PathBuf;
+use std::process::Output;
+
+/// A folder with a key, where commands name their files.
+struct Desk {
+    folder: PathBuf,
+}
+
+impl Desk {
+    fn new(name: &str) -> Self {
+        let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("rsa-{name}"));
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(&folder).unwrap();
+        let desk = Self { folder };
+        desk.good("keygen --bits 1024 --allow-small --out @key.pem --public-out @public.pem");
+        desk
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    fn write(&self, name: &str, contents: impl AsRef<[u8]>) {
+        std::fs::create_dir_all(self.path(name).parent().unwrap()).unwrap();
+        std::fs::write(self.path(name), contents).unwrap();
+    }
+
+    fn read(&self, name: &str) -> Vec<u8> {
+        std::fs::read(self.path(name)).unwrap()
+    }
+
+    fn text(&self, name: &str) -> String {
+        String::from_utf8(self.read(name)).unwrap()
+    }
+
+    /// Runs `modmill rsa`; `@name` is a file of this desk.
+    fn run(&self, command: &str) -> Output {
+        let file = |word: &str| match word.strip_prefix('@') {
+            Some(name) => self.path(name).to_str().unwrap().to_owned(),
+            None => word.to_owned(),
+        };
+        let words: Vec<String> =
+            std::iter::once("rsa".to_owned()).chain(command.split(' ').map(file)).collect();
+        run(&words.iter().map(String::as_str).collect::<Vec<_>>(), "")
+    }
+
+    fn good(&self, command: &str) -> Output {
+        let output = self.run(command);
+        assert!(output.status.success(), "{command}: {}", stderr(&output));
+        output
+    }
+
+    fn bad(&self, command: &str, status: i32, reason: &str) -> Output {
+        let output = self.run(command);
+        assert_eq!(output.status.code(), Some(status), "{command}: {}", stderr(&output));
+        assert!(stderr(&output).contains(reason), "{command}: {}; expected {reason}", stderr(&output));
+        output
+    }
+}
+
+const SIGN: &str = "sign --allow-small --key @key.pem --padding pss --hash sha256";
+const VERIFY: &str = "verify --allow-small --key @public.pem --padding pss --hash sha256";
+
+#[test]
+fn files_are_signed_and_verified() {
+    let desk = Desk::new("files");
+    desk.write("message", "a message");
+    for scheme in
+        ["pkcs1v15 --hash sha256", "pss --hash sha384", "pss --hash sha3-256 --salt 7 --mgf-hash sha256"]
+    {
+        let options = format!("--allow-small --padding {scheme} --in @message");
+        desk.good(&format!("sign --key @key.pem {options} --out @signature"));
+        assert_eq!(desk.read("signature").len(), 128);
+        desk.good(&format!("verify --key @public.pem {options} --sig @signature"));
+        desk.good(&format!("verify --key @key.pem {options} --sig @signature"));
+        let mut wrong = desk.read("signature");
+        wrong[100] ^= 1;
+        desk.write("wrong", wrong);
+        desk.bad(&format!("verify --key @public.pem {options} --sig @wrong"), 1, "does not verify");
+        let other = options.replace("@message", "@key.pem");
+        desk.bad(&format!("verify --key @public.pem {other} --sig @signature"), 1, "does not verify");
+    }
+    // The digest of "a message" by another program.
+    desk.write("digest", hex("b6b9b2ff2a4d9bcd7a94f4d5dcd3d65a0ca1e8e7f5d9d1ad4c4b20d3a3b1a000"));
+    desk.good(&format!("{SIGN} --digest --in @digest --out @signature"));
+    desk.good(&format!("{VERIFY} --digest --in @digest --sig @signature"));
+    desk.bad(&format!("{SIGN} --digest --in @message --out @signature"), 1, "9 bytes instead of 32");
+}
+
+fn hex(text: &str) -> Vec<u8> {
+    (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect()
+}
+
+#[test]
+fn folders_and_lines_are_signed_at_once() {
+    let desk = Desk::new("batches");
+    for item in 0..20 {
+        desk.write(&format!("letters/{item}.txt"), format!("letter {item}"));
+    }
+    let said = desk.good(&format!("{SIGN} --in @letters --out @signed --json"));
+    let summary: Value = serde_json::from_str(&stdout(&said)).unwrap();
+    assert_eq!((&summary["items"], &summary["failed"]), (&20.into(), &0.into()));
+    desk.good(&format!("{VERIFY} --in @letters --sig @signed"));
+    desk.write("letters/3.txt", "another letter");
+    desk.bad(&format!("{VERIFY} --in @letters --sig @signed"), 1, "1 of 20 items");
+
+    let lines: Vec<String> = (0..30).map(|item| format!("{{\"message\":\"{item:04x}\"}}\n")).collect();
+    desk.write("messages.jsonl", lines.concat() + "{\"message\":\"0\"}\nnothing\n{\"text\":\"00\"}\n");
+    desk.bad(&format!("{SIGN} --in @messages.jsonl --out @signatures.jsonl"), 1, "3 of 33 items");
+    let answers: Vec<Value> =
+        desk.text("signatures.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(answers.len(), 33);
+    for (item, reason) in [(30, "odd number"), (31, "bad JSON"), (32, "\"message\" is missing")] {
+        let error = answers[item]["error"].as_str().unwrap();
+        assert!(error.contains(reason) && error.starts_with(&format!("line {}", item + 1)), "{error}");
+    }
+    let signed = |item: usize, message: usize| {
+        let signature = answers[item]["signature"].as_str().unwrap();
+        format!("{{\"message\":\"{message:04x}\",\"signature\":\"{signature}\"}}\n")
+    };
+    let good: String = (0..30).map(|item| signed(item, item)).collect();
+    desk.write("signed.jsonl", &good);
+    let said = desk.good(&format!("{VERIFY} --in @signed.jsonl"));
+    assert_eq!(stdout(&said), "{\"valid\":true}\n".repeat(30));
+    desk.write("signed.jsonl", good + &signed(1, 2));
+    let said = desk.bad(&format!("{VERIFY} --in @signed.jsonl"), 1, "1 of 31 items");
+    assert!(stdout(&said).contains("\"valid\":false"));
+}
+
+#[test]
+fn messages_are_encrypted_and_decrypted() {
+    let desk = Desk::new("encryption");
+    desk.write("message", "a secret");
+    for scheme in ["oaep --hash sha1", "oaep", "oaep --hash sha1 --label name", "pkcs1v15"] {
+        let options = format!("--allow-small --padding {scheme}");
+        if scheme == "oaep" {
+            desk.bad(
+                &format!("encrypt --key @public.pem {options} --hash sha512 --in @message"),
+                1,
+                "too short",
+            );
+        }
+        desk.good(&format!("encrypt --key @public.pem {options} --in @message --out @ciphertext"));
+        desk.good(&format!("decrypt --key @key.pem {options} --in @ciphertext --out @plain --blinding"));
+        assert_eq!(desk.text("plain"), "a secret");
+    }
+    let options = "--allow-small --padding oaep";
+    desk.bad(&format!("decrypt --key @key.pem {options} --in @ciphertext"), 1, "does not decrypt");
+    desk.bad(&format!("decrypt --key @public.pem {options} --in @ciphertext"), 2, "a private one is needed");
+    for item in 0..5 {
+        desk.write(&format!("plain-folder/{item}"), format!("secret {item}"));
+    }
+    desk.good(&format!("encrypt --key @public.pem {options} --in @plain-folder --out @encrypted"));
+    desk.good(&format!("decrypt --key @key.pem {options} --in @encrypted --out @decrypted"));
+    assert_eq!(desk.text("decrypted/3"), "secret 3");
+    desk.write("lines.jsonl", "{\"message\":\"00ff\"}\n");
+    desk.good(&format!("encrypt --key @public.pem {options} --in @lines.jsonl --out @encrypted.jsonl"));
+    let said = desk.good(&format!("decrypt --key @key.pem {options} --in @encrypted.jsonl"));
+    assert_eq!(stdout(&said), "{\"message\":\"00ff\"}\n");
+}
+
+#[test]
+fn keys_are_written_read_and_described() {
+    let desk = Desk::new("keys");
+    desk.write("password", "secret\n");
+    desk.write("other", "Secret\n");
+    for (name, options) in [
+        ("a.pem", "--format pkcs8"),
+        ("a.der", "--format pkcs8 --der"),
+        ("b.pem", "--format pkcs1"),
+        ("b.der", "--format pkcs1 --der"),
+        ("c.json", "--format jwk"),
+        ("d.pem", "--password-file @password"),
+    ] {
+        desk.good(&format!("keygen --bits 1024 --allow-small {options} --out @{name} --public-out @public"));
+        let options = format!("--allow-small --password-file @password --key @{name}");
+        let private = desk.good(&format!("inspect {options} --json --check"));
+        let public = desk.good("inspect --allow-small --key @public --json");
+        let read = |output: &Output| serde_json::from_str::<Value>(&stdout(output)).unwrap();
+        let (private, public) = (read(&private), read(&public));
+        assert_eq!((&private["kind"], &public["kind"]), (&"private".into(), &"public".into()));
+        assert_eq!((&private["sha256"], &private["bits"]), (&public["sha256"], &1024.into()));
+        assert_eq!((&private["exponent"], &private["primes_checked"]), (&"010001".into(), &true.into()));
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = std::fs::metadata(desk.path("a.pem")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+    desk.bad("inspect --allow-small --key @d.pem", 2, "--password-file");
+    desk.bad("inspect --allow-small --key @d.pem --password-file @other", 2, "does not decrypt");
+    desk.bad("inspect --key @key.pem", 2, "--allow-small");
+    desk.bad("inspect --key @password", 2, "not a key that can be read");
+    desk.bad("inspect --key @nothing", 2, "cannot read");
+    desk.bad("keygen --bits 1024 --out @x", 2, "too short");
+    desk.bad("keygen --bits 2049 --out @x", 2, "odd");
+    desk.bad("keygen --format jwk --password-file @password --out @x", 2, "PKCS #8");
+    desk.bad(&format!("{SIGN} --hash md5 --in @password"), 2, "cannot be used multiple times");
+    desk.bad("sign --key @key.pem --padding pss --hash md5", 2, "unknown hash");
+    desk.bad(
+        "sign --allow-small --key @key.pem --padding pss --hash sha1 --in @password",
+        2,
+        "not defined with sha1",
+    );
+    desk.bad("verify --allow-small --key @public.pem --padding pss --hash sha256 --in @password", 2, "--sig");
+}
