@@ -19,16 +19,9 @@ fn portable() -> Engine {
     Engine::builder().isa(Isa::Portable).threads(1).build().unwrap()
 }
 
-/// Three measurements in a row that see a leak of the same sign, if so it is: noise changes sign.
-fn leak(mut measure: impl FnMut() -> TimingReport) -> Option<[TimingReport; 3]> {
+fn leak(measure: impl FnMut() -> TimingReport) -> Option<[TimingReport; 3]> {
     let _alone = ALONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    let mut again = || {
-        let report = measure();
-        println!("{report:?}");
-        (!report.passed()).then_some(report)
-    };
-    let reports = [again()?, again()?, again()?];
-    reports.windows(2).all(|pair| pair[0].t.signum() == pair[1].t.signum()).then_some(reports)
+    timing::confirmed_leak(measure)
 }
 
 fn assert_constant_time(measure: impl FnMut() -> TimingReport) {

@@ -2,6 +2,7 @@
 
 use crate::oracle;
 use modmill::{Batch, Engine, Error, ItemErrorKind, hex};
+use modmill_rsa::{AnyKey, PrivateKey, PublicKey, Sizes};
 use num_bigint::BigUint;
 use std::sync::OnceLock;
 
@@ -116,6 +117,31 @@ fn engines() -> &'static [Engine] {
     })
 }
 
+/// RSA keys from any bytes: nothing panics, and a key that is read comes back from every way to write it.
+///
+/// # Panics
+/// When a key does not come back.
+pub fn rsa_key(data: &[u8]) {
+    let written = "a key that was read can be written";
+    match AnyKey::read(data, None, Sizes::AllowSmall) {
+        Ok(AnyKey::Private(key)) => {
+            let der = key.to_der().expect(written);
+            let (pem, jwk) = (key.to_pem().expect(written), key.to_jwk().expect(written));
+            for bytes in [&der[..], pem.as_bytes(), jwk.as_bytes(), &key.to_pkcs1_der().expect(written)] {
+                let read = PrivateKey::read(bytes, None, Sizes::AllowSmall).expect("our own key");
+                assert_eq!(read.to_der().expect(written), der);
+            }
+        }
+        Ok(AnyKey::Public(key)) => {
+            let (pem, jwk) = (key.to_pem().expect(written), key.to_jwk().expect(written));
+            for bytes in [&key.to_der().expect(written)[..], pem.as_bytes(), jwk.as_bytes()] {
+                assert_eq!(PublicKey::read(bytes, Sizes::AllowSmall), Ok(key.clone()));
+            }
+        }
+        Err(reason) => assert!(!reason.to_string().is_empty()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -148,5 +174,36 @@ mod tests {
             pow(&bytes);
         }
         pow(&[]);
+    }
+    #[test]
+    fn spoilt_keys_are_read_or_refused() {
+        let key = PrivateKey::generate(&engines()[0], 512, Sizes::AllowSmall).unwrap();
+        let seeds = [
+            key.to_der().unwrap().to_vec(),
+            key.to_pem().unwrap().as_bytes().to_vec(),
+            key.to_jwk().unwrap().as_bytes().to_vec(),
+            key.to_encrypted_der(b"secret").unwrap(),
+            key.public_key().to_der().unwrap(),
+            key.public_key().to_pkcs1_pem().unwrap().into_bytes(),
+        ];
+        let mut rng = Rng::new(33);
+        for seed in &seeds {
+            rsa_key(seed);
+            for _ in 0..400 {
+                let mut bytes = seed.clone();
+                for _ in 0..=rng.below(3) {
+                    let at = rng.below(bytes.len());
+                    match rng.below(4) {
+                        0 => bytes[at] = rng.word() as u8,
+                        1 => bytes[at] ^= 1 << rng.below(8),
+                        2 => bytes.truncate(at + 1),
+                        _ => bytes.insert(at, rng.word() as u8),
+                    }
+                }
+                rsa_key(&bytes);
+            }
+        }
+        rsa_key(b"");
+        rsa_key(&rng.bytes(200));
     }
 }

@@ -202,6 +202,17 @@ pub fn measure<T, U>(
     }
 }
 
+/// Three measurements in a row that see a leak of the same sign, if so it is: noise changes sign.
+pub fn confirmed_leak(mut measure: impl FnMut() -> TimingReport) -> Option<[TimingReport; 3]> {
+    let mut again = || {
+        let report = measure();
+        println!("{report:?}");
+        (!report.passed()).then_some(report)
+    };
+    let reports = [again()?, again()?, again()?];
+    reports.windows(2).all(|pair| pair[0].t.signum() == pair[1].t.signum()).then_some(reports)
+}
+
 /// Welch's t on all times, below each percentile, and on squared deviations; the largest wins.
 #[must_use]
 pub fn compare(samples: &[(Class, f64)]) -> TimingReport {

@@ -1,0 +1,4 @@
+//! RSA keys from any bytes, and back.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| modmill_testing::fuzz_bodies::rsa_key(data));
