@@ -204,6 +204,22 @@ mod tests {
     }
 
     #[test]
+    fn made_up_messages_are_those_of_the_draft() {
+        // From Python's hmac and hashlib, by the draft's text.
+        for (size, ciphertext, len, start, end) in [
+            (64, "ciphertext", 27, 0xef63_6621_0b2a_1ba5, 0x3c7c_b6f3),
+            (128, "another", 22, 0x0965_3b5c_18d6_fb6f, 0xf362_1e50),
+            (256, "third", 168, 0x5aee_5b9e_f818_bed0, 0xecf9_29b8),
+        ] {
+            let key = RejectionKey::new(&vec![1; size]);
+            let found = key.substitute(ciphertext.as_bytes(), size - OVERHEAD);
+            assert_eq!((found.len, found.bytes.len()), (len, size));
+            assert_eq!(found.bytes[..8], u64::to_be_bytes(start));
+            assert_eq!(found.bytes[size - 4..], u32::to_be_bytes(end));
+        }
+    }
+
+    #[test]
     fn digests_fit_or_the_key_is_too_short() {
         let mut block = [1; 62];
         let prefix = Hash::Sha256.digest_info_prefix().unwrap();
