@@ -138,6 +138,7 @@ impl<Encode, Operate, Decode> Steps<Encode, Operate, Decode> {
             let encoded = map_blocks(engine, &items, &mut octets, size, |item, block| {
                 (self.encode)(item, keys.get(item), block)
             });
+            // In rising order, as the items are.
             let mut refused = Vec::new();
             for (&item, result) in items.iter().zip(encoded) {
                 match result {
@@ -150,7 +151,7 @@ impl<Encode, Operate, Decode> Steps<Encode, Operate, Decode> {
                 }
             }
             if !refused.is_empty() {
-                keep(&mut items, &mut octets, size, |item| !refused.contains(&item));
+                keep(&mut items, &mut octets, size, |item| refused.binary_search(&item).is_err());
             }
             if items.is_empty() {
                 continue;
