@@ -1,4 +1,5 @@
 //! AVX-512: eight numbers side by side.
 
+pub(crate) mod fft;
 pub mod ifma;
 pub mod wide;

@@ -8,6 +8,7 @@ pub mod avx512;
 pub mod backend;
 pub mod cost;
 pub mod domain;
+pub mod fft;
 pub mod inverse;
 pub mod isa;
 pub mod kernel;

@@ -1,0 +1,148 @@
+//! From residues modulo the three primes back to one number.
+//!
+//! With `P = p_0 p_1 p_2`, a number X below P is `sum y_i P / p_i - k P`, where y_i is X times the
+//! inverse of `P / p_i` modulo p_i, and k the integral part of `sum y_i / p_i`. The fraction of that
+//! sum is `X / P`, which stays clear of 1 (`plan`), so that a rounded sum gives the right k.
+
+use super::pointwise::correction;
+use super::{Constants, V, load};
+use crate::fft::carry::{DigitWriter, Join};
+use crate::fft::plan::Shape;
+use crate::fft::point::{LANES, Point};
+use crate::fft::primes::{self, COUNT, Factor, PRIMES};
+use crate::isa::Ifma as Token;
+use std::arch::x86_64::*;
+
+const MASK: u64 = (1 << 52) - 1;
+
+/// Bits behind the point of the sum of `y_i / p_i`.
+const FRACTION: u32 = 49;
+
+/// The sum falls short by less than one for each y_i and one for each `1 / p_i`.
+const SHORT: i64 = 2 * COUNT as i64;
+
+/// What residues of products of one length are joined with.
+pub(crate) struct Crt {
+    /// `(P / p_i)^-1 mod p_i`, with the factor that products of this length lack.
+    factors: [Factor; COUNT],
+    /// `P / p_i` in two digits of 52 bits.
+    parts: [[u64; 2]; COUNT],
+    /// `2^(FRACTION + 52) / p_i`.
+    reciprocals: [u64; COUNT],
+    /// `-k P modulo 2^156` in three digits, for k = 0 to 7.
+    multiples: [[u64; LANES]; 3],
+    _token: Token,
+}
+
+impl Crt {
+    /// For products of blocks of this shape.
+    pub(crate) fn new(token: Token, shape: Shape) -> Self {
+        let others = |i: usize| (PRIMES[(i + 1) % 3], PRIMES[(i + 2) % 3]);
+        let part = |i: usize| u128::from(others(i).0) * u128::from(others(i).1);
+        let factor = |i: usize| {
+            let p = PRIMES[i];
+            let inverse = primes::inverse((part(i) % u128::from(p)) as u64, p);
+            Factor::new(primes::mul(inverse, correction(p, shape.points() as u64), p), p)
+        };
+        let digits = |value: u128| [value as u64 & MASK, (value >> 52) as u64 & MASK];
+        // P in digits: p_0 times the two digits of p_1 p_2.
+        let [low, high] = digits(part(0));
+        let low = u128::from(PRIMES[0]) * u128::from(low);
+        let high = u128::from(PRIMES[0]) * u128::from(high) + (low >> 52);
+        let whole = [low as u64 & MASK, high as u64 & MASK, (high >> 52) as u64];
+        let mut multiples = [[0; LANES]; 3];
+        for k in 1..LANES {
+            let mut borrow = 0;
+            for digit in 0..3 {
+                let difference = i128::from(multiples[digit][k - 1]) - i128::from(whole[digit]) - borrow;
+                multiples[digit][k] = difference as u64 & MASK;
+                borrow = i128::from(difference < 0);
+            }
+        }
+        Self {
+            factors: std::array::from_fn(factor),
+            parts: std::array::from_fn(|i| digits(part(i))),
+            reciprocals: PRIMES.map(|p| ((1u128 << (FRACTION + 52)) / u128::from(p)) as u64),
+            multiples,
+            _token: token,
+        }
+    }
+
+    /// Eight numbers from their residues below 2p, each in three words.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    fn join(&self, residues: [V; COUNT]) -> [V; 3] {
+        let zero = _mm512_setzero_si512();
+        let set = |word: u64| _mm512_set1_epi64(word as i64);
+        let mut sum = _mm512_set1_epi64(SHORT);
+        let mut digits = [zero; 3];
+        for i in 0..COUNT {
+            // Below 7/5 p.
+            let y = Constants::new(PRIMES[i]).mul_add(zero, residues[i], &self.factors[i]);
+            sum = _mm512_madd52hi_epu64(sum, y, set(self.reciprocals[i]));
+            let [low, high] = self.parts[i].map(set);
+            digits[0] = _mm512_madd52lo_epu64(digits[0], y, low);
+            digits[1] = _mm512_madd52hi_epu64(digits[1], y, low);
+            digits[1] = _mm512_madd52lo_epu64(digits[1], y, high);
+            digits[2] = _mm512_madd52hi_epu64(digits[2], y, high);
+        }
+        // At most 3 * 7/5, so below 5.
+        let k = _mm512_srli_epi64::<FRACTION>(sum);
+        for (digit, multiples) in digits.iter_mut().zip(&self.multiples) {
+            // SAFETY: 64 bytes are there; they need not be aligned.
+            let multiples = unsafe { _mm512_loadu_si512(multiples.as_ptr().cast()) };
+            *digit = _mm512_add_epi64(*digit, _mm512_permutexvar_epi64(k, multiples));
+        }
+        // Digits are sums of at most seven halves below 2^52.
+        let [low, middle, high] = digits;
+        let middle = _mm512_add_epi64(middle, _mm512_srli_epi64::<52>(low));
+        let high = _mm512_add_epi64(high, _mm512_srli_epi64::<52>(middle));
+        let mask = set(MASK);
+        let [low, middle, high] = [low, middle, high].map(|digit| _mm512_and_si512(digit, mask));
+        [
+            _mm512_or_si512(low, _mm512_slli_epi64::<52>(middle)),
+            _mm512_or_si512(_mm512_srli_epi64::<12>(middle), _mm512_slli_epi64::<40>(high)),
+            _mm512_srli_epi64::<24>(high),
+        ]
+    }
+
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    fn carry_points<const WHOLE: bool>(
+        &self,
+        residues: [&[Point]; COUNT],
+        shape: Shape,
+        first: usize,
+        mut out: DigitWriter<'_, WHOLE>,
+    ) -> u128 {
+        let mut place = shape.place(first);
+        while !out.is_full() {
+            let words = self.join(residues.map(|points| load(&points[place.index()])));
+            // SAFETY: a vector of eight words is an array of eight words.
+            let [low, middle, high]: [[u64; LANES]; 3] = unsafe { std::mem::transmute(words) };
+            for lane in 0..LANES {
+                out.add(low[lane], middle[lane], high[lane]);
+            }
+            place.advance();
+        }
+        out.carry()
+    }
+}
+
+impl Join<COUNT> for Crt {
+    fn carry(
+        &self,
+        residues: [&[Point]; COUNT],
+        shape: Shape,
+        digit_bits: u32,
+        first: usize,
+        out: &mut [u64],
+    ) -> u128 {
+        // SAFETY: the token proved AVX-512 IFMA.
+        unsafe {
+            match digit_bits {
+                64 => self.carry_points(residues, shape, first, DigitWriter::<true>::new(out, 64)),
+                bits => self.carry_points(residues, shape, first, DigitWriter::<false>::new(out, bits)),
+            }
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! Short transforms of odd length across the rows of a block.
+//!
+//! A block of `o M` points with o odd is o rows of M columns: by the Chinese remainder theorem,
+//! point v stands in row `v mod o` and column `v mod M`, and a transform of length `o M` is one of
+//! length o down every column and then one of length M along every row, without factors in between
+//! (Good and Thomas).
+
+use super::{Constants, Field, V, load, store};
+use crate::fft::plan::{Digits, Shape};
+use crate::fft::point::Point;
+use crate::fft::primes::{self, Factor};
+use std::arch::x86_64::*;
+
+/// Longest column.
+const MOST: usize = 5;
+
+/// Powers of a root of unity of odd order.
+pub(super) struct Turns {
+    order: usize,
+    powers: [Factor; MOST],
+}
+
+impl Turns {
+    fn new(field: &Field, order: usize, is_inverse: bool) -> Self {
+        let p = field.prime();
+        let mut root = primes::root_of_unity(field.index, order as u64);
+        if is_inverse {
+            root = primes::inverse(root, p);
+        }
+        let power = |k: usize| Factor::new(primes::pow(root, k as u64, p), p);
+        Self { order, powers: std::array::from_fn(power) }
+    }
+
+    /// The transform of a column, whose elements are below 2p, into numbers below 4p.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    fn transform(&self, c: &Constants, x: &[V; MOST]) -> [V; MOST] {
+        let mut out = [c.zero; MOST];
+        for (k, out) in out[..self.order].iter_mut().enumerate() {
+            let mut sum = c.reduce(x[0]);
+            for (j, &x) in x[..self.order].iter().enumerate().skip(1) {
+                // Products are below 7/5 p, so that two on top of (1 + e) p stay below 4p.
+                sum = match k * j % self.order {
+                    0 => _mm512_add_epi64(sum, c.reduce(x)),
+                    power => c.mul_add(sum, x, &self.powers[power]),
+                };
+                if j % 2 == 0 && j + 1 < self.order {
+                    sum = c.reduce(sum);
+                }
+            }
+            *out = sum;
+        }
+        out
+    }
+}
+
+impl Field {
+    /// Fills rows with the residues of digits, columns transformed.
+    pub(super) fn fill_block(&self, block: &mut [Point], digits: &Digits<'_>, shape: Shape) {
+        // SAFETY: the token proved AVX-512 IFMA.
+        unsafe {
+            match shape.rows {
+                1 => self.fill_row(block, digits),
+                _ => self.fill_rows(block, digits, shape),
+            }
+        }
+    }
+
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    fn fill_row(&self, block: &mut [Point], digits: &Digits<'_>) {
+        let (c, high) = (&Constants::new(self.prime()), &self.high_factor());
+        let (filled, zeros) = block.split_at_mut(digits.points().min(block.len()));
+        for (index, point) in filled.iter_mut().enumerate() {
+            store(point, Self::residues(c, high, Self::load_digits(digits, index)));
+        }
+        zeros.fill(Point::ZERO);
+    }
+
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    fn fill_rows(&self, block: &mut [Point], digits: &Digits<'_>, Shape { rows, columns }: Shape) {
+        let (c, high) = (&Constants::new(self.prime()), &self.high_factor());
+        let turns = Turns::new(self, rows, false);
+        let points = digits.points();
+        for column in 0..columns {
+            let mut x = [c.zero; MOST];
+            for point in (column..points).step_by(columns) {
+                x[point % rows] = Self::residues(c, high, Self::load_digits(digits, point));
+            }
+            let x = turns.transform(c, &x);
+            for row in 0..rows {
+                store(&mut block[row * columns + column], x[row]);
+            }
+        }
+    }
+
+    /// Undoes the transforms of columns, but for a factor of their length; all below 2p again.
+    pub(super) fn inverse_block(&self, block: &mut [Point], shape: Shape) {
+        if shape.rows > 1 {
+            // SAFETY: the token proved AVX-512 IFMA.
+            unsafe { self.inverse_rows(block, shape) }
+        }
+    }
+
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    fn inverse_rows(&self, block: &mut [Point], Shape { rows, columns }: Shape) {
+        let c = &Constants::new(self.prime());
+        let turns = Turns::new(self, rows, true);
+        for column in 0..columns {
+            let mut x = [c.zero; MOST];
+            for row in 0..rows {
+                x[row] = load(&block[row * columns + column]);
+            }
+            let x = turns.transform(c, &x);
+            for row in 0..rows {
+                store(&mut block[row * columns + column], c.reduce(x[row]));
+            }
+        }
+    }
+
+    /// The root by which row `row` of the transformed block is turned against the first.
+    pub(super) fn turn(&self, row: usize, rows: usize) -> Option<Factor> {
+        let p = self.prime();
+        let root = || primes::pow(primes::root_of_unity(self.index, rows as u64), row as u64, p);
+        (row > 0).then(|| Factor::new(root(), p))
+    }
+}

@@ -1,0 +1,32 @@
+//! Digits of at most 64 bits into residues.
+
+use super::{Constants, Field, V};
+use crate::fft::plan::Digits;
+use crate::fft::primes::Factor;
+use std::arch::x86_64::*;
+
+/// Bits of a digit that are taken as they are; those above are multiplied by `2^LOW mod p`.
+const LOW: u32 = 49;
+
+impl Field {
+    /// Residues of eight digits, below `2^49 + (1 + 2^-36) p`: less than 13/8 p.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    pub(super) fn residues(c: &Constants, high: &Factor, digits: V) -> V {
+        let low = _mm512_and_si512(digits, _mm512_set1_epi64((1 << LOW) - 1));
+        c.mul_add(low, _mm512_srli_epi64::<LOW>(digits), high)
+    }
+
+    /// The factor of the high bits of digits.
+    pub(super) fn high_factor(&self) -> Factor {
+        Factor::new(1 << LOW, self.prime())
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    pub(super) fn load_digits(digits: &Digits<'_>, point: usize) -> V {
+        let eight = digits.point(point);
+        // SAFETY: 64 bytes are there; they need not be aligned.
+        unsafe { _mm512_loadu_si512(eight.as_ptr().cast()) }
+    }
+}

@@ -1,0 +1,68 @@
+//! Roots of unity in the order in which transforms meet them.
+//!
+//! A block of a transform is a polynomial modulo `y^len - r`; node 0 of the tree has r = 1. Its two
+//! halves are the polynomial modulo `y^(len/2) - w` and `y^(len/2) + w` with `w^2 = r`: nodes 2j and
+//! 2j + 1 below node j. The root w of a node depends on its number alone, not on the level: one table
+//! serves all levels and all lengths.
+
+use super::primes::{self, Factor, PRIMES};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Roots of nodes `0..len` of one field.
+pub(crate) type Roots = Arc<Vec<Factor>>;
+
+static TABLES: [Mutex<Option<Roots>>; primes::COUNT] = [const { Mutex::new(None) }; primes::COUNT];
+
+/// The roots of at least `len` nodes, made at first use and kept.
+pub(crate) fn roots(field: usize, len: usize) -> Roots {
+    let mut table = TABLES[field].lock().unwrap_or_else(PoisonError::into_inner);
+    match &*table {
+        Some(roots) if roots.len() >= len => roots.clone(),
+        _ => {
+            let roots = Arc::new(compute(field, len.next_power_of_two().max(16)));
+            *table = Some(roots.clone());
+            roots
+        }
+    }
+}
+
+/// Node `2^d + j` has the root of node j, times a root of order `2^(d + 2)`.
+fn compute(field: usize, len: usize) -> Vec<Factor> {
+    let p = PRIMES[field];
+    let mut roots = Vec::with_capacity(len);
+    roots.push(Factor::new(1, p));
+    while roots.len() < len {
+        let step = primes::root_of_unity(field, 4 * roots.len() as u64);
+        for node in 0..roots.len() {
+            roots.push(Factor::new(primes::mul(roots[node].value, step, p), p));
+        }
+    }
+    roots
+}
+
+/// The node whose root is minus the inverse of this one's; not for node 0.
+#[inline(always)]
+pub(crate) fn negative_inverse(node: usize) -> usize {
+    // Within 2^d..2^(d+1) the exponents of nodes that mirror each other add up to half a turn.
+    (3 << node.ilog2()) - 1 - node
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nodes_hold_square_roots_of_their_parents() {
+        for field in 0..primes::COUNT {
+            let (p, roots) = (PRIMES[field], compute(field, 64));
+            let square = |node: usize| primes::mul(roots[node].value, roots[node].value, p);
+            for node in 1..32 {
+                assert_eq!(square(2 * node), roots[node].value);
+                assert_eq!(square(2 * node + 1), p - roots[node].value);
+                let mirrored = roots[negative_inverse(node)].value;
+                assert_eq!(primes::mul(roots[node].value, mirrored, p), p - 1);
+            }
+            assert_eq!((roots[0].value, square(1)), (1, p - 1));
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Forward and inverse transforms of a block, from the passes of a field.
+//!
+//! Forward is decimation in frequency, natural order in and bit-reversed order out, inverse
+//! decimation in time the other way round: nobody reorders. Blocks are split depth first, so that
+//! all but the first passes over a long block find it in a cache.
+
+use super::point::Point;
+use rayon::prelude::*;
+
+/// The passes that a field has. A pass works on a block cut in R equal parts, node j of the tree, and
+/// turns it into (or makes it of) nodes `R j` to `R j + R - 1`.
+pub(crate) trait Transform: Sync {
+    fn forward2(&self, parts: &mut [&mut [Point]; 2], node: usize);
+    fn forward4(&self, parts: &mut [&mut [Point]; 4], node: usize);
+    fn forward8(&self, parts: &mut [&mut [Point]; 8], node: usize);
+    fn forward16(&self, parts: &mut [&mut [Point]; 16], node: usize);
+    fn inverse2(&self, parts: &mut [&mut [Point]; 2], node: usize);
+    fn inverse4(&self, parts: &mut [&mut [Point]; 4], node: usize);
+    fn inverse8(&self, parts: &mut [&mut [Point]; 8], node: usize);
+    fn inverse16(&self, parts: &mut [&mut [Point]; 16], node: usize);
+}
+
+/// Points of a block that is worth sharing with another thread; a quarter of a megabyte.
+const PARALLEL: usize = 1 << 12;
+
+/// Into how many parts a block of `2^bits` points is cut: sixteen, but where that leaves a remainder,
+/// which is taken in the first cache.
+fn radix(bits: u32) -> usize {
+    match bits {
+        0..=4 => 1 << bits,
+        5..=7 => 1 << (bits - 4),
+        _ => 16,
+    }
+}
+
+/// Evaluates a polynomial modulo `y^len - r`, r the square of the node's root, at all roots.
+pub(crate) fn forward<T: Transform>(field: &T, block: &mut [Point], node: usize) {
+    match radix(block.len().ilog2()) {
+        1 => {}
+        2 => forward_by(field, block, node, T::forward2),
+        4 => forward_by(field, block, node, T::forward4),
+        8 => forward_by(field, block, node, T::forward8),
+        _ => forward_by(field, block, node, T::forward16),
+    }
+}
+
+/// Interpolates: [`forward`] undone, but for a factor of the length of the block.
+pub(crate) fn inverse<T: Transform>(field: &T, block: &mut [Point], node: usize) {
+    match radix(block.len().ilog2()) {
+        1 => {}
+        2 => inverse_by(field, block, node, T::inverse2),
+        4 => inverse_by(field, block, node, T::inverse4),
+        8 => inverse_by(field, block, node, T::inverse8),
+        _ => inverse_by(field, block, node, T::inverse16),
+    }
+}
+
+type Parts<'a, const R: usize> = [&'a mut [Point]; R];
+type Pass<T, const R: usize> = fn(&T, &mut Parts<'_, R>, usize);
+
+fn forward_by<T: Transform, const R: usize>(
+    field: &T,
+    block: &mut [Point],
+    node: usize,
+    pass: Pass<T, R>,
+) {
+    let is_shared = is_shared(block);
+    in_columns(cut(block), is_shared, &|parts| pass(field, parts, node));
+    each_part(cut::<R>(block), is_shared, &|index, part| forward(field, part, R * node + index));
+}
+
+fn inverse_by<T: Transform, const R: usize>(
+    field: &T,
+    block: &mut [Point],
+    node: usize,
+    pass: Pass<T, R>,
+) {
+    let is_shared = is_shared(block);
+    each_part(cut::<R>(block), is_shared, &|index, part| inverse(field, part, R * node + index));
+    in_columns(cut(block), is_shared, &|parts| pass(field, parts, node));
+}
+
+fn is_shared(block: &[Point]) -> bool {
+    block.len() >= PARALLEL && rayon::current_num_threads() > 1
+}
+
+fn cut<const R: usize>(block: &mut [Point]) -> Parts<'_, R> {
+    let mut parts = block.chunks_exact_mut(block.len() / R);
+    std::array::from_fn(|_| parts.next().expect("a block has R parts"))
+}
+
+/// Runs a pass on all columns, by several threads if they share.
+fn in_columns<const R: usize>(
+    mut parts: Parts<'_, R>,
+    is_shared: bool,
+    pass: &(impl Fn(&mut Parts<'_, R>) + Sync),
+) {
+    let len = parts[0].len();
+    if !is_shared || len * R < PARALLEL || len == 1 {
+        return pass(&mut parts);
+    }
+    let halves = parts.map(|part| part.split_at_mut(len / 2));
+    let mut right = Vec::with_capacity(R);
+    let left = halves.map(|(low, high)| {
+        right.push(high);
+        low
+    });
+    let mut right = right.into_iter();
+    let right = std::array::from_fn(|_| right.next().expect("as many as on the left"));
+    rayon::join(|| in_columns(left, true, pass), || in_columns::<R>(right, true, pass));
+}
+
+/// Runs work on every part that is more than a point, by several threads if they share.
+fn each_part<const R: usize>(
+    parts: Parts<'_, R>,
+    is_shared: bool,
+    work: &(impl Fn(usize, &mut [Point]) + Sync),
+) {
+    if parts[0].len() == 1 {
+        return;
+    }
+    if is_shared {
+        parts.into_par_iter().enumerate().for_each(|(index, part)| work(index, part));
+    } else {
+        parts.into_iter().enumerate().for_each(|(index, part)| work(index, part));
+    }
+}
