@@ -17,6 +17,8 @@ pub mod plan;
 pub mod radix;
 pub mod reference;
 pub mod rns;
+pub mod solinas;
+pub mod transform;
 pub mod window;
 
 pub use batch::{Batch, BatchView};

@@ -1,18 +1,165 @@
-//! Products of long numbers by number-theoretic transforms.
+//! Products of long numbers: by rows and Karatsuba's way where they are short, else by
+//! number-theoretic transforms.
 
+mod basecase;
 pub(crate) mod carry;
-pub(crate) mod plan;
+pub(crate) mod memory;
 pub(crate) mod point;
 pub(crate) mod primes;
 pub(crate) mod product;
 pub(crate) mod roots;
 pub(crate) mod transform;
 
-/// Probe.
-#[must_use]
-pub fn probe(a: &[u64], b: Option<&[u64]>) -> Vec<u64> {
-    let token = crate::isa::detect_ifma().unwrap();
-    let mut out = vec![0; a.len() + b.map_or(a.len(), <[u64]>::len)];
-    product::multiply(&crate::avx512::fft::ThreePrimes(token), a, b, &mut out);
-    out
+#[cfg(target_arch = "x86_64")]
+use crate::avx512::fft::ThreePrimes;
+use crate::isa;
+use crate::portable::fft::OnePrime;
+use modmill_core::Isa;
+use modmill_core::transform::Plan;
+use product::{Road, Transformed};
+
+/// Multiplies long numbers, exactly.
+///
+/// Everything here takes time that depends on the lengths of numbers alone. Numbers are little-endian
+/// limbs; a product is as long as both factors together.
+#[derive(Debug, Clone, Copy)]
+pub struct Multiplier {
+    kind: Kind,
 }
+
+/// The roads there are.
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    Portable(OnePrime),
+    #[cfg(target_arch = "x86_64")]
+    Ifma(ThreePrimes),
+}
+
+/// Runs an expression with `$road` bound to a multiplier's road.
+macro_rules! with_road {
+    ($kind:expr, $road:ident => $body:expr) => {
+        match $kind {
+            Kind::Portable($road) => $body,
+            #[cfg(target_arch = "x86_64")]
+            Kind::Ifma($road) => $body,
+        }
+    };
+}
+
+/// A factor that is used again: its transform, for products with factors up to some length.
+pub struct Prepared {
+    limbs: usize,
+    longest: usize,
+    form: Form,
+}
+
+enum Form {
+    /// Too short for transforms to pay.
+    Plain(zeroize::Zeroizing<Vec<u64>>),
+    Transformed(Plan, Transformed),
+}
+
+impl Prepared {
+    /// Limbs of the factor.
+    #[must_use]
+    pub fn limbs(&self) -> usize {
+        self.limbs
+    }
+
+    /// Most limbs of the other factor.
+    #[must_use]
+    pub fn longest(&self) -> usize {
+        self.longest
+    }
+}
+
+impl Multiplier {
+    /// The multipliers of this processor within a limit, best last.
+    #[must_use]
+    pub fn detect(limit: Option<Isa>) -> Vec<Self> {
+        let mut found = vec![Self { kind: Kind::Portable(OnePrime) }];
+        #[cfg(target_arch = "x86_64")]
+        if limit.is_none_or(|limit| limit >= Isa::Avx512) {
+            found.extend(isa::detect_ifma().map(|token| Self { kind: Kind::Ifma(ThreePrimes(token)) }));
+        }
+        found
+    }
+
+    /// Its instruction set.
+    #[must_use]
+    pub fn isa(&self) -> Isa {
+        match self.kind {
+            Kind::Portable(_) => Isa::Portable,
+            #[cfg(target_arch = "x86_64")]
+            Kind::Ifma(_) => Isa::Avx512,
+        }
+    }
+
+    /// Limbs of the shorter factor from which transforms are faster; measured.
+    #[must_use]
+    pub fn threshold(&self) -> usize {
+        match self.kind {
+            Kind::Portable(_) => 1024,
+            #[cfg(target_arch = "x86_64")]
+            Kind::Ifma(_) => 160,
+        }
+    }
+
+    /// `out <- a b`.
+    ///
+    /// # Panics
+    /// If `out` is not as long as both factors together.
+    pub fn multiply(&self, a: &[u64], b: &[u64], out: &mut [u64]) {
+        assert_eq!(out.len(), a.len() + b.len(), "a product is as long as its factors");
+        if a.len().min(b.len()) < self.threshold() {
+            basecase::multiply(a, b, out);
+        } else {
+            with_road!(self.kind, road => product::multiply(&road, a, Some(b), out));
+        }
+    }
+
+    /// `out <- a^2`.
+    ///
+    /// # Panics
+    /// If `out` is not twice as long as a.
+    pub fn square(&self, a: &[u64], out: &mut [u64]) {
+        assert_eq!(out.len(), 2 * a.len(), "a square is twice as long as its root");
+        if a.len() < self.threshold() {
+            basecase::square(a, out);
+        } else {
+            with_road!(self.kind, road => product::multiply(&road, a, None, out));
+        }
+    }
+
+    /// A factor prepared for products with others of at most `longest` limbs.
+    #[must_use]
+    pub fn prepare(&self, b: &[u64], longest: usize) -> Prepared {
+        let form = if b.len().min(longest) < self.threshold() {
+            Form::Plain(zeroize::Zeroizing::new(b.to_vec()))
+        } else {
+            with_road!(self.kind, road => {
+                let plan = road.plan(longest, b.len());
+                Form::Transformed(plan, product::transform(&road, b, &plan))
+            })
+        };
+        Prepared { limbs: b.len(), longest, form }
+    }
+
+    /// `out <- a b`, with b prepared by this multiplier.
+    ///
+    /// # Panics
+    /// If a is longer than b was prepared for, or `out` not as long as both together.
+    pub fn multiply_prepared(&self, a: &[u64], b: &Prepared, out: &mut [u64]) {
+        assert!(a.len() <= b.longest, "prepared for factors of {} limbs", b.longest);
+        assert_eq!(out.len(), a.len() + b.limbs, "a product is as long as its factors");
+        match &b.form {
+            Form::Plain(b) => self.multiply(a, b, out),
+            Form::Transformed(plan, transformed) => {
+                with_road!(self.kind, road => product::multiply_transformed(&road, a, transformed, plan, out));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -27,7 +27,8 @@ type V = __m512i;
 pub(crate) struct Field {
     index: usize,
     roots: Roots,
-    minus_one: Factor,
+    /// What node 0 has instead of a mirrored one.
+    first_mirrored: [Factor; 15],
     _token: Token,
 }
 
@@ -35,7 +36,8 @@ impl Field {
     /// The field, for transforms whose blocks have nodes up to `nodes`.
     pub(crate) fn new(token: Token, index: usize, nodes: usize) -> Self {
         let p = PRIMES[index];
-        Self { index, roots: roots(index, nodes), minus_one: Factor::new(p - 1, p), _token: token }
+        let roots = roots(index, nodes);
+        Self { index, first_mirrored: butterfly::first_mirrored(p, &roots), roots, _token: token }
     }
 
     fn prime(&self) -> u64 {

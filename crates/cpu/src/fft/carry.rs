@@ -1,6 +1,6 @@
 //! Digits that overlap, added up into one number; and all threads at it, by carry look-ahead.
 
-use super::plan::Shape;
+use modmill_core::transform::Shape;
 use super::point::{LANES, Point};
 use modmill_core::limbs::add_assign;
 use modmill_core::mask;
@@ -38,8 +38,8 @@ impl<'a, const WHOLE: bool> DigitWriter<'a, WHOLE> {
     /// The next number, in three words.
     #[inline(always)]
     pub(crate) fn add(&mut self, low: u64, middle: u64, high: u64) {
-        // The carry is below 2^(150 - bits + 1), and bits are at least 23 for numbers of 64 bits and
-        // 56 for longer ones: no overflow above the third word.
+        // Numbers have 150 bits and digits 62 or 64, or they have 64 bits and digits fewer: a carry, less
+        // than 2 * 2^(150 - 62), fits in two words, and a sum in three.
         let (sum, overflow) = (u128::from(low) | u128::from(middle) << 64).overflowing_add(self.carry);
         let high = u128::from(high + u64::from(overflow));
         if WHOLE {

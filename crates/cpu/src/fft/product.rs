@@ -1,8 +1,9 @@
 //! Products by transforms.
 
 use super::carry::{self, Join};
-use super::plan::{Digits, Plan, Shape};
-use super::point::{Point, Points};
+use modmill_core::transform::{Digits, Plan, Shape};
+use super::memory::Points;
+use super::point::Point;
 use super::transform::{self, Transform};
 use rayon::prelude::*;
 

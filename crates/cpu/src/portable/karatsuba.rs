@@ -6,7 +6,7 @@ use modmill_core::mask;
 use zeroize::Zeroizing;
 
 /// Limbs from which three half products are cheaper than rows; measured.
-const THRESHOLD: usize = 48;
+pub(super) const THRESHOLD: usize = 48;
 
 /// `out <- x y`, as long as both together.
 pub(super) fn product(x: &[u64], y: &[u64], out: &mut [u64]) {

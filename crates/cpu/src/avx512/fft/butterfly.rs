@@ -84,14 +84,14 @@ macro_rules! apply {
     };
 }
 
-/// One pass over a block of R parts of equal length: part k of column i is point `k len + i`.
+/// One pass over a block of R parts of equal length; `$find` finds the roots of each level.
 macro_rules! pass {
-    ($(#[$doc:meta])* $name:ident, $radix:literal: $($k:literal)+; |$field:ident, $c:ident, $node:ident, $x:ident| $body:block) => {
-        $(#[$doc])*
+    ($name:ident, $radix:literal: $($k:literal)+; $find:ident $($root:ident $n:literal)+; |$c:ident, $x:ident| $body:block) => {
         #[target_feature(enable = "avx512f,avx512ifma")]
-        fn $name($field: &Field, parts: &mut [&mut [Point]; $radix], $node: usize) {
-            let constants = Constants::new($field.prime());
+        fn $name(field: &Field, parts: &mut [&mut [Point]; $radix], node: usize) {
+            let constants = Constants::new(field.prime());
             let $c = &constants;
+            $(let $root: &[Factor; $n] = field.$find(node);)+
             let len = parts[0].len();
             assert!(parts.iter().all(|part| part.len() == len));
             let at = parts.each_mut().map(|part| part.as_mut_ptr());
@@ -107,71 +107,80 @@ macro_rules! pass {
 }
 
 pass! {
-    forward_pass2, 2: 0 1; |field, c, node, x| {
-        apply!(forward2, c, x, &field.roots[node]; 0, 1);
+    forward_pass2, 2: 0 1; below w 1; |c, x| {
+        apply!(forward2, c, x, &w[0]; 0, 1);
     }
 }
 pass! {
-    forward_pass4, 4: 0 1 2 3; |field, c, node, x| {
-        apply!(forward4, c, x, field.node4(node); 0, 1, 2, 3);
+    forward_pass4, 4: 0 1 2 3; below w 1 v 2; |c, x| {
+        apply!(forward4, c, x, [&w[0], &v[0], &v[1]]; 0, 1, 2, 3);
     }
 }
 pass! {
-    forward_pass8, 8: 0 1 2 3 4 5 6 7; |field, c, node, x| {
-        repeat!(K in 0 1, { apply!(forward4, c, x, field.node4(node); K, K + 2, K + 4, K + 6); });
-        repeat!(K in 0 1 2 3, { apply!(forward2, c, x, &field.roots[4 * node + K]; 2 * K, 2 * K + 1); });
+    forward_pass8, 8: 0 1 2 3 4 5 6 7; below w 1 v 2 u 4; |c, x| {
+        repeat!(K in 0 1, { apply!(forward4, c, x, [&w[0], &v[0], &v[1]]; K, K + 2, K + 4, K + 6); });
+        repeat!(K in 0 1 2 3, { apply!(forward2, c, x, &u[K]; 2 * K, 2 * K + 1); });
     }
 }
 pass! {
-    forward_pass16, 16: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; |field, c, node, x| {
-        repeat!(K in 0 1 2 3, { apply!(forward4, c, x, field.node4(node); K, K + 4, K + 8, K + 12); });
+    forward_pass16, 16: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15;
+    below w 1 v 2 u 4 t 8; |c, x| {
+        repeat!(K in 0 1 2 3, { apply!(forward4, c, x, [&w[0], &v[0], &v[1]]; K, K + 4, K + 8, K + 12); });
         repeat!(K in 0 1 2 3, {
-            apply!(forward4, c, x, field.node4(4 * node + K); 4 * K, 4 * K + 1, 4 * K + 2, 4 * K + 3);
+            apply!(forward4, c, x, [&u[K], &t[2 * K], &t[2 * K + 1]]; 4 * K, 4 * K + 1, 4 * K + 2, 4 * K + 3);
         });
     }
 }
 pass! {
-    inverse_pass2, 2: 0 1; |field, c, node, x| {
-        apply!(inverse2, c, x, &field.negative_inverse(node); 0, 1);
+    inverse_pass2, 2: 0 1; mirrored w 1; |c, x| {
+        apply!(inverse2, c, x, &w[0]; 0, 1);
     }
 }
 pass! {
-    inverse_pass4, 4: 0 1 2 3; |field, c, node, x| {
-        apply!(inverse4, c, x, field.inverse_node4(node); 0, 1, 2, 3);
+    inverse_pass4, 4: 0 1 2 3; mirrored w 1 v 2; |c, x| {
+        apply!(inverse4, c, x, [&w[0], &v[1], &v[0]]; 0, 1, 2, 3);
     }
 }
 pass! {
-    inverse_pass8, 8: 0 1 2 3 4 5 6 7; |field, c, node, x| {
-        repeat!(K in 0 1 2 3, { apply!(inverse2, c, x, &field.negative_inverse(4 * node + K); 2 * K, 2 * K + 1); });
-        repeat!(K in 0 1, { apply!(inverse4, c, x, field.inverse_node4(node); K, K + 2, K + 4, K + 6); });
+    inverse_pass8, 8: 0 1 2 3 4 5 6 7; mirrored w 1 v 2 u 4; |c, x| {
+        repeat!(K in 0 1 2 3, { apply!(inverse2, c, x, &u[3 - K]; 2 * K, 2 * K + 1); });
+        repeat!(K in 0 1, { apply!(inverse4, c, x, [&w[0], &v[1], &v[0]]; K, K + 2, K + 4, K + 6); });
     }
 }
 pass! {
-    inverse_pass16, 16: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; |field, c, node, x| {
+    inverse_pass16, 16: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15;
+    mirrored w 1 v 2 u 4 t 8; |c, x| {
         repeat!(K in 0 1 2 3, {
-            apply!(inverse4, c, x, field.inverse_node4(4 * node + K); 4 * K, 4 * K + 1, 4 * K + 2, 4 * K + 3);
+            apply!(inverse4, c, x, [&u[3 - K], &t[7 - 2 * K], &t[6 - 2 * K]]; 4 * K, 4 * K + 1, 4 * K + 2, 4 * K + 3);
         });
-        repeat!(K in 0 1 2 3, { apply!(inverse4, c, x, field.inverse_node4(node); K, K + 4, K + 8, K + 12); });
+        repeat!(K in 0 1 2 3, { apply!(inverse4, c, x, [&w[0], &v[1], &v[0]]; K, K + 4, K + 8, K + 12); });
     }
 }
 
 impl Field {
-    fn node4(&self, node: usize) -> [&Factor; 3] {
-        let [v, iv] = self.roots[2 * node..].first_chunk().expect("a table of even length");
-        [&self.roots[node], v, iv]
+    /// The roots of the N nodes below a node, as many levels down as N says.
+    fn below<const N: usize>(&self, node: usize) -> &[Factor; N] {
+        self.roots[N * node..].first_chunk().expect("the table serves the length of the transform")
     }
 
-    /// Minus the inverse of a node's root.
-    fn negative_inverse(&self, node: usize) -> &Factor {
+    /// Minus their inverses, the last one first.
+    fn mirrored<const N: usize>(&self, node: usize) -> &[Factor; N] {
         match node {
-            0 => &self.minus_one,
-            _ => &self.roots[negative_inverse(node)],
+            0 => self.first_mirrored[N - 1..].first_chunk().expect("1 + 2 + 4 + 8 nodes"),
+            _ => self.below(negative_inverse(node)),
         }
     }
+}
 
-    fn inverse_node4(&self, node: usize) -> [&Factor; 3] {
-        [node, 2 * node, 2 * node + 1].map(|node| self.negative_inverse(node))
-    }
+/// Minus the inverses of the roots below node 0, the last of each level first: 1, 2, 4 and 8.
+pub(super) fn first_mirrored(p: u64, roots: &[Factor]) -> [Factor; 15] {
+    std::array::from_fn(|index| {
+        let level = (index + 1).ilog2();
+        match (2 << level) - 2 - index {
+            0 => Factor::new(p - 1, p),
+            node => roots[negative_inverse(node)],
+        }
+    })
 }
 
 impl Transform for Field {

@@ -7,7 +7,7 @@
 use super::pointwise::correction;
 use super::{Constants, V, load};
 use crate::fft::carry::{DigitWriter, Join};
-use crate::fft::plan::Shape;
+use modmill_core::transform::Shape;
 use crate::fft::point::{LANES, Point};
 use crate::fft::primes::{self, COUNT, Factor, PRIMES};
 use crate::isa::Ifma as Token;

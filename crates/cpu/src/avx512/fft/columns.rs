@@ -6,7 +6,7 @@
 //! (Good and Thomas).
 
 use super::{Constants, Field, V, load, store};
-use crate::fft::plan::{Digits, Shape};
+use modmill_core::transform::{Digits, Shape};
 use crate::fft::point::Point;
 use crate::fft::primes::{self, Factor};
 use std::arch::x86_64::*;

@@ -1,7 +1,7 @@
 //! Digits of at most 64 bits into residues.
 
 use super::{Constants, Field, V};
-use crate::fft::plan::Digits;
+use modmill_core::transform::Digits;
 use crate::fft::primes::Factor;
 use std::arch::x86_64::*;
 

@@ -1,7 +1,7 @@
 //! Products over the three primes.
 
 use super::{Crt, Field};
-use crate::fft::plan::{Digits, Plan, Shape};
+use modmill_core::transform::{Digits, Plan, Shape};
 use crate::fft::point::Point;
 use crate::fft::primes::{COUNT, PRIMES};
 use crate::fft::product;

@@ -1,0 +1,150 @@
+//! How a product by transforms is cut into digits, and how long the transforms are: the part that
+//! does not depend on where they are computed.
+
+use crate::limbs::bits_at;
+
+/// Digits in a point: coefficients of `x^0 .. x^7`, where transforms are in `y = x^8`.
+pub const LANES: usize = 8;
+
+/// Rows of odd number, and columns that are a power of two: the shape of a block of points.
+///
+/// By the Chinese remainder theorem, point v stands in row `v mod rows` and column `v mod columns`, and
+/// a transform of all points is one down every column and then one along every row, without factors
+/// in between (Good and Thomas).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Shape {
+    /// 1, 3 or 5.
+    pub rows: usize,
+    /// A power of two.
+    pub columns: usize,
+}
+
+impl Shape {
+    /// The smallest block of at least `points` points.
+    #[must_use]
+    pub fn at_least(points: usize) -> Self {
+        let fitting = |rows: usize| Self { rows, columns: points.div_ceil(rows).next_power_of_two() };
+        // A row of less than 16 points does not fill a pass.
+        let shapes = [1, 3, 5].map(fitting).into_iter().filter(|shape| shape.rows == 1 || shape.columns >= 16);
+        shapes.min_by_key(|shape| shape.points()).expect("one row is always there")
+    }
+
+    /// Points of the block.
+    #[must_use]
+    pub fn points(self) -> usize {
+        self.rows * self.columns
+    }
+
+    /// Where a point stands.
+    #[must_use]
+    pub fn place(self, point: usize) -> Place {
+        Place { shape: self, row: point % self.rows, column: point % self.columns }
+    }
+}
+
+/// The place of a point, which moves from one to the next.
+#[derive(Clone, Copy)]
+pub struct Place {
+    shape: Shape,
+    row: usize,
+    column: usize,
+}
+
+impl Place {
+    /// Its index in a block that is stored row after row.
+    #[must_use]
+    #[inline(always)]
+    pub fn index(self) -> usize {
+        self.row * self.shape.columns + self.column
+    }
+
+    /// Goes to the next point.
+    #[inline(always)]
+    pub fn advance(&mut self) {
+        self.row = if self.row + 1 == self.shape.rows { 0 } else { self.row + 1 };
+        self.column = (self.column + 1) & (self.shape.columns - 1);
+    }
+}
+
+/// A number as digits, eight to a point.
+#[derive(Clone, Copy)]
+pub struct Digits<'a> {
+    /// The number.
+    pub limbs: &'a [u64],
+    /// Bits of a digit, at most 64.
+    pub bits: u32,
+}
+
+impl Digits<'_> {
+    /// Points that are not all zero for want of limbs.
+    #[must_use]
+    pub fn points(&self) -> usize {
+        (64 * self.limbs.len()).div_ceil(LANES * self.bits as usize)
+    }
+
+    /// The digits of one point.
+    #[must_use]
+    #[inline(always)]
+    pub fn point(&self, index: usize) -> [u64; LANES] {
+        let whole = self.limbs.get(LANES * index..).and_then(|limbs| limbs.first_chunk());
+        match whole {
+            Some(limbs) if self.bits == 64 => *limbs,
+            _ => std::array::from_fn(|lane| {
+                bits_at(self.limbs, (LANES * index + lane) * self.bits as usize, self.bits)
+            }),
+        }
+    }
+}
+
+/// How numbers are multiplied: digits of so many bits, blocks of such a shape.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Plan {
+    /// Bits of a digit.
+    pub digit_bits: u32,
+    /// Shape of the blocks.
+    pub shape: Shape,
+}
+
+impl Plan {
+    /// The plan for a product of `limbs` limbs with digits of `digit_bits` bits.
+    #[must_use]
+    pub fn new(limbs: usize, digit_bits: u32) -> Self {
+        let points = (64 * limbs).div_ceil(LANES * digit_bits as usize);
+        Self { digit_bits, shape: Shape::at_least(points) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_point_has_a_place_of_its_own() {
+        for points in [1, 2, 15, 16, 17, 33, 48, 65, 80, 81, 97, 1000] {
+            let shape = Shape::at_least(points);
+            assert!(shape.points() >= points && shape.columns.is_power_of_two());
+            assert!(4 * shape.points() <= 5 * points.max(64), "{points}: {shape:?}");
+            let mut place = shape.place(0);
+            let mut seen = vec![false; shape.points()];
+            for point in 0..shape.points() {
+                assert_eq!(place.index(), shape.place(point).index());
+                assert!(!std::mem::replace(&mut seen[place.index()], true));
+                place.advance();
+            }
+        }
+    }
+
+    #[test]
+    fn digits_are_the_number() {
+        let limbs = [0x0123_4567_89ab_cdef, 0xfedc_ba98_7654_3210, 0x0f1e_2d3c_4b5a_6978];
+        for bits in [5, 19, 24, 62, 64] {
+            let digits = Digits { limbs: &limbs, bits };
+            for index in 0..=digits.points() {
+                for (lane, digit) in digits.point(index).into_iter().enumerate() {
+                    assert_eq!(digit, bits_at(&limbs, (8 * index + lane) * bits as usize, bits));
+                }
+            }
+            assert!(digits.points() * 8 * bits as usize >= 192);
+        }
+    }
+}

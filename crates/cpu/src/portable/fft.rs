@@ -1,0 +1,238 @@
+//! Transforms over `2^64 - 2^32 + 1` in plain Rust: one multiplication of words and a few additions
+//! for a product, on any processor. Elements are canonical throughout.
+//!
+//! Roots that are powers of two are not treated apart: a multiplier is as fast as the shifts would be.
+
+use crate::fft::carry::{DigitWriter, Join};
+use crate::fft::point::{LANES, Point};
+use crate::fft::product;
+use crate::fft::roots::negative_inverse;
+use crate::fft::transform::Transform;
+use modmill_core::solinas::{self, add, mul, sub};
+use modmill_core::transform::{Digits, Plan, Shape};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The roots of at least `len` nodes in the order of `fft::roots`, made at first use and kept.
+fn roots(len: usize) -> Arc<Vec<u64>> {
+    static TABLE: Mutex<Option<Arc<Vec<u64>>>> = Mutex::new(None);
+    let mut table = TABLE.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(roots) = table.as_ref().filter(|roots| roots.len() >= len) {
+        return roots.clone();
+    }
+    let mut roots = vec![1];
+    while roots.len() < len {
+        let step = solinas::root_of_unity(4 * roots.len() as u64);
+        roots.extend_from_within(..);
+        let half = roots.len() / 2;
+        roots[half..].iter_mut().for_each(|root| *root = mul(*root, step));
+    }
+    let roots = Arc::new(roots);
+    *table = Some(roots.clone());
+    roots
+}
+
+/// The field, with the roots of transforms up to a length.
+pub(crate) struct Field {
+    roots: Arc<Vec<u64>>,
+}
+
+impl Field {
+    /// Level by level: the block of a column is halved until its elements stand alone.
+    fn forward<const R: usize>(&self, parts: &mut [&mut [Point]; R], node: usize) {
+        each_column(parts, |x| {
+            for level in 0..R.ilog2() {
+                let half = R >> (level + 1);
+                for (block, x) in x.chunks_exact_mut(2 * half).enumerate() {
+                    let root = self.roots[(node << level) + block];
+                    let (low, high) = x.split_at_mut(half);
+                    for (a, b) in low.iter_mut().zip(high) {
+                        for (a, b) in a.0.iter_mut().zip(&mut b.0) {
+                            let product = mul(*b, root);
+                            (*a, *b) = (add(*a, product), sub(*a, product));
+                        }
+                    }
+                }
+            }
+        });
+    }
+
+    fn inverse<const R: usize>(&self, parts: &mut [&mut [Point]; R], node: usize) {
+        each_column(parts, |x| {
+            for level in (0..R.ilog2()).rev() {
+                let half = R >> (level + 1);
+                for (block, x) in x.chunks_exact_mut(2 * half).enumerate() {
+                    let negative = match (node << level) + block {
+                        0 => solinas::PRIME - 1,
+                        node => self.roots[negative_inverse(node)],
+                    };
+                    let (low, high) = x.split_at_mut(half);
+                    for (a, b) in low.iter_mut().zip(high) {
+                        for (a, b) in a.0.iter_mut().zip(&mut b.0) {
+                            (*a, *b) = (add(*a, *b), mul(sub(*b, *a), negative));
+                        }
+                    }
+                }
+            }
+        });
+    }
+
+    /// A transform of odd length down every column of a block.
+    fn columns(block: &mut [Point], shape: Shape, root: u64) {
+        let powers: Vec<u64> = (0..shape.rows as u64).map(|k| solinas::pow(root, k)).collect();
+        let mut x = vec![0; shape.rows];
+        for column in 0..shape.columns {
+            for lane in 0..LANES {
+                for (row, x) in x.iter_mut().enumerate() {
+                    *x = block[row * shape.columns + column].0[lane];
+                }
+                for row in 0..shape.rows {
+                    let term = |(k, &x): (usize, &u64)| mul(x, powers[k * row % shape.rows]);
+                    block[row * shape.columns + column].0[lane] = x.iter().enumerate().map(term).fold(0, add);
+                }
+            }
+        }
+    }
+
+    /// `a b` point by point, modulo `x^8 - y`.
+    fn multiply_row(&self, a: &mut [Point], b: impl Fn(usize, &Point) -> Point, turn: u64) {
+        for (node, point) in a.iter_mut().enumerate() {
+            let (a, b) = (point.0, b(node, point).0);
+            let root = mul(self.roots[node / 2], turn);
+            let y = if node % 2 == 1 { sub(0, root) } else { root };
+            let turned = b.map(|b| mul(b, y));
+            point.0 = std::array::from_fn(|k| {
+                let (mut sum, mut carries) = (0u128, 0u64);
+                for (i, &a) in a.iter().enumerate() {
+                    let b = if i <= k { b[k - i] } else { turned[LANES + k - i] };
+                    let (next, overflow) = sum.overflowing_add(u128::from(a) * u128::from(b));
+                    (sum, carries) = (next, carries + u64::from(overflow));
+                }
+                // 2^128 = -2^32, and there are at most seven carries.
+                sub(solinas::reduce_wide(sum), carries << 32)
+            });
+        }
+    }
+
+    fn turn(row: usize, shape: Shape) -> u64 {
+        solinas::pow(solinas::root_of_unity(shape.rows as u64), row as u64)
+    }
+}
+
+/// Applies a function to every column.
+#[inline(always)]
+fn each_column<const R: usize>(parts: &mut [&mut [Point]; R], work: impl Fn(&mut [Point; R])) {
+    for column in 0..parts[0].len() {
+        let mut x: [Point; R] = std::array::from_fn(|part| parts[part][column]);
+        work(&mut x);
+        for (part, x) in parts.iter_mut().zip(x) {
+            part[column] = x;
+        }
+    }
+}
+
+impl Transform for Field {
+    fn forward2(&self, parts: &mut [&mut [Point]; 2], node: usize) {
+        self.forward(parts, node);
+    }
+
+    fn forward4(&self, parts: &mut [&mut [Point]; 4], node: usize) {
+        self.forward(parts, node);
+    }
+
+    fn forward8(&self, parts: &mut [&mut [Point]; 8], node: usize) {
+        self.forward(parts, node);
+    }
+
+    fn forward16(&self, parts: &mut [&mut [Point]; 16], node: usize) {
+        self.forward(parts, node);
+    }
+
+    fn inverse2(&self, parts: &mut [&mut [Point]; 2], node: usize) {
+        self.inverse(parts, node);
+    }
+
+    fn inverse4(&self, parts: &mut [&mut [Point]; 4], node: usize) {
+        self.inverse(parts, node);
+    }
+
+    fn inverse8(&self, parts: &mut [&mut [Point]; 8], node: usize) {
+        self.inverse(parts, node);
+    }
+
+    fn inverse16(&self, parts: &mut [&mut [Point]; 16], node: usize) {
+        self.inverse(parts, node);
+    }
+}
+
+impl product::Field for Field {
+    fn fill(&self, block: &mut [Point], digits: &Digits<'_>, shape: Shape) {
+        let mut place = shape.place(0);
+        for index in 0..shape.points() {
+            // Digits are below 2^32, so canonical.
+            let is_zero = index >= digits.points();
+            block[place.index()] = if is_zero { Point::ZERO } else { Point(digits.point(index)) };
+            place.advance();
+        }
+        if shape.rows > 1 {
+            Self::columns(block, shape, solinas::root_of_unity(shape.rows as u64));
+        }
+    }
+
+    fn inverse_columns(&self, block: &mut [Point], shape: Shape) {
+        if shape.rows > 1 {
+            Self::columns(block, shape, solinas::inverse(solinas::root_of_unity(shape.rows as u64)));
+        }
+    }
+
+    fn multiply(&self, a: &mut [Point], b: &[Point], row: usize, shape: Shape) {
+        self.multiply_row(a, |index, _| b[index], Self::turn(row, shape));
+    }
+
+    fn square(&self, a: &mut [Point], row: usize, shape: Shape) {
+        self.multiply_row(a, |_, a| *a, Self::turn(row, shape));
+    }
+}
+
+/// The way through one prime.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OnePrime;
+
+/// What is left to do after the inverse transform.
+pub(crate) struct Scale {
+    /// One over the length of the transform.
+    factor: u64,
+}
+
+impl product::Road<1> for OnePrime {
+    type Field = Field;
+    type Join = Scale;
+
+    fn fields(&self, shape: Shape) -> [Field; 1] {
+        [Field { roots: roots(shape.columns.div_ceil(2)) }]
+    }
+
+    fn join(&self, shape: Shape) -> Scale {
+        Scale { factor: solinas::inverse(shape.points() as u64) }
+    }
+
+    fn plan(&self, a: usize, b: usize) -> Plan {
+        let shorter = a.min(b);
+        // Fewer bits make more digits: the first length of digit that is right for its own count.
+        let fits = |bits: &u32| solinas::digit_bits((64 * shorter).div_ceil(*bits as usize)) >= *bits;
+        Plan::new(a + b, (1..=31).rev().find(fits).expect("digits of one bit fit"))
+    }
+}
+
+impl Join<1> for Scale {
+    fn carry(&self, [residues]: [&[Point]; 1], shape: Shape, bits: u32, first: usize, out: &mut [u64]) -> u128 {
+        let mut out = DigitWriter::<false>::new(out, bits);
+        let mut place = shape.place(first);
+        while !out.is_full() {
+            for residue in residues[place.index()].0 {
+                out.add(mul(residue, self.factor), 0, 0);
+            }
+            place.advance();
+        }
+        out.carry()
+    }
+}
