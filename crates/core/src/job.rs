@@ -2,7 +2,8 @@
 
 use crate::{Moduli, Operand};
 
-/// Some items of a call whose moduli are odd, at least 3, and of about one size.
+/// Some items of a call whose moduli are odd, at least 3, and of about one size; above
+/// [`MAX_BITS`](crate::MAX_BITS), odd or even.
 ///
 /// The facade makes jobs: it sets aside bad items, groups the rest by length, and splits even
 /// moduli into an odd part and a power of two, so that backends know only the odd case.

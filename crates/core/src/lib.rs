@@ -28,8 +28,12 @@ pub use modulus::Modulus;
 pub use operand::{Moduli, Operand};
 pub use plan::{Backend, Family, Isa, Op, Path, Plan};
 
-/// The longest number any operation takes, in bits.
+/// The longest number that quadratic algorithms take, in bits.
 ///
 /// The lazy column sums of the vector kernels are proven up to this size (each kernel asserts
-/// it), and above it quadratic products are the wrong algorithm.
+/// it), and above it quadratic products are the wrong algorithm: longer numbers go by transforms.
 pub const MAX_BITS: usize = 32_768;
+
+/// The longest number that operations by transforms take, in bits: products, squares, and products,
+/// squares and powers modulo N. Transforms of twice this length have roots of unity in every field.
+pub const HUGE_BITS: usize = 1 << 34;

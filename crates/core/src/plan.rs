@@ -45,6 +45,8 @@ named! {
     Op, "operation" {
         /// Full product of two numbers.
         Mul = "mul",
+        /// Full square of a number.
+        Square = "square",
         /// Product modulo N.
         MulMod = "mul_mod",
         /// Square modulo N.
@@ -73,6 +75,8 @@ named! {
         Ifma = "ifma",
         /// Residue number systems.
         Rns = "rns",
+        /// Number-theoretic transforms.
+        Fft = "fft",
     }
 }
 

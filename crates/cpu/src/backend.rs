@@ -1,13 +1,16 @@
 //! The backend: paths, the choice among them, and batches over all cores.
 
 use crate::domain::{Domain, Workspace};
+use crate::fft::{self, Multiplier};
 use crate::isa;
 use crate::kernel::{Kernel, MAX_LANES};
 use crate::path::{Path, with_kernel};
 use crate::remainder::{self, Scratch};
 use crate::rows::Rows;
 use crate::{cost, lanes, pow, rns};
-use modmill_core::{Backend, Batch, Error, Family, Isa, Job, Moduli, Modulus, Op, Operand, Plan, radix};
+use modmill_core::{
+    Backend, Batch, Error, Family, Isa, Job, MAX_BITS, Moduli, Modulus, Op, Operand, Plan, radix,
+};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -74,7 +77,14 @@ impl Cpu {
     fn choose(&self, op: Op, bits: usize, count: usize) -> Path {
         let cost = |path: Path| cost::batch(path, op, bits, count, self.threads());
         let able = self.paths.iter().copied().filter(|path| path.computes(op, bits));
-        able.min_by(|&a, &b| cost(a).total_cmp(&cost(b))).unwrap_or(Path::Row)
+        able.min_by(|&a, &b| cost(a).total_cmp(&cost(b))).unwrap_or_else(|| self.stand_in(bits))
+    }
+
+    /// The path for what none of those that are wanted computes: beyond what kernels take, transforms.
+    fn stand_in(&self, bits: usize) -> Path {
+        let limit = self.paths.iter().map(|path| path.isa()).max();
+        let multiplier = Multiplier::detect(limit).pop().filter(|_| bits > MAX_BITS);
+        multiplier.map_or(Path::Row, Path::Fft)
     }
 
     /// About how many seconds a batch takes, powers with exponents of `exponent_bits`.
@@ -111,7 +121,7 @@ impl Cpu {
                           products each";
             return plan(Path::Row, None, reason.to_owned());
         }
-        if matches!(op, Op::MulMod | Op::SquareMod) && !shared && self.divides() {
+        if matches!(op, Op::MulMod | Op::SquareMod) && !shared && self.divides(bits) {
             let reason = "a modulus used once is divided by, which needs no set-up; one modulus for all \
                           items goes into vector lanes";
             return plan(Path::Row, None, reason.to_owned());
@@ -135,10 +145,7 @@ impl Cpu {
             .collect();
         let reason = if self.paths.iter().all(|path| !path.computes(op, bits)) {
             let family = self.paths[0].family();
-            format!(
-                "{family} has neither plain products nor moduli of this length; {} has both",
-                path.family()
-            )
+            format!("{family} does not take this operation at this length; {} does", path.family())
         } else if others.is_empty() {
             "the only path open here".to_owned()
         } else {
@@ -163,6 +170,9 @@ impl Cpu {
                     domain.finish(x, &domain.unit(), out);
                 },
             ),
+            Path::Fft(multiplier) => fft::run(self, multiplier, job, |divisor, item| {
+                divisor.pow(job.a.get(item), job.b.get(item), job.b.bits())
+            }),
             path => self.pow_by(path, job),
         }
     }
@@ -190,6 +200,9 @@ impl Cpu {
                     domain.finish(x, &domain.unit(), out);
                 },
             ),
+            Path::Fft(multiplier) => fft::run(self, multiplier, job, |divisor, item| {
+                divisor.pow_vartime(job.a.get(item), job.b.get(item))
+            }),
             path => self.pow_vartime_by(path, job),
         }
     }
@@ -211,7 +224,7 @@ impl Cpu {
     /// `a b mod N`.
     #[must_use]
     pub fn mul_mod(&self, job: &Job<'_>) -> Batch {
-        if matches!(job.moduli, Moduli::Each(_)) && self.divides() {
+        if matches!(job.moduli, Moduli::Each(_)) && self.divides(job.bits) {
             return self.run_remainders(job, |item, modulus, out, scratch| {
                 remainder::mul_mod(job.a.get(item), job.b.get(item), modulus, out, scratch);
             });
@@ -226,6 +239,9 @@ impl Cpu {
                     domain.finish(domain.enter(job.a.get(item)), &y, out);
                 },
             ),
+            Path::Fft(multiplier) => fft::run(self, multiplier, job, |divisor, item| {
+                divisor.mul_mod(job.a.get(item), job.b.get(item))
+            }),
             path => self.mul_mod_by(path, job),
         }
     }
@@ -244,7 +260,7 @@ impl Cpu {
     /// `a^2 mod N`.
     #[must_use]
     pub fn square_mod(&self, job: &Job<'_>) -> Batch {
-        if matches!(job.moduli, Moduli::Each(_)) && self.divides() {
+        if matches!(job.moduli, Moduli::Each(_)) && self.divides(job.bits) {
             return self.run_remainders(job, |item, modulus, out, scratch| {
                 remainder::square_mod(job.a.get(item), modulus, out, scratch);
             });
@@ -259,6 +275,9 @@ impl Cpu {
                     domain.finish(domain.enter(job.a.get(item)), &y, out);
                 },
             ),
+            Path::Fft(multiplier) => {
+                fft::run(self, multiplier, job, |divisor, item| divisor.square_mod(job.a.get(item)))
+            }
             path => self.square_mod_by(path, job),
         }
     }
@@ -272,9 +291,9 @@ impl Cpu {
     }
 
     /// Whether a product modulo a number used once is found by division, which needs no set-up: at
-    /// every size, unless a family other than the portable one is asked for.
-    fn divides(&self) -> bool {
-        self.paths.iter().any(|path| matches!(path, Path::Row))
+    /// every size that kernels take, unless a family other than the portable one is asked for.
+    fn divides(&self, bits: usize) -> bool {
+        bits <= MAX_BITS && self.paths.iter().any(|path| matches!(path, Path::Row))
     }
 
     /// Computes a job item by item, on all threads.
@@ -354,8 +373,19 @@ impl Cpu {
     /// Full products `a b`.
     #[must_use]
     pub fn mul(&self, a: Operand<'_>, b: Operand<'_>, count: usize) -> Batch {
-        let path = self.choose(Op::Mul, a.bits().max(b.bits()), count);
-        with_kernel!(path, K, token => self.run_products::<K>(token, a, b, count))
+        match self.choose(Op::Mul, a.bits().max(b.bits()), count) {
+            Path::Fft(multiplier) => fft::products(self, multiplier, a, b, count),
+            path => with_kernel!(path, K, token => self.run_products::<K>(token, a, b, count)),
+        }
+    }
+
+    /// Full squares `a^2`.
+    #[must_use]
+    pub fn square(&self, a: Operand<'_>, count: usize) -> Batch {
+        match self.choose(Op::Square, a.bits(), count) {
+            Path::Fft(multiplier) => fft::squares(self, multiplier, a, count),
+            path => with_kernel!(path, K, token => self.run_products::<K>(token, a, a, count)),
+        }
     }
 
     fn run_products<K: Kernel>(

@@ -3,9 +3,10 @@
 //! The constants are clock cycles per group of lanes, fitted to `modmill bench` on an Emerald
 //! Rapids core; only their ratios matter.
 
+use crate::fft::{Divisor, Multiplier};
 use crate::path::Path;
-use modmill_core::Op;
 use modmill_core::window::best_fixed_window;
+use modmill_core::{Isa, Op};
 
 /// Cost of one Montgomery product of `digits` digits: `quadratic d^2 + linear d + constant`.
 struct Fit {
@@ -18,7 +19,8 @@ struct Fit {
 
 const fn fit(path: Path) -> Fit {
     match path {
-        Path::Row => Fit { quadratic: 3.0, linear: 3.0, constant: 50.0, scan: 0.4 },
+        // Transforms go by their own estimate, below.
+        Path::Row | Path::Fft(_) => Fit { quadratic: 3.0, linear: 3.0, constant: 50.0, scan: 0.4 },
         Path::Rns => Fit { quadratic: 10.0, linear: 170.0, constant: 0.0, scan: 0.7 },
         #[cfg(target_arch = "x86_64")]
         Path::WideAvx2(_) => Fit { quadratic: 2.63, linear: 11.3, constant: 130.0, scan: 1.0 },
@@ -39,17 +41,44 @@ fn product(path: Path, bits: usize) -> f64 {
 /// The best fixed window for an exponent of `exponent_bits` bits.
 #[must_use]
 pub fn window(path: Path, bits: usize, exponent_bits: usize) -> u32 {
+    if let Path::Fft(_) = path {
+        return Divisor::window(exponent_bits);
+    }
     best_fixed_window(exponent_bits, fit(path).scan * path.digits(bits) as f64 / product(path, bits))
 }
 
 /// Cycles until a batch is done: the groups that one thread computes, one after the other.
 #[must_use]
 pub fn batch(path: Path, op: Op, bits: usize, count: usize, threads: usize) -> f64 {
+    if let Path::Fft(multiplier) = path {
+        return by_transforms(&multiplier, op, bits, count, threads);
+    }
     let groups = count.div_ceil(path.lanes()).div_ceil(threads).max(1) as f64;
     let products = match op {
         Op::Pow | Op::PowVartime => 1.2 * bits as f64,
-        Op::Mul => 0.5,
+        Op::Mul | Op::Square => 0.5,
         _ => 2.0,
     };
     groups * products * product(path, bits)
+}
+
+/// Cycles until a batch of numbers that go by transforms is done.
+fn by_transforms(multiplier: &Multiplier, op: Op, bits: usize, count: usize, threads: usize) -> f64 {
+    let limbs = bits.div_ceil(64).max(1) as f64;
+    // Cycles per limb of a product; below the threshold, by rows.
+    let per_limb = match (multiplier.isa(), bits.div_ceil(64) < multiplier.threshold()) {
+        (_, true) => 0.7 * limbs,
+        (Isa::Avx512, _) => 20.0 + 3.2 * limbs.log2(),
+        _ => 60.0 * limbs.log2(),
+    };
+    // Of three transforms, a square needs two; Barrett's reduction four of the same length, with its
+    // reciprocal and modulus transformed beforehand.
+    let products = match op {
+        Op::Pow | Op::PowVartime => 1.2 * 2.0 * bits as f64,
+        Op::Mul => 1.0,
+        Op::Square => 0.7,
+        _ => 2.4,
+    };
+    // Items share the threads, and threads the last items.
+    count.max(1) as f64 / threads.min(4) as f64 * products * (2.0 * limbs * per_limb + 500.0)
 }

@@ -1,12 +1,16 @@
 //! Products of long numbers: by rows and Karatsuba's way where they are short, else by
 //! number-theoretic transforms.
 
+mod barrett;
 mod basecase;
+mod batch;
 pub(crate) mod carry;
 pub(crate) mod memory;
 pub(crate) mod point;
+mod powers;
 pub(crate) mod primes;
 pub(crate) mod product;
+mod reciprocal;
 pub(crate) mod roots;
 pub(crate) mod transform;
 
@@ -14,6 +18,8 @@ pub(crate) mod transform;
 use crate::avx512::fft::ThreePrimes;
 use crate::isa;
 use crate::portable::fft::OnePrime;
+pub use barrett::Divisor;
+pub(crate) use batch::{products, run, squares};
 use modmill_core::Isa;
 use modmill_core::transform::Plan;
 use product::{Road, Transformed};

@@ -1,11 +1,12 @@
 //! The paths: every kernel of this crate, chosen once per batch.
 
 use crate::domain::Domain;
+use crate::fft::Multiplier;
 #[cfg(target_arch = "x86_64")]
 use crate::isa;
 use crate::kernel::Kernel;
 use modmill_core::rns::bases::{self as rns, channels_for};
-use modmill_core::{Family, Isa, Op};
+use modmill_core::{Family, Isa, MAX_BITS, Op};
 
 /// A kernel together with the proof that this processor can run it.
 #[derive(Debug, Clone, Copy)]
@@ -14,6 +15,8 @@ pub enum Path {
     Row,
     /// Portable residue number systems, for moduli up to a length.
     Rns,
+    /// Transforms, for numbers of any length.
+    Fft(Multiplier),
     /// 50-bit samples in doubles, four lanes.
     #[cfg(target_arch = "x86_64")]
     WideAvx2(isa::Avx2),
@@ -25,12 +28,12 @@ pub enum Path {
     Ifma(isa::Ifma),
 }
 
-/// Runs an expression with `$K` bound to a path's kernel type and `$token` to its token. Residues have
-/// no kernel of their own: what they do not compute goes to the portable one.
+/// Runs an expression with `$K` bound to a path's kernel type and `$token` to its token. Residues and
+/// transforms have no kernel of their own: what they do not compute goes to the portable one.
 macro_rules! with_kernel {
     ($path:expr, $K:ident, $token:ident => $body:expr) => {
         match $path {
-            Path::Row | Path::Rns => {
+            Path::Row | Path::Rns | Path::Fft(_) => {
                 type $K = crate::portable::row::Row;
                 let $token = ();
                 $body
@@ -61,6 +64,7 @@ impl Path {
     #[must_use]
     pub fn detect() -> Vec<Self> {
         let mut paths = vec![Self::Row, Self::Rns];
+        paths.extend(Multiplier::detect(None).into_iter().map(Self::Fft));
         #[cfg(target_arch = "x86_64")]
         {
             paths.extend(isa::detect_avx2().map(Self::WideAvx2));
@@ -73,7 +77,10 @@ impl Path {
     /// Its instruction set.
     #[must_use]
     pub fn isa(self) -> Isa {
-        with_kernel!(self, K, _token => K::ISA)
+        match self {
+            Self::Fft(multiplier) => multiplier.isa(),
+            _ => with_kernel!(self, K, _token => K::ISA),
+        }
     }
 
     /// Its family of algorithms.
@@ -81,6 +88,7 @@ impl Path {
     pub fn family(self) -> Family {
         match self {
             Self::Rns => Family::Rns,
+            Self::Fft(_) => Family::Fft,
             _ => with_kernel!(self, K, _token => K::FAMILY),
         }
     }
@@ -104,8 +112,9 @@ impl Path {
     #[must_use]
     pub fn computes(self, op: Op, bits: usize) -> bool {
         match self {
-            Self::Rns => bits <= rns::MAX_BITS && !matches!(op, Op::Mul | Op::Inv),
-            _ => true,
+            Self::Rns => bits <= rns::MAX_BITS && !matches!(op, Op::Mul | Op::Square | Op::Inv),
+            Self::Fft(_) => op != Op::Inv,
+            _ => bits <= MAX_BITS,
         }
     }
 }

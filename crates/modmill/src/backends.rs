@@ -1,6 +1,6 @@
 //! Which backend computes a group of items, and who finishes what a device could not.
 
-use modmill_core::{Backend, Batch, Error, Family, Job, Op, Path, Plan};
+use modmill_core::{Backend, Batch, Error, Family, Job, MAX_BITS, Op, Path, Plan};
 use modmill_cpu::Cpu;
 use modmill_cuda::{Cuda, Device};
 use std::sync::{Mutex, PoisonError};
@@ -103,7 +103,7 @@ impl Backends {
 
     /// The GPUs, if they have the operation and are done before the CPU.
     fn cuda_for(&self, op: Op, bits: usize, count: usize, exponent_bits: usize) -> Option<&Cuda> {
-        let cuda = self.cuda.as_ref().filter(|cuda| cuda.has(op))?;
+        let cuda = self.cuda.as_ref().filter(|cuda| cuda.has(op) && bits <= MAX_BITS)?;
         let choice = cuda.choose(op, bits, count, exponent_bits)?;
         let is_sooner = choice.seconds < self.cpu.seconds(op, bits, count, exponent_bits);
         (self.always_cuda || is_sooner).then_some(cuda)

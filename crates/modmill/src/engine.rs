@@ -5,8 +5,8 @@ use crate::backends::{Backends, Wishes};
 use crate::even::OddParts;
 use crate::sort::{Sorted, sort};
 use modmill_core::{
-    Backend, Batch, Error, Family, Isa, ItemError, ItemErrorKind, Job, MAX_BITS, Moduli, Op, Operand, Path,
-    Plan, limbs,
+    Backend, Batch, Error, Family, HUGE_BITS, Isa, ItemError, ItemErrorKind, Job, MAX_BITS, Moduli, Op,
+    Operand, Path, Plan, limbs,
 };
 use modmill_cpu::power_of_two as two;
 use modmill_cuda::{Cuda, Device};
@@ -157,11 +157,22 @@ impl Engine {
     pub fn mul<'a>(&self, a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<Batch, Error> {
         let (a, b) = (a.into(), b.into());
         let count = common_length(&[("a", a.len()), ("b", b.len())])?;
-        check_widths(&[("a", a.bits()), ("b", b.bits())])?;
+        check_huge_widths(&[("a", a.bits()), ("b", b.bits())])?;
         if count == 0 || a.bits() == 0 || b.bits() == 0 {
             return Ok(Batch::zeros(a.bits() + b.bits(), count));
         }
         Ok(self.backends.cpu.mul(a, b, count))
+    }
+
+    /// Full squares `a^2`, twice as wide.
+    pub fn square<'a>(&self, a: impl Into<Operand<'a>>) -> Result<Batch, Error> {
+        let a = a.into();
+        check_huge_widths(&[("a", a.bits())])?;
+        let count = a.len().unwrap_or(1);
+        if count == 0 || a.bits() == 0 {
+            return Ok(Batch::zeros(2 * a.bits(), count));
+        }
+        Ok(self.backends.cpu.square(a, count))
     }
 
     /// `a b mod N`.
@@ -265,7 +276,7 @@ impl Engine {
         Two: Fn(usize, usize) -> two::Residue + Sync,
     {
         let count = common_length(&[("bases", a.len()), (b_name, b.len()), ("moduli", moduli.len())])?;
-        check_widths(&[("base", a.bits()), (b_name, b.bits()), ("modulus", moduli.bits())])?;
+        check_huge_widths(&[("base", a.bits()), (b_name, b.bits()), ("modulus", moduli.bits())])?;
         let sorted = sort(moduli, 0..count);
         if let Some(group) = sorted.all_of(count) {
             // Nothing to put together.
@@ -332,9 +343,19 @@ pub(crate) fn common_length(operands: &[(&'static str, Option<usize>)]) -> Resul
     Ok(common.unwrap_or(1))
 }
 
+/// For operations that have no way for longer numbers.
 pub(crate) fn check_widths(operands: &[(&'static str, usize)]) -> Result<(), Error> {
-    match operands.iter().find(|(_, bits)| *bits > MAX_BITS) {
-        Some(&(what, bits)) => Err(Error::TooLong { what, bits, limit: MAX_BITS }),
+    check(operands, MAX_BITS)
+}
+
+/// For operations that go by transforms where numbers are long.
+pub(crate) fn check_huge_widths(operands: &[(&'static str, usize)]) -> Result<(), Error> {
+    check(operands, HUGE_BITS)
+}
+
+fn check(operands: &[(&'static str, usize)], limit: usize) -> Result<(), Error> {
+    match operands.iter().find(|(_, bits)| *bits > limit) {
+        Some(&(what, bits)) => Err(Error::TooLong { what, bits, limit }),
         None => Ok(()),
     }
 }

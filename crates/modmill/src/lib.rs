@@ -14,7 +14,7 @@
 //! ```
 //!
 //! Every operation takes operands per item or shared by all items ([`Operand`], [`Moduli`]), and
-//! answers in order. Moduli may be odd or even, of any length from 1 bit to [`MAX_BITS`]; bases
+//! answers in order. Moduli may be odd or even, of any length from 1 bit to [`HUGE_BITS`] (inverses: [`MAX_BITS`]); bases
 //! need not be reduced. Items that have no answer are named in the error, which still carries
 //! the answers of all others ([`Error::Items`]).
 #![forbid(unsafe_code)]
@@ -28,7 +28,7 @@ mod sort;
 
 pub use engine::{Engine, EngineBuilder};
 pub use modmill_core::{
-    Backend, Batch, BatchView, Error, Family, Isa, ItemError, ItemErrorKind, MAX_BITS, Moduli, Modulus, Op,
-    Operand, Partial, Path, Plan, hex,
+    Backend, Batch, BatchView, Error, Family, HUGE_BITS, Isa, ItemError, ItemErrorKind, MAX_BITS, Moduli,
+    Modulus, Op, Operand, Partial, Path, Plan, hex,
 };
 pub use modmill_cuda as cuda;

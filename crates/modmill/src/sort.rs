@@ -1,6 +1,6 @@
 //! Sorting the items of a call into what backends can compute together.
 
-use modmill_core::{Moduli, limbs};
+use modmill_core::{MAX_BITS, Moduli, limbs};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
@@ -9,9 +9,10 @@ use std::collections::BTreeMap;
 pub(crate) struct Sorted {
     /// Items whose modulus is zero: errors.
     pub(crate) zero: Vec<usize>,
-    /// Items whose modulus is odd and at least 3, by the limbs it needs.
+    /// Items whose modulus is odd and at least 3, or too long for all but transforms, by the limbs it
+    /// needs: transforms take even moduli as they are.
     pub(crate) odd: BTreeMap<usize, Group>,
-    /// Items whose modulus is even.
+    /// Items whose modulus is even, but those.
     pub(crate) even: Vec<usize>,
 }
 
@@ -43,7 +44,7 @@ pub(crate) fn sort(moduli: Moduli<'_>, items: impl Iterator<Item = usize>) -> So
     for (item, length) in items.into_iter().zip(lengths) {
         match length {
             (None, _) => sorted.zero.push(item),
-            (Some(0), bits) if bits > 1 => {
+            (Some(zeros), bits) if bits > MAX_BITS || zeros == 0 && bits > 1 => {
                 let group = sorted.odd.entry(bits.div_ceil(64)).or_default();
                 group.items.push(item);
                 group.bits = group.bits.max(bits);

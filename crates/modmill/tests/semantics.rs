@@ -1,6 +1,6 @@
 //! What a caller may rely on, by example: order, errors, empty batches, ways to give operands.
 
-use modmill::{Batch, Engine, Error, ItemError, ItemErrorKind, MAX_BITS, Modulus, Operand};
+use modmill::{Batch, Engine, Error, HUGE_BITS, ItemError, ItemErrorKind, MAX_BITS, Modulus, Operand};
 
 fn engine() -> Engine {
     Engine::new().unwrap()
@@ -91,9 +91,18 @@ fn the_longest_numbers_work_and_longer_ones_are_refused() {
     odd.get_mut(0)[0] -= 2;
     assert_eq!(hex(&engine.pow(&top, three, &odd).unwrap()), ["8"]);
     assert_eq!(engine.mul(&top, &top).unwrap().bits(), 2 * MAX_BITS);
-    let long = Batch::zeros(MAX_BITS + 1, 1);
-    let error = engine.mul_mod(&long, &top, &top).unwrap_err();
-    assert_eq!(error.to_string(), format!("base has {} bits; the limit is {MAX_BITS}", MAX_BITS + 1));
+    let long = Operand::Shared { bits: HUGE_BITS + 1, value: &[3] };
+    let error = engine.mul_mod(long, &top, &top).unwrap_err();
+    assert_eq!(error.to_string(), format!("base has {} bits; the limit is {HUGE_BITS}", HUGE_BITS + 1));
+    // Longer than the kernels take: by transforms, odd and even moduli alike.
+    let mut top = Batch::zeros(MAX_BITS + 100, 1);
+    top.as_limbs_mut().fill(u64::MAX);
+    *top.as_limbs_mut().last_mut().unwrap() >>= 28;
+    assert_eq!(hex(&engine.square_mod(&top, &top).unwrap()), ["0"]);
+    let mut even = top.clone();
+    even.get_mut(0)[0] -= 1;
+    assert_eq!(hex(&engine.pow(&top, three, &even).unwrap()), ["1"]);
+    assert!(matches!(engine.inv(&top, &even), Err(Error::TooLong { limit: MAX_BITS, .. })));
 }
 
 #[test]

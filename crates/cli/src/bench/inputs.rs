@@ -120,7 +120,7 @@ impl Inputs {
     /// Limbs of an answer.
     pub(crate) fn answer_limbs(&self) -> usize {
         match self.shape.op {
-            Op::Mul => (2 * self.shape.bits).div_ceil(64),
+            Op::Mul | Op::Square => (2 * self.shape.bits).div_ceil(64),
             _ => self.shape.bits.div_ceil(64),
         }
     }
@@ -130,6 +130,7 @@ impl Inputs {
         let (a, b, modulus) = (big(self.a.get(item)), big(self.b.get(item)), big(self.modulus(item)));
         let answer = match self.shape.op {
             Op::Mul => a * b,
+            Op::Square => &a * &a,
             Op::MulMod => a * b % modulus,
             Op::SquareMod => &a * &a % modulus,
             Op::Inv => a.modinv(&modulus).unwrap_or_default(),
@@ -150,6 +151,7 @@ impl Inputs {
         let moduli = self.moduli();
         match self.shape.op {
             Op::Mul => engine.mul(&self.a, &self.b),
+            Op::Square => engine.square(&self.a),
             Op::MulMod => engine.mul_mod(&self.a, &self.b, moduli),
             Op::SquareMod => engine.square_mod(&self.a, moduli),
             Op::Pow => engine.pow(&self.a, &self.b, moduli),

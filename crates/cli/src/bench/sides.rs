@@ -218,7 +218,8 @@ impl Side {
             _ if matches!(measurand, Measurand::Rsa(_)) => 64 * threads,
             Op::Pow | Op::PowVartime => 16 * threads,
             Op::Inv => 64 * threads,
-            _ => 1024 * threads,
+            // Some tens of milliseconds, however long the numbers are.
+            _ => (1usize << 22).div_ceil(bits).min(1024) * threads,
         })
     }
 }

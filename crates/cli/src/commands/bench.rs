@@ -16,7 +16,7 @@ use crate::options::BackendOption;
 use crate::peers::{self, Peer};
 use crate::report;
 use crate::stream::Bar;
-use modmill::{Backend, Engine, MAX_BITS, Op};
+use modmill::{Backend, Engine, HUGE_BITS, Op};
 use std::time::Duration;
 
 const LONG_ABOUT: &str = "\
@@ -121,8 +121,8 @@ fn parse_measurand(text: &str) -> Result<Measurand, String> {
 
 fn parse_range(text: &str, least: usize) -> Result<usize, String> {
     match text.parse() {
-        Ok(bits) if (least..=MAX_BITS).contains(&bits) => Ok(bits),
-        _ => Err(format!("not a length from {least} to {MAX_BITS} bits")),
+        Ok(bits) if (least..=HUGE_BITS).contains(&bits) => Ok(bits),
+        _ => Err(format!("not a length from {least} to {HUGE_BITS} bits")),
     }
 }
 
@@ -258,7 +258,13 @@ impl Bench {
     fn shape(&self, measurand: Measurand, bits: usize, count: usize) -> Shape {
         let op = measurand.op();
         let exponent_bits = self.exponent_bits.unwrap_or(bits);
-        Shape { op, bits, exponent_bits, count, shared_modulus: self.shared_modulus && op != Op::Mul }
+        Shape {
+            op,
+            bits,
+            exponent_bits,
+            count,
+            shared_modulus: self.shared_modulus && !matches!(op, Op::Mul | Op::Square),
+        }
     }
 
     /// Measures everyone of one side at one point: on the CPU turn by turn with the peers, GPUs alone.

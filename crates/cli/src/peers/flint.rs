@@ -65,7 +65,7 @@ impl Peer for Flint {
 
     fn function(&self, op: Op) -> &'static str {
         match op {
-            Op::Mul => "fmpz_mul",
+            Op::Mul | Op::Square => "fmpz_mul",
             Op::MulMod | Op::SquareMod => "fmpz_mul, fmpz_mod",
             Op::Inv => "fmpz_invmod",
             _ => "fmpz_powm",
@@ -132,6 +132,7 @@ impl Worker for Numbers<'_> {
             unsafe {
                 match self.op {
                     Op::Mul => (self.api.mul)(answer, a, b),
+                    Op::Square => (self.api.mul)(answer, a, a),
                     Op::MulMod => {
                         (self.api.mul)(product, a, b);
                         (self.api.modulo)(answer, product, modulus);

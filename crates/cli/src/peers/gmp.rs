@@ -62,7 +62,7 @@ impl Peer for Gmp {
 
     fn function(&self, op: Op) -> &'static str {
         match op {
-            Op::Mul => "mpz_mul",
+            Op::Mul | Op::Square => "mpz_mul",
             Op::MulMod | Op::SquareMod => "mpz_mul, mpz_mod",
             Op::Inv => "mpz_invert",
             _ => "mpz_powm",
@@ -133,6 +133,7 @@ impl Worker for Numbers<'_> {
             unsafe {
                 match self.op {
                     Op::Mul => (self.api.mul)(answer, a, b),
+                    Op::Square => (self.api.mul)(answer, a, a),
                     Op::MulMod => {
                         (self.api.mul)(product, a, b);
                         (self.api.modulo)(answer, product, modulus);

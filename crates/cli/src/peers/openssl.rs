@@ -36,6 +36,7 @@ api! {
         import = "BN_lebin2bn": unsafe extern "C" fn(*const c_uchar, c_int, Bn) -> Bn,
         export = "BN_bn2lebinpad": unsafe extern "C" fn(Bn, *mut c_uchar, c_int) -> c_int,
         mul = "BN_mul": Three,
+        sqr = "BN_sqr": unsafe extern "C" fn(Bn, Bn, *mut c_void) -> c_int,
         mod_sqr = "BN_mod_sqr": Three,
         mod_mul = "BN_mod_mul": Four,
         mod_inverse = "BN_mod_inverse": unsafe extern "C" fn(Bn, Bn, Bn, *mut c_void) -> Bn,
@@ -73,6 +74,7 @@ impl Peer for OpenSsl {
     fn function(&self, op: Op) -> &'static str {
         match op {
             Op::Mul => "BN_mul",
+            Op::Square => "BN_sqr",
             Op::MulMod => "BN_mod_mul",
             Op::SquareMod => "BN_mod_sqr",
             Op::Inv => "BN_mod_inverse",
@@ -154,6 +156,7 @@ impl Worker for Numbers<'_> {
             unsafe {
                 match self.op {
                     Op::Mul => (self.api.mul)(answer, a, b, context),
+                    Op::Square => (self.api.sqr)(answer, a, context),
                     Op::MulMod => (self.api.mod_mul)(answer, a, b, modulus, context),
                     Op::SquareMod => (self.api.mod_sqr)(answer, a, modulus, context),
                     Op::Inv => i32::from(!(self.api.mod_inverse)(answer, a, modulus, context).is_null()),

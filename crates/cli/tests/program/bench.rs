@@ -135,7 +135,7 @@ fn wrong_usage_is_explained_before_anything_is_measured() {
     let cases: [(&[&str], &str); 9] = [
         (&["--ops", "pow,root"], "unknown operation \"root\""),
         (&["--bits", "7"], "not a length from 8"),
-        (&["--bits", "99999999"], "not a length"),
+        (&["--bits", "99999999999"], "not a length"),
         (&["--seconds", "0"], "seconds"),
         (&["--batch", "0"], "batch"),
         (&["--algorithm", "magic"], "unknown algorithm"),

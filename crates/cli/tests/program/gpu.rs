@@ -32,9 +32,8 @@ fn info_tells_of_gpus() {
     assert!(info["paths"].as_array().unwrap().iter().all(|path| path["backend"] == "cuda"));
     let plans = info["plans"].as_array().unwrap();
     assert!(
-        plans
-            .iter()
-            .all(|plan| (plan["backend"] == "cuda") != matches!(plan["op"].as_str(), Some("mul" | "inv")))
+        plans.iter().all(|plan| (plan["backend"] == "cuda")
+            != matches!(plan["op"].as_str(), Some("mul" | "square" | "inv")))
     );
     let text = stdout(&on_emulator(&["info"]).unwrap().output().unwrap());
     for part in

@@ -1,9 +1,9 @@
 //! Digits that overlap, added up into one number; and all threads at it, by carry look-ahead.
 
-use modmill_core::transform::Shape;
 use super::point::{LANES, Point};
 use modmill_core::limbs::add_assign;
 use modmill_core::mask;
+use modmill_core::transform::Shape;
 use rayon::prelude::*;
 
 /// Joins residues modulo F primes into numbers, and these into limbs.

@@ -50,7 +50,9 @@ fn allocate(len: usize) -> Vec<Point> {
         let skipped = start.align_offset(PAGE).min(bytes);
         // SAFETY: the range is within the memory that was just reserved, and the advice changes none of
         // its contents. It may be ignored.
-        let _ = unsafe { madvise(start.add(skipped).cast(), (bytes - skipped) / PAGE * PAGE, Advice::LinuxHugepage) };
+        let _ = unsafe {
+            madvise(start.add(skipped).cast(), (bytes - skipped) / PAGE * PAGE, Advice::LinuxHugepage)
+        };
     }
     block.resize(len, Point::ZERO);
     block

@@ -75,8 +75,7 @@ mod tests {
 
     #[test]
     fn roots_have_their_order() {
-        for field in 0..COUNT {
-            let p = PRIMES[field];
+        for (field, &p) in PRIMES.iter().enumerate() {
             for order in [2, 3, 4, 5, 7, 15, 1 << 20, 1 << TWO_POWER, 3 << TWO_POWER, 105 << TWO_POWER] {
                 let root = root_of_unity(field, order);
                 assert_eq!(pow(root, order, p), 1);
@@ -91,13 +90,12 @@ mod tests {
     fn primes_are_prime() {
         // Pocklington: p - 1 has the factor F = 2^26 * 105 > sqrt(p), and a number of order F
         // whose powers to F/q - 1 are prime to p.
-        for field in 0..COUNT {
-            let p = PRIMES[field];
-            let smooth = 105 << TWO_POWER;
-            assert!(u128::from(smooth as u64).pow(2) > u128::from(p));
-            assert_eq!(pow(NON_RESIDUES[field], p - 1, p), 1);
+        for (p, base) in PRIMES.into_iter().zip(NON_RESIDUES) {
+            let smooth = 105u128 << TWO_POWER;
+            assert!(smooth * smooth > u128::from(p));
+            assert_eq!(pow(base, p - 1, p), 1);
             for factor in [2, 3, 5, 7] {
-                let power = pow(NON_RESIDUES[field], (p - 1) / factor, p);
+                let power = pow(base, (p - 1) / factor, p);
                 let (mut a, mut b) = (power + p - 1, p);
                 while b != 0 {
                     (a, b) = (b, a % b);

@@ -1,10 +1,10 @@
 //! Products by transforms.
 
 use super::carry::{self, Join};
-use modmill_core::transform::{Digits, Plan, Shape};
 use super::memory::Points;
 use super::point::Point;
 use super::transform::{self, Transform};
+use modmill_core::transform::{Digits, Plan, Shape};
 use rayon::prelude::*;
 
 /// One prime field of a road: what products ask of it beside transforms.
@@ -44,7 +44,9 @@ fn forward(field: &impl Field, number: &[u64], plan: &Plan) -> Points {
 fn finish(field: &impl Field, block: &mut [Point], other: Option<&[Point]>, shape: Shape) {
     each_row(block, shape, |index, row| {
         match other {
-            Some(other) => field.multiply(row, &other[index * shape.columns..][..shape.columns], index, shape),
+            Some(other) => {
+                field.multiply(row, &other[index * shape.columns..][..shape.columns], index, shape)
+            }
             None => field.square(row, index, shape),
         }
         transform::inverse(field, row, 0);

@@ -53,8 +53,8 @@ mod tests {
 
     #[test]
     fn nodes_hold_square_roots_of_their_parents() {
-        for field in 0..primes::COUNT {
-            let (p, roots) = (PRIMES[field], compute(field, 64));
+        for (field, &p) in PRIMES.iter().enumerate() {
+            let roots = compute(field, 64);
             let square = |node: usize| primes::mul(roots[node].value, roots[node].value, p);
             for node in 1..32 {
                 assert_eq!(square(2 * node), roots[node].value);

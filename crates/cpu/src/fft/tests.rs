@@ -107,7 +107,9 @@ fn ones_at_the_limit_of_digits() {
         for road in roads() {
             let ones = vec![u64::MAX; limbs];
             assert!(by_transforms(&road, &ones, Some(&ones)) == product_of_ones(limbs, limbs));
-            assert!(by_transforms(&road, &ones, Some(&ones[..limbs / 3])) == product_of_ones(limbs, limbs / 3));
+            assert!(
+                by_transforms(&road, &ones, Some(&ones[..limbs / 3])) == product_of_ones(limbs, limbs / 3)
+            );
         }
     }
 }
@@ -128,7 +130,9 @@ fn carries_cross_the_shares_of_threads() {
     }
     // Modulo a word, which the product does not know of.
     let modulo = |limbs: &[u64]| {
-        limbs.iter().rev().fold(0, |rest, &limb| ((u128::from(rest) << 64 | u128::from(limb)) % 0xffff_ffff_ffff_ffc5) as u64)
+        limbs.iter().rev().fold(0, |rest, &limb| {
+            ((u128::from(rest) << 64 | u128::from(limb)) % 0xffff_ffff_ffff_ffc5) as u64
+        })
     };
     let product = by_transforms(&roads()[0], &a, Some(&b));
     let expected = u128::from(modulo(&a)) * u128::from(modulo(&b)) % 0xffff_ffff_ffff_ffc5;
@@ -161,7 +165,9 @@ fn a_gigabit_product_is_right_modulo_primes() {
     road.multiply(&a, &b, &mut out);
     for prime in [0xffff_ffff_ffff_ffc5u64, 0xffff_ffff_0000_0001, (1 << 61) - 1] {
         let modulo = |limbs: &[u64]| {
-            let step = |rest: u64, &limb: &u64| ((u128::from(rest) << 64 | u128::from(limb)) % u128::from(prime)) as u64;
+            let step = |rest: u64, &limb: &u64| {
+                ((u128::from(rest) << 64 | u128::from(limb)) % u128::from(prime)) as u64
+            };
             limbs.iter().rev().fold(0, step)
         };
         let expected = u128::from(modulo(&a)) * u128::from(modulo(&b)) % u128::from(prime);
@@ -203,7 +209,9 @@ mod transforms {
             let value = |j: usize| {
                 let exponent = if bits == 0 { 0 } else { j.reverse_bits() >> (usize::BITS - bits) };
                 let y = self.pow(root, exponent as u64);
-                x.iter().rev().fold(0, |sum, &x| ((u128::from(self.mul(sum, y)) + u128::from(x)) % u128::from(self.prime)) as u64)
+                x.iter().rev().fold(0, |sum, &x| {
+                    ((u128::from(self.mul(sum, y)) + u128::from(x)) % u128::from(self.prime)) as u64
+                })
             };
             (0..x.len()).map(value).collect()
         }
@@ -220,15 +228,21 @@ mod transforms {
             let shape = Shape { rows: 1, columns: 1 << log };
             for (field, definition) in road.fields(shape).iter().zip(&definitions) {
                 let digit_bits = bits.min(30);
-                let limbs: Vec<u64> = random.limbs((shape.points() * LANES * digit_bits as usize).div_ceil(64));
+                let limbs: Vec<u64> =
+                    random.limbs((shape.points() * LANES * digit_bits as usize).div_ceil(64));
                 let digits = Digits { limbs: &limbs, bits: digit_bits };
                 let mut block = vec![Point::ZERO; shape.points()];
                 field.fill(&mut block, &digits, shape);
-                let lanes: Vec<Vec<u64>> = (0..LANES).map(|lane| canonical(definition, &block, bits, lane)).collect();
+                let lanes: Vec<Vec<u64>> =
+                    (0..LANES).map(|lane| canonical(definition, &block, bits, lane)).collect();
                 forward(field, &mut block, 0);
                 if log <= 6 {
                     for (lane, x) in lanes.iter().enumerate() {
-                        assert_eq!(canonical(definition, &block, bits, lane), definition.transform(x), "2^{log}");
+                        assert_eq!(
+                            canonical(definition, &block, bits, lane),
+                            definition.transform(x),
+                            "2^{log}"
+                        );
                     }
                 }
                 // Inverse transforms take what products leave: squares of values that are all one.
@@ -239,7 +253,8 @@ mod transforms {
 
     fn inverse_of_forward(field: &impl Field, definition: &Definition, bits: u32, lanes: &[Vec<u64>]) {
         let len = lanes[0].len();
-        let mut block: Vec<Point> = (0..len).map(|i| Point(std::array::from_fn(|lane| lanes[lane][i]))).collect();
+        let mut block: Vec<Point> =
+            (0..len).map(|i| Point(std::array::from_fn(|lane| lanes[lane][i]))).collect();
         forward(field, &mut block, 0);
         for point in &mut block {
             point.0 = point.0.map(|word| (word & (u64::MAX >> (64 - bits))) % definition.prime);
@@ -253,7 +268,8 @@ mod transforms {
 
     #[test]
     fn the_portable_field_follows_the_definition() {
-        let definition = Definition { prime: solinas::PRIME, root: |_, order| solinas::root_of_unity(order), index: 0 };
+        let definition =
+            Definition { prime: solinas::PRIME, root: |_, order| solinas::root_of_unity(order), index: 0 };
         check(&OnePrime, [definition], 64);
     }
 
@@ -261,7 +277,8 @@ mod transforms {
     #[test]
     fn the_three_primes_follow_the_definition() {
         let Some(token) = isa::detect_ifma() else { return };
-        let definition = |index: usize| Definition { prime: primes::PRIMES[index], root: primes::root_of_unity, index };
+        let definition =
+            |index: usize| Definition { prime: primes::PRIMES[index], root: primes::root_of_unity, index };
         check(&ThreePrimes(token), std::array::from_fn(definition), 52);
     }
 }

@@ -58,23 +58,13 @@ pub(crate) fn inverse<T: Transform>(field: &T, block: &mut [Point], node: usize)
 type Parts<'a, const R: usize> = [&'a mut [Point]; R];
 type Pass<T, const R: usize> = fn(&T, &mut Parts<'_, R>, usize);
 
-fn forward_by<T: Transform, const R: usize>(
-    field: &T,
-    block: &mut [Point],
-    node: usize,
-    pass: Pass<T, R>,
-) {
+fn forward_by<T: Transform, const R: usize>(field: &T, block: &mut [Point], node: usize, pass: Pass<T, R>) {
     let is_shared = is_shared(block);
     in_columns(cut(block), is_shared, &|parts| pass(field, parts, node));
     each_part(cut::<R>(block), is_shared, &|index, part| forward(field, part, R * node + index));
 }
 
-fn inverse_by<T: Transform, const R: usize>(
-    field: &T,
-    block: &mut [Point],
-    node: usize,
-    pass: Pass<T, R>,
-) {
+fn inverse_by<T: Transform, const R: usize>(field: &T, block: &mut [Point], node: usize, pass: Pass<T, R>) {
     let is_shared = is_shared(block);
     each_part(cut::<R>(block), is_shared, &|index, part| inverse(field, part, R * node + index));
     in_columns(cut(block), is_shared, &|parts| pass(field, parts, node));

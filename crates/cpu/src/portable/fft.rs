@@ -224,7 +224,14 @@ impl product::Road<1> for OnePrime {
 }
 
 impl Join<1> for Scale {
-    fn carry(&self, [residues]: [&[Point]; 1], shape: Shape, bits: u32, first: usize, out: &mut [u64]) -> u128 {
+    fn carry(
+        &self,
+        [residues]: [&[Point]; 1],
+        shape: Shape,
+        bits: u32,
+        first: usize,
+        out: &mut [u64],
+    ) -> u128 {
         let mut out = DigitWriter::<false>::new(out, bits);
         let mut place = shape.place(first);
         while !out.is_full() {

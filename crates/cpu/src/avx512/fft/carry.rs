@@ -7,10 +7,10 @@
 use super::pointwise::correction;
 use super::{Constants, V, load};
 use crate::fft::carry::{DigitWriter, Join};
-use modmill_core::transform::Shape;
 use crate::fft::point::{LANES, Point};
 use crate::fft::primes::{self, COUNT, Factor, PRIMES};
 use crate::isa::Ifma as Token;
+use modmill_core::transform::Shape;
 use std::arch::x86_64::*;
 
 const MASK: u64 = (1 << 52) - 1;

@@ -6,9 +6,9 @@
 //! (Good and Thomas).
 
 use super::{Constants, Field, V, load, store};
-use modmill_core::transform::{Digits, Shape};
 use crate::fft::point::Point;
 use crate::fft::primes::{self, Factor};
+use modmill_core::transform::{Digits, Shape};
 use std::arch::x86_64::*;
 
 /// Longest column.

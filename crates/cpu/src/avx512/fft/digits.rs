@@ -1,8 +1,8 @@
 //! Digits of at most 64 bits into residues.
 
 use super::{Constants, Field, V};
-use modmill_core::transform::Digits;
 use crate::fft::primes::Factor;
+use modmill_core::transform::Digits;
 use std::arch::x86_64::*;
 
 /// Bits of a digit that are taken as they are; those above are multiplied by `2^LOW mod p`.

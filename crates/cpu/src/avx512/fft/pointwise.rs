@@ -25,12 +25,7 @@ impl Field {
     }
 
     #[target_feature(enable = "avx512f,avx512ifma")]
-    fn multiply_points(
-        &self,
-        a: &mut [Point],
-        other: impl Fn(usize, V) -> V,
-        turn: Option<&Factor>,
-    ) {
+    fn multiply_points(&self, a: &mut [Point], other: impl Fn(usize, V) -> V, turn: Option<&Factor>) {
         let p = self.prime();
         let c = &Constants::new(p);
         let inverse = _mm512_set1_epi64((inverse_of_odd(p) % (1 << 52)) as i64);

@@ -1,11 +1,11 @@
 //! Products over the three primes.
 
 use super::{Crt, Field};
-use modmill_core::transform::{Digits, Plan, Shape};
 use crate::fft::point::Point;
 use crate::fft::primes::{COUNT, PRIMES};
 use crate::fft::product;
 use crate::isa::Ifma as Token;
+use modmill_core::transform::{Digits, Plan, Shape};
 
 /// The way through the three primes.
 #[derive(Debug, Clone, Copy)]
@@ -14,8 +14,8 @@ pub(crate) struct ThreePrimes(pub(crate) Token);
 /// Digits of the shorter factor, at most, if they have these many bits: their number times
 /// `(2^bits - 1)^2` is below P, and its fraction of P below 1 by more than the join is short.
 const fn most_digits(bits: u32) -> u128 {
-    let two = PRIMES[0] as u128 * PRIMES[1] as u128 >> (2 * bits - 64);
-    (two * PRIMES[2] as u128 >> 64) / 64 * 63
+    let two = (PRIMES[0] as u128 * PRIMES[1] as u128) >> (2 * bits - 64);
+    ((two * PRIMES[2] as u128) >> 64) / 64 * 63
 }
 
 /// Digits of 64 bits serve factors up to 2^21 limbs, and of 62 bits beyond.

@@ -1,0 +1,164 @@
+//! Barrett's reduction (Algorithm 3.1 of the thesis, with the shift it lacks), constant-time.
+//!
+//! For d of n limbs with its top bit set and `m = floor((B^2n - 1) / d)`, and x below `B^2n`:
+//! `q = floor(floor(x / B^(n-1)) m / B^(n+1))` is at most 2 less than `floor(x / d)` (Handbook of Applied
+//! Cryptography, 14.42; an m that is one less only where d divides `B^2n`, that is `d = B^n / 2`, costs at
+//! most one more).
+
+use super::reciprocal::reciprocal;
+use super::{Multiplier, Prepared};
+use modmill_core::limbs::{add_assign, bit_length, shift_left, shift_right, sub_assign, sub_assign_masked};
+use modmill_core::mask;
+use zeroize::Zeroizing;
+
+type Limbs = Zeroizing<Vec<u64>>;
+
+/// How often the divisor may still fit into what Barrett's quotient leaves.
+const CORRECTIONS: usize = 3;
+
+/// A divisor of at least one, with what it takes to divide by it: transforms of the divisor and of its
+/// reciprocal.
+pub struct Divisor {
+    multiplier: Multiplier,
+    /// d: the divisor, shifted so that its top bit is set.
+    normalised: Limbs,
+    shift: usize,
+    divisor: Prepared,
+    reciprocal: Prepared,
+}
+
+impl Divisor {
+    /// A divisor of at least one.
+    ///
+    /// # Panics
+    /// If it is zero.
+    #[must_use]
+    pub fn new(multiplier: Multiplier, divisor: &[u64]) -> Self {
+        let bits = bit_length(divisor);
+        assert!(bits > 0, "a divisor is at least one");
+        let n = bits.div_ceil(64);
+        let shift = 64 * n - bits;
+        let mut normalised = Zeroizing::new(vec![0; n]);
+        shift_left(&divisor[..n], shift, &mut normalised);
+        let reciprocal = reciprocal(&multiplier, &normalised);
+        Self {
+            divisor: multiplier.prepare(&normalised, n + 1),
+            reciprocal: multiplier.prepare(&reciprocal, n + 1),
+            multiplier,
+            normalised,
+            shift,
+        }
+    }
+
+    /// Limbs of the divisor.
+    #[must_use]
+    pub fn limbs(&self) -> usize {
+        self.normalised.len()
+    }
+
+    /// The multiplier it works with.
+    #[must_use]
+    pub fn multiplier(&self) -> &Multiplier {
+        &self.multiplier
+    }
+
+    /// `x mod d` for any x.
+    #[must_use]
+    pub fn remainder(&self, x: &[u64]) -> Limbs {
+        self.divide(x, None)
+    }
+
+    /// `(floor(x / d), x mod d)` for any x; the quotient is as long as x.
+    #[must_use]
+    pub fn quotient_and_remainder(&self, x: &[u64]) -> (Limbs, Limbs) {
+        let mut quotient = Zeroizing::new(vec![0; x.len() + 1]);
+        let remainder = self.divide(x, Some(&mut quotient));
+        quotient.truncate(x.len());
+        (quotient, remainder)
+    }
+
+    /// Long division, n limbs at a time.
+    fn divide(&self, x: &[u64], mut quotient: Option<&mut [u64]>) -> Limbs {
+        let n = self.limbs();
+        // x 2^shift has the remainder of x, times 2^shift, modulo the shifted divisor.
+        let mut shifted = Zeroizing::new(vec![0; x.len() + 1]);
+        shift_left(x, self.shift, &mut shifted);
+        let mut rest = Zeroizing::new(vec![0; 2 * n]);
+        for (index, block) in shifted.chunks(n).enumerate().rev() {
+            // rest <- rest B^len + block, below d B^len.
+            let len = block.len();
+            rest.copy_within(..n, len);
+            rest[..len].copy_from_slice(block);
+            rest[len + n..].fill(0);
+            let digits = self.step(&mut rest);
+            if let Some(quotient) = &mut quotient {
+                quotient[index * n..][..len].copy_from_slice(&digits[..len]);
+            }
+        }
+        let mut remainder = Zeroizing::new(vec![0; n]);
+        shift_right(&rest[..n], self.shift, &mut remainder);
+        remainder
+    }
+
+    /// The quotient of a number below `d B^n`, n + 1 limbs; the number becomes its remainder.
+    fn step(&self, x: &mut [u64]) -> Limbs {
+        let n = self.limbs();
+        let mut product = Zeroizing::new(vec![0; 2 * n + 2]);
+        self.multiplier.multiply_prepared(&x[n - 1..], &self.reciprocal, &mut product);
+        let mut quotient = Zeroizing::new(product[n + 1..].to_vec());
+        // q d, of which the low n + 1 limbs are enough: what is left of x is below 4 d.
+        self.multiplier.multiply_prepared(&quotient, &self.divisor, &mut product[..2 * n + 1]);
+        let mut rest = Zeroizing::new(x[..n + 1].to_vec());
+        sub_assign(&mut rest, &product[..n + 1]);
+        for _ in 0..CORRECTIONS {
+            let mut trial = rest.clone();
+            let fits = 1 - sub_assign(&mut trial, &self.normalised);
+            sub_assign_masked(&mut rest, &self.normalised, mask::from_bit(fits));
+            add_assign(&mut quotient, &[fits]);
+        }
+        x[..n].copy_from_slice(&rest[..n]);
+        x[n..].fill(0);
+        quotient
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+    use num_bigint::BigUint;
+
+    fn big(limbs: &[u64]) -> BigUint {
+        BigUint::new(limbs.iter().flat_map(|&limb| [limb as u32, (limb >> 32) as u32]).collect())
+    }
+
+    #[test]
+    fn quotients_and_remainders() {
+        let mut random = Random(29);
+        for multiplier in Multiplier::detect(None) {
+            for bits in [1usize, 2, 63, 64, 65, 127, 128, 129, 1000, 64 * 159, 64 * 160 + 1, 20_000] {
+                let n = bits.div_ceil(64);
+                let mut power = vec![0; n];
+                power[(bits - 1) / 64] = 1 << ((bits - 1) % 64);
+                let mut ones = vec![u64::MAX; n];
+                ones[n - 1] >>= 64 * n - bits;
+                for d in [power, ones, random.bits(bits)] {
+                    let divisor = Divisor::new(multiplier, &d);
+                    for len in [0, 1, n - 1, n, n + 1, 2 * n - 1, 2 * n, 2 * n + 1, 5 * n + 3] {
+                        let mut multiple = vec![0; len];
+                        for (to, from) in multiple.iter_mut().rev().zip(d.iter().rev()) {
+                            *to = *from;
+                        }
+                        let mut less = multiple.clone();
+                        sub_assign(&mut less, &[1]);
+                        for x in [random.limbs(len), vec![u64::MAX; len], multiple, less] {
+                            let (quotient, remainder) = divisor.quotient_and_remainder(&x);
+                            assert_eq!(big(&quotient), big(&x) / big(&d), "{bits} {len}");
+                            assert_eq!(big(&remainder), big(&x) % big(&d), "{bits} {len}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! Reciprocals of long numbers by Newton's iteration, exact, in time that depends on lengths alone.
+
+use super::Multiplier;
+use modmill_core::limbs::{add_assign, negate, sub_assign, sub_assign_masked};
+use modmill_core::mask;
+use zeroize::Zeroizing;
+
+type Limbs = Zeroizing<Vec<u64>>;
+
+fn zeros(len: usize) -> Limbs {
+    Zeroizing::new(vec![0; len])
+}
+
+/// `floor((B^2n - 1) / d)` with `B = 2^64`, for a d of n limbs whose top bit is set: n + 1 limbs.
+pub(super) fn reciprocal(multiplier: &Multiplier, d: &[u64]) -> Limbs {
+    let n = d.len();
+    assert!(d[n - 1] >> 63 == 1, "a divisor is normalised");
+    let mut x = approximate(multiplier, d);
+    // The approximation is off by at most SLACK, so that what is left is in 0 .. (2 SLACK + 1) d.
+    sub_assign(&mut x, &[SLACK]);
+    let mut rest = zeros(2 * n + 1);
+    multiplier.multiply(&x, d, &mut rest);
+    // B^2n - 1 less the product: both are below B^2n.
+    rest[..2 * n].iter_mut().for_each(|limb| *limb = !*limb);
+    rest.truncate(n + 1);
+    for _ in 0..2 * SLACK {
+        let borrow = sub_assign(&mut rest, d);
+        // Taken back where it was too much.
+        add_masked(&mut rest, d, mask::from_bit(borrow));
+        add_assign(&mut x, &[1 - borrow]);
+    }
+    x
+}
+
+/// How far [`approximate`] may be from the truth.
+const SLACK: u64 = 4;
+
+/// Limbs of which the reciprocal is found bit by bit.
+const FIRST: usize = 2;
+
+/// Within `SLACK` of `B^2n / d`.
+///
+/// From X for the upper h limbs, `X' = X B^(n-h) + X (B^(n+h) - d X) / B^2h` is right to twice as many
+/// limbs: with `X = (1 + e) B^2h / D_h` and e of the order `4 B^-h`, the error is `e^2`, below `16 B^(-2h)`,
+/// and h is chosen so that `2h >= n + 2`. What is left are two roundings, of `X E / B^2h` and of d to n limbs
+/// in the caller's reciprocal, each worth less than 2.
+fn approximate(multiplier: &Multiplier, d: &[u64]) -> Limbs {
+    let n = d.len();
+    if n <= FIRST {
+        return by_bits(d);
+    }
+    let h = n / 2 + 1;
+    let x = approximate(multiplier, &d[n - h..]);
+    let mut error = zeros(n + h + 1);
+    multiplier.multiply(&x, d, &mut error);
+    // E = B^(n+h) - d X, of either sign and less than B^(n+1) in size: n + 2 limbs hold its magnitude.
+    negate(&mut error);
+    let top = error.len() - 1;
+    add_assign(&mut error[top..], &[1]);
+    let negative = mask::from_bit(error[top] >> 63);
+    add_conditional_negation(&mut error, negative);
+    let mut correction = zeros(x.len() + n + 2);
+    multiplier.multiply(&x, &error[..n + 2], &mut correction);
+    let mut sum = zeros(n + 1);
+    sum[n - h..].copy_from_slice(&x);
+    let mut correction = Zeroizing::new(correction[2 * h..].to_vec());
+    correction.resize(n + 1, 0);
+    add_conditional_negation(&mut correction, negative);
+    add_assign(&mut sum, &correction);
+    sum
+}
+
+/// Negates a number modulo its length under a mask of all ones.
+fn add_conditional_negation(value: &mut [u64], mask: u64) {
+    let mut carry = mask & 1;
+    for limb in value {
+        let (sum, overflow) = (*limb ^ mask).overflowing_add(carry);
+        (*limb, carry) = (sum, u64::from(overflow));
+    }
+}
+
+/// `a += b & mask`, dropping the carry.
+fn add_masked(a: &mut [u64], b: &[u64], mask: u64) {
+    let mut carry = 0;
+    for (index, limb) in a.iter_mut().enumerate() {
+        let sum = u128::from(*limb) + u128::from(b.get(index).copied().unwrap_or(0) & mask) + carry;
+        (*limb, carry) = (sum as u64, sum >> 64);
+    }
+}
+
+/// `floor((B^2n - 1) / d)` by long division.
+fn by_bits(d: &[u64]) -> Limbs {
+    let n = d.len();
+    let (mut quotient, mut rest) = (zeros(n + 1), zeros(n + 1));
+    for place in (0..128 * n).rev() {
+        // rest <- 2 rest + 1, the next bit of B^2n - 1.
+        let mut below = 1;
+        for limb in rest.iter_mut() {
+            (*limb, below) = (*limb << 1 | below, *limb >> 63);
+        }
+        let mut trial = rest.clone();
+        let fits = mask::from_bit(1 - sub_assign(&mut trial, d));
+        sub_assign_masked(&mut rest, d, fits);
+        if place / 64 <= n {
+            quotient[place / 64] |= (fits & 1) << (place % 64);
+        }
+    }
+    quotient
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+    use num_bigint::BigUint;
+
+    fn big(limbs: &[u64]) -> BigUint {
+        BigUint::new(limbs.iter().flat_map(|&limb| [limb as u32, (limb >> 32) as u32]).collect())
+    }
+
+    #[test]
+    fn reciprocals_are_exact() {
+        let mut random = Random(19);
+        for multiplier in Multiplier::detect(None) {
+            for n in (1..40).chain([63, 64, 65, 159, 160, 161, 319, 320, 321, 322, 700]) {
+                let mut low = vec![0; n];
+                low[n - 1] = 1 << 63;
+                let mut next = low.clone();
+                next[0] |= 1;
+                let mut half = vec![u64::MAX; n];
+                half[n - 1] = u64::MAX >> 1 | 1 << 63;
+                half[0] &= 1 << 63;
+                let mut random = random.limbs(n);
+                random[n - 1] |= 1 << 63;
+                for d in [low, next, half, vec![u64::MAX; n], random] {
+                    let all = (BigUint::from(1u8) << (128 * n)) - 1u8;
+                    assert_eq!(big(&reciprocal(&multiplier, &d)), all / big(&d), "{n}");
+                }
+            }
+        }
+    }
+}
