@@ -5,6 +5,7 @@ mod completions;
 mod info;
 mod mul;
 mod powm;
+mod primality;
 mod rsa;
 mod selftest;
 mod tune;
@@ -16,6 +17,7 @@ pub(crate) enum Command {
     Info(info::Info),
     Powm(powm::Powm),
     Mul(mul::Mul),
+    Primality(primality::Primality),
     Bench(bench::Bench),
     #[command(subcommand)]
     Rsa(rsa::Rsa),
@@ -30,6 +32,7 @@ impl Command {
             Self::Info(command) => command.run(),
             Self::Powm(command) => command.run(),
             Self::Mul(command) => command.run(),
+            Self::Primality(command) => command.run(),
             Self::Bench(command) => command.run(),
             Self::Rsa(command) => command.run(),
             Self::Selftest(command) => command.run(),

@@ -29,7 +29,7 @@ const LONG_ABOUT: &str = "\
 Batch modular arithmetic on big integers.
 
 modmill computes powers, products and inverses modulo N for whole batches at once, on the fastest
-path this machine has. Numbers are hexadecimal, of any length up to 32768 bits; moduli may be odd or
+path this machine has. Numbers are hexadecimal, of any length; moduli may be odd or
 even, and one batch may mix lengths.";
 
 const EXAMPLES: &str = "\

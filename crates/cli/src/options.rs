@@ -56,7 +56,7 @@ impl BackendOption {
 pub(crate) struct EngineOptions {
     #[command(flatten)]
     pub(crate) backend: BackendOption,
-    /// Force one family of algorithms: row, two_pass, wide, narrow, ifma or rns
+    /// Force one family of algorithms: row, two_pass, wide, narrow, ifma, rns or fft
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = parse_family)]
     pub(crate) algorithm: FamilyChoice,
     /// Worker threads; 0 means all cores

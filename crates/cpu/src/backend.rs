@@ -80,11 +80,20 @@ impl Cpu {
         able.min_by(|&a, &b| cost(a).total_cmp(&cost(b))).unwrap_or_else(|| self.stand_in(bits))
     }
 
+    /// The best multiplier of long numbers among the paths, or beside them if they have none.
+    #[must_use]
+    pub fn multiplier(&self) -> Multiplier {
+        let wanted = self.paths.iter().rev().find_map(|path| match path {
+            Path::Fft(multiplier) => Some(*multiplier),
+            _ => None,
+        });
+        let limit = self.paths.iter().map(|path| path.isa()).max();
+        wanted.or_else(|| Multiplier::detect(limit).pop()).expect("there is always the portable one")
+    }
+
     /// The path for what none of those that are wanted computes: beyond what kernels take, transforms.
     fn stand_in(&self, bits: usize) -> Path {
-        let limit = self.paths.iter().map(|path| path.isa()).max();
-        let multiplier = Multiplier::detect(limit).pop().filter(|_| bits > MAX_BITS);
-        multiplier.map_or(Path::Row, Path::Fft)
+        if bits > MAX_BITS { Path::Fft(self.multiplier()) } else { Path::Row }
     }
 
     /// About how many seconds a batch takes, powers with exponents of `exponent_bits`.

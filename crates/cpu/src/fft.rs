@@ -12,6 +12,7 @@ pub(crate) mod primes;
 pub(crate) mod product;
 mod reciprocal;
 pub(crate) mod roots;
+mod special;
 pub(crate) mod transform;
 
 #[cfg(target_arch = "x86_64")]
@@ -23,6 +24,7 @@ pub(crate) use batch::{products, run, squares};
 use modmill_core::Isa;
 use modmill_core::transform::Plan;
 use product::{Road, Transformed};
+pub use special::Special;
 
 /// Multiplies long numbers, exactly.
 ///

@@ -258,6 +258,11 @@ impl Engine {
         )
     }
 
+    /// The multiplier of long numbers on this engine's instruction set.
+    pub(crate) fn multiplier(&self) -> modmill_cpu::fft::Multiplier {
+        self.backends.cpu.multiplier()
+    }
+
     /// Runs `work` on this engine's threads, where rayon's parallel iterators share it out.
     pub fn install<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         self.backends.cpu.install(work)

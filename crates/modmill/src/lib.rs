@@ -25,10 +25,12 @@ mod even;
 mod inverse;
 mod prime;
 mod sort;
+mod special;
 
 pub use engine::{Engine, EngineBuilder};
 pub use modmill_core::{
     Backend, Batch, BatchView, Error, Family, HUGE_BITS, Isa, ItemError, ItemErrorKind, MAX_BITS, Moduli,
     Modulus, Op, Operand, Partial, Path, Plan, hex,
 };
+pub use modmill_cpu::fft::Special;
 pub use modmill_cuda as cuda;

@@ -103,8 +103,12 @@ fn a_forced_path_is_the_only_one_and_the_one_that_is_planned() {
                     // too where residues are, and any road of the CPU's where GPUs are forced.
                     match op {
                         Op::Inv => assert_eq!(plan.path(), PORTABLE, "{plan}"),
-                        Op::Mul if path.family == Family::Rns => assert_eq!(plan.path(), PORTABLE, "{plan}"),
-                        Op::Mul if path.backend == Backend::Cuda => assert_eq!(plan.backend, Backend::Cpu),
+                        Op::Mul | Op::Square if path.family == Family::Rns => {
+                            assert_eq!(plan.path(), PORTABLE, "{plan}")
+                        }
+                        Op::Mul | Op::Square if path.backend == Backend::Cuda => {
+                            assert_eq!(plan.backend, Backend::Cpu)
+                        }
                         _ => assert_eq!(plan.path(), path, "{plan}"),
                     }
                     assert_eq!((plan.op, plan.bits, plan.count), (op, bits, count));

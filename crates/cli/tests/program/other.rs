@@ -76,3 +76,18 @@ fn selftest_closes_with_a_count() {
     assert_eq!(json["passed"], passed);
     assert_eq!(json["cases"].as_array().unwrap().len() as u64, passed);
 }
+
+#[test]
+fn primality_of_mersenne_and_fermat_numbers_is_told() {
+    for (arguments, verdict) in [
+        (["--mersenne", "1279"], "2^1279 - 1 is prime"),
+        (["--mersenne", "1283"], "2^1283 - 1 is composite"),
+        (["--mersenne", "1281"], "2^1281 - 1 is composite"),
+        (["--fermat", "4"], "2^(2^4) + 1 is prime"),
+        (["--fermat", "10"], "2^(2^10) + 1 is composite"),
+    ] {
+        let output = run(&[&["primality"], &arguments[..]].concat(), "");
+        assert_eq!(stdout(&output).trim(), verdict);
+    }
+    assert_eq!(run(&["primality"], "").status.code(), Some(2));
+}

@@ -1,0 +1,49 @@
+//! Known answers of long squares: primes of Mersenne and Fermat, and residues after 100 steps.
+
+use modmill::{Engine, Family, Isa, Special};
+
+fn engines() -> Vec<Engine> {
+    let portable = Engine::builder().isa(Isa::Portable).family(Family::Fft).build().unwrap();
+    vec![Engine::new().unwrap(), portable]
+}
+
+/// The number modulo `2^bits - 1`.
+fn modulo_ones(limbs: &[u64], bits: usize) -> u64 {
+    Special::Minus(bits).reduce(limbs)[0]
+}
+
+fn triple(limbs: &[u64]) -> (u64, u64, u64) {
+    (limbs[0], modulo_ones(limbs, 35), modulo_ones(limbs, 36))
+}
+
+#[test]
+fn mersenne_and_fermat_primes_are_told_from_composites() {
+    for engine in engines() {
+        for (q, is_prime) in
+            [(3, true), (5, true), (7, true), (11, false), (13, true), (521, true), (523, false)]
+                .into_iter()
+                .chain([(2203, true), (2207, false), (4423, true)])
+        {
+            assert_eq!(engine.is_mersenne_prime(q, || {}), is_prime, "2^{q} - 1");
+        }
+        for (m, is_prime) in [(1, true), (2, true), (3, true), (4, true), (5, false), (6, false), (11, false)]
+        {
+            assert_eq!(engine.is_fermat_prime(m, || {}), is_prime, "F{m}");
+        }
+    }
+}
+
+#[test]
+fn residues_after_a_hundred_steps_are_the_known_ones() {
+    let engine = Engine::new().unwrap();
+    let mut steps = 0;
+    let x = engine.lucas_lehmer(755_737, 100, || steps += 1);
+    assert_eq!(triple(&x), (0x13b1_3c61_2980_88dc, 34_092_803_628, 7_584_858_890));
+    assert_eq!(steps, 100);
+    let x = engine.pepin(20, 100, || {});
+    assert_eq!(triple(&x), (0x6462_9ced_6e21_8018, 8_485_981_669, 53_977_437_340));
+    for engine in engines() {
+        let x = engine.pepin(14, 100, || {});
+        assert_eq!(triple(&x), (0xdb9a_c520_c403_cb21, 342_168_579, 59_244_817_440));
+    }
+}
