@@ -1,5 +1,4 @@
-//! Products of long numbers: by rows and Karatsuba's way where they are short, else by
-//! number-theoretic transforms.
+#![doc = include_str!("../../../docs/algorithms/fft.md")]
 
 mod barrett;
 mod basecase;
