@@ -10,7 +10,9 @@
 #include "samples.cuh"
 
 // A table entry: digits as 32-bit integers, in whole quads, half of what doubles would take (section 5.1).
-enum { QUADS = (DIGITS + 3) / 4, ENTRY_WORDS = 4 * QUADS };
+enum { QUADS = (DIGITS + 3) / 4 };
+#include "table.cuh"
+
 // Shared memory, in words a thread: its digits of y.
 enum { SHARED_WORDS = 2 * DIGITS };
 
@@ -32,7 +34,7 @@ DEVICE u32 integer_from(double value) { return (u32)bits_of(value + TWO_52); }
 // group shares y as bits of doubles.
 struct Field {
     Group group;
-    Table<QUADS> table;
+    Table table;
     double x[DIGITS], modulus[DIGITS];
     u32 inverse;       // -1/N mod 2^32
     double first_part; // 2^-SAMPLE_BITS in the first thread, whose lowest column carries, elsewhere 0
@@ -70,48 +72,39 @@ struct Field {
 
     // Table entry `index` = x.
     DEVICE void keep(u32 index) const {
+        Quad* entry = table.entry(index);
 #pragma unroll
         for (int i = 0; i < QUADS; i++) {
             Quad quad;
 #pragma unroll
             for (int k = 0; k < 4; k++) quad.word[k] = 4 * i + k < DIGITS ? integer_from(x[4 * i + k]) : 0;
-            table.quad(index, i) = quad;
+            entry[i * Table::STEP] = quad;
         }
     }
 
-    // Digits 4i .. 4i + 3 of y.
-    DEVICE void set_y(int i, const Quad& quad) const {
+    // Hands the digits of table entry `index`, which must be public, to `put(j, digit)`.
+    template <typename Put> DEVICE void get(u32 index, Put put) const {
+        const Quad* entry = table.entry(index);
 #pragma unroll
-        for (int k = 0; k < 4; k++) {
-            if (4 * i + k < DIGITS) group.own_digit(4 * i + k) = bits_of(double_from(quad.word[k]));
+        for (int i = 0; i < QUADS; i++) {
+            Quad quad = entry[i * Table::STEP];
+#pragma unroll
+            for (int k = 0; k < 4; k++) {
+                if (4 * i + k < DIGITS) put(4 * i + k, double_from(quad.word[k]));
+            }
         }
     }
 
     // y = table entry `index`, which must be public.
     DEVICE void fetch(u32 index) const {
         group.meet();
-        for (int i = 0; i < QUADS; i++) set_y(i, table.quad(index, i));
-        group.meet();
-    }
-
-    // y = table entry `index` by reading all `entries`.
-    DEVICE void select(u32 index, u32 entries) const {
-        group.meet();
-#pragma unroll 1
-        for (int i = 0; i < QUADS; i++) set_y(i, table.select(index, entries, i));
+        get(index, [&](int j, double digit) { group.own_digit(j) = bits_of(digit); });
         group.meet();
     }
 
     // x = table entry `index`, which must be public.
     DEVICE void take(u32 index) {
-#pragma unroll
-        for (int i = 0; i < QUADS; i++) {
-            Quad quad = table.quad(index, i);
-#pragma unroll
-            for (int k = 0; k < 4; k++) {
-                if (4 * i + k < DIGITS) x[4 * i + k] = double_from(quad.word[k]);
-            }
-        }
+        get(index, [&](int j, double digit) { x[j] = digit; });
     }
 
     // The digit q with column + q N = 0 modulo 2^SAMPLE_BITS, as the first thread finds it.

@@ -33,13 +33,23 @@ DEVICE u32 exponent_digit(const Operand& b, u32 item, u32 from, u32 count) {
     return (u32)(pair_of(low, high) >> shift) & ((1u << count) - 1);
 }
 
+// Finds the table entries for the digit of the exponent at `place` and those after it, in constant time.
+DEVICE void choose(const Field& field, const Operand& b, u32 item, u32 place, u32 window) {
+    u32 digits[Table::AT_ONCE];
+#pragma unroll
+    for (u32 k = 0; k < Table::AT_ONCE; k++) {
+        digits[k] = exponent_digit(b, item, (place - smaller(k, place)) * window, window);
+    }
+    field.table.choose(digits, 1u << window);
+}
+
 // base^exponent with a fixed window; SECRET reads every entry of the table for each digit. A public
 // exponent that all items share may skip the products of its zero digits: all threads agree.
 //
 // The steps: base R from R^2 (by squarings of the seed) times the base; the powers of the table, each
 // the last one times the base; the digits of the exponent, from the top; and the product with 1 that
-// leaves Montgomery form. Entry 0 is R, entry 1 the base, and the entry after the last is for what
-// `select` and `set_y_to_one` write.
+// leaves Montgomery form. Entry 0 is R, entry 1 the base; those after the last power are for what `choose`
+// and `set_y_to_one` write.
 template <bool SECRET> DEVICE void exponentiate(const Call& call) {
     Field field;
     field.open(call.scratch);
@@ -64,10 +74,12 @@ template <bool SECRET> DEVICE void exponentiate(const Call& call) {
             if (step < first_digit) {
                 field.fetch(1);
             } else if (step < last) {
-                u32 digit = exponent_digit(call.b, item, (last - 1 - step) * window, window);
-                if (SECRET) field.select(digit, entries);
-                else field.fetch(digit);
-                skip = !SECRET && call.b.stride == 0 && digit == 0;
+                u32 place = last - 1 - step; // of the digit
+                u32 digit = exponent_digit(call.b, item, place * window, window);
+                u32 turn = (step - first_digit) % Table::AT_ONCE;
+                if (SECRET && turn == 0) choose(field, call.b, item, place, window);
+                field.fetch(SECRET ? entries + turn : digit);
+                skip = !SECRET && call.b.stride == 0 && warp_bits(digit != 0) == 0;
             } else {
                 field.set_y_to_one(entries);
             }

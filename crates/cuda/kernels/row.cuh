@@ -16,14 +16,14 @@
 enum {
     PART = WORDS / THREADS,                 // words of a thread
     HALF = PART / 2,
-    QUADS = (PART + 3) / 4,
-    ENTRY_WORDS = 4 * QUADS,                // of a kept number, per thread
+    QUADS = (PART + 3) / 4,                 // of a kept number, per thread
     STREAMED = THREADS == 1 && PART > 8,    // y is read while it is used, which saves registers
     QUADS_AT_ONCE = PART <= 16 ? QUADS : 2, // quads of rows unrolled: all where the code stays small
 };
 static_assert(WORDS % (2 * THREADS) == 0, "every thread holds whole pairs of words");
 
 #include "groups.cuh"
+#include "table.cuh"
 
 // The running sum, or this thread's part of it. Pair m of `even` stands at word 2m, of `odd` at word
 // 2m + 1, and `low` is still to be added to word 0.
@@ -116,35 +116,28 @@ struct Field {
     u32 x[PART], n[PART];
     u32 y[STREAMED ? 1 : PART];
     const Quad* y_quads; // where a streamed y is
-    Quad* table;
-    u32 step;    // threads of the grid
+    Table table;
     u32 inverse; // -1/N mod 2^32
 
-    DEVICE void open(Quad* scratch) {
-        step = gridDim.x * BLOCK;
-        table = scratch + blockIdx.x * BLOCK + threadIdx.x;
-    }
+    DEVICE void open(Quad* scratch) { table.open(scratch); }
 
-    // Quad i of an entry is at i * step.
-    DEVICE Quad* entry(u32 index) const { return table + (u64)index * QUADS * step; }
-
-    DEVICE void get(const Quad* quads, u32* out) const {
+    static DEVICE void get(const Quad* quads, u32* out) {
 #pragma unroll
         for (int i = 0; i < QUADS; i++) {
-            Quad quad = quads[(u64)i * step];
+            Quad quad = quads[i * Table::STEP];
 #pragma unroll
             for (int j = 0; j < 4; j++) {
                 if (4 * i + j < PART) out[4 * i + j] = quad.word[j];
             }
         }
     }
-    DEVICE void put(Quad* quads, const u32* in) const {
+    static DEVICE void put(Quad* quads, const u32* in) {
 #pragma unroll
         for (int i = 0; i < QUADS; i++) {
             Quad quad;
 #pragma unroll
             for (int j = 0; j < 4; j++) quad.word[j] = 4 * i + j < PART ? in[4 * i + j] : 0;
-            quads[(u64)i * step] = quad;
+            quads[i * Table::STEP] = quad;
         }
     }
 
@@ -165,46 +158,24 @@ struct Field {
     DEVICE void load(const u32* row, u32 length) { read(row, length, x); }
 
     // Table entry `index` = x.
-    DEVICE void keep(u32 index) { put(entry(index), x); }
+    DEVICE void keep(u32 index) { put(table.entry(index), x); }
 
     // x = table entry `index`, which must be public.
-    DEVICE void take(u32 index) { get(entry(index), x); }
+    DEVICE void take(u32 index) { get(table.entry(index), x); }
 
     // y = table entry `index`, which must be public.
     DEVICE void fetch(u32 index) {
-        y_quads = entry(index);
+        y_quads = table.entry(index);
         if (!STREAMED) get(y_quads, y);
     }
 
-    // y = the words given; where y is streamed, they are left in entry `index` of the table.
-    DEVICE void set_y(u32 index, const u32* words) {
-        y_quads = entry(index);
-        if (STREAMED) put(entry(index), words);
-#pragma unroll
-        for (int i = 0; i < PART && !STREAMED; i++) y[i] = words[i];
-    }
-
-    // y = 1, the integer; entry `index` of the table may be overwritten.
+    // y = 1, the integer; entry `index` of the table is overwritten.
     DEVICE void set_y_to_one(u32 index) {
         u32 one[PART];
 #pragma unroll
         for (int i = 0; i < PART; i++) one[i] = i == 0 && rank() == 0;
-        set_y(index, one);
-    }
-
-    // y = table entry `index` by reading all `entries`; entry `entries` may be overwritten.
-    DEVICE void select(u32 index, u32 entries) {
-        u32 chosen[PART];
-#pragma unroll
-        for (int i = 0; i < PART; i++) chosen[i] = 0;
-#pragma unroll 2
-        for (u32 candidate = 0; candidate < entries; candidate++) {
-            u32 words[PART], mask = mask_of(candidate == index);
-            get(entry(candidate), words);
-#pragma unroll
-            for (int i = 0; i < PART; i++) chosen[i] |= words[i] & mask;
-        }
-        set_y(entries, chosen);
+        put(table.entry(index), one);
+        fetch(index);
     }
 
     // x = x y / R modulo N.
@@ -234,7 +205,7 @@ struct Field {
 #pragma unroll QUADS_AT_ONCE
         for (int i = 0; i < QUADS; i++) {
             Quad quad = next;
-            if (i + 1 < QUADS) next = y_quads[(u64)(i + 1) * step];
+            if (i + 1 < QUADS) next = y_quads[(i + 1) * Table::STEP];
 #pragma unroll
             for (int j = 0; j < 4; j++) {
                 if (4 * i + j >= PART) continue;

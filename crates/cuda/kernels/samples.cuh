@@ -30,13 +30,15 @@ struct Group {
         shared = pool + threadIdx.x / THREADS;
     }
 
-    // Digit `index` of the number that the group shares: all threads of a group read the same word,
-    // and groups read neighbouring ones.
-    DEVICE u64& shared_digit(u32 index) const { return shared[index * GROUPS]; }
+    // Digits of the number that the group shares, from `index` on, GROUPS apart: all threads of a group
+    // read the same word, and groups read neighbouring ones. Digits at a constant distance are found from
+    // here, so that one address serves many.
+    DEVICE u64* shared_digits(u32 index) const { return shared + index * GROUPS; }
+    DEVICE u64& shared_digit(u32 index) const { return *shared_digits(index); }
 
     // This thread's digit j of that number. What is written here is for the group between two calls
     // of `meet`.
-    DEVICE u64& own_digit(u32 j) const { return shared_digit(rank * DIGITS + j); }
+    DEVICE u64& own_digit(u32 j) const { return shared_digits(rank * DIGITS)[j * GROUPS]; }
     DEVICE void meet() const {
         if (THREADS > 1) warp_barrier();
     }
@@ -144,32 +146,5 @@ struct Group {
             }
             row[at] = (u32)bits;
         }
-    }
-};
-
-// What a thread keeps in the scratch memory of the grid: entries of QUADS quads, quad by quad over all
-// threads.
-template <int QUADS> struct Table {
-    Quad* quads;
-    u32 step; // threads of the grid
-
-    DEVICE void open(Quad* scratch) {
-        quads = scratch + blockIdx.x * BLOCK + threadIdx.x;
-        step = gridDim.x * BLOCK;
-    }
-
-    DEVICE Quad& quad(u32 index, int i) const { return quads[((u64)index * QUADS + i) * step]; }
-
-    // Quad i of entry `index`, by reading those of all `entries`.
-    DEVICE Quad select(u32 index, u32 entries, int i) const {
-        Quad chosen = {{0, 0, 0, 0}};
-#pragma unroll 8
-        for (u32 candidate = 0; candidate < entries; candidate++) {
-            Quad q = quad(candidate, i);
-            u32 mask = mask_of(candidate == index);
-#pragma unroll
-            for (int k = 0; k < 4; k++) chosen.word[k] |= q.word[k] & mask;
-        }
-        return chosen;
     }
 };

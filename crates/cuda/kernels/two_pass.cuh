@@ -25,7 +25,7 @@ enum {
     ROWS = TILE / THREADS,
     PIECES = BLOCKS * THREADS,
     PART = WORDS / THREADS,
-    ENTRY_WORDS = PART, // of a kept number, per thread
+    QUADS = PART / 4, // of a kept number, per thread
     // Quads. The numbers of a block of threads lie side by side, quad by quad. Threads of a group read
     // their own pieces at once: these are set apart so that eight threads, which a load of quads
     // serves at a time, find them in different banks.
@@ -43,6 +43,7 @@ static_assert(WORDS % TILE == 0 && TILE % (4 * THREADS) == 0, "blocks are whole,
 static_assert(4 * BLOCKS * TILE < 1 << 30, "carry counters hold");
 
 #include "groups.cuh"
+#include "table.cuh"
 
 // This thread's running sum: TILE + ROWS words and more, from its first row's position in the column.
 // Pair m of `even` stands at word 2m, of `odd` at word 2m + 1; carries that leave a row of products are
@@ -282,7 +283,7 @@ DEVICE void group_barrier() {
 }
 
 // Moves a piece from or to quads `step` apart.
-template <typename Step> DEVICE void get_piece(const Quad* quads, Step step, u32* out) {
+DEVICE void get_piece(const Quad* quads, u32 step, u32* out) {
 #pragma unroll
     for (int i = 0; i < PIECE_QUADS; i++) {
         Quad quad = quads[i * step];
@@ -290,7 +291,7 @@ template <typename Step> DEVICE void get_piece(const Quad* quads, Step step, u32
         for (int j = 0; j < 4; j++) out[4 * i + j] = quad.word[j];
     }
 }
-template <typename Step> DEVICE void put_piece(Quad* quads, Step step, const u32* in) {
+DEVICE void put_piece(Quad* quads, u32 step, const u32* in) {
 #pragma unroll
     for (int i = 0; i < PIECE_QUADS; i++) {
         Quad quad;
@@ -307,8 +308,8 @@ struct Number {
         SHARED_POOL(Quad, pool);
         return pool + first + piece * PIECE_STEP;
     }
-    DEVICE void get(u32 piece, u32* out) const { get_piece(at(piece), (u32)NUMBERS, out); }
-    DEVICE void put(u32 piece, const u32* in) const { put_piece(at(piece), (u32)NUMBERS, in); }
+    DEVICE void get(u32 piece, u32* out) const { get_piece(at(piece), NUMBERS, out); }
+    DEVICE void put(u32 piece, const u32* in) const { put_piece(at(piece), NUMBERS, in); }
     DEVICE void get_block(u32 block, u32* out) const {
 #pragma unroll
         for (int i = 0; i < THREADS; i++) get(block * THREADS + i, out + i * ROWS);
@@ -324,8 +325,7 @@ struct Number {
 struct Field {
     Number x, spare, modulus;
     Quad* y;     // this thread's pieces of the second factor
-    Quad* table;
-    u32 step;    // threads of the grid
+    Table table;
     u64 inverse; // -1/N mod 2^64
 
     // This thread's piece of a block.
@@ -336,13 +336,11 @@ struct Field {
         x.first = threadIdx.x / THREADS;
         spare.first = x.first + NUMBER_QUADS;
         modulus.first = spare.first + NUMBER_QUADS;
-        step = gridDim.x * BLOCK;
-        table = scratch + blockIdx.x * BLOCK + threadIdx.x;
+        table.open(scratch);
     }
 
-    // Entries of the table have a thread's own pieces, quad by quad over all threads.
-    DEVICE Quad* entry(u32 index) const { return table + (u64)index * (PART / 4) * step; }
-    DEVICE Quad* piece_of(Quad* entry, u32 block) const { return entry + (u64)(block * PIECE_QUADS) * step; }
+    // Entries of the table have a thread's own pieces.
+    static DEVICE Quad* piece_of(Quad* entry, u32 block) { return entry + block * (PIECE_QUADS * Table::STEP); }
 
     static DEVICE void read(const Number& number, const u32* row, u32 length) {
 #pragma unroll 1
@@ -368,59 +366,40 @@ struct Field {
 
     // y = 1, the integer; entry `index` of the table is overwritten.
     DEVICE void set_y_to_one(u32 index) {
-        y = entry(index);
+        y = table.entry(index);
 #pragma unroll 1
         for (u32 block = 0; block < BLOCKS; block++) {
             u32 words[ROWS];
 #pragma unroll
             for (int i = 0; i < ROWS; i++) words[i] = own(block) + i == 0;
-            put_piece(piece_of(y, block), (u64)step, words);
+            put_piece(piece_of(y, block), Table::STEP, words);
         }
     }
 
     // Table entry `index` = x.
     DEVICE void keep(u32 index) {
-        Quad* kept = entry(index);
+        Quad* kept = table.entry(index);
 #pragma unroll 1
         for (u32 block = 0; block < BLOCKS; block++) {
             u32 words[ROWS];
             x.get(own(block), words);
-            put_piece(piece_of(kept, block), (u64)step, words);
+            put_piece(piece_of(kept, block), Table::STEP, words);
         }
     }
 
     // y = table entry `index`, which must be public.
-    DEVICE void fetch(u32 index) { y = entry(index); }
+    DEVICE void fetch(u32 index) { y = table.entry(index); }
 
     // x = table entry `index`, which must be public.
     DEVICE void take(u32 index) {
-        Quad* kept = entry(index);
+        Quad* kept = table.entry(index);
 #pragma unroll 1
         for (u32 block = 0; block < BLOCKS; block++) {
             u32 words[ROWS];
-            get_piece(piece_of(kept, block), (u64)step, words);
+            get_piece(piece_of(kept, block), Table::STEP, words);
             x.put(own(block), words);
         }
         group_barrier();
-    }
-
-    // y = table entry `index` by reading all `entries`; the choice is left in entry `entries`.
-    DEVICE void select(u32 index, u32 entries) {
-        y = entry(entries);
-#pragma unroll 1
-        for (u32 block = 0; block < BLOCKS; block++) {
-            u32 chosen[ROWS];
-#pragma unroll
-            for (int i = 0; i < ROWS; i++) chosen[i] = 0;
-#pragma unroll 4
-            for (u32 candidate = 0; candidate < entries; candidate++) {
-                u32 words[ROWS], mask = mask_of(candidate == index);
-                get_piece(piece_of(entry(candidate), block), (u64)step, words);
-#pragma unroll
-                for (int i = 0; i < ROWS; i++) chosen[i] |= words[i] & mask;
-            }
-            put_piece(piece_of(y, block), (u64)step, chosen);
-        }
     }
 
     // The words of 2x, this thread's piece of a block.
@@ -444,7 +423,7 @@ struct Field {
 #pragma unroll 1
         for (u32 i = first; i < (SQUARE ? (k + 1) / 2 : smaller(k + 1, BLOCKS)); i++) {
             if (SQUARE) get_doubled(i, piece);
-            else get_piece(piece_of(y, i), (u64)step, piece);
+            else get_piece(piece_of(y, i), Table::STEP, piece);
             x.get_block(k - i, block);
             window.add_product(block, piece);
         }
@@ -480,17 +459,17 @@ struct Field {
         window.advance();
 #pragma unroll
         for (int j = 1; j < THREADS; j++) {
-            if (rank() < j) get_piece(left_for_this(j), (u32)BLOCK, pieces[j]);
+            if (rank() < j) get_piece(left_for_this(j), BLOCK, pieces[j]);
         }
         group_barrier();
 #pragma unroll
         for (int j = 1; j < THREADS; j++) {
-            put_piece(left_by(threadIdx.x, j), (u32)BLOCK, low + j * ROWS);
+            put_piece(left_by(threadIdx.x, j), BLOCK, low + j * ROWS);
         }
         group_barrier();
 #pragma unroll
         for (int j = 1; j < THREADS; j++) {
-            if (rank() >= j) get_piece(left_for_this(j), (u32)BLOCK, pieces[j]);
+            if (rank() >= j) get_piece(left_for_this(j), BLOCK, pieces[j]);
         }
         u32 above = 0;
 #pragma unroll
@@ -532,7 +511,7 @@ struct Field {
 #pragma unroll
             for (int i = 0; i < ROWS; i++) zero[i] = 0;
 #pragma unroll
-            for (int j = 1; j < THREADS; j++) put_piece(left_by(threadIdx.x, j), (u32)BLOCK, zero);
+            for (int j = 1; j < THREADS; j++) put_piece(left_by(threadIdx.x, j), BLOCK, zero);
             group_barrier();
         }
 #pragma unroll 1

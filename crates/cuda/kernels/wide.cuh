@@ -10,7 +10,9 @@
 #include "samples.cuh"
 
 // A table entry: the bits of the digits as doubles, in whole quads.
-enum { QUADS = (DIGITS + 1) / 2, ENTRY_WORDS = 4 * QUADS };
+enum { QUADS = (DIGITS + 1) / 2 };
+#include "table.cuh"
+
 // Whether a group has a squaring of its own: with few digits a thread it moves columns about for longer than
 // it saves in products.
 #ifndef GROUP_SQUARES
@@ -61,7 +63,7 @@ DEVICE u64 digit_from(double digit) { return bits_of(digit + TWO_52) - bits_of(T
 // group shares y as bits of doubles.
 struct Field {
     Group group;
-    Table<QUADS> table;
+    Table table;
     double x[DIGITS], modulus[DIGITS];
     double inverse; // -1/N mod 2^52
 
@@ -95,43 +97,36 @@ struct Field {
 
     // Table entry `index` = x.
     DEVICE void keep(u32 index) const {
+        Quad* entry = table.entry(index);
 #pragma unroll
         for (int i = 0; i < QUADS; i++) {
             u64 low = bits_of(x[2 * i]), high = 2 * i + 1 < DIGITS ? bits_of(x[2 * i + 1]) : 0;
-            Quad quad = {{(u32)low, (u32)(low >> 32), (u32)high, (u32)(high >> 32)}};
-            table.quad(index, i) = quad;
+            Quad quad = {{low_of(low), high_of(low), low_of(high), high_of(high)}};
+            entry[i * Table::STEP] = quad;
         }
     }
 
-    // Digits 2i and 2i + 1 of y.
-    DEVICE void set_y(int i, const Quad& quad) const {
-        group.own_digit(2 * i) = (u64)quad.word[1] << 32 | quad.word[0];
-        if (2 * i + 1 < DIGITS) group.own_digit(2 * i + 1) = (u64)quad.word[3] << 32 | quad.word[2];
+    // Hands the digits of table entry `index`, which must be public, to `put(j, bits)`.
+    template <typename Put> DEVICE void get(u32 index, Put put) const {
+        const Quad* entry = table.entry(index);
+#pragma unroll
+        for (int i = 0; i < QUADS; i++) {
+            Quad quad = entry[i * Table::STEP];
+            put(2 * i, pair_of(quad.word[0], quad.word[1]));
+            if (2 * i + 1 < DIGITS) put(2 * i + 1, pair_of(quad.word[2], quad.word[3]));
+        }
     }
 
     // y = table entry `index`, which must be public.
     DEVICE void fetch(u32 index) const {
         group.meet();
-        for (int i = 0; i < QUADS; i++) set_y(i, table.quad(index, i));
-        group.meet();
-    }
-
-    // y = table entry `index` by reading all `entries`.
-    DEVICE void select(u32 index, u32 entries) const {
-        group.meet();
-#pragma unroll 1
-        for (int i = 0; i < QUADS; i++) set_y(i, table.select(index, entries, i));
+        get(index, [&](int j, u64 bits) { group.own_digit(j) = bits; });
         group.meet();
     }
 
     // x = table entry `index`, which must be public.
     DEVICE void take(u32 index) {
-#pragma unroll
-        for (int i = 0; i < QUADS; i++) {
-            Quad quad = table.quad(index, i);
-            x[2 * i] = double_of((u64)quad.word[1] << 32 | quad.word[0]);
-            if (2 * i + 1 < DIGITS) x[2 * i + 1] = double_of((u64)quad.word[3] << 32 | quad.word[2]);
-        }
+        get(index, [&](int j, u64 bits) { x[j] = double_of(bits); });
     }
 
     // The digit q < 2^52 with column + q N = 0 modulo 2^52, as the first thread finds it (figure 9: the
@@ -226,21 +221,17 @@ struct Field {
             square_block([&](int k, u64 column) { (k < DIGITS ? columns[k] : group.own_digit(k - DIGITS)) = column; });
         } else {
             square_in_group();
-#pragma unroll
-            for (int j = 0; j < DIGITS; j++) {
-                u32 at = group.rank * DIGITS + j;
-                columns[j] = at < ROWS ? column_of_square(at) : 0;
-            }
+            get_columns(0, [&](int j, u64 column) { columns[j] = column; });
         }
 #pragma unroll
         for (int j = 0; j < DIGITS; j++) columns[j] += initial(j, 1);
 #pragma unroll 1
         for (int i = 0; i < ROWS; i++) reduce_row(columns);
+        if (THREADS == 1) {
 #pragma unroll
-        for (int j = 0; j < DIGITS; j++) {
-            u32 at = ROWS + group.rank * DIGITS + j;
-            u64 upper = THREADS == 1 ? group.own_digit(j) : at < 2 * SAMPLES ? column_of_square(at) : 0;
-            columns[j] += upper - initial(j, 1);
+            for (int j = 0; j < DIGITS; j++) columns[j] += group.own_digit(j) - initial(j, 1);
+        } else {
+            get_columns(ROWS, [&](int j, u64 column) { columns[j] += column - initial(j, 1); });
         }
         resolve(columns);
     }
@@ -284,14 +275,25 @@ struct Field {
         }
     }
 
-    // Column k of the group's square, 0 <= k < 2 SAMPLES.
-    DEVICE u64& column_of_square(u32 k) const { return group.shared_digit(SAMPLES + k); }
+    // Columns of the group's square from k on, 0 <= k < 2 SAMPLES, GROUPS apart.
+    DEVICE u64* columns_of_square(u32 k) const { return group.shared_digits(SAMPLES + k); }
+
+    // Hands the columns of one half of the square, ROWS of them from `first` on, to the group's threads: each
+    // its own to `put(j, column)`.
+    template <typename Put> DEVICE void get_columns(u32 first, Put put) const {
+        const u64* columns = columns_of_square(first + group.rank * DIGITS);
+#pragma unroll
+        for (int j = 0; j < DIGITS; j++) {
+            bool is_within = ROWS == SAMPLES || group.rank * DIGITS + j < ROWS;
+            put(j, is_within ? columns[j * GROUPS] : 0);
+        }
+    }
 
     // Adds to a column of the square. In one half of the group no two threads add to the same column.
-    DEVICE void add_to_column(u32 k, u64 value) const {
-        if (group.rank < THREADS / 2) column_of_square(k) += value;
+    DEVICE void add_to_column(u64& column, u64 value) const {
+        if (group.rank < THREADS / 2) column += value;
         group.meet();
-        if (group.rank >= THREADS / 2) column_of_square(k) += value;
+        if (group.rank >= THREADS / 2) column += value;
         group.meet();
     }
 
@@ -301,7 +303,8 @@ struct Field {
     DEVICE void square_in_group() {
         enum { OPPOSITE = THREADS > 1 ? THREADS / 2 : 1, HALF = (DIGITS + 1) / 2 };
         share_x();
-        square_block([&](int k, u64 column) { column_of_square(2 * group.rank * DIGITS + k) = column; });
+        u64* own = columns_of_square(2 * group.rank * DIGITS);
+        square_block([&](int k, u64 column) { own[k * GROUPS] = column; });
         group.meet();
         // At each distance the blocks' sums of indices are all even or all odd, and those that are equal
         // belong to opposite threads.
@@ -311,8 +314,9 @@ struct Field {
             add_block((group.rank + other) * DIGITS, other * DIGITS, DIGITS, (other + 1) * DIGITS);
         }
         u32 lower = group.rank % OPPOSITE, upper = lower + OPPOSITE, start = group.rank < OPPOSITE ? 0 : HALF;
+        const u64* digits = group.shared_digits(lower * DIGITS);
 #pragma unroll
-        for (int j = 0; j < DIGITS; j++) x[j] = double_of(group.shared_digit(lower * DIGITS + j));
+        for (int j = 0; j < DIGITS; j++) x[j] = double_of(digits[j * GROUPS]);
         add_block((lower + upper) * DIGITS + start, upper * DIGITS + start, HALF, (upper + 1) * DIGITS);
     }
 
@@ -334,10 +338,11 @@ struct Field {
                 high = product.high;
             }
             columns[DIGITS - 1] = entering(1) + high;
-            add_to_column(base + i, 2 * lowest);
+            add_to_column(*columns_of_square(base + i), 2 * lowest);
         }
+        u64* rest = columns_of_square(base + rows);
 #pragma unroll
-        for (int j = 0; j < DIGITS; j++) add_to_column(base + rows + j, 2 * (columns[j] - initial(j, 1)));
+        for (int j = 0; j < DIGITS; j++) add_to_column(rest[j * GROUPS], 2 * (columns[j] - initial(j, 1)));
     }
 
     // Writes x, below 2N, as the canonical integer; a length of 0 writes nothing.

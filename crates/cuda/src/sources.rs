@@ -35,6 +35,7 @@ sources! {
     "operations.cuh",
     "row.cuh",
     "samples.cuh",
+    "table.cuh",
     "two_pass.cuh",
     "wide.cuh",
 }

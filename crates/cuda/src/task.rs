@@ -32,8 +32,8 @@ impl Task {
     /// Values that every thread keeps.
     pub(crate) fn entries(&self) -> usize {
         match self {
-            // The powers, and one more for what is chosen among them.
-            Self::Power { window, .. } => (1 << window) + 1,
+            // The powers, and those chosen among them at once (`table.cuh`).
+            Self::Power { window, .. } => (1 << window) + 8,
             // The factors, and R mod N.
             _ => 3,
         }
