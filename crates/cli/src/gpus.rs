@@ -3,6 +3,7 @@
 use modmill::Engine;
 use modmill::cuda::{Cuda, Device, Properties, compiler};
 use serde_json::{Value, json};
+use std::path::PathBuf;
 
 /// What there is to tell about GPUs.
 pub(crate) struct Gpus {
@@ -11,6 +12,8 @@ pub(crate) struct Gpus {
     pub(crate) faults: Vec<String>,
     /// The version of NVRTC, or why there is none.
     pub(crate) compiler: Result<String, String>,
+    /// The file it was loaded from.
+    pub(crate) compiler_file: Option<PathBuf>,
     /// What went wrong without stopping anything.
     pub(crate) warnings: Vec<String>,
 }
@@ -21,6 +24,7 @@ pub(crate) fn found(engine: &Engine) -> Gpus {
         devices: devices.map(Device::properties).cloned().collect(),
         faults: engine.faults(),
         compiler: compiler::version(),
+        compiler_file: compiler::file(),
         warnings: engine.cuda().map(Cuda::warnings).unwrap_or_default(),
     }
 }
@@ -62,7 +66,10 @@ impl Gpus {
             (false, _) => {}
         }
         lines.push(match &self.compiler {
-            Ok(version) => ("kernel compiler", format!("NVRTC {version}")),
+            Ok(version) => {
+                let file = self.compiler_file.iter().map(|file| format!(" ({})", file.display()));
+                ("kernel compiler", format!("NVRTC {version}{}", file.collect::<String>()))
+            }
             Err(why) => ("kernel compiler", format!("none: {why}")),
         });
         lines.extend(self.warnings.iter().map(|warning| ("warning", warning.clone())));

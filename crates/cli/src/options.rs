@@ -43,10 +43,11 @@ pub(crate) struct BackendOption {
 impl BackendOption {
     /// Settings of an engine here, on so many threads; 0 means all cores.
     pub(crate) fn builder(&self, threads: usize) -> EngineBuilder {
-        let mut builder = Engine::builder();
-        if let BackendChoice(Some(backend)) = self.backend {
-            builder = builder.backend(backend);
-        }
+        // What the environment says is the option's value where none is given.
+        let builder = match self.backend.0 {
+            Some(backend) => Engine::builder().backend(backend),
+            None => Engine::builder().any_backend(),
+        };
         if threads > 0 { builder.threads(threads) } else { builder }
     }
 }

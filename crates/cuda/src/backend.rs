@@ -321,6 +321,9 @@ fn run_on(
             let range = &chunks[done];
             let rows = &mut answers[range.start * stride..range.end * stride];
             kernel_seconds += pipeline.finish(done % IN_FLIGHT, rows, stride)?;
+            if turn >= chunks.len() {
+                pipeline.close(done % IN_FLIGHT);
+            }
         }
         if let Some(range) = chunks.get(turn) {
             pipeline.start(turn % IN_FLIGHT, &job.items[range.clone()])?;

@@ -10,6 +10,7 @@ use crate::bundle::Bundle;
 use crate::cache::Cache;
 use crate::error::{Error, Result};
 use nvrtc::Nvrtc;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 /// Compiles programs, and keeps what it compiled.
@@ -71,6 +72,12 @@ impl Compiler {
 /// The version of the compiler that is used, or why there is none.
 pub fn version() -> std::result::Result<String, String> {
     nvrtc().map(|nvrtc| nvrtc.version().to_owned())
+}
+
+/// The file that the compiler was loaded from, where that is known.
+#[must_use]
+pub fn file() -> Option<PathBuf> {
+    nvrtc().ok().and_then(|nvrtc| nvrtc.file().map(Path::to_owned))
 }
 
 /// NVRTC, loaded at first use and kept.

@@ -108,13 +108,18 @@ impl Staging {
     fn new(device: &Device, limbs: usize, contents: Contents) -> Result<Self> {
         Ok(Self { buffer: device.host_buffer(8 * limbs.max(1), Contents::Public)?, contents })
     }
+
+    fn clear(&mut self) {
+        if self.contents == Contents::Secret {
+            self.buffer.limbs_mut().par_chunks_mut(LEAST).for_each(Zeroize::zeroize);
+            self.contents = Contents::Public;
+        }
+    }
 }
 
 impl Drop for Staging {
     fn drop(&mut self) {
-        if self.contents == Contents::Secret {
-            self.buffer.limbs_mut().par_chunks_mut(LEAST).for_each(Zeroize::zeroize);
-        }
+        self.clear();
     }
 }
 
@@ -260,6 +265,12 @@ impl<'a> Pipeline<'a> {
             .with_min_len(LEAST / limbs + 1)
             .for_each(|(answer, row)| answer[..common].copy_from_slice(&row[..common]));
         Ok(f64::from(slot.ended.elapsed_ms(&slot.began)?) / 1e3)
+    }
+
+    /// Clears the host's memory of a slot that no chunk will come to, while the device computes others.
+    pub(crate) fn close(&mut self, slot: usize) {
+        self.slots[slot].input.clear();
+        self.slots[slot].output.clear();
     }
 }
 

@@ -9,6 +9,8 @@ use std::sync::{Mutex, PoisonError};
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Wishes {
     pub(crate) backend: Option<Backend>,
+    /// No backend is wanted, not even the one that the environment names.
+    pub(crate) any_backend: bool,
     pub(crate) cpu: modmill_cpu::Settings,
     pub(crate) cuda: modmill_cuda::Settings,
     pub(crate) devices: Option<Vec<Device>>,
@@ -46,10 +48,10 @@ fn is_on_gpus(family: Family) -> bool {
 
 impl Backends {
     pub(crate) fn start(wishes: Wishes) -> Result<Self, Error> {
-        let Wishes { backend, mut cpu, cuda, devices, no_fallback } = wishes;
+        let Wishes { backend, any_backend, mut cpu, cuda, devices, no_fallback } = wishes;
         let wanted = match backend {
-            Some(backend) => Some(backend),
-            None => forced_backend()?,
+            None if !any_backend => forced_backend()?,
+            backend => backend,
         };
         let always_cuda = wanted == Some(Backend::Cuda);
         // Who limits the CPU's instructions wants to see the CPU compute.

@@ -34,6 +34,14 @@ impl EngineBuilder {
         self
     }
 
+    /// Let batches go where they are done first, whatever `MODMILL_BACKEND` says.
+    #[must_use]
+    pub fn any_backend(mut self) -> Self {
+        self.wishes.backend = None;
+        self.wishes.any_backend = true;
+        self
+    }
+
     /// Use no more than this instruction set, on the CPU (`MODMILL_CPU` does the same from outside).
     #[must_use]
     pub fn isa(mut self, isa: Isa) -> Self {
@@ -282,7 +290,7 @@ impl Engine {
     {
         let count = common_length(&[("bases", a.len()), (b_name, b.len()), ("moduli", moduli.len())])?;
         check_huge_widths(&[("base", a.bits()), (b_name, b.bits()), ("modulus", moduli.bits())])?;
-        let sorted = sort(moduli, 0..count);
+        let sorted = sort(moduli, (0..count).into_par_iter());
         if let Some(group) = sorted.all_of(count) {
             // Nothing to put together.
             return (halves.odd)(&Job { items: &group.items, bits: group.bits, a, b, moduli });
@@ -292,7 +300,8 @@ impl Engine {
         if !sorted.even.is_empty() {
             let odd_parts = OddParts::of(moduli, &sorted.even);
             let odd = odd_parts.moduli();
-            compute_odd(&sort(odd, sorted.even.iter().copied()), a, b, odd, &halves.odd, &mut answers)?;
+            let sorted_odd = sort(odd, sorted.even.par_iter().copied());
+            compute_odd(&sorted_odd, a, b, odd, &halves.odd, &mut answers)?;
             let stride = answers.stride();
             let joined: Vec<two::Residue> = self.backends.cpu.install(|| {
                 let join = |&item: &usize| {

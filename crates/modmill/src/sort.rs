@@ -29,29 +29,41 @@ impl Sorted {
     pub(crate) fn all_of(&self, count: usize) -> Option<&Group> {
         self.odd.values().next().filter(|group| group.items.len() == count)
     }
-}
 
-/// Sorts items by their modulus. Items modulo 1 appear nowhere: their answer is zero.
-pub(crate) fn sort(moduli: Moduli<'_>, items: impl Iterator<Item = usize>) -> Sorted {
-    let items: Vec<usize> = items.collect();
-    // Looking at all moduli takes as long as reading them from memory.
-    let length = |&item: &usize| {
-        let modulus = moduli.get(item);
-        (limbs::trailing_zeros(modulus), limbs::bit_length(modulus))
-    };
-    let lengths: Vec<_> = items.par_iter().with_min_len(4096).map(length).collect();
-    let mut sorted = Sorted::default();
-    for (item, length) in items.into_iter().zip(lengths) {
-        match length {
-            (None, _) => sorted.zero.push(item),
-            (Some(zeros), bits) if bits > MAX_BITS || zeros == 0 && bits > 1 => {
-                let group = sorted.odd.entry(bits.div_ceil(64)).or_default();
+    /// Adds an item. One modulo 1 appears nowhere: its answer is zero.
+    fn add(&mut self, item: usize, modulus: &[u64]) {
+        let bits = limbs::bit_length(modulus);
+        match limbs::trailing_zeros(modulus) {
+            None => self.zero.push(item),
+            Some(zeros) if bits > MAX_BITS || zeros == 0 && bits > 1 => {
+                let group = self.odd.entry(bits.div_ceil(64)).or_default();
                 group.items.push(item);
                 group.bits = group.bits.max(bits);
             }
-            (Some(0), _) => {}
-            (Some(_), _) => sorted.even.push(item),
+            Some(0) => {}
+            Some(_) => self.even.push(item),
         }
     }
-    sorted
+
+    /// These items, and then those of another.
+    fn and(mut self, mut after: Self) -> Self {
+        self.zero.append(&mut after.zero);
+        self.even.append(&mut after.even);
+        for (limbs, mut more) in after.odd {
+            let group = self.odd.entry(limbs).or_default();
+            group.items.append(&mut more.items);
+            group.bits = group.bits.max(more.bits);
+        }
+        self
+    }
+}
+
+/// Sorts items by their modulus, each list in the order of the items. A GPU waits for this, so all
+/// threads look at the moduli.
+pub(crate) fn sort(moduli: Moduli<'_>, items: impl IndexedParallelIterator<Item = usize>) -> Sorted {
+    let add = |mut sorted: Sorted, item| {
+        sorted.add(item, moduli.get(item));
+        sorted
+    };
+    items.with_min_len(1 << 14).fold(Sorted::default, add).reduce(Sorted::default, Sorted::and)
 }

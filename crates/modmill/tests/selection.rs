@@ -27,6 +27,7 @@ fn the_environment_names_a_backend() {
         assert!(!answers(&output, "path:").is_empty(), "{output:?}");
     }
     let output = child_with(Some(("MODMILL_BACKEND", "abacus")));
+    assert_eq!(answers(&output, "any:"), ["ok"], "what is asked for in the program goes first");
     let errors = answers(&output, "error:");
     assert!(errors.len() == 1 && errors[0].contains("MODMILL_BACKEND: unknown backend"), "{output:?}");
 }
@@ -42,6 +43,10 @@ fn answers(output: &Output, key: &str) -> Vec<String> {
 #[ignore = "run by the other tests in a process of its own"]
 fn report_what_the_environment_chose() {
     println!();
+    println!(
+        "any: {}",
+        Engine::builder().any_backend().build().map_or_else(|error| error.to_string(), |_| "ok".to_owned())
+    );
     match Engine::new() {
         Ok(engine) => {
             for path in engine.paths() {

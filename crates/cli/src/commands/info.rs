@@ -100,6 +100,7 @@ fn to_json(engine: &Engine, plans: &[Plan], peers: &[PeerFound]) -> String {
         "gpus": gpus.devices.iter().map(gpus::to_json).collect::<Vec<_>>(),
         "gpu_faults": gpus.faults,
         "nvrtc": gpus.compiler.as_ref().ok(),
+        "nvrtc_file": gpus.compiler_file,
         "nvrtc_fault": gpus.compiler.as_ref().err(),
         "warnings": gpus.warnings,
         "paths": paths,

@@ -31,6 +31,7 @@ api! {
 pub(super) struct Nvrtc {
     api: Api,
     version: String,
+    file: Option<PathBuf>,
     /// What it loads by name when it compiles.
     _builtins: Vec<Library>,
 }
@@ -46,13 +47,23 @@ impl Nvrtc {
         let (mut major, mut minor) = (0, 0);
         // SAFETY: writes two numbers.
         match unsafe { (api.version)(&mut major, &mut minor) } {
-            0 => Ok(Self { api, version: format!("{major}.{minor}"), _builtins: builtins(file) }),
+            0 => Ok(Self {
+                api,
+                version: format!("{major}.{minor}"),
+                file: loaded_from(file),
+                _builtins: builtins(file),
+            }),
             code => Err(format!("nvrtcVersion fails with code {code}")),
         }
     }
 
     pub(super) fn version(&self) -> &str {
         &self.version
+    }
+
+    /// The file it was loaded from, if that is known.
+    pub(super) fn file(&self) -> Option<&Path> {
+        self.file.as_deref()
     }
 
     /// Machine code of a program.
@@ -70,6 +81,21 @@ impl Nvrtc {
         code.filter(|code| !code.is_empty())
             .ok_or_else(|| failed(program, "the compiler made no machine code".to_owned()))
     }
+}
+
+/// The file of a library that was just loaded. Where the system's loader found a bare name, Linux tells.
+fn loaded_from(file: &Path) -> Option<PathBuf> {
+    if file.is_absolute() {
+        return Some(file.to_owned());
+    }
+    let name = file.file_name()?.to_str()?;
+    let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
+    let is_it =
+        |path: &&Path| path.file_name().is_some_and(|found| found.to_string_lossy().starts_with(name));
+    maps.lines()
+        .filter_map(|line| line.find('/').map(|at| Path::new(&line[at..])))
+        .find(is_it)
+        .map(Path::to_owned)
 }
 
 /// The library of built-in functions beside the compiler. The compiler asks the system's loader for it
