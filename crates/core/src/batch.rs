@@ -3,17 +3,54 @@
 use crate::{Error, Operand, hex, limbs};
 use std::fmt;
 use std::ops::Range;
+use std::thread;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 /// Many non-negative integers of one declared width, contiguous, little-endian 64-bit limbs.
 ///
 /// The width is a public bound on every item: constant-time operations run as long as it says,
 /// whatever the values. Memory is zeroized on drop, because a batch may hold secrets.
-#[derive(Clone, PartialEq, Eq, Zeroize, ZeroizeOnDrop)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Batch {
     bits: usize,
     len: usize,
     limbs: Vec<u64>,
+}
+
+/// Limbs that are worth a thread to clear them.
+const CLEARED_AT_ONCE: usize = 1 << 20;
+
+/// Zeroizes limbs, many of them by several threads: a GPU answers faster than one thread writes.
+fn clear(limbs: &mut [u64]) {
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    let share = limbs.len().div_ceil(threads).max(CLEARED_AT_ONCE);
+    let started = thread::scope(|scope| {
+        let mut parts = limbs.chunks_mut(share);
+        let own = parts.next();
+        let started = parts.all(|part| thread::Builder::new().spawn_scoped(scope, || part.zeroize()).is_ok());
+        own.into_iter().for_each(Zeroize::zeroize);
+        started
+    });
+    if !started {
+        limbs.zeroize();
+    }
+}
+
+impl Zeroize for Batch {
+    fn zeroize(&mut self) {
+        clear(&mut self.limbs);
+        self.limbs.spare_capacity_mut().zeroize();
+        self.limbs.clear();
+        (self.bits, self.len) = (0, 0);
+    }
+}
+
+impl ZeroizeOnDrop for Batch {}
+
+impl Drop for Batch {
+    fn drop(&mut self) {
+        self.zeroize();
+    }
 }
 
 impl Batch {
@@ -260,6 +297,15 @@ impl<'a> BatchView<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_limb_is_cleared_however_many() {
+        for len in [0, 1, CLEARED_AT_ONCE, CLEARED_AT_ONCE + 1, 3 * CLEARED_AT_ONCE + 5] {
+            let mut limbs = vec![u64::MAX; len];
+            clear(&mut limbs);
+            assert!(limbs.iter().all(|&limb| limb == 0), "{len}");
+        }
+    }
 
     #[test]
     fn widths_follow_the_way_numbers_are_written() {

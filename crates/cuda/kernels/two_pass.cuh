@@ -9,7 +9,10 @@
 // Numbers are cut into blocks of TILE words, and blocks are multiplied column by column (product
 // scanning) in a window of registers, so that registers do not grow with the number.
 //
-// THREADS neighbouring threads work on one number, which is in shared memory. A block is made of
+// x is in shared memory, and so are N and the quotient where there is room for them; a thread that has a
+// number alone may have IN_TABLE of these two in its table instead, so that more threads find room.
+//
+// THREADS neighbouring threads work on one number. A block is made of
 // THREADS pieces of ROWS words; of every tile, block times block, a thread takes the rows of its own
 // piece of the second block, so that the group's windows are summands of one value, each thread's ROWS
 // words above the last one's. They stay apart; when a column is complete its block of TILE words is
@@ -19,6 +22,10 @@
 // exceeds R is taken away by one masked subtraction of N. With ROOM, N < R / 4 and x < 2N, and
 // x y / R + N < 2N again, so that nothing is subtracted.
 #pragma once
+
+#ifndef IN_TABLE
+#define IN_TABLE 0
+#endif
 
 enum {
     BLOCKS = WORDS / TILE,
@@ -34,10 +41,11 @@ enum {
     PIECE_STEP = PIECE_QUADS * NUMBERS + (THREADS > 1 ? 8 / THREADS : 0),
     NUMBER_QUADS = PIECES * PIECE_STEP,
     EXCHANGE_QUADS = (THREADS - 1) * PIECE_QUADS * BLOCK,
-    // Bytes of shared memory that a block of threads needs, for x, its successor, N, and what groups
-    // exchange: 12 WORDS NUMBERS, and for groups 384 BLOCKS + 4 (TILE - ROWS) BLOCK more.
-    SHARED_BYTES = 16 * (3 * NUMBER_QUADS + EXCHANGE_QUADS),
+    // Bytes of shared memory that a block of threads needs, for x, the quotient, N, and what groups
+    // exchange: 4 (3 - IN_TABLE) WORDS NUMBERS, and for groups 384 BLOCKS + 4 (TILE - ROWS) BLOCK more.
+    SHARED_BYTES = 16 * ((3 - IN_TABLE) * NUMBER_QUADS + EXCHANGE_QUADS),
 };
+static_assert(IN_TABLE == 0 || (THREADS == 1 && IN_TABLE <= 2), "groups share all their numbers");
 static_assert(WORDS % TILE == 0 && TILE % (4 * THREADS) == 0, "blocks are whole, and pieces are made of quads");
 // A row's two carries are counted in a word, over 2 BLOCKS tiles of ROWS rows.
 static_assert(4 * BLOCKS * TILE < 1 << 30, "carry counters hold");
@@ -302,28 +310,46 @@ DEVICE void put_piece(Quad* quads, u32 step, const u32* in) {
 }
 
 // A number in shared memory, by its place there.
-struct Number {
+struct SharedNumber {
+    enum { STEP = NUMBERS };
     u32 first;
     DEVICE Quad* at(u32 piece) const {
         SHARED_POOL(Quad, pool);
         return pool + first + piece * PIECE_STEP;
     }
-    DEVICE void get(u32 piece, u32* out) const { get_piece(at(piece), NUMBERS, out); }
-    DEVICE void put(u32 piece, const u32* in) const { put_piece(at(piece), NUMBERS, in); }
+};
+// A number of one thread in its table.
+struct TableNumber {
+    enum { STEP = Table::STEP };
+    Quad* first;
+    DEVICE Quad* at(u32 piece) const { return first + piece * (PIECE_QUADS * STEP); }
+};
+
+// Either, piece by piece.
+template <typename Place> struct Number : Place {
+    using Place::at;
+    DEVICE void get(u32 piece, u32* out) const { get_piece(at(piece), Place::STEP, out); }
+    DEVICE void put(u32 piece, const u32* in) const { put_piece(at(piece), Place::STEP, in); }
     DEVICE void get_block(u32 block, u32* out) const {
 #pragma unroll
         for (int i = 0; i < THREADS; i++) get(block * THREADS + i, out + i * ROWS);
     }
     // The highest word below a piece.
-    DEVICE u32 below(u32 piece) const { return piece == 0 ? 0 : at(piece - 1)[(PIECE_QUADS - 1) * NUMBERS].word[3]; }
+    DEVICE u32 below(u32 piece) const { return piece == 0 ? 0 : at(piece - 1)[(PIECE_QUADS - 1) * Place::STEP].word[3]; }
 };
+
+// One of two types.
+template <bool FIRST, typename A, typename B> struct Choose { typedef A Type; };
+template <typename A, typename B> struct Choose<false, A, B> { typedef B Type; };
 
 // Arithmetic modulo one number: a running value x, a second factor y, and a table of kept values.
 //
 // Everything that writes numbers other threads of the group will read, or reads what they may write
 // next, ends with a barrier.
 struct Field {
-    Number x, spare, modulus;
+    Number<SharedNumber> x;
+    Number<Choose<IN_TABLE == 2, TableNumber, SharedNumber>::Type> quotient;
+    Number<Choose<IN_TABLE >= 1, TableNumber, SharedNumber>::Type> modulus;
     Quad* y;     // this thread's pieces of the second factor
     Table table;
     u64 inverse; // -1/N mod 2^64
@@ -333,16 +359,26 @@ struct Field {
 
     // The thread's places in shared memory and in the scratch of the grid.
     DEVICE void open(Quad* scratch) {
-        x.first = threadIdx.x / THREADS;
-        spare.first = x.first + NUMBER_QUADS;
-        modulus.first = spare.first + NUMBER_QUADS;
         table.open(scratch);
+        x.first = threadIdx.x / THREADS;
+        u32 next = x.first + NUMBER_QUADS;
+        place(quotient, next);
+        place(modulus, next);
+    }
+    // Numbers in the table have its first entries, which are no one else's.
+    DEVICE void place(SharedNumber& number, u32& next) const {
+        number.first = next;
+        next += NUMBER_QUADS;
+    }
+    DEVICE void place(TableNumber& number, u32&) {
+        number.first = table.first;
+        table.first = table.entry(1);
     }
 
     // Entries of the table have a thread's own pieces.
     static DEVICE Quad* piece_of(Quad* entry, u32 block) { return entry + block * (PIECE_QUADS * Table::STEP); }
 
-    static DEVICE void read(const Number& number, const u32* row, u32 length) {
+    template <typename To> static DEVICE void read(const To& number, const u32* row, u32 length) {
 #pragma unroll 1
         for (u32 block = 0; block < BLOCKS; block++) {
             u32 words[ROWS];
@@ -434,7 +470,7 @@ struct Field {
         }
 #pragma unroll 1
         for (u32 i = first; i < smaller(k, BLOCKS); i++) {
-            spare.get(own(i), piece);
+            quotient.get(own(i), piece);
             modulus.get_block(k - i, block);
             window.add_product(block, piece);
         }
@@ -443,7 +479,7 @@ struct Field {
     // Where a thread of the block leaves a piece for the one j places above in its group.
     static DEVICE Quad* left_by(u32 thread, u32 j) {
         SHARED_POOL(Quad, pool);
-        return pool + 3 * NUMBER_QUADS + (j - 1) * PIECE_QUADS * BLOCK + thread;
+        return pool + (3 - IN_TABLE) * NUMBER_QUADS + (j - 1) * PIECE_QUADS * BLOCK + thread;
     }
     static DEVICE Quad* left_for_this(u32 j) { return left_by(threadIdx.x - rank() + (rank() - j) % THREADS, j); }
 
@@ -495,14 +531,15 @@ struct Field {
         for (u32 thread = 0; thread < THREADS; thread++) {
 #pragma unroll
             for (int i = 0; i < ROWS; i += 2) residue.step(n, inverse, words + i);
-            if (rank() == thread) spare.put(own(k), words);
+            if (rank() == thread) quotient.put(own(k), words);
         }
         above = residue.join(words);
         window.add_piece(words, above);
     }
 
-    // x = x^2 / R or x y / R modulo N. The quotient's blocks are kept in the spare number; from column
-    // BLOCKS on they are used up one by one, and the answer's blocks take their places.
+    // x = x^2 / R or x y / R modulo N. From column BLOCKS on the blocks of x are used up one by one, and the
+    // answer's blocks take their places; what is above a group's pieces of these is kept in the blocks of
+    // the quotient, which are used up too.
     template <bool SQUARE> DEVICE void montgomery() {
         Window window;
         window.clear();
@@ -523,31 +560,28 @@ struct Field {
                     u32 low[TILE];
                     modulus.get_block(0, low);
                     window.cancel_low(low, low_of(inverse), piece);
+                    quotient.put(k, piece);
                 } else {
                     window.take_low(piece);
+                    x.put(k - BLOCKS, piece);
                 }
-                spare.put(k < BLOCKS ? k : k - BLOCKS, piece);
                 window.advance();
             } else {
                 u32 above = collect(window, piece);
                 if (k < BLOCKS) {
                     reduce_column(window, k, piece, above);
                 } else {
-                    // Block k - BLOCKS of x is used up too, and keeps what is above the answer's piece.
-                    spare.put(own(k - BLOCKS), piece);
-                    x.at(own(k - BLOCKS))->word[0] = above;
+                    x.put(own(k - BLOCKS), piece);
+                    quotient.at(own(k - BLOCKS))->word[0] = above;
                 }
             }
         }
         finish(low_of(window.even[0]));
-        Number old = x;
-        x = spare;
-        spare = old;
     }
     DEVICE void square() { montgomery<true>(); }
     DEVICE void multiply() { montgomery<false>(); }
 
-    // Makes the spare number, an answer in pieces with counts of what is above each, an answer below R.
+    // Makes x, an answer in pieces with counts of what is above each, an answer below R.
     // `beyond` is what this thread's window has above the last column, and at most 1 in all.
     DEVICE void finish(u32 beyond) const {
         u32 entering = 0;
@@ -558,31 +592,32 @@ struct Field {
                 if (rank() < j) beyond |= left_for_this(j)->word[0];
             }
             group_barrier();
-            beyond |= x.at(PIECES - 1)->word[0];
+            beyond |= quotient.at(PIECES - 1)->word[0];
             u32 carry = 0, all = 0xffffffffu;
 #pragma unroll 1
             for (u32 i = 0; i < BLOCKS; i++) {
                 u32 piece = rank() * BLOCKS + i, words[ROWS];
-                spare.get(piece, words);
-                words[0] = add_cc(words[0], carry + (piece == 0 ? 0 : x.at(piece - 1)->word[0]));
+                x.get(piece, words);
+                words[0] = add_cc(words[0], carry + (piece == 0 ? 0 : quotient.at(piece - 1)->word[0]));
 #pragma unroll
                 for (int j = 1; j < ROWS; j++) words[j] = addc_cc(words[j], 0);
                 carry = addc(0, 0);
 #pragma unroll
                 for (int j = 0; j < ROWS; j++) all &= words[j];
-                spare.put(piece, words);
+                x.put(piece, words);
             }
             Carries carries = resolve(carry != 0, all == 0xffffffffu);
             entering = carries.entering;
             beyond = carries.leaving | (bits_of_group(beyond != 0) != 0);
         }
-        if (THREADS > 1 || !ROOM) subtract(spare, spare, entering, ROOM ? 0 : mask_of(beyond));
+        if (THREADS > 1 || !ROOM) subtract(x, x, entering, ROOM ? 0 : mask_of(beyond));
         group_barrier();
     }
 
     // to = from + entering - (N & mask), where BLOCKS neighbouring pieces are a thread's, and `entering`
     // is a carry into the lowest of these; returns the borrow of the whole number.
-    DEVICE u32 subtract(const Number& from, const Number& to, u32 entering, u32 mask) const {
+    template <typename From, typename To>
+    DEVICE u32 subtract(const From& from, const To& to, u32 entering, u32 mask) const {
         u32 borrow = 0, any = 0;
 #pragma unroll 1
         for (u32 i = 0; i < BLOCKS; i++) {
@@ -621,12 +656,12 @@ struct Field {
 
     // Writes x, below 2N, as the canonical integer.
     DEVICE void store(u32* row, u32 length) const {
-        u32 keep_x = mask_of(subtract(x, spare, 0, 0xffffffffu));
+        u32 keep_x = mask_of(subtract(x, quotient, 0, 0xffffffffu));
 #pragma unroll 1
         for (u32 i = 0; i < BLOCKS; i++) {
             u32 piece = rank() * BLOCKS + i, words[ROWS], reduced[ROWS];
             x.get(piece, words);
-            spare.get(piece, reduced);
+            quotient.get(piece, reduced);
 #pragma unroll
             for (int j = 0; j < ROWS; j++) {
                 u32 at = piece * ROWS + j;

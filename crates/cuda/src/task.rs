@@ -32,10 +32,10 @@ impl Task {
     /// Values that every thread keeps.
     pub(crate) fn entries(&self) -> usize {
         match self {
-            // The powers, and those chosen among them at once (`table.cuh`).
-            Self::Power { window, .. } => (1 << window) + 8,
+            // The powers, those chosen among them at once (`table.cuh`), and numbers that are no powers.
+            Self::Power { window, .. } => (1 << window) + 10,
             // The factors, and R mod N.
-            _ => 3,
+            _ => 5,
         }
     }
 

@@ -34,7 +34,8 @@ pub struct Layout {
 /// The longest numbers that fit, in words.
 pub const MAX_WORDS: u32 = 1024;
 
-/// Shared memory that a block may have; what these GPUs have at least.
+/// Shared memory that a block may have; what these GPUs have at least. A multiprocessor has 1 KiB more, and
+/// takes as much for itself with every block.
 const MAX_SHARED_BYTES: u32 = 227 << 10;
 
 /// Words for numbers of some bits: few enough sizes that a batch of mixed lengths does not compile for
@@ -88,26 +89,28 @@ impl Variant {
             }
         };
         // The wider the blocks, the fewer words go over from one to the next; registers set the limit, which
-        // threads of a group share.
-        let tiles = |threads: u32| -> &'static [u32] {
+        // threads of a group share, and so does the cache for instructions.
+        let tiles = |threads: u32| -> &'static [&'static [u32]] {
             match (family, threads) {
-                (Family::TwoPass, 1) => &[16, 12, 8, 4],
-                (Family::TwoPass, _) => &[32, 24],
-                _ => &[0],
+                (Family::TwoPass, 1) => &[&[16, 12, 8, 4]],
+                (Family::TwoPass, 2) => &[&[32, 24], &[16]],
+                (Family::TwoPass, _) => &[&[32, 24]],
+                _ => &[&[0]],
             }
         };
         let mut found = Vec::new();
         for threads in [1, 2, 4, 8, 16, 32] {
             let layout = |tile| Layout { threads, block: 32, resident: 1, tile };
             let fits = |&tile: &u32| Self::new(family, bits, layout(tile));
-            let Some(variant) = tiles(threads).iter().find_map(fits) else { continue };
-            // Groups have to pay for their exchanges with something to do.
-            let least = if family == Family::TwoPass { 32 } else { 4 };
-            if threads > 1 && variant.part() < least {
-                continue;
-            }
-            for &(block, resident) in shapes(&variant) {
-                found.extend(Self::new(family, bits, Layout { block, resident, ..variant.layout }));
+            for variant in tiles(threads).iter().filter_map(|tiles| tiles.iter().find_map(fits)) {
+                // Groups have to pay for their exchanges with something to do.
+                let least = if family == Family::TwoPass { 32 } else { 4 };
+                if threads > 1 && variant.part() < least {
+                    continue;
+                }
+                for &(block, resident) in shapes(&variant) {
+                    found.extend(Self::new(family, bits, Layout { block, resident, ..variant.layout }));
+                }
             }
         }
         found
@@ -202,13 +205,22 @@ impl Variant {
                 let Layout { threads, block, tile, .. } = self.layout;
                 let groups =
                     if threads > 1 { 96 * (self.words / tile) + (tile - tile / threads) * block } else { 0 };
-                3 * self.words * block / threads + groups
+                (3 - self.in_table()) * self.words * block / threads + groups
             }
             Family::Wide if self.squares_in_groups() => 6 * self.digits() * self.layout.block,
             Family::Wide | Family::Narrow => 2 * self.digits() * self.layout.block,
             _ => 0,
         };
         4 * words_of_block
+    }
+
+    /// Numbers of the two-pass family that are in tables, so that as many blocks as wanted share a
+    /// multiprocessor's memory: N, or N and the quotient.
+    fn in_table(&self) -> u32 {
+        let Layout { threads, block, resident, .. } = self.layout;
+        let fits =
+            |numbers: u32| resident * (4 * numbers * self.words * block + 1024) <= MAX_SHARED_BYTES + 1024;
+        if threads > 1 { 0 } else { (0..2).find(|in_table| fits(3 - in_table)).unwrap_or(2) }
     }
 
     fn squares_in_groups(&self) -> bool {
@@ -230,7 +242,9 @@ impl Variant {
             ("RESIDENT", self.layout.resident),
         ];
         match self.family {
-            Family::TwoPass => defines.push(("TILE", self.layout.tile)),
+            Family::TwoPass => {
+                defines.extend([("TILE", self.layout.tile), ("IN_TABLE", self.in_table())]);
+            }
             Family::Wide => {
                 defines.extend([
                     ("DIGITS", self.digits()),

@@ -59,6 +59,22 @@ fn check(family: Family, threads: u32, tile: u32, lengths: &[usize]) {
     }
 }
 
+/// The more blocks share a multiprocessor, the fewer numbers of theirs are in its shared memory: here two
+/// of the three, and one.
+#[test]
+fn two_pass_with_numbers_in_tables() {
+    for resident in [60, 80] {
+        for bits in [254, 256] {
+            let mut variant = variant(Family::TwoPass, 1, 4, bits);
+            let shared_bytes = variant.shared_bytes();
+            variant.layout.resident = resident;
+            assert!(variant.shared_bytes() <= shared_bytes * if resident == 60 { 2 } else { 1 } / 3);
+            let Some(cuda) = held_to(devices(), variant) else { return };
+            check_operations(&cuda, variant, bits);
+        }
+    }
+}
+
 fn check_operations(cuda: &Cuda, variant: Variant, bits: usize) {
     let mut rng = Rng::new(bits as u64);
     let (count, exponent_bits) = if bits <= 128 || on_gpus() { (75, bits + 3) } else { (25, 20) };
