@@ -11,6 +11,7 @@ typedef unsigned long long u64;
 
 #define KERNEL(name, Call) extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT) name(const Call call)
 #define DEVICE __device__ __forceinline__
+#define DEVICE_CALLED static __device__ __noinline__
 #define SHARED_POOL(Type, name) extern __shared__ Type name[]
 
 // The carry flag lives between consecutive instructions: `volatile` keeps them in order.

@@ -186,6 +186,7 @@ inline void launch(unsigned grid, unsigned block, unsigned shared_bytes, const v
     }                                                                                             \
     static void body_of_##name(const Call& call)
 #define DEVICE inline
+#define DEVICE_CALLED static
 #define SHARED_POOL(Type, name) Type* name = reinterpret_cast<Type*>(emulator::self().warp->shared)
 
 DEVICE uint32_t add_with(uint32_t a, uint32_t b, uint32_t carry_in, bool keep) {

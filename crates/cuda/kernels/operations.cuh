@@ -34,13 +34,14 @@ DEVICE u32 exponent_digit(const Operand& b, u32 item, u32 from, u32 count) {
 }
 
 // Finds the table entries for the digit of the exponent at `place` and those after it, in constant time.
-DEVICE void choose(const Field& field, const Operand& b, u32 item, u32 place, u32 window) {
+// Not inlined: its registers would make the assembler sparing with them, and slow, in the products.
+DEVICE_CALLED void choose(Table table, Operand b, u32 item, u32 place, u32 window) {
     u32 digits[Table::AT_ONCE];
 #pragma unroll
     for (u32 k = 0; k < Table::AT_ONCE; k++) {
         digits[k] = exponent_digit(b, item, (place - smaller(k, place)) * window, window);
     }
-    field.table.choose(digits, 1u << window);
+    table.choose(digits, 1u << window);
 }
 
 // base^exponent with a fixed window; SECRET reads every entry of the table for each digit. A public
@@ -77,7 +78,7 @@ template <bool SECRET> DEVICE void exponentiate(const Call& call) {
                 u32 place = last - 1 - step; // of the digit
                 u32 digit = exponent_digit(call.b, item, place * window, window);
                 u32 turn = (step - first_digit) % Table::AT_ONCE;
-                if (SECRET && turn == 0) choose(field, call.b, item, place, window);
+                if (SECRET && turn == 0) choose(field.table, call.b, item, place, window);
                 field.fetch(SECRET ? entries + turn : digit);
                 skip = !SECRET && call.b.stride == 0 && warp_bits(digit != 0) == 0;
             } else {

@@ -19,15 +19,17 @@ struct Table {
     DEVICE Quad* entry(u32 index) const { return first + (u64)index * size; }
 
     // Copies the entries that `digits` name to those from `entries` on, by reading all `entries`, so that no
-    // address depends on a digit. One reading serves AT_ONCE digits: it is the memory that limits it.
-    enum { AT_ONCE = 8 };
+    // address depends on a digit. It is the memory that limits this: one reading serves AT_ONCE digits,
+    // and READ_AHEAD candidates are on their way at a time, fewer where registers have to last for many
+    // threads.
+    enum { AT_ONCE = QUADS <= 2 ? 4 : 8, READ_AHEAD = AT_ONCE / 2 };
     DEVICE void choose(const u32* digits, u32 entries) const {
 #pragma unroll 1
         for (int i = 0; i < QUADS; i++) {
             Quad chosen[AT_ONCE];
 #pragma unroll
             for (int k = 0; k < AT_ONCE; k++) chosen[k] = Quad{{0, 0, 0, 0}};
-#pragma unroll 4
+#pragma unroll READ_AHEAD
             for (u32 candidate = 0; candidate < entries; candidate++) {
                 Quad quad = entry(candidate)[i * STEP];
 #pragma unroll

@@ -18,6 +18,11 @@ pub(crate) enum Task {
     SquareChain { repeat: u32 },
 }
 
+/// Powers that are chosen at once, at most (`AT_ONCE` of `table.cuh`).
+const CHOSEN: usize = 8;
+/// Numbers in a table that are no entries, at most (`IN_TABLE` of `two_pass.cuh`).
+const BESIDE: usize = 2;
+
 impl Task {
     pub(crate) fn kernel<'a>(&self, kernels: &'a Kernels) -> &'a Kernel {
         match self {
@@ -32,10 +37,9 @@ impl Task {
     /// Values that every thread keeps.
     pub(crate) fn entries(&self) -> usize {
         match self {
-            // The powers, those chosen among them at once (`table.cuh`), and numbers that are no powers.
-            Self::Power { window, .. } => (1 << window) + 10,
+            Self::Power { window, .. } => (1 << window) + CHOSEN + BESIDE,
             // The factors, and R mod N.
-            _ => 5,
+            _ => 3 + BESIDE,
         }
     }
 

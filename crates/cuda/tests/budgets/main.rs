@@ -5,10 +5,10 @@
 mod machine_code;
 
 use machine_code::MachineCode;
-use modmill_core::Op;
-use modmill_cuda::Table;
+use modmill_core::{Family, Op};
 use modmill_cuda::cache::Cache;
 use modmill_cuda::compiler::{self, Architecture, Compiler};
+use modmill_cuda::{Layout, Table, Variant};
 
 const HOPPER: Architecture = Architecture { major: 9, minor: 0 };
 
@@ -58,13 +58,38 @@ fn powers_of_4096_bits() {
     check(4096);
 }
 
-/// Compiles what the table chooses for a small batch and for a large one.
-fn check(bits: usize) {
+/// Samples in groups of threads: what NVRTC spills, if anything, is a few words outside of the loops.
+#[test]
+fn wide_samples_in_groups() {
+    let Some(compiler) = compiler() else { return };
+    for (bits, resident) in [(1536, 3), (2048, 3)] {
+        let layout = Layout { threads: 2, block: 128, resident, tile: 0 };
+        let variant = Variant::new(Family::Wide, bits, layout).unwrap();
+        let code = compiler.code(&variant.program(), HOPPER).unwrap();
+        for kernel in ["power", "power_vartime"] {
+            let code = MachineCode::of(&code, kernel);
+            let figures = (code.registers, code.local_bytes, code.instructions.len());
+            assert!(
+                figures.0 <= 168 && figures.1 <= 32 && figures.2 <= 5500,
+                "{bits} bits, {kernel}: {figures:?}"
+            );
+        }
+    }
+}
+
+/// NVRTC, where there is one.
+fn compiler() -> Option<Compiler> {
     if let Err(reason) = compiler::version() {
         assert!(std::env::var_os("MODMILL_REQUIRE_NVRTC").is_none_or(|value| value != "1"), "{reason}");
-        return println!("skipped: {reason}");
+        println!("skipped: {reason}");
+        return None;
     }
-    let compiler = Compiler::new(Cache::from_environment(), None);
+    Some(Compiler::new(Cache::from_environment(), None))
+}
+
+/// Compiles what the table chooses for a small batch and for a large one.
+fn check(bits: usize) {
+    let Some(compiler) = compiler() else { return };
     let mut beyond = Vec::new();
     for batch in [1000, 1_000_000] {
         let variant = Table::shipped().choices(Op::Pow, bits, batch, bits)[0].variant;
