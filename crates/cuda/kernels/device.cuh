@@ -53,6 +53,9 @@ CARRY_WIDE(mad_wide_cc, "mad.lo.cc")
 CARRY_WIDE(madc_wide_cc, "madc.lo.cc")
 #undef CARRY_WIDE
 
+// Tells the compiler of a called function that a pointer is to global memory.
+DEVICE void assume_global(const void* pointer) { __builtin_assume(__isGlobal(pointer)); }
+
 DEVICE double fma_toward_zero(double a, double b, double c) { return __fma_rz(a, b, c); }
 DEVICE u64 bits_of(double x) { return (u64)__double_as_longlong(x); }
 DEVICE double double_of(u64 bits) { return __longlong_as_double((long long)bits); }

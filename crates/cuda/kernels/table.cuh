@@ -21,9 +21,10 @@ struct Table {
     // Copies the entries that `digits` name to those from `entries` on, by reading all `entries`, so that no
     // address depends on a digit. It is the memory that limits this: one reading serves AT_ONCE digits,
     // and READ_AHEAD candidates are on their way at a time, fewer where registers have to last for many
-    // threads.
+    // threads. A word is one SEL in machine code, and a candidate as many instructions for every digit.
     enum { AT_ONCE = QUADS <= 2 ? 4 : 8, READ_AHEAD = AT_ONCE / 2 };
     DEVICE void choose(const u32* digits, u32 entries) const {
+        assume_global(first);
 #pragma unroll 1
         for (int i = 0; i < QUADS; i++) {
             Quad chosen[AT_ONCE];
@@ -34,9 +35,9 @@ struct Table {
                 Quad quad = entry(candidate)[i * STEP];
 #pragma unroll
                 for (int k = 0; k < AT_ONCE; k++) {
-                    u32 mask = mask_of(candidate == digits[k]);
+                    bool is_it = candidate == digits[k];
 #pragma unroll
-                    for (int j = 0; j < 4; j++) chosen[k].word[j] |= quad.word[j] & mask;
+                    for (int j = 0; j < 4; j++) chosen[k].word[j] = is_it ? quad.word[j] : chosen[k].word[j];
                 }
             }
 #pragma unroll
