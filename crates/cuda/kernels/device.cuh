@@ -56,6 +56,16 @@ CARRY_WIDE(madc_wide_cc, "madc.lo.cc")
 // Tells the compiler of a called function that a pointer is to global memory.
 DEVICE void assume_global(const void* pointer) { __builtin_assume(__isGlobal(pointer)); }
 
+// A copy of 8 bytes from global memory to a thread's own place in shared memory, beside the arithmetic, of
+// data that is read once; `finish_copies` waits for all of the thread's.
+DEVICE void start_copy(void* to, const void* from) {
+    u64 policy;
+    asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+    asm volatile("cp.async.ca.shared.global.L2::cache_hint [%0], [%1], 8, %2;"
+                 :: "r"((u32)__cvta_generic_to_shared(to)), "l"(from), "l"(policy) : "memory");
+}
+DEVICE void finish_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
+
 DEVICE double fma_toward_zero(double a, double b, double c) { return __fma_rz(a, b, c); }
 DEVICE u64 bits_of(double x) { return (u64)__double_as_longlong(x); }
 DEVICE double double_of(u64 bits) { return __longlong_as_double((long long)bits); }
@@ -90,7 +100,7 @@ DEVICE u32 mask_of(u32 bit) { return 0u - bit; }
 // `b` if the mask is all ones, `a` if it is zero.
 DEVICE u32 blend(u32 mask, u32 a, u32 b) { return a ^ (mask & (a ^ b)); }
 
-// The smaller of two public numbers.
+// The smaller of two numbers; one instruction.
 DEVICE u32 smaller(u32 a, u32 b) { return a < b ? a : b; }
 
 // Four words, moved at once.

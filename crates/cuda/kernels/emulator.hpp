@@ -222,6 +222,9 @@ DEVICE unsigned long long madc_wide_cc(uint32_t a, uint32_t b, unsigned long lon
     return (unsigned long long)madc_hi_cc(a, b, uint32_t(c >> 32)) << 32 | low;
 }
 
+DEVICE void start_copy(void* to, const void* from) { std::memcpy(to, from, 8); }
+DEVICE void finish_copies() {}
+
 #define CAST_BITS(to, from, name)                                                                 \
     DEVICE to name(from value) {                                                                  \
         to result;                                                                                \

@@ -1,0 +1,47 @@
+// Residue number systems: arithmetic in the channels, and how a warp holds numbers.
+//
+// Two bases of CHANNELS primes each, A and B. Every prime is h 2^16 - 1 and at most 0.33 2^32; residues
+// are lazy, any number below 2^32 that is right modulo its prime. docs/algorithms/rns.md has the bounds.
+#pragma once
+
+// What is known of a channel of base A or B beforehand.
+struct alignas(16) Channel {
+    u32 prime;
+    u32 weight;  // A: the prime's share of a quotient. B: -A 2^16 modulo the prime, for even GROUPS.
+    u32 factor; // A: that of squares
+    u32 unused[1];
+};
+
+// Words of the two numbers that a thread has a part of.
+struct alignas(8) Pair {
+    u32 row[2];
+};
+
+// P 2^-32 modulo the prime h 2^16 - 1, at most P / 2^32 + prime + 1: two steps of 16 bits, each of which
+// adds the multiple of the prime that clears the lowest, (P mod 2^16) h 2^16 - P mod 2^16. The usual step of
+// 32 bits has fewer instructions, but its wide product waits for the tensor cores, which these do not.
+DEVICE u32 reduce(u64 P, const Channel& channel) {
+    u32 h = (channel.prime >> 16) + 1, low = low_of(P);
+    u32 rest = (low >> 16) + (low & 0xffff) * h;
+    return high_of(P) + (rest >> 16) + (rest & 0xffff) * h;
+}
+DEVICE u32 reduced_product(u32 a, u32 b, const Channel& channel) { return reduce((u64)a * b, channel); }
+
+// A residue below twice its prime, below it.
+DEVICE u32 reduced_once(u32 residue, const Channel& channel) { return smaller(residue, residue - channel.prime); }
+
+// Column sums c0 + 2^8 c1 + 2^16 c2 + 2^24 c3 = T to T 2^-16 modulo the prime h 2^16 - 1: with
+// m = T mod 2^16, T + m prime = T - m + m h 2^16. One short product, which is why the primes are what
+// they are; every intermediate fits a word by the bound on the matrix's columns.
+DEVICE u32 fold(u32 low, u32 high, const Channel& channel) {
+    u32 h = (channel.prime >> 16) + 1;
+    return (low >> 16) + high + (low & 0xffff) * h;
+}
+
+// A warp holds a tile of 16 numbers, as the tensor cores want them: lane 4 g + t has the words of
+// channels 4 m + t, for every group m, of the numbers g and g + 8. Pairs of a tile lie group by group,
+// those of the 32 lanes next to each other.
+enum { GROUPS = CHANNELS / 4, TILE_ITEMS = 16, SIDE_PAIRS = GROUPS * 32 };
+
+// A product step takes 32 bytes, two groups. An odd group leaves room for the quotient in the last step.
+enum { STEPS = (GROUPS + 1) / 2, QUOTIENT_IN_MATRIX = GROUPS & 1 };

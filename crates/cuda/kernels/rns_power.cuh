@@ -1,0 +1,339 @@
+// Exponentiation in residues: Montgomery products by the radix B, the product of base B's primes.
+//
+// A number is xi_j = x A_j^-1 modulo a_j, with A_j = A / a_j, in base A only; every product extends it
+// to B first. docs/algorithms/rns.md derives the steps and their bounds.
+#pragma once
+
+// What the host hands to the kernels. Everything that products multiply by lies in one workspace, so that
+// a place in it is one word.
+struct ResidueCall {
+    const unsigned char* matrices; // A to B, then B to A
+    const Channel* channels;       // of A, then of B
+    Pair* workspace;
+    const Pair* bases;             // tiles of one side
+    Pair* results;                 // tiles of one side
+    const u32* exponents;
+    u32 exponent_stride;           // in words; 0 means one for all
+    u32 exponent_length;           // in words
+    u32 exponent_bits;
+    u32 window;
+    u32 count;                     // of items
+    u32 modulus_stride;            // in tiles; 0 means one modulus for all
+    u32 tables;                    // where the tables begin in the workspace, in pairs
+};
+
+// Sides of a modulus's tile: the factor of squares in base B, that of the quotient in base A, and two table
+// entries, B^2 modulo N and 1; last the number 1 itself.
+enum { SQUARE_B, MODULUS_A, RADIX_ENTRY, ONE_ENTRY = RADIX_ENTRY + 2, ONE_STATE = ONE_ENTRY + 2, MODULUS_SIDES };
+
+// An entry has a side for base B and one for base A. A secret digit looks at SCAN_ROWS rows of every entry
+// at a time.
+enum { ENTRY_ROWS = (2 * GROUPS + SCAN_ROWS - 1) / SCAN_ROWS * SCAN_ROWS, ENTRY_PAIRS = ENTRY_ROWS * 32 };
+enum { SCAN_ENTRIES = 1 << SECRET_WINDOW };
+enum { STAGE_PAIRS = SCAN_ROWS * SCAN_ENTRIES * 32 };
+
+// Shared memory: the matrices, the channels, and for every warp a stage for parts of its table.
+struct Memory {
+    const Channel* channels;
+    Pair* stage; // this lane's
+#ifdef MODMILL_EMULATOR
+    const unsigned char* matrices;
+#else
+    u32 matrices;
+#endif
+    DEVICE auto chunk(int side, int first) const { return matrices + side * MATRIX_BYTES + first * STEPS * GROUP_BYTES; }
+
+    DEVICE void open(const ResidueCall& call) {
+        SHARED_POOL(Quad, pool);
+        u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+#ifdef MODMILL_EMULATOR
+        stage = (Pair*)pool + warp * STAGE_PAIRS + lane;
+        matrices = call.matrices;
+        channels = call.channels;
+#else
+        const Quad* from = (const Quad*)call.matrices;
+        for (u32 i = threadIdx.x; i < 2 * MATRIX_BYTES / 16; i += blockDim.x) pool[i] = from[i];
+        Quad* rest = pool + 2 * MATRIX_BYTES / 16;
+        for (u32 i = threadIdx.x; i < 2 * CHANNELS; i += blockDim.x) rest[i] = ((const Quad*)call.channels)[i];
+        channels = (const Channel*)rest;
+        stage = (Pair*)(rest + 2 * CHANNELS) + warp * STAGE_PAIRS + lane;
+        matrices = (u32)__cvta_generic_to_shared(pool);
+        // What was written by threads is read by the tensor cores.
+        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+        __syncthreads();
+#endif
+    }
+};
+
+// Looks up secret digits: every row of every entry is read, a few rows at a time beside the products
+// before the one that needs them.
+struct Scan {
+    Pair* table; // this lane's; the entry after the last is for what was chosen
+    u32 row;
+    u32 digit[2];
+
+    // The rows of the stage are fetched when the table stands, and again at the end of every scan.
+    DEVICE void fetch(Pair* stage, u32 first) const {
+        const Pair* from = table + first * 32;
+#pragma unroll
+        for (int i = 0; i < SCAN_ROWS * SCAN_ENTRIES; i++)
+            start_copy(stage + i * 32, from + (i / SCAN_ROWS * ENTRY_PAIRS + i % SCAN_ROWS * 32));
+    }
+
+    DEVICE void advance(Pair* stage) {
+        if (row == ENTRY_ROWS) return;
+        finish_copies();
+        Pair best[SCAN_ROWS];
+#pragma unroll
+        for (u32 i = 0; i < SCAN_ROWS * SCAN_ENTRIES; i++) {
+            Pair pair = stage[i * 32];
+            for (u32 side = 0; side < 2; side++) {
+                u32& word = best[i % SCAN_ROWS].row[side];
+                word = i < SCAN_ROWS || i / SCAN_ROWS == digit[side] ? pair.row[side] : word;
+            }
+        }
+        Pair* chosen = table + row * 32;
+#pragma unroll
+        for (int i = 0; i < SCAN_ROWS; i++) chosen[SCAN_ENTRIES * ENTRY_PAIRS + i * 32] = best[i];
+        row += SCAN_ROWS;
+        fetch(stage, row == ENTRY_ROWS ? 0 : row);
+    }
+};
+
+template <bool SECRET> struct Numbers {
+    Memory memory;
+    Scan scan;
+    Pair* workspace;    // this lane's
+    u32 t;
+    u32 modulus;        // its place in the workspace
+    u32 xi[4 * STEPS];  // base A
+    u32 eta[4 * STEPS]; // base B, within a product
+    u32 quotient[2];
+
+    // Factors of COUNT rows, of an entry for each of the two numbers.
+    template <int COUNT> DEVICE void load_factors(Pair* factors, const u32* entries, u32 first) const {
+        for (int row = 0; row < (SECRET ? 1 : 2); row++) {
+            const Pair* from = workspace + entries[row] + first * 32;
+#pragma unroll
+            for (int i = 0; i < COUNT; i++) {
+                if (SECRET) factors[i] = from[i * 32];
+                else factors[i].row[row] = from[i * 32].row[row];
+            }
+        }
+    }
+
+    // Column sums of a group for one of the two numbers, as low and high halves.
+    static DEVICE u32 low_sum(const u32* sums, int row) { return sums[2 * row] + (sums[2 * row + 1] << 8); }
+    static DEVICE u32 high_sum(const u32* sums, int row) { return sums[4 + 2 * row] + (sums[4 + 2 * row + 1] << 8); }
+
+    // x to base B, and eta = x y (-1/N) B_i^-1 modulo b_i, or with x^2 for x.
+    // `sums` are those of this chunk, started already.
+    template <int CHUNK> DEVICE void to_b(u32* sums, bool square, const u32* entries) {
+        constexpr int FIRST = first_group(CHUNK, CHUNKS_B), NEXT = first_group(CHUNK + 1, CHUNKS_B);
+        constexpr int COUNT = NEXT - FIRST, NEXT_COUNT = first_group(CHUNK + 2, CHUNKS_B) - NEXT;
+        constexpr bool LAST = CHUNK + 1 == CHUNKS_B;
+        u32 next[LAST ? 1 : 8 * NEXT_COUNT];
+        Pair factors[COUNT];
+        if constexpr (AHEAD && !LAST) start_product<NEXT_COUNT>(next, xi, memory.chunk(0, NEXT));
+        if (SECRET) scan.advance(memory.stage);
+        load_factors<COUNT>(factors, entries, FIRST);
+        finish_product<AHEAD && !LAST>();
+        u32 x[2 * COUNT];
+#pragma unroll
+        for (int i = 0; i < COUNT; i++) {
+            Channel channel = memory.channels[CHANNELS + 4 * (FIRST + i) + t];
+            for (int row = 0; row < 2; row++) {
+                u32 low = low_sum(sums + 8 * i, row), high = high_sum(sums + 8 * i, row);
+                if (!QUOTIENT_IN_MATRIX) {
+                    low += quotient[row] * (channel.weight & 0xffff);
+                    high += quotient[row] * (channel.weight >> 16);
+                }
+                x[2 * i + row] = fold(low, high, channel);
+            }
+        }
+        if (square) {
+#pragma unroll
+            for (int i = 0; i < 2 * COUNT; i++)
+                x[i] = reduced_product(x[i], x[i], memory.channels[CHANNELS + 4 * (FIRST + i / 2) + t]);
+        }
+#pragma unroll
+        for (int i = 0; i < 2 * COUNT; i++)
+            eta[2 * FIRST + i] =
+                reduced_product(x[i], factors[i / 2].row[i % 2], memory.channels[CHANNELS + 4 * (FIRST + i / 2) + t]);
+        if constexpr (!AHEAD && !LAST) start_product<NEXT_COUNT>(next, xi, memory.chunk(0, NEXT));
+        if constexpr (!LAST) to_b<CHUNK + 1>(next, square, entries);
+    }
+
+    // The quotient q = sum eta_i B_i to base A, and (x y + q N) / B in place of x.
+    template <int CHUNK> DEVICE void to_a(u32* sums, bool square, const u32* entries, u32* shares) {
+        constexpr int FIRST = first_group(CHUNK, CHUNKS_A), NEXT = first_group(CHUNK + 1, CHUNKS_A);
+        constexpr int COUNT = NEXT - FIRST, NEXT_COUNT = first_group(CHUNK + 2, CHUNKS_A) - NEXT;
+        constexpr bool LAST = CHUNK + 1 == CHUNKS_A;
+        u32 next[LAST ? 1 : 8 * NEXT_COUNT];
+        Pair factors[COUNT], n[COUNT];
+        if constexpr (AHEAD && !LAST) start_product<NEXT_COUNT>(next, eta, memory.chunk(1, NEXT));
+        if (SECRET) scan.advance(memory.stage);
+        const Pair* from = workspace + modulus + (MODULUS_A * SIDE_PAIRS + FIRST * 32);
+#pragma unroll
+        for (int i = 0; i < COUNT; i++) n[i] = from[i * 32];
+        u32* x = xi + 2 * FIRST;
+        if (square) {
+#pragma unroll
+            for (int i = 0; i < 2 * COUNT; i++) {
+                Channel channel = memory.channels[4 * (FIRST + i / 2) + t];
+                x[i] = reduced_product(x[i], x[i], channel);
+                factors[i / 2].row[i % 2] = channel.factor;
+            }
+        } else {
+            load_factors<COUNT>(factors, entries, GROUPS + FIRST);
+        }
+        finish_product<AHEAD && !LAST>();
+#pragma unroll
+        for (int i = 0; i < COUNT; i++) {
+            Channel channel = memory.channels[4 * (FIRST + i) + t];
+            for (int row = 0; row < 2; row++) {
+                u32 q = fold(low_sum(sums + 8 * i, row), high_sum(sums + 8 * i, row), channel);
+                u32 word = reduce((u64)q * n[i].row[row] + (u64)x[2 * i + row] * factors[i].row[row], channel);
+                x[2 * i + row] = word;
+                shares[row] += (word >> 16) * channel.weight;
+            }
+        }
+        if constexpr (!AHEAD && !LAST) start_product<NEXT_COUNT>(next, eta, memory.chunk(1, NEXT));
+        if constexpr (!LAST) to_a<CHUNK + 1>(next, square, entries, shares);
+    }
+
+    // How many times the sum of xi_j A_j holds A, from the shares of a quad's lanes; the host's weights
+    // make the error less than a half.
+    DEVICE void set_quotient(u32* shares) {
+        for (int row = 0; row < 2; row++) {
+            u32 sum = shares[row];
+            sum += from_thread(sum, t ^ 1, 4);
+            sum += from_thread(sum, t ^ 2, 4);
+            quotient[row] = (sum + (1u << (QUOTIENT_SHIFT - 1))) >> QUOTIENT_SHIFT;
+            if (QUOTIENT_IN_MATRIX) xi[4 * STEPS - 2 + row] = t == 0 ? quotient[row] : 0;
+        }
+    }
+
+    // x y / B modulo N in place of x, for y of a table entry or, if `square`, x itself. Or, if `keeps`, x as
+    // an entry at `place`: its residues times the factors of a square.
+    DEVICE void product(bool square, const u32* entries, bool keeps, u32 place) {
+        u32 sums_b[8 * first_group(1, CHUNKS_B)], sums_a[8 * first_group(1, CHUNKS_A)];
+        start_product<first_group(1, CHUNKS_B)>(sums_b, xi, memory.chunk(0, 0));
+        to_b<0>(sums_b, square, entries);
+        if (keeps) {
+            keep(workspace + place);
+            return;
+        }
+        u32 shares[2] = {0, 0};
+        start_product<first_group(1, CHUNKS_A)>(sums_a, eta, memory.chunk(1, 0));
+        to_a<0>(sums_a, square, entries, shares);
+        set_quotient(shares);
+    }
+
+    // Factors of products are below their primes.
+    DEVICE void keep(Pair* entry) const {
+#pragma unroll
+        for (int m = 0; m < GROUPS; m++) {
+            Channel a = memory.channels[4 * m + t], b = memory.channels[CHANNELS + 4 * m + t];
+            Pair side_b, side_a;
+            for (int row = 0; row < 2; row++) {
+                side_b.row[row] = reduced_once(eta[2 * m + row], b);
+                side_a.row[row] = reduced_once(reduced_product(xi[2 * m + row], a.factor, a), a);
+            }
+            entry[m * 32] = side_b;
+            entry[SIDE_PAIRS + m * 32] = side_a;
+        }
+    }
+
+    DEVICE void open(const ResidueCall& call) {
+        memory.open(call);
+        scan.row = ENTRY_ROWS;
+        workspace = call.workspace + threadIdx.x % 32;
+        t = threadIdx.x % 4;
+        for (int i = 0; i < 4 * STEPS; i++) xi[i] = eta[i] = 0;
+    }
+
+    DEVICE void load(const Pair* side) {
+        u32 shares[2] = {0, 0};
+#pragma unroll
+        for (int m = 0; m < GROUPS; m++) {
+            Pair pair = side[m * 32];
+            for (int row = 0; row < 2; row++) {
+                xi[2 * m + row] = pair.row[row];
+                shares[row] += (pair.row[row] >> 16) * memory.channels[4 * m + t].weight;
+            }
+        }
+        set_quotient(shares);
+    }
+
+    DEVICE void store(Pair* side) const {
+#pragma unroll
+        for (int m = 0; m < GROUPS; m++) side[m * 32] = Pair{{xi[2 * m], xi[2 * m + 1]}};
+    }
+};
+
+// Bits [from, from + window) of an exponent.
+DEVICE u32 exponent_digit(const ResidueCall& call, u32 item, u32 from) {
+    const u32* row = call.exponents + (u64)item * call.exponent_stride;
+    u32 at = from / 32, shift = from % 32;
+    u32 low = at < call.exponent_length ? row[at] : 0;
+    u32 high = at + 1 < call.exponent_length ? row[at + 1] : 0;
+    return (u32)(pair_of(low, high) >> shift) & ((1u << call.window) - 1);
+}
+
+// Every warp of a warpgroup takes part in every step; tiles beyond the last repeat it. A secret exponent has
+// a window of SECRET_WINDOW bits.
+template <bool SECRET> DEVICE void exponentiate(const ResidueCall& call) {
+    Numbers<SECRET> x;
+    x.open(call);
+    u32 lane = threadIdx.x % 32;
+    u32 warp = (blockIdx.x * blockDim.x + threadIdx.x) / 32, warps = gridDim.x * blockDim.x / 32;
+    u32 tiles = (call.count + TILE_ITEMS - 1) / TILE_ITEMS;
+    u32 window = SECRET ? SECRET_WINDOW : call.window, entries = 1u << window;
+    u32 digits = (call.exponent_bits + window - 1) / window;
+    u32 table = call.tables + warp * (entries + SECRET) * ENTRY_PAIRS;
+    x.scan.table = x.workspace + table;
+    for (u32 round = 0; round * warps < tiles; round++) {
+        u32 tile = smaller(round * warps + warp, tiles - 1);
+        x.modulus = tile * call.modulus_stride * MODULUS_SIDES * SIDE_PAIRS;
+        // The base in Montgomery form and its powers, entry after entry; 1 and entry 0; the digits from the
+        // top, 1 squared first; and back. Each step keeps x if it is an entry, squares it, and multiplies:
+        // one loop, so that the code of a product is there once.
+        u32 first_digit = entries + 1, last = first_digit + digits;
+        for (u32 step = 0; step <= last; step++) {
+            if (step == 0) x.load(call.bases + (u64)tile * SIDE_PAIRS + lane);
+            if (step == entries) x.load(x.workspace + x.modulus + ONE_STATE * SIDE_PAIRS);
+            bool keeps = (step > 0 && step < entries) || step == first_digit;
+            bool digit_step = step >= first_digit && step < last;
+            u32 source[2];
+            for (u32 row = 0; row < 2; row++) {
+                source[row] = table + (SECRET && digit_step ? SCAN_ENTRIES : 1) * ENTRY_PAIRS;
+                if (step == 0 || step == entries) source[row] = x.modulus + RADIX_ENTRY * SIDE_PAIRS;
+                if (step == last) source[row] = x.modulus + ONE_ENTRY * SIDE_PAIRS;
+                if (digit_step) {
+                    u32 item = smaller(tile * TILE_ITEMS + lane / 4 + 8 * row, call.count - 1);
+                    u32 digit = exponent_digit(call, item, (last - 1 - step) * window);
+                    if (SECRET) x.scan.digit[row] = digit;
+                    else source[row] = table + digit * ENTRY_PAIRS;
+                }
+            }
+            u32 before = keeps + (digit_step ? window : 0);
+#pragma unroll 1
+            for (u32 i = 0; i <= before; i++) {
+                if (SECRET && digit_step) {
+                    if (i == keeps && keeps) x.scan.fetch(x.memory.stage, 0);
+                    if (i == keeps) x.scan.row = 0;
+                    while (i == before && x.scan.row < ENTRY_ROWS) x.scan.advance(x.memory.stage);
+                }
+                bool kept = keeps && i == 0;
+                u32 from[2];
+                for (u32 row = 0; row < 2; row++) from[row] = i < before ? x.modulus + SQUARE_B * SIDE_PAIRS : source[row];
+                x.product(i < before && !kept, from, kept, table + step % first_digit * ENTRY_PAIRS);
+            }
+        }
+        x.store(call.results + (u64)tile * SIDE_PAIRS + lane);
+    }
+}
+
+KERNEL(residue_power, ResidueCall) { exponentiate<true>(call); }
+KERNEL(residue_power_vartime, ResidueCall) { exponentiate<false>(call); }
