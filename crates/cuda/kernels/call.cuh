@@ -33,3 +33,12 @@ DEVICE const u32* seed_in(const u32* row) { return row + HEADER_WORDS + 2 * WORD
 DEVICE const u32* row_of(const Operand& operand, u32 item) {
     return operand.words + (u64)item * operand.stride;
 }
+
+// Bits [from, from + count) of an exponent; `count` is at most 8.
+DEVICE u32 exponent_digit(const Operand& b, u32 item, u32 from, u32 count) {
+    const u32* row = row_of(b, item);
+    u32 at = from / 32, shift = from % 32;
+    u32 low = at < b.length ? row[at] : 0;
+    u32 high = at + 1 < b.length ? row[at + 1] : 0;
+    return (u32)(pair_of(low, high) >> shift) & ((1u << count) - 1);
+}

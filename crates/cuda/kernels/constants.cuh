@@ -57,7 +57,19 @@ FOR_WORDS
     // it is one limb). Cutting off what follows moves the quotient, below 2^28, by less than 1/8 either
     // way, and rounding by less than 2^-20: the estimate less one leaves a remainder below 3N.
     DEVICE void step(u32 bits, u32 digit) {
-        double estimate = (leading(t) * (double)(1u << bits) + digit * unit) * reciprocal;
+        subtract((leading(t) * (double)(1u << bits) + digit * unit) * reciprocal, bits, digit);
+    }
+
+    // t mod N, for t below 2^28 N, whose highest word may be the one above N's.
+    DEVICE void bring_below() {
+        double above = 0;
+FOR_WORDS
+        for (int i = 1; i <= WORDS; i++) above = i == (int)top + 1 ? t[i] : above;
+        subtract((leading(t) + above * 79228162514264337593543950336.0) * reciprocal, 0, 0);
+    }
+
+    // t <- t 2^bits + digit - N times the estimated quotient less one, and what remains of it.
+    DEVICE void subtract(double estimate, u32 bits, u32 digit) {
         u32 quotient = (u32)estimate;
         quotient -= quotient != 0;
         u64 product = 0;

@@ -24,15 +24,6 @@ DEVICE void store(Field& field, const Call& call, const Items& items, u32 round)
     field.store(call.results + (u64)items.item(round) * call.result_stride, length);
 }
 
-// Bits [from, from + count) of an exponent; `count` is at most 8.
-DEVICE u32 exponent_digit(const Operand& b, u32 item, u32 from, u32 count) {
-    const u32* row = row_of(b, item);
-    u32 at = from / 32, shift = from % 32;
-    u32 low = at < b.length ? row[at] : 0;
-    u32 high = at + 1 < b.length ? row[at + 1] : 0;
-    return (u32)(pair_of(low, high) >> shift) & ((1u << count) - 1);
-}
-
 // Finds the table entries for the digit of the exponent at `place` and those after it, in constant time.
 // Not inlined: its registers would make the assembler sparing with them, and slow, in the products.
 DEVICE_CALLED void choose(Table table, Operand b, u32 item, u32 place, u32 window) {

@@ -20,12 +20,12 @@ struct alignas(8) Pair {
 // P 2^-32 modulo the prime h 2^16 - 1, at most P / 2^32 + prime + 1: two steps of 16 bits, each of which
 // adds the multiple of the prime that clears the lowest, (P mod 2^16) h 2^16 - P mod 2^16. The usual step of
 // 32 bits has fewer instructions, but its wide product waits for the tensor cores, which these do not.
-DEVICE u32 reduce(u64 P, const Channel& channel) {
+DEVICE u32 reduced(u64 P, const Channel& channel) {
     u32 h = (channel.prime >> 16) + 1, low = low_of(P);
     u32 rest = (low >> 16) + (low & 0xffff) * h;
     return high_of(P) + (rest >> 16) + (rest & 0xffff) * h;
 }
-DEVICE u32 reduced_product(u32 a, u32 b, const Channel& channel) { return reduce((u64)a * b, channel); }
+DEVICE u32 reduced_product(u32 a, u32 b, const Channel& channel) { return reduced((u64)a * b, channel); }
 
 // A residue below twice its prime, below it.
 DEVICE u32 reduced_once(u32 residue, const Channel& channel) { return smaller(residue, residue - channel.prime); }
@@ -38,10 +38,27 @@ DEVICE u32 fold(u32 low, u32 high, const Channel& channel) {
     return (low >> 16) + high + (low & 0xffff) * h;
 }
 
+// x^-1 modulo the prime, by Fermat's theorem, for x and the result in Montgomery form (times 2^32); 0 if there is
+// none. The prime is public.
+DEVICE u32 inverse(u32 x, const Channel& channel) {
+    u32 power = x, exponent = channel.prime - 2;
+    for (int bit = 28; bit >= 0; bit--) {
+        power = reduced_product(power, power, channel);
+        if (exponent >> bit & 1) power = reduced_product(power, x, channel);
+    }
+    return power;
+}
+
 // A warp holds a tile of 16 numbers, as the tensor cores want them: lane 4 g + t has the words of
 // channels 4 m + t, for every group m, of the numbers g and g + 8. Pairs of a tile lie group by group,
 // those of the 32 lanes next to each other.
 enum { GROUPS = CHANNELS / 4, TILE_ITEMS = 16, SIDE_PAIRS = GROUPS * 32 };
+
+// The word of a number's channel in a side of its tile.
+DEVICE u32& word_of(Pair* tile, u32 item, u32 channel) {
+    u32 lane = item % 8 * 4 + channel % 4;
+    return tile[channel / 4 * 32 + lane].row[item % TILE_ITEMS / 8];
+}
 
 // A product step takes 32 bytes, two groups. An odd group leaves room for the quotient in the last step.
 enum { STEPS = (GROUPS + 1) / 2, QUOTIENT_IN_MATRIX = GROUPS & 1 };

@@ -12,9 +12,8 @@ struct ResidueCall {
     Pair* workspace;
     const Pair* bases;             // tiles of one side
     Pair* results;                 // tiles of one side
-    const u32* exponents;
-    u32 exponent_stride;           // in words; 0 means one for all
-    u32 exponent_length;           // in words
+    const Pair* seconds;           // second factors of products: tiles of one side
+    Operand exponents;
     u32 exponent_bits;
     u32 window;
     u32 count;                     // of items
@@ -193,7 +192,7 @@ template <bool SECRET> struct Numbers {
             Channel channel = memory.channels[4 * (FIRST + i) + t];
             for (int row = 0; row < 2; row++) {
                 u32 q = fold(low_sum(sums + 8 * i, row), high_sum(sums + 8 * i, row), channel);
-                u32 word = reduce((u64)q * n[i].row[row] + (u64)x[2 * i + row] * factors[i].row[row], channel);
+                u32 word = reduced((u64)q * n[i].row[row] + (u64)x[2 * i + row] * factors[i].row[row], channel);
                 x[2 * i + row] = word;
                 shares[row] += (word >> 16) * channel.weight;
             }
@@ -272,15 +271,6 @@ template <bool SECRET> struct Numbers {
     }
 };
 
-// Bits [from, from + window) of an exponent.
-DEVICE u32 exponent_digit(const ResidueCall& call, u32 item, u32 from) {
-    const u32* row = call.exponents + (u64)item * call.exponent_stride;
-    u32 at = from / 32, shift = from % 32;
-    u32 low = at < call.exponent_length ? row[at] : 0;
-    u32 high = at + 1 < call.exponent_length ? row[at + 1] : 0;
-    return (u32)(pair_of(low, high) >> shift) & ((1u << call.window) - 1);
-}
-
 // Every warp of a warpgroup takes part in every step; tiles beyond the last repeat it. A secret exponent has
 // a window of SECRET_WINDOW bits.
 template <bool SECRET> DEVICE void exponentiate(const ResidueCall& call) {
@@ -312,7 +302,7 @@ template <bool SECRET> DEVICE void exponentiate(const ResidueCall& call) {
                 if (step == last) source[row] = x.modulus + ONE_ENTRY * SIDE_PAIRS;
                 if (digit_step) {
                     u32 item = smaller(tile * TILE_ITEMS + lane / 4 + 8 * row, call.count - 1);
-                    u32 digit = exponent_digit(call, item, (last - 1 - step) * window);
+                    u32 digit = exponent_digit(call.exponents, item, (last - 1 - step) * window, window);
                     if (SECRET) x.scan.digit[row] = digit;
                     else source[row] = table + digit * ENTRY_PAIRS;
                 }
@@ -337,3 +327,24 @@ template <bool SECRET> DEVICE void exponentiate(const ResidueCall& call) {
 
 KERNEL(residue_power, ResidueCall) { exponentiate<true>(call); }
 KERNEL(residue_power_vartime, ResidueCall) { exponentiate<false>(call); }
+
+// a b mod N: b becomes an entry, and a is multiplied by B^2 and by that.
+KERNEL(residue_multiply, ResidueCall) {
+    Numbers<true> x;
+    x.open(call);
+    u32 lane = threadIdx.x % 32;
+    u32 warp = (blockIdx.x * blockDim.x + threadIdx.x) / 32, warps = gridDim.x * blockDim.x / 32;
+    u32 tiles = (call.count + TILE_ITEMS - 1) / TILE_ITEMS;
+    u32 entry = call.tables + warp * ENTRY_PAIRS;
+    for (u32 round = 0; round * warps < tiles; round++) {
+        u32 tile = smaller(round * warps + warp, tiles - 1);
+        x.modulus = tile * call.modulus_stride * MODULUS_SIDES * SIDE_PAIRS;
+        for (u32 step = 0; step < 3; step++) {
+            if (step < 2) x.load((step == 0 ? call.seconds : call.bases) + (u64)tile * SIDE_PAIRS + lane);
+            u32 place = x.modulus + (step == 0 ? SQUARE_B : RADIX_ENTRY) * SIDE_PAIRS;
+            u32 from[2] = {step == 2 ? entry : place, 0};
+            x.product(false, from, step == 0, entry);
+        }
+        x.store(call.results + (u64)tile * SIDE_PAIRS + lane);
+    }
+}

@@ -1,0 +1,145 @@
+// Between words and residues, and what a modulus needs before products. All of it is a fraction of a percent
+// of a power, and plain integer code.
+#pragma once
+
+// Constants of a channel for conversions. A number's remainder comes as x 2^-32, and a product divides by
+// 2^32 once more, so that factors have 2^64 in them.
+struct alignas(16) Conversion {
+    u32 high;    // 2^48: of the high halves of words
+    u32 number;  // A: 2^64 / A_j, to xi. B: 2^64.
+    u32 modulus; // A: of N to the factor of the quotient. B: -1 / B_i, of 1 / N to the factor of squares.
+    u32 one;     // A: the entry of 1
+    u32 state;   // A: 1 / A_j, xi of 1
+    u32 unused[3];
+};
+
+// What the host hands to the kernels of this file.
+struct ConversionCall {
+    Operand input;                  // moduli, or numbers
+    const Channel* channels;        // of A, then of B
+    const Conversion* conversions;  // likewise
+    const u32* powers;              // 2^(32 i) modulo every prime: word by word, those of all channels
+    Operand radix;                  // for moduli: B^2 mod N
+    Pair* tiles;                    // results: of MODULUS_SIDES sides, or of one
+    u32* flags;                     // for moduli: whether N and B have a factor in common
+    u32 count;
+};
+
+// x 2^-32 modulo a prime, below 3 primes. Products of half words are below 2^(16 + 31), so that a sum of
+// 2^9 of them has room.
+DEVICE u32 remainder_of(const ConversionCall& call, const Operand& input, u32 item, u32 channel) {
+    const u32* row = row_of(input, item);
+    u64 low = 0, high = 0;
+    for (u32 i = 0; i < input.length; i++) {
+        u32 word = row[i], power = call.powers[i * 2 * CHANNELS + channel];
+        low += (u64)(word & 0xffff) * power;
+        high += (u64)(word >> 16) * power;
+    }
+    Channel c = call.channels[channel];
+    return reduced(low, c) + reduced_product(reduced(high, c), call.conversions[channel].high, c);
+}
+
+// A tile's sides for moduli, a thread for each channel of both bases.
+KERNEL(residue_moduli, ConversionCall) {
+    u32 index = blockIdx.x * BLOCK + threadIdx.x;
+    if (index >= call.count * 2 * CHANNELS) return;
+    u32 item = index / (2 * CHANNELS), channel = index % (2 * CHANNELS), place = channel % CHANNELS;
+    Channel c = call.channels[channel];
+    Conversion conversion = call.conversions[channel];
+    Pair* tile = call.tiles + (u64)(item / TILE_ITEMS) * MODULUS_SIDES * SIDE_PAIRS;
+    u32 n = remainder_of(call, call.input, item, channel);
+    u32 radix = reduced_product(remainder_of(call, call.radix, item, channel), conversion.number, c);
+    u32* words[MODULUS_SIDES];
+    for (u32 side = 0; side < MODULUS_SIDES; side++) words[side] = &word_of(tile + side * SIDE_PAIRS, item, place);
+    if (channel < CHANNELS) {
+        *words[MODULUS_A] = reduced_once(reduced_product(n, conversion.modulus, c), c);
+        *words[RADIX_ENTRY + 1] = reduced_once(reduced_product(radix, c.factor, c), c);
+        *words[ONE_ENTRY + 1] = conversion.one;
+        *words[ONE_STATE] = conversion.state;
+    } else {
+        // n is N / 2^64 in Montgomery form; its inverse is 2^96 / N.
+        u32 factor = reduced_once(reduced_product(inverse(n, c), conversion.modulus, c), c);
+        *words[SQUARE_B] = factor;
+        *words[RADIX_ENTRY] = reduced_once(reduced_product(radix, factor, c), c);
+        *words[ONE_ENTRY] = reduced_once(reduced_product(1, factor, c), c);
+        if (factor == 0) call.flags[item] = 1;
+    }
+}
+
+// The side of numbers, a thread for each channel of base A.
+KERNEL(residue_numbers, ConversionCall) {
+    u32 index = blockIdx.x * BLOCK + threadIdx.x;
+    if (index >= call.count * CHANNELS) return;
+    u32 item = index / CHANNELS, channel = index % CHANNELS;
+    Pair* tile = call.tiles + (u64)(item / TILE_ITEMS) * SIDE_PAIRS;
+    word_of(tile, item, channel) = reduced_product(remainder_of(call, call.input, item, channel),
+                                                   call.conversions[channel].number, call.channels[channel]);
+}
+
+// What the host hands to `residue_radix`: a number, here B^2, as its leading words, which are below N, and
+// digits of STEP_BITS bits, the first of which may be shorter.
+struct RadixCall {
+    Operand moduli;
+    const u32* leading;
+    const u32* digits;
+    u32* rows; // of WORDS words
+    u32 digit_count;
+    u32 first_bits;
+    u32 count;
+    u32 limbs; // that every modulus needs
+};
+
+// B^2 modulo every modulus, a thread for each.
+KERNEL(residue_radix, RadixCall) {
+    u32 item = blockIdx.x * BLOCK + threadIdx.x;
+    if (item >= call.count) return;
+    Remainder remainder;
+    remainder.open(row_of(call.moduli, item), call.moduli.length, call.limbs);
+FOR_WORDS
+    for (int i = 0; i <= WORDS; i++) remainder.t[i] = i < 2 * ((int)call.limbs - 1) ? call.leading[i] : 0;
+    for (u32 i = 0; i < call.digit_count; i++) remainder.step(i == 0 ? call.first_bits : STEP_BITS, call.digits[i]);
+    remainder.write(call.rows + (u64)item * WORDS);
+}
+
+// What the host hands to `residue_words`.
+struct WordsCall {
+    const Pair* tiles;       // of one side
+    const Channel* channels; // of A
+    const u32* cofactors;    // A_j, then A: word by word, CHANNELS + 1 of each
+    Operand moduli;
+    u32* results;
+    u32 result_stride;
+    u32 result_length;
+    u32 count;
+    u32 limbs; // that every modulus needs
+};
+
+// x = sum_j xi_j A_j - k A in words, a thread for each number, and then modulo N. x is below 2^10 N, so that
+// words above those of N need not be computed but for one.
+KERNEL(residue_words, WordsCall) {
+    u32 item = blockIdx.x * BLOCK + threadIdx.x;
+    if (item >= call.count) return;
+    Pair* tile = (Pair*)call.tiles + (u64)(item / TILE_ITEMS) * SIDE_PAIRS;
+    u32 share = 1u << (QUOTIENT_SHIFT - 1);
+    for (u32 j = 0; j < CHANNELS; j++) share += (word_of(tile, item, j) >> 16) * call.channels[j].weight;
+    u32 quotient = share >> QUOTIENT_SHIFT;
+    Remainder remainder;
+    remainder.open(row_of(call.moduli, item), call.moduli.length, call.limbs);
+    long long carry = 0;
+    for (u32 i = 0; i <= WORDS; i++) {
+        const u32* row = call.cofactors + i * (CHANNELS + 1);
+        // Sums of at most 2^9 halves of products, less one.
+        u64 part = (u64)quotient * row[CHANNELS];
+        long long low = carry - (long long)low_of(part), high = -(long long)high_of(part);
+        for (u32 j = 0; j < CHANNELS; j++) {
+            u64 product = (u64)word_of(tile, item, j) * row[j];
+            low += low_of(product);
+            high += high_of(product);
+        }
+        remainder.t[i] = (u32)low;
+        carry = (low >> 32) + high;
+    }
+    remainder.bring_below();
+    u32* result = call.results + (u64)item * call.result_stride;
+    for (u32 i = 0; i < call.result_length; i++) result[i] = i < WORDS ? remainder.t[i] : 0;
+}
