@@ -38,13 +38,15 @@ DEVICE u32 fold(u32 low, u32 high, const Channel& channel) {
     return (low >> 16) + high + (low & 0xffff) * h;
 }
 
-// x^-1 modulo the prime, by Fermat's theorem, for x and the result in Montgomery form (times 2^32); 0 if there is
-// none. The prime is public.
+// x^-1 modulo the prime, by Fermat's theorem, for x below the prime and the result in Montgomery form (times
+// 2^32); 0 if there is none. The prime is public. Without the reductions a run of squares would pass 2^32.
 DEVICE u32 inverse(u32 x, const Channel& channel) {
     u32 power = x, exponent = channel.prime - 2;
-    for (int bit = 28; bit >= 0; bit--) {
-        power = reduced_product(power, power, channel);
-        if (exponent >> bit & 1) power = reduced_product(power, x, channel);
+    int top = 31;
+    while (!(exponent >> top)) top--;
+    for (int bit = top - 1; bit >= 0; bit--) {
+        power = reduced_once(reduced_product(power, power, channel), channel);
+        if (exponent >> bit & 1) power = reduced_once(reduced_product(power, x, channel), channel);
     }
     return power;
 }

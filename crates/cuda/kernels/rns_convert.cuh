@@ -58,7 +58,8 @@ KERNEL(residue_moduli, ConversionCall) {
         *words[ONE_STATE] = conversion.state;
     } else {
         // n is N / 2^64 in Montgomery form; its inverse is 2^96 / N.
-        u32 factor = reduced_once(reduced_product(inverse(n, c), conversion.modulus, c), c);
+        u32 inverted = inverse(reduced_once(reduced_once(n, c), c), c);
+        u32 factor = reduced_once(reduced_product(inverted, conversion.modulus, c), c);
         *words[SQUARE_B] = factor;
         *words[RADIX_ENTRY] = reduced_once(reduced_product(radix, factor, c), c);
         *words[ONE_ENTRY] = reduced_once(reduced_product(1, factor, c), c);

@@ -275,13 +275,15 @@ impl Cuda {
         let share = job.items.len().div_ceil(self.stations.len());
         let parts = job.items.chunks(share).zip(answers.as_limbs_mut().chunks_mut(share * stride));
         let work = |(station, (items, out)): (&Station, (&[usize], &mut [u64]))| {
-            run_on(station, variant, task, &job.part(items), out, stride)
+            let part = job.part(items);
+            let (seconds, others) = run_on(station, variant, task, &part, out, stride)?;
+            Ok(seconds + self.run_others(station, variant, task, &part, &others, out, stride)?)
         };
         let kernel_seconds = std::thread::scope(|scope| {
             let mut parts = self.stations.iter().zip(parts);
             let own = parts.next();
             let others: Vec<_> = parts.map(|part| scope.spawn(move || work(part))).collect();
-            let mut slowest = own.map_or(Ok(0.0), work)?;
+            let mut slowest: f64 = own.map_or(Ok(0.0), work)?;
             for other in others {
                 let lost = |_| Err(Error::Lost { reason: "its thread ended early".to_owned() });
                 slowest = f64::max(slowest, other.join().unwrap_or_else(lost)?);
@@ -292,10 +294,43 @@ impl Cuda {
     }
 }
 
-/// The families that there are kernels for.
-pub const FAMILIES: [Family; 4] = [Family::Row, Family::TwoPass, Family::Wide, Family::Narrow];
+impl Cuda {
+    /// Computes the items at some places of a job by another family: residues cannot serve moduli that have
+    /// a factor in common with their radix.
+    #[allow(clippy::too_many_arguments)]
+    fn run_others(
+        &self,
+        station: &Station,
+        variant: Variant,
+        task: Task,
+        job: &Job<'_>,
+        places: &[usize],
+        answers: &mut [u64],
+        stride: usize,
+    ) -> Result<f64> {
+        if places.is_empty() {
+            return Ok(0.0);
+        }
+        let items: Vec<usize> = places.iter().map(|&place| job.items[place]).collect();
+        let other = Variant::candidates(Family::Row, job.bits)
+            .into_iter()
+            .find(|other| other.family != variant.family)
+            .ok_or_else(|| Error::NoKernel { name: format!("for {} bits but by residues", job.bits) })?;
+        let mut rows = zeroize::Zeroizing::new(vec![0; items.len() * stride]);
+        let (seconds, _) = run_on(station, other, task, &job.part(&items), &mut rows, stride)?;
+        for (row, &place) in rows.chunks(stride).zip(places) {
+            answers[place * stride..(place + 1) * stride].copy_from_slice(row);
+        }
+        Ok(seconds)
+    }
+}
 
-/// Computes a job on one device, chunk by chunk.
+/// The families that there are kernels for.
+pub const FAMILIES: [Family; 5] =
+    [Family::Row, Family::TwoPass, Family::Wide, Family::Narrow, Family::Rns];
+
+/// Computes a job on one device, chunk by chunk; returns the kernels' seconds, and the places of items that
+/// they are not for.
 fn run_on(
     station: &Station,
     variant: Variant,
@@ -303,7 +338,7 @@ fn run_on(
     job: &Job<'_>,
     answers: &mut [u64],
     stride: usize,
-) -> Result<f64> {
+) -> Result<(f64, Vec<usize>)> {
     let kernels = station.kernels(variant)?;
     let mut size = chunk_size(&kernels, job).min(job.items.len());
     let mut pipeline = loop {
@@ -314,13 +349,16 @@ fn run_on(
         }
     };
     let mut kernel_seconds = 0.0;
+    let mut others = Vec::new();
     let chunks: Vec<_> = parts(job.items.len(), size).collect();
     // Chunk i is started when chunk i - IN_FLIGHT has left its slot.
     for turn in 0..chunks.len() + IN_FLIGHT {
         if let Some(done) = turn.checked_sub(IN_FLIGHT) {
             let range = &chunks[done];
             let rows = &mut answers[range.start * stride..range.end * stride];
-            kernel_seconds += pipeline.finish(done % IN_FLIGHT, rows, stride)?;
+            let (seconds, places) = pipeline.finish(done % IN_FLIGHT, rows, stride)?;
+            kernel_seconds += seconds;
+            others.extend(places.into_iter().map(|place| range.start + place));
             if turn >= chunks.len() {
                 pipeline.close(done % IN_FLIGHT);
             }
@@ -329,7 +367,7 @@ fn run_on(
             pipeline.start(turn % IN_FLIGHT, &job.items[range.clone()])?;
         }
     }
-    Ok(kernel_seconds)
+    Ok((kernel_seconds, others))
 }
 
 /// Items of a chunk: whole waves, as many as make a copy worth its start.

@@ -3,7 +3,10 @@
 
 use crate::device::{Buffer, Device, Kernel, KernelArguments};
 use crate::error::Result;
+use crate::residues::Residues;
 use crate::variant::Variant;
+use modmill_core::Family;
+use std::sync::Arc;
 
 /// Numbers of a batch, as in `call.cuh`.
 #[repr(C)]
@@ -62,27 +65,43 @@ pub(crate) struct Kernels {
     pub power: Kernel,
     pub power_vartime: Kernel,
     pub multiply: Kernel,
-    pub multiply_chain: Kernel,
-    pub square_chain: Kernel,
+    /// Chains, of the families that have them.
+    pub chains: Option<Chains>,
     pub constants: Kernel,
     pub reduce: Kernel,
+    /// What the residue family has beside.
+    pub residues: Option<Arc<Residues>>,
     /// Blocks that the device computes at once.
     pub blocks: u32,
+}
+
+/// Chains of Montgomery products and squares.
+#[derive(Clone)]
+pub(crate) struct Chains {
+    pub multiply: Kernel,
+    pub square: Kernel,
 }
 
 impl Kernels {
     pub(crate) fn load(device: &Device, variant: Variant) -> Result<Self> {
         let module = device.compile(&variant.program())?;
-        let power = module.kernel("power")?;
+        let residues = Residues::load(device, &module, &variant)?;
+        let prefix = if residues.is_some() { "residue_" } else { "" };
+        let kernel = |name: &str| module.kernel(&format!("{prefix}{name}"));
+        let power = kernel("power")?;
         let per_multiprocessor = power.occupancy(variant.layout.block, variant.shared_bytes())?.max(1);
+        let chains = match variant.family {
+            Family::Rns => None,
+            _ => Some(Chains { multiply: kernel("multiply_chain")?, square: kernel("square_chain")? }),
+        };
         Ok(Self {
             variant,
-            power_vartime: module.kernel("power_vartime")?,
-            multiply: module.kernel("multiply")?,
-            multiply_chain: module.kernel("multiply_chain")?,
-            square_chain: module.kernel("square_chain")?,
+            power_vartime: kernel("power_vartime")?,
+            multiply: kernel("multiply")?,
+            chains,
             constants: module.kernel("constants")?,
             reduce: module.kernel("reduce")?,
+            residues,
             blocks: per_multiprocessor * device.properties().multiprocessors,
             power,
         })
@@ -93,6 +112,17 @@ impl Kernels {
         let layout = self.variant.layout;
         let needed = count.saturating_mul(layout.threads as usize).div_ceil(layout.block as usize);
         self.blocks.min(u32::try_from(needed).unwrap_or(u32::MAX))
+    }
+
+    /// Blocks and their threads for so many numbers in residues: a few warpgroups for each multiprocessor
+    /// before many for some.
+    pub(crate) fn residue_shape(&self, count: usize) -> (u32, u32) {
+        let block = self.variant.layout.block;
+        let warpgroups = (block / 128).max(1);
+        let count = u32::try_from(count).unwrap_or(u32::MAX);
+        let needed = count.div_ceil(64 * self.blocks).clamp(1, warpgroups);
+        let block = block / warpgroups * needed;
+        (self.blocks.min(count.div_ceil(block / 2)), block)
     }
 
     /// Numbers that the device computes at once.

@@ -17,6 +17,7 @@ mod kernels;
 mod library;
 mod memo;
 mod pipeline;
+mod residues;
 pub mod sources;
 mod table;
 mod task;

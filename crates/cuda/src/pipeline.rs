@@ -8,6 +8,7 @@
 use crate::device::{Buffer, Contents, Device, Event, HostBuffer, Shape, Stream};
 use crate::error::Result;
 use crate::kernels::{Call, Kernels, Numbers, Preparation};
+use crate::residues::{RadixSquare, Request, ResidueSlot};
 use crate::task::Task;
 use modmill_core::{Job, Moduli, Operand};
 use rayon::prelude::*;
@@ -22,6 +23,7 @@ pub(crate) struct Pipeline<'a> {
     operands: [Source<'a>; 3],
     compute: Stream,
     scratch: Buffer,
+    radix: Option<RadixSquare>,
     slots: Vec<Slot>,
 }
 
@@ -34,6 +36,7 @@ struct Slot {
     constants: Buffer,
     reduced: [Option<Buffer>; 2],
     results: Buffer,
+    residues: Option<(ResidueSlot, HostBuffer)>,
     copied: Event,
     began: Event,
     ended: Event,
@@ -149,7 +152,14 @@ impl<'a> Pipeline<'a> {
         let row_bytes = 4 * variant.words as usize;
         let is_long =
             [job.a.bits() > variant.input_bits(), task.multiplies_b() && b.bits() > variant.input_bits()];
+        let threads = kernels.grid(size) as usize * variant.layout.block as usize;
         let slot = |_| {
+            let residues = kernels.residues.as_ref().map(|residues| {
+                let shared = operands[2].is_shared();
+                let slot = residues.slot(device, variant.words, size, shared, task, threads)?;
+                let flags = device.host_buffer(slot.flags.bytes().next_multiple_of(8), Contents::Public)?;
+                Ok((slot, flags))
+            });
             let reduced =
                 |index: usize| is_long[index].then(|| device.buffer(row_bytes * size, contents)).transpose();
             Ok(Slot {
@@ -160,26 +170,28 @@ impl<'a> Pipeline<'a> {
                 constants: device.buffer((16 + 3 * row_bytes) * moduli_rows, contents)?,
                 reduced: [reduced(0)?, reduced(1)?],
                 results: device.buffer(8 * limbs * size, contents)?,
+                residues: residues.transpose()?,
                 copied: device.event()?,
                 began: device.event()?,
                 ended: device.event()?,
             })
         };
-        let threads = kernels.grid(size) as usize * variant.layout.block as usize;
+        let radix = kernels.residues.as_ref().map(|residues| residues.radix_square(device, limbs));
         Ok(Self {
             kernels,
             task,
             job,
             operands,
             compute: device.stream()?,
-            scratch: device.buffer(task.entries() * variant.entry_bytes() * threads, contents)?,
+            scratch: device.buffer((task.entries() * variant.entry_bytes() * threads).max(16), contents)?,
+            radix: radix.transpose()?,
             slots: (0..slots).map(slot).collect::<Result<_>>()?,
         })
     }
 
     /// Gathers items into a free slot and sets the device to work on them.
     pub(crate) fn start(&mut self, slot: usize, items: &[usize]) -> Result<()> {
-        let Self { kernels, task, job, operands, compute, scratch, slots } = self;
+        let Self { kernels, task, job, operands, compute, scratch, radix, slots } = self;
         let slot = &mut slots[slot];
         let variant = &kernels.variant;
         let mut starts = [0; 3];
@@ -207,11 +219,14 @@ impl<'a> Pipeline<'a> {
             count: if operands[2].is_shared() { 1 } else { count },
             limbs: words(operands[2].width) / 2,
         };
-        // SAFETY: the kernel takes this structure; it reads `count` moduli of the inputs and writes as many
-        // rows of constants.
-        unsafe {
+        // Residues have constants of their own, and these only to reduce what is too long for them.
+        if kernels.residues.is_none() || slot.reduced.iter().any(Option::is_some) {
             let shape = one_thread_each(preparation.count);
-            compute.launch(&kernels.constants, shape, &preparation, &[&slot.inputs, &slot.constants])?;
+            // SAFETY: the kernel takes this structure; it reads `count` moduli of the inputs and writes as many
+            // rows of constants.
+            unsafe {
+                compute.launch(&kernels.constants, shape, &preparation, &[&slot.inputs, &slot.constants])?;
+            }
         }
         for (numbers, reduced) in [&mut a, &mut b].into_iter().zip(&slot.reduced) {
             let Some(reduced) = reduced else { continue };
@@ -228,32 +243,63 @@ impl<'a> Pipeline<'a> {
             b = a;
         }
         let limbs = job.bits.div_ceil(64);
-        let mut call = Call {
-            a,
-            b,
-            constants,
-            results: slot.results.address(),
-            result_stride: words(limbs),
-            result_length: words(limbs),
-            scratch: scratch.address(),
-            count,
-            ..Call::default()
-        };
-        task.describe(&mut call);
-        slot.began.record(compute)?;
-        let shape = Shape { grid: kernels.grid(items.len()), block, shared_bytes: variant.shared_bytes() };
         let mut used = vec![&slot.inputs, &slot.constants, &*scratch, &slot.results];
         used.extend(slot.reduced.iter().flatten());
-        // SAFETY: the kernel takes this structure; it reads `count` numbers of each operand, keeps
-        // `entries` values for each thread of the grid in the scratch, and writes `count` results.
-        unsafe { compute.launch(task.kernel(kernels), shape, &call, &used)? };
+        let kernel = task.kernel(kernels)?;
+        slot.began.record(compute)?;
+        if let (Some(residues), Some((place, _)), Some(radix)) = (&kernels.residues, &slot.residues, &*radix) {
+            let (grid, threads) = kernels.residue_shape(items.len());
+            let shared_bytes = residues.shared_bytes(*task);
+            let shape = Shape { grid, block: threads, shared_bytes };
+            let request = Request {
+                task: *task,
+                a,
+                b,
+                moduli: preparation.input,
+                limbs: preparation.limbs,
+                count,
+                results: &slot.results,
+                result_words: words(limbs),
+                inputs: &used,
+            };
+            residues.launch(compute, place, radix, &request, kernel, shape, block)?;
+        } else {
+            let mut call = Call {
+                a,
+                b,
+                constants,
+                results: slot.results.address(),
+                result_stride: words(limbs),
+                result_length: words(limbs),
+                scratch: scratch.address(),
+                count,
+                ..Call::default()
+            };
+            task.describe(&mut call);
+            let shape =
+                Shape { grid: kernels.grid(items.len()), block, shared_bytes: variant.shared_bytes() };
+            // SAFETY: the kernel takes this structure; it reads `count` numbers of each operand, keeps
+            // `entries` values for each thread of the grid in the scratch, and writes `count` results.
+            unsafe { compute.launch(kernel, shape, &call, &used)? };
+        }
         slot.ended.record(compute)?;
         slot.copies.wait(&slot.ended)?;
+        if let Some((residues, flags)) = &mut slot.residues {
+            slot.copies.copy_out(&residues.flags, 0..residues.flags.bytes(), flags, 0)?;
+        }
         slot.copies.copy_out(&slot.results, 0..8 * limbs * items.len(), &mut slot.output.buffer, 0)
     }
 
-    /// Waits for a slot, puts its answers into rows of `stride` limbs, and returns the kernel's seconds.
-    pub(crate) fn finish(&mut self, slot: usize, answers: &mut [u64], stride: usize) -> Result<f64> {
+    /// Waits for a slot, puts its answers into rows of `stride` limbs, and returns the kernel's seconds, with
+    /// the places of items that the kernel is not for.
+    pub(crate) fn finish(
+        &mut self,
+        slot: usize,
+        answers: &mut [u64],
+        stride: usize,
+    ) -> Result<(f64, Vec<usize>)> {
+        let count = answers.len() / stride.max(1);
+        let shared_modulus = self.operands[2].is_shared();
         let slot = &self.slots[slot];
         slot.copies.synchronize()?;
         let limbs = self.job.bits.div_ceil(64);
@@ -264,7 +310,12 @@ impl<'a> Pipeline<'a> {
             .zip(rows.par_chunks(limbs))
             .with_min_len(LEAST / limbs + 1)
             .for_each(|(answer, row)| answer[..common].copy_from_slice(&row[..common]));
-        Ok(f64::from(slot.ended.elapsed_ms(&slot.began)?) / 1e3)
+        let mut others = Vec::new();
+        if let Some((_, flags)) = &slot.residues {
+            let flag = |place: usize| flags.words()[if shared_modulus { 0 } else { place }] != 0;
+            others.extend((0..count).filter(|&place| flag(place)));
+        }
+        Ok((f64::from(slot.ended.elapsed_ms(&slot.began)?) / 1e3, others))
     }
 
     /// Clears the host's memory of a slot that no chunk will come to, while the device computes others.

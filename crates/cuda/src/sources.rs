@@ -34,6 +34,7 @@ sources! {
     "narrow.cuh",
     "operations.cuh",
     "rns.cuh",
+    "rns_convert.cuh",
     "rns_power.cuh",
     "rns_product.cuh",
     "row.cuh",

@@ -1,7 +1,9 @@
 //! What is asked of the kernels.
 
 use crate::device::{Contents, Kernel};
+use crate::error::{Error, Result};
 use crate::kernels::{Call, Kernels};
+use crate::residues::SECRET_WINDOW;
 
 /// One operation on all items of a job.
 #[derive(Debug, Clone, Copy)]
@@ -24,13 +26,40 @@ const CHOSEN: usize = 8;
 const BESIDE: usize = 2;
 
 impl Task {
-    pub(crate) fn kernel<'a>(&self, kernels: &'a Kernels) -> &'a Kernel {
-        match self {
+    pub(crate) fn kernel<'a>(&self, kernels: &'a Kernels) -> Result<&'a Kernel> {
+        let chains = || {
+            let name = || format!("for chains of products by {}", kernels.variant.family);
+            kernels.chains.as_ref().ok_or_else(|| Error::NoKernel { name: name() })
+        };
+        Ok(match self {
             Self::Power { masked: true, .. } => &kernels.power,
             Self::Power { masked: false, .. } => &kernels.power_vartime,
             Self::Multiply | Self::Square => &kernels.multiply,
-            Self::MultiplyChain { .. } => &kernels.multiply_chain,
-            Self::SquareChain { .. } => &kernels.square_chain,
+            Self::MultiplyChain { .. } => &chains()?.multiply,
+            Self::SquareChain { .. } => &chains()?.square,
+        })
+    }
+
+    /// Whether a table is read whole.
+    pub(crate) fn is_masked(&self) -> bool {
+        matches!(self, Self::Power { masked: true, .. })
+    }
+
+    /// Entries of the tables that warps keep in the residue family.
+    pub(crate) fn residue_entries(&self) -> usize {
+        match *self {
+            Self::Power { masked: false, window, .. } => 1 << window,
+            // One more for what is chosen.
+            Self::Power { masked: true, .. } => (1 << SECRET_WINDOW) + 1,
+            _ => 1,
+        }
+    }
+
+    /// Bits of an exponent and the window, of powers.
+    pub(crate) fn exponent(&self) -> (u32, u32) {
+        match *self {
+            Self::Power { exponent_bits, window, .. } => (exponent_bits, window),
+            _ => (0, 0),
         }
     }
 
@@ -58,9 +87,7 @@ impl Task {
     /// Writes what the kernel has to know.
     pub(crate) fn describe(&self, call: &mut Call) {
         match *self {
-            Self::Power { exponent_bits, window, .. } => {
-                (call.exponent_bits, call.window) = (exponent_bits, window);
-            }
+            Self::Power { .. } => (call.exponent_bits, call.window) = self.exponent(),
             Self::MultiplyChain { repeat } | Self::SquareChain { repeat } => call.repeat = repeat,
             Self::Multiply | Self::Square => {}
         }

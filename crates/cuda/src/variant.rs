@@ -1,8 +1,11 @@
 //! One way to compile the kernels: a family, a size, and how many threads share the work.
 
 use crate::compiler::Program;
+use crate::residues::ResidueLayout;
 use crate::sources;
 use modmill_core::Family;
+use modmill_core::rns::Bases;
+use std::sync::Arc;
 
 /// A family of kernels for numbers of one size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -27,7 +30,8 @@ pub struct Layout {
     pub block: u32,
     /// Blocks that a multiprocessor is to hold at once; limits registers.
     pub resident: u32,
-    /// Words of a block of the two-pass family; 0 elsewhere.
+    /// Words of a block of the two-pass family; in the residue family ten times the chunks of the matrix to
+    /// base B, and those to base A; 0 elsewhere.
     pub tile: u32,
 }
 
@@ -66,6 +70,13 @@ impl Variant {
     /// Every layout worth measuring for a family and a length.
     #[must_use]
     pub fn candidates(family: Family, bits: usize) -> Vec<Self> {
+        if family == Family::Rns {
+            return ResidueLayout::candidates(bits)
+                .filter_map(|(block, tile)| {
+                    Self::new(family, bits, Layout { threads: 2, block, resident: 1, tile })
+                })
+                .collect();
+        }
         // Threads of a block and blocks to a multiprocessor, by the words or samples of a thread.
         let shapes = |variant: &Self| -> &'static [(u32, u32)] {
             match (family, variant.part()) {
@@ -142,8 +153,22 @@ impl Variant {
                         && self.rows() <= 1000
                 }
                 Family::Narrow => digits <= 32 && (threads == 1 || digits >= 3) && self.rows() <= 255,
+                // A warp holds sixteen numbers, and warpgroups work together.
+                Family::Rns => {
+                    threads == 2 && (block == 32 || block.is_multiple_of(128)) && self.residues().is_some()
+                }
                 _ => false,
             }
+    }
+
+    /// The bases of the residue family, and how residues lie in memory.
+    pub(crate) fn residues(&self) -> Option<(ResidueLayout, Arc<Bases>)> {
+        if self.family != Family::Rns {
+            return None;
+        }
+        let bases = Bases::for_bits(32 * self.words as usize)?;
+        let layout = ResidueLayout::new(&bases, self.words, self.layout.block, self.layout.tile)?;
+        Some((layout, bases))
     }
 
     /// Bits of a sample, in the families that have them.
@@ -179,6 +204,9 @@ impl Variant {
     /// Longest integers that are taken as they are; longer ones are reduced first.
     #[must_use]
     pub fn input_bits(&self) -> usize {
+        if let Some((_, bases)) = self.residues() {
+            return bases.capacity_bits();
+        }
         let room = if self.room { 2 } else { 0 };
         match self.family {
             Family::Wide | Family::Narrow => 32 * self.words as usize,
@@ -190,6 +218,8 @@ impl Variant {
     #[must_use]
     pub fn entry_bytes(&self) -> usize {
         let quads = match self.family {
+            // Tables are a part of the workspace.
+            Family::Rns => 0,
             Family::Wide => self.digits().div_ceil(2),
             Family::Narrow => self.digits().div_ceil(4),
             _ => (self.words / self.layout.threads).div_ceil(4),
@@ -200,6 +230,9 @@ impl Variant {
     /// Bytes of shared memory of a block.
     #[must_use]
     pub fn shared_bytes(&self) -> u32 {
+        if let Some((layout, _)) = self.residues() {
+            return layout.shared_bytes(true);
+        }
         let words_of_block = match self.family {
             Family::TwoPass => {
                 let Layout { threads, block, tile, .. } = self.layout;
@@ -231,6 +264,7 @@ impl Variant {
     #[must_use]
     pub fn program(&self) -> Program {
         let radix_bits = self.radix_bits();
+        let residues = self.residues().map(|(layout, _)| layout);
         let mut defines = vec![
             ("WORDS", self.words),
             ("ROOM", u32::from(self.room)),
@@ -256,17 +290,20 @@ impl Variant {
             }
             _ => {}
         }
+        defines.extend(residues.iter().flat_map(ResidueLayout::defines));
         let family = self.family.name();
+        let files: &[&str] = match self.family {
+            Family::Rns => &["rns", "rns_product", "rns_power", "rns_convert"],
+            _ => &[family, "operations"],
+        };
+        let includes = ["device", "call", "constants"].iter().chain(files);
         Program {
             name: format!("{family} of {} bits, {} threads a number", 32 * self.words, self.layout.threads),
-            main: format!(
-                "#include \"device.cuh\"\n#include \"call.cuh\"\n#include \"constants.cuh\"\n\
-                 #include \"{family}.cuh\"\n#include \"operations.cuh\"\n"
-            ),
+            main: includes.map(|file| format!("#include \"{file}.cuh\"\n")).collect(),
             files: sources::ALL,
             defines: defines.into_iter().map(|(name, value)| (name.to_owned(), value.to_string())).collect(),
             options: Vec::new(),
-            specific: false,
+            specific: residues.is_some(),
         }
     }
 }

@@ -17,7 +17,8 @@ pub struct Program {
     pub defines: Vec<(String, String)>,
     /// Options for the GPU's compiler beyond the usual ones; the emulated device ignores them.
     pub options: Vec<String>,
-    /// Whether it uses instructions that only one generation has (`sm_90a` instead of `sm_90`).
+    /// Whether it uses instructions that only one generation has (`sm_90a` instead of `sm_90`), where there
+    /// are such, from 9.0 on.
     pub specific: bool,
 }
 
@@ -45,7 +46,7 @@ impl Program {
     pub(super) fn all_options(&self, architecture: Architecture) -> Vec<String> {
         let Architecture { major, minor } = architecture;
         let mut options = vec![
-            format!("-arch=sm_{major}{minor}{}", if self.specific { "a" } else { "" }),
+            format!("-arch=sm_{major}{minor}{}", if self.specific && major >= 9 { "a" } else { "" }),
             "--std=c++17".to_owned(),
             // Functions without a mark are for the device, so that the same text is plain C++ too.
             "-default-device".to_owned(),

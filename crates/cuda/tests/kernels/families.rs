@@ -3,6 +3,7 @@
 
 use crate::items::{Items, Operation, Shared};
 use crate::{devices, held_to, on_gpus, variant};
+use modmill_core::rns::Bases;
 use modmill_core::{Family, Op};
 use modmill_cuda::{Choice, Cuda, Table, Variant};
 use modmill_testing::rng::Rng;
@@ -49,6 +50,9 @@ families! {
     narrow_of_8: Narrow, 8 threads, tile 0, [1500];
     narrow_of_16: Narrow, 16 threads, tile 0, [1024];
     narrow_of_32: Narrow, 32 threads, tile 0, [2048];
+    residues_in_1_and_1: Rns, 2 threads, tile 11, [2, 31, 64, 65, 126, 128, 255, 512];
+    residues_in_2_and_3: Rns, 2 threads, tile 23, [384, 1000, 1024];
+    residues_in_2_and_4: Rns, 2 threads, tile 24, [2048];
 }
 
 fn check(family: Family, threads: u32, tile: u32, lengths: &[usize]) {
@@ -88,8 +92,12 @@ fn check_operations(cuda: &Cuda, variant: Variant, bits: usize) {
         items.check(cuda, variant, operation, each);
         long.check(cuda, variant, operation, each);
     }
-    for operation in [MulMod, MultiplyChain(0), MultiplyChain(5), SquareChain(0), SquareChain(7)] {
-        factors.check(cuda, variant, operation, each);
+    factors.check(cuda, variant, MulMod, each);
+    // The radix of residues is no power of two, and chains of them are of no use.
+    if variant.family != Family::Rns {
+        for operation in [MultiplyChain(0), MultiplyChain(5), SquareChain(0), SquareChain(7)] {
+            factors.check(cuda, variant, operation, each);
+        }
     }
     for shared in [
         Shared { n: true, ..each },
@@ -111,6 +119,38 @@ fn check_operations(cuda: &Cuda, variant: Variant, bits: usize) {
         items.first(7).check(cuda, variant, PowBy(window, true), each);
         items.first(7).check(cuda, variant, PowBy(window, false), each);
     }
+}
+
+/// Residues are Montgomery's by the product of a base's primes: moduli that these divide are computed
+/// otherwise, and the others of the batch are not disturbed.
+#[test]
+fn moduli_with_primes_of_the_radix_are_right_too() {
+    let variant = variant(Family::Rns, 2, 11, 256);
+    let Some(cuda) = held_to(devices(), variant) else { return };
+    let primes = Bases::for_bits(256).unwrap();
+    let mut items = Items::hard(256, 256, 20, 40, &mut Rng::new(7));
+    for (place, channel) in [(0, 0), (7, 3), (8, 1), (39, primes.channels() - 1)] {
+        let prime = BigUint::from(primes.b()[channel].p);
+        let top = BigUint::from(1u8) << 255u32;
+        // The odd multiple of the prime next above the longest length's middle.
+        let factor = (&top / &prime) | BigUint::from(1u8);
+        items.n[place] = factor * prime;
+    }
+    for operation in [Pow, PowVartime, MulMod, SquareMod] {
+        items.check(&cuda, variant, operation, Shared::default());
+        items.first(5).check(&cuda, variant, operation, Shared { n: true, ..Shared::default() });
+    }
+}
+
+/// One over this modulus overflowed where squares were not reduced on the way.
+#[test]
+fn inverses_of_residues_stay_in_range() {
+    let variant = variant(Family::Rns, 2, 11, 64);
+    let Some(cuda) = held_to(devices(), variant) else { return };
+    let items = Items::hard(64, 198, 67, 20, &mut Rng::new(64));
+    let modulus = BigUint::from(0xea45_6469_4845_c8ab_u64);
+    let items = Items { n: vec![modulus; 20], ..items };
+    items.check(&cuda, variant, Pow, Shared::default());
 }
 
 /// A test for each length: what the shipped table chooses.

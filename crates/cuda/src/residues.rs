@@ -1,0 +1,286 @@
+//! The family `rns`: what its kernels have on the device, and how they are called.
+//!
+//! A power is a sequence of kernels: B^2 modulo N and the residues of moduli and bases, the power itself on
+//! the tensor cores, and words again. See `docs/algorithms/rns.md`.
+#![allow(unsafe_code)] // launches kernels
+
+mod layout;
+mod tables;
+
+pub(crate) use layout::{SECRET_WINDOW, ResidueLayout};
+
+use crate::device::{Buffer, Contents, Device, Kernel, KernelArguments, Module, Shape, Stream};
+use crate::error::Result;
+use crate::kernels::Numbers;
+use crate::task::Task;
+use crate::variant::Variant;
+use modmill_core::rns::Bases;
+use std::sync::Arc;
+use tables::{Tables, radix_square};
+
+/// `ResidueCall` of `rns_power.cuh`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+struct PowerCall {
+    matrices: u64,
+    channels: u64,
+    workspace: u64,
+    bases: u64,
+    results: u64,
+    seconds: u64,
+    exponents: Numbers,
+    exponent_bits: u32,
+    window: u32,
+    count: u32,
+    modulus_stride: u32,
+    tables: u32,
+}
+
+/// `ConversionCall` of `rns_convert.cuh`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+struct ConversionCall {
+    input: Numbers,
+    channels: u64,
+    conversions: u64,
+    powers: u64,
+    radix: Numbers,
+    tiles: u64,
+    flags: u64,
+    count: u32,
+}
+
+/// `RadixCall` of `rns_convert.cuh`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+struct RadixCall {
+    moduli: Numbers,
+    leading: u64,
+    digits: u64,
+    rows: u64,
+    digit_count: u32,
+    first_bits: u32,
+    count: u32,
+    limbs: u32,
+}
+
+/// `WordsCall` of `rns_convert.cuh`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+struct WordsCall {
+    tiles: u64,
+    channels: u64,
+    cofactors: u64,
+    moduli: Numbers,
+    results: u64,
+    result_stride: u32,
+    result_length: u32,
+    count: u32,
+    limbs: u32,
+}
+
+// SAFETY: plain structures of integers, laid out as the kernels' own.
+unsafe impl KernelArguments for PowerCall {}
+// SAFETY: as above.
+unsafe impl KernelArguments for ConversionCall {}
+// SAFETY: as above.
+unsafe impl KernelArguments for RadixCall {}
+// SAFETY: as above.
+unsafe impl KernelArguments for WordsCall {}
+
+/// The family's kernels and constants on a device.
+pub(crate) struct Residues {
+    layout: ResidueLayout,
+    bases: Arc<Bases>,
+    tables: Tables,
+    moduli: Kernel,
+    numbers: Kernel,
+    radix: Kernel,
+    words: Kernel,
+}
+
+/// What a chunk on its way needs beside its inputs and results.
+pub(crate) struct ResidueSlot {
+    /// B^2 modulo every modulus.
+    radix: Buffer,
+    /// Tiles of the moduli, and the tables of powers.
+    workspace: Buffer,
+    /// Tiles of the first and second operands and of the results.
+    tiles: [Buffer; 3],
+    /// Whether a modulus has a factor in common with base B.
+    pub(crate) flags: Buffer,
+}
+
+/// What is computed from where.
+pub(crate) struct Request<'a> {
+    pub(crate) task: Task,
+    pub(crate) a: Numbers,
+    pub(crate) b: Numbers,
+    pub(crate) moduli: Numbers,
+    pub(crate) limbs: u32,
+    pub(crate) count: u32,
+    pub(crate) results: &'a Buffer,
+    pub(crate) result_words: u32,
+    /// What the addresses above lie in.
+    pub(crate) inputs: &'a [&'a Buffer],
+}
+
+/// B^2 for moduli of some limbs, on the device.
+pub(crate) struct RadixSquare {
+    words: Buffer,
+    leading_words: usize,
+    digit_count: u32,
+    first_bits: u32,
+}
+
+impl Residues {
+    pub(crate) fn load(device: &Device, module: &Module, variant: &Variant) -> Result<Option<Arc<Self>>> {
+        let Some((layout, bases)) = variant.residues() else { return Ok(None) };
+        Ok(Some(Arc::new(Self {
+            layout,
+            tables: Tables::new(device, &layout, &bases, variant.words as usize)?,
+            bases,
+            moduli: module.kernel("residue_moduli")?,
+            numbers: module.kernel("residue_numbers")?,
+            radix: module.kernel("residue_radix")?,
+            words: module.kernel("residue_words")?,
+        })))
+    }
+
+    /// Shared memory of a block for a task.
+    pub(crate) fn shared_bytes(&self, task: Task) -> u32 {
+        self.layout.shared_bytes(task.is_masked())
+    }
+
+    /// B^2 as `residue_radix` takes it, for moduli of so many limbs.
+    pub(crate) fn radix_square(&self, device: &Device, limbs: usize) -> Result<RadixSquare> {
+        let (leading, digits, first_bits) = radix_square(self.bases.product_b(), limbs);
+        let mut words = leading.clone();
+        words.extend(&digits);
+        Ok(RadixSquare {
+            words: tables::upload(device, &words)?,
+            leading_words: leading.len(),
+            digit_count: u32::try_from(digits.len()).unwrap_or(u32::MAX),
+            first_bits,
+        })
+    }
+
+    /// Memory for chunks of at most `size` items, of which so many threads compute at a time.
+    pub(crate) fn slot(
+        &self,
+        device: &Device,
+        words: u32,
+        size: usize,
+        shared_modulus: bool,
+        task: Task,
+        threads: usize,
+    ) -> Result<ResidueSlot> {
+        let contents = task.contents();
+        let layout = &self.layout;
+        let moduli = if shared_modulus { layout.tile_items() } else { size };
+        let tables = layout.entry_bytes() * task.residue_entries() * threads.div_ceil(32);
+        let side = || device.buffer(layout.side_bytes() * size.div_ceil(layout.tile_items()), contents);
+        Ok(ResidueSlot {
+            radix: device.buffer(4 * words as usize * moduli, contents)?,
+            workspace: device.buffer(self.moduli_bytes(moduli) + tables, contents)?,
+            tiles: [side()?, side()?, side()?],
+            flags: device.buffer(4 * moduli, Contents::Public)?,
+        })
+    }
+
+    fn moduli_bytes(&self, moduli: usize) -> usize {
+        self.layout.modulus_bytes() * moduli.div_ceil(self.layout.tile_items())
+    }
+
+    /// Launches everything; `power` is the task's own kernel, with its shape.
+    pub(crate) fn launch(
+        &self,
+        stream: &Stream,
+        slot: &ResidueSlot,
+        radix: &RadixSquare,
+        request: &Request<'_>,
+        power: &Kernel,
+        shape: Shape,
+        block: u32,
+    ) -> Result<()> {
+        let Self { layout, tables, .. } = self;
+        let &Request { task, a, b, moduli, limbs, count, .. } = request;
+        let channels = u32::try_from(self.bases.channels()).unwrap_or(u32::MAX);
+        let shared_modulus = moduli.stride == 0;
+        // One modulus stands in every row of a tile.
+        let modulus_count = if shared_modulus { layout.tile_items() as u32 } else { count };
+        let threads = |count: u32| Shape { grid: count.div_ceil(block), block, shared_bytes: 0 };
+        let mut used: Vec<&Buffer> = request.inputs.to_vec();
+        used.extend([&slot.radix, &slot.workspace, &slot.flags, &radix.words, tables.buffer(), request.results]);
+        used.extend(slot.tiles.iter());
+        stream.fill(&slot.flags, 0..4 * modulus_count as usize, 0)?;
+        let radix_rows = moduli_rows(&slot.radix, layout.words(), shared_modulus);
+        let call = RadixCall {
+            moduli,
+            leading: radix.words.address(),
+            digits: radix.words.address() + 4 * radix.leading_words as u64,
+            rows: slot.radix.address(),
+            digit_count: radix.digit_count,
+            first_bits: radix.first_bits,
+            count: if shared_modulus { 1 } else { count },
+            limbs,
+        };
+        // SAFETY: the kernel takes this structure, reads `count` moduli and the digits, and writes `count` rows.
+        unsafe { stream.launch(&self.radix, threads(call.count), &call, &used)? };
+        let conversion = ConversionCall {
+            input: moduli,
+            channels: tables.channels(),
+            conversions: tables.conversions(),
+            powers: tables.powers(),
+            radix: radix_rows,
+            tiles: slot.workspace.address(),
+            flags: slot.flags.address(),
+            count: modulus_count,
+        };
+        // SAFETY: the kernel takes this structure, reads `count` moduli and rows, and writes their tiles and flags.
+        unsafe { stream.launch(&self.moduli, threads(2 * channels * modulus_count), &conversion, &used)? };
+        let operands = [Some(a), task.multiplies_b().then_some(b)];
+        for (input, tiles) in operands.into_iter().zip(&slot.tiles) {
+            let Some(input) = input else { continue };
+            let call = ConversionCall { input, tiles: tiles.address(), count, ..conversion };
+            // SAFETY: the kernel takes this structure, reads `count` numbers and writes their tiles.
+            unsafe { stream.launch(&self.numbers, threads(channels * count), &call, &used)? };
+        }
+        let (exponent_bits, window) = task.exponent();
+        let moduli_pairs = self.moduli_bytes(modulus_count as usize) / 8;
+        let call = PowerCall {
+            matrices: tables.matrices(),
+            channels: tables.channels(),
+            workspace: slot.workspace.address(),
+            bases: slot.tiles[0].address(),
+            results: slot.tiles[2].address(),
+            seconds: slot.tiles[1].address(),
+            exponents: b,
+            exponent_bits,
+            window,
+            count,
+            modulus_stride: u32::from(!shared_modulus),
+            tables: u32::try_from(moduli_pairs).unwrap_or(u32::MAX),
+        };
+        // SAFETY: the kernel takes this structure, reads the tiles of `count` items, the constants and the
+        // exponents, keeps a table for each warp in the workspace, and writes the tiles of the results.
+        unsafe { stream.launch(power, shape, &call, &used)? };
+        let call = WordsCall {
+            tiles: slot.tiles[2].address(),
+            channels: tables.channels(),
+            cofactors: tables.cofactors(),
+            moduli,
+            results: request.results.address(),
+            result_stride: request.result_words,
+            result_length: request.result_words,
+            count,
+            limbs,
+        };
+        // SAFETY: the kernel takes this structure, reads `count` tiles and moduli, and writes `count` results.
+        unsafe { stream.launch(&self.words, threads(count), &call, &used) }
+    }
+}
+
+fn moduli_rows(buffer: &Buffer, words: u32, shared: bool) -> Numbers {
+    Numbers::at(buffer, if shared { 0 } else { words }, words)
+}

@@ -1,0 +1,135 @@
+//! Sizes of the family's data, as `rns.cuh` and `rns_power.cuh` have them.
+
+use crate::variant::words_for;
+use modmill_core::rns::Bases;
+
+/// Window of secret exponents, whose tables are read whole.
+pub(crate) const SECRET_WINDOW: u32 = 3;
+
+/// Bytes of a group of four channels in a step of a matrix.
+const GROUP_BYTES: u32 = 512;
+/// Numbers of a tile, which a warp holds.
+const TILE_ITEMS: usize = 16;
+/// Sides of a modulus's tile.
+const MODULUS_SIDES: usize = 7;
+/// Bytes of a tile's row, the words of a group: two for each lane.
+const ROW_BYTES: usize = 32 * 8;
+/// Bytes of a channel's constants.
+const CHANNEL_BYTES: u32 = 16;
+/// Rows that a secret digit looks at at a time.
+const SCAN_ROWS: u32 = 2;
+
+/// How the residues of one size lie in memory, and how their products are cut up.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ResidueLayout {
+    channels: u32,
+    words: u32,
+    /// Parts of the matrices to base B and to base A whose sums are in registers at a time.
+    chunks: [u32; 2],
+    block: u32,
+    quotient_shift: u32,
+}
+
+impl ResidueLayout {
+    /// For numbers of some words in blocks of threads; `tile` says how matrices are cut: ten times the
+    /// chunks to base B, and those to base A.
+    pub(crate) fn new(bases: &Bases, words: u32, block: u32, tile: u32) -> Option<Self> {
+        let channels = u32::try_from(bases.channels()).ok()?;
+        let layout = Self {
+            channels,
+            words,
+            chunks: [tile / 10, tile % 10],
+            block,
+            quotient_shift: bases.quotient().precision,
+        };
+        // Nine groups of sums fit the registers of a thread.
+        let fits = |chunks: u32| chunks > 0 && layout.groups().div_ceil(chunks) <= 9 && chunks <= layout.groups();
+        (layout.chunks.into_iter().all(fits) && bases.narrow_fold()).then_some(layout)
+    }
+
+    /// Blocks and chunks worth measuring for numbers of some bits: for each number of warpgroups the fewest
+    /// chunks whose sums, factors and residues fit the registers, and one to base A less, which spills a
+    /// little and waits less.
+    pub(crate) fn candidates(bits: usize) -> impl Iterator<Item = (u32, u32)> {
+        let channels = Bases::for_bits(32 * words_for(bits) as usize).map_or(0, |bases| bases.channels() as u32);
+        let groups = channels / 4;
+        [512, 384, 256].into_iter().filter(move |_| groups > 0).flat_map(move |block: u32| {
+            let registers = (65536 / block).min(255);
+            let state = 4 * groups.div_ceil(2);
+            let to_b = |&chunks: &u32| {
+                let count = groups.div_ceil(chunks);
+                count <= 9 && state + 10 * count + state * (chunks - 1) / chunks <= registers - 18
+            };
+            let to_a = |&chunks: &u32| {
+                let count = groups.div_ceil(chunks);
+                count <= 9 && 2 * state + 12 * count + 36 <= registers
+            };
+            let fewest = |fits: &dyn Fn(&u32) -> bool| (1..=9.min(groups)).find(fits);
+            let (b, a) = (fewest(&to_b), fewest(&to_a));
+            let pairs = b.zip(a).into_iter().flat_map(|(b, a)| [(b, a), (b, a - 1)]);
+            pairs.filter(|&(_, a)| a > 0).map(move |(b, a)| (block, 10 * b + a))
+        })
+    }
+
+    pub(crate) fn words(&self) -> u32 {
+        self.words
+    }
+
+    pub(crate) fn tile_items(&self) -> usize {
+        TILE_ITEMS
+    }
+
+    /// Groups of four channels.
+    pub(crate) fn groups(&self) -> u32 {
+        self.channels / 4
+    }
+
+    /// Steps of a product, of 32 bytes each.
+    pub(crate) fn steps(&self) -> u32 {
+        self.groups().div_ceil(2)
+    }
+
+    /// The groups of a chunk of the matrix to one of the bases: the first, and how many.
+    pub(crate) fn chunks(&self, base: usize) -> impl Iterator<Item = (u32, u32)> + '_ {
+        let (chunks, groups) = (self.chunks[base], self.groups());
+        let first = move |chunk: u32| chunk * groups / chunks;
+        (0..chunks).map(move |chunk| (first(chunk), first(chunk + 1) - first(chunk)))
+    }
+
+    pub(crate) fn matrix_bytes(&self) -> u32 {
+        self.steps() * self.groups() * GROUP_BYTES
+    }
+
+    /// Bytes of a side of a tile.
+    pub(crate) fn side_bytes(&self) -> usize {
+        self.groups() as usize * ROW_BYTES
+    }
+
+    pub(crate) fn modulus_bytes(&self) -> usize {
+        MODULUS_SIDES * self.side_bytes()
+    }
+
+    /// Bytes of a table entry of a tile.
+    pub(crate) fn entry_bytes(&self) -> usize {
+        (2 * self.groups()).next_multiple_of(SCAN_ROWS) as usize * ROW_BYTES
+    }
+
+    /// Shared memory of a block: the matrices, the channels and, for secrets, a stage for parts of tables.
+    pub(crate) fn shared_bytes(&self, secret: bool) -> u32 {
+        let stage = if secret { (SCAN_ROWS << SECRET_WINDOW) * ROW_BYTES as u32 * self.block / 32 } else { 0 };
+        2 * self.matrix_bytes() + 2 * self.channels * CHANNEL_BYTES + stage
+    }
+
+    /// What the kernels are compiled with.
+    pub(crate) fn defines(&self) -> Vec<(&'static str, u32)> {
+        vec![
+            ("CHANNELS", self.channels),
+            ("CHUNKS_B", self.chunks[0]),
+            ("CHUNKS_A", self.chunks[1]),
+            ("QUOTIENT_SHIFT", self.quotient_shift),
+            ("SECRET_WINDOW", SECRET_WINDOW),
+            ("SCAN_ROWS", SCAN_ROWS),
+            ("AHEAD", 0),
+        ]
+    }
+}

@@ -1,0 +1,190 @@
+//! The constants of a size, on the device.
+
+use super::layout::ResidueLayout;
+use crate::device::{Buffer, Contents, Device};
+use crate::error::Result;
+use modmill_core::rns::{Bases, Channel, Matrix, bases::powers_of_words};
+
+/// Bits of a digit of [`radix_square`], `STEP_BITS` of `constants.cuh`.
+const STEP_BITS: usize = 28;
+
+/// Everything that depends on the size alone, in one piece of memory.
+pub(super) struct Tables {
+    buffer: Buffer,
+    /// Where channels, conversions, powers and cofactors begin, in words.
+    starts: [usize; 4],
+}
+
+impl Tables {
+    pub(super) fn new(device: &Device, layout: &ResidueLayout, bases: &Bases, words: usize) -> Result<Self> {
+        let mut all = matrix_words(layout, bases.a_to_b(), 0);
+        all.extend(matrix_words(layout, bases.b_to_a(), 1));
+        let mut starts = [0; 4];
+        let parts = [channels(bases), conversions(bases), powers(bases), cofactors(bases, words)];
+        for (start, part) in starts.iter_mut().zip(parts) {
+            // Structures are aligned to 16 bytes.
+            all.resize(all.len().next_multiple_of(4), 0);
+            *start = all.len();
+            all.extend(part);
+        }
+        Ok(Self { buffer: upload(device, &all)?, starts })
+    }
+
+    pub(super) fn buffer(&self) -> &Buffer {
+        &self.buffer
+    }
+
+    pub(super) fn matrices(&self) -> u64 {
+        self.buffer.address()
+    }
+
+    pub(super) fn channels(&self) -> u64 {
+        self.at(0)
+    }
+
+    pub(super) fn conversions(&self) -> u64 {
+        self.at(1)
+    }
+
+    pub(super) fn powers(&self) -> u64 {
+        self.at(2)
+    }
+
+    pub(super) fn cofactors(&self) -> u64 {
+        self.at(3)
+    }
+
+    fn at(&self, part: usize) -> u64 {
+        self.buffer.address() + 4 * self.starts[part] as u64
+    }
+}
+
+/// Words that are public, on the device.
+pub(super) fn upload(device: &Device, words: &[u32]) -> Result<Buffer> {
+    let bytes = 4 * words.len().max(1);
+    let mut staging = device.host_buffer(bytes.next_multiple_of(8), Contents::Public)?;
+    staging.words_mut()[..words.len()].copy_from_slice(words);
+    let buffer = device.buffer(bytes, Contents::Public)?;
+    let stream = device.stream()?;
+    stream.copy_in(&staging, 0..bytes, &buffer, 0)?;
+    stream.synchronize()?;
+    Ok(buffer)
+}
+
+/// A matrix as the tensor cores read it: chunk by chunk, in a chunk step by step, in a step two blocks of
+/// eight columns for every group, in a block two cores of 8 columns by 16 rows. Columns of a group stand in
+/// the order of digit pairs, lanes and digits.
+fn matrix_words(layout: &ResidueLayout, matrix: &Matrix, base: usize) -> Vec<u32> {
+    let mut bytes = vec![0u8; layout.matrix_bytes() as usize];
+    // The quotient has a place where the last step has room.
+    let with_quotient = matrix.has_quotient() && layout.groups() % 2 == 1;
+    let rows = matrix.words() * 4 + if with_quotient { 2 } else { 0 };
+    for (first, count) in layout.chunks(base) {
+        let start = (first * layout.steps()) as usize * 512;
+        for channel in 4 * first as usize..4 * (first + count) as usize {
+            let group = channel / 4 - first as usize;
+            for (row, entry) in matrix.column(channel).iter().take(rows).enumerate() {
+                for (digit, &byte) in entry.to_le_bytes().iter().enumerate() {
+                    let column = 16 * group + digit / 2 * 8 + channel % 4 * 2 + digit % 2;
+                    let block = row / 32 * 2 * count as usize + column / 8;
+                    let place = block * 256 + row % 32 / 16 * 128 + column % 8 * 16 + row % 16;
+                    bytes[start + place] = byte;
+                }
+            }
+        }
+    }
+    bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect()
+}
+
+/// `Channel` of `rns.cuh`, for base A and then for base B.
+fn channels(bases: &Bases) -> Vec<u32> {
+    let factors = bases.quotient().weights.iter().zip(bases.combine());
+    let a = bases.a().iter().zip(factors).flat_map(|(channel, (&weight, &factor))| [channel.p, weight, factor, 0]);
+    let quotient = bases.channels();
+    let b = bases.b().iter().enumerate().flat_map(|(place, channel)| {
+        [channel.p, bases.a_to_b().entry(quotient, 0, place), 0, 0]
+    });
+    a.chain(b).collect()
+}
+
+/// `Conversion` of `rns_convert.cuh`, for base A and then for base B.
+fn conversions(bases: &Bases) -> Vec<u32> {
+    let high = |channel: Channel| channel.power(2, 48);
+    let mut words = Vec::new();
+    for (place, &channel) in bases.a().iter().enumerate() {
+        let inverse = bases.cofactor_inverses()[place];
+        let to_xi = channel.multiply(inverse, channel.radix_squared);
+        let modulus = channel.multiply(bases.modulus_factors()[place], channel.radix_squared);
+        // The entry of 1: xi C / 2^32.
+        let one = channel.reduce_once(channel.redc(u64::from(inverse) * u64::from(bases.combine()[place])));
+        words.extend([high(channel), to_xi, modulus, one, inverse, 0, 0, 0]);
+    }
+    for (place, &channel) in bases.b().iter().enumerate() {
+        // 1 / B_i, from which the factor 2^64 is taken.
+        let inverse = channel.multiply(bases.quotient_factors()[place], channel.invert(channel.radix_squared));
+        words.extend([high(channel), channel.radix_squared, channel.p - inverse, 0, 0, 0, 0, 0]);
+    }
+    words
+}
+
+/// 2^(32 i) modulo every prime, as long as the longest number that is taken as it is.
+fn powers(bases: &Bases) -> Vec<u32> {
+    let count = bases.capacity_bits().div_ceil(32) + 2;
+    let columns: Vec<Vec<u32>> =
+        bases.a().iter().chain(bases.b()).map(|&channel| powers_of_words(channel, count)).collect();
+    (0..count).flat_map(|word| columns.iter().map(move |column| column[word]).collect::<Vec<_>>()).collect()
+}
+
+/// The words of every `A_j` and of A, up to one more than numbers have.
+fn cofactors(bases: &Bases, words: usize) -> Vec<u32> {
+    let numbers: Vec<Vec<u32>> = (0..bases.channels())
+        .map(|channel| bases.cofactor_a(channel))
+        .chain([bases.product_a().to_vec()])
+        .collect();
+    (0..=words)
+        .flat_map(|word| {
+            numbers.iter().map(move |number| number.get(word).copied().unwrap_or(0)).collect::<Vec<_>>()
+        })
+        .collect()
+}
+
+/// B^2 as its leading words, which are below every modulus of so many limbs, and digits for steps of a
+/// remainder, the first of them shorter: with its bits.
+pub(super) fn radix_square(product: &[u32], limbs: usize) -> (Vec<u32>, Vec<u32>, u32) {
+    let mut square = vec![0u32; 2 * product.len()];
+    for (place, &factor) in product.iter().enumerate() {
+        let mut carry = 0;
+        for (word, &other) in square[place..].iter_mut().zip(product.iter().chain(std::iter::repeat(&0))) {
+            let sum = u64::from(factor) * u64::from(other) + u64::from(*word) + carry;
+            *word = sum as u32;
+            carry = sum >> 32;
+        }
+    }
+    let bits = 32 * square.len() - square.iter().rev().take_while(|&&word| word == 0).count() * 32;
+    let bits = bits - square[bits / 32 - 1].leading_zeros() as usize;
+    let bits_at = |place: usize, count: usize| {
+        let word = |index: usize| u64::from(square.get(index).copied().unwrap_or(0));
+        let pair = word(place / 32) | word(place / 32 + 1) << 32;
+        (pair >> (place % 32) & ((1 << count) - 1)) as u32
+    };
+    // Below 2^(64 (limbs - 1)), which is below every modulus.
+    let leading_bits = (64 * (limbs - 1)).min(bits);
+    let rest = bits - leading_bits;
+    let leading = (0..2 * (limbs - 1)).map(|word| {
+        let place = rest + 32 * word;
+        if 32 * word < leading_bits { bits_at(place, 32) } else { 0 }
+    });
+    let first_bits = match rest % STEP_BITS {
+        0 => STEP_BITS,
+        bits => bits,
+    };
+    let mut digits = Vec::new();
+    let mut place = rest;
+    let mut count = first_bits;
+    while place > 0 {
+        place -= count.min(place);
+        digits.push(bits_at(place, count));
+        count = STEP_BITS;
+    }
+    (leading.collect(), digits, first_bits as u32)
+}
