@@ -41,7 +41,7 @@ DEVICE u32 remainder_of(const ConversionCall& call, const Operand& input, u32 it
 
 // A tile's sides for moduli, a thread for each channel of both bases.
 KERNEL(residue_moduli, ConversionCall) {
-    u32 index = blockIdx.x * BLOCK + threadIdx.x;
+    u32 index = blockIdx.x * blockDim.x + threadIdx.x;
     if (index >= call.count * 2 * CHANNELS) return;
     u32 item = index / (2 * CHANNELS), channel = index % (2 * CHANNELS), place = channel % CHANNELS;
     Channel c = call.channels[channel];
@@ -69,7 +69,7 @@ KERNEL(residue_moduli, ConversionCall) {
 
 // The side of numbers, a thread for each channel of base A.
 KERNEL(residue_numbers, ConversionCall) {
-    u32 index = blockIdx.x * BLOCK + threadIdx.x;
+    u32 index = blockIdx.x * blockDim.x + threadIdx.x;
     if (index >= call.count * CHANNELS) return;
     u32 item = index / CHANNELS, channel = index % CHANNELS;
     Pair* tile = call.tiles + (u64)(item / TILE_ITEMS) * SIDE_PAIRS;
@@ -92,7 +92,7 @@ struct RadixCall {
 
 // B^2 modulo every modulus, a thread for each.
 KERNEL(residue_radix, RadixCall) {
-    u32 item = blockIdx.x * BLOCK + threadIdx.x;
+    u32 item = blockIdx.x * blockDim.x + threadIdx.x;
     if (item >= call.count) return;
     Remainder remainder;
     remainder.open(row_of(call.moduli, item), call.moduli.length, call.limbs);
@@ -118,7 +118,7 @@ struct WordsCall {
 // x = sum_j xi_j A_j - k A in words, a thread for each number, and then modulo N. x is below 2^10 N, so that
 // words above those of N need not be computed but for one.
 KERNEL(residue_words, WordsCall) {
-    u32 item = blockIdx.x * BLOCK + threadIdx.x;
+    u32 item = blockIdx.x * blockDim.x + threadIdx.x;
     if (item >= call.count) return;
     Pair* tile = (Pair*)call.tiles + (u64)(item / TILE_ITEMS) * SIDE_PAIRS;
     u32 share = 1u << (QUOTIENT_SHIFT - 1);

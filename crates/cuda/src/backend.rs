@@ -326,8 +326,7 @@ impl Cuda {
 }
 
 /// The families that there are kernels for.
-pub const FAMILIES: [Family; 5] =
-    [Family::Row, Family::TwoPass, Family::Wide, Family::Narrow, Family::Rns];
+pub const FAMILIES: [Family; 5] = [Family::Row, Family::TwoPass, Family::Wide, Family::Narrow, Family::Rns];
 
 /// Computes a job on one device, chunk by chunk; returns the kernels' seconds, and the places of items that
 /// they are not for.

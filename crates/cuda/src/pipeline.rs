@@ -247,7 +247,8 @@ impl<'a> Pipeline<'a> {
         used.extend(slot.reduced.iter().flatten());
         let kernel = task.kernel(kernels)?;
         slot.began.record(compute)?;
-        if let (Some(residues), Some((place, _)), Some(radix)) = (&kernels.residues, &slot.residues, &*radix) {
+        if let (Some(residues), Some((place, _)), Some(radix)) = (&kernels.residues, &slot.residues, &*radix)
+        {
             let (grid, threads) = kernels.residue_shape(items.len());
             let shared_bytes = residues.shared_bytes(*task);
             let shape = Shape { grid, block: threads, shared_bytes };
@@ -262,7 +263,7 @@ impl<'a> Pipeline<'a> {
                 result_words: words(limbs),
                 inputs: &used,
             };
-            residues.launch(compute, place, radix, &request, kernel, shape, block)?;
+            residues.launch(compute, place, radix, &request, kernel, shape)?;
         } else {
             let mut call = Call {
                 a,

@@ -7,7 +7,7 @@
 mod layout;
 mod tables;
 
-pub(crate) use layout::{SECRET_WINDOW, ResidueLayout};
+pub(crate) use layout::{ResidueLayout, SECRET_WINDOW};
 
 use crate::device::{Buffer, Contents, Device, Kernel, KernelArguments, Module, Shape, Stream};
 use crate::error::Result;
@@ -111,6 +111,9 @@ pub(crate) struct ResidueSlot {
     pub(crate) flags: Buffer,
 }
 
+/// Threads of a block of the conversions.
+const BLOCK: u32 = 32;
+
 /// What is computed from where.
 pub(crate) struct Request<'a> {
     pub(crate) task: Task,
@@ -201,7 +204,6 @@ impl Residues {
         request: &Request<'_>,
         power: &Kernel,
         shape: Shape,
-        block: u32,
     ) -> Result<()> {
         let Self { layout, tables, .. } = self;
         let &Request { task, a, b, moduli, limbs, count, .. } = request;
@@ -209,9 +211,17 @@ impl Residues {
         let shared_modulus = moduli.stride == 0;
         // One modulus stands in every row of a tile.
         let modulus_count = if shared_modulus { layout.tile_items() as u32 } else { count };
-        let threads = |count: u32| Shape { grid: count.div_ceil(block), block, shared_bytes: 0 };
+        // Small blocks: a few thousand threads are to reach every multiprocessor.
+        let threads = |count: u32| Shape { grid: count.div_ceil(BLOCK), block: BLOCK, shared_bytes: 0 };
         let mut used: Vec<&Buffer> = request.inputs.to_vec();
-        used.extend([&slot.radix, &slot.workspace, &slot.flags, &radix.words, tables.buffer(), request.results]);
+        used.extend([
+            &slot.radix,
+            &slot.workspace,
+            &slot.flags,
+            &radix.words,
+            tables.buffer(),
+            request.results,
+        ]);
         used.extend(slot.tiles.iter());
         stream.fill(&slot.flags, 0..4 * modulus_count as usize, 0)?;
         let radix_rows = moduli_rows(&slot.radix, layout.words(), shared_modulus);

@@ -1,7 +1,7 @@
 //! One way to compile the kernels: a family, a size, and how many threads share the work.
 
 use crate::compiler::Program;
-use crate::residues::ResidueLayout;
+use crate::residues::{ResidueLayout, SECRET_WINDOW};
 use crate::sources;
 use modmill_core::Family;
 use modmill_core::rns::Bases;
@@ -169,6 +169,12 @@ impl Variant {
         let bases = Bases::for_bits(32 * self.words as usize)?;
         let layout = ResidueLayout::new(&bases, self.words, self.layout.block, self.layout.tile)?;
         Some((layout, bases))
+    }
+
+    /// The window of secret exponents, where the family has a fixed one.
+    #[must_use]
+    pub fn secret_window(&self) -> Option<u32> {
+        (self.family == Family::Rns).then_some(SECRET_WINDOW)
     }
 
     /// Bits of a sample, in the families that have them.

@@ -40,7 +40,7 @@ pub(crate) struct Tune {
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parse_bits)]
     #[arg(default_value = "128,256,384,512,1024,1536,2048,3072,4096,8192")]
     bits: Vec<usize>,
-    /// Algorithms: row, two_pass, wide, narrow [default: all]
+    /// Algorithms: row, two_pass, wide, narrow, rns [default: all]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parse_family)]
     algorithm: Vec<Family>,
     /// Seconds for each length, besides compiling

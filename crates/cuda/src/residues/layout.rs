@@ -43,7 +43,8 @@ impl ResidueLayout {
             quotient_shift: bases.quotient().precision,
         };
         // Nine groups of sums fit the registers of a thread.
-        let fits = |chunks: u32| chunks > 0 && layout.groups().div_ceil(chunks) <= 9 && chunks <= layout.groups();
+        let fits =
+            |chunks: u32| chunks > 0 && layout.groups().div_ceil(chunks) <= 9 && chunks <= layout.groups();
         (layout.chunks.into_iter().all(fits) && bases.narrow_fold()).then_some(layout)
     }
 
@@ -51,7 +52,8 @@ impl ResidueLayout {
     /// chunks whose sums, factors and residues fit the registers, and one to base A less, which spills a
     /// little and waits less.
     pub(crate) fn candidates(bits: usize) -> impl Iterator<Item = (u32, u32)> {
-        let channels = Bases::for_bits(32 * words_for(bits) as usize).map_or(0, |bases| bases.channels() as u32);
+        let channels =
+            Bases::for_bits(32 * words_for(bits) as usize).map_or(0, |bases| bases.channels() as u32);
         let groups = channels / 4;
         [512, 384, 256].into_iter().filter(move |_| groups > 0).flat_map(move |block: u32| {
             let registers = (65536 / block).min(255);
@@ -116,7 +118,8 @@ impl ResidueLayout {
 
     /// Shared memory of a block: the matrices, the channels and, for secrets, a stage for parts of tables.
     pub(crate) fn shared_bytes(&self, secret: bool) -> u32 {
-        let stage = if secret { (SCAN_ROWS << SECRET_WINDOW) * ROW_BYTES as u32 * self.block / 32 } else { 0 };
+        let stage =
+            if secret { (SCAN_ROWS << SECRET_WINDOW) * ROW_BYTES as u32 * self.block / 32 } else { 0 };
         2 * self.matrix_bytes() + 2 * self.channels * CHANNEL_BYTES + stage
     }
 

@@ -99,11 +99,17 @@ fn matrix_words(layout: &ResidueLayout, matrix: &Matrix, base: usize) -> Vec<u32
 /// `Channel` of `rns.cuh`, for base A and then for base B.
 fn channels(bases: &Bases) -> Vec<u32> {
     let factors = bases.quotient().weights.iter().zip(bases.combine());
-    let a = bases.a().iter().zip(factors).flat_map(|(channel, (&weight, &factor))| [channel.p, weight, factor, 0]);
+    let a = bases
+        .a()
+        .iter()
+        .zip(factors)
+        .flat_map(|(channel, (&weight, &factor))| [channel.p, weight, factor, 0]);
     let quotient = bases.channels();
-    let b = bases.b().iter().enumerate().flat_map(|(place, channel)| {
-        [channel.p, bases.a_to_b().entry(quotient, 0, place), 0, 0]
-    });
+    let b = bases
+        .b()
+        .iter()
+        .enumerate()
+        .flat_map(|(place, channel)| [channel.p, bases.a_to_b().entry(quotient, 0, place), 0, 0]);
     a.chain(b).collect()
 }
 
@@ -121,7 +127,8 @@ fn conversions(bases: &Bases) -> Vec<u32> {
     }
     for (place, &channel) in bases.b().iter().enumerate() {
         // 1 / B_i, from which the factor 2^64 is taken.
-        let inverse = channel.multiply(bases.quotient_factors()[place], channel.invert(channel.radix_squared));
+        let inverse =
+            channel.multiply(bases.quotient_factors()[place], channel.invert(channel.radix_squared));
         words.extend([high(channel), channel.radix_squared, channel.p - inverse, 0, 0, 0, 0, 0]);
     }
     words
