@@ -56,15 +56,47 @@ CARRY_WIDE(madc_wide_cc, "madc.lo.cc")
 // Tells the compiler of a called function that a pointer is to global memory.
 DEVICE void assume_global(const void* pointer) { __builtin_assume(__isGlobal(pointer)); }
 
-// A copy of 8 bytes from global memory to a thread's own place in shared memory, beside the arithmetic, of
-// data that is read once; `finish_copies` waits for all of the thread's.
-DEVICE void start_copy(void* to, const void* from) {
-    u64 policy;
-    asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
-    asm volatile("cp.async.ca.shared.global.L2::cache_hint [%0], [%1], 8, %2;"
-                 :: "r"((u32)__cvta_generic_to_shared(to)), "l"(from), "l"(policy) : "memory");
+// Copies from global to shared memory beside the arithmetic, of data that is read once: all threads of a warp
+// call these together. A barrier is a place in shared memory, and has one copy under way at a time, which
+// `finish_copy` waits for; `parity` is that of the number of copies finished before.
+// `publish_for_copies` comes between what threads have written and its copy.
+#if __CUDA_ARCH__ >= 900
+DEVICE void open_copies(u64* barrier) {
+    if (threadIdx.x % 32 == 0) {
+        asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"((u32)__cvta_generic_to_shared(barrier)) : "memory");
+        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    }
+    __syncwarp();
 }
-DEVICE void finish_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
+DEVICE void publish_for_copies() { asm volatile("fence.proxy.async;" ::: "memory"); }
+DEVICE void start_copy(void* to, const void* from, u32 bytes, u64* barrier) {
+    __syncwarp();
+    if (threadIdx.x % 32 != 0) return;
+    u32 place = (u32)__cvta_generic_to_shared(barrier);
+    asm volatile("{\n\t.reg .b64 policy;\n\tcreatepolicy.fractional.L2::evict_first.b64 policy, 1.0;\n\t"
+                 "mbarrier.arrive.expect_tx.shared.b64 _, [%3], %2;\n\t"
+                 "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint "
+                 "[%0], [%1], %2, [%3], policy;\n\t}"
+                 ::"r"((u32)__cvta_generic_to_shared(to)), "l"(from), "r"(bytes), "r"(place) : "memory");
+}
+DEVICE void finish_copy(u64* barrier, u32 parity) {
+    asm volatile("{\n\t.reg .pred p;\nagain:\n\tmbarrier.try_wait.parity.shared.b64 p, [%0], %1;\n\t"
+                 "@!p bra again;\n\t}" ::"r"((u32)__cvta_generic_to_shared(barrier)), "r"(parity) : "memory");
+}
+#else
+DEVICE void open_copies(u64*) {}
+DEVICE void publish_for_copies() { __syncwarp(); }
+DEVICE void start_copy(void* to, const void* from, u32 bytes, u64*) {
+    __syncwarp();
+    u32 place = (u32)__cvta_generic_to_shared(to);
+    for (u32 i = threadIdx.x % 32 * 16; i < bytes; i += 512)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(place + i), "l"((const char*)from + i) : "memory");
+}
+DEVICE void finish_copy(u64*, u32) {
+    asm volatile("cp.async.wait_all;" ::: "memory");
+    __syncwarp();
+}
+#endif
 
 DEVICE double fma_toward_zero(double a, double b, double c) { return __fma_rz(a, b, c); }
 DEVICE u64 bits_of(double x) { return (u64)__double_as_longlong(x); }

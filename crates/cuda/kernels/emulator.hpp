@@ -222,8 +222,6 @@ DEVICE unsigned long long madc_wide_cc(uint32_t a, uint32_t b, unsigned long lon
     return (unsigned long long)madc_hi_cc(a, b, uint32_t(c >> 32)) << 32 | low;
 }
 
-DEVICE void start_copy(void* to, const void* from) { std::memcpy(to, from, 8); }
-DEVICE void finish_copies() {}
 
 #define CAST_BITS(to, from, name)                                                                 \
     DEVICE to name(from value) {                                                                  \
@@ -255,3 +253,12 @@ DEVICE uint32_t warp_bits(bool bit) {
     return bits;
 }
 DEVICE void warp_barrier() { emulator::arrive(0); }
+
+// Copies are done by one thread, at once.
+DEVICE void open_copies(unsigned long long*) {}
+DEVICE void publish_for_copies() {}
+DEVICE void start_copy(void* to, const void* from, uint32_t bytes, unsigned long long*) {
+    warp_barrier();
+    if (emulator::self().lane == 0) std::memcpy(to, from, bytes);
+}
+DEVICE void finish_copy(unsigned long long*, uint32_t) { warp_barrier(); }

@@ -9,7 +9,7 @@ struct alignas(16) Channel {
     u32 prime;
     u32 weight;  // A: the prime's share of a quotient. B: -A 2^16 modulo the prime, for even GROUPS.
     u32 factor; // A: that of squares
-    u32 unused[1];
+    u32 h;      // of prime = h 2^16 - 1
 };
 
 // Words of the two numbers that a thread has a part of.
@@ -21,21 +21,21 @@ struct alignas(8) Pair {
 // adds the multiple of the prime that clears the lowest, (P mod 2^16) h 2^16 - P mod 2^16. The usual step of
 // 32 bits has fewer instructions, but its wide product waits for the tensor cores, which these do not.
 DEVICE u32 reduced(u64 P, const Channel& channel) {
-    u32 h = (channel.prime >> 16) + 1, low = low_of(P);
-    u32 rest = (low >> 16) + (low & 0xffff) * h;
-    return high_of(P) + (rest >> 16) + (rest & 0xffff) * h;
+    u32 low = low_of(P), rest = (low >> 16) + (low & 0xffff) * channel.h;
+    return high_of(P) + (rest >> 16) + (rest & 0xffff) * channel.h;
 }
 DEVICE u32 reduced_product(u32 a, u32 b, const Channel& channel) { return reduced((u64)a * b, channel); }
 
 // A residue below twice its prime, below it.
 DEVICE u32 reduced_once(u32 residue, const Channel& channel) { return smaller(residue, residue - channel.prime); }
 
-// Column sums c0 + 2^8 c1 + 2^16 c2 + 2^24 c3 = T to T 2^-16 modulo the prime h 2^16 - 1: with
-// m = T mod 2^16, T + m prime = T - m + m h 2^16. One short product, which is why the primes are what
-// they are; every intermediate fits a word by the bound on the matrix's columns.
-DEVICE u32 fold(u32 low, u32 high, const Channel& channel) {
-    u32 h = (channel.prime >> 16) + 1;
-    return (low >> 16) + high + (low & 0xffff) * h;
+// Column sums c0 + 2^8 c1 + 2^16 high = T to T 2^-16 modulo the prime h 2^16 - 1: with m = T mod 2^16,
+// T + m prime = T - m + m h 2^16. One short product, which is why the primes are what they are. c0 + 2^8 c1
+// fits a word if NARROW_FOLD; everything else does by the bound on the matrix's columns.
+DEVICE u32 fold(u32 c0, u32 c1, u32 high, const Channel& channel) {
+    u32 low = c0 + (c1 << 8);
+    u32 carry = NARROW_FOLD ? low >> 16 : ((c0 >> 8) + c1) >> 8;
+    return carry + high + (low & 0xffff) * channel.h;
 }
 
 // x^-1 modulo the prime, by Fermat's theorem, for x below the prime and the result in Montgomery form (times

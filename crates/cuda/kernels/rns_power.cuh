@@ -25,77 +25,24 @@ struct ResidueCall {
 // entries, B^2 modulo N and 1; last the number 1 itself.
 enum { SQUARE_B, MODULUS_A, RADIX_ENTRY, ONE_ENTRY = RADIX_ENTRY + 2, ONE_STATE = ONE_ENTRY + 2, MODULUS_SIDES };
 
-// An entry has a side for base B and one for base A. A secret digit looks at SCAN_ROWS rows of every entry
-// at a time.
-enum { ENTRY_ROWS = (2 * GROUPS + SCAN_ROWS - 1) / SCAN_ROWS * SCAN_ROWS, ENTRY_PAIRS = ENTRY_ROWS * 32 };
-enum { SCAN_ENTRIES = 1 << SECRET_WINDOW };
-enum { STAGE_PAIRS = SCAN_ROWS * SCAN_ENTRIES * 32 };
-
-// Shared memory: the matrices, the channels, and for every warp a stage for parts of its table.
+// Shared memory: the matrices or a ring for them, the channels, and for secret digits what `Scan` needs.
 struct Memory {
+    Matrices matrices;
     const Channel* channels;
-    Pair* stage; // this lane's
-#ifdef MODMILL_EMULATOR
-    const unsigned char* matrices;
-#else
-    u32 matrices;
-#endif
-    DEVICE auto chunk(int side, int first) const { return matrices + side * MATRIX_BYTES + first * STEPS * GROUP_BYTES; }
+    Quad* rest;
 
     DEVICE void open(const ResidueCall& call) {
         SHARED_POOL(Quad, pool);
-        u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+        matrices.open(call.matrices, pool);
+        rest = pool + Matrices::SHARED_QUADS;
 #ifdef MODMILL_EMULATOR
-        stage = (Pair*)pool + warp * STAGE_PAIRS + lane;
-        matrices = call.matrices;
         channels = call.channels;
 #else
-        const Quad* from = (const Quad*)call.matrices;
-        for (u32 i = threadIdx.x; i < 2 * MATRIX_BYTES / 16; i += blockDim.x) pool[i] = from[i];
-        Quad* rest = pool + 2 * MATRIX_BYTES / 16;
-        for (u32 i = threadIdx.x; i < 2 * CHANNELS; i += blockDim.x) rest[i] = ((const Quad*)call.channels)[i];
+        for (u32 i = threadIdx.x; i < 2 * CHANNELS; i += BLOCK) rest[i] = ((const Quad*)call.channels)[i];
         channels = (const Channel*)rest;
-        stage = (Pair*)(rest + 2 * CHANNELS) + warp * STAGE_PAIRS + lane;
-        matrices = (u32)__cvta_generic_to_shared(pool);
-        // What was written by threads is read by the tensor cores.
-        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
         __syncthreads();
 #endif
-    }
-};
-
-// Looks up secret digits: every row of every entry is read, a few rows at a time beside the products
-// before the one that needs them.
-struct Scan {
-    Pair* table; // this lane's; the entry after the last is for what was chosen
-    u32 row;
-    u32 digit[2];
-
-    // The rows of the stage are fetched when the table stands, and again at the end of every scan.
-    DEVICE void fetch(Pair* stage, u32 first) const {
-        const Pair* from = table + first * 32;
-#pragma unroll
-        for (int i = 0; i < SCAN_ROWS * SCAN_ENTRIES; i++)
-            start_copy(stage + i * 32, from + (i / SCAN_ROWS * ENTRY_PAIRS + i % SCAN_ROWS * 32));
-    }
-
-    DEVICE void advance(Pair* stage) {
-        if (row == ENTRY_ROWS) return;
-        finish_copies();
-        Pair best[SCAN_ROWS];
-#pragma unroll
-        for (u32 i = 0; i < SCAN_ROWS * SCAN_ENTRIES; i++) {
-            Pair pair = stage[i * 32];
-            for (u32 side = 0; side < 2; side++) {
-                u32& word = best[i % SCAN_ROWS].row[side];
-                word = i < SCAN_ROWS || i / SCAN_ROWS == digit[side] ? pair.row[side] : word;
-            }
-        }
-        Pair* chosen = table + row * 32;
-#pragma unroll
-        for (int i = 0; i < SCAN_ROWS; i++) chosen[SCAN_ENTRIES * ENTRY_PAIRS + i * 32] = best[i];
-        row += SCAN_ROWS;
-        fetch(stage, row == ENTRY_ROWS ? 0 : row);
+        rest += 2 * CHANNELS;
     }
 };
 
@@ -121,9 +68,11 @@ template <bool SECRET> struct Numbers {
         }
     }
 
-    // Column sums of a group for one of the two numbers, as low and high halves.
-    static DEVICE u32 low_sum(const u32* sums, int row) { return sums[2 * row] + (sums[2 * row + 1] << 8); }
-    static DEVICE u32 high_sum(const u32* sums, int row) { return sums[4 + 2 * row] + (sums[4 + 2 * row + 1] << 8); }
+    // From the column sums of a group, a residue of one of the two numbers: `low` and `high` are added to sums.
+    static DEVICE u32 residue_of(const u32* sums, int row, const Channel& channel, u32 low = 0, u32 high = 0) {
+        const u32* digits = sums + 2 * row;
+        return fold(digits[0] + low, digits[1], digits[4] + (digits[5] << 8) + high, channel);
+    }
 
     // x to base B, and eta = x y (-1/N) B_i^-1 modulo b_i, or with x^2 for x.
     // `sums` are those of this chunk, started already.
@@ -133,21 +82,19 @@ template <bool SECRET> struct Numbers {
         constexpr bool LAST = CHUNK + 1 == CHUNKS_B;
         u32 next[LAST ? 1 : 8 * NEXT_COUNT];
         Pair factors[COUNT];
-        if constexpr (AHEAD && !LAST) start_product<NEXT_COUNT>(next, xi, memory.chunk(0, NEXT));
-        if (SECRET) scan.advance(memory.stage);
+        if constexpr (AHEAD && !LAST) start_product<NEXT_COUNT>(next, xi, memory.matrices.acquire(0, CHUNK + 1));
+        if (SECRET) scan.advance();
         load_factors<COUNT>(factors, entries, FIRST);
         finish_product<AHEAD && !LAST>();
+        memory.matrices.release(0, CHUNK);
         u32 x[2 * COUNT];
 #pragma unroll
         for (int i = 0; i < COUNT; i++) {
             Channel channel = memory.channels[CHANNELS + 4 * (FIRST + i) + t];
             for (int row = 0; row < 2; row++) {
-                u32 low = low_sum(sums + 8 * i, row), high = high_sum(sums + 8 * i, row);
-                if (!QUOTIENT_IN_MATRIX) {
-                    low += quotient[row] * (channel.weight & 0xffff);
-                    high += quotient[row] * (channel.weight >> 16);
-                }
-                x[2 * i + row] = fold(low, high, channel);
+                u32 low = QUOTIENT_IN_MATRIX ? 0 : quotient[row] * (channel.weight & 0xffff);
+                u32 high = QUOTIENT_IN_MATRIX ? 0 : quotient[row] * (channel.weight >> 16);
+                x[2 * i + row] = residue_of(sums + 8 * i, row, channel, low, high);
             }
         }
         if (square) {
@@ -159,7 +106,7 @@ template <bool SECRET> struct Numbers {
         for (int i = 0; i < 2 * COUNT; i++)
             eta[2 * FIRST + i] =
                 reduced_product(x[i], factors[i / 2].row[i % 2], memory.channels[CHANNELS + 4 * (FIRST + i / 2) + t]);
-        if constexpr (!AHEAD && !LAST) start_product<NEXT_COUNT>(next, xi, memory.chunk(0, NEXT));
+        if constexpr (!AHEAD && !LAST) start_product<NEXT_COUNT>(next, xi, memory.matrices.acquire(0, CHUNK + 1));
         if constexpr (!LAST) to_b<CHUNK + 1>(next, square, entries);
     }
 
@@ -170,8 +117,8 @@ template <bool SECRET> struct Numbers {
         constexpr bool LAST = CHUNK + 1 == CHUNKS_A;
         u32 next[LAST ? 1 : 8 * NEXT_COUNT];
         Pair factors[COUNT], n[COUNT];
-        if constexpr (AHEAD && !LAST) start_product<NEXT_COUNT>(next, eta, memory.chunk(1, NEXT));
-        if (SECRET) scan.advance(memory.stage);
+        if constexpr (AHEAD && !LAST) start_product<NEXT_COUNT>(next, eta, memory.matrices.acquire(1, CHUNK + 1));
+        if (SECRET) scan.advance();
         const Pair* from = workspace + modulus + (MODULUS_A * SIDE_PAIRS + FIRST * 32);
 #pragma unroll
         for (int i = 0; i < COUNT; i++) n[i] = from[i * 32];
@@ -187,17 +134,18 @@ template <bool SECRET> struct Numbers {
             load_factors<COUNT>(factors, entries, GROUPS + FIRST);
         }
         finish_product<AHEAD && !LAST>();
+        memory.matrices.release(1, CHUNK);
 #pragma unroll
         for (int i = 0; i < COUNT; i++) {
             Channel channel = memory.channels[4 * (FIRST + i) + t];
             for (int row = 0; row < 2; row++) {
-                u32 q = fold(low_sum(sums + 8 * i, row), high_sum(sums + 8 * i, row), channel);
+                u32 q = residue_of(sums + 8 * i, row, channel);
                 u32 word = reduced((u64)q * n[i].row[row] + (u64)x[2 * i + row] * factors[i].row[row], channel);
                 x[2 * i + row] = word;
                 shares[row] += (word >> 16) * channel.weight;
             }
         }
-        if constexpr (!AHEAD && !LAST) start_product<NEXT_COUNT>(next, eta, memory.chunk(1, NEXT));
+        if constexpr (!AHEAD && !LAST) start_product<NEXT_COUNT>(next, eta, memory.matrices.acquire(1, CHUNK + 1));
         if constexpr (!LAST) to_a<CHUNK + 1>(next, square, entries, shares);
     }
 
@@ -217,14 +165,18 @@ template <bool SECRET> struct Numbers {
     // an entry at `place`: its residues times the factors of a square.
     DEVICE void product(bool square, const u32* entries, bool keeps, u32 place) {
         u32 sums_b[8 * first_group(1, CHUNKS_B)], sums_a[8 * first_group(1, CHUNKS_A)];
-        start_product<first_group(1, CHUNKS_B)>(sums_b, xi, memory.chunk(0, 0));
+        start_product<first_group(1, CHUNKS_B)>(sums_b, xi, memory.matrices.acquire(0, 0));
         to_b<0>(sums_b, square, entries);
         if (keeps) {
+            for (int chunk = 0; chunk < CHUNKS_A; chunk++) {
+                memory.matrices.acquire(1, chunk);
+                memory.matrices.release(1, chunk);
+            }
             keep(workspace + place);
             return;
         }
         u32 shares[2] = {0, 0};
-        start_product<first_group(1, CHUNKS_A)>(sums_a, eta, memory.chunk(1, 0));
+        start_product<first_group(1, CHUNKS_A)>(sums_a, eta, memory.matrices.acquire(1, 0));
         to_a<0>(sums_a, square, entries, shares);
         set_quotient(shares);
     }
@@ -246,7 +198,7 @@ template <bool SECRET> struct Numbers {
 
     DEVICE void open(const ResidueCall& call) {
         memory.open(call);
-        scan.row = ENTRY_ROWS;
+        scan.row = GROUPS;
         workspace = call.workspace + threadIdx.x % 32;
         t = threadIdx.x % 4;
         for (int i = 0; i < 4 * STEPS; i++) xi[i] = eta[i] = 0;
@@ -281,8 +233,11 @@ template <bool SECRET> DEVICE void exponentiate(const ResidueCall& call) {
     u32 tiles = (call.count + TILE_ITEMS - 1) / TILE_ITEMS;
     u32 window = SECRET ? SECRET_WINDOW : call.window, entries = 1u << window;
     u32 digits = (call.exponent_bits + window - 1) / window;
-    u32 table = call.tables + warp * (entries + SECRET) * ENTRY_PAIRS;
-    x.scan.table = x.workspace + table;
+    // Of a secret table only a copy of an entry is multiplied by: first entry 1, then what digits say. Entries
+    // are made in another copy.
+    u32 table = call.tables + warp * (entries + 2 * SECRET) * ENTRY_PAIRS;
+    u32 copy = table + SCAN_ENTRIES * ENTRY_PAIRS;
+    if (SECRET) x.scan.open(call.workspace + table, x.memory.rest);
     for (u32 round = 0; round * warps < tiles; round++) {
         u32 tile = smaller(round * warps + warp, tiles - 1);
         x.modulus = tile * call.modulus_stride * MODULUS_SIDES * SIDE_PAIRS;
@@ -297,7 +252,7 @@ template <bool SECRET> DEVICE void exponentiate(const ResidueCall& call) {
             bool digit_step = step >= first_digit && step < last;
             u32 source[2];
             for (u32 row = 0; row < 2; row++) {
-                source[row] = table + (SECRET && digit_step ? SCAN_ENTRIES : 1) * ENTRY_PAIRS;
+                source[row] = SECRET ? copy : table + ENTRY_PAIRS;
                 if (step == 0 || step == entries) source[row] = x.modulus + RADIX_ENTRY * SIDE_PAIRS;
                 if (step == last) source[row] = x.modulus + ONE_ENTRY * SIDE_PAIRS;
                 if (digit_step) {
@@ -307,22 +262,26 @@ template <bool SECRET> DEVICE void exponentiate(const ResidueCall& call) {
                     else source[row] = table + digit * ENTRY_PAIRS;
                 }
             }
+            u32 entry = step % first_digit, place = SECRET ? copy + (step == 1 ? 0 : ENTRY_PAIRS) : table + entry * ENTRY_PAIRS;
             u32 before = keeps + (digit_step ? window : 0);
 #pragma unroll 1
             for (u32 i = 0; i <= before; i++) {
                 if (SECRET && digit_step) {
-                    if (i == keeps && keeps) x.scan.fetch(x.memory.stage, 0);
-                    if (i == keeps) x.scan.row = 0;
-                    while (i == before && x.scan.row < ENTRY_ROWS) x.scan.advance(x.memory.stage);
+                    if (i == keeps && keeps) x.scan.begin();
+                    if (i == keeps) x.scan.start(x.workspace + copy);
+                    while (i == before && x.scan.row < GROUPS) x.scan.advance();
                 }
                 bool kept = keeps && i == 0;
                 u32 from[2];
                 for (u32 row = 0; row < 2; row++) from[row] = i < before ? x.modulus + SQUARE_B * SIDE_PAIRS : source[row];
-                x.product(i < before && !kept, from, kept, table + step % first_digit * ENTRY_PAIRS);
+                x.product(i < before && !kept, from, kept, place);
+                if (SECRET && kept) x.scan.insert(entry, x.workspace + place);
             }
         }
+        if (SECRET) x.scan.end();
         x.store(call.results + (u64)tile * SIDE_PAIRS + lane);
     }
+    x.memory.matrices.close();
 }
 
 KERNEL(residue_power, ResidueCall) { exponentiate<true>(call); }
@@ -339,6 +298,7 @@ KERNEL(residue_multiply, ResidueCall) {
     for (u32 round = 0; round * warps < tiles; round++) {
         u32 tile = smaller(round * warps + warp, tiles - 1);
         x.modulus = tile * call.modulus_stride * MODULUS_SIDES * SIDE_PAIRS;
+#pragma unroll 1
         for (u32 step = 0; step < 3; step++) {
             if (step < 2) x.load((step == 0 ? call.seconds : call.bases) + (u64)tile * SIDE_PAIRS + lane);
             u32 place = x.modulus + (step == 0 ? SQUARE_B : RADIX_ENTRY) * SIDE_PAIRS;
@@ -347,4 +307,6 @@ KERNEL(residue_multiply, ResidueCall) {
         }
         x.store(call.results + (u64)tile * SIDE_PAIRS + lane);
     }
+    x.memory.matrices.close();
+    x.memory.matrices.close();
 }

@@ -18,7 +18,9 @@ DEVICE constexpr int first_group(int index, int chunks) { return index * GROUPS 
 #if defined(MODMILL_EMULATOR)
 
 // The same sums, the words of the quad exchanged one by one.
-template <int COUNT> DEVICE void start_product(u32* sums, const u32* words, const unsigned char* chunk) {
+typedef const unsigned char* MatrixPlace;
+
+template <int COUNT> DEVICE void start_product(u32* sums, const u32* words, MatrixPlace chunk) {
     u32 lane = threadIdx.x % 32, t = lane % 4;
     for (int i = 0; i < 8 * COUNT; i++) sums[i] = 0;
     for (int step = 0; step < STEPS; step++) {
@@ -83,9 +85,16 @@ WARPGROUP(7, 112, 56, 57, 58, 59, 60, 61)
 WARPGROUP(8, 128, 64, 65, 66, 67, 68, 69)
 WARPGROUP(9, 144, 72, 73, 74, 75, 76, 77)
 
-// `chunk` is an address in shared memory. Cores next to each other along the rows are 128 bytes apart,
+// An address in shared memory. What threads have written there the tensor cores may read after this.
+typedef u32 MatrixPlace;
+DEVICE MatrixPlace matrix_place(const void* matrix) {
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    return (u32)__cvta_generic_to_shared(matrix);
+}
+
+// Cores next to each other along the rows are 128 bytes apart,
 // along the columns 256.
-template <int COUNT> DEVICE void start_product(u32* sums, const u32* words, u32 chunk) {
+template <int COUNT> DEVICE void start_product(u32* sums, const u32* words, MatrixPlace chunk) {
     u64 matrix = (u64)((chunk & 0x3ffff) >> 4) | (u64)(128 >> 4) << 16 | (u64)(256 >> 4) << 32;
     asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 #pragma unroll
@@ -101,7 +110,10 @@ template <int PENDING> DEVICE void finish_product() {
 #else
 
 // Without warpgroups, every warp for itself: the fragments have the same layout.
-template <int COUNT> DEVICE void start_product(u32* sums, const u32* words, u32 chunk) {
+typedef const unsigned char* MatrixPlace;
+DEVICE MatrixPlace matrix_place(const void* matrix) { return (MatrixPlace)matrix; }
+
+template <int COUNT> DEVICE void start_product(u32* sums, const u32* words, MatrixPlace chunk) {
     u32 lane = threadIdx.x % 32;
 #pragma unroll
     for (int i = 0; i < 8 * COUNT; i++) sums[i] = 0;
@@ -109,9 +121,8 @@ template <int COUNT> DEVICE void start_product(u32* sums, const u32* words, u32 
     for (int step = 0; step < STEPS; step++) {
 #pragma unroll
         for (int block = 0; block < 2 * COUNT; block++) {
-            u32 b0, b1, at = chunk + (step * COUNT * 2 + block) * 256 + lane * 4;
-            asm volatile("ld.shared.u32 %0, [%1];" : "=r"(b0) : "r"(at));
-            asm volatile("ld.shared.u32 %0, [%1];" : "=r"(b1) : "r"(at + 128));
+            const u32* at = (const u32*)(chunk + (step * COUNT * 2 + block) * 256) + lane;
+            u32 b0 = at[0], b1 = at[32];
             u32* sum = sums + 4 * block;
             const u32* word = words + 4 * step;
             asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "

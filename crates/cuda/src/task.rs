@@ -49,8 +49,8 @@ impl Task {
     pub(crate) fn residue_entries(&self) -> usize {
         match *self {
             Self::Power { masked: false, window, .. } => 1 << window,
-            // One more for what is chosen.
-            Self::Power { masked: true, .. } => (1 << SECRET_WINDOW) + 1,
+            // Two more, for what is chosen and for entries in the making.
+            Self::Power { masked: true, .. } => (1 << SECRET_WINDOW) + 2,
             _ => 1,
         }
     }

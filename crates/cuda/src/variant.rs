@@ -40,7 +40,7 @@ pub const MAX_WORDS: u32 = 1024;
 
 /// Shared memory that a block may have; what these GPUs have at least. A multiprocessor has 1 KiB more, and
 /// takes as much for itself with every block.
-const MAX_SHARED_BYTES: u32 = 227 << 10;
+pub(crate) const MAX_SHARED_BYTES: u32 = 227 << 10;
 
 /// Words for numbers of some bits: few enough sizes that a batch of mixed lengths does not compile for
 /// minutes, and the common ones without waste.
@@ -299,7 +299,7 @@ impl Variant {
         defines.extend(residues.iter().flat_map(ResidueLayout::defines));
         let family = self.family.name();
         let files: &[&str] = match self.family {
-            Family::Rns => &["rns", "rns_product", "rns_power", "rns_convert"],
+            Family::Rns => &["rns", "rns_product", "rns_memory", "rns_scan", "rns_power", "rns_convert"],
             _ => &[family, "operations"],
         };
         let includes = ["device", "call", "constants"].iter().chain(files);

@@ -1,6 +1,6 @@
 //! Sizes of the family's data, as `rns.cuh` and `rns_power.cuh` have them.
 
-use crate::variant::words_for;
+use crate::variant::{MAX_SHARED_BYTES, words_for};
 use modmill_core::rns::Bases;
 
 /// Window of secret exponents, whose tables are read whole.
@@ -16,8 +16,12 @@ const MODULUS_SIDES: usize = 7;
 const ROW_BYTES: usize = 32 * 8;
 /// Bytes of a channel's constants.
 const CHANNEL_BYTES: u32 = 16;
-/// Rows that a secret digit looks at at a time.
-const SCAN_ROWS: u32 = 2;
+/// Rows of a secret table in shared memory, for each warp.
+const SCAN_DEPTH: u32 = 1;
+/// Groups of channels from which on matrices are streamed: those of 20 groups fill 200 KiB.
+const LEAST_STREAMED: u32 = 20;
+/// More stages of streamed matrices than this save no time.
+const MOST_STAGES: u32 = 6;
 
 /// How the residues of one size lie in memory, and how their products are cut up.
 #[derive(Debug, Clone, Copy)]
@@ -28,6 +32,7 @@ pub(crate) struct ResidueLayout {
     chunks: [u32; 2],
     block: u32,
     quotient_shift: u32,
+    narrow_fold: bool,
 }
 
 impl ResidueLayout {
@@ -41,21 +46,27 @@ impl ResidueLayout {
             chunks: [tile / 10, tile % 10],
             block,
             quotient_shift: bases.quotient().precision,
+            narrow_fold: bases.narrow_fold(),
         };
         // Nine groups of sums fit the registers of a thread.
         let fits =
             |chunks: u32| chunks > 0 && layout.groups().div_ceil(chunks) <= 9 && chunks <= layout.groups();
-        (layout.chunks.into_iter().all(fits) && bases.narrow_fold()).then_some(layout)
+        (layout.chunks.into_iter().all(fits) && layout.stages() != Some(1)).then_some(layout)
     }
 
     /// Blocks and chunks worth measuring for numbers of some bits: for each number of warpgroups the fewest
     /// chunks whose sums, factors and residues fit the registers, and one to base A less, which spills a
-    /// little and waits less.
+    /// little and waits less. Streamed matrices leave room for two warpgroups, and small chunks for more stages.
     pub(crate) fn candidates(bits: usize) -> impl Iterator<Item = (u32, u32)> {
         let channels =
             Bases::for_bits(32 * words_for(bits) as usize).map_or(0, |bases| bases.channels() as u32);
         let groups = channels / 4;
-        [512, 384, 256].into_iter().filter(move |_| groups > 0).flat_map(move |block: u32| {
+        let streamed = (groups >= LEAST_STREAMED).then(|| {
+            let to_a = if groups <= 26 { 6 } else { 5 };
+            (256, 10 * groups.div_ceil(7) + groups.div_ceil(to_a))
+        });
+        let resident = move |_: &u32| groups > 0 && streamed.is_none();
+        let blocks = [512, 384, 256].into_iter().filter(resident).flat_map(move |block: u32| {
             let registers = (65536 / block).min(255);
             let state = 4 * groups.div_ceil(2);
             let to_b = |&chunks: &u32| {
@@ -70,7 +81,8 @@ impl ResidueLayout {
             let (b, a) = (fewest(&to_b), fewest(&to_a));
             let pairs = b.zip(a).into_iter().flat_map(|(b, a)| [(b, a), (b, a - 1)]);
             pairs.filter(|&(_, a)| a > 0).map(move |(b, a)| (block, 10 * b + a))
-        })
+        });
+        blocks.chain(streamed)
     }
 
     pub(crate) fn words(&self) -> u32 {
@@ -113,14 +125,31 @@ impl ResidueLayout {
 
     /// Bytes of a table entry of a tile.
     pub(crate) fn entry_bytes(&self) -> usize {
-        (2 * self.groups()).next_multiple_of(SCAN_ROWS) as usize * ROW_BYTES
+        2 * self.side_bytes()
     }
 
-    /// Shared memory of a block: the matrices, the channels and, for secrets, a stage for parts of tables.
+    /// Bytes of a stage of streamed matrices, which holds the largest chunk; its barrier comes with it.
+    fn stage_bytes(&self) -> u32 {
+        let groups = self.groups().div_ceil(self.chunks[0].min(self.chunks[1]));
+        groups * self.steps() * GROUP_BYTES + 16
+    }
+
+    /// Stages of streamed matrices, or none if they stay in shared memory.
+    fn stages(&self) -> Option<u32> {
+        let room = MAX_SHARED_BYTES.saturating_sub(self.other_bytes(true));
+        (2 * self.matrix_bytes() > room).then(|| (room / self.stage_bytes()).clamp(1, MOST_STAGES))
+    }
+
+    /// Shared memory beside the matrices: the channels and, for secrets, rows of tables and their barriers.
+    fn other_bytes(&self, secret: bool) -> u32 {
+        let rows = SCAN_DEPTH * ((2 * ROW_BYTES as u32) << SECRET_WINDOW) + SCAN_DEPTH * 16;
+        2 * self.channels * CHANNEL_BYTES + if secret { rows * self.block / 32 } else { 0 }
+    }
+
+    /// Shared memory of a block.
     pub(crate) fn shared_bytes(&self, secret: bool) -> u32 {
-        let stage =
-            if secret { (SCAN_ROWS << SECRET_WINDOW) * ROW_BYTES as u32 * self.block / 32 } else { 0 };
-        2 * self.matrix_bytes() + 2 * self.channels * CHANNEL_BYTES + stage
+        let matrices = self.stages().map_or(2 * self.matrix_bytes(), |stages| stages * self.stage_bytes());
+        matrices + self.other_bytes(secret)
     }
 
     /// What the kernels are compiled with.
@@ -131,8 +160,11 @@ impl ResidueLayout {
             ("CHUNKS_A", self.chunks[1]),
             ("QUOTIENT_SHIFT", self.quotient_shift),
             ("SECRET_WINDOW", SECRET_WINDOW),
-            ("SCAN_ROWS", SCAN_ROWS),
+            ("SCAN_DEPTH", SCAN_DEPTH),
             ("AHEAD", 0),
+            ("NARROW_FOLD", self.narrow_fold.into()),
+            ("STREAMED", self.stages().is_some().into()),
+            ("STAGES", self.stages().unwrap_or(0)),
         ]
     }
 }

@@ -103,13 +103,11 @@ fn channels(bases: &Bases) -> Vec<u32> {
         .a()
         .iter()
         .zip(factors)
-        .flat_map(|(channel, (&weight, &factor))| [channel.p, weight, factor, 0]);
+        .flat_map(|(channel, (&weight, &factor))| [channel.p, weight, factor, (channel.p >> 16) + 1]);
     let quotient = bases.channels();
-    let b = bases
-        .b()
-        .iter()
-        .enumerate()
-        .flat_map(|(place, channel)| [channel.p, bases.a_to_b().entry(quotient, 0, place), 0, 0]);
+    let b = bases.b().iter().enumerate().flat_map(|(place, channel)| {
+        [channel.p, bases.a_to_b().entry(quotient, 0, place), 0, (channel.p >> 16) + 1]
+    });
     a.chain(b).collect()
 }
 
