@@ -39,7 +39,7 @@ struct Matrices {
     // The caller waits for the block's threads before the first `acquire`.
     DEVICE void open(const unsigned char* matrices, Quad* pool) {
         const Quad* from = (const Quad*)matrices;
-        for (u32 i = threadIdx.x; i < SHARED_QUADS; i += BLOCK) pool[i] = from[i];
+        for (u32 i = threadIdx.x; i < SHARED_QUADS; i += blockDim.x) pool[i] = from[i];
         first = matrix_place(pool);
     }
     DEVICE MatrixPlace acquire(int side, int index) const { return first + chunk_start(side * CHUNKS_B + index); }
@@ -100,11 +100,11 @@ struct Matrices {
     // The warp's products with the chunk are finished. The count orders nothing else: a release in the sense of
     // the memory model would wait for every load under way.
     DEVICE void release(int side, int index) {
-        u32 position = side * CHUNKS_B + index, number = product + position, before;
+        u32 position = side * CHUNKS_B + index, number = product + position, before, last = blockDim.x / 32 - 1;
         if (threadIdx.x % 32 == 0) {
             asm volatile("atom.relaxed.cta.shared::cta.inc.u32 %0, [%1], %2;"
-                         : "=r"(before) : "r"(barrier(number) + 8), "n"(BLOCK / 32 - 1) : "memory");
-            if (before == BLOCK / 32 - 1) fill(number + STAGES, (position + STAGES) % CHUNKS);
+                         : "=r"(before) : "r"(barrier(number) + 8), "r"(last) : "memory");
+            if (before == last) fill(number + STAGES, (position + STAGES) % CHUNKS);
         }
         if (position + 1 == CHUNKS) product += CHUNKS;
     }

@@ -38,7 +38,7 @@ struct Memory {
 #ifdef MODMILL_EMULATOR
         channels = call.channels;
 #else
-        for (u32 i = threadIdx.x; i < 2 * CHANNELS; i += BLOCK) rest[i] = ((const Quad*)call.channels)[i];
+        for (u32 i = threadIdx.x; i < 2 * CHANNELS; i += blockDim.x) rest[i] = ((const Quad*)call.channels)[i];
         channels = (const Channel*)rest;
         __syncthreads();
 #endif

@@ -63,7 +63,9 @@ impl Variant {
     #[must_use]
     pub fn new(family: Family, bits: usize, layout: Layout) -> Option<Self> {
         let words = words_for(bits);
-        let variant = Self { family, words, room: bits + 2 <= 32 * words as usize, layout };
+        // Residues have room of their own.
+        let room = family != Family::Rns && bits + 2 <= 32 * words as usize;
+        let variant = Self { family, words, room, layout };
         variant.exists().then_some(variant)
     }
 

@@ -20,6 +20,8 @@ const CHANNEL_BYTES: u32 = 16;
 const SCAN_DEPTH: u32 = 1;
 /// Groups of channels from which on matrices are streamed: those of 20 groups fill 200 KiB.
 const LEAST_STREAMED: u32 = 20;
+/// Groups of which two warpgroups have the registers.
+const MOST_GROUPS: u32 = 35;
 /// More stages of streamed matrices than this save no time.
 const MOST_STAGES: u32 = 6;
 
@@ -51,7 +53,8 @@ impl ResidueLayout {
         // Nine groups of sums fit the registers of a thread.
         let fits =
             |chunks: u32| chunks > 0 && layout.groups().div_ceil(chunks) <= 9 && chunks <= layout.groups();
-        (layout.chunks.into_iter().all(fits) && layout.stages() != Some(1)).then_some(layout)
+        let fits = layout.chunks.into_iter().all(fits) && layout.groups() <= MOST_GROUPS;
+        (fits && layout.stages() != Some(1)).then_some(layout)
     }
 
     /// Blocks and chunks worth measuring for numbers of some bits: for each number of warpgroups the fewest
@@ -61,11 +64,13 @@ impl ResidueLayout {
         let channels =
             Bases::for_bits(32 * words_for(bits) as usize).map_or(0, |bases| bases.channels() as u32);
         let groups = channels / 4;
-        let streamed = (groups >= LEAST_STREAMED).then(|| {
-            let to_a = if groups <= 26 { 6 } else { 5 };
-            (256, 10 * groups.div_ceil(7) + groups.div_ceil(to_a))
+        // Those of (5, 7) chunks would have their products one after the other at 35 groups.
+        let streamed = (LEAST_STREAMED..=MOST_GROUPS).contains(&groups).then(|| match groups {
+            ..=26 => (256, 10 * groups.div_ceil(7) + groups.div_ceil(6).max(5)),
+            27..=34 => (256, 10 * groups.div_ceil(7) + groups.div_ceil(5)),
+            _ => (256, 68),
         });
-        let resident = move |_: &u32| groups > 0 && streamed.is_none();
+        let resident = move |_: &u32| (1..LEAST_STREAMED).contains(&groups);
         let blocks = [512, 384, 256].into_iter().filter(resident).flat_map(move |block: u32| {
             let registers = (65536 / block).min(255);
             let state = 4 * groups.div_ceil(2);
@@ -75,7 +80,7 @@ impl ResidueLayout {
             };
             let to_a = |&chunks: &u32| {
                 let count = groups.div_ceil(chunks);
-                count <= 9 && 2 * state + 12 * count + 36 <= registers
+                count <= 9 && 2 * state + 12 * count + 48 <= registers
             };
             let fewest = |fits: &dyn Fn(&u32) -> bool| (1..=9.min(groups)).find(fits);
             let (b, a) = (fewest(&to_b), fewest(&to_a));

@@ -51,8 +51,7 @@ families! {
     narrow_of_16: Narrow, 16 threads, tile 0, [1024];
     narrow_of_32: Narrow, 32 threads, tile 0, [2048];
     residues_in_1_and_1: Rns, 2 threads, tile 11, [2, 31, 64, 65, 126, 128, 255, 512];
-    residues_in_2_and_3: Rns, 2 threads, tile 23, [384, 1000, 1024];
-    residues_in_2_and_4: Rns, 2 threads, tile 24, [2048];
+    residues_in_2_and_3: Rns, 2 threads, tile 23, [384];
 }
 
 fn check(family: Family, threads: u32, tile: u32, lengths: &[usize]) {
@@ -118,6 +117,20 @@ fn check_operations(cuda: &Cuda, variant: Variant, bits: usize) {
     for window in 1..=6 {
         items.first(7).check(cuda, variant, PowBy(window, true), each);
         items.first(7).check(cuda, variant, PowBy(window, false), each);
+    }
+}
+
+/// Residues at real sizes: in shared memory, streamed through it, and with sums beyond a word.
+#[test]
+fn residues_of_long_numbers() {
+    for (bits, tile) in [(1024, 13), (2048, 22), (3072, 45), (4096, 57)] {
+        let variant = variant(Family::Rns, 2, tile, bits);
+        let Some(cuda) = held_to(devices(), variant) else { return };
+        let items = Items::hard(bits, bits, 5, 18, &mut Rng::new(bits as u64));
+        for operation in [Pow, PowVartime, MulMod] {
+            items.check(&cuda, variant, operation, Shared::default());
+        }
+        items.first(3).check(&cuda, variant, Pow, Shared { n: true, ..Shared::default() });
     }
 }
 
