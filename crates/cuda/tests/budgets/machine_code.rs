@@ -18,6 +18,16 @@ pub(crate) fn is_product(instruction: u64) -> bool {
     matches!(instruction & 0x1ff, 0x025 | 0x02b)
 }
 
+/// Whether an instruction is a product of a warpgroup's matrices (IGMMA).
+pub(crate) fn is_matrix_product(instruction: u64) -> bool {
+    instruction & 0x1ff == 0x1f1
+}
+
+/// Whether an instruction waits for such products (WARPGROUP.DEPBAR, not WARPGROUP.ARRIVE).
+pub(crate) fn is_wait(instruction: u64) -> bool {
+    instruction & 0x1ff == 0x1c5 && instruction >> 47 & 1 == 1
+}
+
 impl MachineCode {
     pub(crate) fn of(cubin: &[u8], kernel: &str) -> Self {
         let sections = sections(cubin);
