@@ -254,11 +254,21 @@ DEVICE uint32_t warp_bits(bool bit) {
 }
 DEVICE void warp_barrier() { emulator::arrive(0); }
 
-// Copies are done by one thread, at once.
-DEVICE void open_copies(unsigned long long*) {}
-DEVICE void publish_for_copies() {}
-DEVICE void start_copy(void* to, const void* from, uint32_t bytes, unsigned long long*) {
+// Copies are done by one thread, at once; a barrier counts them. Who waits for a copy that was not started
+// would wait forever.
+DEVICE void open_copies(unsigned long long* barrier) {
+    if (emulator::self().lane == 0) *barrier = 0;
     warp_barrier();
-    if (emulator::self().lane == 0) std::memcpy(to, from, bytes);
 }
-DEVICE void finish_copy(unsigned long long*, uint32_t) { warp_barrier(); }
+DEVICE void publish_for_copies() {}
+DEVICE void start_copy(void* to, const void* from, uint32_t bytes, unsigned long long* barrier) {
+    warp_barrier();
+    if (emulator::self().lane == 0) {
+        std::memcpy(to, from, bytes);
+        ++*barrier;
+    }
+}
+DEVICE void finish_copy(unsigned long long* barrier, uint32_t parity) {
+    warp_barrier();
+    if ((*barrier & 1) == parity) std::abort();
+}

@@ -278,7 +278,7 @@ template <bool SECRET> DEVICE void exponentiate(const ResidueCall& call) {
                 if (SECRET && kept) x.scan.insert(entry, x.workspace + place);
             }
         }
-        if (SECRET) x.scan.end();
+        if (SECRET && digits) x.scan.end();
         x.store(call.results + (u64)tile * SIDE_PAIRS + lane);
     }
     x.memory.matrices.close();
@@ -307,6 +307,5 @@ KERNEL(residue_multiply, ResidueCall) {
         }
         x.store(call.results + (u64)tile * SIDE_PAIRS + lane);
     }
-    x.memory.matrices.close();
     x.memory.matrices.close();
 }

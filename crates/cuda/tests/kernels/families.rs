@@ -112,6 +112,10 @@ fn check_operations(cuda: &Cuda, variant: Variant, bits: usize) {
         }
         long.check(cuda, variant, MulMod, shared);
     }
+    // Exponents of no bits at all.
+    let nothing = items.first(4).with_b(|_| BigUint::ZERO);
+    nothing.check(cuda, variant, Pow, each);
+    nothing.check(cuda, variant, PowVartime, each);
     let public = items.first(4).with_b(|_| BigUint::from(65537u32));
     public.check(cuda, variant, PowVartime, Shared { b: true, ..each });
     for window in 1..=6 {

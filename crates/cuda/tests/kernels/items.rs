@@ -168,7 +168,8 @@ impl Items {
         order: &[usize],
     ) -> Result<Run> {
         let longest = |numbers: &[BigUint]| numbers.iter().map(BigUint::bits).max().unwrap_or(0) as usize;
-        let [a, b] = [batch(&self.a), batch(&self.b)];
+        // Exponents that are all zero have no bits.
+        let (a, b) = (batch(&self.a), batch_of_width(&self.b, longest(&self.b)));
         // Answers have the declared width, which may be more than any modulus needs.
         let n = batch_of_width(&self.n, longest(&self.n) + 70);
         let modulus = Modulus::new(&self.n[0].to_u64_digits()).unwrap();
