@@ -102,7 +102,7 @@ impl Multiplier {
         }
     }
 
-    /// Limbs of the shorter factor from which transforms are faster; measured.
+    /// Limbs of the shorter factor from which transforms are taken to be faster; an estimate.
     #[must_use]
     pub fn threshold(&self) -> usize {
         match self.kind {

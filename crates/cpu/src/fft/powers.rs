@@ -8,7 +8,7 @@ use zeroize::Zeroizing;
 
 type Limbs = Zeroizing<Vec<u64>>;
 
-/// Cost of reading one table entry under a mask, in products modulo N; measured.
+/// Cost of reading one table entry under a mask, in products modulo N; an estimate.
 const SCAN: f64 = 0.002;
 
 impl Divisor {
