@@ -80,12 +80,10 @@ template <bool SECRET> struct Numbers {
         constexpr int FIRST = first_group(CHUNK, CHUNKS_B), NEXT = first_group(CHUNK + 1, CHUNKS_B);
         constexpr int COUNT = NEXT - FIRST, NEXT_COUNT = first_group(CHUNK + 2, CHUNKS_B) - NEXT;
         constexpr bool LAST = CHUNK + 1 == CHUNKS_B;
-        u32 next[LAST ? 1 : 8 * NEXT_COUNT];
         Pair factors[COUNT];
-        if constexpr (AHEAD && !LAST) start_product<NEXT_COUNT>(next, xi, memory.matrices.acquire(0, CHUNK + 1));
         if (SECRET) scan.advance();
         load_factors<COUNT>(factors, entries, FIRST);
-        finish_product<AHEAD && !LAST>();
+        finish_product();
         memory.matrices.release(0, CHUNK);
         u32 x[2 * COUNT];
 #pragma unroll
@@ -106,8 +104,11 @@ template <bool SECRET> struct Numbers {
         for (int i = 0; i < 2 * COUNT; i++)
             eta[2 * FIRST + i] =
                 reduced_product(x[i], factors[i / 2].row[i % 2], memory.channels[CHANNELS + 4 * (FIRST + i / 2) + t]);
-        if constexpr (!AHEAD && !LAST) start_product<NEXT_COUNT>(next, xi, memory.matrices.acquire(0, CHUNK + 1));
-        if constexpr (!LAST) to_b<CHUNK + 1>(next, square, entries);
+        if constexpr (!LAST) {
+            u32 next[8 * NEXT_COUNT];
+            start_product<NEXT_COUNT>(next, xi, memory.matrices.acquire(0, CHUNK + 1));
+            to_b<CHUNK + 1>(next, square, entries);
+        }
     }
 
     // The quotient q = sum eta_i B_i to base A, and (x y + q N) / B in place of x.
@@ -115,9 +116,7 @@ template <bool SECRET> struct Numbers {
         constexpr int FIRST = first_group(CHUNK, CHUNKS_A), NEXT = first_group(CHUNK + 1, CHUNKS_A);
         constexpr int COUNT = NEXT - FIRST, NEXT_COUNT = first_group(CHUNK + 2, CHUNKS_A) - NEXT;
         constexpr bool LAST = CHUNK + 1 == CHUNKS_A;
-        u32 next[LAST ? 1 : 8 * NEXT_COUNT];
         Pair factors[COUNT], n[COUNT];
-        if constexpr (AHEAD && !LAST) start_product<NEXT_COUNT>(next, eta, memory.matrices.acquire(1, CHUNK + 1));
         if (SECRET) scan.advance();
         const Pair* from = workspace + modulus + (MODULUS_A * SIDE_PAIRS + FIRST * 32);
 #pragma unroll
@@ -133,7 +132,7 @@ template <bool SECRET> struct Numbers {
         } else {
             load_factors<COUNT>(factors, entries, GROUPS + FIRST);
         }
-        finish_product<AHEAD && !LAST>();
+        finish_product();
         memory.matrices.release(1, CHUNK);
 #pragma unroll
         for (int i = 0; i < COUNT; i++) {
@@ -145,8 +144,11 @@ template <bool SECRET> struct Numbers {
                 shares[row] += (word >> 16) * channel.weight;
             }
         }
-        if constexpr (!AHEAD && !LAST) start_product<NEXT_COUNT>(next, eta, memory.matrices.acquire(1, CHUNK + 1));
-        if constexpr (!LAST) to_a<CHUNK + 1>(next, square, entries, shares);
+        if constexpr (!LAST) {
+            u32 next[8 * NEXT_COUNT];
+            start_product<NEXT_COUNT>(next, eta, memory.matrices.acquire(1, CHUNK + 1));
+            to_a<CHUNK + 1>(next, square, entries, shares);
+        }
     }
 
     // How many times the sum of xi_j A_j holds A, from the shares of a quad's lanes; the host's weights

@@ -38,7 +38,7 @@ template <int COUNT> DEVICE void start_product(u32* sums, const u32* words, Matr
         }
     }
 }
-template <int PENDING> DEVICE void finish_product() {}
+DEVICE void finish_product() {}
 
 #elif __CUDA_ARCH_FEAT_SM90_ALL
 
@@ -92,8 +92,7 @@ DEVICE MatrixPlace matrix_place(const void* matrix) {
     return (u32)__cvta_generic_to_shared(matrix);
 }
 
-// Cores next to each other along the rows are 128 bytes apart,
-// along the columns 256.
+// Cores next to each other along the rows are 128 bytes apart, along the columns 256.
 template <int COUNT> DEVICE void start_product(u32* sums, const u32* words, MatrixPlace chunk) {
     u64 matrix = (u64)((chunk & 0x3ffff) >> 4) | (u64)(128 >> 4) << 16 | (u64)(256 >> 4) << 32;
     asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
@@ -102,10 +101,7 @@ template <int COUNT> DEVICE void start_product(u32* sums, const u32* words, Matr
         Warpgroup<COUNT>::multiply(sums, words + 4 * step, matrix + (u64)(step * COUNT * GROUP_BYTES >> 4), step > 0);
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
-// Waits for all products but the last PENDING.
-template <int PENDING> DEVICE void finish_product() {
-    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(PENDING) : "memory");
-}
+DEVICE void finish_product() { asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory"); }
 
 #else
 
@@ -132,6 +128,6 @@ template <int COUNT> DEVICE void start_product(u32* sums, const u32* words, Matr
         }
     }
 }
-template <int PENDING> DEVICE void finish_product() {}
+DEVICE void finish_product() {}
 
 #endif

@@ -130,11 +130,11 @@ impl Side {
         let paths = free.paths();
         let mut families: Vec<Family> = paths.iter().map(|path| path.family).collect();
         families.dedup();
-        // By default every family of the CPU but residues, which are there to be compared with; a GPU's
-        // are measured where they are asked for.
+        // By default every family of the CPU but residues, which are there to be compared with, and transforms,
+        // which the engine chooses where they are of use; a GPU's are measured where they are asked for.
         let mut default = vec![Wanted::Chosen];
         if free.cuda().is_none() {
-            let fast = families.iter().copied().filter(|&family| family != Family::Rns);
+            let fast = families.iter().copied().filter(|family| !matches!(family, Family::Rns | Family::Fft));
             default.extend(fast.map(Wanted::Family));
         }
         let wanted = if wanted.is_empty() { &default } else { wanted };

@@ -166,7 +166,6 @@ impl ResidueLayout {
             ("QUOTIENT_SHIFT", self.quotient_shift),
             ("SECRET_WINDOW", SECRET_WINDOW),
             ("SCAN_DEPTH", SCAN_DEPTH),
-            ("AHEAD", 0),
             ("NARROW_FOLD", self.narrow_fold.into()),
             ("STREAMED", self.stages().is_some().into()),
             ("STAGES", self.stages().unwrap_or(0)),
