@@ -22,6 +22,7 @@ struct ConversionCall {
     Operand radix;                  // for moduli: B^2 mod N
     Pair* tiles;                    // results: of MODULUS_SIDES sides, or of one
     u32* flags;                     // for moduli: whether N and B have a factor in common
+    const u32* roots;               // of merged matrices: s_i 2^32; null if there are none
     u32 count;
 };
 
@@ -60,10 +61,14 @@ KERNEL(residue_moduli, ConversionCall) {
         // n is N / 2^64 in Montgomery form; its inverse is 2^96 / N.
         u32 inverted = inverse(reduced_once(reduced_once(n, c), c), c);
         u32 factor = reduced_once(reduced_product(inverted, conversion.modulus, c), c);
+        if (factor == 0) call.flags[item] = 1;
         *words[SQUARE_B] = factor;
+        if (call.roots) {
+            factor = call.roots[place];
+            *words[SQUARE_B] = reduced_once(reduced_product(1, conversion.number, c), c);
+        }
         *words[RADIX_ENTRY] = reduced_once(reduced_product(radix, factor, c), c);
         *words[ONE_ENTRY] = reduced_once(reduced_product(1, factor, c), c);
-        if (factor == 0) call.flags[item] = 1;
     }
 }
 
@@ -115,8 +120,8 @@ struct WordsCall {
     u32 limbs; // that every modulus needs
 };
 
-// x = sum_j xi_j A_j - k A in words, a thread for each number, and then modulo N. x is below 2^10 N, so that
-// words above those of N need not be computed but for one.
+// x = sum_j xi_j A_j - k A in words, a thread for each number, and then modulo N. |x| is below 2^10 N; it may be
+// negative with merged matrices, so that 2^11 N is added. Words above those of N need not be computed but for one.
 KERNEL(residue_words, WordsCall) {
     u32 item = blockIdx.x * blockDim.x + threadIdx.x;
     if (item >= call.count) return;
@@ -132,6 +137,7 @@ KERNEL(residue_words, WordsCall) {
         // Sums of at most 2^9 halves of products, less one.
         u64 part = (u64)quotient * row[CHANNELS];
         long long low = carry - (long long)low_of(part), high = -(long long)high_of(part);
+        if (i < WORDS) low += (long long)remainder.n[i] << 11;
         for (u32 j = 0; j < CHANNELS; j++) {
             u64 product = (u64)word_of(tile, item, j) * row[j];
             low += low_of(product);

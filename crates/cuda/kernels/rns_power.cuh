@@ -19,10 +19,12 @@ struct ResidueCall {
     u32 count;                     // of items
     u32 modulus_stride;            // in tiles; 0 means one modulus for all
     u32 tables;                    // where the tables begin in the workspace, in pairs
+    u32 merged;                    // whether the matrices have the modulus in them
 };
 
 // Sides of a modulus's tile: the factor of squares in base B, that of the quotient in base A, and two table
-// entries, B^2 modulo N and 1; last the number 1 itself.
+// entries, B^2 modulo N and 1; last the number 1 itself. With merged matrices squares have no factor, and x,
+// which is s_i x then, is an entry as it is: the factor is 2^32.
 enum { SQUARE_B, MODULUS_A, RADIX_ENTRY, ONE_ENTRY = RADIX_ENTRY + 2, ONE_STATE = ONE_ENTRY + 2, MODULUS_SIDES };
 
 // Shared memory: the matrices or a ring for them, the channels, and for secret digits what `Scan` needs.
@@ -52,6 +54,7 @@ template <bool SECRET> struct Numbers {
     Pair* workspace;    // this lane's
     u32 t;
     u32 modulus;        // its place in the workspace
+    bool merged;        // whether the matrices have it in them
     u32 xi[4 * STEPS];  // base A
     u32 eta[4 * STEPS]; // base B, within a product
     u32 quotient[2];
@@ -74,36 +77,43 @@ template <bool SECRET> struct Numbers {
         return fold(digits[0] + low, digits[1], digits[4] + (digits[5] << 8) + high, channel);
     }
 
-    // x to base B, and eta = x y (-1/N) B_i^-1 modulo b_i, or with x^2 for x.
+    // x to base B, and eta = x y (-1/N) B_i^-1 modulo b_i, or with x^2 for x; if `merged`, up to its sign.
     // `sums` are those of this chunk, started already.
     template <int CHUNK> DEVICE void to_b(u32* sums, bool square, const u32* entries) {
         constexpr int FIRST = first_group(CHUNK, CHUNKS_B), NEXT = first_group(CHUNK + 1, CHUNKS_B);
         constexpr int COUNT = NEXT - FIRST, NEXT_COUNT = first_group(CHUNK + 2, CHUNKS_B) - NEXT;
         constexpr bool LAST = CHUNK + 1 == CHUNKS_B;
         Pair factors[COUNT];
-        if (SECRET) scan.advance();
-        load_factors<COUNT>(factors, entries, FIRST);
+        if (SECRET && CHUNK == 0) scan.advance();
+        load_factors<COUNT>(factors, entries, FIRST); // even where merged squares have none: a branch costs registers
         finish_product();
         memory.matrices.release(0, CHUNK);
-        u32 x[2 * COUNT];
+        auto channel_of = [&](int i) { return memory.channels[CHANNELS + 4 * (FIRST + i) + t]; };
+        auto x_of = [&](int i, int row) {
+            Channel channel = channel_of(i);
+            u32 low = QUOTIENT_IN_MATRIX ? 0 : quotient[row] * (channel.weight & 0xffff);
+            u32 high = QUOTIENT_IN_MATRIX ? 0 : quotient[row] * (channel.weight >> 16);
+            return residue_of(sums + 8 * i, row, channel, low, high);
+        };
+        u32* y = eta + 2 * FIRST;
+        if (square && merged) {
 #pragma unroll
-        for (int i = 0; i < COUNT; i++) {
-            Channel channel = memory.channels[CHANNELS + 4 * (FIRST + i) + t];
-            for (int row = 0; row < 2; row++) {
-                u32 low = QUOTIENT_IN_MATRIX ? 0 : quotient[row] * (channel.weight & 0xffff);
-                u32 high = QUOTIENT_IN_MATRIX ? 0 : quotient[row] * (channel.weight >> 16);
-                x[2 * i + row] = residue_of(sums + 8 * i, row, channel, low, high);
+            for (int i = 0; i < 2 * COUNT; i++) {
+                u32 x = x_of(i / 2, i % 2);
+                y[i] = reduced_product(x, x, channel_of(i / 2));
             }
-        }
-        if (square) {
+        } else {
+            u32 x[2 * COUNT];
+#pragma unroll
+            for (int i = 0; i < 2 * COUNT; i++) x[i] = x_of(i / 2, i % 2);
+            if (square) {
+#pragma unroll
+                for (int i = 0; i < 2 * COUNT; i++) x[i] = reduced_product(x[i], x[i], channel_of(i / 2));
+            }
 #pragma unroll
             for (int i = 0; i < 2 * COUNT; i++)
-                x[i] = reduced_product(x[i], x[i], memory.channels[CHANNELS + 4 * (FIRST + i / 2) + t]);
+                y[i] = reduced_product(x[i], factors[i / 2].row[i % 2], channel_of(i / 2));
         }
-#pragma unroll
-        for (int i = 0; i < 2 * COUNT; i++)
-            eta[2 * FIRST + i] =
-                reduced_product(x[i], factors[i / 2].row[i % 2], memory.channels[CHANNELS + 4 * (FIRST + i / 2) + t]);
         if constexpr (!LAST) {
             u32 next[8 * NEXT_COUNT];
             start_product<NEXT_COUNT>(next, xi, memory.matrices.acquire(0, CHUNK + 1));
@@ -117,7 +127,7 @@ template <bool SECRET> struct Numbers {
         constexpr int COUNT = NEXT - FIRST, NEXT_COUNT = first_group(CHUNK + 2, CHUNKS_A) - NEXT;
         constexpr bool LAST = CHUNK + 1 == CHUNKS_A;
         Pair factors[COUNT], n[COUNT];
-        if (SECRET) scan.advance();
+        if (SECRET && CHUNK == 0) scan.advance();
         const Pair* from = workspace + modulus + (MODULUS_A * SIDE_PAIRS + FIRST * 32);
 #pragma unroll
         for (int i = 0; i < COUNT; i++) n[i] = from[i * 32];
@@ -200,7 +210,8 @@ template <bool SECRET> struct Numbers {
 
     DEVICE void open(const ResidueCall& call) {
         memory.open(call);
-        scan.row = GROUPS;
+        scan.row = ENTRY_ROWS;
+        merged = call.merged;
         workspace = call.workspace + threadIdx.x % 32;
         t = threadIdx.x % 4;
         for (int i = 0; i < 4 * STEPS; i++) xi[i] = eta[i] = 0;
@@ -235,14 +246,15 @@ template <bool SECRET> DEVICE void exponentiate(const ResidueCall& call) {
     u32 tiles = (call.count + TILE_ITEMS - 1) / TILE_ITEMS;
     u32 window = SECRET ? SECRET_WINDOW : call.window, entries = 1u << window;
     u32 digits = (call.exponent_bits + window - 1) / window;
-    // Of a secret table only a copy of an entry is multiplied by: first entry 1, then what digits say. Entries
-    // are made in another copy.
-    u32 table = call.tables + warp * (entries + 2 * SECRET) * ENTRY_PAIRS;
-    u32 copy = table + SCAN_ENTRIES * ENTRY_PAIRS;
+    // Of a secret table only copies of entries are multiplied by: those that the digits of a word chose, while
+    // those of the next word are being chosen. Before, the first copy is entry 1, and entries are made in the second.
+    u32 table = call.tables + warp * (entries + (SECRET ? 2 * SCAN_DIGITS : 0)) * ENTRY_PAIRS;
+    u32 copies = table + SCAN_ENTRIES * ENTRY_PAIRS;
     if (SECRET) x.scan.open(call.workspace + table, x.memory.rest);
     for (u32 round = 0; round * warps < tiles; round++) {
         u32 tile = smaller(round * warps + warp, tiles - 1);
         x.modulus = tile * call.modulus_stride * MODULUS_SIDES * SIDE_PAIRS;
+        auto item_of = [&](u32 row) { return smaller(tile * TILE_ITEMS + lane / 4 + 8 * row, call.count - 1); };
         // The base in Montgomery form and its powers, entry after entry; 1 and entry 0; the digits from the
         // top, 1 squared first; and back. Each step keeps x if it is an entry, squares it, and multiplies:
         // one loop, so that the code of a product is there once.
@@ -252,32 +264,37 @@ template <bool SECRET> DEVICE void exponentiate(const ResidueCall& call) {
             if (step == entries) x.load(x.workspace + x.modulus + ONE_STATE * SIDE_PAIRS);
             bool keeps = (step > 0 && step < entries) || step == first_digit;
             bool digit_step = step >= first_digit && step < last;
+            u32 place = last - 1 - step, word = place / SCAN_DIGITS; // of a digit
             u32 source[2];
             for (u32 row = 0; row < 2; row++) {
-                source[row] = SECRET ? copy : table + ENTRY_PAIRS;
+                source[row] = SECRET ? copies : table + ENTRY_PAIRS;
                 if (step == 0 || step == entries) source[row] = x.modulus + RADIX_ENTRY * SIDE_PAIRS;
                 if (step == last) source[row] = x.modulus + ONE_ENTRY * SIDE_PAIRS;
-                if (digit_step) {
-                    u32 item = smaller(tile * TILE_ITEMS + lane / 4 + 8 * row, call.count - 1);
-                    u32 digit = exponent_digit(call.exponents, item, (last - 1 - step) * window, window);
-                    if (SECRET) x.scan.digit[row] = digit;
-                    else source[row] = table + digit * ENTRY_PAIRS;
-                }
+                if (digit_step && SECRET) source[row] = copies + place % (2 * SCAN_DIGITS) * ENTRY_PAIRS;
+                if (digit_step && !SECRET)
+                    source[row] = table + exponent_digit(call.exponents, item_of(row), place * window, window) * ENTRY_PAIRS;
             }
-            u32 entry = step % first_digit, place = SECRET ? copy + (step == 1 ? 0 : ENTRY_PAIRS) : table + entry * ENTRY_PAIRS;
+            auto choose = [&](u32 word) {
+                for (u32 row = 0; row < 2; row++)
+                    x.scan.digits[row] = exponent_word(call.exponents, item_of(row), word * SCAN_DIGITS * SECRET_WINDOW);
+                x.scan.start(x.workspace + copies + word % 2 * SCAN_DIGITS * ENTRY_PAIRS);
+            };
+            u32 entry = step % first_digit;
+            u32 made = SECRET ? copies + (step == 1 ? 0 : ENTRY_PAIRS) : table + entry * ENTRY_PAIRS;
             u32 before = keeps + (digit_step ? window : 0);
 #pragma unroll 1
             for (u32 i = 0; i <= before; i++) {
-                if (SECRET && digit_step) {
-                    if (i == keeps && keeps) x.scan.begin();
-                    if (i == keeps) x.scan.start(x.workspace + copy);
-                    while (i == before && x.scan.row < GROUPS) x.scan.advance();
+                if (SECRET && digit_step && i == keeps && (keeps || place % SCAN_DIGITS == SCAN_DIGITS - 1)) {
+                    if (keeps) x.scan.begin();
+                    if (keeps) choose(word);
+                    x.scan.finish();
+                    if (word > 0) choose(word - 1);
                 }
                 bool kept = keeps && i == 0;
                 u32 from[2];
                 for (u32 row = 0; row < 2; row++) from[row] = i < before ? x.modulus + SQUARE_B * SIDE_PAIRS : source[row];
-                x.product(i < before && !kept, from, kept, place);
-                if (SECRET && kept) x.scan.insert(entry, x.workspace + place);
+                x.product(i < before && !kept, from, kept, made);
+                if (SECRET && kept) x.scan.insert(entry, x.workspace + made);
             }
         }
         if (SECRET && digits) x.scan.end();

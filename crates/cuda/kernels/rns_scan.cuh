@@ -1,89 +1,85 @@
-// Secret digits: the table of powers, every word of which is read to look one entry up.
+// Secret digits: the table of powers, all of which is read to look entries up.
 //
-// An entry has a side for base B and one for base A. Secret tables lie row by row: for every group of
-// channels the quads (two words of base B, two of base A) of all entries, a lane's next to its
-// neighbours'. So a row is one piece of memory, which a single copy brings into shared memory beside
-// the arithmetic.
+// Addresses in global memory do not depend on digits: the rows of the table, each the words of all
+// entries for one group of channels of one base, are copied to shared memory one by one, beside the
+// products before those that need the entries. There every lane takes its own words. A lane's words of all
+// entries lie in one bank, which no other lane reads in the same access, so that a digit decides neither
+// which banks are busy nor how long. A row serves SCAN_DIGITS digits at once.
 #pragma once
 
-enum { ENTRY_PAIRS = 2 * SIDE_PAIRS };
-enum { SCAN_ENTRIES = 1 << SECRET_WINDOW, SCAN_QUADS = SCAN_ENTRIES * 32 };
+enum { ENTRY_ROWS = 2 * GROUPS, ENTRY_PAIRS = ENTRY_ROWS * 32 };
+enum { SCAN_ENTRIES = 1 << SECRET_WINDOW, SCAN_DIGITS = 32 / SECRET_WINDOW };
+// Words of a row: an entry's are those of 32 lanes for the first number, then for the second, so that the
+// distance from entry to entry is a multiple of the 32 banks.
+enum { BANKS = 32, SCAN_STEP = 2 * BANKS, SCAN_WORDS = SCAN_ENTRIES * SCAN_STEP };
 
-// Looks up a digit for each of the two numbers, a row at a time beside the products before the one that
-// needs the entry. SCAN_DEPTH rows are on their way or arrived.
+// Looks the digits up that are in a word of each of the two numbers' exponents.
 struct Scan {
-    enum { SHARED_QUADS = SCAN_DEPTH * (SCAN_QUADS + 1) }; // of a warp: rows, then their barriers
-    Quad* table; // this warp's
-    Pair* place; // this lane's, for what the next row says of the entry, whose sides lie one after the other
-    Quad* stage; // this warp's
-    u32 row;     // to be looked at next; GROUPS if none is
-    u32 number;  // of rows looked at so far
-    u32 digit[2];
+    enum { SHARED_QUADS = SCAN_WORDS / 4 + 1 }; // of a warp: a row, then its barrier
+    u32* table;    // this warp's
+    Pair* place;   // this lane's, for what the next row says of the first chosen entry; others follow it
+    u32* stage;    // this warp's row in shared memory
+    u32 row;       // to be looked at next; ENTRY_ROWS if none is
+    u32 number;    // of rows looked at so far
+    u32 digits[2]; // for each of the two numbers, the first chosen in the lowest bits
 
-    DEVICE u64* barrier(u32 slot) const { return (u64*)(stage + SCAN_DEPTH * SCAN_QUADS + slot); }
-    DEVICE Quad* slot_of(u32 slot) const { return stage + slot * SCAN_QUADS; }
+    DEVICE u64* barrier() const { return (u64*)(stage + SCAN_WORDS); }
 
     DEVICE void open(Pair* pairs, Quad* shared) {
-        table = (Quad*)pairs;
-        stage = shared + threadIdx.x / 32 * SHARED_QUADS;
+        table = (u32*)pairs;
+        stage = (u32*)(shared + threadIdx.x / 32 * SHARED_QUADS);
         number = 0;
-        for (u32 slot = 0; slot < SCAN_DEPTH; slot++) open_copies(barrier(slot));
+        open_copies(barrier());
     }
 
     // An entry, of which this lane has `sides`, into the table.
     DEVICE void insert(u32 entry, const Pair* sides) const {
-        Quad* to = table + entry * 32 + threadIdx.x % 32;
-        for (u32 m = 0; m < GROUPS; m++) {
-            Pair b = sides[m * 32], a = sides[m * 32 + SIDE_PAIRS];
-            to[m * SCAN_QUADS] = Quad{{b.row[0], b.row[1], a.row[0], a.row[1]}};
-        }
+        u32* to = table + entry * SCAN_STEP + threadIdx.x % 32;
+        for (u32 i = 0; i < ENTRY_ROWS; i++)
+            for (u32 item = 0; item < 2; item++) to[i * SCAN_WORDS + item * BANKS] = sides[i * 32].row[item];
     }
 
-    DEVICE void fetch(u32 row, u32 slot) const {
-        start_copy(slot_of(slot), table + row * SCAN_QUADS, SCAN_QUADS * sizeof(Quad), barrier(slot));
+    DEVICE void fetch(u32 from) const {
+        start_copy(stage, table + from * SCAN_WORDS, SCAN_WORDS * sizeof(u32), barrier());
     }
 
     // When the table stands.
     DEVICE void begin() const {
         publish_for_copies();
-        for (u32 i = 0; i < SCAN_DEPTH; i++) fetch(i, (number + i) % SCAN_DEPTH);
+        fetch(0);
     }
 
-    // Looks digits up from here on, into the entry at `to`.
+    // Looks the digits up from here on, into entries from `to` on.
     DEVICE void start(Pair* to) {
         place = to;
         row = 0;
     }
 
-    // One row of every entry; the digits' bits choose among them.
+    // What one row says of all chosen entries.
     DEVICE void advance() {
-        if (row == GROUPS) return;
-        u32 slot = number % SCAN_DEPTH;
-        finish_copy(barrier(slot), number / SCAN_DEPTH & 1);
-        Quad best = choose<SECRET_WINDOW>(slot_of(slot) + threadIdx.x % 32);
-        place[0] = Pair{{best.word[0], best.word[1]}};
-        place[SIDE_PAIRS] = Pair{{best.word[2], best.word[3]}};
+        if (row == ENTRY_ROWS) return;
+        finish_copy(barrier(), number & 1);
+        const u32* own = stage + threadIdx.x % 32;
+        Pair chosen[SCAN_DIGITS];
+#pragma unroll
+        for (u32 i = 0; i < SCAN_DIGITS; i++)
+            for (u32 item = 0; item < 2; item++) {
+                u32 digit = digits[item] >> i * SECRET_WINDOW & (SCAN_ENTRIES - 1);
+                chosen[i].row[item] = own[digit * SCAN_STEP + item * BANKS];
+            }
+#pragma unroll
+        for (u32 i = 0; i < SCAN_DIGITS; i++) place[i * ENTRY_PAIRS] = chosen[i];
         place += 32;
-        // The rows after the last are the first of the next scan.
-        u32 next = row + SCAN_DEPTH;
-        fetch(next < GROUPS ? next : next - GROUPS, slot);
         row++;
         number++;
+        // After the last row comes the first of the next scan.
+        fetch(row % ENTRY_ROWS);
     }
 
-    // The entry that the lowest BITS bits of the digits say.
-    template <int BITS> DEVICE Quad choose(const Quad* entries) const {
-        if constexpr (BITS == 0) {
-            return *entries;
-        } else {
-            Quad low = choose<BITS - 1>(entries), high = choose<BITS - 1>(entries + (32 << (BITS - 1)));
-            for (int i = 0; i < 4; i++) low.word[i] = digit[i % 2] >> (BITS - 1) & 1 ? high.word[i] : low.word[i];
-            return low;
-        }
+    DEVICE void finish() {
+        while (row < ENTRY_ROWS) advance();
     }
 
-    // Waits for the rows that nobody needs any more.
-    DEVICE void end() {
-        for (u32 i = 0; i < SCAN_DEPTH; i++, number++) finish_copy(barrier(number % SCAN_DEPTH), number / SCAN_DEPTH & 1);
-    }
+    // Waits for the row that nobody needs any more.
+    DEVICE void end() { finish_copy(barrier(), number++ & 1); }
 };

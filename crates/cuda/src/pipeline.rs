@@ -8,7 +8,7 @@
 use crate::device::{Buffer, Contents, Device, Event, HostBuffer, Shape, Stream};
 use crate::error::Result;
 use crate::kernels::{Call, Kernels, Numbers, Preparation};
-use crate::residues::{RadixSquare, Request, ResidueSlot};
+use crate::residues::{JobConstants, Request, ResidueSlot};
 use crate::task::Task;
 use modmill_core::{Job, Moduli, Operand};
 use rayon::prelude::*;
@@ -23,7 +23,7 @@ pub(crate) struct Pipeline<'a> {
     operands: [Source<'a>; 3],
     compute: Stream,
     scratch: Buffer,
-    radix: Option<RadixSquare>,
+    residue_constants: Option<JobConstants>,
     slots: Vec<Slot>,
 }
 
@@ -176,7 +176,15 @@ impl<'a> Pipeline<'a> {
                 ended: device.event()?,
             })
         };
-        let radix = kernels.residues.as_ref().map(|residues| residues.radix_square(device, limbs));
+        // Matrices of a modulus's own take milliseconds to make, and a tenth off every power.
+        let merged = match job.moduli {
+            Moduli::Shared(_) if task.exponent().0 > 0 && job.items.len() >= kernels.wave() => {
+                Some(job.moduli.get(0))
+            }
+            _ => None,
+        };
+        let constants =
+            kernels.residues.as_ref().map(|residues| residues.job_constants(device, limbs, merged));
         Ok(Self {
             kernels,
             task,
@@ -184,14 +192,14 @@ impl<'a> Pipeline<'a> {
             operands,
             compute: device.stream()?,
             scratch: device.buffer((task.entries() * variant.entry_bytes() * threads).max(16), contents)?,
-            radix: radix.transpose()?,
+            residue_constants: constants.transpose()?,
             slots: (0..slots).map(slot).collect::<Result<_>>()?,
         })
     }
 
     /// Gathers items into a free slot and sets the device to work on them.
     pub(crate) fn start(&mut self, slot: usize, items: &[usize]) -> Result<()> {
-        let Self { kernels, task, job, operands, compute, scratch, radix, slots } = self;
+        let Self { kernels, task, job, operands, compute, scratch, residue_constants, slots } = self;
         let slot = &mut slots[slot];
         let variant = &kernels.variant;
         let mut starts = [0; 3];
@@ -247,7 +255,8 @@ impl<'a> Pipeline<'a> {
         used.extend(slot.reduced.iter().flatten());
         let kernel = task.kernel(kernels)?;
         slot.began.record(compute)?;
-        if let (Some(residues), Some((place, _)), Some(radix)) = (&kernels.residues, &slot.residues, &*radix)
+        if let (Some(residues), Some((place, _)), Some(constants)) =
+            (&kernels.residues, &slot.residues, &*residue_constants)
         {
             let (grid, threads) = kernels.residue_shape(items.len());
             let shared_bytes = residues.shared_bytes(*task);
@@ -263,7 +272,7 @@ impl<'a> Pipeline<'a> {
                 result_words: words(limbs),
                 inputs: &used,
             };
-            residues.launch(compute, place, radix, &request, kernel, shape)?;
+            residues.launch(compute, place, constants, &request, kernel, shape)?;
         } else {
             let mut call = Call {
                 a,

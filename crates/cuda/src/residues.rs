@@ -7,7 +7,7 @@
 mod layout;
 mod tables;
 
-pub(crate) use layout::{ResidueLayout, SECRET_WINDOW};
+pub(crate) use layout::{ResidueLayout, SECRET_ENTRIES, SECRET_WINDOW};
 
 use crate::device::{Buffer, Contents, Device, Kernel, KernelArguments, Module, Shape, Stream};
 use crate::error::Result;
@@ -16,7 +16,7 @@ use crate::task::Task;
 use crate::variant::Variant;
 use modmill_core::rns::Bases;
 use std::sync::Arc;
-use tables::{Tables, radix_square};
+use tables::{MergedTables, Tables, radix_square};
 
 /// `ResidueCall` of `rns_power.cuh`.
 #[repr(C)]
@@ -34,6 +34,7 @@ struct PowerCall {
     count: u32,
     modulus_stride: u32,
     tables: u32,
+    merged: u32,
 }
 
 /// `ConversionCall` of `rns_convert.cuh`.
@@ -47,6 +48,7 @@ struct ConversionCall {
     radix: Numbers,
     tiles: u64,
     flags: u64,
+    roots: u64,
     count: u32,
 }
 
@@ -128,8 +130,15 @@ pub(crate) struct Request<'a> {
     pub(crate) inputs: &'a [&'a Buffer],
 }
 
-/// B^2 for moduli of some limbs, on the device.
-pub(crate) struct RadixSquare {
+/// What a job's moduli have in common, on the device.
+pub(crate) struct JobConstants {
+    /// B^2 for moduli of some limbs.
+    radix: RadixSquare,
+    /// The matrices of the one modulus.
+    merged: Option<MergedTables>,
+}
+
+struct RadixSquare {
     words: Buffer,
     leading_words: usize,
     digit_count: u32,
@@ -155,13 +164,24 @@ impl Residues {
         self.layout.shared_bytes(task.is_masked())
     }
 
-    /// B^2 as `residue_radix` takes it, for moduli of so many limbs.
-    pub(crate) fn radix_square(&self, device: &Device, limbs: usize) -> Result<RadixSquare> {
+    /// For moduli of so many limbs, or for one that is worth matrices of its own.
+    pub(crate) fn job_constants(
+        &self,
+        device: &Device,
+        limbs: usize,
+        merged: Option<&[u64]>,
+    ) -> Result<JobConstants> {
+        let merged = merged.map(|modulus| MergedTables::new(device, &self.layout, &self.bases, modulus));
+        Ok(JobConstants { radix: self.radix_square(device, limbs)?, merged: merged.transpose()?.flatten() })
+    }
+
+    /// B^2 as `residue_radix` takes it.
+    fn radix_square(&self, device: &Device, limbs: usize) -> Result<RadixSquare> {
         let (leading, digits, first_bits) = radix_square(self.bases.product_b(), limbs);
         let mut words = leading.clone();
         words.extend(&digits);
         Ok(RadixSquare {
-            words: tables::upload(device, &words)?,
+            words: tables::upload(device, &words, Contents::Public)?,
             leading_words: leading.len(),
             digit_count: u32::try_from(digits.len()).unwrap_or(u32::MAX),
             first_bits,
@@ -200,12 +220,13 @@ impl Residues {
         &self,
         stream: &Stream,
         slot: &ResidueSlot,
-        radix: &RadixSquare,
+        constants: &JobConstants,
         request: &Request<'_>,
         power: &Kernel,
         shape: Shape,
     ) -> Result<()> {
         let Self { layout, tables, .. } = self;
+        let JobConstants { radix, merged } = constants;
         let &Request { task, a, b, moduli, limbs, count, .. } = request;
         let channels = u32::try_from(self.bases.channels()).unwrap_or(u32::MAX);
         let shared_modulus = moduli.stride == 0;
@@ -223,6 +244,7 @@ impl Residues {
             request.results,
         ]);
         used.extend(slot.tiles.iter());
+        used.extend(merged.iter().map(MergedTables::buffer));
         stream.fill(&slot.flags, 0..4 * modulus_count as usize, 0)?;
         let radix_rows = moduli_rows(&slot.radix, layout.words(), shared_modulus);
         let call = RadixCall {
@@ -245,6 +267,7 @@ impl Residues {
             radix: radix_rows,
             tiles: slot.workspace.address(),
             flags: slot.flags.address(),
+            roots: merged.as_ref().map_or(0, MergedTables::roots),
             count: modulus_count,
         };
         // SAFETY: the kernel takes this structure, reads `count` moduli and rows, and writes their tiles and flags.
@@ -259,8 +282,8 @@ impl Residues {
         let (exponent_bits, window) = task.exponent();
         let moduli_pairs = self.moduli_bytes(modulus_count as usize) / 8;
         let call = PowerCall {
-            matrices: tables.matrices(),
-            channels: tables.channels(),
+            matrices: merged.as_ref().map_or(tables.matrices(), MergedTables::matrices),
+            channels: merged.as_ref().map_or(tables.channels(), MergedTables::channels),
             workspace: slot.workspace.address(),
             bases: slot.tiles[0].address(),
             results: slot.tiles[2].address(),
@@ -271,6 +294,7 @@ impl Residues {
             count,
             modulus_stride: u32::from(!shared_modulus),
             tables: u32::try_from(moduli_pairs).unwrap_or(u32::MAX),
+            merged: u32::from(merged.is_some()),
         };
         // SAFETY: the kernel takes this structure, reads the tiles of `count` items, the constants and the
         // exponents, keeps a table for each warp in the workspace, and writes the tiles of the results.

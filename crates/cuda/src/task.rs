@@ -3,7 +3,7 @@
 use crate::device::{Contents, Kernel};
 use crate::error::{Error, Result};
 use crate::kernels::{Call, Kernels};
-use crate::residues::SECRET_WINDOW;
+use crate::residues::SECRET_ENTRIES;
 
 /// One operation on all items of a job.
 #[derive(Debug, Clone, Copy)]
@@ -49,8 +49,7 @@ impl Task {
     pub(crate) fn residue_entries(&self) -> usize {
         match *self {
             Self::Power { masked: false, window, .. } => 1 << window,
-            // Two more, for what is chosen and for entries in the making.
-            Self::Power { masked: true, .. } => (1 << SECRET_WINDOW) + 2,
+            Self::Power { masked: true, .. } => SECRET_ENTRIES as usize,
             _ => 1,
         }
     }

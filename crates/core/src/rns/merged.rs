@@ -16,10 +16,12 @@ mod tests;
 
 use super::{Bases, Bounds, Matrix, ModulusConstants};
 use crate::limbs::bit_length;
+use zeroize::Zeroizing;
 
 /// The matrices of a pair of bases and a modulus, with bounds of their own.
 #[derive(Debug)]
 pub struct Merged {
+    roots: Zeroizing<Vec<u32>>,
     a_to_b: Matrix,
     b_to_a: Matrix,
     bounds: Bounds,
@@ -38,11 +40,18 @@ impl Merged {
             (root, channel.multiply(root, root) != channel.canonical(square))
         });
         let (roots, negative): (Vec<u32>, Vec<bool>) = roots.unzip();
+        let roots = Zeroizing::new(roots);
         let a_to_b = bases.a_to_b().with_columns_times(bases.b(), &roots);
         let b_to_a = bases.b_to_a().with_words_negated(bases.a(), &negative);
         let bounds = Bounds::new(bases.a(), bases.b(), &a_to_b, &b_to_a);
         let fits = bounds.holds() && bases.capacity_within(&bounds)? >= bit_length(modulus);
-        fits.then_some(Self { a_to_b, b_to_a, bounds })
+        fits.then_some(Self { roots, a_to_b, b_to_a, bounds })
+    }
+
+    /// `s_i`, canonical: the factor of table entries in B.
+    #[must_use]
+    pub fn roots(&self) -> &[u32] {
+        &self.roots
     }
 
     /// The first extension: words of A and the quotient to `s_i x` in B.

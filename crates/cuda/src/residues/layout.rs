@@ -1,10 +1,12 @@
 //! Sizes of the family's data, as `rns.cuh` and `rns_power.cuh` have them.
 
 use crate::variant::{MAX_SHARED_BYTES, words_for};
-use modmill_core::rns::Bases;
+use modmill_core::rns::{Bases, Bounds};
 
 /// Window of secret exponents, whose tables are read whole.
-pub(crate) const SECRET_WINDOW: u32 = 3;
+pub(crate) const SECRET_WINDOW: u32 = 4;
+/// Entries of a secret table and the copies of entries that digits chose: of two words of an exponent.
+pub(crate) const SECRET_ENTRIES: u32 = (1 << SECRET_WINDOW) + 2 * (32 / SECRET_WINDOW);
 
 /// Bytes of a group of four channels in a step of a matrix.
 const GROUP_BYTES: u32 = 512;
@@ -16,8 +18,6 @@ const MODULUS_SIDES: usize = 7;
 const ROW_BYTES: usize = 32 * 8;
 /// Bytes of a channel's constants.
 const CHANNEL_BYTES: u32 = 16;
-/// Rows of a secret table in shared memory, for each warp.
-const SCAN_DEPTH: u32 = 1;
 /// Groups of channels from which on matrices are streamed: those of 20 groups fill 200 KiB.
 const LEAST_STREAMED: u32 = 20;
 /// Groups of which two warpgroups have the registers.
@@ -90,6 +90,12 @@ impl ResidueLayout {
         blocks.chain(streamed)
     }
 
+    /// Whether its kernels are right for matrices with these bounds: quotient and folds are compiled into them.
+    pub(crate) fn serves(&self, bounds: &Bounds) -> bool {
+        let folds = !self.narrow_fold || u32::try_from(bounds.low_sum).is_ok();
+        folds && bounds.quotient.precision == self.quotient_shift
+    }
+
     pub(crate) fn words(&self) -> u32 {
         self.words
     }
@@ -145,10 +151,10 @@ impl ResidueLayout {
         (2 * self.matrix_bytes() > room).then(|| (room / self.stage_bytes()).clamp(1, MOST_STAGES))
     }
 
-    /// Shared memory beside the matrices: the channels and, for secrets, rows of tables and their barriers.
+    /// Shared memory beside the matrices: the channels and, for secrets, each warp's row of a table and its barrier.
     fn other_bytes(&self, secret: bool) -> u32 {
-        let rows = SCAN_DEPTH * ((2 * ROW_BYTES as u32) << SECRET_WINDOW) + SCAN_DEPTH * 16;
-        2 * self.channels * CHANNEL_BYTES + if secret { rows * self.block / 32 } else { 0 }
+        let row = ((ROW_BYTES as u32) << SECRET_WINDOW) + 16;
+        2 * self.channels * CHANNEL_BYTES + if secret { row * self.block / 32 } else { 0 }
     }
 
     /// Shared memory of a block.
@@ -165,7 +171,6 @@ impl ResidueLayout {
             ("CHUNKS_A", self.chunks[1]),
             ("QUOTIENT_SHIFT", self.quotient_shift),
             ("SECRET_WINDOW", SECRET_WINDOW),
-            ("SCAN_DEPTH", SCAN_DEPTH),
             ("NARROW_FOLD", self.narrow_fold.into()),
             ("STREAMED", self.stages().is_some().into()),
             ("STAGES", self.stages().unwrap_or(0)),

@@ -3,7 +3,8 @@
 use super::layout::ResidueLayout;
 use crate::device::{Buffer, Contents, Device};
 use crate::error::Result;
-use modmill_core::rns::{Bases, Channel, Matrix, bases::powers_of_words};
+use modmill_core::rns::{Bases, Channel, Matrix, Merged, ModulusConstants, bases::powers_of_words};
+use zeroize::Zeroizing;
 
 /// Bits of a digit of [`radix_square`], `STEP_BITS` of `constants.cuh`.
 const STEP_BITS: usize = 28;
@@ -17,17 +18,11 @@ pub(super) struct Tables {
 
 impl Tables {
     pub(super) fn new(device: &Device, layout: &ResidueLayout, bases: &Bases, words: usize) -> Result<Self> {
-        let mut all = matrix_words(layout, bases.a_to_b(), 0);
-        all.extend(matrix_words(layout, bases.b_to_a(), 1));
-        let mut starts = [0; 4];
-        let parts = [channels(bases), conversions(bases), powers(bases), cofactors(bases, words)];
-        for (start, part) in starts.iter_mut().zip(parts) {
-            // Structures are aligned to 16 bytes.
-            all.resize(all.len().next_multiple_of(4), 0);
-            *start = all.len();
-            all.extend(part);
-        }
-        Ok(Self { buffer: upload(device, &all)?, starts })
+        let matrices = [bases.a_to_b(), bases.b_to_a()];
+        let parts =
+            [channels(bases, matrices[0]), conversions(bases), powers(bases), cofactors(bases, words)];
+        let (all, starts) = join(matrix_words(layout, matrices), parts);
+        Ok(Self { buffer: upload(device, &all, Contents::Public)?, starts })
     }
 
     pub(super) fn buffer(&self) -> &Buffer {
@@ -59,22 +54,84 @@ impl Tables {
     }
 }
 
-/// Words that are public, on the device.
-pub(super) fn upload(device: &Device, words: &[u32]) -> Result<Buffer> {
+/// Matrices with a modulus in them, and what goes with them.
+pub(crate) struct MergedTables {
+    buffer: Buffer,
+    /// Where channels and roots begin, in words.
+    starts: [usize; 2],
+}
+
+impl MergedTables {
+    /// `None` if the modulus has a factor in common with base B, or does not leave the matrices the ranges that
+    /// kernels of this layout are made for.
+    pub(super) fn new(
+        device: &Device,
+        layout: &ResidueLayout,
+        bases: &Bases,
+        modulus: &[u64],
+    ) -> Result<Option<Self>> {
+        let merged = ModulusConstants::new(bases, modulus)
+            .and_then(|constants| Merged::new(bases, modulus, &constants))
+            .filter(|merged| layout.serves(merged.bounds()));
+        let Some(merged) = merged else { return Ok(None) };
+        let matrices = [merged.a_to_b(), merged.b_to_a()];
+        let form = |(channel, &root): (&Channel, &u32)| channel.multiply(root, channel.radix);
+        let roots = bases.b().iter().zip(merged.roots()).map(form).collect();
+        let (all, starts) = join(matrix_words(layout, matrices), [channels(bases, matrices[0]), roots]);
+        let all = Zeroizing::new(all);
+        Ok(Some(Self { buffer: upload(device, &all, Contents::Secret)?, starts }))
+    }
+
+    pub(super) fn buffer(&self) -> &Buffer {
+        &self.buffer
+    }
+
+    pub(super) fn matrices(&self) -> u64 {
+        self.buffer.address()
+    }
+
+    pub(super) fn channels(&self) -> u64 {
+        self.buffer.address() + 4 * self.starts[0] as u64
+    }
+
+    pub(super) fn roots(&self) -> u64 {
+        self.buffer.address() + 4 * self.starts[1] as u64
+    }
+}
+
+/// Parts one after the other, and where they begin; structures are aligned to 16 bytes.
+fn join<const N: usize>(mut all: Vec<u32>, parts: [Vec<u32>; N]) -> (Vec<u32>, [usize; N]) {
+    let starts = parts.map(|part| {
+        all.resize(all.len().next_multiple_of(4), 0);
+        let start = all.len();
+        all.extend(part);
+        start
+    });
+    (all, starts)
+}
+
+/// Words on the device.
+pub(super) fn upload(device: &Device, words: &[u32], contents: Contents) -> Result<Buffer> {
     let bytes = 4 * words.len().max(1);
-    let mut staging = device.host_buffer(bytes.next_multiple_of(8), Contents::Public)?;
+    let mut staging = device.host_buffer(bytes.next_multiple_of(8), contents)?;
     staging.words_mut()[..words.len()].copy_from_slice(words);
-    let buffer = device.buffer(bytes, Contents::Public)?;
+    let buffer = device.buffer(bytes, contents)?;
     let stream = device.stream()?;
     stream.copy_in(&staging, 0..bytes, &buffer, 0)?;
     stream.synchronize()?;
     Ok(buffer)
 }
 
+/// The matrices to base B and to base A.
+fn matrix_words(layout: &ResidueLayout, matrices: [&Matrix; 2]) -> Vec<u32> {
+    let both = matrices.into_iter().enumerate();
+    both.flat_map(|(base, matrix)| words_of(layout, matrix, base)).collect()
+}
+
 /// A matrix as the tensor cores read it: chunk by chunk, in a chunk step by step, in a step two blocks of
 /// eight columns for every group, in a block two cores of 8 columns by 16 rows. Columns of a group stand in
 /// the order of digit pairs, lanes and digits.
-fn matrix_words(layout: &ResidueLayout, matrix: &Matrix, base: usize) -> Vec<u32> {
+fn words_of(layout: &ResidueLayout, matrix: &Matrix, base: usize) -> Vec<u32> {
     let mut bytes = vec![0u8; layout.matrix_bytes() as usize];
     // The quotient has a place where the last step has room.
     let with_quotient = matrix.has_quotient() && layout.groups() % 2 == 1;
@@ -96,8 +153,8 @@ fn matrix_words(layout: &ResidueLayout, matrix: &Matrix, base: usize) -> Vec<u32
     bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect()
 }
 
-/// `Channel` of `rns.cuh`, for base A and then for base B.
-fn channels(bases: &Bases) -> Vec<u32> {
+/// `Channel` of `rns.cuh`, for base A and then for base B, where it has the quotient's row of the first matrix.
+fn channels(bases: &Bases, a_to_b: &Matrix) -> Vec<u32> {
     let factors = bases.quotient().weights.iter().zip(bases.combine());
     let a = bases
         .a()
@@ -105,9 +162,10 @@ fn channels(bases: &Bases) -> Vec<u32> {
         .zip(factors)
         .flat_map(|(channel, (&weight, &factor))| [channel.p, weight, factor, (channel.p >> 16) + 1]);
     let quotient = bases.channels();
-    let b = bases.b().iter().enumerate().flat_map(|(place, channel)| {
-        [channel.p, bases.a_to_b().entry(quotient, 0, place), 0, (channel.p >> 16) + 1]
-    });
+    let b =
+        bases.b().iter().enumerate().flat_map(|(place, channel)| {
+            [channel.p, a_to_b.entry(quotient, 0, place), 0, (channel.p >> 16) + 1]
+        });
     a.chain(b).collect()
 }
 
@@ -192,4 +250,28 @@ pub(super) fn radix_square(product: &[u32], limbs: usize) -> (Vec<u32>, Vec<u32>
         count = STEP_BITS;
     }
     (leading.collect(), digits, first_bits as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::variant::Variant;
+    use modmill_core::Family;
+
+    /// Every length that is measured has its modulus merged, and one with a prime of the radix has not.
+    #[test]
+    fn usual_moduli_are_merged() {
+        let device = Device::emulator();
+        for bits in [512, 1024, 1536, 2048, 3072, 4096] {
+            for variant in Variant::candidates(Family::Rns, bits) {
+                let (layout, bases) = variant.residues().unwrap();
+                let mut modulus = vec![0x9e37_79b9_7f4a_7c15; bits / 64];
+                modulus[bits / 64 - 1] |= 1 << 63;
+                assert!(MergedTables::new(&device, &layout, &bases, &modulus).unwrap().is_some());
+                let mut prime = vec![0; bits / 64];
+                prime[0] = u64::from(bases.b()[3].p);
+                assert!(MergedTables::new(&device, &layout, &bases, &prime).unwrap().is_none());
+            }
+        }
+    }
 }

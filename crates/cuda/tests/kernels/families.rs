@@ -138,6 +138,23 @@ fn residues_of_long_numbers() {
     }
 }
 
+/// A modulus that a whole wave of items shares is merged into the matrices: even and odd numbers of groups.
+#[test]
+fn one_modulus_in_the_matrices() {
+    for bits in [200, 256, 512] {
+        let variant = variant(Family::Rns, 2, 11, bits);
+        let Some(cuda) = held_to(devices(), variant) else { return };
+        let batch = cuda.wave(variant).unwrap() + 5;
+        let items = Items::hard(bits, bits, 37, 23, &mut Rng::new(bits as u64));
+        let order: Vec<usize> = (0..batch).map(|place| place % 23).collect();
+        let shared = Shared { n: true, ..Shared::default() };
+        for first in [0, 1, 5, 9, 13] {
+            items.rotated(first).check_order(&cuda, variant, Pow, shared, &order);
+        }
+        items.check_order(&cuda, variant, PowVartime, shared, &order);
+    }
+}
+
 /// Residues are Montgomery's by the product of a base's primes: moduli that these divide are computed
 /// otherwise, and the others of the batch are not disturbed.
 #[test]
