@@ -41,6 +41,11 @@ pub(crate) struct BackendOption {
 }
 
 impl BackendOption {
+    /// Whether GPUs are asked for.
+    pub(crate) fn is_cuda(&self) -> bool {
+        self.backend.0 == Some(Backend::Cuda)
+    }
+
     /// Settings of an engine here, on so many threads; 0 means all cores.
     pub(crate) fn builder(&self, threads: usize) -> EngineBuilder {
         // What the environment says is the option's value where none is given.

@@ -2,7 +2,8 @@
 // code with one thread per number, the same for every family.
 //
 // Everything is one step, t <- (t 2^b + d) mod N with b <= 28: a quotient estimated in floating point
-// from the top three words, one multiply-subtract, two masked corrections.
+// from the top words and one multiply-subtract. What it leaves is below 3N, and two masked corrections at the end
+// bring it below N.
 #pragma once
 
 // What the host hands to the kernels of this file.
@@ -25,22 +26,26 @@ enum { STEP_BITS = 28 };
 
 // t modulo N, and N's leading words as a number.
 struct Remainder {
-    u32 t[WORDS + 1];
+    u32 t[WORDS + 1]; // below 3 N; `settle` brings it below N
     u32 n[WORDS];
     u32 top; // index of the highest word that a modulus may use
     double reciprocal; // of the leading words of N; numbers to reduce may be secret, and a division branches
     double unit; // weight of a unit of the inserted digit against the leading words
 
-    // Words top - 2 .. top as one number; the index is the same for all threads.
-    DEVICE double leading(const u32* words) const {
+    // Words top - 2 .. top + 1 as one number, of `count` words; the index is the same for all threads.
+    DEVICE double leading(const u32* words, int count) const {
         double sum = 0;
-FOR_WORDS
-        for (int i = 0; i < WORDS; i++) {
-            double word = words[i];
-            if (i == (int)top) sum += word * 18446744073709551616.0;
-            if (i + 1 == (int)top) sum += word * 4294967296.0;
-            if (i + 2 == (int)top) sum += word;
+#if WORDS <= 32
+#pragma unroll
+        for (int i = 0; i < count; i++) {
+            if (i == (int)top + 1) sum += words[i] * 79228162514264337593543950336.0;
+            if (i == (int)top) sum += words[i] * 18446744073709551616.0;
+            if (i + 1 == (int)top) sum += words[i] * 4294967296.0;
+            if (i + 2 == (int)top) sum += words[i];
         }
+#else
+        for (int i = smaller(top + 2, count); i-- > (int)top - 2;) sum = sum * 4294967296.0 + words[i];
+#endif
         return sum;
     }
 
@@ -48,27 +53,26 @@ FOR_WORDS
         top = 2 * limbs - 1;
 FOR_WORDS
         for (int i = 0; i < WORDS; i++) n[i] = i < (int)length ? modulus[i] : 0;
-        reciprocal = 1 / leading(n);
+        reciprocal = 1 / leading(n, WORDS);
         // 2^(-32 (top - 2)), which vanishes for long moduli, where a digit cannot move the quotient.
         unit = top <= 17 ? double_of((u64)(1023 - 32 * ((int)top - 2)) << 52) : 0;
     }
 
     // Bound: N has a word at top or top - 1, so its leading words are at least 2^32 (or all of N, when
-    // it is one limb). Cutting off what follows moves the quotient, below 2^28, by less than 1/8 either
-    // way, and rounding by less than 2^-20: the estimate less one leaves a remainder below 3N.
+    // it is one limb). Cutting off what follows moves the quotient, below 3 2^28, by less than a quarter up or a
+    // sixteenth down, and rounding by less than 2^-20: the estimate less one leaves a remainder above zero and
+    // below 3N.
     DEVICE void step(u32 bits, u32 digit) {
-        subtract((leading(t) * (double)(1u << bits) + digit * unit) * reciprocal, bits, digit);
+        subtract((leading(t, WORDS + 1) * (double)(1u << bits) + digit * unit) * reciprocal, bits, digit);
     }
 
     // t mod N, for t below 2^28 N, whose highest word may be the one above N's.
     DEVICE void bring_below() {
-        double above = 0;
-FOR_WORDS
-        for (int i = 1; i <= WORDS; i++) above = i == (int)top + 1 ? t[i] : above;
-        subtract((leading(t) + above * 79228162514264337593543950336.0) * reciprocal, 0, 0);
+        step(0, 0);
+        settle();
     }
 
-    // t <- t 2^bits + digit - N times the estimated quotient less one, and what remains of it.
+    // t <- t 2^bits + digit - N times the estimated quotient less one.
     DEVICE void subtract(double estimate, u32 bits, u32 digit) {
         u32 quotient = (u32)estimate;
         quotient -= quotient != 0;
@@ -86,6 +90,10 @@ FOR_WORDS
             borrow = (u32)(difference >> 63);
             product >>= 32;
         }
+    }
+
+    // t below N.
+    DEVICE void settle() {
         correct();
         correct();
     }
@@ -114,7 +122,8 @@ FOR_WORDS
         step(bits, 0);
     }
 
-    DEVICE void write(u32* row) const {
+    DEVICE void write(u32* row) {
+        settle();
 FOR_WORDS
         for (int i = 0; i < WORDS; i++) row[i] = t[i];
     }

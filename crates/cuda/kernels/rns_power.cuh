@@ -322,7 +322,8 @@ KERNEL(residue_multiply, ResidueCall) {
             if (step < 2) x.load((step == 0 ? call.seconds : call.bases) + (u64)tile * SIDE_PAIRS + lane);
             u32 place = x.modulus + (step == 0 ? SQUARE_B : RADIX_ENTRY) * SIDE_PAIRS;
             u32 from[2] = {step == 2 ? entry : place, 0};
-            x.product(false, from, step == 0, entry);
+            // Never a square; a compiler that knows it keeps too much in registers, and matrix products wait.
+            x.product(call.exponent_bits > 0, from, step == 0, entry);
         }
         x.store(call.results + (u64)tile * SIDE_PAIRS + lane);
     }

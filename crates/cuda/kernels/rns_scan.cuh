@@ -12,6 +12,7 @@ enum { SCAN_ENTRIES = 1 << SECRET_WINDOW, SCAN_DIGITS = 32 / SECRET_WINDOW };
 // Words of a row: an entry's are those of 32 lanes for the first number, then for the second, so that the
 // distance from entry to entry is a multiple of the 32 banks.
 enum { BANKS = 32, SCAN_STEP = 2 * BANKS, SCAN_WORDS = SCAN_ENTRIES * SCAN_STEP };
+static_assert(SCAN_STEP % BANKS == 0, "a lane's bank must not depend on the digit");
 
 // Looks the digits up that are in a word of each of the two numbers' exponents.
 struct Scan {

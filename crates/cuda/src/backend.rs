@@ -172,10 +172,15 @@ impl Cuda {
                 if layout.threads == 1 { "" } else { "s" }
             )
         };
-        let others: Vec<String> = choices[1..]
-            .iter()
-            .map(|choice| format!("{} {:.1} x the time", describe(choice), choice.seconds / best.seconds))
-            .collect();
+        // The best way of every other family.
+        let mut named = vec![best.variant.family];
+        let mut others = Vec::new();
+        for choice in &choices[1..] {
+            if !named.contains(&choice.variant.family) {
+                named.push(choice.variant.family);
+                others.push(format!("{} {:.1} x the time", describe(choice), choice.seconds / best.seconds));
+            }
+        }
         let reason = if best.seconds.is_finite() {
             let others = if others.is_empty() { "nothing else was measured" } else { &others.join(", ") };
             let (seconds, device) = (best.seconds * 1e3, &self.table.device);

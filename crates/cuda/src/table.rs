@@ -63,6 +63,9 @@ pub struct Choice {
 /// The longest window worth its table where only the entries needed are read.
 const MAX_DIRECT_WINDOW: u32 = 6;
 
+/// The part of a power with an exponent of full length that goes to residues and back; any operation has it.
+const RESIDUE_CONVERSIONS: f64 = 0.03;
+
 /// Handing a batch to a device and getting it back.
 const OVERHEAD_SECONDS: f64 = 150e-6;
 
@@ -97,7 +100,7 @@ impl Table {
 
 impl Timing {
     pub(crate) fn choice(&self, op: Op, bits: usize, count: usize, exponent_bits: usize) -> Option<Choice> {
-        let variant = Variant::new(self.family, bits, self.layout)?;
+        let variant = Variant::nearest(self.family, bits, self.layout, self.bits)?;
         let waves = count as f64 / self.wave as f64;
         let part = waves.fract();
         let rest = if part > 0.0 {
@@ -111,6 +114,7 @@ impl Timing {
             Op::Pow | Op::PowVartime => exponent_bits as f64 / self.bits as f64,
             _ => 8.0 / (1.25 * self.bits as f64),
         };
+        let products = products + if self.family == Family::Rns { RESIDUE_CONVERSIONS } else { 0.0 };
         let (reads, longest) = match op {
             Op::PowVartime => (self.direct_seconds / self.wave_seconds, MAX_DIRECT_WINDOW),
             _ => (1.0, self.window),
@@ -145,6 +149,28 @@ mod tests {
             for count in [1, 1000, 1_000_000] {
                 assert!(!table.choices(Op::Pow, bits, count, bits).is_empty(), "{bits} bits");
             }
+        }
+    }
+
+    /// To residues and back takes longer than a few products.
+    #[test]
+    fn residues_are_for_long_exponents() {
+        let table = Table::shipped();
+        for bits in [1024, 2048, 4096] {
+            for (op, exponent_bits) in [(Op::PowVartime, 17), (Op::MulMod, 0), (Op::SquareMod, 0)] {
+                let choice = table.choices(op, bits, 1_000_000, exponent_bits)[0];
+                assert_ne!(choice.variant.family, Family::Rns, "{op} at {bits} bits");
+            }
+        }
+    }
+
+    /// Residues are the fastest from 1024 bits on, also between the lengths that were measured.
+    #[test]
+    fn residues_serve_every_length() {
+        let table = Table::shipped();
+        for bits in (1024..=4096).step_by(32) {
+            let choice = table.choices(Op::Pow, bits, 1_000_000, bits)[0];
+            assert_eq!(choice.variant.family, Family::Rns, "{bits} bits");
         }
     }
 

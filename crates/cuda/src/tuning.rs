@@ -62,8 +62,9 @@ impl Table {
         Ok(format!("{{\"device\": {device}, \"timings\": [\n{}\n]}}\n", timings?.join(",\n")))
     }
 
-    /// Keeps of each size the way with the highest throughput, and those that are clearly faster than
-    /// all that are kept already for some size of batch.
+    /// Keeps of each size and family the way with the highest throughput, and those that are clearly faster than
+    /// all of the family that are kept already for some size of batch. Families that never win are kept for who
+    /// asks for them, and so that plans can say by how much they lose.
     pub fn keep_winners(&mut self) {
         const CLEARLY: f64 = 1.02;
         // Steps of a tenth, from one number to more than any device holds.
@@ -77,7 +78,8 @@ impl Table {
         let mut kept: Vec<Timing> = Vec::new();
         for timing in &self.timings {
             let wins = |op, count| {
-                let rivals = kept.iter().filter(|rival| rival.bits == timing.bits);
+                let same = |rival: &&Timing| rival.bits == timing.bits && rival.family == timing.family;
+                let rivals = kept.iter().filter(same);
                 let mut rivals = rivals.map(|rival| seconds(rival, op, count));
                 rivals.all(|rival| CLEARLY * seconds(timing, op, count) < rival)
             };
@@ -129,9 +131,11 @@ mod tests {
         let most = timing(1, 50_000, 0.02, 0.008);
         let soonest = timing(8, 20_000, 0.011, 0.002);
         let never = timing(4, 30_000, 0.03, 0.009);
-        let mut table = Table { device: "any".to_owned(), timings: vec![most, never, soonest] };
+        let another_family = Timing { family: Family::Wide, ..never };
+        let timings = vec![most, never, another_family, soonest];
+        let mut table = Table { device: "any".to_owned(), timings };
         table.keep_winners();
-        assert_eq!(table.timings, [most, soonest]);
+        assert_eq!(table.timings, [most, soonest, another_family]);
     }
 
     #[test]

@@ -69,6 +69,17 @@ impl Variant {
         variant.exists().then_some(variant)
     }
 
+    /// The variant for moduli of some bits that a layout measured at other ones says most of. Residues are cut up
+    /// anew for every length.
+    pub(crate) fn nearest(family: Family, bits: usize, layout: Layout, measured_bits: usize) -> Option<Self> {
+        if family != Family::Rns || words_for(bits) == words_for(measured_bits) {
+            return Self::new(family, bits, layout);
+        }
+        let candidates = Self::candidates(family, bits);
+        let same_block = candidates.iter().find(|variant| variant.layout.block == layout.block);
+        same_block.or(candidates.last()).copied()
+    }
+
     /// Every layout worth measuring for a family and a length.
     #[must_use]
     pub fn candidates(family: Family, bits: usize) -> Vec<Self> {

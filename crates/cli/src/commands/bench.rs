@@ -81,8 +81,8 @@ pub(crate) struct Bench {
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     batch: Vec<u32>,
-    /// Threads, ours and the peers'; 0 means all cores
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "1")]
+    /// Threads, ours and the peers'; 0 means all cores [default: 1, with --backend cuda all cores]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
     #[arg(value_parser = clap::value_parser!(u16).range(..=4096))]
     threads: Vec<u16>,
     /// Seconds for each measured path or peer at each point
@@ -206,13 +206,22 @@ impl Bench {
         }
     }
 
+    /// What feeds a GPU are all cores.
+    fn threads(&self) -> Vec<u16> {
+        match self.threads.is_empty() {
+            true => vec![u16::from(!self.backend.is_cuda())],
+            false => self.threads.clone(),
+        }
+    }
+
     fn records(&self, peers: &[Box<dyn Peer>]) -> Result<Vec<Record>, Failure> {
         let batches = self.batch.len().max(1);
-        let points = self.ops.len() * self.bits.len() * batches * self.threads.len();
+        let threads = self.threads();
+        let points = self.ops.len() * self.bits.len() * batches * threads.len();
         let bar = Bar::new(Some(points as u64), self.quiet, "points");
         let cpu = Engine::builder().backend(Backend::Cpu).build()?;
         let mut records = Vec::new();
-        for &threads in &self.threads {
+        for threads in threads {
             let engines = Engines::new(&self.algorithm, &self.backend.builder(threads.into()))?;
             let chain = self.ops.iter().find(|measurand| matches!(measurand, Measurand::Chain(_)));
             if let (Some(chain), Some(why)) = (chain, engines.without_gpu()) {

@@ -17,9 +17,9 @@ Measures this machine's GPU and writes the table that engines choose by.
 
 How numbers are best spread over a GPU's threads depends on the GPU, on their length and on how many
 there are. For each length every algorithm is measured in every layout worth it, with the GPU full and
-with a single warp on every multiprocessor; answers are checked against the CPU. Ways that are the
-fastest for some size of batch are kept, the others dropped. Lengths in between are computed like their
-neighbours.
+with a single warp on every multiprocessor; answers are checked against the CPU. Of each algorithm the
+ways that are the fastest for some size of batch are kept, the others dropped. Lengths in between are
+computed like their neighbours.
 
 The table is written where engines on this machine look for it: the file that MODMILL_TUNE names, or
 tune-<GPU>.json in the folder of the cache. What it says of other lengths stays. Without it engines use
@@ -147,7 +147,7 @@ fn to_json(device: &str, found: &Findings, table: &Table) -> Value {
     })
 }
 
-/// What was kept, and the best that each other algorithm did.
+/// What was kept.
 fn to_text(device: &str, found: &Findings, table: &Table, out: &Path) -> String {
     let mut text = plain();
     text.set_header([
@@ -162,19 +162,11 @@ fn to_text(device: &str, found: &Findings, table: &Table, out: &Path) -> String 
         "powers/s",
         "alone ms",
     ]);
-    let is_best = |timing: &Timing| {
-        let same = |other: &&Timing| (other.bits, other.family) == (timing.bits, timing.family);
-        found.timings.iter().filter(same).all(|other| rate(other) <= rate(timing))
-    };
-    for timing in &found.timings {
-        let kept = table.timings.contains(timing);
-        if !kept && !is_best(timing) {
-            continue;
-        }
+    for timing in found.timings.iter().filter(|timing| table.timings.contains(timing)) {
         let Layout { threads, block, resident, tile } = timing.layout;
         text.add_row([
             right(timing.bits),
-            format!("{}{}", timing.family, if kept { " *" } else { "" }).into(),
+            timing.family.name().into(),
             right(threads),
             right(block),
             right(resident),
@@ -185,7 +177,7 @@ fn to_text(device: &str, found: &Findings, table: &Table, out: &Path) -> String 
             right(number(1e3 * timing.alone_seconds)),
         ]);
     }
-    let mut text = format!("{device}\n{}\n* kept, in {}\n", text.trim_fmt(), out.display());
+    let mut text = format!("{device}\n{}\nkept in {}\n", text.trim_fmt(), out.display());
     if let Some((variant, why)) = found.failed.first() {
         let (family, bits, threads) = (variant.family, 32 * variant.words, variant.layout.threads);
         text += &format!(

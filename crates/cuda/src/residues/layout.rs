@@ -59,17 +59,21 @@ impl ResidueLayout {
 
     /// Blocks and chunks worth measuring for numbers of some bits: for each number of warpgroups the fewest
     /// chunks whose sums, factors and residues fit the registers, and one to base A less, which spills a
-    /// little and waits less. Streamed matrices leave room for two warpgroups, and small chunks for more stages.
+    /// little and waits less. Streamed matrices leave room for two warpgroups, and few long chunks are the best.
     pub(crate) fn candidates(bits: usize) -> impl Iterator<Item = (u32, u32)> {
         let channels =
             Bases::for_bits(32 * words_for(bits) as usize).map_or(0, |bases| bases.channels() as u32);
         let groups = channels / 4;
-        // Those of (5, 7) chunks would have their products one after the other at 35 groups.
-        let streamed = (LEAST_STREAMED..=MOST_GROUPS).contains(&groups).then(|| match groups {
-            ..=26 => (256, 10 * groups.div_ceil(7) + groups.div_ceil(6).max(5)),
-            27..=34 => (256, 10 * groups.div_ceil(7) + groups.div_ceil(5)),
-            _ => (256, 68),
-        });
+        let streamed = match groups {
+            LEAST_STREAMED..=23 => vec![33],
+            // Here the compiler would have their products one after the other.
+            24..=25 => vec![45],
+            26 => vec![33],
+            27..=34 => vec![10 * groups.div_ceil(7) + groups.div_ceil(5)],
+            // Those of (5, 7) chunks would be one after the other, too.
+            MOST_GROUPS => vec![68],
+            _ => vec![],
+        };
         let resident = move |_: &u32| (1..LEAST_STREAMED).contains(&groups);
         let blocks = [512, 384, 256].into_iter().filter(resident).flat_map(move |block: u32| {
             let registers = (65536 / block).min(255);
@@ -87,7 +91,7 @@ impl ResidueLayout {
             let pairs = b.zip(a).into_iter().flat_map(|(b, a)| [(b, a), (b, a - 1)]);
             pairs.filter(|&(_, a)| a > 0).map(move |(b, a)| (block, 10 * b + a))
         });
-        blocks.chain(streamed)
+        blocks.chain(streamed.into_iter().map(|tile| (256, tile)))
     }
 
     /// Whether its kernels are right for matrices with these bounds: quotient and folds are compiled into them.
