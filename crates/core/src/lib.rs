@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 pub mod batch;
+pub mod blocks;
 pub mod error;
 pub mod hex;
 #[cfg(any(feature = "num-bigint", feature = "crypto-bigint"))]
@@ -22,6 +23,7 @@ pub mod transform;
 pub mod window;
 
 pub use batch::{Batch, BatchView};
+pub use blocks::{Blocks, CrtJob, CrtKey, PerItem, PublicJob};
 pub use error::{Error, ItemError, ItemErrorKind, Partial};
 pub use job::Job;
 pub use modulus::Modulus;

@@ -4,19 +4,11 @@
 // beyond the end of the batch repeat its last item and store nothing.
 #pragma once
 
+#include "items.cuh"
+
 // Code size decides as much as the count of instructions: a product is thousands of them, unrolled. So
 // every operation is a loop of one shape, some squarings and then a product, and the compiler sees one
 // square and one product in each kernel.
-
-struct Items {
-    u32 group, groups, count;
-    DEVICE Items(u32 count)
-        : group((blockIdx.x * BLOCK + threadIdx.x) / THREADS), groups(gridDim.x * BLOCK / THREADS), count(count) {}
-    // Rounds that every group makes, so that warps stay together.
-    DEVICE u32 rounds() const { return (count + groups - 1) / groups; }
-    DEVICE u32 item(u32 round) const { return smaller(round * groups + group, count - 1); }
-    DEVICE bool stores(u32 round) const { return round * groups + group < count; }
-};
 
 // All threads of a warp come here; a length of 0 stores nothing.
 DEVICE void store(Field& field, const Call& call, const Items& items, u32 round) {

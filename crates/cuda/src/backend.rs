@@ -33,13 +33,13 @@ pub struct Cuda {
     warnings: Vec<String>,
 }
 
-struct Station {
-    device: Device,
+pub(crate) struct Station {
+    pub(crate) device: Device,
     kernels: Mutex<HashMap<Variant, Kernels>>,
 }
 
 impl Station {
-    fn kernels(&self, variant: Variant) -> Result<Kernels> {
+    pub(crate) fn kernels(&self, variant: Variant) -> Result<Kernels> {
         let known = self.kernels.lock().unwrap_or_else(PoisonError::into_inner).get(&variant).cloned();
         if let Some(kernels) = known {
             return Ok(kernels);
@@ -101,6 +101,14 @@ impl Cuda {
         self.stations.iter().map(|station| &station.device)
     }
 
+    pub(crate) fn stations(&self) -> impl Iterator<Item = &Station> {
+        self.stations.iter()
+    }
+
+    pub(crate) fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
     /// What it chooses by.
     #[must_use]
     pub fn table(&self) -> &Table {
@@ -139,7 +147,7 @@ impl Cuda {
         choices.into_iter().next()
     }
 
-    fn choices(&self, op: Op, bits: usize, count: usize, exponent_bits: usize) -> Vec<Choice> {
+    pub(crate) fn choices(&self, op: Op, bits: usize, count: usize, exponent_bits: usize) -> Vec<Choice> {
         let mut choices = self.table.choices(op, bits, count, exponent_bits);
         if let Some(family) = self.settings.family {
             choices.retain(|choice| choice.variant.family == family);

@@ -18,6 +18,7 @@ mod library;
 mod memo;
 mod pipeline;
 mod residues;
+mod rsa;
 pub mod sources;
 mod table;
 mod task;
@@ -32,6 +33,7 @@ pub use device::{
 };
 pub use emulator::Faults;
 pub use error::{Error, Result};
+pub use rsa::{Fault, Stage};
 pub use sources::Source;
 pub use table::{Choice, Table, Timing, direct_window};
 pub use variant::{Layout, MAX_WORDS, Variant, words_for};

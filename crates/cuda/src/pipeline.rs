@@ -75,14 +75,8 @@ impl Source<'_> {
     }
 
     fn gather(&self, items: &[usize], rows: &mut [u64]) {
-        let width = self.width.max(1);
-        let items = if self.is_shared() { &items[..1] } else { items };
-        rows.par_chunks_mut(width).zip(items).with_min_len(LEAST / width + 1).for_each(|(row, &item)| {
-            let number = self.origin.get(item);
-            let common = number.len().min(width);
-            row[..common].copy_from_slice(&number[..common]);
-            row[common..].fill(0);
-        });
+        let rows = &mut rows[..self.limbs(items.len())];
+        copy_rows(rows, self.width, |row| self.origin.get(items[row]));
     }
 
     /// Where the numbers are once they are on the device.
@@ -96,19 +90,31 @@ impl Source<'_> {
 /// Limbs that one thread moves at least.
 const LEAST: usize = 1 << 15;
 
+/// Fills rows of `width` limbs with numbers, on all threads.
+pub(crate) fn copy_rows<'a>(rows: &mut [u64], width: usize, number: impl Fn(usize) -> &'a [u64] + Sync) {
+    let width = width.max(1);
+    let rows = rows.par_chunks_mut(width).enumerate().with_min_len(LEAST / width + 1);
+    rows.for_each(|(index, row)| {
+        let number = number(index);
+        let common = number.len().min(width);
+        row[..common].copy_from_slice(&number[..common]);
+        row[common..].fill(0);
+    });
+}
+
 /// 32-bit words of some limbs.
 fn words(limbs: usize) -> u32 {
     u32::try_from(2 * limbs).unwrap_or(u32::MAX)
 }
 
 /// Memory of the host for copies, cleared by all threads when it has held secrets.
-struct Staging {
-    buffer: HostBuffer,
+pub(crate) struct Staging {
+    pub(crate) buffer: HostBuffer,
     contents: Contents,
 }
 
 impl Staging {
-    fn new(device: &Device, limbs: usize, contents: Contents) -> Result<Self> {
+    pub(crate) fn new(device: &Device, limbs: usize, contents: Contents) -> Result<Self> {
         Ok(Self { buffer: device.host_buffer(8 * limbs.max(1), Contents::Public)?, contents })
     }
 

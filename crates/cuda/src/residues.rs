@@ -21,20 +21,20 @@ use tables::{MergedTables, Tables, radix_square};
 /// `ResidueCall` of `rns_power.cuh`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
-struct PowerCall {
-    matrices: u64,
-    channels: u64,
-    workspace: u64,
-    bases: u64,
-    results: u64,
-    seconds: u64,
-    exponents: Numbers,
-    exponent_bits: u32,
-    window: u32,
-    count: u32,
-    modulus_stride: u32,
-    tables: u32,
-    merged: u32,
+pub(crate) struct PowerCall {
+    pub(crate) matrices: u64,
+    pub(crate) channels: u64,
+    pub(crate) workspace: u64,
+    pub(crate) bases: u64,
+    pub(crate) results: u64,
+    pub(crate) seconds: u64,
+    pub(crate) exponents: Numbers,
+    pub(crate) exponent_bits: u32,
+    pub(crate) window: u32,
+    pub(crate) count: u32,
+    pub(crate) modulus_stride: u32,
+    pub(crate) tables: u32,
+    pub(crate) merged: u32,
 }
 
 /// `ConversionCall` of `rns_convert.cuh`.
@@ -130,6 +130,25 @@ pub(crate) struct Request<'a> {
     pub(crate) inputs: &'a [&'a Buffer],
 }
 
+/// Where [`Residues::set_up`] writes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ModuliPlace {
+    /// B^2 modulo every modulus.
+    pub(crate) radix: u64,
+    /// Tiles.
+    pub(crate) tiles: u64,
+    /// A word for each modulus, set where it has a factor in common with base B.
+    pub(crate) flags: u64,
+}
+
+/// Rows of words on the device.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rows {
+    pub(crate) address: u64,
+    /// Words of a row.
+    pub(crate) words: u32,
+}
+
 /// What a job's moduli have in common, on the device.
 pub(crate) struct JobConstants {
     /// B^2 for moduli of some limbs.
@@ -201,8 +220,8 @@ impl Residues {
         let contents = task.contents();
         let layout = &self.layout;
         let moduli = if shared_modulus { layout.tile_items() } else { size };
-        let tables = layout.entry_bytes() * task.residue_entries() * threads.div_ceil(32);
-        let side = || device.buffer(layout.side_bytes() * size.div_ceil(layout.tile_items()), contents);
+        let tables = self.tables_bytes(task, threads);
+        let side = || device.buffer(self.side_bytes(size), contents);
         Ok(ResidueSlot {
             radix: device.buffer(4 * words as usize * moduli, contents)?,
             workspace: device.buffer(self.moduli_bytes(moduli) + tables, contents)?,
@@ -211,7 +230,18 @@ impl Residues {
         })
     }
 
-    fn moduli_bytes(&self, moduli: usize) -> usize {
+    /// Bytes of the tables that so many threads keep.
+    pub(crate) fn tables_bytes(&self, task: Task, threads: usize) -> usize {
+        self.layout.entry_bytes() * task.residue_entries() * threads.div_ceil(32)
+    }
+
+    /// Bytes of the tiles of numbers.
+    pub(crate) fn side_bytes(&self, count: usize) -> usize {
+        self.layout.side_bytes() * count.div_ceil(self.layout.tile_items())
+    }
+
+    /// Bytes of the tiles of moduli.
+    pub(crate) fn moduli_bytes(&self, moduli: usize) -> usize {
         self.layout.modulus_bytes() * moduli.div_ceil(self.layout.tile_items())
     }
 
@@ -225,65 +255,27 @@ impl Residues {
         power: &Kernel,
         shape: Shape,
     ) -> Result<()> {
-        let Self { layout, tables, .. } = self;
-        let JobConstants { radix, merged } = constants;
         let &Request { task, a, b, moduli, limbs, count, .. } = request;
-        let channels = u32::try_from(self.bases.channels()).unwrap_or(u32::MAX);
-        let shared_modulus = moduli.stride == 0;
-        // One modulus stands in every row of a tile.
-        let modulus_count = if shared_modulus { layout.tile_items() as u32 } else { count };
-        // Small blocks: a few thousand threads are to reach every multiprocessor.
-        let threads = |count: u32| Shape { grid: count.div_ceil(BLOCK), block: BLOCK, shared_bytes: 0 };
         let mut used: Vec<&Buffer> = request.inputs.to_vec();
-        used.extend([
-            &slot.radix,
-            &slot.workspace,
-            &slot.flags,
-            &radix.words,
-            tables.buffer(),
-            request.results,
-        ]);
+        used.extend([&slot.radix, &slot.workspace, &slot.flags, request.results]);
         used.extend(slot.tiles.iter());
-        used.extend(merged.iter().map(MergedTables::buffer));
+        let shared_modulus = moduli.stride == 0;
+        let modulus_count = if shared_modulus { self.layout.tile_items() as u32 } else { count };
         stream.fill(&slot.flags, 0..4 * modulus_count as usize, 0)?;
-        let radix_rows = moduli_rows(&slot.radix, layout.words(), shared_modulus);
-        let call = RadixCall {
-            moduli,
-            leading: radix.words.address(),
-            digits: radix.words.address() + 4 * radix.leading_words as u64,
-            rows: slot.radix.address(),
-            digit_count: radix.digit_count,
-            first_bits: radix.first_bits,
-            count: if shared_modulus { 1 } else { count },
-            limbs,
-        };
-        // SAFETY: the kernel takes this structure, reads `count` moduli and the digits, and writes `count` rows.
-        unsafe { stream.launch(&self.radix, threads(call.count), &call, &used)? };
-        let conversion = ConversionCall {
-            input: moduli,
-            channels: tables.channels(),
-            conversions: tables.conversions(),
-            powers: tables.powers(),
-            radix: radix_rows,
+        let place = ModuliPlace {
+            radix: slot.radix.address(),
             tiles: slot.workspace.address(),
             flags: slot.flags.address(),
-            roots: merged.as_ref().map_or(0, MergedTables::roots),
-            count: modulus_count,
         };
-        // SAFETY: the kernel takes this structure, reads `count` moduli and rows, and writes their tiles and flags.
-        unsafe { stream.launch(&self.moduli, threads(2 * channels * modulus_count), &conversion, &used)? };
+        self.set_up(stream, constants, moduli, limbs, count, place, &used)?;
         let operands = [Some(a), task.multiplies_b().then_some(b)];
         for (input, tiles) in operands.into_iter().zip(&slot.tiles) {
             let Some(input) = input else { continue };
-            let call = ConversionCall { input, tiles: tiles.address(), count, ..conversion };
-            // SAFETY: the kernel takes this structure, reads `count` numbers and writes their tiles.
-            unsafe { stream.launch(&self.numbers, threads(channels * count), &call, &used)? };
+            self.enter(stream, input, count, tiles.address(), &used)?;
         }
         let (exponent_bits, window) = task.exponent();
         let moduli_pairs = self.moduli_bytes(modulus_count as usize) / 8;
         let call = PowerCall {
-            matrices: merged.as_ref().map_or(tables.matrices(), MergedTables::matrices),
-            channels: merged.as_ref().map_or(tables.channels(), MergedTables::channels),
             workspace: slot.workspace.address(),
             bases: slot.tiles[0].address(),
             results: slot.tiles[2].address(),
@@ -294,27 +286,137 @@ impl Residues {
             count,
             modulus_stride: u32::from(!shared_modulus),
             tables: u32::try_from(moduli_pairs).unwrap_or(u32::MAX),
-            merged: u32::from(merged.is_some()),
+            ..PowerCall::default()
         };
+        self.power(stream, constants, power, shape, call, &used)?;
+        let results = Rows { address: request.results.address(), words: request.result_words };
+        self.leave(stream, slot.tiles[2].address(), moduli, limbs, count, results, &used)
+    }
+
+    /// Tiles of moduli, with B^2 modulo each; of one modulus for all, in every row of a tile.
+    #[allow(clippy::too_many_arguments)]
+    pub(crate) fn set_up(
+        &self,
+        stream: &Stream,
+        constants: &JobConstants,
+        moduli: Numbers,
+        limbs: u32,
+        count: u32,
+        place: ModuliPlace,
+        used: &[&Buffer],
+    ) -> Result<()> {
+        let JobConstants { radix, merged } = constants;
+        let is_shared = moduli.stride == 0;
+        let words = self.layout.words();
+        let call = RadixCall {
+            moduli,
+            leading: radix.words.address(),
+            digits: radix.words.address() + 4 * radix.leading_words as u64,
+            rows: place.radix,
+            digit_count: radix.digit_count,
+            first_bits: radix.first_bits,
+            count: if is_shared { 1 } else { count },
+            limbs,
+        };
+        let mut used: Vec<&Buffer> = used.iter().copied().chain([&radix.words, self.tables.buffer()]).collect();
+        used.extend(merged.iter().map(MergedTables::buffer));
+        // SAFETY: the kernel takes this structure, reads `count` moduli and the digits, and writes `count` rows.
+        unsafe { stream.launch(&self.radix, one_thread_each(call.count), &call, &used)? };
+        let call = ConversionCall {
+            input: moduli,
+            radix: Numbers { address: place.radix, stride: if is_shared { 0 } else { words }, length: words },
+            tiles: place.tiles,
+            flags: place.flags,
+            roots: merged.as_ref().map_or(0, MergedTables::roots),
+            count: if is_shared { self.layout.tile_items() as u32 } else { count },
+            ..self.conversion()
+        };
+        // SAFETY: the kernel takes this structure, reads `count` moduli and rows, and writes their tiles and flags.
+        unsafe { stream.launch(&self.moduli, one_thread_each(2 * self.channels() * call.count), &call, &used) }
+    }
+
+    /// Tiles of numbers.
+    pub(crate) fn enter(
+        &self,
+        stream: &Stream,
+        input: Numbers,
+        count: u32,
+        tiles: u64,
+        used: &[&Buffer],
+    ) -> Result<()> {
+        let call = ConversionCall { input, tiles, count, ..self.conversion() };
+        let used: Vec<&Buffer> = used.iter().copied().chain([self.tables.buffer()]).collect();
+        // SAFETY: the kernel takes this structure, reads `count` numbers and writes their tiles.
+        unsafe { stream.launch(&self.numbers, one_thread_each(self.channels() * count), &call, &used) }
+    }
+
+    /// Powers or products of tiles; the constants of the size are filled in here.
+    pub(crate) fn power(
+        &self,
+        stream: &Stream,
+        constants: &JobConstants,
+        kernel: &Kernel,
+        shape: Shape,
+        call: PowerCall,
+        used: &[&Buffer],
+    ) -> Result<()> {
+        let (tables, merged) = (&self.tables, &constants.merged);
+        let call = PowerCall {
+            matrices: merged.as_ref().map_or(tables.matrices(), MergedTables::matrices),
+            channels: merged.as_ref().map_or(tables.channels(), MergedTables::channels),
+            merged: u32::from(merged.is_some()),
+            ..call
+        };
+        let buffer = merged.as_ref().map_or(tables.buffer(), MergedTables::buffer);
+        let used: Vec<&Buffer> = used.iter().copied().chain([buffer]).collect();
         // SAFETY: the kernel takes this structure, reads the tiles of `count` items, the constants and the
         // exponents, keeps a table for each warp in the workspace, and writes the tiles of the results.
-        unsafe { stream.launch(power, shape, &call, &used)? };
+        unsafe { stream.launch(kernel, shape, &call, &used) }
+    }
+
+    /// Words of tiles, below their moduli.
+    #[allow(clippy::too_many_arguments)]
+    pub(crate) fn leave(
+        &self,
+        stream: &Stream,
+        tiles: u64,
+        moduli: Numbers,
+        limbs: u32,
+        count: u32,
+        results: Rows,
+        used: &[&Buffer],
+    ) -> Result<()> {
         let call = WordsCall {
-            tiles: slot.tiles[2].address(),
-            channels: tables.channels(),
-            cofactors: tables.cofactors(),
+            tiles,
+            channels: self.tables.channels(),
+            cofactors: self.tables.cofactors(),
             moduli,
-            results: request.results.address(),
-            result_stride: request.result_words,
-            result_length: request.result_words,
+            results: results.address,
+            result_stride: results.words,
+            result_length: results.words,
             count,
             limbs,
         };
+        let used: Vec<&Buffer> = used.iter().copied().chain([self.tables.buffer()]).collect();
         // SAFETY: the kernel takes this structure, reads `count` tiles and moduli, and writes `count` results.
-        unsafe { stream.launch(&self.words, threads(count), &call, &used) }
+        unsafe { stream.launch(&self.words, one_thread_each(count), &call, &used) }
+    }
+
+    fn channels(&self) -> u32 {
+        u32::try_from(self.bases.channels()).unwrap_or(u32::MAX)
+    }
+
+    fn conversion(&self) -> ConversionCall {
+        ConversionCall {
+            channels: self.tables.channels(),
+            conversions: self.tables.conversions(),
+            powers: self.tables.powers(),
+            ..ConversionCall::default()
+        }
     }
 }
 
-fn moduli_rows(buffer: &Buffer, words: u32, shared: bool) -> Numbers {
-    Numbers::at(buffer, if shared { 0 } else { words }, words)
+/// Small blocks: a few thousand threads are to reach every multiprocessor.
+fn one_thread_each(count: u32) -> Shape {
+    Shape { grid: count.div_ceil(BLOCK), block: BLOCK, shared_bytes: 0 }
 }

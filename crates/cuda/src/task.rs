@@ -23,7 +23,7 @@ pub(crate) enum Task {
 /// Powers that are chosen at once, at most (`AT_ONCE` of `table.cuh`).
 const CHOSEN: usize = 8;
 /// Numbers in a table that are no entries, at most (`IN_TABLE` of `two_pass.cuh`).
-const BESIDE: usize = 2;
+pub(crate) const BESIDE: usize = 2;
 
 impl Task {
     pub(crate) fn kernel<'a>(&self, kernels: &'a Kernels) -> Result<&'a Kernel> {

@@ -282,6 +282,27 @@ impl Variant {
     /// What is compiled.
     #[must_use]
     pub fn program(&self) -> Program {
+        match self.family {
+            Family::Rns => self.program_of(&[
+                "rns",
+                "rns_product",
+                "rns_memory",
+                "rns_scan",
+                "rns_power",
+                "rns_convert",
+            ]),
+            family => self.program_of(&[family.name(), "operations"]),
+        }
+    }
+
+    /// What is compiled for powers with short public exponents, from octets to octets; not in residues.
+    #[must_use]
+    pub fn public_program(&self) -> Option<Program> {
+        let files = [self.family.name(), "items", "public_power", "octets"];
+        (self.family != Family::Rns).then(|| self.program_of(&files))
+    }
+
+    fn program_of(&self, files: &[&str]) -> Program {
         let radix_bits = self.radix_bits();
         let residues = self.residues().map(|(layout, _)| layout);
         let mut defines = vec![
@@ -311,10 +332,6 @@ impl Variant {
         }
         defines.extend(residues.iter().flat_map(ResidueLayout::defines));
         let family = self.family.name();
-        let files: &[&str] = match self.family {
-            Family::Rns => &["rns", "rns_product", "rns_memory", "rns_scan", "rns_power", "rns_convert"],
-            _ => &[family, "operations"],
-        };
         let includes = ["device", "call", "constants"].iter().chain(files);
         Program {
             name: format!("{family} of {} bits, {} threads a number", 32 * self.words, self.layout.threads),

@@ -5,6 +5,7 @@ mod batches;
 mod families;
 mod faults;
 mod items;
+mod rsa;
 
 use modmill_core::Family;
 use modmill_cuda::{Cuda, Device, Error, Layout, Settings, Variant};

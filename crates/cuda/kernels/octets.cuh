@@ -1,0 +1,49 @@
+// Between octets, most significant first, and words, least significant first. A number of either kind has
+// as many words as the other.
+#pragma once
+
+DEVICE u32 reversed(u32 word) { return word >> 24 | (word >> 8 & 0xff00) | (word << 8 & 0xff0000) | word << 24; }
+
+// What the host hands to `words_of_octets`.
+struct WordsOfOctets {
+    const u32* octets;
+    u32* numbers;
+    u32 words; // of a number
+    u32 count;
+};
+
+// A thread for each word.
+KERNEL(words_of_octets, WordsOfOctets) {
+    u32 index = blockIdx.x * BLOCK + threadIdx.x;
+    if (index >= call.count * call.words) return;
+    u32 place = index % call.words;
+    call.numbers[index] = reversed(call.octets[index - place + call.words - 1 - place]);
+}
+
+// What the host hands to `release`.
+struct Release {
+    const u32* numbers;
+    const u32* found;    // what is compared ...
+    const u32* expected; // ... with which octets; null if nothing is
+    u32* octets;
+    u32* wrong;          // whether they differ, by item
+    u32 words;           // of a number
+    u32 count;
+};
+
+// Answers as octets, a warp for each: those that failed their check become zero, and are named.
+KERNEL(release, Release) {
+    u32 item = (blockIdx.x * BLOCK + threadIdx.x) / 32, lane = threadIdx.x % 32;
+    bool exists = item < call.count;
+    u64 start = (u64)smaller(item, call.count - 1) * call.words;
+    u32 difference = 0;
+    if (call.expected) {
+        for (u32 i = lane; i < call.words; i += 32)
+            difference |= call.found[start + i] ^ reversed(call.expected[start + call.words - 1 - i]);
+    }
+    u32 wrong = warp_bits(difference != 0) != 0;
+    if (!exists) return;
+    for (u32 i = lane; i < call.words; i += 32)
+        call.octets[start + call.words - 1 - i] = reversed(call.numbers[start + i] & mask_of(1 - wrong));
+    if (lane == 0) call.wrong[item] = wrong;
+}

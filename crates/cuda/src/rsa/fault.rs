@@ -1,0 +1,105 @@
+//! Faults on purpose: bits of what is on its way on the device, flipped between kernels.
+#![allow(unsafe_code)] // launches a kernel
+
+use crate::compiler::Program;
+use crate::device::{Buffer, Device, Kernel, KernelArguments, Shape, Stream};
+use crate::error::Result;
+use crate::sources;
+
+/// What is on its way from blocks to answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// The inputs as numbers.
+    Numbers,
+    /// The inputs as residues modulo the primes take them.
+    Bases,
+    /// The residues of the inputs.
+    Residues,
+    /// Constants of the primes.
+    Constants,
+    /// Residues of the primes, and of constants that follow from them.
+    Moduli,
+    /// The residues of the powers.
+    Powers,
+    /// The powers modulo p and q.
+    Halves,
+    /// What would be released.
+    Answers,
+}
+
+impl Stage {
+    /// Every stage, in order.
+    pub const ALL: [Self; 8] = [
+        Self::Numbers,
+        Self::Bases,
+        Self::Residues,
+        Self::Constants,
+        Self::Moduli,
+        Self::Powers,
+        Self::Halves,
+        Self::Answers,
+    ];
+}
+
+/// One bit flipped in each of a stage's equal parts, as many as there are items.
+#[derive(Debug, Clone, Copy)]
+pub struct Fault {
+    /// Where.
+    pub stage: Stage,
+    /// Which bits.
+    pub seed: u32,
+}
+
+/// `FlipCall` of `fault.cuh`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+struct FlipCall {
+    words: u64,
+    length: u32,
+    parts: u32,
+    seed: u32,
+}
+
+// SAFETY: a plain structure of integers, laid out as the kernel's own.
+unsafe impl KernelArguments for FlipCall {}
+
+/// A fault and the kernel that makes it.
+pub(super) struct Injector {
+    fault: Fault,
+    kernel: Kernel,
+}
+
+const BLOCK: u32 = 32;
+
+impl Injector {
+    pub(super) fn new(device: &Device, fault: Fault) -> Result<Self> {
+        let program = Program {
+            name: "faults".to_owned(),
+            main: "#include \"device.cuh\"\n#include \"fault.cuh\"\n".to_owned(),
+            files: sources::ALL,
+            defines: vec![("BLOCK".to_owned(), BLOCK.to_string()), ("RESIDENT".to_owned(), "1".to_owned())],
+            options: Vec::new(),
+            specific: false,
+        };
+        Ok(Self { fault, kernel: device.compile(&program)?.kernel("flip")? })
+    }
+
+    /// Flips bits of the words at the start of a buffer, if it is this stage's turn.
+    pub(super) fn pass(
+        &self,
+        stream: &Stream,
+        stage: Stage,
+        buffer: &Buffer,
+        words: usize,
+        parts: u32,
+    ) -> Result<()> {
+        if stage != self.fault.stage {
+            return Ok(());
+        }
+        let length = u32::try_from(words.min(buffer.bytes() / 4)).unwrap_or(u32::MAX);
+        let call = FlipCall { words: buffer.address(), length, parts, seed: self.fault.seed };
+        let shape = Shape { grid: parts.div_ceil(BLOCK), block: BLOCK, shared_bytes: 0 };
+        // SAFETY: the kernel takes this structure, and changes words within `length`.
+        unsafe { stream.launch(&self.kernel, shape, &call, &[buffer]) }
+    }
+}

@@ -1,0 +1,418 @@
+//! `c^d mod n` by the Chinese remainder theorem:
+//!
+//! ```text
+//! blocks -> numbers -> numbers modulo p and q -> residues -> powers -> words -> Garner's step -> check -> blocks
+//! ```
+#![allow(unsafe_code)] // launches kernels
+
+use super::TILE_ITEMS;
+use super::fault::{Fault, Injector, Stage};
+use super::flow::{Chunk, Sequence};
+use super::public::Public;
+use crate::compiler::Program;
+use crate::device::{Buffer, Contents, Device, Kernel, KernelArguments, Shape, Stream};
+use crate::error::{Error, Result};
+use crate::kernels::{Kernels, Numbers, Preparation};
+use crate::pipeline::{Staging, copy_rows};
+use crate::residues::{ModuliPlace, PowerCall, RadixSquare, Residues, Rows};
+use crate::sources;
+use crate::task::Task;
+use crate::variant::Variant;
+use modmill_core::{CrtJob, PerItem, PublicJob};
+use std::ops::Range;
+
+/// `Bases` of `rsa.cuh`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+struct BasesCall {
+    numbers: u64,
+    words: u32,
+    count: u32,
+    constants: u64,
+    constants_stride: u32,
+    second: u32,
+    bases: u64,
+}
+
+/// `Join` of `rsa.cuh`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+struct JoinCall {
+    halves: u64,
+    half_words: u32,
+    count: u32,
+    constants: u64,
+    constants_stride: u32,
+    second: u32,
+    coefficients: Numbers,
+    results: u64,
+    words: u32,
+}
+
+// SAFETY: plain structures of integers, laid out as the kernels' own.
+unsafe impl KernelArguments for BasesCall {}
+// SAFETY: as above.
+unsafe impl KernelArguments for JoinCall {}
+
+/// Threads of a block of the kernels of `rsa.cuh`.
+const BLOCK: u32 = 64;
+
+/// The program of `rsa.cuh` for primes of some words.
+pub(super) fn program(words: u32) -> Program {
+    let defines = [
+        ("WORDS", words),
+        ("RADIX_BITS", 32 * words),
+        // The seed is R^2 itself.
+        ("SQUARINGS", 0),
+        ("BLOCK", BLOCK),
+        ("RESIDENT", 1),
+    ];
+    Program {
+        name: format!("Garner's step for primes of {} bits", 32 * words),
+        main: ["device", "call", "constants", "rsa"].map(|file| format!("#include \"{file}.cuh\"\n")).concat(),
+        files: sources::ALL,
+        defines: defines.map(|(name, value)| (name.to_owned(), value.to_string())).to_vec(),
+        options: Vec::new(),
+        specific: false,
+    }
+}
+
+/// The kernels of a size, the constants of keys, and memory for a chunk.
+pub(super) struct Private<'a, 'j> {
+    kernels: &'a Kernels,
+    residues: &'a Residues,
+    task: Task,
+    job: &'a CrtJob<'j>,
+    check: Public,
+    plain: Plain,
+    radix: RadixSquare,
+    /// The two halves of a chunk are computed together, with moduli by item, and not one after the other.
+    together: bool,
+    /// The key on the device, where all items have it.
+    key: Option<Buffer>,
+    memory: Memory,
+    injector: Option<Injector>,
+}
+
+/// Kernels in plain integer code.
+struct Plain {
+    constants: Kernel,
+    bases: Kernel,
+    join: Kernel,
+}
+
+/// Memory for a chunk, with everything twice that halves have.
+struct Memory {
+    /// Rows of constants of the primes.
+    constants: Buffer,
+    /// Numbers that are right modulo the primes.
+    bases: Buffer,
+    /// B^2 modulo the primes, and whether residues cannot serve one.
+    radix: Buffer,
+    flags: Buffer,
+    /// Tiles of the primes, and tables.
+    workspace: Buffer,
+    /// Tiles of bases and of powers.
+    tiles: [Buffer; 2],
+    /// The powers.
+    halves: Buffer,
+    /// What will be released.
+    answers: Buffer,
+}
+
+/// Where the parts of keys are: those of the first primes, then those of the second.
+#[derive(Clone, Copy)]
+struct KeyPlaces {
+    primes: u64,
+    exponents: u64,
+    coefficients: u64,
+    moduli: u64,
+}
+
+fn to_u32(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+impl<'a, 'j> Private<'a, 'j> {
+    /// Ready for chunks of at most `size` items; one key is prepared here.
+    #[allow(clippy::too_many_arguments)]
+    pub(super) fn new(
+        device: &Device,
+        kernels: &'a Kernels,
+        task: Task,
+        check: Variant,
+        job: &'a CrtJob<'j>,
+        together: bool,
+        size: usize,
+        fault: Option<Fault>,
+    ) -> Result<Self> {
+        let none = || Error::NoKernel { name: "for residues".to_owned() };
+        let residues = kernels.residues.as_deref().ok_or_else(none)?;
+        let words = kernels.variant.words as usize;
+        let module = device.compile(&program(kernels.variant.words))?;
+        let plain = Plain {
+            constants: module.kernel("constants")?,
+            bases: module.kernel("rsa_bases")?,
+            join: module.kernel("rsa_join")?,
+        };
+        let modulus_of = |item: usize| job.keys.get(item).modulus;
+        let public = PublicJob {
+            count: job.count,
+            moduli: match job.keys {
+                PerItem::One(key) => PerItem::One(key.modulus),
+                PerItem::Each(_) => PerItem::Each(&modulus_of),
+            },
+            bits: job.bits,
+            exponent: job.public_exponent,
+            secret: true,
+        };
+        let buffer = |bytes: usize| device.buffer(bytes.max(16), Contents::Secret);
+        // One key stands in every row of a tile.
+        let (keys, tiled, at_once) =
+            if together { (2 * size, 2 * size, 2 * size) } else { (2, 2 * TILE_ITEMS, size) };
+        let threads = kernels.grid(at_once) as usize * kernels.variant.layout.block as usize;
+        let memory = Memory {
+            constants: buffer(4 * (4 + 3 * words) * keys)?,
+            bases: buffer(4 * (words + 2) * 2 * size)?,
+            radix: buffer(4 * words * keys)?,
+            flags: device.buffer(4 * tiled, Contents::Public)?,
+            workspace: buffer(residues.moduli_bytes(tiled) + residues.tables_bytes(task, threads))?,
+            tiles: [buffer(residues.side_bytes(2 * size))?, buffer(residues.side_bytes(2 * size))?],
+            halves: buffer(16 * job.prime_limbs * size)?,
+            answers: buffer(8 * job.bits.div_ceil(64) * size)?,
+        };
+        let mut private = Self {
+            kernels,
+            residues,
+            task,
+            job,
+            check: Public::new(device, check, &public, size, Contents::Secret)?,
+            plain,
+            radix: residues.radix_square(device, job.prime_limbs)?,
+            together,
+            key: None,
+            memory,
+            injector: fault.map(|fault| Injector::new(device, fault)).transpose()?,
+        };
+        if !together {
+            private.prepare_one(device)?;
+        }
+        Ok(private)
+    }
+
+    fn prepare_one(&mut self, device: &Device) -> Result<()> {
+        let stream = device.stream()?;
+        let limbs = self.key_limbs_of(1);
+        let mut staging = Staging::new(device, limbs, Contents::Secret)?;
+        self.gather_keys(0..1, 1, staging.buffer.limbs_mut());
+        let key = device.buffer(8 * limbs, Contents::Secret)?;
+        stream.copy_in(&staging.buffer, 0..8 * limbs, &key, 0)?;
+        self.set_up(&stream, &key, key.address(), 1)?;
+        self.key = Some(key);
+        stream.synchronize()
+    }
+
+    fn exponent_limbs(&self) -> usize {
+        self.job.exponent_bits.div_ceil(64)
+    }
+
+    /// Limbs of the parts of so many keys.
+    fn key_limbs_of(&self, rows: usize) -> usize {
+        let moduli = if matches!(self.job.keys, PerItem::One(_)) { 0 } else { self.job.bits.div_ceil(64) };
+        rows * (3 * self.job.prime_limbs + 2 * self.exponent_limbs() + moduli)
+    }
+
+    /// The parts of keys, one kind after the other; items beyond the last have its key.
+    fn gather_keys(&self, items: Range<usize>, rows: usize, out: &mut [u64]) {
+        let key = |row: usize| self.job.keys.get((items.end - 1).min(items.start + row));
+        let (prime, exponent) = (self.job.prime_limbs, self.exponent_limbs());
+        let (primes, out) = out.split_at_mut(2 * rows * prime);
+        let (exponents, out) = out.split_at_mut(2 * rows * exponent);
+        let (coefficients, moduli) = out.split_at_mut(rows * prime);
+        copy_rows(primes, prime, |row| key(row % rows).primes[row / rows]);
+        copy_rows(exponents, exponent, |row| key(row % rows).exponents[row / rows]);
+        copy_rows(coefficients, prime, |row| key(row).coefficient);
+        copy_rows(moduli, self.job.bits.div_ceil(64), |row| key(row).modulus);
+    }
+
+    /// Where these parts are, of so many keys from an address on.
+    fn places(&self, address: u64, rows: usize) -> KeyPlaces {
+        let after = |address: u64, limbs: usize| address + 8 * limbs as u64;
+        let exponents = after(address, 2 * rows * self.job.prime_limbs);
+        let coefficients = after(exponents, 2 * rows * self.exponent_limbs());
+        let moduli = after(coefficients, rows * self.job.prime_limbs);
+        KeyPlaces { primes: address, exponents, coefficients, moduli }
+    }
+
+    /// Primes of `half` of so many keys; of one key that all items share, with stride 0.
+    fn numbers(&self, address: u64, limbs: usize, half: usize) -> Numbers {
+        let length = to_u32(2 * limbs);
+        let stride = if self.together { length } else { 0 };
+        Numbers { address: address + (8 * limbs * half) as u64, stride, length }
+    }
+
+    /// Constants of the primes of so many keys, in plain arithmetic and in residues.
+    fn set_up(&self, stream: &Stream, keys: &Buffer, address: u64, rows: usize) -> Result<()> {
+        let Self { residues, memory, radix, job, .. } = self;
+        let limbs = to_u32(job.prime_limbs);
+        let primes = self.places(address, rows).primes;
+        let call = Preparation {
+            input: Numbers { address: primes, stride: 2 * limbs, length: 2 * limbs },
+            constants: Numbers::default(),
+            rows: memory.constants.address(),
+            count: to_u32(2 * rows),
+            limbs,
+        };
+        // SAFETY: the kernel takes this structure; it reads `count` primes and writes as many rows.
+        unsafe { stream.launch(&self.plain.constants, threads(2 * rows), &call, &[keys, &memory.constants])? };
+        let used = [keys, &memory.radix, &memory.workspace, &memory.flags];
+        let place = ModuliPlace {
+            radix: memory.radix.address(),
+            tiles: memory.workspace.address(),
+            flags: memory.flags.address(),
+        };
+        if self.together {
+            let moduli = self.numbers(primes, job.prime_limbs, 0);
+            return residues.set_up(stream, radix, moduli, limbs, to_u32(2 * rows), place, &used);
+        }
+        for half in 0..2 {
+            let moduli = self.numbers(primes, job.prime_limbs, half);
+            let place = ModuliPlace { tiles: place.tiles + self.one_modulus(half), ..place };
+            residues.set_up(stream, radix, moduli, limbs, 1, place, &used)?;
+        }
+        Ok(())
+    }
+
+    /// Bytes before the tile of the prime of a half.
+    fn one_modulus(&self, half: usize) -> u64 {
+        (half * self.residues.moduli_bytes(TILE_ITEMS)) as u64
+    }
+
+    /// Powers of the tiles of bases, as words.
+    fn powers(&self, stream: &Stream, keys: &Buffer, places: KeyPlaces, rows: usize) -> Result<()> {
+        let Self { residues, memory, job, .. } = self;
+        let (exponent_bits, window) = self.task.exponent();
+        let kernel = self.task.kernel(self.kernels)?;
+        let used = [keys, &memory.workspace, &memory.tiles[0], &memory.tiles[1], &memory.halves];
+        let half_words = 2 * job.prime_limbs;
+        // All at once, or half by half: the first row of a part, and how many there are.
+        let parts = if self.together { vec![(0, 2 * rows)] } else { vec![(0, rows), (rows, rows)] };
+        let pass = |half: usize, first: usize, count: usize| {
+            let before = residues.side_bytes(first) as u64;
+            let modulus = if self.together { 0 } else { self.one_modulus(half) };
+            let moduli = if self.together { 2 * rows } else { (2 - half) * TILE_ITEMS };
+            let call = PowerCall {
+                workspace: memory.workspace.address() + modulus,
+                bases: memory.tiles[0].address() + before,
+                results: memory.tiles[1].address() + before,
+                exponents: self.numbers(places.exponents, self.exponent_limbs(), half),
+                exponent_bits,
+                window,
+                count: to_u32(count),
+                modulus_stride: u32::from(self.together),
+                tables: to_u32(residues.moduli_bytes(moduli) / 8),
+                ..PowerCall::default()
+            };
+            let (grid, block) = self.kernels.residue_shape(count);
+            let shape = Shape { grid, block, shared_bytes: residues.shared_bytes(self.task) };
+            residues.power(stream, kernel, shape, call, &used)
+        };
+        for (half, &(first, count)) in parts.iter().enumerate() {
+            pass(half, first, count)?;
+        }
+        self.look(stream, Stage::Powers, &memory.tiles[1], residues.side_bytes(2 * rows) / 4, rows)?;
+        for (half, &(first, count)) in parts.iter().enumerate() {
+            let tiles = memory.tiles[1].address() + residues.side_bytes(first) as u64;
+            let moduli = self.numbers(places.primes, job.prime_limbs, half);
+            let address = memory.halves.address() + (4 * half_words * first) as u64;
+            let results = Rows { address, words: to_u32(half_words) };
+            residues.leave(stream, tiles, moduli, to_u32(job.prime_limbs), to_u32(count), results, &used)?;
+        }
+        Ok(())
+    }
+
+    /// Lets a fault of a test have its turn.
+    fn look(&self, stream: &Stream, stage: Stage, buffer: &Buffer, words: usize, rows: usize) -> Result<()> {
+        let inject = |injector: &Injector| injector.pass(stream, stage, buffer, words, to_u32(rows));
+        self.injector.as_ref().map_or(Ok(()), inject)
+    }
+}
+
+/// A thread for each of so many.
+fn threads(count: usize) -> Shape {
+    Shape { grid: to_u32(count.div_ceil(BLOCK as usize)), block: BLOCK, shared_bytes: 0 }
+}
+
+impl Sequence for Private<'_, '_> {
+    fn key_limbs(&self, rows: usize) -> usize {
+        if self.together { self.key_limbs_of(rows) } else { 0 }
+    }
+
+    fn gather(&self, items: Range<usize>, rows: usize, out: &mut [u64]) {
+        if self.together {
+            self.gather_keys(items, rows, out);
+        }
+    }
+
+    fn launch(&self, compute: &Stream, chunk: &Chunk<'_>) -> Result<()> {
+        let Self { residues, memory, job, check, .. } = self;
+        let rows = chunk.rows;
+        let words = self.kernels.variant.words;
+        let row = 4 + 3 * words;
+        let (keys, places, stride, second) = match &self.key {
+            Some(key) => (key, self.places(key.address(), 1), 0, row),
+            None => (chunk.inputs, self.places(chunk.keys, rows), row, row * to_u32(rows)),
+        };
+        check.read(compute, chunk.inputs, rows)?;
+        self.look(compute, Stage::Numbers, &check.numbers, 2 * job.bits.div_ceil(64) * rows, rows)?;
+        if self.key.is_none() {
+            self.set_up(compute, keys, chunk.keys, rows)?;
+            if !check.is_shared() {
+                check.set_up(compute, keys, places.moduli, rows)?;
+            }
+        }
+        let constant_rows = if self.together { 2 * rows } else { 2 };
+        self.look(compute, Stage::Constants, &memory.constants, row as usize * constant_rows, rows)?;
+        let tiled = if self.together { 2 * rows } else { 2 * TILE_ITEMS };
+        self.look(compute, Stage::Moduli, &memory.workspace, residues.moduli_bytes(tiled) / 4, rows)?;
+        let number_words = to_u32(2 * job.bits.div_ceil(64));
+        let call = BasesCall {
+            numbers: check.numbers.address(),
+            words: number_words,
+            count: to_u32(rows),
+            constants: memory.constants.address(),
+            constants_stride: stride,
+            second,
+            bases: memory.bases.address(),
+        };
+        let used = [&check.numbers, &memory.constants, &memory.bases];
+        // SAFETY: the kernel takes this structure; it reads `count` numbers and the constants, and writes a row for
+        // each half.
+        unsafe { compute.launch(&self.plain.bases, threads(2 * rows), &call, &used)? };
+        self.look(compute, Stage::Bases, &memory.bases, (words as usize + 2) * 2 * rows, rows)?;
+        let bases = Numbers::at(&memory.bases, words + 2, words + 1);
+        let used = [&memory.bases, &memory.tiles[0]];
+        residues.enter(compute, bases, to_u32(2 * rows), memory.tiles[0].address(), &used)?;
+        self.look(compute, Stage::Residues, &memory.tiles[0], residues.side_bytes(2 * rows) / 4, rows)?;
+        self.powers(compute, keys, places, rows)?;
+        self.look(compute, Stage::Halves, &memory.halves, 4 * job.prime_limbs * rows, rows)?;
+        let call = JoinCall {
+            halves: memory.halves.address(),
+            half_words: to_u32(2 * job.prime_limbs),
+            count: to_u32(rows),
+            constants: memory.constants.address(),
+            constants_stride: stride,
+            second,
+            coefficients: self.numbers(places.coefficients, job.prime_limbs, 0),
+            results: memory.answers.address(),
+            words: number_words,
+        };
+        let used = [keys, &memory.halves, &memory.constants, &memory.answers];
+        // SAFETY: the kernel takes this structure; it reads `count` halves of each kind, the constants and the
+        // coefficients, and writes `count` rows.
+        unsafe { compute.launch(&self.plain.join, threads(rows), &call, &used)? };
+        self.look(compute, Stage::Answers, &memory.answers, number_words as usize * rows, rows)?;
+        check.power(compute, &memory.answers, rows)?;
+        check.release(compute, &memory.answers, true, chunk)
+    }
+}

@@ -1,0 +1,311 @@
+//! `x^e mod n` for a short public exponent: plain squarings, without tables and without residues.
+#![allow(unsafe_code)] // launches kernels
+
+use super::WORTH_AN_EXIT;
+use super::flow::{Chunk, Sequence};
+use crate::device::{Buffer, Contents, Device, Kernel, KernelArguments, Shape, Stream};
+use crate::error::{Error, Result};
+use crate::kernels::{Numbers, Preparation};
+use crate::pipeline::copy_rows;
+use crate::variant::Variant;
+use modmill_core::{PerItem, PublicJob};
+use std::ops::Range;
+
+/// Words of the longest exponent, `PUBLIC_WORDS` of `public_power.cuh`.
+const EXPONENT_WORDS: usize = 8;
+
+/// Numbers in the table of a thread: the base, what leads out of Montgomery form, and the number 1, with
+/// those that are no entries.
+const ENTRIES: usize = 3 + crate::task::BESIDE;
+
+/// `PublicCall` of `public_power.cuh`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+struct PublicCall {
+    numbers: Numbers,
+    constants: Numbers,
+    exits: Numbers,
+    results: u64,
+    result_stride: u32,
+    result_length: u32,
+    scratch: u64,
+    count: u32,
+    exponent_bits: u32,
+    exponent: [u32; EXPONENT_WORDS],
+}
+
+/// `WordsOfOctets` of `octets.cuh`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+struct WordsOfOctets {
+    octets: u64,
+    numbers: u64,
+    words: u32,
+    count: u32,
+}
+
+/// `Release` of `octets.cuh`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+struct Release {
+    numbers: u64,
+    found: u64,
+    expected: u64,
+    octets: u64,
+    wrong: u64,
+    words: u32,
+    count: u32,
+}
+
+// SAFETY: plain structures of integers, laid out as the kernels' own.
+unsafe impl KernelArguments for PublicCall {}
+// SAFETY: as above.
+unsafe impl KernelArguments for WordsOfOctets {}
+// SAFETY: as above.
+unsafe impl KernelArguments for Release {}
+
+/// The kernels of a size, the constants of moduli, and memory for a chunk.
+pub(super) struct Public {
+    variant: Variant,
+    kernels: Kernels,
+    blocks: u32,
+    /// One modulus, prepared, for all items.
+    is_shared: bool,
+    /// Limbs of a modulus and of a block.
+    limbs: usize,
+    exponent: [u32; EXPONENT_WORDS],
+    exponent_bits: u32,
+    constants: Buffer,
+    scratch: Buffer,
+    /// The blocks as numbers.
+    pub(super) numbers: Buffer,
+    /// Their powers.
+    pub(super) powers: Buffer,
+    /// What leads out of Montgomery form, for one modulus and many items.
+    exits: Option<Buffer>,
+}
+
+struct Kernels {
+    constants: Kernel,
+    power: Kernel,
+    words: Kernel,
+    release: Kernel,
+}
+
+fn load(device: &Device, variant: Variant) -> Result<(Kernels, u32)> {
+    let none = || Error::NoKernel { name: format!("for public exponents by {}", variant.family) };
+    let module = device.compile(&variant.public_program().ok_or_else(none)?)?;
+    let power = module.kernel("public_power")?;
+    let at_once = power.occupancy(variant.layout.block, variant.shared_bytes())?.max(1);
+    let kernels = Kernels {
+        constants: module.kernel("constants")?,
+        words: module.kernel("words_of_octets")?,
+        release: module.kernel("release")?,
+        power,
+    };
+    Ok((kernels, at_once * device.properties().multiprocessors))
+}
+
+/// Numbers that a device computes at once.
+pub(super) fn wave(device: &Device, variant: Variant) -> Result<usize> {
+    let (_, blocks) = load(device, variant)?;
+    Ok(blocks as usize * (variant.layout.block / variant.layout.threads) as usize)
+}
+
+fn to_u32(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+impl Public {
+    /// Ready for chunks of at most `size` items; one modulus is prepared here.
+    pub(super) fn new(
+        device: &Device,
+        variant: Variant,
+        job: &PublicJob<'_>,
+        size: usize,
+        contents: Contents,
+    ) -> Result<Self> {
+        let (kernels, blocks) = load(device, variant)?;
+        let limbs = job.bits.div_ceil(64);
+        let is_shared = matches!(job.moduli, PerItem::One(_));
+        let row_bytes = 4 * (4 + 3 * variant.words as usize);
+        let mut exponent = [0; EXPONENT_WORDS];
+        for (place, word) in exponent.iter_mut().enumerate() {
+            *word = (job.exponent.get(place / 2).copied().unwrap_or(0) >> (32 * (place % 2))) as u32;
+        }
+        let with_exits = is_shared && job.count >= WORTH_AN_EXIT;
+        let mut public = Self {
+            variant,
+            kernels,
+            blocks,
+            is_shared,
+            limbs,
+            exponent,
+            exponent_bits: to_u32(modmill_core::limbs::bit_length(job.exponent)),
+            constants: device.buffer(row_bytes * if is_shared { 1 } else { size }, Contents::Public)?,
+            scratch: device.buffer(16, Contents::Public)?,
+            numbers: device.buffer(8 * limbs * size, contents)?,
+            powers: device.buffer(8 * limbs * size, contents)?,
+            exits: None,
+        };
+        let threads = public.shape(size).grid as usize * variant.layout.block as usize;
+        public.scratch = device.buffer((ENTRIES * variant.entry_bytes() * threads).max(16), contents)?;
+        if let PerItem::One(modulus) = job.moduli {
+            public.prepare_one(device, modulus, with_exits)?;
+        }
+        Ok(public)
+    }
+
+    fn prepare_one(&mut self, device: &Device, modulus: &[u64], with_exits: bool) -> Result<()> {
+        let stream = device.stream()?;
+        let mut staging = device.host_buffer(8 * self.limbs, Contents::Public)?;
+        copy_rows(staging.limbs_mut(), self.limbs, |_| modulus);
+        let input = device.buffer(8 * self.limbs, Contents::Public)?;
+        stream.copy_in(&staging, 0..8 * self.limbs, &input, 0)?;
+        self.set_up(&stream, &input, input.address(), 1)?;
+        if with_exits {
+            let exits = device.buffer(4 * self.variant.words as usize, Contents::Public)?;
+            let call = PublicCall {
+                results: exits.address(),
+                result_stride: self.variant.words,
+                result_length: self.variant.words,
+                count: 1,
+                ..self.call()
+            };
+            self.launch_power(&stream, &call, &[&exits])?;
+            stream.synchronize()?;
+            self.exits = Some(exits);
+        }
+        stream.synchronize()
+    }
+
+    /// Constants of moduli at an address in a buffer.
+    pub(super) fn set_up(&self, stream: &Stream, buffer: &Buffer, moduli: u64, count: usize) -> Result<()> {
+        let words = to_u32(2 * self.limbs);
+        let call = Preparation {
+            input: Numbers { address: moduli, stride: words, length: words },
+            constants: Numbers::default(),
+            rows: self.constants.address(),
+            count: to_u32(count),
+            limbs: to_u32(self.limbs),
+        };
+        // SAFETY: the kernel takes this structure; it reads `count` moduli and writes as many rows.
+        unsafe { stream.launch(&self.kernels.constants, self.threads(count), &call, &[buffer, &self.constants]) }
+    }
+
+    /// Blocks as numbers.
+    pub(super) fn read(&self, stream: &Stream, blocks: &Buffer, count: usize) -> Result<()> {
+        let call = WordsOfOctets {
+            octets: blocks.address(),
+            numbers: self.numbers.address(),
+            words: to_u32(2 * self.limbs),
+            count: to_u32(count),
+        };
+        let shape = self.threads(2 * self.limbs * count);
+        // SAFETY: the kernel takes this structure; it reads `count` blocks and writes as many numbers.
+        unsafe { stream.launch(&self.kernels.words, shape, &call, &[blocks, &self.numbers]) }
+    }
+
+    /// Powers of numbers in a buffer.
+    pub(super) fn power(&self, stream: &Stream, numbers: &Buffer, count: usize) -> Result<()> {
+        let words = to_u32(2 * self.limbs);
+        let call = PublicCall {
+            numbers: Numbers::at(numbers, words, words),
+            exits: self.exits.as_ref().map_or_else(Numbers::default, |exits| {
+                Numbers::at(exits, 0, self.variant.words)
+            }),
+            results: self.powers.address(),
+            result_stride: words,
+            result_length: words,
+            count: to_u32(count),
+            ..self.call()
+        };
+        let mut used = vec![numbers, &self.powers];
+        used.extend(&self.exits);
+        self.launch_power(stream, &call, &used)
+    }
+
+    /// Numbers as blocks; where they are checked, only those whose powers are the blocks that came in.
+    pub(super) fn release(
+        &self,
+        stream: &Stream,
+        numbers: &Buffer,
+        checked: bool,
+        chunk: &Chunk<'_>,
+    ) -> Result<()> {
+        let call = Release {
+            numbers: numbers.address(),
+            found: self.powers.address(),
+            expected: if checked { chunk.inputs.address() } else { 0 },
+            octets: chunk.outputs.address(),
+            wrong: chunk.wrong.address(),
+            words: to_u32(2 * self.limbs),
+            count: to_u32(chunk.rows),
+        };
+        let used = [numbers, &self.powers, chunk.inputs, chunk.outputs, chunk.wrong];
+        // SAFETY: the kernel takes this structure; it reads `count` numbers, and writes as many blocks and words.
+        unsafe { stream.launch(&self.kernels.release, self.threads(32 * chunk.rows), &call, &used) }
+    }
+
+    pub(super) fn is_shared(&self) -> bool {
+        self.is_shared
+    }
+
+    fn call(&self) -> PublicCall {
+        let row = 4 + 3 * self.variant.words;
+        let stride = if self.is_shared { 0 } else { row };
+        PublicCall {
+            constants: Numbers::at(&self.constants, stride, row),
+            scratch: self.scratch.address(),
+            exponent_bits: self.exponent_bits,
+            exponent: self.exponent,
+            ..PublicCall::default()
+        }
+    }
+
+    fn launch_power(&self, stream: &Stream, call: &PublicCall, used: &[&Buffer]) -> Result<()> {
+        let used: Vec<&Buffer> = used.iter().copied().chain([&self.constants, &self.scratch]).collect();
+        // SAFETY: the kernel takes this structure; it reads `count` numbers and the constants, keeps three values
+        // for each thread of the grid in the scratch, and writes `count` results.
+        unsafe { stream.launch(&self.kernels.power, self.shape(call.count as usize), call, &used) }
+    }
+
+    /// Blocks for powers: no more than the device holds.
+    fn shape(&self, count: usize) -> Shape {
+        let layout = self.variant.layout;
+        let needed = count.saturating_mul(layout.threads as usize).div_ceil(layout.block as usize);
+        let grid = self.blocks.min(to_u32(needed));
+        Shape { grid, block: layout.block, shared_bytes: self.variant.shared_bytes() }
+    }
+
+    fn threads(&self, count: usize) -> Shape {
+        let block = self.variant.layout.block;
+        Shape { grid: to_u32(count.div_ceil(block as usize)), block, shared_bytes: 0 }
+    }
+}
+
+/// Blocks of items with their moduli.
+pub(super) struct PublicSequence<'a> {
+    pub(super) public: Public,
+    pub(super) moduli: PerItem<'a, &'a [u64]>,
+}
+
+impl Sequence for PublicSequence<'_> {
+    fn key_limbs(&self, rows: usize) -> usize {
+        if self.public.is_shared { 0 } else { rows * self.public.limbs }
+    }
+
+    fn gather(&self, items: Range<usize>, _: usize, out: &mut [u64]) {
+        copy_rows(out, self.public.limbs, |row| self.moduli.get((items.end - 1).min(items.start + row)));
+    }
+
+    fn launch(&self, compute: &Stream, chunk: &Chunk<'_>) -> Result<()> {
+        let public = &self.public;
+        if !public.is_shared {
+            public.set_up(compute, chunk.inputs, chunk.keys, chunk.rows)?;
+        }
+        public.read(compute, chunk.inputs, chunk.rows)?;
+        public.power(compute, &public.numbers, chunk.rows)?;
+        public.release(compute, &public.powers, false, chunk)
+    }
+}

@@ -1,0 +1,256 @@
+//! Operations of RSA from octets to octets, against num-bigint.
+
+use crate::{devices, held_to, on_gpus, variant};
+use modmill_core::{Blocks, CrtJob, CrtKey, Family, PerItem, PublicJob};
+use modmill_cuda::{Cuda, Fault, Stage};
+use modmill_testing::rng::Rng;
+use num_bigint::BigUint;
+use std::ops::Range;
+
+/// A key, also as limbs.
+struct Key {
+    n: BigUint,
+    d: BigUint,
+    p: BigUint,
+    q: BigUint,
+    limbs: [Vec<u64>; 6],
+}
+
+const E: u32 = 65_537;
+
+/// A prime of exactly so many bits, by Fermat's test to some bases.
+fn prime(bits: usize, rng: &mut Rng) -> BigUint {
+    loop {
+        let mut candidate = rng.exact(bits);
+        candidate.set_bit(0, true);
+        candidate.set_bit(bits as u64 - 2, true);
+        let order = &candidate - 1u8;
+        let one = BigUint::from(1u8);
+        let is_prime = [2u8, 3, 5].iter().all(|&base| BigUint::from(base).modpow(&order, &candidate) == one);
+        if is_prime && &candidate % E != one {
+            return candidate;
+        }
+    }
+}
+
+impl Key {
+    fn new(p: BigUint, q: BigUint) -> Self {
+        let n = &p * &q;
+        let d = BigUint::from(E).modinv(&((&p - 1u8) * (&q - 1u8))).unwrap();
+        let coefficient = q.modinv(&p).unwrap();
+        let (dp, dq) = (&d % (&p - 1u8), &d % (&q - 1u8));
+        let limbs = [&n, &p, &q, &dp, &dq, &coefficient].map(BigUint::to_u64_digits);
+        Self { n, d, p, q, limbs }
+    }
+
+    fn random(bits: usize, rng: &mut Rng) -> Self {
+        Self::new(prime(bits / 2, rng), prime(bits / 2, rng))
+    }
+
+    /// The same key with exponents that are multiples of the orders larger.
+    fn blinded(mut self, rng: &mut Rng) -> Self {
+        for (place, prime) in [(3, &self.p), (4, &self.q)] {
+            let exponent = BigUint::new(
+                self.limbs[place].iter().flat_map(|&limb| [limb as u32, (limb >> 32) as u32]).collect(),
+            );
+            self.limbs[place] = (exponent + (prime - 1u8) * rng.word()).to_u64_digits();
+        }
+        self
+    }
+
+    fn parts(&self) -> CrtKey<'_> {
+        let [n, p, q, dp, dq, coefficient] = &self.limbs;
+        CrtKey { modulus: n, primes: [p, q], exponents: [dp, dq], coefficient }
+    }
+
+    /// 0, 1, numbers next to n, multiples of p and of q, and random ones.
+    fn hard_inputs(&self, count: usize, rng: &mut Rng) -> Vec<BigUint> {
+        let Self { n, p, q, .. } = self;
+        let hard = [
+            BigUint::ZERO,
+            BigUint::from(1u8),
+            BigUint::from(2u8),
+            n - 1u8,
+            n - 2u8,
+            p.clone(),
+            q.clone(),
+            n - p,
+            n - q,
+            p - 1u8,
+            q + 1u8,
+            p * (q - 1u8),
+            (BigUint::from(1u8) << (n.bits() - 1)) - 1u8,
+        ];
+        let random = std::iter::repeat_with(|| rng.number(n.bits() as usize) % n);
+        hard.into_iter().chain(random).take(count).collect()
+    }
+}
+
+/// Numbers as blocks, and the answers.
+struct Numbers {
+    inputs: Vec<BigUint>,
+    limbs: usize,
+    answers: Vec<BigUint>,
+    wrong: Vec<usize>,
+}
+
+impl Numbers {
+    fn new(inputs: Vec<BigUint>, bits: usize) -> Self {
+        let answers = vec![BigUint::ZERO; inputs.len()];
+        Self { inputs, limbs: bits.div_ceil(64), answers, wrong: Vec::new() }
+    }
+}
+
+impl Blocks for Numbers {
+    fn fill(&mut self, items: Range<usize>, blocks: &mut [u8]) {
+        for (block, item) in blocks.chunks_exact_mut(8 * self.limbs).zip(items) {
+            let bytes = self.inputs[item].to_bytes_be();
+            let (front, back) = block.split_at_mut(8 * self.limbs - bytes.len());
+            front.fill(0);
+            back.copy_from_slice(&bytes);
+        }
+    }
+
+    fn take(&mut self, items: Range<usize>, blocks: &mut [u8], wrong: &[u32]) {
+        for ((block, item), &wrong) in blocks.chunks_exact(8 * self.limbs).zip(items).zip(wrong) {
+            self.answers[item] = BigUint::from_bytes_be(block);
+            if wrong != 0 {
+                self.wrong.push(item);
+            }
+        }
+    }
+}
+
+/// Devices whose residues are for primes of some bits.
+fn cuda_for(bits: usize) -> Option<Cuda> {
+    held_to(devices(), variant(Family::Rns, 2, 11, bits))
+}
+
+fn job<'a>(keys: PerItem<'a, CrtKey<'a>>, count: usize, bits: usize, blinded: bool) -> CrtJob<'a> {
+    let prime_limbs = keys.get(0).primes[0].len();
+    let exponent_bits = 64 * prime_limbs + if blinded { 64 } else { 0 };
+    CrtJob { count, keys, bits, prime_limbs, exponent_bits, blinded, public_exponent: &[E as u64] }
+}
+
+#[test]
+fn one_key_for_all_items() {
+    let mut rng = Rng::new(70);
+    // Primes as long as their words hold, shorter ones, and p below and above q.
+    for (bits, count) in [(256, 40), (512, 17), (500, 13)] {
+        let key = Key::random(bits, &mut rng);
+        let Some(cuda) = cuda_for(bits / 2) else { return };
+        for key in [Key::new(key.q.clone(), key.p.clone()), key] {
+            let inputs = key.hard_inputs(count, &mut rng);
+            let expected: Vec<BigUint> = inputs.iter().map(|input| input.modpow(&key.d, &key.n)).collect();
+            let key = key.blinded(&mut rng);
+            let bits = key.n.bits() as usize;
+            for blinded in [true, false] {
+                // Blinded exponents are longer than the primes, but may be read under masks too.
+                let mut numbers = Numbers::new(inputs.clone(), bits);
+                let job = CrtJob { blinded, ..job(PerItem::One(key.parts()), count, bits, true) };
+                cuda.crt_pow(&job, &mut numbers).unwrap();
+                assert!(numbers.wrong.is_empty());
+                assert_eq!(numbers.answers, expected, "{bits} bits");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_key_for_every_item() {
+    let mut rng = Rng::new(71);
+    let bits = 256;
+    let Some(cuda) = cuda_for(bits / 2) else { return };
+    let keys: Vec<Key> = (0..21).map(|_| Key::random(bits, &mut rng)).collect();
+    let inputs: Vec<BigUint> =
+        keys.iter().enumerate().map(|(item, key)| key.hard_inputs(item + 1, &mut rng)[item].clone()).collect();
+    let expected: Vec<BigUint> =
+        keys.iter().zip(&inputs).map(|(key, input)| input.modpow(&key.d, &key.n)).collect();
+    let mut numbers = Numbers::new(inputs, bits);
+    let get = |item: usize| keys[item].parts();
+    cuda.crt_pow(&job(PerItem::Each(&get), keys.len(), bits, false), &mut numbers).unwrap();
+    assert!(numbers.wrong.is_empty());
+    assert_eq!(numbers.answers, expected);
+}
+
+/// Batches of several chunks, whose halves go one after the other.
+#[test]
+fn many_items_with_one_key() {
+    let mut rng = Rng::new(72);
+    let bits = 128;
+    let key = Key::random(bits, &mut rng);
+    let Some(cuda) = cuda_for(bits / 2) else { return };
+    let wave = cuda.wave(variant(Family::Rns, 2, 11, bits / 2)).unwrap();
+    let count = wave + 37;
+    let inputs = key.hard_inputs(count, &mut rng);
+    let expected: Vec<BigUint> = inputs.iter().map(|input| input.modpow(&key.d, &key.n)).collect();
+    let key = key.blinded(&mut rng);
+    for blinded in [true, false] {
+        let mut numbers = Numbers::new(inputs.clone(), bits);
+        let job = CrtJob { blinded, ..job(PerItem::One(key.parts()), count, bits, true) };
+        cuda.crt_pow(&job, &mut numbers).unwrap();
+        assert!(numbers.wrong.is_empty());
+        assert!(numbers.answers == expected);
+    }
+}
+
+#[test]
+fn public_powers() {
+    let mut rng = Rng::new(73);
+    let Some(cuda) = cuda_for(128) else { return };
+    for (bits, count) in [(254, 20), (256, 20), (1000, 5), (1024, 5000)] {
+        let count = if bits == 1024 && !on_gpus() { 20 } else { count };
+        let keys: Vec<Key> = (0..3).map(|_| Key::random(bits, &mut rng)).collect();
+        for exponent in [vec![3], vec![E.into()], vec![u64::MAX; 4], vec![1, 0, 0, 1 << 63]] {
+            let e = BigUint::new(exponent.iter().flat_map(|&limb| [limb as u32, (limb >> 32) as u32]).collect());
+            for shared in [true, false] {
+                let key = |item: usize| &keys[if shared { 0 } else { item % 3 }];
+                let inputs: Vec<BigUint> = (0..count)
+                    .map(|item| key(item).hard_inputs(13, &mut rng)[item % 13].clone())
+                    .collect();
+                let get = |item: usize| &key(item).limbs[0][..];
+                let moduli = if shared { PerItem::One(get(0)) } else { PerItem::Each(&get) };
+                let bits = keys[0].n.bits() as usize;
+                let mut numbers = Numbers::new(inputs.clone(), bits);
+                let job = PublicJob { count, moduli, bits, exponent: &exponent, secret: false };
+                cuda.public_pow(&job, &mut numbers).unwrap();
+                for (item, input) in inputs.iter().enumerate() {
+                    assert_eq!(numbers.answers[item], input.modpow(&e, &key(item).n), "{bits} bits, {e}");
+                }
+            }
+        }
+    }
+}
+
+/// Whatever is flipped on the way, an answer is right or named as wrong, and then it is zero.
+#[test]
+fn no_flipped_bit_leaves_as_an_answer() {
+    let mut rng = Rng::new(74);
+    let bits = 128;
+    let Some(cuda) = cuda_for(bits / 2) else { return };
+    let keys: Vec<Key> = (0..64).map(|_| Key::random(bits, &mut rng)).collect();
+    let get = |item: usize| keys[item].parts();
+    let (mut injected, mut caught) = (0, 0);
+    for stage in Stage::ALL {
+        for turn in 0..6 {
+            // One key for all, or a key each; the latter's constants are those of items.
+            let of_item = turn % 2 == 1;
+            let key = |item: usize| &keys[if of_item { item } else { 0 }];
+            let inputs: Vec<BigUint> =
+                (0..64).map(|item| rng.number(bits) % &key(item).n).collect();
+            let keys = if of_item { PerItem::Each(&get as _) } else { PerItem::One(key(0).parts()) };
+            let mut numbers = Numbers::new(inputs.clone(), bits);
+            let fault = Fault { stage, seed: rng.word() as u32 };
+            cuda.crt_pow_with(&job(keys, 64, bits, false), Some(fault), &mut numbers).unwrap();
+            injected += 64;
+            caught += numbers.wrong.len();
+            for (item, input) in inputs.iter().enumerate() {
+                let right = numbers.answers[item] == input.modpow(&key(item).d, &key(item).n);
+                let named = numbers.wrong.contains(&item);
+                assert!(right || named, "{stage:?}, seed {}: item {item} escaped", fault.seed);
+                assert!(!named || numbers.answers[item] == BigUint::ZERO, "{stage:?}: a wrong answer left");
+            }
+        }
+    }
+    assert!(caught > injected / 2, "{caught} of {injected} faults mattered");
+}
