@@ -3,6 +3,7 @@
 use modmill_core::{Backend, Batch, Error, Family, Job, MAX_BITS, Op, Path, Plan};
 use modmill_cpu::Cpu;
 use modmill_cuda::{Cuda, Device};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// What the caller fixed.
@@ -25,6 +26,17 @@ pub(crate) struct Backends {
     always_cuda: bool,
     no_fallback: bool,
     faults: Mutex<Vec<String>>,
+    /// What GPUs have computed so far.
+    kernel_nanoseconds: AtomicU64,
+}
+
+/// What decides who computes a group of items.
+#[derive(Clone, Copy)]
+pub(crate) struct Shape {
+    pub(crate) op: Op,
+    pub(crate) bits: usize,
+    pub(crate) count: usize,
+    pub(crate) exponent_bits: usize,
 }
 
 /// Name of the environment variable that forces a backend.
@@ -84,7 +96,7 @@ impl Backends {
         {
             cpu.family = None;
         }
-        Ok(Self { cpu: Cpu::new(cpu)?, cuda, always_cuda, no_fallback, faults: Mutex::new(faults) })
+        Ok(Self { cpu: Cpu::new(cpu)?, cuda, always_cuda, no_fallback, faults: Mutex::new(faults), kernel_nanoseconds: AtomicU64::new(0) })
     }
 
     /// Every path that may be chosen.
@@ -104,7 +116,8 @@ impl Backends {
     }
 
     /// The GPUs, if they have the operation and are done before the CPU.
-    fn cuda_for(&self, op: Op, bits: usize, count: usize, exponent_bits: usize) -> Option<&Cuda> {
+    fn cuda_for(&self, shape: Shape) -> Option<&Cuda> {
+        let Shape { op, bits, count, exponent_bits } = shape;
         let cuda = self.cuda.as_ref().filter(|cuda| cuda.has(op) && bits <= MAX_BITS)?;
         let choice = cuda.choose(op, bits, count, exponent_bits)?;
         let is_sooner = choice.seconds < self.cpu.seconds(op, bits, count, exponent_bits);
@@ -113,7 +126,8 @@ impl Backends {
 
     pub(crate) fn plan(&self, op: Op, bits: usize, count: usize, shared: bool) -> Plan {
         let cpu = || self.cpu.plan(op, bits, count, bits, shared);
-        let Some(cuda) = self.cuda_for(op, bits, count, bits) else { return cpu() };
+        let shape = Shape { op, bits, count, exponent_bits: bits };
+        let Some(cuda) = self.cuda_for(shape) else { return cpu() };
         let Some(mut plan) = cuda.plan(op, bits, count, bits) else { return cpu() };
         if !self.always_cuda {
             let seconds = self.cpu.seconds(op, bits, count, bits);
@@ -124,22 +138,18 @@ impl Backends {
 
     /// Computes a group of items.
     pub(crate) fn run(&self, op: Op, job: &Job<'_>) -> Result<Batch, Error> {
-        let exponent_bits = job.b.bits();
-        if let Some(cuda) = self.cuda_for(op, job.bits, job.items.len(), exponent_bits) {
+        let shape = Shape { op, bits: job.bits, count: job.items.len(), exponent_bits: job.b.bits() };
+        let run = |cuda: &Cuda| {
             let run = match op {
                 Op::Pow => cuda.pow(job),
                 Op::PowVartime => cuda.pow_vartime(job),
                 Op::SquareMod => cuda.square_mod(job),
                 _ => cuda.mul_mod(job),
             };
-            match run {
-                Ok(run) => return Ok(run.answers),
-                Err(error) if self.no_fallback => return Err(Error::Device(error.to_string())),
-                Err(error) => {
-                    let mut faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
-                    faults.push(format!("{op} of {} items went to the CPU: {error}", job.items.len()));
-                }
-            }
+            run.map(|run| (run.answers, run.kernel_seconds))
+        };
+        if let Some(answers) = self.on_gpus(shape, run)? {
+            return Ok(answers);
         }
         Ok(match op {
             Op::Pow => self.cpu.pow(job),
@@ -147,5 +157,32 @@ impl Backends {
             Op::SquareMod => self.cpu.square_mod(job),
             _ => self.cpu.mul_mod(job),
         })
+    }
+
+    /// Something that GPUs compute, with their kernels' seconds; nothing if they are not asked because the CPU
+    /// is done before, or failed and the CPU may finish.
+    pub(crate) fn on_gpus<T>(
+        &self,
+        shape: Shape,
+        run: impl FnOnce(&Cuda) -> modmill_cuda::Result<(T, f64)>,
+    ) -> Result<Option<T>, Error> {
+        let Some(cuda) = self.cuda_for(shape) else { return Ok(None) };
+        match run(cuda) {
+            Ok((answers, seconds)) => {
+                self.kernel_nanoseconds.fetch_add((1e9 * seconds) as u64, Ordering::Relaxed);
+                Ok(Some(answers))
+            }
+            Err(error) if self.no_fallback => Err(Error::Device(error.to_string())),
+            Err(error) => {
+                let Shape { op, count, .. } = shape;
+                let mut faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
+                faults.push(format!("{op} of {count} items went to the CPU: {error}"));
+                Ok(None)
+            }
+        }
+    }
+
+    pub(crate) fn kernel_seconds(&self) -> f64 {
+        self.kernel_nanoseconds.load(Ordering::Relaxed) as f64 / 1e9
     }
 }

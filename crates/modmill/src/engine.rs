@@ -16,7 +16,7 @@ use rayon::prelude::*;
 ///
 /// An engine owns its worker threads and its devices; make one and share it (`&Engine` is `Sync`).
 pub struct Engine {
-    backends: Backends,
+    pub(crate) backends: Backends,
 }
 
 /// Settings of an [`Engine`]; what is not set is chosen by measurement.

@@ -20,6 +20,7 @@
 #![forbid(unsafe_code)]
 
 mod backends;
+mod blocks;
 mod engine;
 mod even;
 mod inverse;
@@ -29,8 +30,8 @@ mod special;
 
 pub use engine::{Engine, EngineBuilder};
 pub use modmill_core::{
-    Backend, Batch, BatchView, Error, Family, HUGE_BITS, Isa, ItemError, ItemErrorKind, MAX_BITS, Moduli,
-    Modulus, Op, Operand, Partial, Path, Plan, hex,
+    Backend, Batch, BatchView, Blocks, CrtJob, CrtKey, Error, Family, HUGE_BITS, Isa, ItemError, ItemErrorKind, MAX_BITS, Moduli,
+    Modulus, Op, Operand, Partial, Path, PerItem, Plan, PublicJob, hex,
 };
 pub use modmill_cpu::fft::Special;
 pub use modmill_cuda as cuda;

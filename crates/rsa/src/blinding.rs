@@ -1,6 +1,9 @@
 //! Base blinding: the private operation is done on `c r^e`, and its result multiplied by `r^-1`, so that
-//! what the arithmetic sees is unrelated to the input (Kocher 1996).
+//! what the arithmetic sees is unrelated to the input (Kocher 1996). And blinding of exponents: `d + r (p - 1)`
+//! has the same powers modulo p as d.
 
+use crate::key::Factor;
+use crate::number::{self, Number};
 use crate::public::public_operation;
 use crate::{Error, PublicKey, random};
 use modmill::{Batch, Engine, Moduli, Modulus};
@@ -49,4 +52,15 @@ impl<'a> Blinding<'a> {
     pub(crate) fn unblind(&self, engine: &Engine, outputs: &Batch) -> Result<Batch, modmill::Error> {
         engine.mul_mod(outputs, &self.inverses, self.moduli.as_slice())
     }
+}
+
+/// An exponent modulo p - 1, made longer by a random multiple of that: 64 bits longer than p at most.
+pub(crate) fn blinded_exponent(factor: &Factor) -> Result<Number, Error> {
+    let mut bytes = zeroize::Zeroizing::new([0; 8]);
+    random::fill(&mut *bytes)?;
+    let order = number::minus_one(factor.prime.value());
+    let mut exponent = number::product(&order, &[u64::from_le_bytes(*bytes)]);
+    // (r + 1) (p - 1) is above the sum and fits as well.
+    limbs::add_assign(&mut exponent, &factor.exponent);
+    Ok(exponent)
 }

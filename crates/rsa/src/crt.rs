@@ -12,16 +12,87 @@
 //!       m^e mod n = c ?             or the answer is thrown away (Boneh, DeMillo, Lipton 1997)
 //! ```
 //!
-//! All steps are batch operations of the engine. A backend that has the whole of it, such as a sequence
-//! of kernels that leaves nothing but the answers on the host, takes the place of
-//! [`private_operation`] as one: keys and inputs in, answers and faults out.
+//! All steps are batch operations of the engine. GPUs have the whole of it as one sequence of kernels
+//! ([`Engine::crt_pow`]), which leaves nothing but the answers on the host; what does not pass the check there is
+//! computed again step by step.
 
-use crate::PrivateKey;
-use crate::batch::Outcome;
-use crate::blinding::Blinding;
+use crate::batch::{Keys, Operation, Outcome};
+use crate::blinding::{Blinding, blinded_exponent};
 use crate::public::public_operation;
-use modmill::{Batch, Engine, Modulus};
+use crate::{Error, PrivateKey};
+use modmill::{Batch, Blocks, CrtJob, CrtKey, Engine, Modulus, PerItem};
 use modmill_core::limbs;
+
+/// The private operation, and how it is protected.
+pub(crate) struct Private {
+    /// Inputs are multiplied by random factors.
+    pub(crate) blinding: bool,
+    /// GPUs read tables whole, also for one key.
+    pub(crate) strict: bool,
+}
+
+impl Operation<PrivateKey> for Private {
+    fn on_numbers(&self, engine: &Engine, keys: &[&PrivateKey], inputs: &Batch) -> Result<Outcome, Error> {
+        private_operation(engine, keys, inputs, self.blinding)
+    }
+
+    fn on_blocks(
+        &self,
+        engine: &Engine,
+        keys: Keys<'_, PrivateKey>,
+        count: usize,
+        blocks: &mut dyn Blocks,
+    ) -> Result<bool, Error> {
+        let first = keys.get(0);
+        let prime_limbs = first.p().prime.value().len();
+        let serves = |key: &PrivateKey| {
+            let lengths = [key.p(), key.q()].map(|factor| factor.prime.value().len());
+            lengths == [prime_limbs; 2] && key.public_key().exponent() == first.public_key().exponent()
+        };
+        let serves_all = match keys {
+            Keys::One(key) => serves(key),
+            Keys::Each(keys) => keys.iter().all(|key| serves(key)),
+        };
+        if self.blinding || !serves_all {
+            return Ok(false);
+        }
+        let job = CrtJob {
+            count,
+            keys: PerItem::One(parts(first, [&first.p().exponent, &first.q().exponent])),
+            bits: first.bits(),
+            prime_limbs,
+            exponent_bits: 64 * prime_limbs,
+            blinded: false,
+            public_exponent: first.public_key().exponent(),
+        };
+        match keys {
+            Keys::One(_) if self.strict => Ok(engine.crt_pow(&job, blocks)?),
+            Keys::One(key) => {
+                let exponents = [blinded_exponent(key.p())?, blinded_exponent(key.q())?];
+                let keys = PerItem::One(parts(key, [&exponents[0], &exponents[1]]));
+                let exponent_bits = job.exponent_bits + 64;
+                Ok(engine.crt_pow(&CrtJob { keys, exponent_bits, blinded: true, ..job }, blocks)?)
+            }
+            Keys::Each(keys) => {
+                let get = |item: usize| {
+                    let key = keys[item];
+                    parts(key, [&key.p().exponent, &key.q().exponent])
+                };
+                Ok(engine.crt_pow(&CrtJob { keys: PerItem::Each(&get), ..job }, blocks)?)
+            }
+        }
+    }
+}
+
+/// A key as the engine takes it, with exponents that have the right remainders.
+fn parts<'a>(key: &'a PrivateKey, exponents: [&'a [u64]; 2]) -> CrtKey<'a> {
+    CrtKey {
+        modulus: key.public_key().modulus().value(),
+        primes: [key.p().prime.value(), key.q().prime.value()],
+        exponents,
+        coefficient: key.coefficient(),
+    }
+}
 
 /// What is on its way from the inputs to the answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,7 +1,6 @@
 //! Decryption.
 
 use crate::batch::{Answers, Keys, Refusal, Steps};
-use crate::crt::private_operation;
 use crate::padding::pkcs1v15;
 use crate::{EncryptionScheme, Error, ItemError, PrivateKey, PublicKey, Rsa};
 use zeroize::Zeroizing;
@@ -24,16 +23,13 @@ impl Rsa<'_> {
         let encode = |item: usize, key: &PrivateKey, block: &mut [u8]| -> Result<(), Refusal> {
             copy_number(ciphertexts[item].as_ref(), key.public_key(), block)
         };
-        let operate = |keys: &[&PrivateKey], inputs: &modmill::Batch| {
-            private_operation(self.engine, keys, inputs, self.blinding)
-        };
         let decode = |item: usize, key: &PrivateKey, block: &mut [u8]| match &scheme {
             EncryptionScheme::Oaep(oaep) => oaep.decode(block),
             EncryptionScheme::Pkcs1v15 => {
                 pkcs1v15::decode_message(key.rejection_key(), ciphertexts[item].as_ref(), block)
             }
         };
-        Steps { encode, operate, decode }.run(self.engine, keys.into(), ciphertexts.len())
+        Steps { encode, operation: self.private(), decode }.run(self.engine, keys.into(), ciphertexts.len())
     }
 }
 

@@ -1,8 +1,8 @@
 //! Encryption.
 
-use crate::batch::{Answers, Keys, Outcome, Refusal, Steps};
+use crate::batch::{Answers, Keys, Refusal, Steps};
 use crate::padding::pkcs1v15;
-use crate::public::public_operation;
+use crate::public::Public;
 use crate::{EncryptionScheme, Error, PublicKey, Rsa, random};
 use zeroize::Zeroizing;
 
@@ -28,11 +28,7 @@ impl Rsa<'_> {
                 }
             }
         };
-        let operate = |keys: &[&PublicKey], inputs: &modmill::Batch| {
-            let outputs = public_operation(self.engine, keys, inputs)?;
-            Ok(Outcome { outputs, faults: Vec::new() })
-        };
         let decode = |_: usize, _: &PublicKey, block: &mut [u8]| Ok(block.to_vec());
-        Steps { encode, operate, decode }.run(self.engine, keys.into(), messages.len())
+        Steps { encode, operation: Public { secret: true }, decode }.run(self.engine, keys.into(), messages.len())
     }
 }

@@ -1,10 +1,9 @@
 //! RSA without padding. Numbers are big-endian, as long as the modulus and below it. Whoever signs or
 //! decrypts with this builds a scheme of his own, and almost all such schemes are broken.
 
-use crate::batch::{Answers, Keys, Outcome, Refusal, Steps};
-use crate::crt::private_operation;
+use crate::batch::{Answers, Keys, Refusal, Steps};
 use crate::decrypt::copy_number;
-use crate::public::public_operation;
+use crate::public::Public;
 use crate::{Error, PrivateKey, PublicKey, Rsa};
 use zeroize::Zeroizing;
 
@@ -16,11 +15,8 @@ pub fn public<'k>(
 ) -> Result<Answers<Vec<u8>>, Error> {
     let encode =
         |item: usize, key: &PublicKey, block: &mut [u8]| copy_number(numbers[item].as_ref(), key, block);
-    let operate = |keys: &[&PublicKey], inputs: &modmill::Batch| {
-        Ok(Outcome { outputs: public_operation(rsa.engine, keys, inputs)?, faults: Vec::new() })
-    };
     let decode = |_: usize, _: &PublicKey, block: &mut [u8]| Ok(block.to_vec());
-    Steps { encode, operate, decode }.run(rsa.engine, keys.into(), numbers.len())
+    Steps { encode, operation: Public { secret: true }, decode }.run(rsa.engine, keys.into(), numbers.len())
 }
 
 /// `x^d mod n`, checked.
@@ -32,9 +28,6 @@ pub fn private<'k>(
     let encode = |item: usize, key: &PrivateKey, block: &mut [u8]| -> Result<(), Refusal> {
         copy_number(numbers[item].as_ref(), key.public_key(), block)
     };
-    let operate = |keys: &[&PrivateKey], inputs: &modmill::Batch| {
-        private_operation(rsa.engine, keys, inputs, rsa.blinding)
-    };
     let decode = |_: usize, _: &PrivateKey, block: &mut [u8]| Ok(Zeroizing::new(block.to_vec()));
-    Steps { encode, operate, decode }.run(rsa.engine, keys.into(), numbers.len())
+    Steps { encode, operation: rsa.private(), decode }.run(rsa.engine, keys.into(), numbers.len())
 }

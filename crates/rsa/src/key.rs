@@ -9,6 +9,7 @@ mod public;
 mod read;
 mod validate;
 
+pub(crate) use private::Factor;
 pub use private::{PrivateKey, PrivateParts};
 pub use public::PublicKey;
 pub use read::AnyKey;

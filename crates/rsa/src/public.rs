@@ -1,8 +1,44 @@
 //! The public operation: `x^e mod n`.
 
 use crate::PublicKey;
-use modmill::{Batch, Engine, Error, Modulus, Operand};
+use crate::batch::{Keys, Operation, Outcome};
+use modmill::{Batch, Blocks, Engine, Error, Modulus, Operand, PerItem, PublicJob};
 use modmill_core::limbs;
+
+/// The public operation on numbers that are secrets, or are not.
+pub(crate) struct Public {
+    pub(crate) secret: bool,
+}
+
+impl Operation<PublicKey> for Public {
+    fn on_numbers(
+        &self,
+        engine: &Engine,
+        keys: &[&PublicKey],
+        inputs: &Batch,
+    ) -> Result<Outcome, crate::Error> {
+        Ok(Outcome { outputs: public_operation(engine, keys, inputs)?, faults: Vec::new() })
+    }
+
+    fn on_blocks(
+        &self,
+        engine: &Engine,
+        keys: Keys<'_, PublicKey>,
+        count: usize,
+        blocks: &mut dyn Blocks,
+    ) -> Result<bool, crate::Error> {
+        let first = keys.get(0);
+        let get = |item: usize| keys.get(item).modulus().value();
+        let moduli = match keys {
+            Keys::One(key) => PerItem::One(key.modulus().value()),
+            Keys::Each(keys) if keys.iter().all(|key| key.exponent() == first.exponent()) => PerItem::Each(&get),
+            Keys::Each(_) => return Ok(false),
+        };
+        let job =
+            PublicJob { count, moduli, bits: first.bits(), exponent: first.exponent(), secret: self.secret };
+        Ok(engine.public_pow(&job, blocks)?)
+    }
+}
 
 /// `x^e mod n` for numbers below the moduli, a key an item. Bases are treated as secrets, keys are
 /// public.

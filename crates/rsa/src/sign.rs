@@ -1,7 +1,6 @@
 //! Signatures.
 
 use crate::batch::{Answers, Keys, Refusal, Steps};
-use crate::crt::private_operation;
 use crate::hash::Digest;
 use crate::padding::pkcs1v15;
 use crate::{Error, ItemError, PrivateKey, Rsa, SignatureScheme, random};
@@ -51,11 +50,8 @@ impl Rsa<'_> {
             }
             Ok(())
         };
-        let operate = |keys: &[&PrivateKey], inputs: &modmill::Batch| {
-            private_operation(self.engine, keys, inputs, self.blinding)
-        };
         let decode = |_: usize, _: &PrivateKey, block: &mut [u8]| Ok(block.to_vec());
-        Steps { encode, operate, decode }.run(self.engine, keys, count)
+        Steps { encode, operation: self.private(), decode }.run(self.engine, keys, count)
     }
 }
 

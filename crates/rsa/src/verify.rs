@@ -1,9 +1,9 @@
 //! Verification.
 
-use crate::batch::{Answers, Keys, Outcome, Refusal, Steps, check_length};
+use crate::batch::{Answers, Keys, Refusal, Steps, check_length};
 use crate::hash::Digest;
 use crate::padding::{ct, pkcs1v15};
-use crate::public::public_operation;
+use crate::public::Public;
 use crate::sign::read_digest;
 use crate::{Error, ItemError, PublicKey, Rsa, SignatureScheme};
 
@@ -52,10 +52,6 @@ impl Rsa<'_> {
             block.copy_from_slice(signature);
             Ok(())
         };
-        let operate = |keys: &[&PublicKey], inputs: &modmill::Batch| {
-            let outputs = public_operation(self.engine, keys, inputs)?;
-            Ok(Outcome { outputs, faults: Vec::new() })
-        };
         let decode = |item: usize, key: &PublicKey, block: &mut [u8]| {
             let digest = digest(item)?;
             let verifies = match &scheme {
@@ -69,6 +65,6 @@ impl Rsa<'_> {
             };
             if verifies { Ok(()) } else { Err(ItemError::Verification) }
         };
-        Steps { encode, operate, decode }.run(self.engine, keys, signatures.len())
+        Steps { encode, operation: Public { secret: false }, decode }.run(self.engine, keys, signatures.len())
     }
 }

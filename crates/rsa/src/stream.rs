@@ -1,0 +1,108 @@
+//! Blocks of a batch on their way to a device and back: made and taken by all threads, chunk by chunk, while the
+//! device computes others.
+
+use crate::batch::{GRAIN, Items, Key, Keys, Refusal, Steps};
+use crate::{Error, ItemError};
+use modmill::{Blocks, Engine};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// What becomes of an item.
+type Answer<T> = Option<Result<T, ItemError>>;
+
+/// The items of one length of a call.
+pub(crate) struct Stream<'a, K, T, Encode, Operate, Decode> {
+    steps: &'a Steps<Encode, Operate, Decode>,
+    engine: &'a Engine,
+    keys: Keys<'a, K>,
+    items: &'a Items,
+    /// Octets of a modulus, and of a block.
+    size: usize,
+    stride: usize,
+    answers: Vec<Answer<T>>,
+    /// Positions whose answers did not pass their check.
+    wrong: Vec<usize>,
+    failed: Option<Error>,
+}
+
+impl<'a, K, T, Encode, Operate, Decode> Stream<'a, K, T, Encode, Operate, Decode> {
+    pub(crate) fn new(
+        steps: &'a Steps<Encode, Operate, Decode>,
+        engine: &'a Engine,
+        keys: Keys<'a, K>,
+        bits: usize,
+        items: &'a Items,
+    ) -> Self {
+        let mut answers = Vec::new();
+        answers.resize_with(items.len(), || None);
+        let (size, stride) = (bits.div_ceil(8), 8 * bits.div_ceil(64));
+        Self { steps, engine, keys, items, size, stride, answers, wrong: Vec::new(), failed: None }
+    }
+
+    /// The answers, and the items that are to be computed step by step: all if the device did `not` compute them,
+    /// else those whose answers were wrong.
+    pub(crate) fn finish(mut self, done: bool) -> Result<(Vec<Answer<T>>, Vec<usize>), Error> {
+        if let Some(error) = self.failed {
+            return Err(error);
+        }
+        if !done {
+            // What was taken from a device that failed later does not count.
+            self.answers.iter_mut().for_each(|answer| *answer = None);
+            self.wrong = (0..self.items.len()).collect();
+        }
+        let again = self.wrong.into_iter().map(|position| self.items.get(position)).collect();
+        Ok((self.answers, again))
+    }
+}
+
+impl<K, T, Encode, Operate, Decode> Blocks for Stream<'_, K, T, Encode, Operate, Decode>
+where
+    K: Key,
+    T: Send,
+    Encode: Fn(usize, &K, &mut [u8]) -> Result<(), Refusal> + Sync,
+    Operate: Sync,
+    Decode: Fn(usize, &K, &mut [u8]) -> Result<T, ItemError> + Sync,
+{
+    fn fill(&mut self, range: Range<usize>, blocks: &mut [u8]) {
+        let Self { steps, keys, items, size, stride, .. } = *self;
+        let answers = &mut self.answers[range.clone()];
+        let fill = |(offset, (block, answer)): (usize, (&mut [u8], &mut Answer<T>))| {
+            let item = items.get(range.start + offset);
+            let (front, block) = block.split_at_mut(stride - size);
+            front.fill(0);
+            let refusal = (steps.encode)(item, keys.get(item), block).err()?;
+            block.fill(0);
+            match refusal {
+                Refusal::Call(error) => Some(error),
+                Refusal::Item(error) => {
+                    *answer = Some(Err(error));
+                    None
+                }
+            }
+        };
+        let failed: Vec<Error> = self.engine.install(|| {
+            let pairs = blocks.par_chunks_exact_mut(stride).zip(answers.par_iter_mut());
+            pairs.enumerate().with_min_len(GRAIN).filter_map(fill).collect()
+        });
+        self.failed = self.failed.take().or(failed.into_iter().next());
+    }
+
+    fn take(&mut self, range: Range<usize>, blocks: &mut [u8], wrong: &[u32]) {
+        let Self { steps, keys, items, size, stride, .. } = *self;
+        let answers = &mut self.answers[range.clone()];
+        let take = |(offset, (block, answer)): (usize, (&mut [u8], &mut Answer<T>))| {
+            if answer.is_some() || wrong[offset] != 0 {
+                return;
+            }
+            let item = items.get(range.start + offset);
+            *answer = Some((steps.decode)(item, keys.get(item), &mut block[stride - size..]));
+        };
+        self.engine.install(|| {
+            let pairs = blocks.par_chunks_exact_mut(stride).zip(answers.par_iter_mut());
+            pairs.enumerate().with_min_len(GRAIN).for_each(take);
+        });
+        // A refused item went along as zero, whose answer is zero and right.
+        let positions = range.zip(wrong).filter(|&(position, &wrong)| wrong != 0 && self.answers[position].is_none());
+        self.wrong.extend(positions.map(|(position, _)| position).collect::<Vec<_>>());
+    }
+}
