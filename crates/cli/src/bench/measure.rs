@@ -75,6 +75,11 @@ impl Known {
         }
     }
 
+    /// The first item whose answer is not this.
+    pub(crate) fn differing(&self, answer: &[u64]) -> Option<usize> {
+        self.answers.iter().find(|(_, known)| known.as_slice() != answer).map(|(&item, _)| item)
+    }
+
     /// Items whose answers are known.
     pub(crate) fn len(&self) -> usize {
         self.answers.len()

@@ -2,16 +2,19 @@
 
 use super::contender::{Slice, Theirs, Turn, repeat};
 use super::inputs::Shape as Powers;
-use super::measure::{Measured, take_turns};
+use super::measure::{Known, Measured, take_turns};
 use super::record::Record;
 use super::sides::{Engines, Side};
 use crate::failure::Failure;
 use crate::peers::Peer;
 use modmill::{Backend, Engine, Op, Plan};
 use modmill_core::limbs;
-use modmill_rsa::{EncryptionScheme, Hash, PrivateKey, PublicKey, Rsa, SignatureScheme, Sizes};
+use modmill_rsa::{
+    Answers, EncryptionScheme, Hash, Keys, PrivateKey, PublicKey, Rsa, SignatureScheme, Sizes,
+};
 use num_bigint::BigUint;
 use std::time::Duration;
+use zeroize::Zeroizing;
 
 /// An operation of RSA.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,7 +44,12 @@ pub(crate) struct Shape {
     pub(crate) count: usize,
     /// Different keys, which the items have in turn.
     pub(crate) keys: usize,
+    /// Whole tables are read also for one key.
+    pub(crate) strict: bool,
 }
+
+/// Items that differ, at least: what follows repeats them, since a CPU and num-bigint have to answer them first.
+const DISTINCT: usize = 1024;
 
 pub(crate) const SIGNATURE: SignatureScheme = SignatureScheme::Pkcs1v15(Hash::Sha256);
 const DIGEST_LEN: usize = 32;
@@ -69,10 +77,13 @@ impl Task {
     pub(crate) fn new(shape: Shape, engine: &Engine) -> Result<Self, Failure> {
         let count = shape.keys.min(shape.count);
         let keys = PrivateKey::generate_many(engine, shape.bits, count, Sizes::AllowSmall)?;
-        let digests = (0..shape.count)
+        // As many items as there are keys, or whole rounds of them.
+        let distinct = count * DISTINCT.div_ceil(count).max(1);
+        let few = Shape { count: shape.count.min(distinct), ..shape };
+        let digests = (0..few.count)
             .map(|item| Hash::Sha256.digest(&[&item.to_le_bytes()]).as_ref().try_into().unwrap_or_default())
             .collect();
-        let mut task = Self { shape, keys, digests, signatures: Vec::new(), ciphertexts: Vec::new() };
+        let mut task = Self { shape: few, keys, digests, signatures: Vec::new(), ciphertexts: Vec::new() };
         let rsa = Rsa::new(engine);
         let refused = |error: modmill_rsa::ItemError| Failure::Usage(format!("{} bits: {error}", shape.bits));
         match shape.op {
@@ -83,11 +94,16 @@ impl Task {
             RsaOp::Sign | RsaOp::Verify => {
                 let signatures = rsa.sign_digests(&task.private_keys()[..], SIGNATURE, &task.digests)?;
                 task.signatures = signatures.into_iter().collect::<Result<_, _>>().map_err(refused)?;
-                if let Some(item) = (0..shape.count).find(|&item| !task.is_signature(item)) {
+                let known = Known::by_judge((0..few.count).collect(), |item| vec![task.is_signature(item).into()]);
+                if let Some(item) = known.differing(&[1]) {
                     return Err(Failure::Items(format!("the signature of item {item} is wrong")));
                 }
             }
         }
+        task.shape = shape;
+        repeat_to(&mut task.digests, shape.count);
+        repeat_to(&mut task.signatures, shape.count);
+        repeat_to(&mut task.ciphertexts, shape.count);
         if shape.op == RsaOp::Verify {
             task.signatures.iter_mut().step_by(7).for_each(|signature| signature[shape.bits / 16] ^= 1);
         }
@@ -126,10 +142,21 @@ impl Task {
     }
 }
 
+/// Items again and again, up to a number of them; none stay none.
+fn repeat_to<T: Clone>(items: &mut Vec<T>, count: usize) {
+    let few = items.len();
+    for item in few..if few == 0 { 0 } else { count } {
+        items.push(items[item - few].clone());
+    }
+}
+
 /// A path of ours.
 struct Ours<'a> {
     task: &'a Task,
+    engine: &'a Engine,
     rsa: Rsa<'a>,
+    /// Seconds in kernels of the fastest call so far.
+    kernel_seconds: Option<f64>,
     plan: Plan,
     chosen: bool,
     private_keys: Vec<&'a PrivateKey>,
@@ -138,42 +165,60 @@ struct Ours<'a> {
     right: bool,
 }
 
+/// What a call returns.
+enum Found {
+    Signatures(Answers<Vec<u8>>),
+    Verdicts(Answers<()>),
+    Messages(Answers<Zeroizing<Vec<u8>>>),
+}
+
+impl Found {
+    /// The answer of an item, if it has the right form.
+    fn is(&self, item: usize, expected: &[u8]) -> bool {
+        match self {
+            Self::Signatures(answers) => answers[item].as_deref() == Ok(expected),
+            Self::Verdicts(answers) => [u8::from(answers[item].is_ok())] == expected,
+            Self::Messages(answers) => answers[item].as_ref().is_ok_and(|message| message[..] == *expected),
+        }
+    }
+}
+
 impl Ours<'_> {
-    fn answers(&self) -> Result<Vec<Answer>, modmill_rsa::Error> {
-        let Task { digests, signatures, ciphertexts, .. } = self.task;
-        Ok(match self.task.shape.op {
-            RsaOp::Sign => {
-                let answers = self.rsa.sign_digests(&self.private_keys[..], SIGNATURE, digests)?;
-                answers.into_iter().map(Result::unwrap_or_default).collect()
-            }
+    fn answers(&self) -> Result<Found, modmill_rsa::Error> {
+        let Task { digests, signatures, ciphertexts, keys, shape } = self.task;
+        let one = &keys[0];
+        let private = if shape.keys == 1 { Keys::One(one) } else { Keys::Each(&self.private_keys) };
+        let public =
+            if shape.keys == 1 { Keys::One(one.public_key()) } else { Keys::Each(&self.public_keys) };
+        Ok(match shape.op {
+            RsaOp::Sign => Found::Signatures(self.rsa.sign_digests(private, SIGNATURE, digests)?),
             RsaOp::Verify => {
-                let answers =
-                    self.rsa.verify_digests(&self.public_keys[..], SIGNATURE, digests, signatures)?;
-                answers.into_iter().map(|verdict| vec![u8::from(verdict.is_ok())]).collect()
+                Found::Verdicts(self.rsa.verify_digests(public, SIGNATURE, digests, signatures)?)
             }
-            RsaOp::Decrypt => {
-                let answers = self.rsa.decrypt(&self.private_keys[..], oaep(), ciphertexts)?;
-                answers
-                    .into_iter()
-                    .map(|message| message.map(|bytes| bytes.to_vec()).unwrap_or_default())
-                    .collect()
-            }
+            RsaOp::Decrypt => Found::Messages(self.rsa.decrypt(private, oaep(), ciphertexts)?),
         })
     }
 }
 
 impl Turn for Ours<'_> {
     fn slice(&mut self, length: Duration) -> Result<Slice, Failure> {
-        let mut right = true;
+        let (mut right, mut least) = (true, self.kernel_seconds);
+        let mut before = self.engine.kernel_seconds();
         let slice = repeat(
             length,
             self.task.shape.count as f64,
             || self.answers(),
             |answers| {
-                right &= (0..self.task.shape.count).all(|item| answers[item] == self.task.expected(item));
+                right &= (0..self.task.shape.count).all(|item| answers.is(item, &self.task.expected(item)));
+                let (now, then) = (self.engine.kernel_seconds(), before);
+                before = now;
+                if now > then {
+                    least = Some(least.map_or(now - then, |least: f64| least.min(now - then)));
+                }
             },
         );
         self.right &= right;
+        self.kernel_seconds = least;
         slice
     }
 }
@@ -203,7 +248,9 @@ pub(crate) fn point(
         .into_iter()
         .map(|(engine, plan, chosen)| Ours {
             task,
-            rsa: Rsa::new(engine),
+            engine,
+            rsa: Rsa::new(engine).strict(task.shape.strict),
+            kernel_seconds: None,
             plan,
             chosen,
             private_keys: task.private_keys(),
@@ -224,7 +271,8 @@ pub(crate) fn point(
     let peer_slices = slices.split_off(ours.len());
     let mut records = Vec::new();
     for (path, slices) in ours.iter().zip(slices) {
-        let record = record(task, threads, &slices.finish(path.right, None));
+        let kernel = path.kernel_seconds.map(|seconds| count as f64 / seconds);
+        let record = record(task, threads, &slices.finish(path.right, kernel));
         records.push(Record {
             backend: path.plan.backend.name().to_owned(),
             algorithm: path.plan.family.name().to_owned(),
@@ -258,7 +306,7 @@ pub(crate) fn to_limbs(bytes: &[u8], limbs: usize) -> Vec<u64> {
 }
 
 fn record(task: &Task, threads: usize, measured: &Measured) -> Record {
-    let Shape { op, bits, count, keys } = task.shape;
+    let Shape { op, bits, count, keys, .. } = task.shape;
     Record {
         kind: "result",
         op: op.name().to_owned(),
@@ -274,7 +322,7 @@ fn record(task: &Task, threads: usize, measured: &Measured) -> Record {
         ops_per_s: measured.best,
         median_ops_per_s: measured.median,
         latency_ms: measured.latency_ms,
-        kernel_ops_per_s: None,
+        kernel_ops_per_s: measured.kernel,
         device: None,
         verified: measured.right,
         verified_with: "num-bigint".to_owned(),

@@ -5,6 +5,7 @@ use super::chain::Chain;
 use super::contender::{Call, Ours};
 use super::inputs::{Inputs, Shape};
 use super::measurand::Measurand;
+use super::rsa::RsaOp;
 use crate::failure::Failure;
 use crate::peers::Peer;
 use modmill::cuda::{Cuda, Device};
@@ -205,13 +206,15 @@ impl Side {
     ) -> Result<usize, Error> {
         let op = measurand.op();
         if let Some(cuda) = self.cuda().filter(|cuda| cuda.has(op)) {
+            let (bits, waves) = match measurand {
+                Measurand::Call(Op::MulMod | Op::SquareMod) | Measurand::Rsa(RsaOp::Verify) => (bits, 16),
+                // Several chunks, so that what is done before the first and after the last shows less.
+                Measurand::Rsa(_) => (bits / 2, 8),
+                _ => (bits, 2),
+            };
             // Among many waves the choice is the one with the highest throughput.
             let Some(choice) = cuda.choose(op, bits, 1 << 20, bits) else { return Ok(1) };
             let wave = cuda.wave(choice.variant).map_err(|error| Error::Device(error.to_string()))?;
-            let waves = match measurand {
-                Measurand::Call(Op::MulMod | Op::SquareMod) => 16,
-                _ => 2,
-            };
             return Ok(waves * wave * cuda.devices().count());
         }
         Ok(match op {

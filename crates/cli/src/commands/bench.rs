@@ -40,7 +40,8 @@ copied or prepared in between.
 
 rsa_sign goes from SHA-256 digests to PKCS #1 v1.5 signatures, each checked with the public exponent,
 rsa_verify back, and rsa_decrypt from OAEP ciphertexts to messages; OpenSSL does the same by EVP_PKEY_sign,
-EVP_PKEY_verify and EVP_PKEY_decrypt. Keys are random, and their constants kept from call to call.
+EVP_PKEY_verify and EVP_PKEY_decrypt. Keys are random, and their constants kept from call to call. Batches
+that fill a GPU have 1024 different messages or so, again and again; all answers are compared.
 
 The latency of ours is that of a whole batch, of a peer that of one operation. A star marks the path
 the engine chooses by itself.";
@@ -94,9 +95,12 @@ pub(crate) struct Bench {
     /// One modulus for all items
     #[arg(long)]
     shared_modulus: bool,
-    /// Keys of an RSA batch, which its items have in turn
+    /// Keys of an RSA batch, which its items have in turn; with more than one, every item is handed its own
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
     keys: u16,
+    /// RSA with whole tables read on GPUs also where all items have one key
+    #[arg(long)]
+    strict: bool,
     /// Peers: all found, or a list of gmp, openssl, flint (or name=FILE), or none
     #[arg(long, value_name = "LIST", num_args = 0..=1, require_equals = true)]
     #[arg(default_value = "all", default_missing_value = "all", value_parser = peers::parse)]
@@ -246,7 +250,8 @@ impl Bench {
                                 side.backend
                             ));
                             if let Measurand::Rsa(op) = measurand {
-                                let shape = rsa::Shape { op, bits, count, keys: self.keys.into() };
+                                let keys = self.keys.into();
+                                let shape = rsa::Shape { op, bits, count, keys, strict: self.strict };
                                 let task = rsa::Task::new(shape, &cpu)?;
                                 records.extend(rsa::point(&task, &engines, side, here, self.seconds)?);
                                 continue;

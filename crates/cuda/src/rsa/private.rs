@@ -14,7 +14,7 @@ use crate::device::{Buffer, Contents, Device, Kernel, KernelArguments, Shape, St
 use crate::error::{Error, Result};
 use crate::kernels::{Kernels, Numbers, Preparation};
 use crate::pipeline::{Staging, copy_rows};
-use crate::residues::{ModuliPlace, PowerCall, RadixSquare, Residues, Rows};
+use crate::residues::{JobConstants, ModuliPlace, PowerCall, Residues, Rows};
 use crate::sources;
 use crate::task::Task;
 use crate::variant::Variant;
@@ -85,7 +85,8 @@ pub(super) struct Private<'a, 'j> {
     job: &'a CrtJob<'j>,
     check: Public,
     plain: Plain,
-    radix: RadixSquare,
+    /// For the primes of any key; or for the first prime of one and for the second, in matrices of their own.
+    constants: Vec<JobConstants>,
     /// The two halves of a chunk are computed together, with moduli by item, and not one after the other.
     together: bool,
     /// The key on the device, where all items have it.
@@ -166,6 +167,14 @@ impl<'a, 'j> Private<'a, 'j> {
             exponent: job.public_exponent,
             secret: true,
         };
+        let constants = |prime: Option<&[u64]>| residues.job_constants(device, job.prime_limbs, prime);
+        let constants = if together {
+            vec![constants(None)?]
+        } else {
+            let primes = job.keys.get(0).primes;
+            let (first, second) = rayon::join(|| constants(Some(primes[0])), || constants(Some(primes[1])));
+            vec![first?, second?]
+        };
         let buffer = |bytes: usize| device.buffer(bytes.max(16), Contents::Secret);
         // One key stands in every row of a tile.
         let (keys, tiled, at_once) =
@@ -188,7 +197,7 @@ impl<'a, 'j> Private<'a, 'j> {
             job,
             check: Public::new(device, check, &public, size, Contents::Secret)?,
             plain,
-            radix: residues.radix_square(device, job.prime_limbs)?,
+            constants,
             together,
             key: None,
             memory,
@@ -253,7 +262,7 @@ impl<'a, 'j> Private<'a, 'j> {
 
     /// Constants of the primes of so many keys, in plain arithmetic and in residues.
     fn set_up(&self, stream: &Stream, keys: &Buffer, address: u64, rows: usize) -> Result<()> {
-        let Self { residues, memory, radix, job, .. } = self;
+        let Self { residues, memory, constants, job, .. } = self;
         let limbs = to_u32(job.prime_limbs);
         let primes = self.places(address, rows).primes;
         let call = Preparation {
@@ -273,12 +282,12 @@ impl<'a, 'j> Private<'a, 'j> {
         };
         if self.together {
             let moduli = self.numbers(primes, job.prime_limbs, 0);
-            return residues.set_up(stream, radix, moduli, limbs, to_u32(2 * rows), place, &used);
+            return residues.set_up(stream, &constants[0], moduli, limbs, to_u32(2 * rows), place, &used);
         }
         for half in 0..2 {
             let moduli = self.numbers(primes, job.prime_limbs, half);
             let place = ModuliPlace { tiles: place.tiles + self.one_modulus(half), ..place };
-            residues.set_up(stream, radix, moduli, limbs, 1, place, &used)?;
+            residues.set_up(stream, &constants[half], moduli, limbs, 1, place, &used)?;
         }
         Ok(())
     }
@@ -315,7 +324,7 @@ impl<'a, 'j> Private<'a, 'j> {
             };
             let (grid, block) = self.kernels.residue_shape(count);
             let shape = Shape { grid, block, shared_bytes: residues.shared_bytes(self.task) };
-            residues.power(stream, kernel, shape, call, &used)
+            residues.power(stream, &self.constants[half], kernel, shape, call, &used)
         };
         for (half, &(first, count)) in parts.iter().enumerate() {
             pass(half, first, count)?;
