@@ -318,7 +318,8 @@ impl Residues {
             count: if is_shared { 1 } else { count },
             limbs,
         };
-        let mut used: Vec<&Buffer> = used.iter().copied().chain([&radix.words, self.tables.buffer()]).collect();
+        let mut used: Vec<&Buffer> =
+            used.iter().copied().chain([&radix.words, self.tables.buffer()]).collect();
         used.extend(merged.iter().map(MergedTables::buffer));
         // SAFETY: the kernel takes this structure, reads `count` moduli and the digits, and writes `count` rows.
         unsafe { stream.launch(&self.radix, one_thread_each(call.count), &call, &used)? };
@@ -332,7 +333,9 @@ impl Residues {
             ..self.conversion()
         };
         // SAFETY: the kernel takes this structure, reads `count` moduli and rows, and writes their tiles and flags.
-        unsafe { stream.launch(&self.moduli, one_thread_each(2 * self.channels() * call.count), &call, &used) }
+        unsafe {
+            stream.launch(&self.moduli, one_thread_each(2 * self.channels() * call.count), &call, &used)
+        }
     }
 
     /// Tiles of numbers.

@@ -97,12 +97,13 @@ impl Cuda {
     }
 
     /// The best for a few squarings, which are not worth residues.
-    fn public_choice(&self, bits: usize, count: usize, exponent: &[u64]) -> Result<Choice> {
+    pub fn public_choice(&self, bits: usize, count: usize, exponent: &[u64]) -> Result<Choice> {
         let exponent_bits = limbs::bit_length(exponent);
         let count = count.div_ceil(self.devices().count().max(1));
         let is_plain = |choice: &Choice| choice.variant.family != Family::Rns;
         let own = self.choices(Op::PowVartime, bits, count, exponent_bits).into_iter().find(is_plain);
-        let any = || self.table().choices(Op::PowVartime, bits, count, exponent_bits).into_iter().find(is_plain);
+        let any =
+            || self.table().choices(Op::PowVartime, bits, count, exponent_bits).into_iter().find(is_plain);
         let fits = exponent_bits > 1 && exponent_bits <= 256 && exponent[0] & 1 == 1;
         let none = || Error::NoKernel { name: format!("for powers of {bits} bits with such an exponent") };
         own.or_else(any).filter(|_| fits).ok_or_else(none)
@@ -117,4 +118,3 @@ fn chunk_size(wave: usize, bits: usize, count: usize) -> usize {
 
 /// Items that residues are computed for together; chunks are padded to a multiple.
 const TILE_ITEMS: usize = 16;
-

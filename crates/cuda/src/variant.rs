@@ -283,14 +283,9 @@ impl Variant {
     #[must_use]
     pub fn program(&self) -> Program {
         match self.family {
-            Family::Rns => self.program_of(&[
-                "rns",
-                "rns_product",
-                "rns_memory",
-                "rns_scan",
-                "rns_power",
-                "rns_convert",
-            ]),
+            Family::Rns => {
+                self.program_of(&["rns", "rns_product", "rns_memory", "rns_scan", "rns_power", "rns_convert"])
+            }
             family => self.program_of(&[family.name(), "operations"]),
         }
     }

@@ -96,7 +96,14 @@ impl Backends {
         {
             cpu.family = None;
         }
-        Ok(Self { cpu: Cpu::new(cpu)?, cuda, always_cuda, no_fallback, faults: Mutex::new(faults), kernel_nanoseconds: AtomicU64::new(0) })
+        Ok(Self {
+            cpu: Cpu::new(cpu)?,
+            cuda,
+            always_cuda,
+            no_fallback,
+            faults: Mutex::new(faults),
+            kernel_nanoseconds: AtomicU64::new(0),
+        })
     }
 
     /// Every path that may be chosen.

@@ -1,8 +1,8 @@
 //! Batches of items with one key or a key each: octet strings in, one operation on numbers of one
 //! length at a time, octet strings out.
 
-use crate::{Error, ItemError, PrivateKey, PublicKey};
 use crate::stream::Stream;
+use crate::{Error, ItemError, PrivateKey, PublicKey};
 use modmill::{Batch, Blocks, Engine};
 use modmill_core::limbs;
 use rayon::prelude::*;

@@ -29,6 +29,10 @@ impl Rsa<'_> {
             }
         };
         let decode = |_: usize, _: &PublicKey, block: &mut [u8]| Ok(block.to_vec());
-        Steps { encode, operation: Public { secret: true }, decode }.run(self.engine, keys.into(), messages.len())
+        Steps { encode, operation: Public { secret: true }, decode }.run(
+            self.engine,
+            keys.into(),
+            messages.len(),
+        )
     }
 }

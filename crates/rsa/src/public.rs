@@ -31,7 +31,9 @@ impl Operation<PublicKey> for Public {
         let get = |item: usize| keys.get(item).modulus().value();
         let moduli = match keys {
             Keys::One(key) => PerItem::One(key.modulus().value()),
-            Keys::Each(keys) if keys.iter().all(|key| key.exponent() == first.exponent()) => PerItem::Each(&get),
+            Keys::Each(keys) if keys.iter().all(|key| key.exponent() == first.exponent()) => {
+                PerItem::Each(&get)
+            }
             Keys::Each(_) => return Ok(false),
         };
         let job =

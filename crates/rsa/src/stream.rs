@@ -102,7 +102,8 @@ where
             pairs.enumerate().with_min_len(GRAIN).for_each(take);
         });
         // A refused item went along as zero, whose answer is zero and right.
-        let positions = range.zip(wrong).filter(|&(position, &wrong)| wrong != 0 && self.answers[position].is_none());
+        let positions =
+            range.zip(wrong).filter(|&(position, &wrong)| wrong != 0 && self.answers[position].is_none());
         self.wrong.extend(positions.map(|(position, _)| position).collect::<Vec<_>>());
     }
 }

@@ -7,7 +7,7 @@ use super::record::Record;
 use super::sides::{Engines, Side};
 use crate::failure::Failure;
 use crate::peers::Peer;
-use modmill::{Backend, Engine, Op, Plan};
+use modmill::{Backend, Engine, Family, Op, Plan};
 use modmill_core::limbs;
 use modmill_rsa::{
     Answers, EncryptionScheme, Hash, Keys, PrivateKey, PublicKey, Rsa, SignatureScheme, Sizes,
@@ -94,7 +94,8 @@ impl Task {
             RsaOp::Sign | RsaOp::Verify => {
                 let signatures = rsa.sign_digests(&task.private_keys()[..], SIGNATURE, &task.digests)?;
                 task.signatures = signatures.into_iter().collect::<Result<_, _>>().map_err(refused)?;
-                let known = Known::by_judge((0..few.count).collect(), |item| vec![task.is_signature(item).into()]);
+                let known =
+                    Known::by_judge((0..few.count).collect(), |item| vec![task.is_signature(item).into()]);
                 if let Some(item) = known.differing(&[1]) {
                     return Err(Failure::Items(format!("the signature of item {item} is wrong")));
                 }
@@ -184,6 +185,18 @@ impl Found {
 }
 
 impl Ours<'_> {
+    /// The family that GPUs compute by, where RSA has kernels of its own.
+    fn family(&self) -> Option<Family> {
+        let Shape { op, bits, count, .. } = self.task.shape;
+        match op {
+            RsaOp::Verify => {
+                let choice = self.engine.cuda()?.public_choice(bits, count, &[65_537]).ok()?;
+                Some(choice.variant.family)
+            }
+            RsaOp::Sign | RsaOp::Decrypt => Some(Family::Rns),
+        }
+    }
+
     fn answers(&self) -> Result<Found, modmill_rsa::Error> {
         let Task { digests, signatures, ciphertexts, keys, shape } = self.task;
         let one = &keys[0];
@@ -258,6 +271,13 @@ pub(crate) fn point(
             right: true,
         })
         .collect();
+    if side.backend == Backend::Cuda {
+        // Kernels are compiled before anything is timed, and are not always those of powers alone.
+        for path in &mut ours {
+            path.answers()?;
+            path.plan.family = path.family().unwrap_or(path.plan.family);
+        }
+    }
     let threads = engines.chosen.threads();
     let mut theirs = Vec::new();
     for peer in peers {

@@ -104,7 +104,11 @@ impl<'a, S: Sequence> Lane<'a, S> {
             blocks.fill(items.clone(), used);
             padding.fill(0);
         }
-        sequence.gather(items, rows, &mut slot.input.buffer.limbs_mut()[block_limbs..block_limbs + key_limbs]);
+        sequence.gather(
+            items,
+            rows,
+            &mut slot.input.buffer.limbs_mut()[block_limbs..block_limbs + key_limbs],
+        );
         slot.copies.copy_in(&slot.input.buffer, 0..8 * (block_limbs + key_limbs), &slot.inputs, 0)?;
         slot.copied.record(&slot.copies)?;
         compute.wait(&slot.copied)?;

@@ -69,7 +69,9 @@ pub(super) fn program(words: u32) -> Program {
     ];
     Program {
         name: format!("Garner's step for primes of {} bits", 32 * words),
-        main: ["device", "call", "constants", "rsa"].map(|file| format!("#include \"{file}.cuh\"\n")).concat(),
+        main: ["device", "call", "constants", "rsa"]
+            .map(|file| format!("#include \"{file}.cuh\"\n"))
+            .concat(),
         files: sources::ALL,
         defines: defines.map(|(name, value)| (name.to_owned(), value.to_string())).to_vec(),
         options: Vec::new(),
@@ -273,7 +275,9 @@ impl<'a, 'j> Private<'a, 'j> {
             limbs,
         };
         // SAFETY: the kernel takes this structure; it reads `count` primes and writes as many rows.
-        unsafe { stream.launch(&self.plain.constants, threads(2 * rows), &call, &[keys, &memory.constants])? };
+        unsafe {
+            stream.launch(&self.plain.constants, threads(2 * rows), &call, &[keys, &memory.constants])?
+        };
         let used = [keys, &memory.radix, &memory.workspace, &memory.flags];
         let place = ModuliPlace {
             radix: memory.radix.address(),
@@ -284,10 +288,10 @@ impl<'a, 'j> Private<'a, 'j> {
             let moduli = self.numbers(primes, job.prime_limbs, 0);
             return residues.set_up(stream, &constants[0], moduli, limbs, to_u32(2 * rows), place, &used);
         }
-        for half in 0..2 {
+        for (half, constants) in constants.iter().enumerate() {
             let moduli = self.numbers(primes, job.prime_limbs, half);
             let place = ModuliPlace { tiles: place.tiles + self.one_modulus(half), ..place };
-            residues.set_up(stream, &constants[half], moduli, limbs, 1, place, &used)?;
+            residues.set_up(stream, constants, moduli, limbs, 1, place, &used)?;
         }
         Ok(())
     }

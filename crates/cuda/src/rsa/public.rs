@@ -190,7 +190,9 @@ impl Public {
             limbs: to_u32(self.limbs),
         };
         // SAFETY: the kernel takes this structure; it reads `count` moduli and writes as many rows.
-        unsafe { stream.launch(&self.kernels.constants, self.threads(count), &call, &[buffer, &self.constants]) }
+        unsafe {
+            stream.launch(&self.kernels.constants, self.threads(count), &call, &[buffer, &self.constants])
+        }
     }
 
     /// Blocks as numbers.
@@ -211,9 +213,10 @@ impl Public {
         let words = to_u32(2 * self.limbs);
         let call = PublicCall {
             numbers: Numbers::at(numbers, words, words),
-            exits: self.exits.as_ref().map_or_else(Numbers::default, |exits| {
-                Numbers::at(exits, 0, self.variant.words)
-            }),
+            exits: self
+                .exits
+                .as_ref()
+                .map_or_else(Numbers::default, |exits| Numbers::at(exits, 0, self.variant.words)),
             results: self.powers.address(),
             result_stride: words,
             result_length: words,

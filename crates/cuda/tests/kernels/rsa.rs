@@ -1,6 +1,7 @@
 //! Operations of RSA from octets to octets, against num-bigint.
 
 use crate::{devices, held_to, on_gpus, variant};
+use modmill_core::rns::Bases;
 use modmill_core::{Blocks, CrtJob, CrtKey, Family, PerItem, PublicJob};
 use modmill_cuda::{Cuda, Fault, Stage};
 use modmill_testing::rng::Rng;
@@ -162,8 +163,11 @@ fn a_key_for_every_item() {
     let bits = 256;
     let Some(cuda) = cuda_for(bits / 2) else { return };
     let keys: Vec<Key> = (0..21).map(|_| Key::random(bits, &mut rng)).collect();
-    let inputs: Vec<BigUint> =
-        keys.iter().enumerate().map(|(item, key)| key.hard_inputs(item + 1, &mut rng)[item].clone()).collect();
+    let inputs: Vec<BigUint> = keys
+        .iter()
+        .enumerate()
+        .map(|(item, key)| key.hard_inputs(item + 1, &mut rng)[item].clone())
+        .collect();
     let expected: Vec<BigUint> =
         keys.iter().zip(&inputs).map(|(key, input)| input.modpow(&key.d, &key.n)).collect();
     let mut numbers = Numbers::new(inputs, bits);
@@ -202,12 +206,12 @@ fn public_powers() {
         let count = if bits == 1024 && !on_gpus() { 20 } else { count };
         let keys: Vec<Key> = (0..3).map(|_| Key::random(bits, &mut rng)).collect();
         for exponent in [vec![3], vec![E.into()], vec![u64::MAX; 4], vec![1, 0, 0, 1 << 63]] {
-            let e = BigUint::new(exponent.iter().flat_map(|&limb| [limb as u32, (limb >> 32) as u32]).collect());
+            let e =
+                BigUint::new(exponent.iter().flat_map(|&limb| [limb as u32, (limb >> 32) as u32]).collect());
             for shared in [true, false] {
                 let key = |item: usize| &keys[if shared { 0 } else { item % 3 }];
-                let inputs: Vec<BigUint> = (0..count)
-                    .map(|item| key(item).hard_inputs(13, &mut rng)[item % 13].clone())
-                    .collect();
+                let inputs: Vec<BigUint> =
+                    (0..count).map(|item| key(item).hard_inputs(13, &mut rng)[item % 13].clone()).collect();
                 let get = |item: usize| &key(item).limbs[0][..];
                 let moduli = if shared { PerItem::One(get(0)) } else { PerItem::Each(&get) };
                 let bits = keys[0].n.bits() as usize;
@@ -219,6 +223,40 @@ fn public_powers() {
                 }
             }
         }
+    }
+}
+
+/// A factor that residues cannot serve gives wrong answers, which are named; others are not disturbed.
+#[test]
+fn factors_with_primes_of_the_radix_are_named() {
+    let mut rng = Rng::new(75);
+    let bits = 256;
+    let Some(cuda) = cuda_for(bits / 2) else { return };
+    let radix = Bases::for_bits(bits / 2).unwrap();
+    let mut keys: Vec<Key> = (0..5).map(|_| Key::random(bits, &mut rng)).collect();
+    // p is a prime of the radix times another: squarefree, so that powers come back all the same.
+    keys[2] = loop {
+        let known = BigUint::from(radix.b()[1].p);
+        let rest = prime(128 + 1 - known.bits() as usize, &mut rng);
+        let (p, q) = (&known * &rest, prime(128, &mut rng));
+        let order = (&known - 1u8) * (&rest - 1u8) * (&q - 1u8);
+        if let (128, Some(d)) = (p.bits(), BigUint::from(E).modinv(&order)) {
+            let mut key = Key::random(bits, &mut rng);
+            let coefficient = q.modinv(&p).unwrap();
+            let n = &p * &q;
+            let [dp, dq] = [(&known - 1u8) * (&rest - 1u8), &q - 1u8].map(|order| &d % order);
+            key.limbs = [&n, &p, &q, &dp, &dq, &coefficient].map(BigUint::to_u64_digits);
+            break Key { n, d, p, q, ..key };
+        }
+    };
+    let inputs: Vec<BigUint> = keys.iter().map(|key| rng.number(250) % &key.n).collect();
+    let get = |item: usize| keys[item].parts();
+    let mut numbers = Numbers::new(inputs.clone(), bits);
+    cuda.crt_pow(&job(PerItem::Each(&get), 5, bits, false), &mut numbers).unwrap();
+    assert_eq!(numbers.wrong, [2]);
+    for (item, key) in keys.iter().enumerate() {
+        let expected = if item == 2 { BigUint::ZERO } else { inputs[item].modpow(&key.d, &key.n) };
+        assert_eq!(numbers.answers[item], expected, "item {item}");
     }
 }
 
@@ -236,8 +274,7 @@ fn no_flipped_bit_leaves_as_an_answer() {
             // One key for all, or a key each; the latter's constants are those of items.
             let of_item = turn % 2 == 1;
             let key = |item: usize| &keys[if of_item { item } else { 0 }];
-            let inputs: Vec<BigUint> =
-                (0..64).map(|item| rng.number(bits) % &key(item).n).collect();
+            let inputs: Vec<BigUint> = (0..64).map(|item| rng.number(bits) % &key(item).n).collect();
             let keys = if of_item { PerItem::Each(&get as _) } else { PerItem::One(key(0).parts()) };
             let mut numbers = Numbers::new(inputs.clone(), bits);
             let fault = Fault { stage, seed: rng.word() as u32 };

@@ -1,0 +1,170 @@
+//! RSA on a GPU, an emulated one: the same answers as the CPU's, whoever has to finish.
+
+use modmill::cuda::cache::Cache;
+use modmill::cuda::{Device, Faults, Layout, Settings, Variant};
+use modmill::{Backend, Engine, EngineBuilder, Family};
+use modmill_rsa::{
+    EncryptionScheme, Hash, ItemError, PrivateKey, PrivateParts, PublicKey, Rsa, SignatureScheme, Sizes,
+};
+use num_bigint::BigUint;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// Short keys: the emulated device is slow.
+const BITS: usize = 512;
+const PKCS1: SignatureScheme = SignatureScheme::Pkcs1v15(Hash::Sha256);
+
+/// An engine on an emulated device that fails as told; nothing where no C++ compiler is there for it.
+fn emulated(faults: Faults) -> Option<EngineBuilder> {
+    let compiler = std::env::var("CXX").unwrap_or("c++".to_owned());
+    if Command::new(compiler).arg("--version").output().is_err() {
+        println!("skipped: no C++ compiler");
+        return None;
+    }
+    let cache = Cache::at(PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("cuda-cache"));
+    // Blocks of one warp, since whole ones are computed.
+    let layout = Layout { threads: 2, block: 32, resident: 1, tile: 11 };
+    let variant = Variant::new(Family::Rns, BITS / 2, layout);
+    let builder = Engine::builder().devices(vec![Device::emulator_with(faults, cache)]);
+    Some(builder.backend(Backend::Cuda).cuda(Settings { variant, ..Settings::default() }))
+}
+
+fn gpu() -> Option<Engine> {
+    emulated(Faults::default()).map(|builder| builder.cpu_finishes(false).build().unwrap())
+}
+
+fn cpu() -> Engine {
+    Engine::builder().backend(Backend::Cpu).build().unwrap()
+}
+
+fn keys(count: usize) -> Vec<PrivateKey> {
+    PrivateKey::generate_many(&cpu(), BITS, count, Sizes::AllowSmall).unwrap()
+}
+
+fn messages(count: usize) -> Vec<String> {
+    (0..count).map(|item| format!("message {item}")).collect()
+}
+
+#[test]
+fn a_gpu_signs_as_the_cpu_does() {
+    let (Some(gpu), cpu) = (gpu(), cpu()) else { return };
+    let (keys, messages) = (keys(3), messages(20));
+    let each: Vec<&PrivateKey> = (0..20).map(|item| &keys[item % 3]).collect();
+    for strict in [false, true] {
+        let rsa = Rsa::new(&gpu).strict(strict);
+        let before = gpu.kernel_seconds();
+        let one = rsa.sign(&keys[0], PKCS1, &messages).unwrap();
+        assert!(gpu.kernel_seconds() > before, "kernels computed it");
+        assert_eq!(one, Rsa::new(&cpu).sign(&keys[0], PKCS1, &messages).unwrap());
+    }
+    let many = Rsa::new(&gpu).sign(&each[..], PKCS1, &messages).unwrap();
+    assert_eq!(many, Rsa::new(&cpu).sign(&each[..], PKCS1, &messages).unwrap());
+    let blinded = Rsa::new(&gpu).blinding(true).sign(&keys[0], PKCS1, &messages[..2]).unwrap();
+    assert_eq!(blinded, Rsa::new(&cpu).sign(&keys[0], PKCS1, &messages[..2]).unwrap());
+    assert_eq!(gpu.faults(), [""; 0]);
+}
+
+#[test]
+fn a_gpu_verifies_and_encrypts_as_the_cpu_does() {
+    let (Some(gpu), cpu) = (gpu(), cpu()) else { return };
+    let (keys, messages) = (keys(2), messages(18));
+    let privates: Vec<&PrivateKey> = (0..18).map(|item| &keys[item % 2]).collect();
+    let publics: Vec<&PublicKey> = privates.iter().map(|key| key.public_key()).collect();
+    let signatures = Rsa::new(&cpu).sign(&privates[..], PKCS1, &messages).unwrap();
+    let mut signatures: Vec<Vec<u8>> = signatures.into_iter().flatten().collect();
+    signatures[3][40] ^= 1;
+    signatures[4] = vec![0xff; BITS / 8];
+    signatures[5].pop();
+    let rsa = Rsa::new(&gpu);
+    let verdicts = rsa.verify(&publics[..], PKCS1, &messages, &signatures).unwrap();
+    for (item, verdict) in verdicts.iter().enumerate() {
+        let expected = if (3..6).contains(&item) { Err(ItemError::Verification) } else { Ok(()) };
+        assert_eq!(*verdict, expected, "item {item}");
+    }
+    let first = rsa.verify(publics[0], PKCS1, &messages, &signatures).unwrap();
+    assert!(first.iter().enumerate().all(|(item, verdict)| verdict.is_ok() == (item % 2 == 0 && item != 4)));
+
+    let mut ciphertexts: Vec<Vec<u8>> = rsa
+        .encrypt(keys[0].public_key(), EncryptionScheme::Pkcs1v15, &messages)
+        .unwrap()
+        .into_iter()
+        .flatten()
+        .collect();
+    ciphertexts[7].pop();
+    ciphertexts[8] = vec![0xff; BITS / 8];
+    let found = rsa.decrypt(&keys[0], EncryptionScheme::Pkcs1v15, &ciphertexts).unwrap();
+    for (item, message) in found.iter().enumerate() {
+        match (item, message) {
+            (7, message) => assert!(matches!(message, Err(ItemError::WrongLength { .. }))),
+            (8, message) => assert_eq!(message.as_ref().err(), Some(&ItemError::OutOfRange)),
+            (item, message) => assert_eq!(message.as_ref().unwrap()[..], *messages[item].as_bytes()),
+        }
+    }
+}
+
+/// Keys that the kernels are not for: primes of different lengths, and public exponents that differ.
+#[test]
+fn keys_that_kernels_do_not_serve_are_computed_step_by_step() {
+    let Some(gpu) = gpu() else { return };
+    let cpu = cpu();
+    let prime = |seed: &str, bits: u64| {
+        // The next prime above a number that the seed gives.
+        let digest = Hash::Sha512.digest(&[seed.as_bytes()]);
+        let mut candidate = BigUint::from_bytes_be(digest.as_ref()) >> (512 - bits);
+        candidate.set_bit(bits - 1, true);
+        candidate.set_bit(bits - 2, true);
+        candidate.set_bit(0, true);
+        let one = BigUint::from(1u8);
+        while BigUint::from(2u8).modpow(&(&candidate - 1u8), &candidate) != one {
+            candidate += 2u8;
+        }
+        candidate
+    };
+    let key = |p: &BigUint, q: &BigUint, e: u32| {
+        let n = p * q;
+        let d = BigUint::from(e).modinv(&((p - 1u8) * (q - 1u8))).unwrap();
+        let [n, e, d, p, q] = [&n, &e.into(), &d, p, q].map(BigUint::to_bytes_be);
+        let parts = PrivateParts {
+            modulus: &n,
+            public_exponent: &e,
+            private_exponent: &d,
+            prime1: &p,
+            prime2: &q,
+            ..PrivateParts::default()
+        };
+        PrivateKey::new(&parts, Sizes::AllowSmall).unwrap()
+    };
+    let unequal = key(&prime("p", 320), &prime("q", 192), 65_537);
+    let (p, q) = (prime("a", 256), prime("b", 256));
+    let other = key(&p, &q, 65_539);
+    let usual = key(&q, &p, 65_537);
+    let messages = messages(3);
+    for keys in [[&unequal; 3], [&usual, &other, &usual]] {
+        let found = Rsa::new(&gpu).sign(&keys[..], PKCS1, &messages).unwrap();
+        assert!(found.iter().all(Result::is_ok));
+        assert_eq!(found, Rsa::new(&cpu).sign(&keys[..], PKCS1, &messages).unwrap());
+        let publics = keys.map(PrivateKey::public_key);
+        let signatures: Vec<Vec<u8>> = found.into_iter().flatten().collect();
+        let verdicts = Rsa::new(&gpu).verify(&publics[..], PKCS1, &messages, &signatures).unwrap();
+        assert!(verdicts.iter().all(Result::is_ok));
+    }
+}
+
+/// A device that fails on the way costs no answer.
+#[test]
+fn the_cpu_finishes_what_a_gpu_could_not() {
+    let (key, messages) = (keys(1).remove(0), messages(5));
+    let expected = Rsa::new(&cpu()).sign(&key, PKCS1, &messages).unwrap();
+    for faults in [
+        Faults { fail_launch_after: Some(0), ..Faults::default() },
+        Faults { fail_launch_after: Some(9), ..Faults::default() },
+        Faults { lose_device_after: Some(4), ..Faults::default() },
+    ] {
+        let Some(builder) = emulated(faults) else { return };
+        let engine = builder.clone().build().unwrap();
+        assert_eq!(Rsa::new(&engine).sign(&key, PKCS1, &messages).unwrap(), expected, "{faults:?}");
+        assert!(engine.faults().iter().any(|fault| fault.contains("went to the CPU")), "{faults:?}");
+        let engine = builder.cpu_finishes(false).build().unwrap();
+        assert!(Rsa::new(&engine).sign(&key, PKCS1, &messages).is_err());
+    }
+}
