@@ -118,7 +118,7 @@ impl Staging {
         Ok(Self { buffer: device.host_buffer(8 * limbs.max(1), Contents::Public)?, contents })
     }
 
-    fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         if self.contents == Contents::Secret {
             self.buffer.limbs_mut().par_chunks_mut(LEAST).for_each(Zeroize::zeroize);
             self.contents = Contents::Public;

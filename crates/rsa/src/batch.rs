@@ -51,6 +51,17 @@ impl<'a, K> Keys<'a, K> {
         }
     }
 
+    /// Whether something holds for every key; all threads look.
+    pub(crate) fn all(&self, holds: impl Fn(&K) -> bool + Sync) -> bool
+    where
+        K: Sync,
+    {
+        match self {
+            Self::One(key) => holds(key),
+            Self::Each(keys) => keys.par_iter().with_min_len(1 << 12).all(|key| holds(key)),
+        }
+    }
+
     fn check(&self, count: usize) -> Result<(), Error> {
         match self {
             Self::Each(keys) => check_length("keys", count, keys.len()),
@@ -262,7 +273,7 @@ fn by_length<K: Key>(keys: Keys<'_, K>, count: usize) -> BTreeMap<usize, Items> 
         return BTreeMap::new();
     }
     let bits = keys.get(0).public().bits();
-    if matches!(keys, Keys::One(_)) || (1..count).all(|item| keys.get(item).public().bits() == bits) {
+    if keys.all(|key| key.public().bits() == bits) {
         return BTreeMap::from([(bits, Items::All(count))]);
     }
     let mut groups: BTreeMap<usize, Vec<usize>> = BTreeMap::new();

@@ -49,11 +49,7 @@ impl Operation<PrivateKey> for Private {
             let lengths = [key.p(), key.q()].map(|factor| factor.prime.value().len());
             lengths == [prime_limbs; 2] && key.public_key().exponent() == first.public_key().exponent()
         };
-        let serves_all = match keys {
-            Keys::One(key) => serves(key),
-            Keys::Each(keys) => keys.iter().all(|key| serves(key)),
-        };
-        if self.blinding || !serves_all {
+        if self.blinding || !keys.all(serves) {
             return Ok(false);
         }
         let job = CrtJob {

@@ -33,8 +33,7 @@ impl<'a, K, T, Encode, Operate, Decode> Stream<'a, K, T, Encode, Operate, Decode
         bits: usize,
         items: &'a Items,
     ) -> Self {
-        let mut answers = Vec::new();
-        answers.resize_with(items.len(), || None);
+        let answers = Vec::with_capacity(items.len());
         let (size, stride) = (bits.div_ceil(8), 8 * bits.div_ceil(64));
         Self { steps, engine, keys, items, size, stride, answers, wrong: Vec::new(), failed: None }
     }
@@ -47,7 +46,8 @@ impl<'a, K, T, Encode, Operate, Decode> Stream<'a, K, T, Encode, Operate, Decode
         }
         if !done {
             // What was taken from a device that failed later does not count.
-            self.answers.iter_mut().for_each(|answer| *answer = None);
+            self.answers.clear();
+            self.answers.resize_with(self.items.len(), || None);
             self.wrong = (0..self.items.len()).collect();
         }
         let again = self.wrong.into_iter().map(|position| self.items.get(position)).collect();
@@ -65,6 +65,8 @@ where
 {
     fn fill(&mut self, range: Range<usize>, blocks: &mut [u8]) {
         let Self { steps, keys, items, size, stride, .. } = *self;
+        // Memory is touched for the first time here, while the device computes.
+        self.answers.resize_with(range.end, || None);
         let answers = &mut self.answers[range.clone()];
         let fill = |(offset, (block, answer)): (usize, (&mut [u8], &mut Answer<T>))| {
             let item = items.get(range.start + offset);

@@ -6,7 +6,8 @@ use crate::io::Output;
 use crate::machine::{self, Build, Machine};
 use crate::options::EngineOptions;
 use crate::stream::Bar;
-use modmill::Path;
+use modmill::{Engine, Path};
+use modmill_testing::key_timing::{self, KeyTiming, Protection};
 use modmill_testing::{suite, timing};
 use serde_json::{Value, json};
 use std::io::Write;
@@ -23,14 +24,19 @@ machine without a GPU that can be used fails.
 
 --timing also measures whether the time of pow depends on its exponent: calls with a fixed and with
 random exponents take turns, and Welch's t compares their times. A large |t| says that they differ.
-Run it on a quiet machine.";
+Run it on a quiet machine.
+
+--key-timing N times RSA-2048 private operations on GPUs with N keys, one after the other, whose exponents have
+few ones, many, and random ones, and says how far the kernels' time goes with the number of ones; nothing else is
+tested then.";
 
 const EXAMPLES: &str = "\
 Examples:
   modmill selftest
   modmill selftest --full --json results.json
   MODMILL_REQUIRE_GPU=1 modmill selftest --backend cuda
-  modmill selftest --algorithm row --timing --seconds 60";
+  modmill selftest --algorithm row --timing --seconds 60
+  modmill selftest --backend cuda --key-timing 256";
 
 /// Proves this build on this hardware
 #[derive(Debug, clap::Args)]
@@ -47,6 +53,9 @@ pub(crate) struct Selftest {
     /// Seconds of --timing for each path
     #[arg(long, value_name = "S", default_value = "10", value_parser = parse_seconds)]
     seconds: Duration,
+    /// Only time RSA on GPUs with so many keys
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(8..))]
+    key_timing: Option<u16>,
     /// Write all cases as JSON, to standard output if no file is named
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
     json: Option<String>,
@@ -57,6 +66,11 @@ pub(crate) struct Selftest {
 
 /// Length of the numbers whose time is measured.
 const TIMING_BITS: usize = 1024;
+
+/// Length of the keys of --key-timing, and items of a batch: a wave of an H200 and no more, since it is the same
+/// for every wave.
+const KEY_BITS: usize = 2048;
+const KEY_BATCH: usize = 25_344;
 
 impl Selftest {
     pub(crate) fn run(self) -> Result<(), Failure> {
@@ -71,9 +85,14 @@ impl Selftest {
                 tally.say(&line)?;
             }
         }
-        drop(engine);
-        for path in paths {
-            self.run_path(path, &mut tally)?;
+        match self.key_timing {
+            Some(keys) => time_keys(&engine, keys.into(), &mut tally)?,
+            None => {
+                drop(engine);
+                for path in paths {
+                    self.run_path(path, &mut tally)?;
+                }
+            }
         }
         if let Some(output) = &mut json {
             let (passed, failed) = (tally.passed, tally.failed);
@@ -138,6 +157,43 @@ impl Selftest {
         let (passed, failed) = (tally.passed - passed, tally.failed - failed);
         tally.say(&format!("{path}: {passed} of {} cases passed", passed + failed))
     }
+}
+
+/// Times RSA with many keys on the engine's GPUs, under each protection.
+fn time_keys(engine: &Engine, keys: usize, tally: &mut Tally) -> Result<(), Failure> {
+    let cuda = engine.cuda().ok_or_else(|| Failure::Usage("--key-timing is for GPUs".to_owned()))?;
+    // A single tile where a whole batch would take minutes.
+    let emulated = cuda.devices().any(|device| device.properties().emulated);
+    let (bits, count) = if emulated { (256, 16) } else { (KEY_BITS, KEY_BATCH) };
+    for (name, protection) in [
+        ("blinded exponents", Protection::Blinded),
+        ("whole tables", Protection::Masked),
+        ("neither, for comparison", Protection::None),
+    ] {
+        let bar = Bar::new(Some(100), false, "percent");
+        bar.message(name.to_owned());
+        let mut shown = 0;
+        let found = key_timing::measure(cuda, bits, count, keys, protection, &mut |fraction| {
+            let percent = (100.0 * fraction) as u64;
+            bar.advance(percent.saturating_sub(shown));
+            shown = shown.max(percent);
+        });
+        bar.finish();
+        let found = found.map_err(|error| Failure::Items(error.to_string()))?;
+        let KeyTiming { keys, mean_ms, deviation, spread, correlation, t } = found;
+        let text = format!(
+            "{keys} keys, {mean_ms:.3} ms, deviation {:.3} %, spread {:.3} %, correlation with ones {correlation:.3}, \
+             t = {t:.2} (threshold {})",
+            100.0 * deviation,
+            100.0 * spread,
+            key_timing::THRESHOLD
+        );
+        let goes_with_keys = t.abs() >= key_timing::THRESHOLD && protection != Protection::None && !emulated;
+        let outcome = if goes_with_keys { Err(text.clone()) } else { Ok(()) };
+        let line = tally.count("cuda/rns", &format!("time of RSA-{bits} by keys, {name}"), outcome, false);
+        tally.say(&line.unwrap_or_else(|| format!("  {name}: {text}")))?;
+    }
+    Ok(())
 }
 
 /// What the cases said.

@@ -132,6 +132,15 @@ impl<'a, S: Sequence> Lane<'a, S> {
         blocks.take(items, octets, &slot.wrong_words.words()[..count]);
         Ok(f64::from(slot.ended.elapsed_ms(&slot.began)?) / 1e3)
     }
+
+    /// Clears the host's memory of inputs when no more will come, while the device computes.
+    fn clear_inputs(&mut self) -> Result<()> {
+        for slot in &mut self.slots {
+            slot.copied.synchronize()?;
+            slot.input.clear();
+        }
+        Ok(())
+    }
 }
 
 /// Computes all items in chunks of at most `size`, smaller ones if memory is short; returns the kernels' seconds
@@ -166,9 +175,15 @@ pub(super) fn run<'a, S: Sequence + 'a>(
     let mut seconds = vec![0.0; devices];
     let in_flight = IN_FLIGHT * devices;
     for turn in 0..chunks.len() + in_flight {
+        if turn == chunks.len() {
+            lanes.iter_mut().try_for_each(Lane::clear_inputs)?;
+        }
         if let Some(done) = turn.checked_sub(in_flight).filter(|&done| done < chunks.len()) {
             let (device, slot) = (done % devices, done / devices % IN_FLIGHT);
             seconds[device] += lanes[device].finish(slot, chunks[done].clone(), blocks)?;
+            if turn >= chunks.len() {
+                lanes[device].slots[slot].output.clear();
+            }
         }
         if let Some(items) = chunks.get(turn) {
             let (device, slot) = (turn % devices, turn / devices % IN_FLIGHT);

@@ -1,9 +1,8 @@
 //! `modmill rsa decrypt`.
 
-use super::options::{EncryptionOptions, KeyOptions, RunOptions, to_answers};
+use super::options::{EncryptionOptions, ProtectionOptions, RunOptions, to_answers};
 use crate::failure::Failure;
 use crate::items::{Item, Suffix, Work};
-use modmill_rsa::Rsa;
 
 const LONG_ABOUT: &str = r#"Decrypts a ciphertext, or many at once.
 
@@ -26,24 +25,18 @@ Examples:
 #[command(long_about = LONG_ABOUT, after_long_help = EXAMPLES)]
 pub(crate) struct Decrypt {
     #[command(flatten)]
-    key: KeyOptions,
-    #[command(flatten)]
     encryption: EncryptionOptions,
-    /// Ciphertext, or many: a folder, *.jsonl, *.parquet; - is standard input
-    #[arg(long = "in", value_name = "FILE", default_value = "-")]
-    input: String,
-    /// Where messages go; - is standard output
-    #[arg(long = "out", value_name = "FILE", default_value = "-")]
-    output: String,
+    #[command(flatten)]
+    protection: ProtectionOptions,
     #[command(flatten)]
     run: RunOptions,
 }
 
 impl Decrypt {
     pub(crate) fn run(self) -> Result<(), Failure> {
-        let key = self.key.private()?;
+        let key = self.run.key.private()?;
         let engine = self.run.engine.engine()?;
-        let rsa = Rsa::new(&engine).blinding(self.run.blinding);
+        let rsa = self.protection.rsa(&engine);
         let compute = |items: &[Item]| {
             let ciphertexts: Vec<&[u8]> = items.iter().map(|item| item[0].as_slice()).collect();
             let answers = rsa.decrypt(&key, self.encryption.scheme(), &ciphertexts)?;
@@ -51,9 +44,9 @@ impl Decrypt {
         };
         let work = Work {
             inputs: &["ciphertext"],
-            sources: &[&self.input],
+            sources: &[&self.run.input],
             output: Some("message"),
-            sink: &self.output,
+            sink: &self.run.output,
             suffix: Suffix::Removed(".enc"),
             quiet: self.run.quiet,
             compute: &compute,

@@ -1,6 +1,6 @@
 //! `modmill rsa encrypt`.
 
-use super::options::{EncryptionOptions, KeyOptions, RunOptions, to_answers};
+use super::options::{EncryptionOptions, RunOptions, to_answers};
 use crate::failure::Failure;
 use crate::items::{Item, Suffix, Work};
 use modmill_rsa::Rsa;
@@ -27,22 +27,14 @@ Examples:
 #[command(long_about = LONG_ABOUT, after_long_help = EXAMPLES)]
 pub(crate) struct Encrypt {
     #[command(flatten)]
-    key: KeyOptions,
-    #[command(flatten)]
     encryption: EncryptionOptions,
-    /// Message, or many: a folder, *.jsonl, *.parquet; - is standard input
-    #[arg(long = "in", value_name = "FILE", default_value = "-")]
-    input: String,
-    /// Where ciphertexts go; - is standard output
-    #[arg(long = "out", value_name = "FILE", default_value = "-")]
-    output: String,
     #[command(flatten)]
     run: RunOptions,
 }
 
 impl Encrypt {
     pub(crate) fn run(self) -> Result<(), Failure> {
-        let key = self.key.public()?;
+        let key = self.run.key.public()?;
         let engine = self.run.engine.engine()?;
         let compute = |items: &[Item]| {
             let messages: Vec<&[u8]> = items.iter().map(|item| item[0].as_slice()).collect();
@@ -51,9 +43,9 @@ impl Encrypt {
         };
         let work = Work {
             inputs: &["message"],
-            sources: &[&self.input],
+            sources: &[&self.run.input],
             output: Some("ciphertext"),
-            sink: &self.output,
+            sink: &self.run.output,
             suffix: Suffix::Added(".enc"),
             quiet: self.run.quiet,
             compute: &compute,

@@ -4,8 +4,9 @@ use crate::failure::Failure;
 use crate::io::print;
 use crate::items::{Answer, Work, read};
 use crate::options::EngineOptions;
+use modmill::Engine;
 use modmill_rsa::{
-    Answers, AnyKey, EncryptionScheme, Hash, KeyError, Oaep, PrivateKey, Pss, PublicKey, SaltLength,
+    Answers, AnyKey, EncryptionScheme, Hash, KeyError, Oaep, PrivateKey, Pss, PublicKey, Rsa, SaltLength,
     SignatureScheme, Sizes,
 };
 use zeroize::Zeroizing;
@@ -162,14 +163,36 @@ impl EncryptionOptions {
     }
 }
 
-/// How a batch is computed and what is said about it.
+/// How private operations are protected beyond what they always are.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ProtectionOptions {
+    /// Blind inputs of private operations by random factors
+    #[arg(long)]
+    blinding: bool,
+    /// Let GPUs read tables of powers whole also for one key, whose exponents are blinded otherwise
+    #[arg(long)]
+    strict: bool,
+}
+
+impl ProtectionOptions {
+    pub(crate) fn rsa<'a>(&self, engine: &'a Engine) -> Rsa<'a> {
+        Rsa::new(engine).blinding(self.blinding).strict(self.strict)
+    }
+}
+
+/// What an operation is done with, on what, how, and what is said about it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct RunOptions {
     #[command(flatten)]
+    pub(crate) key: KeyOptions,
+    /// What comes in, or many: a folder, *.jsonl, *.parquet; - is standard input
+    #[arg(long = "in", value_name = "FILE", default_value = "-")]
+    pub(crate) input: String,
+    /// Where answers go; - is standard output
+    #[arg(long = "out", value_name = "FILE", default_value = "-")]
+    pub(crate) output: String,
+    #[command(flatten)]
     pub(crate) engine: EngineOptions,
-    /// Blind inputs of private operations by random factors
-    #[arg(long)]
-    pub(crate) blinding: bool,
     /// Show no progress bar
     #[arg(long, short)]
     pub(crate) quiet: bool,

@@ -1,9 +1,8 @@
 //! `modmill rsa sign`.
 
-use super::options::{KeyOptions, RunOptions, SignatureOptions, to_answers};
+use super::options::{ProtectionOptions, RunOptions, SignatureOptions, to_answers};
 use crate::failure::Failure;
 use crate::items::{Item, Suffix, Work};
-use modmill_rsa::Rsa;
 use zeroize::Zeroizing;
 
 const LONG_ABOUT: &str = r#"Signs a file, or many at once.
@@ -29,24 +28,18 @@ Examples:
 #[command(long_about = LONG_ABOUT, after_long_help = EXAMPLES)]
 pub(crate) struct Sign {
     #[command(flatten)]
-    key: KeyOptions,
-    #[command(flatten)]
     signature: SignatureOptions,
-    /// Message, or many: a folder, *.jsonl, *.parquet; - is standard input
-    #[arg(long = "in", value_name = "FILE", default_value = "-")]
-    input: String,
-    /// Where signatures go; - is standard output
-    #[arg(long = "out", value_name = "FILE", default_value = "-")]
-    output: String,
+    #[command(flatten)]
+    protection: ProtectionOptions,
     #[command(flatten)]
     run: RunOptions,
 }
 
 impl Sign {
     pub(crate) fn run(self) -> Result<(), Failure> {
-        let key = self.key.private()?;
+        let key = self.run.key.private()?;
         let engine = self.run.engine.engine()?;
-        let rsa = Rsa::new(&engine).blinding(self.run.blinding);
+        let rsa = self.protection.rsa(&engine);
         let scheme = self.signature.scheme();
         let compute = |items: &[Item]| {
             let inputs: Vec<&[u8]> = items.iter().map(|item| item[0].as_slice()).collect();
@@ -58,9 +51,9 @@ impl Sign {
         };
         let work = Work {
             inputs: &[self.signature.input()],
-            sources: &[&self.input],
+            sources: &[&self.run.input],
             output: Some("signature"),
-            sink: &self.output,
+            sink: &self.run.output,
             suffix: Suffix::Added(".sig"),
             quiet: self.run.quiet,
             compute: &compute,

@@ -1,6 +1,6 @@
 //! `modmill rsa verify`.
 
-use super::options::{KeyOptions, RunOptions, SignatureOptions, to_answers};
+use super::options::{RunOptions, SignatureOptions, to_answers};
 use crate::failure::Failure;
 use crate::items::{Item, Suffix, Work};
 use modmill_rsa::Rsa;
@@ -28,25 +28,17 @@ Examples:
 #[command(long_about = LONG_ABOUT, after_long_help = EXAMPLES)]
 pub(crate) struct Verify {
     #[command(flatten)]
-    key: KeyOptions,
-    #[command(flatten)]
     signature: SignatureOptions,
-    /// Message, or many: a folder, *.jsonl, *.parquet; - is standard input
-    #[arg(long = "in", value_name = "FILE", default_value = "-")]
-    input: String,
     /// Signature of a file, or folder of signatures
     #[arg(long = "sig", value_name = "FILE")]
     signatures: Option<String>,
-    /// Where verdicts on lines or rows go; - is standard output
-    #[arg(long = "out", value_name = "FILE", default_value = "-")]
-    output: String,
     #[command(flatten)]
     run: RunOptions,
 }
 
 impl Verify {
     pub(crate) fn run(self) -> Result<(), Failure> {
-        let key = self.key.public()?;
+        let key = self.run.key.public()?;
         let engine = self.run.engine.engine()?;
         let scheme = self.signature.scheme();
         let compute = |items: &[Item]| {
@@ -59,8 +51,8 @@ impl Verify {
             };
             Ok(to_answers(verdicts, |()| Zeroizing::default()))
         };
-        let mut sources = vec![self.input.as_str()];
-        let is_table = [".jsonl", ".ndjson", ".parquet"].iter().any(|end| self.input.ends_with(end));
+        let mut sources = vec![self.run.input.as_str()];
+        let is_table = [".jsonl", ".ndjson", ".parquet"].iter().any(|end| self.run.input.ends_with(end));
         match &self.signatures {
             Some(signatures) => sources.push(signatures),
             None if is_table => {}
@@ -70,7 +62,7 @@ impl Verify {
             inputs: &[self.signature.input(), "signature"],
             sources: &sources,
             output: None,
-            sink: &self.output,
+            sink: &self.run.output,
             suffix: Suffix::Added(".sig"),
             quiet: self.run.quiet,
             compute: &compute,
