@@ -2,7 +2,7 @@
 
 use modmill_core::{MAX_BITS, Op};
 use modmill_cuda::cache::Cache;
-use modmill_cuda::compiler::{self, Architecture, Compiler, Digest, code_key};
+use modmill_cuda::compiler::{self, Architecture, Compiler, Digest, Program, code_key};
 use modmill_cuda::{Table, Variant, bundle, words_for};
 use rayon::prelude::*;
 use std::path::PathBuf;
@@ -51,6 +51,19 @@ fn variants(bits: usize) -> Vec<Variant> {
     found
 }
 
+/// Their programs, those that several have once.
+fn programs(variants: impl Iterator<Item = Variant>) -> Vec<(Variant, Program)> {
+    let mut found: Vec<(Variant, Program)> = Vec::new();
+    for variant in variants {
+        for program in variant.programs() {
+            if found.iter().all(|(_, other)| *other != program) {
+                found.push((variant, program));
+            }
+        }
+    }
+    found
+}
+
 fn describe(variant: &Variant) -> String {
     let Variant { family, words, room, layout } = variant;
     let room = if *room { "with" } else { "without" };
@@ -67,21 +80,21 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
     let mut sizes: Vec<usize> = bits.iter().map(|&bits| 32 * words_for(bits) as usize).collect();
     sizes.sort_unstable();
     sizes.dedup();
-    let variants: Vec<Variant> = sizes.into_iter().flat_map(variants).collect();
-    eprintln!("{} programs for {}.{}, by NVRTC {version}", variants.len(), arch.major, arch.minor);
+    let programs = programs(sizes.into_iter().flat_map(variants));
+    eprintln!("{} programs for {}.{}, by NVRTC {version}", programs.len(), arch.major, arch.minor);
 
     let compiler = Compiler::new(Cache::from_environment(), None);
     let done = AtomicUsize::new(0);
-    let compile = |variant: &Variant| -> Result<(Digest, Vec<u8>), String> {
-        let (start, program) = (Instant::now(), variant.program());
+    let compile = |(variant, program): &(Variant, Program)| -> Result<(Digest, Vec<u8>), String> {
+        let start = Instant::now();
         let code =
-            compiler.code(&program, *arch).map_err(|error| format!("{}: {error}", describe(variant)))?;
+            compiler.code(program, *arch).map_err(|error| format!("{}: {error}", describe(variant)))?;
         let number = done.fetch_add(1, Ordering::Relaxed) + 1;
         let (kib, seconds) = (code.len().div_ceil(1024), start.elapsed().as_secs_f64());
-        eprintln!("{number:4}/{}  {}: {kib} KiB, {seconds:.1} s", variants.len(), describe(variant));
-        Ok((code_key(&program, *arch), code))
+        eprintln!("{number:4}/{}  {}: {kib} KiB, {seconds:.1} s", programs.len(), describe(variant));
+        Ok((code_key(program, *arch), code))
     };
-    let entries: Vec<(Digest, Vec<u8>)> = variants.par_iter().map(compile).collect::<Result<_, _>>()?;
+    let entries: Vec<(Digest, Vec<u8>)> = programs.par_iter().map(compile).collect::<Result<_, _>>()?;
     for warning in compiler.warnings() {
         eprintln!("warning: {warning}");
     }

@@ -42,6 +42,9 @@ pub const MAX_WORDS: u32 = 1024;
 /// takes as much for itself with every block.
 pub(crate) const MAX_SHARED_BYTES: u32 = 227 << 10;
 
+/// Threads of a block of the kernels of `rsa.cuh`.
+pub(crate) const GARNER_BLOCK: u32 = 64;
+
 /// Words for numbers of some bits: few enough sizes that a batch of mixed lengths does not compile for
 /// minutes, and the common ones without waste.
 #[must_use]
@@ -290,11 +293,39 @@ impl Variant {
         }
     }
 
+    /// Everything that is compiled for it, with what operations of RSA need.
+    #[must_use]
+    pub fn programs(&self) -> Vec<Program> {
+        [Some(self.program()), self.public_program(), self.garner_program()].into_iter().flatten().collect()
+    }
+
     /// What is compiled for powers with short public exponents, from octets to octets; not in residues.
     #[must_use]
     pub fn public_program(&self) -> Option<Program> {
         let files = [self.family.name(), "items", "public_power", "octets"];
         (self.family != Family::Rns).then(|| self.program_of(&files))
+    }
+
+    /// What is compiled for RSA with powers in residues, before and after these: the same for all layouts.
+    #[must_use]
+    pub fn garner_program(&self) -> Option<Program> {
+        let defines = [
+            ("WORDS", self.words),
+            ("RADIX_BITS", 32 * self.words),
+            // The seed is R^2 itself.
+            ("SQUARINGS", 0),
+            ("BLOCK", GARNER_BLOCK),
+            ("RESIDENT", 1),
+        ];
+        let files = ["device", "call", "constants", "rsa"];
+        (self.family == Family::Rns).then(|| Program {
+            name: format!("Garner's step for primes of {} bits", 32 * self.words),
+            main: files.map(|file| format!("#include \"{file}.cuh\"\n")).concat(),
+            files: sources::ALL,
+            defines: defines.map(|(name, value)| (name.to_owned(), value.to_string())).to_vec(),
+            options: Vec::new(),
+            specific: false,
+        })
     }
 
     fn program_of(&self, files: &[&str]) -> Program {

@@ -9,15 +9,13 @@ use super::TILE_ITEMS;
 use super::fault::{Fault, Injector, Stage};
 use super::flow::{Chunk, Sequence};
 use super::public::Public;
-use crate::compiler::Program;
 use crate::device::{Buffer, Contents, Device, Kernel, KernelArguments, Shape, Stream};
 use crate::error::{Error, Result};
 use crate::kernels::{Kernels, Numbers, Preparation};
 use crate::pipeline::{Staging, copy_rows};
 use crate::residues::{JobConstants, ModuliPlace, PowerCall, Residues, Rows};
-use crate::sources;
 use crate::task::Task;
-use crate::variant::Variant;
+use crate::variant::{GARNER_BLOCK, Variant};
 use modmill_core::{CrtJob, PerItem, PublicJob};
 use std::ops::Range;
 
@@ -53,31 +51,6 @@ struct JoinCall {
 unsafe impl KernelArguments for BasesCall {}
 // SAFETY: as above.
 unsafe impl KernelArguments for JoinCall {}
-
-/// Threads of a block of the kernels of `rsa.cuh`.
-const BLOCK: u32 = 64;
-
-/// The program of `rsa.cuh` for primes of some words.
-pub(super) fn program(words: u32) -> Program {
-    let defines = [
-        ("WORDS", words),
-        ("RADIX_BITS", 32 * words),
-        // The seed is R^2 itself.
-        ("SQUARINGS", 0),
-        ("BLOCK", BLOCK),
-        ("RESIDENT", 1),
-    ];
-    Program {
-        name: format!("Garner's step for primes of {} bits", 32 * words),
-        main: ["device", "call", "constants", "rsa"]
-            .map(|file| format!("#include \"{file}.cuh\"\n"))
-            .concat(),
-        files: sources::ALL,
-        defines: defines.map(|(name, value)| (name.to_owned(), value.to_string())).to_vec(),
-        options: Vec::new(),
-        specific: false,
-    }
-}
 
 /// The kernels of a size, the constants of keys, and memory for a chunk.
 pub(super) struct Private<'a, 'j> {
@@ -152,7 +125,7 @@ impl<'a, 'j> Private<'a, 'j> {
         let none = || Error::NoKernel { name: "for residues".to_owned() };
         let residues = kernels.residues.as_deref().ok_or_else(none)?;
         let words = kernels.variant.words as usize;
-        let module = device.compile(&program(kernels.variant.words))?;
+        let module = device.compile(&kernels.variant.garner_program().ok_or_else(none)?)?;
         let plain = Plain {
             constants: module.kernel("constants")?,
             bases: module.kernel("rsa_bases")?,
@@ -353,7 +326,7 @@ impl<'a, 'j> Private<'a, 'j> {
 
 /// A thread for each of so many.
 fn threads(count: usize) -> Shape {
-    Shape { grid: to_u32(count.div_ceil(BLOCK as usize)), block: BLOCK, shared_bytes: 0 }
+    Shape { grid: to_u32(count.div_ceil(GARNER_BLOCK as usize)), block: GARNER_BLOCK, shared_bytes: 0 }
 }
 
 impl Sequence for Private<'_, '_> {

@@ -102,6 +102,38 @@ fn residues_on_tensor_cores() {
     }
 }
 
+/// RSA around its powers: nothing but the few arrays that loops index is in local memory, and public powers
+/// have no more registers than those with tables, and a copy of their arguments in local memory.
+#[test]
+fn rsa_beside_its_powers() {
+    let Some(compiler) = compiler() else { return };
+    for (bits, local) in [(1024, 128), (1536, 256), (2048, 768)] {
+        let variant = Table::shipped().choices(Op::Pow, bits, 1_000_000, bits)[0].variant;
+        let code = compiler.code(&variant.garner_program().unwrap(), HOPPER).unwrap();
+        for kernel in ["rsa_bases", "rsa_join"] {
+            let code = MachineCode::of(&code, kernel);
+            assert!(code.local_bytes <= local, "{bits} bits, {kernel}: {} bytes", code.local_bytes);
+        }
+    }
+    for bits in [2048, 4096] {
+        let of_one_thread = |variant: &Variant| variant.layout.threads == 1;
+        let variant = Variant::candidates(Family::TwoPass, bits).into_iter().find(of_one_thread).unwrap();
+        let public = compiler.code(&variant.public_program().unwrap(), HOPPER).unwrap();
+        let public = MachineCode::of(&public, "public_power");
+        let powers = compiler.code(&variant.program(), HOPPER).unwrap();
+        let powers = MachineCode::of(&powers, "power_vartime");
+        let figures =
+            [&public, &powers].map(|code| (code.registers, code.local_bytes, code.instructions.len()));
+        assert!(
+            public.registers <= powers.registers + 8
+                && public.local_bytes <= powers.local_bytes + 128
+                && 10 * public.instructions.len() <= 11 * powers.instructions.len(),
+            "{bits} bits by {}: {figures:?}",
+            variant.family
+        );
+    }
+}
+
 /// The same sources for GPUs without warpgroups.
 #[test]
 fn residues_on_older_tensor_cores() {
