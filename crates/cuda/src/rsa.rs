@@ -101,12 +101,6 @@ impl Cuda {
         let exponent_bits = limbs::bit_length(exponent);
         let count = count.div_ceil(self.devices().count().max(1));
         let is_plain = |choice: &Choice| choice.variant.family != Family::Rns;
-        let settings = self.settings();
-        let is_free =
-            settings.variant.is_none() && settings.family.is_none_or(|family| family == Family::Rns);
-        if let Some(variant) = crowd(bits, count).filter(|_| is_free && is_short_exponent(exponent)) {
-            return Ok(Choice { variant, window: 1, seconds: f64::INFINITY });
-        }
         let own = self.choices(Op::PowVartime, bits, count, exponent_bits).into_iter().find(is_plain);
         let any =
             || self.table().choices(Op::PowVartime, bits, count, exponent_bits).into_iter().find(is_plain);
@@ -118,16 +112,6 @@ impl Cuda {
 /// Whether the kernel for public exponents takes it.
 fn is_short_exponent(exponent: &[u64]) -> bool {
     (2..=256).contains(&limbs::bit_length(exponent)) && exponent[0] & 1 == 1
-}
-
-/// Items from which on long numbers are best computed by a thread each.
-const CROWD: usize = 32_768;
-
-/// Long numbers by a thread each. The table of powers has residues for batches that fill a device and rows for
-/// small ones; between those two this is 10 to 35 % faster than rows (docs/benchmarks.md).
-fn crowd(bits: usize, count: usize) -> Option<Variant> {
-    let candidates = (1537..=4096).contains(&bits).then(|| Variant::candidates(Family::TwoPass, bits))?;
-    candidates.into_iter().find(|variant| variant.layout.threads == 1 && count >= CROWD)
 }
 
 /// Whole waves, as many as make a copy worth its start, and tiles of 16 items.
