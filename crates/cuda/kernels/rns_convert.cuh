@@ -111,7 +111,7 @@ FOR_WORDS
 struct WordsCall {
     const Pair* tiles;       // of one side
     const Channel* channels; // of A
-    const u32* cofactors;    // A_j, then A: word by word, CHANNELS + 1 of each
+    const Quad* cofactors;   // A_j, then A: four words at a time, CHANNELS + 1 of each
     Operand moduli;
     u32* results;
     u32 result_stride;
@@ -132,19 +132,31 @@ KERNEL(residue_words, WordsCall) {
     Remainder remainder;
     remainder.open(row_of(call.moduli, item), call.moduli.length, call.limbs);
     long long carry = 0;
-    for (u32 i = 0; i <= WORDS; i++) {
-        const u32* row = call.cofactors + i * (CHANNELS + 1);
+    const Quad* row = call.cofactors;
+    for (u32 i = 0; i <= WORDS; i += 4, row += CHANNELS + 1) {
         // Sums of at most 2^9 halves of products, less one.
-        u64 part = (u64)quotient * row[CHANNELS];
-        long long low = carry - (long long)low_of(part), high = -(long long)high_of(part);
-        if (i < WORDS) low += (long long)remainder.n[i] << 11;
-        for (u32 j = 0; j < CHANNELS; j++) {
-            u64 product = (u64)word_of(tile, item, j) * row[j];
-            low += low_of(product);
-            high += high_of(product);
+        long long low[4], high[4];
+        for (u32 k = 0; k < 4; k++) {
+            u64 part = (u64)quotient * row[CHANNELS].word[k];
+            low[k] = -(long long)low_of(part);
+            high[k] = -(long long)high_of(part);
         }
-        remainder.t[i] = (u32)low;
-        carry = (low >> 32) + high;
+#pragma unroll 4
+        for (u32 j = 0; j < CHANNELS; j++) {
+            u32 xi = word_of(tile, item, j);
+            Quad quad = row[j];
+            for (u32 k = 0; k < 4; k++) {
+                u64 product = (u64)xi * quad.word[k];
+                low[k] += low_of(product);
+                high[k] += high_of(product);
+            }
+        }
+        for (u32 k = 0; k < 4; k++) {
+            if (i + k > WORDS) break;
+            carry += low[k] + (i + k < WORDS ? (long long)remainder.n[i + k] << 11 : 0);
+            remainder.t[i + k] = (u32)carry;
+            carry = (carry >> 32) + high[k];
+        }
     }
     remainder.bring_below();
     u32* result = call.results + (u64)item * call.result_stride;

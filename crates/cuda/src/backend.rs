@@ -3,7 +3,7 @@
 use crate::device::{Device, Gpus};
 use crate::error::{Error, Result};
 use crate::kernels::Kernels;
-use crate::pipeline::{Pipeline, parts};
+use crate::pipeline::{Pipeline, chunks};
 use crate::table::{Choice, Table};
 use crate::task::Task;
 use crate::variant::Variant;
@@ -352,17 +352,18 @@ fn run_on(
     stride: usize,
 ) -> Result<(f64, Vec<usize>)> {
     let kernels = station.kernels(variant)?;
-    let mut size = chunk_size(&kernels, job).min(job.items.len());
-    let mut pipeline = loop {
-        let slots = IN_FLIGHT.min(job.items.len().div_ceil(size));
+    let count = job.items.len();
+    let mut size = chunk_size(&kernels, job).min(count);
+    let (chunks, mut pipeline) = loop {
+        let chunks = chunks(count, size, size.min(kernels.wave()));
+        let slots = IN_FLIGHT.min(chunks.len());
         match Pipeline::new(&station.device, &kernels, task, *job, size, slots) {
             Err(Error::OutOfMemory { .. }) if size > 1 => size = size.div_ceil(2),
-            result => break result?,
+            result => break (chunks, result?),
         }
     };
     let mut kernel_seconds = 0.0;
     let mut others = Vec::new();
-    let chunks: Vec<_> = parts(job.items.len(), size).collect();
     // Chunk i is started when chunk i - IN_FLIGHT has left its slot.
     for turn in 0..chunks.len() + IN_FLIGHT {
         if let Some(done) = turn.checked_sub(IN_FLIGHT) {

@@ -341,7 +341,40 @@ impl<'a> Pipeline<'a> {
     }
 }
 
-/// The parts of a list, of at most `size` items, with their places in rows of `stride` limbs.
+/// The chunks of a job, of `size` items, but `edge` of them first and last: before the first chunk is there, the
+/// device has nothing to do, and the host has nothing else to do when the last one comes back.
+pub(crate) fn chunks(count: usize, size: usize, edge: usize) -> Vec<Range<usize>> {
+    let (first, last) = (edge.min(count), count - edge.min(count));
+    let last = last.max(first);
+    let ends = [0..first, last..count].map(|end| (!end.is_empty()).then_some(end));
+    let middle = parts(last - first, size).map(|part| first + part.start..first + part.end);
+    let [first, last] = ends;
+    first.into_iter().chain(middle).chain(last).collect()
+}
+
+/// The parts of a list, of at most `size` items.
 pub(crate) fn parts(count: usize, size: usize) -> impl Iterator<Item = Range<usize>> {
     (0..count).step_by(size.max(1)).map(move |start| start..count.min(start + size))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_cover_everything_once_and_end_small() {
+        for (count, size, edge) in
+            [(1, 1, 1), (10, 20, 10), (25, 20, 10), (100, 20, 10), (101, 20, 20), (0, 4, 2)]
+        {
+            let chunks = chunks(count, size, edge);
+            let mut end = 0;
+            for chunk in &chunks {
+                assert_eq!(chunk.start, end);
+                assert!(!chunk.is_empty() && chunk.len() <= size.max(edge));
+                end = chunk.end;
+            }
+            assert_eq!(end, count);
+            assert!(chunks.first().into_iter().chain(chunks.last()).all(|chunk| chunk.len() <= edge));
+        }
+    }
 }

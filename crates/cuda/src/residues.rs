@@ -15,6 +15,7 @@ use crate::kernels::Numbers;
 use crate::task::Task;
 use crate::variant::Variant;
 use modmill_core::rns::Bases;
+use std::cell::Cell;
 use std::sync::Arc;
 use tables::{MergedTables, Tables, radix_square};
 
@@ -111,6 +112,8 @@ pub(crate) struct ResidueSlot {
     tiles: [Buffer; 3],
     /// Whether a modulus has a factor in common with base B.
     pub(crate) flags: Buffer,
+    /// Whether the one modulus of all items is in there already.
+    has_modulus: Cell<bool>,
 }
 
 /// Threads of a block of the conversions.
@@ -227,6 +230,7 @@ impl Residues {
             workspace: device.buffer(self.moduli_bytes(moduli) + tables, contents)?,
             tiles: [side()?, side()?, side()?],
             flags: device.buffer(4 * moduli, Contents::Public)?,
+            has_modulus: Cell::new(false),
         })
     }
 
@@ -261,13 +265,15 @@ impl Residues {
         used.extend(slot.tiles.iter());
         let shared_modulus = moduli.stride == 0;
         let modulus_count = if shared_modulus { self.layout.tile_items() as u32 } else { count };
-        stream.fill(&slot.flags, 0..4 * modulus_count as usize, 0)?;
-        let place = ModuliPlace {
-            radix: slot.radix.address(),
-            tiles: slot.workspace.address(),
-            flags: slot.flags.address(),
-        };
-        self.set_up(stream, constants, moduli, limbs, count, place, &used)?;
+        if !slot.has_modulus.replace(shared_modulus) {
+            stream.fill(&slot.flags, 0..4 * modulus_count as usize, 0)?;
+            let place = ModuliPlace {
+                radix: slot.radix.address(),
+                tiles: slot.workspace.address(),
+                flags: slot.flags.address(),
+            };
+            self.set_up(stream, constants, moduli, limbs, count, place, &used)?;
+        }
         let operands = [Some(a), task.multiplies_b().then_some(b)];
         for (input, tiles) in operands.into_iter().zip(&slot.tiles) {
             let Some(input) = input else { continue };

@@ -64,7 +64,7 @@ pub struct Choice {
 const MAX_DIRECT_WINDOW: u32 = 6;
 
 /// The part of a power with an exponent of full length that goes to residues and back; any operation has it.
-const RESIDUE_CONVERSIONS: f64 = 0.03;
+const RESIDUE_CONVERSIONS: f64 = 0.04;
 
 /// Handing a batch to a device and getting it back.
 const OVERHEAD_SECONDS: f64 = 150e-6;

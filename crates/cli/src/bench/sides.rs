@@ -125,6 +125,9 @@ fn explain(engine: &Engine, shape: Shape) -> Plan {
     }
 }
 
+/// Seconds of a call on a GPU, about, if nothing is said of its size.
+const CALL_SECONDS: f64 = 0.4;
+
 impl Side {
     fn engines(wanted: &[Wanted], settings: &EngineBuilder) -> Result<Vec<Engine>, Failure> {
         let free = settings.clone().build()?;
@@ -208,13 +211,16 @@ impl Side {
         if let Some(cuda) = self.cuda().filter(|cuda| cuda.has(op)) {
             let (bits, waves) = match measurand {
                 Measurand::Call(Op::MulMod | Op::SquareMod) | Measurand::Rsa(RsaOp::Verify) => (bits, 16),
-                // Several chunks, so that what is done before the first and after the last shows less.
                 Measurand::Rsa(_) => (bits / 2, 8),
-                _ => (bits, 2),
+                _ => (bits, 8),
             };
             // Among many waves the choice is the one with the highest throughput.
             let Some(choice) = cuda.choose(op, bits, 1 << 20, bits) else { return Ok(1) };
             let wave = cuda.wave(choice.variant).map_err(|error| Error::Device(error.to_string()))?;
+            // Several chunks, so that what is done before the first and after the last shows less; but long numbers
+            // take long.
+            let in_time = CALL_SECONDS / (choice.seconds * wave as f64 / (1u32 << 20) as f64);
+            let waves = waves.min((in_time as usize).max(2));
             return Ok(waves * wave * cuda.devices().count());
         }
         Ok(match op {

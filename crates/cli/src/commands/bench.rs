@@ -77,8 +77,8 @@ pub(crate) struct Bench {
     /// [default: auto, and on the CPU the best path of every other algorithm]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = Wanted::parse)]
     algorithm: Vec<Wanted>,
-    /// Items in a batch [default: 16 a thread for powers, 64 for inv, 1024 for products; on GPUs twice
-    /// what they compute at once, 16 times for products]
+    /// Items in a batch [default: 16 a thread for powers, 64 for inv, 1024 for products; on GPUs 8
+    /// times what they compute at once, 16 times for products, less if that takes long]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     batch: Vec<u32>,

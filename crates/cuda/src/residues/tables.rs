@@ -198,17 +198,19 @@ fn powers(bases: &Bases) -> Vec<u32> {
     (0..count).flat_map(|word| columns.iter().map(move |column| column[word]).collect::<Vec<_>>()).collect()
 }
 
-/// The words of every `A_j` and of A, up to one more than numbers have.
+/// The words of every `A_j` and of A, four at a time, up to one more than numbers have.
 fn cofactors(bases: &Bases, words: usize) -> Vec<u32> {
     let numbers: Vec<Vec<u32>> = (0..bases.channels())
         .map(|channel| bases.cofactor_a(channel))
         .chain([bases.product_a().to_vec()])
         .collect();
-    (0..=words)
-        .flat_map(|word| {
-            numbers.iter().map(move |number| number.get(word).copied().unwrap_or(0)).collect::<Vec<_>>()
-        })
-        .collect()
+    let mut quads = Vec::new();
+    for first in (0..=words).step_by(4) {
+        for number in &numbers {
+            quads.extend((first..first + 4).map(|place| number.get(place).copied().unwrap_or(0)));
+        }
+    }
+    quads
 }
 
 /// B^2 as its leading words, which are below every modulus of so many limbs, and digits for steps of a
