@@ -3,7 +3,7 @@
 use modmill_core::{MAX_BITS, Op};
 use modmill_cuda::cache::Cache;
 use modmill_cuda::compiler::{self, Architecture, Compiler, Digest, Program, code_key};
-use modmill_cuda::{Table, Variant, bundle, words_for};
+use modmill_cuda::{Table, Variant, bundle, transforms_programs, words_for};
 use rayon::prelude::*;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -51,16 +51,17 @@ fn variants(bits: usize) -> Vec<Variant> {
     found
 }
 
-/// Their programs, those that several have once.
-fn programs(variants: impl Iterator<Item = Variant>) -> Vec<(Variant, Program)> {
-    let mut found: Vec<(Variant, Program)> = Vec::new();
+/// Their programs, those that several have once, and those of transforms, with what they are for.
+fn programs(variants: impl Iterator<Item = Variant>) -> Vec<(String, Program)> {
+    let mut found: Vec<(String, Program)> = Vec::new();
     for variant in variants {
         for program in variant.programs() {
             if found.iter().all(|(_, other)| *other != program) {
-                found.push((variant, program));
+                found.push((describe(&variant), program));
             }
         }
     }
+    found.extend(transforms_programs().map(|program| (program.name.clone(), program)));
     found
 }
 
@@ -85,13 +86,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
 
     let compiler = Compiler::new(Cache::from_environment(), None);
     let done = AtomicUsize::new(0);
-    let compile = |(variant, program): &(Variant, Program)| -> Result<(Digest, Vec<u8>), String> {
+    let compile = |(name, program): &(String, Program)| -> Result<(Digest, Vec<u8>), String> {
         let start = Instant::now();
-        let code =
-            compiler.code(program, *arch).map_err(|error| format!("{}: {error}", describe(variant)))?;
+        let code = compiler.code(program, *arch).map_err(|error| format!("{name}: {error}"))?;
         let number = done.fetch_add(1, Ordering::Relaxed) + 1;
         let (kib, seconds) = (code.len().div_ceil(1024), start.elapsed().as_secs_f64());
-        eprintln!("{number:4}/{}  {}: {kib} KiB, {seconds:.1} s", programs.len(), describe(variant));
+        eprintln!("{number:4}/{}  {name}: {kib} KiB, {seconds:.1} s", programs.len());
         Ok((code_key(program, *arch), code))
     };
     let entries: Vec<(Digest, Vec<u8>)> = programs.par_iter().map(compile).collect::<Result<_, _>>()?;

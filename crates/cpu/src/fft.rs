@@ -23,6 +23,7 @@ pub(crate) use batch::{products, run, squares};
 use modmill_core::Isa;
 use modmill_core::transform::Plan;
 use product::{Road, Transformed};
+pub use reciprocal::reciprocal;
 pub use special::Special;
 
 /// Multiplies long numbers, exactly.

@@ -1,13 +1,6 @@
 // What the host hands to a kernel. The Rust side has the same structures, field by field.
 #pragma once
-
-// Numbers of a batch: item i starts at word i * stride, least significant word first. A stride of 0
-// means one number for all items.
-struct Operand {
-    const u32* words;
-    u32 stride;
-    u32 length; // words of a number; beyond it there are zeros
-};
+#include "numbers.cuh"
 
 struct Call {
     Operand a;         // bases, or first factors
@@ -29,10 +22,6 @@ enum { HEADER_WORDS = 4 };
 DEVICE const u32* modulus_in(const u32* row) { return row + HEADER_WORDS; }
 DEVICE const u32* one_in(const u32* row) { return row + HEADER_WORDS + WORDS; }
 DEVICE const u32* seed_in(const u32* row) { return row + HEADER_WORDS + 2 * WORDS; }
-
-DEVICE const u32* row_of(const Operand& operand, u32 item) {
-    return operand.words + (u64)item * operand.stride;
-}
 
 // 32 bits of an exponent from bit `from` on.
 DEVICE u32 exponent_word(const Operand& b, u32 item, u32 from) {

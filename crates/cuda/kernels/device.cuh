@@ -98,6 +98,12 @@ DEVICE void finish_copy(u64*, u32) {
 }
 #endif
 
+// One word of a thread's own, copied beside the arithmetic; `finish_words` waits for all of the thread's.
+DEVICE void start_word(u64* to, const u64* from) {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"((u32)__cvta_generic_to_shared(to)), "l"(from) : "memory");
+}
+DEVICE void finish_words() { asm volatile("cp.async.wait_all;" ::: "memory"); }
+
 DEVICE double fma_toward_zero(double a, double b, double c) { return __fma_rz(a, b, c); }
 DEVICE u64 bits_of(double x) { return (u64)__double_as_longlong(x); }
 DEVICE double double_of(u64 bits) { return __longlong_as_double((long long)bits); }
@@ -110,6 +116,19 @@ DEVICE u32 from_thread(u32 value, u32 source, u32 width) {
 DEVICE u32 warp_bits(bool bit) { return __ballot_sync(0xffffffffu, bit); }
 // Memory written by a thread of the warp is seen by the others after this.
 DEVICE void warp_barrier() { __syncwarp(); }
+// The same for the threads of the block.
+DEVICE void block_barrier() { __syncthreads(); }
+
+// Between blocks: a number that each gets once, in the order in which they start; and words that are zero until
+// another block has published them, which must have started before.
+DEVICE u32 next_number(u32* counter) { return atomicAdd(counter, 1); }
+DEVICE void publish(u32* place, u32 word) { *(volatile u32*)place = word; }
+DEVICE u32 awaited(const u32* place) {
+    u32 word;
+    do word = *(const volatile u32*)place;
+    while (word == 0);
+    return word;
+}
 
 #endif
 

@@ -1,8 +1,8 @@
 // A GPU in plain C++: runs the threads of a block as coroutines on one CPU thread.
 //
 // Included before the kernels' own files. Threads run one after the other until they need each other
-// (shuffle, ballot, barrier); there they wait until their warp has arrived. The carry flag is a
-// variable of the thread.
+// (shuffle, ballot, barrier); there they wait until their warp has arrived, or their block. The carry flag
+// is a variable of the thread.
 #pragma once
 #define MODMILL_EMULATOR 1
 
@@ -70,6 +70,7 @@ inline void switch_to(Context& from, Context& to) { swapcontext(&from.state, &to
 #endif
 
 struct Warp;
+struct Block;
 
 // A thread of the GPU. It stands at the lowest address of its stack, whose address is a multiple of its
 // size: whoever runs on the stack finds it without a search.
@@ -88,14 +89,23 @@ inline Thread& self() {
     return *reinterpret_cast<Thread*>(here & ~uintptr_t(STACK - 1));
 }
 
-// What the launch is, and what the threads of a warp show each other; two sets of words, so that a
-// thread may come to the next operation while others still read this one.
-struct Warp {
+// What the launch is, and the warps of a block, which wait for each other at its barrier.
+struct Block {
     const void* arguments;
     void (*body)(const void*);
     char* shared;
-    Index block_index, block_size, grid_size;
+    Index index, size, grid;
     Context launcher;
+    std::vector<Warp> warps;
+    unsigned threads_left;
+    unsigned waiting, barriers; // threads at the barrier, and how often all have come to it
+};
+
+// What the threads of a warp show each other; two sets of words, so that a thread may come to the next
+// operation while others still read this one.
+struct Warp {
+    Block* block;
+    unsigned number;
     Thread* threads[WARP];
     unsigned size, left;
     uint64_t arrivals;   // of all threads
@@ -127,55 +137,99 @@ inline const uint64_t* arrive(uint64_t word) {
     return warp.word[mine & 1];
 }
 
+// Lets a thread of the next warp run that has any left.
+inline void pause_warp(Thread& thread) {
+    Block& block = *thread.warp->block;
+    unsigned number = thread.warp->number;
+    do number = (number + 1) % block.warps.size();
+    while (block.warps[number].left == 0);
+    Warp& warp = block.warps[number];
+    unsigned lane = 0;
+    while (warp.threads[lane]->done) lane++;
+    switch_to(thread.context, warp.threads[lane]->context);
+}
+
+// Waits until every thread of the block has come here: first the other threads of the warp, then the other
+// warps.
+inline void arrive_in_block() {
+    Thread& thread = self();
+    Block& block = *thread.warp->block;
+    arrive(0);
+    unsigned mine = block.barriers;
+    if (++block.waiting == block.size.x) {
+        block.waiting = 0;
+        block.barriers++;
+    }
+    // A thread that left without coming here is a mistake in the kernel.
+    while (block.barriers == mine) {
+        if (block.threads_left < block.size.x) std::abort();
+        if (block.waiting % thread.warp->size == 0) pause_warp(thread);
+        else pause(thread);
+    }
+}
+
 inline void enter_thread() {
     Thread& thread = self();
     Warp& warp = *thread.warp;
-    warp.body(warp.arguments);
+    Block& block = *warp.block;
+    block.body(block.arguments);
     thread.done = true;
     warp.first_exit = std::min(warp.first_exit, thread.arrivals);
-    if (--warp.left == 0) switch_to(thread.context, warp.launcher);
-    else pause(thread);
+    block.threads_left--;
+    if (--warp.left > 0) pause(thread);
+    else if (block.threads_left > 0) pause_warp(thread);
+    else switch_to(thread.context, block.launcher);
 }
 
 inline void launch(unsigned grid, unsigned block, unsigned shared_bytes, const void* arguments,
                    void (*body)(const void*)) {
     // Zeroed pages of the system's: those that no thread comes to cost nothing.
-    static thread_local std::unique_ptr<char, decltype(&std::free)> stacks(
-        static_cast<char*>(std::aligned_alloc(STACK, WARP * STACK)), std::free);
+    static thread_local std::unique_ptr<char, decltype(&std::free)> stacks(nullptr, std::free);
+    static thread_local unsigned stack_count = 0;
+    if (stack_count < block) {
+        stacks.reset(static_cast<char*>(std::aligned_alloc(STACK, block * STACK)));
+        stack_count = block;
+    }
     for (unsigned b = 0; b < grid; b++) {
         // Shared memory starts with garbage on a GPU.
         std::vector<Quad> pool(shared_bytes / sizeof(Quad) + 1);
         std::memset(pool.data(), 0xA5, pool.size() * sizeof(Quad));
-        // Nothing makes warps wait for each other: they run one after the other.
+        Block place = {};
+        place.arguments = arguments;
+        place.body = body;
+        place.shared = reinterpret_cast<char*>(pool.data());
+        place.index.x = b;
+        place.size.x = block;
+        place.grid.x = grid;
+        place.threads_left = block;
+        place.warps.resize((block + WARP - 1) / WARP);
         for (unsigned first = 0; first < block; first += WARP) {
-            Warp warp = {};
-            warp.arguments = arguments;
-            warp.body = body;
-            warp.shared = reinterpret_cast<char*>(pool.data());
-            warp.block_index.x = b;
-            warp.block_size.x = block;
-            warp.grid_size.x = grid;
+            Warp& warp = place.warps[first / WARP];
+            warp = {};
+            warp.block = &place;
+            warp.number = first / WARP;
             warp.size = warp.left = std::min(WARP, block - first);
             warp.first_exit = ~0u;
             for (unsigned lane = 0; lane < warp.size; lane++) {
-                char* stack = stacks.get() + lane * STACK;
+                char* stack = stacks.get() + (first + lane) * STACK;
                 Thread* thread = warp.threads[lane] = new (stack) Thread();
                 thread->warp = &warp;
                 thread->index.x = first + lane;
                 thread->lane = lane;
                 thread->context.start(stack, enter_thread);
             }
-            switch_to(warp.launcher, warp.threads[0]->context);
         }
+        // Warps that do not wait for each other run one after the other.
+        switch_to(place.launcher, place.warps[0].threads[0]->context);
     }
 }
 
 } // namespace emulator
 
 #define threadIdx emulator::self().index
-#define blockIdx emulator::self().warp->block_index
-#define blockDim emulator::self().warp->block_size
-#define gridDim emulator::self().warp->grid_size
+#define blockIdx emulator::self().warp->block->index
+#define blockDim emulator::self().warp->block->size
+#define gridDim emulator::self().warp->block->grid
 
 #define KERNEL(name, Call)                                                                        \
     static void body_of_##name(const Call& call);                                                 \
@@ -187,7 +241,7 @@ inline void launch(unsigned grid, unsigned block, unsigned shared_bytes, const v
     static void body_of_##name(const Call& call)
 #define DEVICE inline
 #define DEVICE_CALLED static
-#define SHARED_POOL(Type, name) Type* name = reinterpret_cast<Type*>(emulator::self().warp->shared)
+#define SHARED_POOL(Type, name) Type* name = reinterpret_cast<Type*>(emulator::self().warp->block->shared)
 DEVICE void assume_global(const void*) {}
 
 DEVICE uint32_t add_with(uint32_t a, uint32_t b, uint32_t carry_in, bool keep) {
@@ -253,6 +307,18 @@ DEVICE uint32_t warp_bits(bool bit) {
     return bits;
 }
 DEVICE void warp_barrier() { emulator::arrive(0); }
+DEVICE void block_barrier() { emulator::arrive_in_block(); }
+
+// Blocks run one after the other: who waits for a later one would wait forever.
+DEVICE uint32_t next_number(uint32_t* counter) { return (*counter)++; }
+DEVICE void publish(uint32_t* place, uint32_t word) { *place = word; }
+DEVICE uint32_t awaited(const uint32_t* place) {
+    if (*place == 0) std::abort();
+    return *place;
+}
+
+DEVICE void start_word(unsigned long long* to, const unsigned long long* from) { *to = *from; }
+DEVICE void finish_words() {}
 
 // Copies are done by one thread, at once; a barrier counts them. Who waits for a copy that was not started
 // would wait forever.

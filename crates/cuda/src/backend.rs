@@ -2,14 +2,15 @@
 
 use crate::device::{Device, Gpus};
 use crate::error::{Error, Result};
+use crate::fft::Transforms;
 use crate::kernels::Kernels;
 use crate::pipeline::{Pipeline, chunks};
 use crate::table::{Choice, Table};
 use crate::task::Task;
 use crate::variant::Variant;
-use modmill_core::{Backend, Batch, Family, Job, Op, Operand, Plan, limbs};
+use modmill_core::{Backend, Batch, Family, Job, MAX_BITS, Op, Operand, Plan, limbs};
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// What a caller may fix; the rest is chosen by measurement.
 #[derive(Debug, Clone, Default)]
@@ -27,8 +28,8 @@ pub struct Settings {
 
 /// GPUs, and the kernels they have loaded.
 pub struct Cuda {
-    stations: Vec<Station>,
-    settings: Settings,
+    pub(crate) stations: Vec<Station>,
+    pub(crate) settings: Settings,
     table: Table,
     warnings: Vec<String>,
 }
@@ -36,6 +37,7 @@ pub struct Cuda {
 pub(crate) struct Station {
     pub(crate) device: Device,
     kernels: Mutex<HashMap<Variant, Kernels>>,
+    transforms: Mutex<Option<Arc<Transforms>>>,
 }
 
 impl Station {
@@ -47,6 +49,14 @@ impl Station {
         let kernels = Kernels::load(&self.device, variant)?;
         self.kernels.lock().unwrap_or_else(PoisonError::into_inner).insert(variant, kernels.clone());
         Ok(kernels)
+    }
+
+    pub(crate) fn transforms(&self) -> Result<Arc<Transforms>> {
+        let mut transforms = self.transforms.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(transforms) = &*transforms {
+            return Ok(transforms.clone());
+        }
+        Ok(transforms.insert(Arc::new(Transforms::load(&self.device)?)).clone())
     }
 }
 
@@ -90,7 +100,7 @@ impl Cuda {
     /// These devices.
     #[must_use]
     pub fn on(devices: Vec<Device>, settings: Settings) -> Self {
-        let station = |device| Station { device, kernels: Mutex::default() };
+        let station = |device| Station { device, kernels: Mutex::default(), transforms: Mutex::default() };
         let table = settings.table.clone().unwrap_or_else(Table::shipped);
         let stations = devices.into_iter().map(station).collect();
         Self { stations, settings, table, warnings: Vec::new() }
@@ -133,10 +143,27 @@ impl Cuda {
         }
     }
 
-    /// Whether it has an operation: those that are made of modular products.
+    /// Whether it has an operation: those that are made of modular products, and full products by transforms.
     #[must_use]
     pub fn has(&self, op: Op) -> bool {
-        matches!(op, Op::Pow | Op::PowVartime | Op::MulMod | Op::SquareMod)
+        match op {
+            Op::Mul | Op::Square => self.settings.family.is_none_or(|family| family == Family::Fft),
+            Op::Pow | Op::PowVartime | Op::MulMod | Op::SquareMod => {
+                self.settings.family != Some(Family::Fft)
+            }
+            _ => false,
+        }
+    }
+
+    /// About how many seconds a batch takes here; `None` if no kernel is for it.
+    #[must_use]
+    pub fn seconds(&self, op: Op, bits: usize, count: usize, exponent_bits: usize) -> Option<f64> {
+        let wants_transforms = self.settings.family.is_none_or(|family| family == Family::Fft);
+        match op {
+            Op::Mul | Op::Square => self.product_seconds(op, bits, count),
+            _ if bits > MAX_BITS => self.product_seconds(op, bits, count).filter(|_| wants_transforms),
+            _ => self.choose(op, bits, count, exponent_bits).map(|choice| choice.seconds),
+        }
     }
 
     /// How a batch would be computed here, and in how many seconds; `None` if no kernel is for it.
@@ -170,6 +197,9 @@ impl Cuda {
     /// How a batch of this shape will be computed, and why.
     #[must_use]
     pub fn plan(&self, op: Op, bits: usize, count: usize, exponent_bits: usize) -> Option<Plan> {
+        if matches!(op, Op::Mul | Op::Square) || bits > MAX_BITS {
+            return self.product_plan(op, bits, count);
+        }
         let choices = self.choices(op, bits, count.div_ceil(self.stations.len().max(1)), exponent_bits);
         let best = choices.first()?;
         let describe = |choice: &Choice| {
@@ -285,25 +315,40 @@ impl Cuda {
             };
         }
         let stride = answers.stride();
-        let share = job.items.len().div_ceil(self.stations.len());
-        let parts = job.items.chunks(share).zip(answers.as_limbs_mut().chunks_mut(share * stride));
-        let work = |(station, (items, out)): (&Station, (&[usize], &mut [u64]))| {
+        let kernel_seconds = self.share_out(job.items, &mut answers, |station, items, out| {
             let part = job.part(items);
             let (seconds, others) = run_on(station, variant, task, &part, out, stride)?;
             Ok(seconds + self.run_others(station, variant, task, &part, &others, out, stride)?)
-        };
-        let kernel_seconds = std::thread::scope(|scope| {
-            let mut parts = self.stations.iter().zip(parts);
+        })?;
+        Ok(Run { answers, kernel_seconds })
+    }
+
+    /// Has every device compute a part of the items, into its part of the answers; returns the most seconds
+    /// of a device.
+    pub(crate) fn share_out(
+        &self,
+        items: &[usize],
+        answers: &mut Batch,
+        work: impl Fn(&Station, &[usize], &mut [u64]) -> Result<f64> + Sync,
+    ) -> Result<f64> {
+        let share = items.len().div_ceil(self.stations.len()).max(1);
+        let stride = answers.stride();
+        let mut parts = self
+            .stations
+            .iter()
+            .zip(items.chunks(share))
+            .zip(answers.as_limbs_mut().chunks_mut(share * stride));
+        let work = |((station, items), out): ((&Station, &[usize]), &mut [u64])| work(station, items, out);
+        std::thread::scope(|scope| {
             let own = parts.next();
-            let others: Vec<_> = parts.map(|part| scope.spawn(move || work(part))).collect();
+            let others: Vec<_> = parts.map(|part| scope.spawn(|| work(part))).collect();
             let mut slowest: f64 = own.map_or(Ok(0.0), work)?;
             for other in others {
                 let lost = |_| Err(Error::Lost { reason: "its thread ended early".to_owned() });
                 slowest = f64::max(slowest, other.join().unwrap_or_else(lost)?);
             }
             Ok(slowest)
-        })?;
-        Ok(Run { answers, kernel_seconds })
+        })
     }
 }
 
@@ -339,7 +384,8 @@ impl Cuda {
 }
 
 /// The families that there are kernels for.
-pub const FAMILIES: [Family; 5] = [Family::Row, Family::TwoPass, Family::Wide, Family::Narrow, Family::Rns];
+pub const FAMILIES: [Family; 6] =
+    [Family::Row, Family::TwoPass, Family::Wide, Family::Narrow, Family::Rns, Family::Fft];
 
 /// Computes a job on one device, chunk by chunk; returns the kernels' seconds, and the places of items that
 /// they are not for.

@@ -44,13 +44,13 @@ struct Slot {
 
 /// Numbers of the job, `width` limbs of each.
 #[derive(Clone, Copy)]
-struct Source<'a> {
-    origin: Origin<'a>,
-    width: usize,
+pub(crate) struct Source<'a> {
+    pub(crate) origin: Origin<'a>,
+    pub(crate) width: usize,
 }
 
 #[derive(Clone, Copy)]
-enum Origin<'a> {
+pub(crate) enum Origin<'a> {
     Operand(Operand<'a>),
     Moduli(Moduli<'a>),
 }
@@ -70,17 +70,17 @@ impl Source<'_> {
     }
 
     /// Limbs for so many items.
-    fn limbs(&self, count: usize) -> usize {
+    pub(crate) fn limbs(&self, count: usize) -> usize {
         self.width * if self.is_shared() { 1 } else { count }
     }
 
-    fn gather(&self, items: &[usize], rows: &mut [u64]) {
+    pub(crate) fn gather(&self, items: &[usize], rows: &mut [u64]) {
         let rows = &mut rows[..self.limbs(items.len())];
         copy_rows(rows, self.width, |row| self.origin.get(items[row]));
     }
 
     /// Where the numbers are once they are on the device.
-    fn numbers(&self, buffer: &Buffer, start: usize) -> Numbers {
+    pub(crate) fn numbers(&self, buffer: &Buffer, start: usize) -> Numbers {
         let length = words(self.width);
         let stride = if self.is_shared() { 0 } else { length };
         Numbers { address: buffer.address() + 8 * start as u64, stride, length }
@@ -319,13 +319,7 @@ impl<'a> Pipeline<'a> {
         let slot = &self.slots[slot];
         slot.copies.synchronize()?;
         let limbs = self.job.bits.div_ceil(64);
-        let common = limbs.min(stride);
-        let rows = slot.output.buffer.limbs();
-        answers
-            .par_chunks_mut(stride)
-            .zip(rows.par_chunks(limbs))
-            .with_min_len(LEAST / limbs + 1)
-            .for_each(|(answer, row)| answer[..common].copy_from_slice(&row[..common]));
+        scatter(slot.output.buffer.limbs(), limbs, answers, stride);
         let mut others = Vec::new();
         if let Some((_, flags)) = &slot.residues {
             let flag = |place: usize| flags.words()[if shared_modulus { 0 } else { place }] != 0;
@@ -339,6 +333,16 @@ impl<'a> Pipeline<'a> {
         self.slots[slot].input.clear();
         self.slots[slot].output.clear();
     }
+}
+
+/// Copies rows of `limbs` limbs to answers of `stride` limbs.
+pub(crate) fn scatter(rows: &[u64], limbs: usize, answers: &mut [u64], stride: usize) {
+    let common = limbs.min(stride);
+    answers
+        .par_chunks_mut(stride)
+        .zip(rows.par_chunks(limbs))
+        .with_min_len(LEAST / limbs + 1)
+        .for_each(|(answer, row)| answer[..common].copy_from_slice(&row[..common]));
 }
 
 /// The chunks of a job, of `size` items, but `edge` of them first and last: before the first chunk is there, the

@@ -30,6 +30,15 @@ KERNEL(rotate, Call) {
     word = from_thread(word, (threadIdx.x + 1) % 4, 4) + SUMMAND;
     if (i < call.count) call.words[i] = word;
 }
+KERNEL(reverse, Call) {
+    SHARED_POOL(u32, pool);
+    for (u32 turn = 0; turn < 3; turn++) {
+        pool[threadIdx.x] = call.words[blockIdx.x * blockDim.x + threadIdx.x];
+        block_barrier();
+        call.words[blockIdx.x * blockDim.x + threadIdx.x] = pool[blockDim.x - 1 - threadIdx.x];
+        block_barrier();
+    }
+}
 "#;
 
 fn program() -> Program {
@@ -74,6 +83,33 @@ fn a_kernel_gives_the_right_words() {
     assert_eq!(kernel.attributes().max_threads, 1024);
     assert_eq!((kernel.occupancy(128, 0), kernel.occupancy(1024, 200 << 10)), (Ok(16), Ok(1)));
     run_kernel(&device, &kernel);
+}
+
+/// Words of a block, back to front three times: every thread reads what one of another warp wrote.
+#[test]
+fn threads_of_a_block_wait_for_each_other() {
+    let device = device(Faults::default());
+    if kernel(&device).is_none() {
+        return;
+    }
+    let kernel = device.compile(&program()).unwrap().kernel("reverse").unwrap();
+    let (grid, block) = (2, 128);
+    let count = (grid * block) as usize;
+    let mut staging = device.host_buffer(4 * count, Contents::Public).unwrap();
+    for (index, word) in staging.words_mut().iter_mut().enumerate() {
+        *word = index as u32;
+    }
+    let (buffer, stream) = (device.buffer(4 * count, Contents::Public).unwrap(), device.stream().unwrap());
+    stream.copy_in(&staging, 0..4 * count, &buffer, 0).unwrap();
+    let call = Call { words: buffer.address(), count: count as u32 };
+    // SAFETY: the kernel takes this structure and changes these words only.
+    unsafe {
+        stream.launch(&kernel, Shape { grid, block, shared_bytes: 4 * block }, &call, &[&buffer]).unwrap()
+    };
+    stream.copy_out(&buffer, 0..4 * count, &mut staging, 0).unwrap();
+    stream.synchronize().unwrap();
+    let expected: Vec<u32> = (0..grid).flat_map(|b| (0..block).rev().map(move |i| b * block + i)).collect();
+    assert_eq!(staging.words(), expected);
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! Which backend computes a group of items, and who finishes what a device could not.
 
-use modmill_core::{Backend, Batch, Error, Family, Job, MAX_BITS, Op, Path, Plan};
+use crate::long::long_modulus;
+use modmill_core::{Backend, Batch, Error, Family, Job, MAX_BITS, Moduli, Op, Operand, Path, Plan};
 use modmill_cpu::Cpu;
-use modmill_cuda::{Cuda, Device};
+use modmill_cuda::{Cuda, Device, Run};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -125,14 +126,18 @@ impl Backends {
     /// The GPUs, if they have the operation and are done before the CPU.
     fn cuda_for(&self, shape: Shape) -> Option<&Cuda> {
         let Shape { op, bits, count, exponent_bits } = shape;
-        let cuda = self.cuda.as_ref().filter(|cuda| cuda.has(op) && bits <= MAX_BITS)?;
-        let choice = cuda.choose(op, bits, count, exponent_bits)?;
-        let is_sooner = choice.seconds < self.cpu.seconds(op, bits, count, exponent_bits);
+        let cuda = self.cuda.as_ref().filter(|cuda| cuda.has(op))?;
+        let seconds = cuda.seconds(op, bits, count, exponent_bits)?;
+        let is_sooner = seconds < self.cpu.seconds(op, bits, count, exponent_bits);
         (self.always_cuda || is_sooner).then_some(cuda)
     }
 
     pub(crate) fn plan(&self, op: Op, bits: usize, count: usize, shared: bool) -> Plan {
         let cpu = || self.cpu.plan(op, bits, count, bits, shared);
+        // GPUs have reductions of long numbers by one modulus only.
+        if bits > MAX_BITS && !shared && matches!(op, Op::MulMod | Op::SquareMod) {
+            return cpu();
+        }
         let shape = Shape { op, bits, count, exponent_bits: bits };
         let Some(cuda) = self.cuda_for(shape) else { return cpu() };
         let Some(mut plan) = cuda.plan(op, bits, count, bits) else { return cpu() };
@@ -143,8 +148,43 @@ impl Backends {
         plan
     }
 
+    /// Full products.
+    pub(crate) fn mul(&self, a: Operand<'_>, b: Operand<'_>, count: usize) -> Result<Batch, Error> {
+        let shape = Shape { op: Op::Mul, bits: a.bits().max(b.bits()), count, exponent_bits: 0 };
+        let answers = self.on_gpus(shape, |cuda| cuda.mul(a, b, count).map(answers_and_seconds))?;
+        Ok(answers.unwrap_or_else(|| self.cpu.mul(a, b, count)))
+    }
+
+    /// Full squares.
+    pub(crate) fn square(&self, a: Operand<'_>, count: usize) -> Result<Batch, Error> {
+        let shape = Shape { op: Op::Square, bits: a.bits(), count, exponent_bits: 0 };
+        let answers = self.on_gpus(shape, |cuda| cuda.square(a, count).map(answers_and_seconds))?;
+        Ok(answers.unwrap_or_else(|| self.cpu.square(a, count)))
+    }
+
+    /// Products modulo one long number on GPUs, where they are done sooner there and factors are not longer than
+    /// the modulus.
+    fn run_long(&self, op: Op, job: &Job<'_>) -> Result<Option<Batch>, Error> {
+        let (Moduli::Shared(modulus), Op::MulMod | Op::SquareMod) = (job.moduli, op) else { return Ok(None) };
+        let b = (op == Op::MulMod).then_some(job.b);
+        if job.a.bits() > job.bits || b.is_some_and(|b| b.bits() > job.bits) {
+            return Ok(None);
+        }
+        let shape = Shape { op, bits: job.bits, count: job.items.len(), exponent_bits: 0 };
+        self.on_gpus(shape, |cuda| {
+            let modulus = self.cpu.install(|| long_modulus(&self.cpu.multiplier(), modulus));
+            cuda.mul_mod_long(job.a, b, &modulus, job.items).map(answers_and_seconds)
+        })
+    }
+
     /// Computes a group of items.
     pub(crate) fn run(&self, op: Op, job: &Job<'_>) -> Result<Batch, Error> {
+        if job.bits > MAX_BITS {
+            if let Some(answers) = self.run_long(op, job)? {
+                return Ok(answers);
+            }
+            return Ok(self.run_on_cpu(op, job));
+        }
         let shape = Shape { op, bits: job.bits, count: job.items.len(), exponent_bits: job.b.bits() };
         let run = |cuda: &Cuda| {
             let run = match op {
@@ -153,17 +193,18 @@ impl Backends {
                 Op::SquareMod => cuda.square_mod(job),
                 _ => cuda.mul_mod(job),
             };
-            run.map(|run| (run.answers, run.kernel_seconds))
+            run.map(answers_and_seconds)
         };
-        if let Some(answers) = self.on_gpus(shape, run)? {
-            return Ok(answers);
-        }
-        Ok(match op {
+        Ok(self.on_gpus(shape, run)?.unwrap_or_else(|| self.run_on_cpu(op, job)))
+    }
+
+    fn run_on_cpu(&self, op: Op, job: &Job<'_>) -> Batch {
+        match op {
             Op::Pow => self.cpu.pow(job),
             Op::PowVartime => self.cpu.pow_vartime(job),
             Op::SquareMod => self.cpu.square_mod(job),
             _ => self.cpu.mul_mod(job),
-        })
+        }
     }
 
     /// Something that GPUs compute, with their kernels' seconds; nothing if they are not asked because the CPU
@@ -192,4 +233,8 @@ impl Backends {
     pub(crate) fn kernel_seconds(&self) -> f64 {
         self.kernel_nanoseconds.load(Ordering::Relaxed) as f64 / 1e9
     }
+}
+
+fn answers_and_seconds(run: Run) -> (Batch, f64) {
+    (run.answers, run.kernel_seconds)
 }

@@ -169,7 +169,7 @@ impl Engine {
         if count == 0 || a.bits() == 0 || b.bits() == 0 {
             return Ok(Batch::zeros(a.bits() + b.bits(), count));
         }
-        Ok(self.backends.cpu.mul(a, b, count))
+        self.backends.mul(a, b, count)
     }
 
     /// Full squares `a^2`, twice as wide.
@@ -180,7 +180,7 @@ impl Engine {
         if count == 0 || a.bits() == 0 {
             return Ok(Batch::zeros(2 * a.bits(), count));
         }
-        Ok(self.backends.cpu.square(a, count))
+        self.backends.square(a, count)
     }
 
     /// `a b mod N`.

@@ -24,6 +24,7 @@ mod blocks;
 mod engine;
 mod even;
 mod inverse;
+mod long;
 mod prime;
 mod sort;
 mod special;

@@ -2,7 +2,7 @@
 
 use modmill::cuda::cache::Cache;
 use modmill::cuda::{Device, Faults};
-use modmill::{Backend, Batch, Engine, EngineBuilder, Error, Family, Op};
+use modmill::{Backend, Batch, Engine, EngineBuilder, Error, Family, Modulus, Op};
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -40,6 +40,32 @@ fn a_gpu_answers_as_the_cpu_does() {
     for (op, backend) in [(Op::Pow, Backend::Cuda), (Op::MulMod, Backend::Cuda), (Op::Inv, Backend::Cpu)] {
         assert_eq!(gpu.explain(op, 2048, 100).backend, backend, "{op}");
     }
+}
+
+#[test]
+fn long_products_go_by_transforms() {
+    let Some(builder) = emulated(Faults::default()) else { return };
+    let gpu = builder.cpu_finishes(false).build().unwrap();
+    let cpu = Engine::builder().backend(Backend::Cpu).build().unwrap();
+    let long =
+        |digit: &str| Batch::from_hex([digit.repeat(9_000), "f".repeat(8_999), "1".to_owned()]).unwrap();
+    let (a, b) = (long("9"), long("a7"));
+    assert_eq!(gpu.mul(&a, &b), cpu.mul(&a, &b));
+    assert_eq!(gpu.mul(&a, b.shared(1)), cpu.mul(&a, b.shared(1)));
+    assert_eq!(gpu.square(&b), cpu.square(&b));
+    // Even and odd moduli, factors of any length.
+    for last in ["1", "0"] {
+        let modulus = Modulus::from_hex(&("c".repeat(8_999) + last)).unwrap();
+        assert_eq!(gpu.mul_mod(&a, &a, &modulus), cpu.mul_mod(&a, &a, &modulus));
+        assert_eq!(gpu.mul_mod(&b, &a, &modulus), cpu.mul_mod(&b, &a, &modulus));
+        assert_eq!(gpu.square_mod(&a, &modulus), cpu.square_mod(&a, &modulus));
+    }
+    assert_eq!(gpu.faults(), [""; 0]);
+    let path = |plan: modmill::Plan| (plan.backend, plan.family);
+    assert_eq!(path(gpu.explain(Op::Mul, 36_000, 100)), (Backend::Cuda, Family::Fft));
+    assert_eq!(path(gpu.explain_one_modulus(Op::MulMod, 36_000, 100)), (Backend::Cuda, Family::Fft));
+    assert_eq!(gpu.explain(Op::MulMod, 36_000, 100).backend, Backend::Cpu);
+    assert_eq!(gpu.explain(Op::Mul, 256, 100).backend, Backend::Cpu);
 }
 
 #[test]

@@ -1,6 +1,5 @@
 //! Inputs of a measurement: random numbers of full length, the same for everyone.
 
-use modmill::cuda::{Cuda, Run};
 use modmill::{Batch, Engine, Error, Moduli, Modulus, Op};
 use modmill_core::Job;
 use num_bigint::BigUint;
@@ -159,18 +158,6 @@ impl Inputs {
             Op::Inv => engine.inv(&self.a, moduli),
             other => Err(Error::Unavailable(format!("bench does not know the operation {other}"))),
         }
-    }
-
-    /// The whole batch by GPUs, which tell how long their kernels took.
-    pub(crate) fn run_on(&self, cuda: &Cuda) -> Result<Run, Error> {
-        let job = self.job(self.shape.count);
-        let run = match self.shape.op {
-            Op::Pow => cuda.pow(&job),
-            Op::PowVartime => cuda.pow_vartime(&job),
-            Op::SquareMod => cuda.square_mod(&job),
-            _ => cuda.mul_mod(&job),
-        };
-        run.map_err(|error| Error::Device(error.to_string()))
     }
 }
 

@@ -9,7 +9,7 @@ use super::rsa::RsaOp;
 use crate::failure::Failure;
 use crate::peers::Peer;
 use modmill::cuda::{Cuda, Device};
-use modmill::{Backend, Engine, EngineBuilder, Error, Family, Op, Plan};
+use modmill::{Backend, Engine, EngineBuilder, Error, Family, MAX_BITS, Op, Plan};
 
 /// Which paths to measure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -209,6 +209,10 @@ impl Side {
     ) -> Result<usize, Error> {
         let op = measurand.op();
         if let Some(cuda) = self.cuda().filter(|cuda| cuda.has(op)) {
+            // A gigabit of factors, of which the longest make a batch of one.
+            if matches!(op, Op::Mul | Op::Square) || bits > MAX_BITS {
+                return Ok(((1usize << 29) / bits).clamp(1, 1 << 14) * cuda.devices().count());
+            }
             let (bits, waves) = match measurand {
                 Measurand::Call(Op::MulMod | Op::SquareMod) | Measurand::Rsa(RsaOp::Verify) => (bits, 16),
                 Measurand::Rsa(_) => (bits / 2, 8),

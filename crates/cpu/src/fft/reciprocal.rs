@@ -12,7 +12,11 @@ fn zeros(len: usize) -> Limbs {
 }
 
 /// `floor((B^2n - 1) / d)` with `B = 2^64`, for a d of n limbs whose top bit is set: n + 1 limbs.
-pub(super) fn reciprocal(multiplier: &Multiplier, d: &[u64]) -> Limbs {
+///
+/// # Panics
+/// If the top bit of d is not set.
+#[must_use]
+pub fn reciprocal(multiplier: &Multiplier, d: &[u64]) -> Limbs {
     let n = d.len();
     assert!(d[n - 1] >> 63 == 1, "a divisor is normalised");
     let mut x = approximate(multiplier, d);

@@ -9,7 +9,7 @@ use modmill_core::rns::Bases;
 use modmill_core::{Family, Op};
 use modmill_cuda::cache::Cache;
 use modmill_cuda::compiler::{self, Architecture, Compiler};
-use modmill_cuda::{Layout, Table, Variant};
+use modmill_cuda::{Layout, Table, Variant, transforms_programs};
 
 const HOPPER: Architecture = Architecture { major: 9, minor: 0 };
 
@@ -141,6 +141,35 @@ fn residues_on_older_tensor_cores() {
     let variant = Variant::new(Family::Rns, 1024, layout).unwrap();
     let code = compiler.code(&variant.program(), Architecture { major: 8, minor: 0 }).unwrap();
     assert!(MachineCode::of(&code, "residue_power").registers <= 255);
+}
+
+/// Transforms: a thread has sixteen points of three words, and two blocks of threads share a multiprocessor; what
+/// is spilled is a few addresses. Columns are read or written on the way, rows exchanged in shared memory: per
+/// transform of sixteen points about 700 instructions.
+#[test]
+fn transforms() {
+    let Some(compiler) = compiler() else { return };
+    let programs = transforms_programs().map(|program| compiler.code(&program, HOPPER).unwrap());
+    let budgets = [
+        (0, "fft_cut_half_16", 0, 1150),
+        (0, "fft_columns", 0, 950),
+        (0, "fft_columns_back", 0, 950),
+        (0, "fft_last_16", 0, 950),
+        (0, "fft_carry", 0, 1100),
+        (0, "fft_remainder", 0, 1100),
+        (1, "fft_rows", 0, 4500),
+        (2, "fft_rows", 32, 7000),
+        (2, "fft_kept_rows", 0, 4900),
+        (2, "fft_square_rows", 0, 4800),
+    ];
+    for (program, kernel, spilled, instructions) in budgets {
+        let code = MachineCode::of(&programs[program], kernel);
+        let figures = (code.registers, code.local_bytes, code.instructions.len());
+        assert!(
+            figures.0 <= 128 && figures.1 <= spilled && figures.2 <= instructions,
+            "{kernel}: {figures:?}"
+        );
+    }
 }
 
 /// NVRTC, where there is one.

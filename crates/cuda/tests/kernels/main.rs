@@ -5,6 +5,7 @@ mod batches;
 mod families;
 mod faults;
 mod items;
+mod products;
 mod rsa;
 
 use modmill_core::Family;

@@ -1,0 +1,81 @@
+// The first pass: numbers are cut into digits, which are transformed without being written.
+//
+// A transform of `rows` times `columns` points, where `rows` is 1, 3 or 5 and `columns` a power of two, is
+// `rows` transforms of `columns` points each, by the Chinese remainder theorem (Good and Thomas): point u of
+// row r is the sum of the digits v = u modulo `columns`, times root^(r v), with a root of order `rows`.
+#pragma once
+
+// What the host hands to these kernels.
+struct CutCall {
+    Operand numbers;
+    Operand addends;    // digits of which are added to those of the numbers; none if their length is 0
+    u64* points;        // item by item, row by row
+    const u64* factors; // as in `ColumnsCall`
+    const u64* roots;   // powers of the root of order `rows`
+    u32 stride;
+    u32 log_stride;
+    u32 columns;
+    u32 rows;
+    u32 digit_bits;     // at most 31
+    u32 digits;         // that are not all zero for want of words
+    u32 offset;         // the bit, below 32, that the numbers and addends begin at
+    u32 count;          // threads
+};
+
+// The digit of a number that begins at a bit of one of its words.
+DEVICE u32 digit_at(const u32* words, u32 length, u32 at, u32 shift, u32 bits) {
+    u32 low = at < length ? words[at] : 0;
+    u32 high = at + 1 < length ? words[at + 1] : 0;
+    return (u32)(pair_of(low, high) >> shift) & ((1u << bits) - 1);
+}
+
+// The same with that of the addend, if there are any.
+DEVICE u32 digit_at(const CutCall& call, u32 item, u32 at, u32 shift) {
+    u32 digit = digit_at(row_of(call.numbers, item), call.numbers.length, at, shift, call.digit_bits);
+    if (call.addends.length > 0)
+        digit += digit_at(row_of(call.addends, item), call.addends.length, at, shift, call.digit_bits);
+    return digit;
+}
+
+// Point u of a row of several; called, because it is long.
+DEVICE_CALLED u64 sum_of_digits(const CutCall& call, u32 item, u32 row, u32 u) {
+    u64 point = 0;
+    for (u32 v = u; v < call.digits; v += call.columns) {
+        u64 bit = (u64)v * call.digit_bits + call.offset;
+        u32 digit = digit_at(call, item, (u32)(bit / 32), (u32)(bit % 32));
+        point = sum(point, product(digit, call.roots[row * (v % call.rows) % call.rows]));
+    }
+    return point;
+}
+
+// HALF: there is one row, no digit in its upper half, so that the first level only multiplies, and no addend.
+template <int R, bool HALF> DEVICE void cut_and_transform(const CutCall& call) {
+    u32 number = thread_number();
+    if (number >= call.count) return;
+    u32 s = number & (call.stride - 1), line = number >> call.log_stride;
+    u32 item = HALF ? line : line / call.rows, row = HALF ? 0 : line % call.rows;
+    // The stride is a multiple of 32: digits of a thread begin at the same bit of words as far apart.
+    u64 bit = (u64)s * call.digit_bits + call.offset;
+    u32 at = (u32)(bit / 32), shift = (u32)(bit % 32), step = call.stride / 32 * call.digit_bits;
+    Lazy x[R];
+#pragma unroll
+    for (int j = 0; j < (HALF ? R / 2 : R); j++) {
+        const Operand& numbers = call.numbers;
+        if (HALF)
+            x[j] = lazy(digit_at(row_of(numbers, item), numbers.length, at + j * step, shift, call.digit_bits));
+        else if (call.rows == 1) x[j] = lazy(digit_at(call, item, at + j * step, shift));
+        else x[j] = lazy(sum_of_digits(call, item, row, j * call.stride + s));
+    }
+    if (HALF) transform_half(x);
+    else transform<false>(x);
+    leave_forward(x, call.points + (u64)line * call.columns + s, call.factors + s, call.stride);
+}
+
+#define CUT(R)                                                                                     \
+    KERNEL(fft_cut_##R, CutCall) { cut_and_transform<R, false>(call); }                            \
+    KERNEL(fft_cut_half_##R, CutCall) { cut_and_transform<R, true>(call); }
+CUT(2)
+CUT(4)
+CUT(8)
+CUT(16)
+#undef CUT

@@ -1,0 +1,86 @@
+// The last step of Barrett's reduction: x - y - k d, for the largest k of 0 to 3 that leaves it positive.
+//
+// The quotient is at most 3 too small, so that x - y is below 4 d. A block has an item: it finds the sign for
+// every k, and then writes the one that is wanted. Chunks as in `fft_carry.cuh`, with borrows for carries: a
+// chunk borrows, or passes a borrow on if it is zero.
+#pragma once
+
+// What the host hands to the kernel.
+struct RemainderCall {
+    Operand x;       // products
+    Operand y;       // quotients times the divisor
+    Operand divisor; // one for all
+    u32* results;
+    u32 result_stride;
+    u32 length;      // words of the divisor, and so of the results
+};
+
+// x - y - k d of a chunk, and the borrow out of it, at most k + 1.
+DEVICE u32 subtract(const RemainderCall& call, u32 item, u32 k, u32 chunk, u32 (&words)[CHUNK]) {
+    const u32 *x = row_of(call.x, item), *y = row_of(call.y, item), *d = call.divisor.words;
+    long long rest = 0; // negative, above -2^36
+#pragma unroll
+    for (u32 i = 0; i < CHUNK; i++) {
+        u32 at = chunk * CHUNK + i;
+        if (at < call.x.length) rest += x[at];
+        if (at < call.y.length) rest -= y[at];
+        if (at < call.divisor.length) rest -= (long long)k * d[at];
+        words[i] = (u32)rest;
+        rest >>= 32;
+    }
+    return (u32)-rest;
+}
+
+// words - number, and the borrow out of it.
+DEVICE u32 take_from(u32 (&words)[CHUNK], u32 number) {
+    words[0] = sub_cc(words[0], number);
+#pragma unroll
+    for (int i = 1; i < CHUNK; i++) words[i] = subc_cc(words[i], 0);
+    return subc(0, 0) & 1;
+}
+
+DEVICE bool is_zero(const u32 (&words)[CHUNK]) {
+    u32 any = words[0];
+#pragma unroll
+    for (int i = 1; i < CHUNK; i++) any |= words[i];
+    return any == 0;
+}
+
+// x - y - k d, tile by tile from the lowest, two words more than d has; written if STORE. Returns whether it is
+// negative: its highest word is all ones then.
+template <bool STORE> DEVICE bool difference(const RemainderCall& call, u32 k, u32* shared) {
+    u32 item = blockIdx.x, thread = threadIdx.x;
+    u32 *borrows = shared, *chain_place = shared + CARRY_THREADS + 1, *top = chain_place + CARRY_WARPS;
+    u32* results = call.results + (u64)item * call.result_stride;
+    u32 last = call.length + 1, into_tile = 0;
+    block_barrier();
+    if (thread == 0) borrows[0] = 0;
+    for (u32 first = 0; first * CHUNK <= last; first += CARRY_THREADS) {
+        u32 chunk = first + thread;
+        u32 words[CHUNK];
+        u32 beyond = subtract(call, item, k, chunk, words);
+        borrows[thread + 1] = beyond;
+        block_barrier();
+        u32 borrow = take_from(words, borrows[thread]);
+        Chain chain;
+        chain.open(chain_place, borrow, is_zero(words));
+        take_from(words, chain.into_chunk(into_tile));
+        into_tile = chain.out_of_block(into_tile);
+#pragma unroll
+        for (u32 i = 0; i < CHUNK; i++) {
+            u32 at = chunk * CHUNK + i;
+            if (at == last) *top = words[i];
+            if (STORE && at < call.length) results[at] = words[i];
+        }
+        block_barrier();
+        if (thread == CARRY_THREADS - 1) borrows[0] = beyond;
+    }
+    return *top == 0xffffffff;
+}
+
+KERNEL(fft_remainder, RemainderCall) {
+    SHARED_POOL(u32, shared);
+    u32 k = 0;
+    for (u32 trial = 1; trial <= 3; trial++) k += !difference<false>(call, trial, shared);
+    difference<true>(call, k, shared);
+}

@@ -1,0 +1,116 @@
+//! Tables of roots on the device, made when they are first needed and kept.
+
+use crate::device::{Buffer, Contents, Device};
+use crate::error::Result;
+use modmill_core::solinas::{inverse, mul, pow, root_of_unity};
+use rayon::prelude::*;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What is in a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Kind {
+    /// The factors of a pass: `root^(s k)`, for the root of order `points stride`.
+    There {
+        /// Points of its transforms.
+        points: usize,
+        /// How far they are apart.
+        stride: usize,
+    },
+    /// Those of the way back, over a divisor.
+    Back {
+        /// Points of its transforms.
+        points: usize,
+        /// How far they are apart.
+        stride: usize,
+        /// What everything is divided by.
+        divisor: usize,
+    },
+    /// Powers of the root of an odd order.
+    Roots(usize),
+    /// Powers of its inverse.
+    InverseRoots(usize),
+}
+
+impl Kind {
+    fn values(self) -> Vec<u64> {
+        match self {
+            Self::There { points, stride } => {
+                grid(points, stride, root_of_unity((points * stride) as u64), 1)
+            }
+            Self::Back { points, stride, divisor } => {
+                let root = inverse(root_of_unity((points * stride) as u64));
+                grid(points, stride, root, inverse(divisor as u64))
+            }
+            Self::Roots(order) => powers(root_of_unity(order as u64), order),
+            Self::InverseRoots(order) => powers(inverse(root_of_unity(order as u64)), order),
+        }
+    }
+}
+
+fn powers(root: u64, count: usize) -> Vec<u64> {
+    std::iter::successors(Some(1), |&power| Some(mul(power, root))).take(count).collect()
+}
+
+/// `scale root^(s k)`, row by row.
+fn grid(rows: usize, stride: usize, root: u64, scale: u64) -> Vec<u64> {
+    const LEAST: usize = 1 << 12;
+    let part = stride.min(LEAST);
+    let mut table = vec![0; rows * stride];
+    table.par_chunks_mut(part).enumerate().for_each(|(index, out)| {
+        let (k, s) = ((index * part / stride) as u64, (index * part % stride) as u64);
+        let step = pow(root, k);
+        let mut value = mul(scale, pow(step, s));
+        for entry in out {
+            *entry = value;
+            value = mul(value, step);
+        }
+    });
+    table
+}
+
+/// The tables of a device.
+#[derive(Default)]
+pub(super) struct Tables(Mutex<HashMap<Kind, Arc<Buffer>>>);
+
+impl Tables {
+    pub(super) fn get(&self, device: &Device, kind: Kind) -> Result<Arc<Buffer>> {
+        let mut tables = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(table) = tables.get(&kind) {
+            return Ok(table.clone());
+        }
+        let table = Arc::new(upload(device, &kind.values(), Contents::Public)?);
+        tables.insert(kind, table.clone());
+        Ok(table)
+    }
+}
+
+/// Limbs on the device.
+pub(super) fn upload(device: &Device, limbs: &[u64], contents: Contents) -> Result<Buffer> {
+    let bytes = 8 * limbs.len();
+    let mut staging = device.host_buffer(bytes, contents)?;
+    staging.limbs_mut()[..limbs.len()].copy_from_slice(limbs);
+    let buffer = device.buffer(bytes, contents)?;
+    let stream = device.stream()?;
+    stream.copy_in(&staging, 0..bytes, &buffer, 0)?;
+    stream.synchronize()?;
+    Ok(buffer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn factors_are_powers_of_the_root() {
+        for (points, stride) in [(2, 256), (16, 16), (4, 16384)] {
+            let there = Kind::There { points, stride }.values();
+            let back = Kind::Back { points, stride, divisor: 12 }.values();
+            let root = root_of_unity((points * stride) as u64);
+            for (place, (&there, &back)) in there.iter().zip(&back).enumerate() {
+                assert_eq!(there, pow(root, (place / stride * (place % stride)) as u64));
+                assert_eq!(mul(mul(there, back), 12), 1);
+            }
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! How long transforms are, and into which passes they are divided.
+
+use modmill_core::solinas;
+use modmill_core::transform::Shape;
+
+/// Digits, the shape of a transform, and its passes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Length {
+    /// Bits of a digit.
+    pub(crate) digit_bits: u32,
+    /// Rows of odd number, and columns that are a power of two.
+    pub(crate) shape: Shape,
+    /// Whether 4096 points are transformed within a block, or 256.
+    pub(crate) long_rows: bool,
+}
+
+/// The shortest row: a block's 256 points, and a pass of two before them.
+const LEAST_COLUMNS: usize = 512;
+
+/// What a point costs with so many rows, about: sums over the rows are a part of cutting and of carries.
+const ROW_COSTS: [(usize, usize); 3] = [(1, 100), (3, 112), (5, 125)];
+
+impl Length {
+    /// For products of numbers of these many bits, where digits of one of them may be as large as `sums` digits
+    /// together; few items are spread over more and smaller blocks.
+    pub(crate) fn new(a_bits: usize, b_bits: usize, sums: usize, few: bool) -> Self {
+        let shorter = a_bits.min(b_bits).max(1);
+        let digits = |bits: usize, digit_bits: u32| bits.div_ceil(digit_bits as usize).max(1);
+        // Fewer bits make more digits: the first length of digit that is right for its own count.
+        let fits = |bits: &u32| solinas::digit_bits(sums * digits(shorter, *bits)) >= *bits;
+        let digit_bits = (1..=MOST_DIGIT_BITS).rev().find(fits).expect("digits of one bit fit");
+        let points = digits(a_bits, digit_bits) + digits(b_bits, digit_bits) - 1;
+        let shape = |rows: usize| Shape {
+            rows,
+            columns: points.div_ceil(rows).next_power_of_two().max(LEAST_COLUMNS),
+        };
+        let shapes = ROW_COSTS.map(|(rows, cost)| (cost * shape(rows).points(), shape(rows)));
+        let (_, shape) = shapes.into_iter().min_by_key(|(cost, _)| *cost).expect("there are three");
+        Self { digit_bits, shape, long_rows: shape.columns > 4096 && !few }
+    }
+
+    /// Points of a row that a block transforms.
+    pub(crate) fn row(&self) -> usize {
+        if self.long_rows { 4096 } else { 256 }
+    }
+
+    /// Points of the first pass: 2, 4, 8 or 16.
+    pub(crate) fn first(&self) -> usize {
+        2 << (((self.shape.columns / self.row()).ilog2() - 1) % 4)
+    }
+
+    /// Distances of the points of the passes of sixteen between the first one and the rows, in order.
+    pub(crate) fn strides(&self) -> impl DoubleEndedIterator<Item = usize> + use<> {
+        let row = self.row();
+        let passes = ((self.shape.columns / row / self.first()).ilog2() / 4) as i32;
+        (0..passes).rev().map(move |pass| row << (4 * pass))
+    }
+
+    /// Digits of a number of so many words.
+    pub(crate) fn digits(&self, words: u32) -> usize {
+        (32 * words as usize).div_ceil(self.digit_bits as usize)
+    }
+
+    /// Bytes of a block of points.
+    pub(crate) fn bytes(&self) -> usize {
+        8 * self.shape.points()
+    }
+}
+
+/// The longest digits: coefficients that begin in the same word are few.
+const MOST_DIGIT_BITS: u32 = 30;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passes_make_up_the_transform() {
+        for bits in (10..31).flat_map(|k| [1 << k, 3 << (k - 1), (1 << k) + 7]) {
+            for few in [false, true] {
+                let length = Length::new(bits, bits, 1, few);
+                let passes: usize = length.strides().map(|_| 16).product();
+                assert_eq!(length.first() * passes * length.row(), length.shape.columns, "{length:?}");
+                assert!(length.strides().last().is_none_or(|stride| stride == length.row()));
+                assert!((2..=16).contains(&length.first()));
+                let digits = bits.div_ceil(length.digit_bits as usize);
+                assert!(2 * digits - 1 <= length.shape.points());
+            }
+        }
+        let length = Length::new(786_432, 786_432, 2, false);
+        assert_eq!((length.digit_bits, length.shape.points()), (24, 65_536));
+    }
+}
