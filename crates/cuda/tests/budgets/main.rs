@@ -24,10 +24,10 @@ const BUDGETS: &[Budget] = &[
     (  256, 1_000_000, "row of 1",         64,      0,      223,     1056),
     (  512,     1_000, "row of 4",         56,      0,       80,      904),
     (  512, 1_000_000, "row of 1",         96,      0,      883,     2432),
-    ( 1024,     1_000, "row of 8",         56,      0,       80,      904),
-    ( 1024, 1_000_000, "rns of 2",        168,    104,      120,     2096),
+    ( 1024,     1_000, "rns of 2",        232,      0,      140,     2432),
+    ( 1024, 1_000_000, "rns of 2",        168,      8,      140,     2456),
     ( 2048,     1_000, "row of 16",        56,      0,       80,      904),
-    ( 2048, 1_000_000, "rns of 2",        255,      0,      218,     3296),
+    ( 2048, 1_000_000, "rns of 2",        168,     96,      251,     4000),
     ( 4096,     1_000, "row of 32",        63,      0,       81,      848),
     ( 4096, 1_000_000, "rns of 2",        255,     96,      499,     9160),
 ];
@@ -83,7 +83,14 @@ fn wide_samples_in_groups() {
 #[test]
 fn residues_on_tensor_cores() {
     let Some(compiler) = compiler() else { return };
-    for (bits, block, tile, spilled) in [(1024, 384, 11, 144), (2048, 256, 22, 0), (4096, 256, 57, 160)] {
+    let shapes = [
+        (1024, 384, 12, 16),
+        (2048, 384, 25, 96),
+        (2048, 256, 22, 8),
+        (3072, 256, 33, 64),
+        (4096, 256, 57, 112),
+    ];
+    for (bits, block, tile, spilled) in shapes {
         let layout = Layout { threads: 2, block, resident: 1, tile };
         let variant = Variant::new(Family::Rns, bits, layout).unwrap();
         let code = compiler.code(&variant.program(), HOPPER).unwrap();
