@@ -64,3 +64,34 @@ pub(crate) fn blinded_exponent(factor: &Factor) -> Result<Number, Error> {
     limbs::add_assign(&mut exponent, &factor.exponent);
     Ok(exponent)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{PrivateKey, Sizes};
+    use num_bigint::BigUint;
+
+    fn big(limbs: &[u64]) -> BigUint {
+        BigUint::new(limbs.iter().flat_map(|&limb| [limb as u32, (limb >> 32) as u32]).collect())
+    }
+
+    #[test]
+    fn blinded_exponents_differ_and_have_the_same_powers() {
+        let engine = Engine::builder().threads(1).build().unwrap();
+        let key = PrivateKey::generate(&engine, 512, Sizes::AllowSmall).unwrap();
+        for factor in [key.p(), key.q()] {
+            let prime = big(factor.prime.value());
+            let drawn: Vec<BigUint> = (0..20).map(|_| big(&blinded_exponent(factor).unwrap())).collect();
+            for (place, exponent) in drawn.iter().enumerate() {
+                assert_eq!(exponent % (&prime - 1u8), big(&factor.exponent));
+                assert!(exponent.bits() <= prime.bits() + 64);
+                assert!(!drawn[..place].contains(exponent), "drawn twice");
+                let base = BigUint::from(3u8);
+                assert_eq!(base.modpow(exponent, &prime), base.modpow(&big(&factor.exponent), &prime));
+            }
+            // 64 random bits and not a few.
+            let least = drawn.iter().map(BigUint::bits).min().unwrap();
+            assert!(least > prime.bits() + 40);
+        }
+    }
+}
