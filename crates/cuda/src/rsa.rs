@@ -61,7 +61,13 @@ impl Cuda {
             };
             self.devices().zip(&kernels).map(lane).collect()
         };
-        flow::run(job.count, chunk_size(wave, job.bits, job.count), make, blocks)
+        flow::run(
+            job.count,
+            chunk_size(wave, job.bits, job.count),
+            wave.next_multiple_of(TILE_ITEMS),
+            make,
+            blocks,
+        )
     }
 
     /// `x^e mod n` with a short public exponent; returns the kernels' seconds.
@@ -78,7 +84,13 @@ impl Cuda {
             };
             self.devices().map(lane).collect()
         };
-        flow::run(job.count, chunk_size(wave, job.bits, job.count), make, blocks)
+        flow::run(
+            job.count,
+            chunk_size(wave, job.bits, job.count),
+            wave.next_multiple_of(TILE_ITEMS),
+            make,
+            blocks,
+        )
     }
 
     /// The residue family's best for the halves.

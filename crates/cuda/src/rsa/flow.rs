@@ -3,7 +3,7 @@
 
 use crate::device::{Buffer, Contents, Device, Event, HostBuffer, Stream};
 use crate::error::{Error, Result};
-use crate::pipeline::{Staging, parts};
+use crate::pipeline::{Staging, chunks};
 use modmill_core::Blocks;
 use std::ops::Range;
 
@@ -143,35 +143,36 @@ impl<'a, S: Sequence> Lane<'a, S> {
     }
 }
 
-/// Computes all items in chunks of at most `size`, smaller ones if memory is short; returns the kernels' seconds
-/// on the slowest device.
+/// Computes all items in chunks of at most `size`, the first and last of `edge`, smaller ones if memory is short;
+/// returns the kernels' seconds on the slowest device.
 pub(super) fn run<'a, S: Sequence + 'a>(
     count: usize,
     mut size: usize,
+    edge: usize,
     make: impl Fn(usize) -> Result<Vec<Lane<'a, S>>>,
     blocks: &mut dyn Blocks,
 ) -> Result<f64> {
     if count == 0 {
         return Ok(0.0);
     }
-    let mut lanes = loop {
+    let (chunks, mut lanes) = loop {
+        let chunks = chunks(count, size, edge.min(size));
         let ready = make(size).and_then(|mut lanes| {
-            let chunks = count.div_ceil(size).div_ceil(lanes.len().max(1));
-            lanes.iter_mut().try_for_each(|lane| lane.make_slots(chunks))?;
+            let share = chunks.len().div_ceil(lanes.len().max(1));
+            lanes.iter_mut().try_for_each(|lane| lane.make_slots(share))?;
             Ok(lanes)
         });
         match ready {
             Err(Error::OutOfMemory { .. }) if size > super::TILE_ITEMS => {
                 size = size.div_ceil(2).next_multiple_of(super::TILE_ITEMS);
             }
-            result => break result?,
+            result => break (chunks, result?),
         }
     };
     let devices = lanes.len();
     if devices == 0 {
         return Err(Error::NoDevice);
     }
-    let chunks: Vec<Range<usize>> = parts(count, size).collect();
     let mut seconds = vec![0.0; devices];
     let in_flight = IN_FLIGHT * devices;
     for turn in 0..chunks.len() + in_flight {
