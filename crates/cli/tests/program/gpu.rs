@@ -183,3 +183,51 @@ fn bench_measures_kernels_and_checks_samples() {
     }
     assert!(!text.contains("NaN"));
 }
+
+/// Signatures of GPUs are those of the CPU, and are measured and timed by keys.
+#[test]
+fn rsa_on_gpus() {
+    let [key, message, signature] = ["gpu.pem", "gpu.message", "gpu.sig"].map(scratch);
+    let [key, message, signature] = [&key, &message, &signature].map(|path| path.to_str().unwrap());
+    std::fs::write(message, "message").unwrap();
+    let made = modmill(&["rsa", "keygen", "--bits", "512", "--allow-small", "--out", key]).output().unwrap();
+    assert!(made.status.success(), "{}", stderr(&made));
+    let with = ["--key", key, "--padding", "pkcs1v15", "--hash", "sha256", "--allow-small", "--in", message];
+    for more in [&["--out", signature][..], &["--out", signature, "--strict"]] {
+        let sign: Vec<&str> = [&["rsa", "sign"][..], &with, more].concat();
+        let Some(mut command) = on_emulator(&sign) else { return };
+        let signed = command.output().unwrap();
+        assert!(signed.status.success(), "{}", stderr(&signed));
+        let verify: Vec<&str> = [&["rsa", "verify"][..], &with, &["--sig", signature]].concat();
+        assert!(modmill(&verify).output().unwrap().status.success());
+        assert!(on_emulator(&verify).unwrap().output().unwrap().status.success());
+    }
+    let path = scratch("rsa.json");
+    let bench = [
+        "bench",
+        "--ops",
+        "rsa_sign,rsa_verify",
+        "--bits",
+        "512",
+        "--batch",
+        "17",
+        "--seconds",
+        "0.001",
+        "--json",
+    ];
+    let arguments: Vec<&str> =
+        [&bench[..], &[path.to_str().unwrap(), "--quiet", "--peers=none", "--keys", "3"]].concat();
+    let output = on_emulator(&arguments).unwrap().output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    let records = read(&path);
+    let records: Vec<&Value> =
+        records.as_array().unwrap().iter().filter(|record| record["kind"] == "result").collect();
+    assert_eq!(records.len(), 2);
+    for (record, algorithm) in records.iter().zip(["rns", "row"]) {
+        assert_eq!((&record["algorithm"], &record["verified"]), (&algorithm.into(), &true.into()));
+        assert!(record["kernel_ops_per_s"].as_f64().unwrap() > 0.0);
+    }
+    let output = on_emulator(&["selftest", "--key-timing", "8"]).unwrap().output().unwrap();
+    let text = stdout(&output);
+    assert!(text.contains("correlation with ones") && text.contains("3 passed, 0 failed"), "{text}");
+}
