@@ -1,165 +1,99 @@
-// From coefficients to words: the sum of c_k 2^(k digit_bits), with carries resolved by look-ahead.
+// From coefficients to words: the sum of c_k 2^(k DIGIT_BITS).
 //
-// A thread has CHUNK words of the result. It adds up the coefficients that begin there; what goes beyond its
-// words is less than 2^64 and added by its neighbour. From then on only single carries are left: a chunk
-// generates one, or passes one on if it is all ones. Within a warp the carries into all chunks come out of one
-// addition of the bits "passes on" and "generates"; the warps of a block and the blocks of a number are
-// chained the same way. (The thesis, section 5.5.)
+// A thread has a chunk of the result, the DIGIT_BITS words that 32 coefficients begin in: they begin at the same
+// bits of them in every thread, which the compiler knows. It adds them up; what goes beyond its words is below
+// 2^64 and added by its neighbour. From then on only single carries are left (`fft_chain.cuh`).
 #pragma once
 
-enum { CHUNK = 8, CARRY_THREADS = 256, CARRY_WARPS = CARRY_THREADS / 32, CARRY_CHUNKS = CARRY_THREADS - 1 };
+enum { CHUNK_DIGITS = 32, CHUNK_WORDS = DIGIT_BITS };
 
 // What the host hands to the kernel.
 struct CarryCall {
-    const u64* points; // coefficients: item by item, row by row
-    const u64* roots;  // powers of the inverse of the root of order `rows`
-    u32 columns;
-    u32 rows;
-    u32 digit_bits;    // at least 2
+    const u64* points; // coefficients, item by item, `count` of each
+    u32 count;         // a multiple of 32
     u32* results;
-    u32 result_stride; // words, a multiple of four
+    u32 result_stride; // words
     u32* flags;        // zeros: a counter, and a word for each block of each item
-    u32 blocks;        // of an item; each has CARRY_CHUNKS chunks
+    u32 blocks;        // of an item; each has chunks for all threads but the first
 };
 
-// A coefficient, below p.
-DEVICE u64 coefficient(const CarryCall& call, const u64* points, u32 v) {
-    if (call.rows == 1) return canonical(points[v]);
-    u32 u = v & (call.columns - 1), e = v % call.rows;
-    u64 x = points[u];
-    for (u32 r = 1; r < call.rows; r++)
-        x = sum(x, product(points[(u64)r * call.columns + u], call.roots[r * e % call.rows]));
-    return canonical(x);
-}
+struct alignas(16) TwoPoints {
+    u64 point[2];
+};
 
 // words + addend, and the carry out of it.
-DEVICE u32 add_to(u32 (&words)[CHUNK], u64 addend) {
+DEVICE u32 add_to(u32 (&words)[CHUNK_WORDS], u64 addend) {
     words[0] = add_cc(words[0], low_of(addend));
     words[1] = addc_cc(words[1], high_of(addend));
 #pragma unroll
-    for (int i = 2; i < CHUNK; i++) words[i] = addc_cc(words[i], 0);
+    for (int i = 2; i < CHUNK_WORDS; i++) words[i] = addc_cc(words[i], 0);
     return addc(0, 0);
 }
 
-DEVICE bool is_all_ones(const u32 (&words)[CHUNK]) {
+DEVICE bool is_all_ones(const u32 (&words)[CHUNK_WORDS]) {
     u32 all = words[0];
 #pragma unroll
-    for (int i = 1; i < CHUNK; i++) all &= words[i];
+    for (int i = 1; i < CHUNK_WORDS; i++) all &= words[i];
     return all == 0xffffffff;
 }
 
-// A coefficient's place in shared memory: one is left out after 32, the distance of every third thread's with
-// digits of 24 bits.
-DEVICE u32 staged_place(u32 k) { return k + k / 32; }
-
-// The first coefficient that begins in a chunk or later.
-DEVICE u32 first_in(u32 chunk, u32 digit_bits) {
-    return (u32)(((u64)chunk * 32 * CHUNK + digit_bits - 1) / digit_bits);
-}
-
-// The words of a chunk, of coefficients of which number `first` is staged first; returns what goes beyond them.
-// Below 2^64: those that begin in the chunk are below p 2^(32 CHUNK - 1) + p 2^(32 CHUNK - 1 - digit_bits) + ...
-DEVICE u64 add_up(const u64* staged, u32 first, u32 chunk, u32 digit_bits, u32 (&words)[CHUNK]) {
-    u32 k = first_in(chunk, digit_bits);
-    // The next coefficient begins at this bit of the chunk.
-    u32 bit = (u32)((u64)k * digit_bits - (u64)chunk * 32 * CHUNK);
-    u64 low = 0;
-    u32 high = 0; // what was added up so far, above the words that are done
+// The words of a chunk; returns what goes beyond them. Below 2^64: coefficients that begin in the chunk are below
+// p 2^(32 CHUNK_WORDS - DIGIT_BITS) (1 + 2^-DIGIT_BITS + ...), and digits have more than one bit.
+DEVICE u64 add_up(const TwoPoints* points, u32 (&words)[CHUNK_WORDS]) {
+    u32 t[3] = {0, 0, 0}; // what was added up so far, above the words that are done
+    TwoPoints two;
 #pragma unroll
-    for (int i = 0; i < CHUNK; i++) {
-        for (; bit < 32 * (i + 1); bit += digit_bits, k++) {
-            u64 c = staged[staged_place(k - first)];
-            u32 shift = bit % 32;
-            u64 part = c << shift;
-            low += part;
-            high += (low < part) + (u32)(c >> 32 >> (32 - shift));
-        }
-        words[i] = low_of(low);
-        low = pair_of(high_of(low), high);
-        high = 0;
-    }
-    return low;
-}
-
-// Carries into 32 places and out of them, bit by bit; each place generates one or passes one on, never both.
-DEVICE u64 carries_into(u32 generates, u32 passes, u32 carry) {
-    u64 arriving = (u64)generates << 1 | carry;
-    return ((u64)passes + arriving) ^ passes;
-}
-
-// The chunks of a block, whose warps tell each other of theirs in shared memory: CARRY_WARPS words, that nobody
-// may still read.
-struct Chain {
-    u32 generates, passes;           // of the chunks of this warp
-    u32 warps_generate, warps_pass;  // of the block's warps
-
-    DEVICE void open(u32* shared, bool chunk_generates, bool chunk_passes) {
-        generates = warp_bits(chunk_generates);
-        passes = warp_bits(chunk_passes);
-        u32 out = (u32)(carries_into(generates, passes, 0) >> 32) & 1;
-        if (threadIdx.x % 32 == 0) shared[threadIdx.x / 32] = out | (u32)(passes == 0xffffffff) << 1;
-        block_barrier();
-        warps_generate = warps_pass = 0;
-#pragma unroll
-        for (u32 i = 0; i < CARRY_WARPS; i++) {
-            warps_generate |= (shared[i] & 1) << i;
-            warps_pass |= (shared[i] >> 1) << i;
+    for (int i = 0; i < CHUNK_DIGITS; i++) {
+        if (i % 2 == 0) two = points[i / 2];
+        u64 c = canonical(two.point[i % 2]);
+        const int word = i * DIGIT_BITS / 32, shift = i * DIGIT_BITS % 32;
+        u32 s0 = low_of(c) << shift;
+        u32 s1 = shift == 0 ? high_of(c) : (u32)(c >> (32 - shift));
+        u32 s2 = shift == 0 ? 0 : high_of(c) >> (32 - shift);
+        t[0] = add_cc(t[0], s0);
+        t[1] = addc_cc(t[1], s1);
+        t[2] = addc(t[2], s2);
+        if ((i + 1) * DIGIT_BITS / 32 > word) {
+            words[word] = t[0];
+            t[0] = t[1];
+            t[1] = t[2];
+            t[2] = 0;
         }
     }
-
-    // With a carry into the block: that into this thread's chunk, and that out of the block.
-    DEVICE u32 into_chunk(u32 carry) const {
-        u32 into_warp = (u32)(carries_into(warps_generate, warps_pass, carry) >> (threadIdx.x / 32)) & 1;
-        return (u32)(carries_into(generates, passes, into_warp) >> (threadIdx.x % 32)) & 1;
-    }
-    DEVICE u32 out_of_block(u32 carry) const {
-        return (u32)(carries_into(warps_generate, warps_pass, carry) >> CARRY_WARPS) & 1;
-    }
-    DEVICE bool passes_on() const { return warps_pass == (1u << CARRY_WARPS) - 1; }
-};
-
-// What a block tells those after it: that it is ready, and what it does with carries.
-enum { GENERATES = 1, PASSES = 2, READY = 4 };
-
-// The carry into a block: out of those before it, of which all are looked at, whatever they say.
-DEVICE u32 carry_into(u32 block, const u32* flags, u32* shared) {
-    u32 carry = 0;
-    for (u32 first = 0; first < block; first += CARRY_THREADS) {
-        u32 at = first + threadIdx.x;
-        u32 flag = at < block ? awaited(flags + at) : PASSES;
-        Chain chain;
-        block_barrier();
-        chain.open(shared, flag & GENERATES, flag & PASSES);
-        carry = chain.out_of_block(carry);
-    }
-    return carry;
+    return pair_of(t[0], t[1]);
 }
 
-// A block has the chunks of all threads but the first, which has the last chunk of the block before, for what
-// goes beyond it.
+// Rows of 32 threads from shared memory to memory, neighbours by neighbours; of their words those numbered from
+// `least` to `most`.
+template <int ROW> DEVICE void write_rows(u32* to, const u32* rows, u32 least, u32 most) {
+    u32 lane = threadIdx.x % 32, quotient = lane / CHUNK_WORDS, remainder = lane % CHUNK_WORDS;
+#pragma unroll
+    for (u32 i = 0; i < CHUNK_WORDS; i++) {
+        // Word `place` is word place % CHUNK_WORDS of row place / CHUNK_WORDS.
+        u32 place = i * 32 + lane, within = i * 32 % CHUNK_WORDS;
+        u32 in_rows = (quotient + i * 32 / CHUNK_WORDS) * ROW + remainder + within;
+        if (remainder + within >= CHUNK_WORDS) in_rows += ROW - CHUNK_WORDS;
+        if (place >= least && place < most) to[place] = rows[in_rows];
+    }
+}
+
+// The first thread has the last chunk of the block before, for what goes beyond it.
 KERNEL(fft_carry, CarryCall) {
-    SHARED_POOL(u64, staged);
-    u32 thread = threadIdx.x, bits = call.digit_bits;
-    u32 staged_count = 32 * CHUNK * CARRY_THREADS / bits + 1;
-    u64* beyond = staged + staged_place(staged_count) + 1;
-    u32* shared = (u32*)(beyond + CARRY_THREADS);
+    enum { ROW = CHUNK_WORDS | 1 }; // of a chunk in shared memory; odd, so that neighbours are in other banks
+    SHARED_POOL(u32, rows);
+    u32 thread = threadIdx.x, lane = thread % 32, chunks = blockDim.x - 1;
+    u64* beyond = (u64*)(rows + ROW * blockDim.x);
+    u32* shared = (u32*)(beyond + blockDim.x);
     if (thread == 0) shared[0] = next_number(call.flags);
     block_barrier();
     u32 number = shared[0], item = number / call.blocks, block = number % call.blocks;
 
-    // Chunk `block` CARRY_CHUNKS - 1 is the first thread's; the first block's first thread has none.
-    u32 first_chunk = block * CARRY_CHUNKS, points_end = call.rows * call.columns;
-    u32 first = block == 0 ? 0 : first_in(first_chunk - 1, bits);
-    u32 end = first_in(first_chunk + CARRY_CHUNKS, bits);
-    const u64* points = call.points + (u64)item * points_end;
-    for (u32 k = first + thread; k < end; k += CARRY_THREADS)
-        staged[staged_place(k - first)] = k < points_end ? coefficient(call, points, k) : 0;
-    block_barrier();
-
-    u32 chunk = first_chunk + thread - 1;
-    u32 words[CHUNK] = {};
+    // The first block's first thread has no chunk, nor have those beyond the last coefficient.
+    u32 chunk = block * chunks + thread - 1;
+    u32 words[CHUNK_WORDS] = {};
     u64 rest = 0;
-    if (block + thread > 0) rest = add_up(staged, first, chunk, bits, words);
+    if (chunk < call.count / CHUNK_DIGITS)
+        rest = add_up((const TwoPoints*)(call.points + (u64)item * call.count + (u64)chunk * CHUNK_DIGITS), words);
     beyond[thread] = rest;
     block_barrier();
     u32 carry = add_to(words, thread > 0 ? beyond[thread - 1] : 0);
@@ -170,9 +104,12 @@ KERNEL(fft_carry, CarryCall) {
     if (thread == 0)
         publish(flags + block, READY | (chain.out_of_block(0) ? GENERATES : 0) | (chain.passes_on() ? PASSES : 0));
     add_to(words, chain.into_chunk(carry_into(block, flags, shared)));
-    Quad* results = (Quad*)(call.results + (u64)item * call.result_stride + chunk * CHUNK);
+
 #pragma unroll
-    for (u32 i = 0; i < CHUNK / 4; i++)
-        if (thread > 0 && chunk * CHUNK + 4 * i < call.result_stride)
-            results[i] = Quad{{words[4 * i], words[4 * i + 1], words[4 * i + 2], words[4 * i + 3]}};
+    for (int i = 0; i < CHUNK_WORDS; i++) rows[thread * ROW + i] = words[i];
+    warp_barrier();
+    u64 start = ((u64)block * chunks + thread - lane) * CHUNK_WORDS, end = (u64)call.result_stride + CHUNK_WORDS;
+    u32 least = thread < 32 ? CHUNK_WORDS : 0, most = start < end ? (u32)(end - start) : 0;
+    write_rows<ROW>(call.results + (u64)item * call.result_stride + start - CHUNK_WORDS,
+                    rows + (thread - lane) * ROW, least, most);
 }

@@ -1,9 +1,10 @@
 // The last step of Barrett's reduction: x - y - k d, for the largest k of 0 to 3 that leaves it positive.
 //
 // The quotient is at most 3 too small, so that x - y is below 4 d. A block has an item: it finds the sign for
-// every k, and then writes the one that is wanted. Chunks as in `fft_carry.cuh`, with borrows for carries: a
-// chunk borrows, or passes a borrow on if it is zero.
+// every k, and then writes the one that is wanted. A thread has a chunk of eight words at a time.
 #pragma once
+
+enum { CHUNK = 8 };
 
 // What the host hands to the kernel.
 struct RemainderCall {
@@ -50,12 +51,12 @@ DEVICE bool is_zero(const u32 (&words)[CHUNK]) {
 // negative: its highest word is all ones then.
 template <bool STORE> DEVICE bool difference(const RemainderCall& call, u32 k, u32* shared) {
     u32 item = blockIdx.x, thread = threadIdx.x;
-    u32 *borrows = shared, *chain_place = shared + CARRY_THREADS + 1, *top = chain_place + CARRY_WARPS;
+    u32 *borrows = shared, *chain_place = shared + blockDim.x + 1, *top = chain_place + blockDim.x / 32;
     u32* results = call.results + (u64)item * call.result_stride;
     u32 last = call.length + 1, into_tile = 0;
     block_barrier();
     if (thread == 0) borrows[0] = 0;
-    for (u32 first = 0; first * CHUNK <= last; first += CARRY_THREADS) {
+    for (u32 first = 0; first * CHUNK <= last; first += blockDim.x) {
         u32 chunk = first + thread;
         u32 words[CHUNK];
         u32 beyond = subtract(call, item, k, chunk, words);
@@ -73,7 +74,7 @@ template <bool STORE> DEVICE bool difference(const RemainderCall& call, u32 k, u
             if (STORE && at < call.length) results[at] = words[i];
         }
         block_barrier();
-        if (thread == CARRY_THREADS - 1) borrows[0] = beyond;
+        if (thread == blockDim.x - 1) borrows[0] = beyond;
     }
     return *top == 0xffffffff;
 }

@@ -9,6 +9,7 @@ mod length;
 pub use barrett::LongModulus;
 pub(crate) use batch::Products;
 pub(crate) use length::Length;
+use length::{LEAST_DIGIT_BITS, MOST_DIGIT_BITS};
 
 use crate::compiler::Program;
 use crate::device::{Buffer, Contents, Device, Kernel, KernelArguments, Module, Shape, Stream};
@@ -16,6 +17,7 @@ use crate::error::Result;
 use crate::kernels::Numbers;
 use crate::sources;
 use factors::{Kind, Tables, upload};
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// `CutCall` of `fft_cut.cuh`.
@@ -60,15 +62,23 @@ struct RowsCall {
     count: u32,
 }
 
+/// `JoinCall` of `fft_join.cuh`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+struct JoinCall {
+    points: u64,
+    roots: u64,
+    columns: u32,
+    log_columns: u32,
+    count: u32,
+}
+
 /// `CarryCall` of `fft_carry.cuh`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
 struct CarryCall {
     points: u64,
-    roots: u64,
-    columns: u32,
-    rows: u32,
-    digit_bits: u32,
+    count: u32,
     results: u64,
     result_stride: u32,
     flags: u64,
@@ -94,6 +104,8 @@ unsafe impl KernelArguments for ColumnsCall {}
 // SAFETY: as above.
 unsafe impl KernelArguments for RowsCall {}
 // SAFETY: as above.
+unsafe impl KernelArguments for JoinCall {}
+// SAFETY: as above.
 unsafe impl KernelArguments for CarryCall {}
 // SAFETY: as above.
 unsafe impl KernelArguments for RemainderCall {}
@@ -111,37 +123,57 @@ const fn rows_shared_bytes(task: RowTask) -> u32 {
     8 * (4096 + 256 + own)
 }
 
-/// Bytes of shared memory for what goes beyond each chunk, and what warps tell each other.
-const CHAIN_SHARED_BYTES: u32 = 8 * BLOCK + 64;
+/// Threads of a block of carries.
+const CARRY_BLOCK: u32 = 128;
 
-/// Bytes of shared memory of a block of carries: coefficients, with one left out after 32, and the above.
-fn carry_shared_bytes(digit_bits: u32) -> u32 {
-    let staged = 32 * 8 * BLOCK / digit_bits + 1;
-    8 * (staged + staged / 32 + 1) + CHAIN_SHARED_BYTES
+/// Bytes of shared memory of a block of carries: a chunk of words for each thread, what goes beyond it, and what
+/// warps tell each other.
+const fn carry_shared_bytes(digit_bits: u32) -> u32 {
+    (4 * (digit_bits | 1) + 8) * CARRY_BLOCK + 64
 }
 
-/// Words of a block of carries: a chunk of eight for every thread but the first.
-const CARRY_WORDS: u32 = 8 * (BLOCK - 1);
-
-/// The programs of this family, for all lengths: passes and carries, rows of 256 points and rows of 4096.
-#[must_use]
-pub fn transforms_programs() -> [Program; 3] {
-    let passes = ["fft_columns", "fft_cut", "fft_carry", "fft_remainder"];
-    [
-        program("passes", &passes, 0),
-        program("short rows", &["fft_rows"], 0),
-        program("long rows", &["fft_rows"], 1),
-    ]
+/// Blocks of carries for results of so many words: a chunk of a word for each bit of a digit for every thread but
+/// the first.
+const fn carry_blocks(words: u32, digit_bits: u32) -> u32 {
+    words.div_ceil((CARRY_BLOCK - 1) * digit_bits)
 }
 
-fn program(name: &str, files: &[&str], long_rows: u32) -> Program {
+/// Bytes of shared memory of a block of remainders: borrows, and what warps tell each other.
+const REMAINDER_SHARED_BYTES: u32 = 4 * (BLOCK + 64);
+
+/// The programs of this family, for all lengths: passes, cuts into digits, rows of 256 points and of 4096, and
+/// carries of digits of each length.
+pub fn transforms_programs() -> impl Iterator<Item = Program> {
+    let others = [passes(), cuts(), rows(false), rows(true)];
+    others.into_iter().chain((LEAST_DIGIT_BITS..=MOST_DIGIT_BITS).map(carries))
+}
+
+fn passes() -> Program {
+    program("passes", &["fft_columns", "fft_join", "fft_chain", "fft_remainder"], 2, &[])
+}
+
+fn cuts() -> Program {
+    program("cuts", &["fft_columns", "fft_cut"], 3, &[])
+}
+
+fn rows(long: bool) -> Program {
+    let name = if long { "long rows" } else { "short rows" };
+    program(name, &["fft_rows"], 2, &[("LONG_ROWS", u32::from(long))])
+}
+
+fn carries(digit_bits: u32) -> Program {
+    let name = format!("carries of {digit_bits} bits");
+    program(&name, &["fft_chain", "fft_carry"], 2, &[("DIGIT_BITS", digit_bits)])
+}
+
+fn program(name: &str, files: &[&str], resident: u32, defines: &[(&str, u32)]) -> Program {
     let includes = ["device", "numbers", "fft_field", "fft_butterfly"].iter().chain(files);
-    let defines = [("BLOCK", BLOCK), ("RESIDENT", 2), ("LONG_ROWS", long_rows)];
+    let defines = [("BLOCK", BLOCK), ("RESIDENT", resident)].into_iter().chain(defines.iter().copied());
     Program {
         name: format!("transforms: {name}"),
         main: includes.map(|file| format!("#include \"{file}.cuh\"\n")).collect(),
         files: sources::ALL,
-        defines: defines.map(|(name, value)| (name.to_owned(), value.to_string())).to_vec(),
+        defines: defines.map(|(name, value)| (name.to_owned(), value.to_string())).collect(),
         options: Vec::new(),
         specific: false,
     }
@@ -157,7 +189,9 @@ pub(crate) struct Transforms {
     last: ByRadix,
     /// Of short rows and of long ones, compiled when they are first needed.
     rows: Mutex<[Option<Arc<RowKernels>>; 2]>,
-    carry: Kernel,
+    join: [Kernel; 2],
+    /// By the bits of digits, likewise.
+    carry: Mutex<HashMap<u32, Kernel>>,
     remainder: Kernel,
     tables: Tables,
 }
@@ -215,7 +249,7 @@ impl<'a> Input<'a> {
 #[derive(Clone, Copy)]
 pub(crate) struct Output<'a> {
     pub(crate) buffer: &'a Buffer,
-    /// Words of a product, a multiple of four; those beyond are not wanted.
+    /// Words of a product; those beyond are not wanted.
     pub(crate) words: u32,
 }
 
@@ -237,16 +271,17 @@ fn threads(count: u32) -> Shape {
 
 impl Transforms {
     pub(crate) fn load(device: &Device) -> Result<Self> {
-        let module = device.compile(&transforms_programs()[0])?;
+        let (module, cuts) = (device.compile(&passes())?, device.compile(&cuts())?);
         Ok(Self {
             device: device.clone(),
-            cut: by_radix(&module, "fft_cut")?,
-            cut_half: by_radix(&module, "fft_cut_half")?,
+            cut: by_radix(&cuts, "fft_cut")?,
+            cut_half: by_radix(&cuts, "fft_cut_half")?,
             columns: module.kernel("fft_columns")?,
             columns_back: module.kernel("fft_columns_back")?,
             last: by_radix(&module, "fft_last")?,
             rows: Mutex::default(),
-            carry: module.kernel("fft_carry")?,
+            join: [module.kernel("fft_join_3")?, module.kernel("fft_join_5")?],
+            carry: Mutex::default(),
             remainder: module.kernel("fft_remainder")?,
             tables: Tables::default(),
         })
@@ -262,7 +297,7 @@ impl Transforms {
         contents: Contents,
     ) -> Result<Workspace> {
         let points = || self.device.buffer(length.bytes() * count, contents);
-        let flags = 4 * (1 + words.div_ceil(CARRY_WORDS) as usize * count);
+        let flags = 4 * (1 + carry_blocks(words, length.digit_bits) as usize * count);
         Ok(Workspace {
             points: [Some(points()?), both.then(points).transpose()?],
             flags: self.device.buffer(flags, contents)?,
@@ -270,15 +305,25 @@ impl Transforms {
     }
 
     fn row_kernels(&self, long: bool) -> Result<Arc<RowKernels>> {
-        let mut rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = &mut rows[usize::from(long)];
+        let mut kernels = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = &mut kernels[usize::from(long)];
         if let Some(kernels) = place {
             return Ok(kernels.clone());
         }
-        let module = self.device.compile(&transforms_programs()[1 + usize::from(long)])?;
+        let module = self.device.compile(&rows(long))?;
         let kernel = |name: &str| module.kernel(&format!("fft_{name}rows"));
         let kernels = [kernel("")?, kernel("square_")?, kernel("kept_")?, kernel("keep_")?];
         Ok(place.insert(Arc::new(kernels)).clone())
+    }
+
+    fn carry_kernel(&self, digit_bits: u32) -> Result<Kernel> {
+        let mut kernels = self.carry.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(kernel) = kernels.get(&digit_bits) {
+            return Ok(kernel.clone());
+        }
+        let kernel = self.device.compile(&carries(digit_bits))?.kernel("fft_carry")?;
+        kernels.insert(digit_bits, kernel.clone());
+        Ok(kernel)
     }
 
     fn table(&self, kind: Kind) -> Result<Arc<Buffer>> {
@@ -441,6 +486,7 @@ impl Transforms {
         let factors = self.table(Kind::Back { points: first, stride, divisor })?;
         let last = &self.last[first.ilog2() as usize - 1];
         self.pass(stream, last, length, items, points, (first, stride), &factors)?;
+        self.join(stream, length, items, points)?;
         self.carry(stream, length, workspace, points, items, output)
     }
 
@@ -453,14 +499,10 @@ impl Transforms {
         items: usize,
         output: Output<'_>,
     ) -> Result<()> {
-        let roots = self.table(Kind::InverseRoots(length.shape.rows))?;
-        let blocks = output.words.div_ceil(CARRY_WORDS);
+        let blocks = carry_blocks(output.words, length.digit_bits);
         let call = CarryCall {
             points: points.address(),
-            roots: roots.address(),
-            columns: small(length.shape.columns),
-            rows: small(length.shape.rows),
-            digit_bits: length.digit_bits,
+            count: small(length.shape.points()),
             results: output.buffer.address(),
             result_stride: output.words,
             flags: workspace.flags.address(),
@@ -468,15 +510,35 @@ impl Transforms {
         };
         let grid = blocks * small(items);
         stream.fill(&workspace.flags, 0..4 * (1 + grid as usize), 0)?;
-        let shape = Shape { grid, block: BLOCK, shared_bytes: carry_shared_bytes(length.digit_bits) };
-        let used = [points, &*roots, output.buffer, &workspace.flags];
+        let shape = Shape { grid, block: CARRY_BLOCK, shared_bytes: carry_shared_bytes(length.digit_bits) };
+        let kernel = self.carry_kernel(length.digit_bits)?;
         // SAFETY: the kernel takes this structure, reads the coefficients of `items` items, and writes their
         // products and the flags of their blocks.
-        unsafe { stream.launch(&self.carry, shape, &call, &used) }
+        unsafe { stream.launch(&kernel, shape, &call, &[points, output.buffer, &workspace.flags]) }
+    }
+
+    /// From several rows to coefficients in order, in place.
+    fn join(&self, stream: &Stream, length: &Length, items: usize, points: &Buffer) -> Result<()> {
+        let kernel = match length.shape.rows {
+            1 => return Ok(()),
+            3 => &self.join[0],
+            _ => &self.join[1],
+        };
+        let roots = self.table(Kind::InverseRoots(length.shape.rows))?;
+        let columns = length.shape.columns;
+        let call = JoinCall {
+            points: points.address(),
+            roots: roots.address(),
+            columns: small(columns),
+            log_columns: columns.ilog2(),
+            count: small(items * columns),
+        };
+        // SAFETY: the kernel takes this structure, and changes the points of `items` items in place.
+        unsafe { stream.launch(kernel, threads(call.count), &call, &[points, &roots]) }
     }
 
     fn remainder(&self, stream: &Stream, items: usize, call: &RemainderCall, used: &[&Buffer]) -> Result<()> {
-        let shape = Shape { grid: small(items), block: BLOCK, shared_bytes: CHAIN_SHARED_BYTES };
+        let shape = Shape { grid: small(items), block: BLOCK, shared_bytes: REMAINDER_SHARED_BYTES };
         // SAFETY: the kernel takes this structure, reads `items` numbers of each kind, and writes as many results.
         unsafe { stream.launch(&self.remainder, shape, call, used) }
     }

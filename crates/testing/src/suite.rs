@@ -11,6 +11,7 @@ mod identities;
 mod known;
 mod lengths;
 mod primes;
+mod products;
 mod residues;
 mod sharing;
 
@@ -59,6 +60,7 @@ pub fn run(engine: &Engine, effort: Effort, report: &mut dyn FnMut(Case)) {
     identities::run(&mut suite);
     errors::run(&mut suite);
     primes::run(&mut suite);
+    products::run(&mut suite);
     residues::run(&mut suite);
 }
 

@@ -5,7 +5,7 @@ use super::barrett::{LongModulus, Reduction};
 use super::{Factor, Input, Length, Output, Transforms, Workspace, small};
 use crate::device::{Buffer, Contents, Device, Event, Stream};
 use crate::error::{Error, Result};
-use crate::pipeline::{Origin, Source, Staging, parts, scatter};
+use crate::pipeline::{Origin, Source, Staging, chunks, scatter};
 use modmill_core::Operand;
 
 /// Chunks on a device at a time: one computed, one waiting for it, one copied out.
@@ -87,14 +87,16 @@ impl<'a> Products<'a> {
         let few = rows < FEW_ROWS * device.properties().multiprocessors as usize;
         let length = self.length(few);
         let mut size = (CHUNK_BYTES / (2 * length.bytes())).clamp(1, items.len());
-        let mut run = loop {
-            match ProductRun::new(self, device, transforms, length, size, items.len().div_ceil(size)) {
+        let (mut run, chunks) = loop {
+            // Small ones first and last: the device waits for the first, and the host for the last.
+            let edge = if items.len() <= size { size } else { size.div_ceil(4) };
+            let chunks = chunks(items.len(), size, edge);
+            match ProductRun::new(self, device, transforms, length, size, chunks.len()) {
                 Err(Error::OutOfMemory { .. }) if size > 1 => size = size.div_ceil(2),
-                result => break result?,
+                result => break (result?, chunks),
             }
         };
         let stride = self.bits().div_ceil(64);
-        let chunks: Vec<_> = parts(items.len(), size).collect();
         let mut seconds = 0.0;
         for turn in 0..chunks.len() + IN_FLIGHT {
             if let Some(done) = turn.checked_sub(IN_FLIGHT).filter(|&done| done < chunks.len()) {

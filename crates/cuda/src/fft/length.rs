@@ -28,7 +28,8 @@ impl Length {
         let digits = |bits: usize, digit_bits: u32| bits.div_ceil(digit_bits as usize).max(1);
         // Fewer bits make more digits: the first length of digit that is right for its own count.
         let fits = |bits: &u32| solinas::digit_bits(sums * digits(shorter, *bits)) >= *bits;
-        let digit_bits = (1..=MOST_DIGIT_BITS).rev().find(fits).expect("digits of one bit fit");
+        let digit_bits =
+            (LEAST_DIGIT_BITS..=MOST_DIGIT_BITS).rev().find(fits).expect("the longest numbers fit");
         let points = digits(a_bits, digit_bits) + digits(b_bits, digit_bits) - 1;
         let shape = |rows: usize| Shape {
             rows,
@@ -67,8 +68,11 @@ impl Length {
     }
 }
 
-/// The longest digits: coefficients that begin in the same word are few.
-const MOST_DIGIT_BITS: u32 = 30;
+/// The longest digits: two coefficients do not begin at the same bit of a word and the next.
+pub(super) const MOST_DIGIT_BITS: u32 = 30;
+
+/// The shortest that there is a use for: those of numbers of `2^34` bits.
+pub(super) const LEAST_DIGIT_BITS: u32 = 15;
 
 #[cfg(test)]
 mod tests {
