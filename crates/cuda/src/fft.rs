@@ -430,7 +430,7 @@ impl Transforms {
             block: BLOCK,
             shared_bytes: rows_shared_bytes(task),
         };
-        let kernel = &self.row_kernels(length.long_rows)?[task as usize];
+        let kernel = &self.row_kernels(length.has_long_rows())?[task as usize];
         // SAFETY: the kernel takes this structure, reads the points of b, as many rows as it has, and
         // transforms those of a in place.
         unsafe { stream.launch(kernel, shape, &call, &used) }

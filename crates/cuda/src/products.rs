@@ -9,10 +9,10 @@ use modmill_core::{Backend, Batch, Family, MAX_BITS, Op, Operand, Plan};
 const LEAST_BITS: usize = 4096;
 
 /// Seconds of a device for each point of a product's transforms, in large batches.
-const POINT_SECONDS: f64 = 60e-12;
+const POINT_SECONDS: f64 = 40e-12;
 
-/// Bytes of factors and products that go between host and device in a second.
-const COPY_RATE: f64 = 25e9;
+/// Bytes of factors and products that go between the caller and a device in a second, through one thread.
+const COPY_RATE: f64 = 10e9;
 
 /// Handing a batch to a device and getting it back.
 const OVERHEAD_SECONDS: f64 = 200e-6;
@@ -66,12 +66,12 @@ impl Cuda {
             return None;
         }
         let per_device = count.div_ceil(self.stations.len().max(1)) as f64;
-        let length = Length::new(bits, bits, 1, false);
+        let length = Length::new(bits, bits, 1);
         // Of three transforms, a square needs two; reductions have four more. Numbers that are copied.
         let (transforms, copied) = match op {
             Op::Square => (0.7, 3.0),
-            Op::SquareMod => (2.1, 2.0),
-            Op::MulMod => (2.4, 3.0),
+            Op::SquareMod => (2.4, 2.0),
+            Op::MulMod => (2.7, 3.0),
             _ => (1.0, 4.0),
         };
         let compute = transforms * length.shape.points() as f64 * POINT_SECONDS;
@@ -82,7 +82,7 @@ impl Cuda {
 
     pub(crate) fn product_plan(&self, op: Op, bits: usize, count: usize) -> Option<Plan> {
         let seconds = self.product_seconds(op, bits, count)?;
-        let length = Length::new(bits, bits, 1, false);
+        let length = Length::new(bits, bits, 1);
         let reason = format!(
             "transforms of {} points of {} bits take about {:.2} ms, copies and all",
             length.shape.points(),

@@ -15,9 +15,6 @@ const IN_FLIGHT: usize = 3;
 /// be copied meanwhile.
 const CHUNK_BYTES: usize = 128 << 20;
 
-/// Long rows for every multiprocessor, less than which are few: they are divided into short ones.
-const FEW_ROWS: usize = 4;
-
 /// Products of numbers, or squares if there is no b; modulo a number, if there is one.
 #[derive(Clone, Copy)]
 pub(crate) struct Products<'a> {
@@ -66,11 +63,11 @@ impl<'a> Products<'a> {
         self.modulus.map_or([width(self.a), width(self.second())], |modulus| [modulus.limbs(); 2])
     }
 
-    fn length(&self, few: bool) -> Length {
+    fn length(&self) -> Length {
         match self.modulus {
             // Quotients are sums of two numbers, digit by digit.
-            Some(modulus) => Length::new(64 * modulus.limbs(), 64 * modulus.limbs(), 2, few),
-            None => Length::new(self.a.bits(), self.second().bits(), 1, few),
+            Some(modulus) => Length::new(64 * modulus.limbs(), 64 * modulus.limbs(), 2),
+            None => Length::new(self.a.bits(), self.second().bits(), 1),
         }
     }
 
@@ -82,10 +79,7 @@ impl<'a> Products<'a> {
         items: &[usize],
         answers: &mut [u64],
     ) -> Result<f64> {
-        let wide = self.length(false);
-        let rows = items.len() * wide.shape.points() / wide.row();
-        let few = rows < FEW_ROWS * device.properties().multiprocessors as usize;
-        let length = self.length(few);
+        let length = self.length();
         let mut size = (CHUNK_BYTES / (2 * length.bytes())).clamp(1, items.len());
         let (mut run, chunks) = loop {
             // Small ones first and last: the device waits for the first, and the host for the last.

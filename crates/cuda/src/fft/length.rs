@@ -10,8 +10,6 @@ pub(crate) struct Length {
     pub(crate) digit_bits: u32,
     /// Rows of odd number, and columns that are a power of two.
     pub(crate) shape: Shape,
-    /// Whether 4096 points are transformed within a block, or 256.
-    pub(crate) long_rows: bool,
 }
 
 /// The shortest row: a block's 256 points, and a pass of two before them.
@@ -22,8 +20,8 @@ const ROW_COSTS: [(usize, usize); 3] = [(1, 100), (3, 112), (5, 125)];
 
 impl Length {
     /// For products of numbers of these many bits, where digits of one of them may be as large as `sums` digits
-    /// together; few items are spread over more and smaller blocks.
-    pub(crate) fn new(a_bits: usize, b_bits: usize, sums: usize, few: bool) -> Self {
+    /// together.
+    pub(crate) fn new(a_bits: usize, b_bits: usize, sums: usize) -> Self {
         let shorter = a_bits.min(b_bits).max(1);
         let digits = |bits: usize, digit_bits: u32| bits.div_ceil(digit_bits as usize).max(1);
         // Fewer bits make more digits: the first length of digit that is right for its own count.
@@ -37,12 +35,17 @@ impl Length {
         };
         let shapes = ROW_COSTS.map(|(rows, cost)| (cost * shape(rows).points(), shape(rows)));
         let (_, shape) = shapes.into_iter().min_by_key(|(cost, _)| *cost).expect("there are three");
-        Self { digit_bits, shape, long_rows: shape.columns > 4096 && !few }
+        Self { digit_bits, shape }
+    }
+
+    /// Whether 4096 points are transformed within a block, or 256.
+    pub(crate) fn has_long_rows(&self) -> bool {
+        self.shape.columns > 4096
     }
 
     /// Points of a row that a block transforms.
     pub(crate) fn row(&self) -> usize {
-        if self.long_rows { 4096 } else { 256 }
+        if self.has_long_rows() { 4096 } else { 256 }
     }
 
     /// Points of the first pass: 2, 4, 8 or 16.
@@ -81,17 +84,15 @@ mod tests {
     #[test]
     fn passes_make_up_the_transform() {
         for bits in (10..31).flat_map(|k| [1 << k, 3 << (k - 1), (1 << k) + 7]) {
-            for few in [false, true] {
-                let length = Length::new(bits, bits, 1, few);
-                let passes: usize = length.strides().map(|_| 16).product();
-                assert_eq!(length.first() * passes * length.row(), length.shape.columns, "{length:?}");
-                assert!(length.strides().last().is_none_or(|stride| stride == length.row()));
-                assert!((2..=16).contains(&length.first()));
-                let digits = bits.div_ceil(length.digit_bits as usize);
-                assert!(2 * digits - 1 <= length.shape.points());
-            }
+            let length = Length::new(bits, bits, 1);
+            let passes: usize = length.strides().map(|_| 16).product();
+            assert_eq!(length.first() * passes * length.row(), length.shape.columns, "{length:?}");
+            assert!(length.strides().last().is_none_or(|stride| stride == length.row()));
+            assert!((2..=16).contains(&length.first()));
+            let digits = bits.div_ceil(length.digit_bits as usize);
+            assert!(2 * digits - 1 <= length.shape.points());
         }
-        let length = Length::new(786_432, 786_432, 2, false);
+        let length = Length::new(786_432, 786_432, 2);
         assert_eq!((length.digit_bits, length.shape.points()), (24, 65_536));
     }
 }

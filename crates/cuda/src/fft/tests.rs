@@ -20,17 +20,11 @@ fn transforms() -> Option<(Device, Transforms)> {
     }
 }
 
-/// Every number of rows, every first pass, short rows and long ones, with passes between and without.
-fn lengths() -> Vec<Length> {
-    let mut lengths = Vec::new();
-    for rows in [1, 3, 5] {
-        for log in 9..=14 {
-            let shape = Shape { rows, columns: 1 << log };
-            lengths.extend([false, true].map(|long_rows| Length { digit_bits: 24, shape, long_rows }));
-        }
-    }
-    lengths.retain(|length| !length.long_rows || length.shape.columns > 4096);
-    lengths
+/// Every number of rows, every first pass, short rows and long ones, and a pass between.
+fn lengths() -> impl Iterator<Item = Length> {
+    let short = [1, 3, 5].into_iter().flat_map(|rows| (9..=14).map(move |log| (rows, log)));
+    let shapes = short.chain([(1, 15), (1, 16), (1, 17)]);
+    shapes.map(|(rows, log)| Length { digit_bits: 24, shape: Shape { rows, columns: 1 << log } })
 }
 
 /// A number of so many limbs, of random ones, with runs of ones.
@@ -59,7 +53,7 @@ fn power_at(length: &Length, place: usize) -> usize {
     let place = place / row * row + place % sixteenth * 16 + place % row / sixteenth;
     let mut radices = vec![length.first()];
     radices.extend(length.strides().map(|_| 16));
-    radices.extend(if length.long_rows { vec![16; 3] } else { vec![16; 2] });
+    radices.extend(vec![16; if length.has_long_rows() { 3 } else { 2 }]);
     let (mut power, mut weight, mut rest, mut stride) = (0, 1, place, length.shape.columns);
     for radix in radices {
         stride /= radix;

@@ -116,7 +116,7 @@ fn check_few(a_bits: usize, b_bits: usize) {
     a.extend(first);
     b.extend(second);
     let expected: Vec<BigUint> = a.iter().zip(&b).map(|(a, b)| a * b).collect();
-    // As many as are not few, and a few.
+    // One chunk, and several.
     for count in if on_gpus() { vec![2, 300_000_000 / a_bits + 16] } else { vec![2, a.len()] } {
         let cycle =
             |numbers: &[BigUint]| -> Vec<BigUint> { numbers.iter().cycle().take(count).cloned().collect() };
