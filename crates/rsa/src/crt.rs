@@ -27,8 +27,8 @@ use modmill_core::limbs;
 pub(crate) struct Private {
     /// Inputs are multiplied by random factors.
     pub(crate) blinding: bool,
-    /// GPUs read tables whole, also for one key.
-    pub(crate) strict: bool,
+    /// GPUs read tables directly for one key, by blinded exponents.
+    pub(crate) direct_tables: bool,
 }
 
 impl Operation<PrivateKey> for Private {
@@ -62,7 +62,7 @@ impl Operation<PrivateKey> for Private {
             public_exponent: first.public_key().exponent(),
         };
         match keys {
-            Keys::One(_) if self.strict => Ok(engine.crt_pow(&job, blocks)?),
+            Keys::One(_) if !self.direct_tables => Ok(engine.crt_pow(&job, blocks)?),
             Keys::One(key) => {
                 let exponents = [blinded_exponent(key.p())?, blinded_exponent(key.q())?];
                 let keys = PerItem::One(parts(key, [&exponents[0], &exponents[1]]));

@@ -44,8 +44,8 @@ pub(crate) struct Shape {
     pub(crate) count: usize,
     /// Different keys, which the items have in turn.
     pub(crate) keys: usize,
-    /// Whole tables are read also for one key.
-    pub(crate) strict: bool,
+    /// Tables are read directly for one key, by blinded exponents.
+    pub(crate) direct_tables: bool,
 }
 
 /// Items that differ, at least: what follows repeats them, since a CPU and num-bigint have to answer them first.
@@ -262,7 +262,7 @@ pub(crate) fn point(
         .map(|(engine, plan, chosen)| Ours {
             task,
             engine,
-            rsa: Rsa::new(engine).strict(task.shape.strict),
+            rsa: Rsa::new(engine).direct_tables(task.shape.direct_tables),
             kernel_seconds: None,
             plan,
             chosen,

@@ -98,9 +98,9 @@ pub(crate) struct Bench {
     /// Keys of an RSA batch, which its items have in turn; with more than one, every item is handed its own
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
     keys: u16,
-    /// RSA with whole tables read on GPUs also where all items have one key
+    /// RSA by blinded exponents and direct reads of tables on GPUs, where all items have one key
     #[arg(long)]
-    strict: bool,
+    direct_tables: bool,
     /// Peers: all found, or a list of gmp, openssl, flint (or name=FILE), or none
     #[arg(long, value_name = "LIST", num_args = 0..=1, require_equals = true)]
     #[arg(default_value = "all", default_missing_value = "all", value_parser = peers::parse)]
@@ -251,7 +251,8 @@ impl Bench {
                             ));
                             if let Measurand::Rsa(op) = measurand {
                                 let keys = self.keys.into();
-                                let shape = rsa::Shape { op, bits, count, keys, strict: self.strict };
+                                let direct_tables = self.direct_tables;
+                                let shape = rsa::Shape { op, bits, count, keys, direct_tables };
                                 let task = rsa::Task::new(shape, &cpu)?;
                                 records.extend(rsa::point(&task, &engines, side, here, self.seconds)?);
                                 continue;

@@ -196,7 +196,7 @@ fn rsa_on_gpus() {
     let made = modmill(&["rsa", "keygen", "--bits", "512", "--allow-small", "--out", key]).output().unwrap();
     assert!(made.status.success(), "{}", stderr(&made));
     let with = ["--key", key, "--padding", "pkcs1v15", "--hash", "sha256", "--allow-small", "--in", message];
-    for more in [&["--out", signature][..], &["--out", signature, "--strict"]] {
+    for more in [&["--out", signature][..], &["--out", signature, "--direct-tables"]] {
         let sign: Vec<&str> = [&["rsa", "sign"][..], &with, more].concat();
         let Some(mut command) = on_emulator(&sign) else { return };
         let signed = command.output().unwrap();

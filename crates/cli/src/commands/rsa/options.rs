@@ -169,14 +169,14 @@ pub(crate) struct ProtectionOptions {
     /// Blind inputs of private operations by random factors
     #[arg(long)]
     blinding: bool,
-    /// Let GPUs read tables of powers whole also for one key, whose exponents are blinded otherwise
+    /// Let GPUs read only those entries of tables of powers that they need, by blinded exponents: faster, and hides less
     #[arg(long)]
-    strict: bool,
+    direct_tables: bool,
 }
 
 impl ProtectionOptions {
     pub(crate) fn rsa<'a>(&self, engine: &'a Engine) -> Rsa<'a> {
-        Rsa::new(engine).blinding(self.blinding).strict(self.strict)
+        Rsa::new(engine).blinding(self.blinding).direct_tables(self.direct_tables)
     }
 }
 
