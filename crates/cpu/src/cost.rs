@@ -27,7 +27,7 @@ const fn fit(path: Path) -> Fit {
         #[cfg(target_arch = "x86_64")]
         Path::WideAvx512(_) => Fit { quadratic: 4.42, linear: 2.7, constant: 170.0, scan: 1.2 },
         #[cfg(target_arch = "x86_64")]
-        Path::Ifma(_) => Fit { quadratic: 1.64, linear: 3.8, constant: 60.0, scan: 1.2 },
+        Path::Ifma(_) => Fit { quadratic: 1.64, linear: 3.8, constant: 60.0, scan: 0.8 },
     }
 }
 

@@ -254,11 +254,6 @@ impl<K: Kernel> Domain<K> {
         self.kernel.square(x, &mut work.scratch);
     }
 
-    /// `x <- x^2 / R`, fetching what is read next.
-    pub fn square_and_fetch(&self, x: &mut [u64], next: &[u64], work: &mut Workspace) {
-        self.kernel.square_and_fetch(x, next, &mut work.scratch);
-    }
-
     /// Undoes the factor 1/R of one product of plain numbers, leaving a value below `2.3 N`
     /// that [`Domain::store`] makes canonical.
     pub fn restore(&self, x: &mut [u64], work: &mut Workspace) {

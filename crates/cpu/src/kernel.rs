@@ -1,10 +1,12 @@
 //! What a family of algorithms must offer so that the rest of the backend can drive it.
 
 use modmill_core::{Family, Isa};
-use std::ops::Range;
 
 /// The most lanes any kernel has.
 pub const MAX_LANES: usize = 8;
+
+/// The most entries for one lane that are read in one pass over a table.
+pub const MAX_AT_ONCE: usize = 4;
 
 /// Montgomery arithmetic modulo `LANES` odd numbers side by side.
 ///
@@ -35,8 +37,8 @@ pub trait Kernel: Sized + Send + Sync + 'static {
     const FAMILY: Family;
     /// The instruction set.
     const ISA: Isa;
-    /// Tables of powers, by their bytes, that are read in parts, each after a square that fetched it.
-    const FETCHED: Range<usize> = 0..0;
+    /// Bytes of a table of powers beyond which [`MAX_AT_ONCE`] windows are read in one pass.
+    const NEAR: usize = usize::MAX;
     /// Proof that the instruction set is there: only detection makes one.
     type Token: Copy + Send + Sync;
 
@@ -62,19 +64,14 @@ pub trait Kernel: Sized + Send + Sync + 'static {
     /// `x <- x^2 / R`; cheaper than a product.
     fn square(&self, x: &mut [u64], scratch: &mut [u64]);
 
-    /// As [`Kernel::square`], for a caller that reads `next` afterwards: memory that is far away may
-    /// be fetched meanwhile.
-    fn square_and_fetch(&self, x: &mut [u64], _next: &[u64], scratch: &mut [u64]) {
-        self.square(x, scratch);
-    }
-
     /// `x <- x + y` for `y < R/32`: the sum is again a valid input of a product with a
     /// residue below R/8.
     fn add(&self, x: &mut [u64], y: &[u64]);
 
     /// Reads entry `indices[l]` of the table for each lane `l` into `out`, passing over the
-    /// whole table so that neither the instructions nor the addresses depend on the indices. Entries
-    /// are as long as `out`, which may be a part of a number.
+    /// whole table so that neither the instructions nor the addresses depend on the indices. Tables
+    /// beyond [`Kernel::NEAR`] are asked for [`MAX_AT_ONCE`] entries a lane, one after the other in
+    /// `indices` and in `out`.
     fn select(&self, table: &[u64], indices: &[u64], out: &mut [u64]);
 
     /// Plain digits, each below `2^WIDTH`, to the kernel's own writing, in place.

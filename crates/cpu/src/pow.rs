@@ -1,10 +1,11 @@
 //! Exponentiation in a Montgomery domain.
 
 use crate::domain::{Domain, Workspace};
-use crate::kernel::{Kernel, MAX_LANES};
+use crate::kernel::{Kernel, MAX_AT_ONCE, MAX_LANES};
 use crate::rows::Rows;
 use modmill_core::limbs::{bit_length, bits_at};
 use modmill_core::window::{SlidingStep, best_sliding_steps_vartime};
+use std::ops::Range;
 
 /// `x <- x^e` in Montgomery form, for a secret exponent a lane of declared width `bits`.
 ///
@@ -20,16 +21,18 @@ pub fn pow<K: Kernel>(
     window: u32,
     work: &mut Workspace,
 ) {
-    let parts = if K::FETCHED.contains(&(size_of_val(x) << window)) { window as usize } else { 1 };
-    let table = powers(domain, x, 1 << window, parts, work);
+    let table = powers(domain, x, 1 << window, work);
     let exponents = Exponents::new::<K>(exponents, bits);
-    let mut indices = zeroize::Zeroizing::new([0u64; MAX_LANES]);
-    let indices = &mut indices[..K::LANES];
-    fixed_windows(domain, x, bits, window, &table, work, |place, part, out| {
-        exponents.digits(place * window as usize, window, indices);
-        domain.kernel().select(part, indices, out);
+    let mut indices = zeroize::Zeroizing::new([0u64; MAX_LANES * MAX_AT_ONCE]);
+    let at_once = if size_of_val(&table[..]) > K::NEAR { MAX_AT_ONCE } else { 1 };
+    let indices = &mut indices[..K::LANES * at_once];
+    fixed_windows(domain, x, bits, window, at_once, work, |places, factors| {
+        for (place, indices) in places.zip(indices.chunks_exact_mut(K::LANES)) {
+            exponents.digits(place * window as usize, window, indices);
+        }
+        domain.kernel().select(&table, indices, factors);
     });
-    work.table = table.rows;
+    work.table = table;
 }
 
 /// Exponents laid side by side, limb by limb, so that all lanes' digits are cut out together.
@@ -111,104 +114,69 @@ pub fn pow_each_vartime<K: Kernel>(
     work: &mut Workspace,
 ) {
     let bits = exponents.iter().map(|exponent| bit_length(exponent)).max().unwrap_or(0);
-    let table = powers(domain, x, 1 << window, 1, work);
-    fixed_windows(domain, x, bits, window, &table, work, |place, table, out| {
+    let table = powers(domain, x, 1 << window, work);
+    fixed_windows(domain, x, bits, window, 1, work, |places, out| {
         for lane in 0..K::LANES {
             let exponent = exponents[lane.min(exponents.len() - 1)];
-            let entry = bits_at(exponent, place * window as usize, window) as usize * out.len();
+            let entry = bits_at(exponent, places.start * window as usize, window) as usize * out.len();
             let column = table[entry + lane..].iter().step_by(K::LANES);
             for (to, from) in out[lane..].iter_mut().step_by(K::LANES).zip(column) {
                 *to = *from;
             }
         }
     });
-    work.table = table.rows;
+    work.table = table;
 }
 
-/// The loop of a fixed window over exponents of `bits` bits; `read` fetches the entries for the
-/// window at a place from a part of the table. A part is read after its square.
+/// The loop of a fixed window over exponents of `bits` bits; `read` fetches the table entries for the
+/// windows at some places, one after the other: `at_once` of them, or fewer at the top.
 fn fixed_windows<K: Kernel>(
     domain: &Domain<K>,
     x: &mut [u64],
     bits: usize,
     window: u32,
-    table: &Table,
+    at_once: usize,
     work: &mut Workspace,
-    mut read: impl FnMut(usize, &[u64], &mut [u64]),
+    mut read: impl FnMut(Range<usize>, &mut [u64]),
 ) {
     let places = bits.div_ceil(window as usize);
     if places == 0 {
         return x.copy_from_slice(domain.one());
     }
-    for (part, out) in table.parts().zip(x.chunks_mut(table.part)) {
-        read(places - 1, part, out);
-    }
-    let mut factor = Rows::zeros(x.len());
-    // A table in one part is near; each of several parts is fetched by a square.
-    let fetching = if table.parts().len() == 1 { 0 } else { table.parts().len() };
-    for place in (0..places - 1).rev() {
-        for _ in fetching..window as usize {
+    let mut factors = Rows::zeros(at_once * x.len());
+    for place in (0..places).rev() {
+        let (top, index) = (place + 1 == places, place % at_once);
+        if top || index + 1 == at_once {
+            read(place - index..place + 1, &mut factors);
+        }
+        let factor = &factors[index * x.len()..][..x.len()];
+        if top {
+            x.copy_from_slice(factor);
+            continue;
+        }
+        for _ in 0..window {
             domain.square(x, work);
         }
-        for (part, out) in table.parts().zip(factor.chunks_mut(table.part)) {
-            if fetching > 0 {
-                domain.square_and_fetch(x, part, work);
-            }
-            read(place, part, out);
-        }
-        domain.multiply(x, &factor, work);
+        domain.multiply(x, factor, work);
     }
 }
 
-/// Powers of a number, cut into parts of so many words: the first part of every entry, one after the
-/// other, then the second ones, and so on.
-struct Table {
-    rows: Rows,
-    entries: usize,
-    part: usize,
-}
-
-impl Table {
-    fn parts(&self) -> impl ExactSizeIterator<Item = &[u64]> {
-        self.rows.chunks(self.entries * self.part)
-    }
-
-    fn read(&self, entry: usize, out: &mut [u64]) {
-        for (part, out) in self.parts().zip(out.chunks_mut(self.part)) {
-            out.copy_from_slice(&part[entry * out.len()..][..out.len()]);
-        }
-    }
-
-    fn write(&mut self, entry: usize, number: &[u64]) {
-        let parts = self.rows.chunks_mut(self.entries * self.part);
-        for (part, number) in parts.zip(number.chunks(self.part)) {
-            part[entry * number.len()..][..number.len()].copy_from_slice(number);
-        }
-    }
-}
-
-/// The powers 0 to `entries - 1` of x, in at most so many parts; even ones by squaring.
-fn powers<K: Kernel>(
-    domain: &Domain<K>,
-    x: &[u64],
-    entries: usize,
-    parts: usize,
-    work: &mut Workspace,
-) -> Table {
-    let part = domain.kernel().digits().div_ceil(parts) * K::LANES;
-    let mut table = Table { rows: take_table(entries * x.len(), work), entries, part };
-    let mut power = Rows::zeros(x.len());
-    table.write(0, domain.one());
-    table.write(1, x);
+/// The powers 0 to `entries - 1` of x; even ones by squaring.
+fn powers<K: Kernel>(domain: &Domain<K>, x: &[u64], entries: usize, work: &mut Workspace) -> Rows {
+    let len = x.len();
+    let mut table = take_table(entries * len, work);
+    table[..len].copy_from_slice(domain.one());
+    table[len..2 * len].copy_from_slice(x);
     for entry in 2..entries {
+        let (done, next) = table.split_at_mut(entry * len);
+        let next = &mut next[..len];
         if entry % 2 == 0 {
-            table.read(entry / 2, &mut power);
-            domain.square(&mut power, work);
+            next.copy_from_slice(&done[entry / 2 * len..][..len]);
+            domain.square(next, work);
         } else {
-            // The power before this one is still there.
-            domain.multiply(&mut power, x, work);
+            next.copy_from_slice(&done[(entry - 1) * len..]);
+            domain.multiply(next, x, work);
         }
-        table.write(entry, &power);
     }
     table
 }

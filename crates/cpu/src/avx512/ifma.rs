@@ -2,23 +2,19 @@
 #![allow(unsafe_code)]
 
 mod karatsuba;
+mod select;
 mod tile;
 
 use crate::isa::Ifma as Token;
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, MAX_AT_ONCE};
 use crate::rows::Rows;
 use modmill_core::limbs::inverse_of_odd;
 use modmill_core::{Family, Isa, MAX_BITS};
-use std::arch::x86_64::*;
-use std::ops::Range;
 use tile::{Columns, Finish, Store, V, for_rows};
 
 const LANES: usize = 8;
 const WIDTH: u32 = 52;
 const MASK: u64 = (1 << WIDTH) - 1;
-
-/// Digits of a table entry gathered in registers while the table streams past.
-const SELECT: usize = 20;
 
 /// Rows of one factor held in registers at once.
 const BLOCK: usize = 10;
@@ -45,8 +41,8 @@ impl Kernel for Ifma {
     const ROOM: usize = 4;
     const FAMILY: Family = Family::Ifma;
     const ISA: Isa = Isa::Avx512;
-    /// More than the first-level cache keeps, and parts that it holds beside the numbers of a square.
-    const FETCHED: Range<usize> = 32 << 10..128 << 10;
+    /// What the first-level cache keeps beside the numbers of a square.
+    const NEAR: usize = 32 << 10;
     type Token = Token;
 
     fn new(token: Token, moduli: &[u64]) -> Self {
@@ -88,16 +84,18 @@ impl Kernel for Ifma {
         unsafe {
             let t = row_mut(scratch);
             karatsuba::multiply(row(x), row(y), self.n, t, t.add(2 * self.n));
-            self.reduce(t, row_mut(x), || ());
+            self.reduce(t, row_mut(x));
         }
     }
 
     fn square(&self, x: &mut [u64], scratch: &mut [u64]) {
-        self.square_with(x, scratch, || ());
-    }
-
-    fn square_and_fetch(&self, x: &mut [u64], next: &[u64], scratch: &mut [u64]) {
-        self.square_with(x, scratch, tile::fetch(next));
+        self.check(&[x], scratch);
+        // SAFETY: as in `multiply`.
+        unsafe {
+            let t = row_mut(scratch);
+            karatsuba::square(row(x), self.n, t, t.add(2 * self.n));
+            self.reduce(t, row_mut(x));
+        }
     }
 
     fn add(&self, x: &mut [u64], y: &[u64]) {
@@ -113,11 +111,19 @@ impl Kernel for Ifma {
     }
 
     fn select(&self, table: &[u64], indices: &[u64], out: &mut [u64]) {
-        let (n, entries) = (out.len() / LANES, table.len() / out.len());
-        assert!(table.len() == entries * out.len() && out.len() == n * LANES && indices.len() == LANES);
-        assert!(aligned(table) && aligned(out));
-        // SAFETY: as in `multiply`; the table holds whole entries of `n` digits.
-        unsafe { select_masked(row(table), entries, n, indices, row_mut(out)) }
+        let (at_once, n) = (indices.len() / LANES, out.len() / indices.len());
+        assert!(indices.len() == at_once * LANES && out.len() == at_once * n * LANES);
+        assert!(table.len().is_multiple_of(n * LANES) && aligned(table) && aligned(out));
+        let table = select::Table { rows: row(table), entries: table.len() / (n * LANES), n };
+        // SAFETY: as in `multiply`; the table holds whole entries of `n` digits, `out` as many as asked for.
+        unsafe {
+            if at_once == MAX_AT_ONCE && n >= select::FAR_DIGITS {
+                return table.read_far(indices, row_mut(out));
+            }
+            for (indices, out) in indices.chunks_exact(LANES).zip(out.chunks_exact_mut(n * LANES)) {
+                table.read(indices, row_mut(out));
+            }
+        }
     }
 
     fn decode(digits: &mut [u64]) {
@@ -149,16 +155,6 @@ impl Ifma {
         assert!(scratch.len() >= Self::scratch_words(self.n) && aligned(scratch));
     }
 
-    fn square_with(&self, x: &mut [u64], scratch: &mut [u64], meanwhile: impl FnMut()) {
-        self.check(&[x], scratch);
-        // SAFETY: as in `multiply`.
-        unsafe {
-            let t = row_mut(scratch);
-            karatsuba::square(row(x), self.n, t, t.add(2 * self.n));
-            self.reduce(t, row_mut(x), meanwhile);
-        }
-    }
-
     /// `2^(-52 digits) mod N`: Montgomery's step on the number one, so many times. Each gives
     /// `(t + q N) / 2^52 <= N`.
     fn negative_power(&self, digits: usize) -> Rows {
@@ -184,7 +180,7 @@ impl Ifma {
     /// # Safety
     /// `t` points to `scratch_words(n)` words, `out` to `n` digits, both aligned.
     #[target_feature(enable = "avx512f,avx512ifma")]
-    unsafe fn reduce(&self, mut t: *mut V, out: *mut V, mut meanwhile: impl FnMut()) {
+    unsafe fn reduce(&self, mut t: *mut V, out: *mut V) {
         let (n, fold) = (self.n, row(&self.fold));
         let mut left = n - 1;
         // SAFETY: folds add up to n - 1, so that no tile goes beyond column 2 n; the space
@@ -198,7 +194,7 @@ impl Ifma {
             }
             while left > BLOCK {
                 let rows = block(left);
-                let sink = Store(t.add(rows), &mut meanwhile);
+                let sink = Store(t.add(rows));
                 for_rows!(rows, R => tile::fold::<R>(t, fold, n, sink));
                 t = t.add(rows);
                 left -= rows;
@@ -207,30 +203,6 @@ impl Ifma {
                 0 => finish.run(t, n),
                 _ => for_rows!(left, R => tile::fold::<R>(t, fold, n, finish)),
             }
-        }
-    }
-}
-
-/// Reads the entry each lane asks for, passing over the whole table: entry after entry, a mask of the
-/// lanes that want it, and masked moves of its digits into registers.
-///
-/// # Safety
-/// `table` has `entries` numbers of `n` digits, `out` is one, `indices` has 8 words.
-#[target_feature(enable = "avx512f,avx512ifma")]
-unsafe fn select_masked(table: *const V, entries: usize, n: usize, indices: &[u64], out: *mut V) {
-    let mut digit = 0;
-    // SAFETY: the caller's promise; `indices` may be unaligned.
-    unsafe {
-        let wanted = _mm512_loadu_si512(indices.as_ptr().cast());
-        while digit < n {
-            let left = n - digit;
-            let digits = if left >= SELECT { SELECT } else { block(left) };
-            let (table, out) = (table.add(digit), out.add(digit));
-            match digits {
-                SELECT => select_digits::<SELECT>(table, entries, wanted, out, n),
-                _ => for_rows!(digits, W => select_digits::<W>(table, entries, wanted, out, n)),
-            }
-            digit += digits;
         }
     }
 }
@@ -274,30 +246,6 @@ unsafe fn square_columns(x: *const V, n: usize, t: *mut V) {
 /// Rows of the next block when so many are left: [`BLOCK`], or half of what makes the last two.
 fn block(left: usize) -> usize {
     if left <= BLOCK { left } else { left.div_ceil(2).min(BLOCK) }
-}
-
-/// # Safety
-/// `table` has `entries` rows of `W` digits, `n` rows apart; `out` has `W`.
-#[inline]
-#[target_feature(enable = "avx512f,avx512ifma")]
-unsafe fn select_digits<const W: usize>(table: *const V, entries: usize, wanted: V, out: *mut V, n: usize) {
-    // SAFETY: the caller's promise.
-    unsafe {
-        let mut found = [tile::zero(); W];
-        for (digit, found) in found.iter_mut().enumerate() {
-            *found = tile::load(table.add(digit));
-        }
-        for entry in 1..entries {
-            let lanes = _mm512_cmpeq_epi64_mask(wanted, _mm512_set1_epi64(entry as i64));
-            for (digit, found) in found.iter_mut().enumerate() {
-                let value = tile::load(table.add(entry * n + digit));
-                *found = _mm512_mask_mov_epi64(*found, lanes, value);
-            }
-        }
-        for (digit, &found) in found.iter().enumerate() {
-            tile::store(out.add(digit), found);
-        }
-    }
 }
 
 fn aligned(words: &[u64]) -> bool {
@@ -417,11 +365,14 @@ mod tests {
     }
 
     #[test]
-    fn powers_from_tables_in_parts() {
+    fn powers_from_tables_near_and_far() {
         let Some(token) = detect_ifma() else { return };
-        const EXPONENT: usize = 33;
-        // Tables that are near, in parts of one size, with a shorter last part, and too far.
-        for (bits, window) in [(1024usize, 4), (2048, 5), (2200, 4), (2200, 5), (2200, 6), (4096, 6)] {
+        const EXPONENT: usize = 36;
+        // Far tables of short numbers, near ones, and far ones: whole and started groups of windows,
+        // digits read twice.
+        for (bits, window) in
+            [(200usize, 8), (1024, 4), (2048, 5), (2200, 4), (2200, 5), (2200, 6), (4096, 6)]
+        {
             let count = bits.div_ceil(64);
             let limbs = |numbers: &[BigUint]| {
                 let mut limbs: Vec<_> = numbers.iter().map(BigUint::to_u64_digits).collect();

@@ -323,26 +323,10 @@ pub(super) unsafe fn fold<const R: usize>(t: *const V, m: *const V, n: usize, mu
     }
 }
 
-/// Brings memory into the first-level cache, two lines a call.
-pub(super) fn fetch(words: &[u64]) -> impl FnMut() {
-    let mut lines = words.as_ptr_range();
-    move || {
-        if lines.start < lines.end {
-            // SAFETY: a prefetch reads nothing and never faults; later compilers know.
-            #[allow(unused_unsafe)]
-            unsafe {
-                _mm_prefetch::<_MM_HINT_T0>(lines.start.cast());
-                _mm_prefetch::<_MM_HINT_T0>(lines.start.wrapping_add(8).cast());
-            }
-            lines.start = lines.start.wrapping_add(16);
-        }
-    }
-}
+/// A sink that is memory.
+pub(super) struct Store(pub(super) *mut V);
 
-/// A sink that is memory, with something to do meanwhile.
-pub(super) struct Store<'a, F: FnMut()>(pub(super) *mut V, pub(super) &'a mut F);
-
-impl<F: FnMut()> Sink for Store<'_, F> {
+impl Sink for Store {
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma")]
     unsafe fn first(&mut self, column: V) {
@@ -358,7 +342,6 @@ impl<F: FnMut()> Sink for Store<'_, F> {
             store(self.0, column);
             self.0 = self.0.add(1);
         }
-        self.1();
     }
 
     #[inline]
