@@ -70,8 +70,8 @@ impl Cuda {
         // Of three transforms, a square needs two; reductions have four more. Numbers that are copied.
         let (transforms, copied) = match op {
             Op::Square => (0.7, 3.0),
-            Op::SquareMod => (2.4, 2.0),
-            Op::MulMod => (2.7, 3.0),
+            Op::SquareMod => (2.6, 2.0),
+            Op::MulMod => (2.9, 3.0),
             _ => (1.0, 4.0),
         };
         let compute = transforms * length.shape.points() as f64 * POINT_SECONDS;
