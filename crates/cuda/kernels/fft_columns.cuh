@@ -58,10 +58,3 @@ template <int R, bool SCALED> DEVICE void columns_back(const ColumnsCall& call) 
 #pragma unroll
     for (int j = 0; j < R; j++) points[j * call.stride] = folded(x[place_of<R>(j)]);
 }
-
-KERNEL(fft_columns, ColumnsCall) { columns_forward<16>(call); }
-KERNEL(fft_columns_back, ColumnsCall) { columns_back<16, false>(call); }
-KERNEL(fft_last_2, ColumnsCall) { columns_back<2, true>(call); }
-KERNEL(fft_last_4, ColumnsCall) { columns_back<4, true>(call); }
-KERNEL(fft_last_8, ColumnsCall) { columns_back<8, true>(call); }
-KERNEL(fft_last_16, ColumnsCall) { columns_back<16, true>(call); }

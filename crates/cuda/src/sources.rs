@@ -38,6 +38,7 @@ sources! {
     "fft_cut.cuh",
     "fft_field.cuh",
     "fft_join.cuh",
+    "fft_passes.cuh",
     "fft_remainder.cuh",
     "fft_rows.cuh",
     "groups.cuh",

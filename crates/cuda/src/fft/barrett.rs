@@ -6,7 +6,8 @@
 //! off, and the lower half of x is below `2 d`. The digits of both parts of q are added without carries, and
 //! multiplied by those of d: their transforms have room for sums of two digits.
 
-use super::{Factor, Input, Length, Output, RemainderCall, Transforms, Workspace, small, upload};
+use super::calls::RemainderCall;
+use super::{Factor, Input, Length, Output, Transforms, Workspace, small, upload};
 use crate::device::{Buffer, Contents, Device, Stream};
 use crate::error::Result;
 use crate::kernels::Numbers;

@@ -1,0 +1,127 @@
+//! The programs of the family, and their kernels on a device.
+
+use super::length::{LEAST_DIGIT_BITS, MOST_DIGIT_BITS};
+use crate::compiler::Program;
+use crate::device::{Device, Kernel, Module};
+use crate::error::Result;
+use crate::sources;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Threads of a block, at most; rows and carries have as many.
+pub(super) const BLOCK: u32 = 256;
+
+/// The programs of this family, for all lengths: passes, cuts into digits, rows of 256 points and of 4096, and
+/// carries of digits of each length.
+pub fn transforms_programs() -> impl Iterator<Item = Program> {
+    let others = [passes(), cuts(), rows(false), rows(true)];
+    others.into_iter().chain((LEAST_DIGIT_BITS..=MOST_DIGIT_BITS).map(carries))
+}
+
+fn passes() -> Program {
+    program("passes", &["fft_columns", "fft_passes", "fft_join", "fft_chain", "fft_remainder"], 2, &[])
+}
+
+fn cuts() -> Program {
+    program("cuts", &["fft_columns", "fft_cut"], 3, &[])
+}
+
+fn rows(long: bool) -> Program {
+    let name = if long { "long rows" } else { "short rows" };
+    program(name, &["fft_rows"], 2, &[("LONG_ROWS", u32::from(long))])
+}
+
+fn carries(digit_bits: u32) -> Program {
+    let name = format!("carries of {digit_bits} bits");
+    program(&name, &["fft_chain", "fft_carry"], 2, &[("DIGIT_BITS", digit_bits)])
+}
+
+fn program(name: &str, files: &[&str], resident: u32, defines: &[(&str, u32)]) -> Program {
+    let includes = ["device", "numbers", "fft_field", "fft_butterfly"].iter().chain(files);
+    let defines = [("BLOCK", BLOCK), ("RESIDENT", resident)].into_iter().chain(defines.iter().copied());
+    Program {
+        name: format!("transforms: {name}"),
+        main: includes.map(|file| format!("#include \"{file}.cuh\"\n")).collect(),
+        files: sources::ALL,
+        defines: defines.map(|(name, value)| (name.to_owned(), value.to_string())).collect(),
+        options: Vec::new(),
+        specific: false,
+    }
+}
+
+/// The kernels on a device.
+pub(super) struct Kernels {
+    device: Device,
+    pub(super) cut: ByRadix,
+    pub(super) cut_half: ByRadix,
+    pub(super) columns: Kernel,
+    pub(super) columns_back: Kernel,
+    pub(super) last: ByRadix,
+    /// For three rows and for five.
+    pub(super) join: [Kernel; 2],
+    pub(super) remainder: Kernel,
+    /// Of short rows and of long ones, compiled when they are first needed.
+    rows: Mutex<[Option<Arc<RowKernels>>; 2]>,
+    /// By the bits of digits, likewise.
+    carry: Mutex<HashMap<u32, Kernel>>,
+}
+
+/// A kernel for transforms of 2, 4, 8 and 16 points.
+pub(super) type ByRadix = [Kernel; 4];
+
+fn by_radix(module: &Module, name: &str) -> Result<ByRadix> {
+    let kernel = |radix: u32| module.kernel(&format!("{name}_{radix}"));
+    Ok([kernel(2)?, kernel(4)?, kernel(8)?, kernel(16)?])
+}
+
+/// What is done with rows of one length, by `RowTask`.
+pub(super) type RowKernels = [Kernel; 4];
+
+/// What is done with rows; the place of its kernels.
+#[derive(Clone, Copy)]
+pub(super) enum RowTask {
+    Multiply,
+    Square,
+    MultiplyKept,
+    Keep,
+}
+
+impl Kernels {
+    pub(super) fn load(device: &Device) -> Result<Self> {
+        let (module, cuts) = (device.compile(&passes())?, device.compile(&cuts())?);
+        Ok(Self {
+            device: device.clone(),
+            cut: by_radix(&cuts, "fft_cut")?,
+            cut_half: by_radix(&cuts, "fft_cut_half")?,
+            columns: module.kernel("fft_columns")?,
+            columns_back: module.kernel("fft_columns_back")?,
+            last: by_radix(&module, "fft_last")?,
+            rows: Mutex::default(),
+            join: [module.kernel("fft_join_3")?, module.kernel("fft_join_5")?],
+            carry: Mutex::default(),
+            remainder: module.kernel("fft_remainder")?,
+        })
+    }
+
+    pub(super) fn rows(&self, long: bool) -> Result<Arc<RowKernels>> {
+        let mut kernels = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = &mut kernels[usize::from(long)];
+        if let Some(kernels) = place {
+            return Ok(kernels.clone());
+        }
+        let module = self.device.compile(&rows(long))?;
+        let kernel = |name: &str| module.kernel(&format!("fft_{name}rows"));
+        let kernels = [kernel("")?, kernel("square_")?, kernel("kept_")?, kernel("keep_")?];
+        Ok(place.insert(Arc::new(kernels)).clone())
+    }
+
+    pub(super) fn carry(&self, digit_bits: u32) -> Result<Kernel> {
+        let mut kernels = self.carry.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(kernel) = kernels.get(&digit_bits) {
+            return Ok(kernel.clone());
+        }
+        let kernel = self.device.compile(&carries(digit_bits))?.kernel("fft_carry")?;
+        kernels.insert(digit_bits, kernel.clone());
+        Ok(kernel)
+    }
+}
