@@ -4,6 +4,7 @@ mod barrett;
 mod basecase;
 mod batch;
 pub(crate) mod carry;
+pub(crate) mod frame;
 pub(crate) mod memory;
 pub(crate) mod point;
 mod powers;
@@ -13,6 +14,7 @@ mod reciprocal;
 pub(crate) mod roots;
 mod special;
 pub(crate) mod transform;
+mod wrapped;
 
 #[cfg(target_arch = "x86_64")]
 use crate::avx512::fft::ThreePrimes;
@@ -21,8 +23,8 @@ use crate::portable::fft::OnePrime;
 pub use barrett::Divisor;
 pub(crate) use batch::{products, run, squares};
 use modmill_core::Isa;
-use modmill_core::transform::Plan;
-use product::{Road, Transformed};
+use frame::{Layout, Ring};
+use product::{Other, Road, Transformed};
 pub use reciprocal::reciprocal;
 pub use special::Special;
 
@@ -54,6 +56,8 @@ macro_rules! with_road {
     };
 }
 
+pub(crate) use with_road;
+
 /// A factor that is used again: its transform, for products with factors up to some length.
 pub struct Prepared {
     limbs: usize,
@@ -64,7 +68,7 @@ pub struct Prepared {
 enum Form {
     /// Too short for transforms to pay.
     Plain(zeroize::Zeroizing<Vec<u64>>),
-    Transformed(Plan, Transformed),
+    Transformed(Layout, Transformed),
 }
 
 impl Prepared {
@@ -122,7 +126,7 @@ impl Multiplier {
         if a.len().min(b.len()) < self.threshold() {
             basecase::multiply(a, b, out);
         } else {
-            with_road!(self.kind, road => product::multiply(&road, a, Some(b), out));
+            self.by_transforms(a, b.len(), Other::Number(b), out);
         }
     }
 
@@ -135,8 +139,16 @@ impl Multiplier {
         if a.len() < self.threshold() {
             basecase::square(a, out);
         } else {
-            with_road!(self.kind, road => product::multiply(&road, a, None, out));
+            self.by_transforms(a, a.len(), Other::Same, out);
         }
+    }
+
+    /// `out <- a b`, for a b of so many limbs.
+    fn by_transforms(&self, a: &[u64], limbs: usize, b: Other<'_>, out: &mut [u64]) {
+        with_road!(self.kind, road => {
+            let layout = Layout::new(road.plan(a.len(), limbs), Ring::Minus);
+            product::sum_of_products(&road, &[(a, b)], &layout, out);
+        });
     }
 
     /// A factor prepared for products with others of at most `longest` limbs.
@@ -146,8 +158,8 @@ impl Multiplier {
             Form::Plain(zeroize::Zeroizing::new(b.to_vec()))
         } else {
             with_road!(self.kind, road => {
-                let plan = road.plan(longest, b.len());
-                Form::Transformed(plan, product::transform(&road, b, &plan))
+                let layout = Layout::new(road.plan(longest, b.len()), Ring::Minus);
+                Form::Transformed(layout, product::transform(&road, b, &layout))
             })
         };
         Prepared { limbs: b.len(), longest, form }
@@ -162,8 +174,9 @@ impl Multiplier {
         assert_eq!(out.len(), a.len() + b.limbs, "a product is as long as its factors");
         match &b.form {
             Form::Plain(b) => self.multiply(a, b, out),
-            Form::Transformed(plan, transformed) => {
-                with_road!(self.kind, road => product::multiply_transformed(&road, a, transformed, plan, out));
+            Form::Transformed(layout, b) => {
+                let terms = [(a, Other::Transformed(b))];
+                with_road!(self.kind, road => product::sum_of_products(&road, &terms, layout, out));
             }
         }
     }

@@ -1,26 +1,25 @@
 //! Digits that overlap, added up into one number; and all threads at it, by carry look-ahead.
 
+use super::frame::Layout;
 use super::point::{LANES, Point};
-use modmill_core::limbs::add_assign;
 use modmill_core::mask;
-use modmill_core::transform::Shape;
 use rayon::prelude::*;
 
 /// Joins residues modulo F primes into numbers, and these into limbs.
 pub(crate) trait Join<const F: usize>: Sync {
     /// Fills `out` with `sum c_i 2^(bits i)` over the coefficients from point `first` on, and returns
     /// what is carried out of it. The place of `first` is that of a limb.
-    fn carry(&self, residues: [&[Point]; F], shape: Shape, bits: u32, first: usize, out: &mut [u64]) -> u128;
+    fn carry(&self, residues: [&[Point]; F], bits: u32, first: usize, out: &mut [u64]) -> i128;
 }
 
-/// Adds numbers of up to 150 bits, each a digit above the one before, and writes the sum.
+/// Adds numbers of up to 150 bits and either sign, each a digit above the one before, and writes the sum.
 ///
 /// `WHOLE` says that digits are limbs.
 pub(crate) struct DigitWriter<'a, const WHOLE: bool> {
     out: &'a mut [u64],
     written: usize,
     bits: u32,
-    carry: u128,
+    carry: i128,
     pending: u64,
     filled: u32,
 }
@@ -37,16 +36,16 @@ impl<'a, const WHOLE: bool> DigitWriter<'a, WHOLE> {
 
     /// The next number, in three words.
     #[inline(always)]
-    pub(crate) fn add(&mut self, low: u64, middle: u64, high: u64) {
+    pub(crate) fn add(&mut self, low: u64, middle: u64, high: i64) {
         // Numbers have 150 bits and digits 62 or 64, or they have 64 bits and digits fewer: a carry, less
         // than 2 * 2^(150 - 62), fits in two words, and a sum in three.
-        let (sum, overflow) = (u128::from(low) | u128::from(middle) << 64).overflowing_add(self.carry);
-        let high = u128::from(high + u64::from(overflow));
+        let (sum, overflow) = (u128::from(low) | u128::from(middle) << 64).overflowing_add(self.carry as u128);
+        let high = i128::from(high + i64::from(overflow) + (self.carry >> 127) as i64);
         if WHOLE {
-            self.carry = sum >> 64 | high << 64;
+            self.carry = (sum >> 64) as i128 | high << 64;
             return self.write(sum as u64);
         }
-        self.carry = sum >> self.bits | high << (128 - self.bits);
+        self.carry = (sum >> self.bits) as i128 | high << (128 - self.bits);
         let digit = sum as u64 & (u64::MAX >> (64 - self.bits));
         self.pending |= digit << self.filled;
         self.filled += self.bits;
@@ -66,7 +65,7 @@ impl<'a, const WHOLE: bool> DigitWriter<'a, WHOLE> {
         self.written += 1;
     }
 
-    pub(crate) fn carry(self) -> u128 {
+    pub(crate) fn carry(self) -> i128 {
         self.carry
     }
 }
@@ -77,41 +76,61 @@ const UNIT: usize = 64 / LANES;
 /// Limbs that one thread takes at a time, at least.
 const SHARE: usize = 1 << 14;
 
-/// Fills `out` with the coefficients of a product; it is long enough for all that is not zero.
+/// Limbs that take up a carry out of the share before; beyond them it is -1, 0 or 1.
+const HEAD: usize = 2;
+
+/// Fills `out` with the low limbs of a product, and returns what is above them.
 pub(crate) fn resolve<const F: usize>(
     join: &impl Join<F>,
     residues: [&[Point]; F],
-    shape: Shape,
-    bits: u32,
+    layout: &Layout,
     out: &mut [u64],
-) {
+) -> i128 {
+    let bits = layout.digit_bits;
     let units = SHARE.max(out.len() / (4 * rayon::current_num_threads())).div_ceil(bits as usize);
     let share = units * bits as usize;
-    let carry = |index: usize, out: &mut [u64]| join.carry(residues, shape, bits, index * units * UNIT, out);
+    let carry = |index: usize, out: &mut [u64]| join.carry(residues, bits, index * units * UNIT, out);
     if rayon::current_num_threads() == 1 || out.len() <= share {
-        carry(0, out);
-        return;
+        return carry(0, out);
     }
-    let carries: Vec<u128> =
+    let carries: Vec<i128> =
         out.par_chunks_mut(share).enumerate().map(|(index, out)| carry(index, out)).collect();
-    // What a share hands on goes into the first three limbs of the next, and from there a single bit
-    // into the rest of it, which passes it on only if it is all ones.
-    let all_ones = |limbs: &[u64]| mask::equal(limbs.iter().fold(u64::MAX, |all, limb| all & limb), u64::MAX);
-    let ones: Vec<u64> = out.par_chunks(share).map(|out| all_ones(out.get(HEAD..).unwrap_or(&[]))).collect();
-    let mut bit = 0;
-    let mut bits_in = vec![0; carries.len()];
-    for (index, out) in out.chunks_mut(share).enumerate().skip(1) {
+    // What a share is handed goes into its first limbs, and from there at most one up or down into the rest,
+    // which passes it on only if it is all ones, or all zeros.
+    let uniform: Vec<[u64; 2]> = out.par_chunks(share).map(|out| uniform(out.get(HEAD..).unwrap_or(&[]))).collect();
+    let mut handed = 0;
+    let mut steps = vec![0; carries.len()];
+    for (index, out) in out.chunks_mut(share).enumerate() {
         let head = out.len().min(HEAD);
-        let handed = [carries[index - 1] as u64, (carries[index - 1] >> 64) as u64];
-        let mut sum = add_assign(&mut out[..head], &handed[..head.min(2)]);
-        sum += add_assign(&mut out[..head], &[bit]);
-        bits_in[index] = sum;
-        bit = sum & ones[index];
+        let step = add_signed(&mut out[..head], handed);
+        let [ones, zeros] = uniform[index];
+        let passed = if out.len() <= HEAD {
+            step
+        } else {
+            i128::from(u64::from(step == 1) & ones) - i128::from(u64::from(step == -1) & zeros)
+        };
+        steps[index] = step;
+        handed = carries[index] + passed;
     }
-    out.par_chunks_mut(share).zip(bits_in).for_each(|(out, bit)| {
-        add_assign(out.get_mut(HEAD..).unwrap_or_default(), &[bit]);
+    out.par_chunks_mut(share).zip(steps).for_each(|(out, step)| {
+        add_signed(out.get_mut(HEAD..).unwrap_or_default(), step);
     });
+    handed
 }
 
-/// Limbs that take up a carry out of the share before, with a bit to spare.
-const HEAD: usize = 3;
+/// Masks that say whether limbs are all ones, and whether they are all zeros.
+fn uniform(limbs: &[u64]) -> [u64; 2] {
+    let all = limbs.iter().fold(u64::MAX, |all, limb| all & limb);
+    let any = limbs.iter().fold(0, |any, limb| any | limb);
+    [mask::equal(all, u64::MAX), mask::equal(any, 0)]
+}
+
+/// `limbs += value`, which is below `2^120` in size; returns what is carried out.
+pub(crate) fn add_signed(limbs: &mut [u64], value: i128) -> i128 {
+    let mut carry = value;
+    for limb in limbs {
+        let sum = carry + i128::from(*limb);
+        (*limb, carry) = (sum as u64, sum >> 64);
+    }
+    carry
+}

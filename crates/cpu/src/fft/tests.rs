@@ -14,8 +14,9 @@ fn roads() -> Vec<Multiplier> {
 
 /// Products by transforms, however short.
 fn by_transforms(road: &Multiplier, a: &[u64], b: Option<&[u64]>) -> Vec<u64> {
-    let mut out = vec![0; a.len() + b.map_or(a.len(), <[u64]>::len)];
-    with_road!(road.kind, road => product::multiply(&road, a, b, &mut out));
+    let limbs = b.map_or(a.len(), <[u64]>::len);
+    let mut out = vec![0; a.len() + limbs];
+    road.by_transforms(a, limbs, b.map_or(Other::Same, Other::Number), &mut out);
     out
 }
 
@@ -179,6 +180,7 @@ fn a_gigabit_product_is_right_modulo_primes() {
 }
 
 mod transforms {
+    use super::frame::Frame;
     use super::product::Field;
     use super::transform::{forward, inverse};
     use super::*;
@@ -226,13 +228,14 @@ mod transforms {
         let mut random = Random(23);
         for log in 0..12 {
             let shape = Shape { rows: 1, columns: 1 << log };
-            for (field, definition) in road.fields(shape).iter().zip(&definitions) {
+            let frame = Frame { shape, ring: Ring::Minus };
+            for (field, definition) in road.fields(frame).iter().zip(&definitions) {
                 let digit_bits = bits.min(30);
                 let limbs: Vec<u64> =
                     random.limbs((shape.points() * LANES * digit_bits as usize).div_ceil(64));
                 let digits = Digits { limbs: &limbs, bits: digit_bits };
                 let mut block = vec![Point::ZERO; shape.points()];
-                field.fill(&mut block, &digits, shape);
+                field.fill(&mut block, &digits, frame);
                 let lanes: Vec<Vec<u64>> =
                     (0..LANES).map(|lane| canonical(definition, &block, bits, lane)).collect();
                 forward(field, &mut block, 0);

@@ -4,6 +4,7 @@
 //! Roots that are powers of two are not treated apart: a multiplier is as fast as the shifts would be.
 
 use crate::fft::carry::{DigitWriter, Join};
+use crate::fft::frame::{Frame, Ring};
 use crate::fft::point::{LANES, Point};
 use crate::fft::product;
 use crate::fft::roots::negative_inverse;
@@ -94,9 +95,17 @@ impl Field {
     }
 
     /// `a b` point by point, modulo `x^8 - y`.
-    fn multiply_row(&self, a: &mut [Point], b: impl Fn(usize, &Point) -> Point, turn: u64) {
-        for (node, point) in a.iter_mut().enumerate() {
-            let (a, b) = (point.0, b(node, point).0);
+    fn multiply_row(
+        &self,
+        a: &mut [Point],
+        b: impl Fn(usize, &Point) -> Point,
+        row: usize,
+        frame: Frame,
+    ) {
+        let turn = Self::turn(row, frame.shape);
+        for (index, point) in a.iter_mut().enumerate() {
+            let node = frame.first_leaf() + index;
+            let (a, b) = (point.0, b(index, point).0);
             let root = mul(self.roots[node / 2], turn);
             let y = if node % 2 == 1 { sub(0, root) } else { root };
             let turned = b.map(|b| mul(b, y));
@@ -165,12 +174,15 @@ impl Transform for Field {
 }
 
 impl product::Field for Field {
-    fn fill(&self, block: &mut [Point], digits: &Digits<'_>, shape: Shape) {
+    fn fill(&self, block: &mut [Point], digits: &Digits<'_>, frame: Frame) {
+        let shape = frame.shape;
         let mut place = shape.place(0);
         for index in 0..shape.points() {
             // Digits are below 2^32, so canonical.
             let is_zero = index >= digits.points();
-            block[place.index()] = if is_zero { Point::ZERO } else { Point(digits.point(index)) };
+            let digits = if is_zero { Point::ZERO.0 } else { digits.point(index) };
+            block[place.index()] =
+                Point(if frame.is_negated(index) { digits.map(|digit| sub(0, digit)) } else { digits });
             place.advance();
         }
         if shape.rows > 1 {
@@ -178,19 +190,31 @@ impl product::Field for Field {
         }
     }
 
-    fn inverse_columns(&self, block: &mut [Point], shape: Shape) {
+    fn inverse_columns(&self, block: &mut [Point], Frame { shape, .. }: Frame) {
         if shape.rows > 1 {
             Self::columns(block, shape, solinas::inverse(solinas::root_of_unity(shape.rows as u64)));
         }
     }
 
-    fn multiply(&self, a: &mut [Point], b: &[Point], row: usize, shape: Shape) {
-        self.multiply_row(a, |index, _| b[index], Self::turn(row, shape));
+    fn multiply(&self, a: &mut [Point], b: &[Point], row: usize, frame: Frame) {
+        self.multiply_row(a, |index, _| b[index], row, frame);
     }
 
-    fn square(&self, a: &mut [Point], row: usize, shape: Shape) {
-        self.multiply_row(a, |_, a| *a, Self::turn(row, shape));
+    fn square(&self, a: &mut [Point], row: usize, frame: Frame) {
+        self.multiply_row(a, |_, a| *a, row, frame);
     }
+
+    fn add(&self, a: &mut [Point], b: &[Point]) {
+        for (a, b) in a.iter_mut().zip(b) {
+            a.0.iter_mut().zip(b.0).for_each(|(a, b)| *a = add(*a, b));
+        }
+    }
+}
+
+/// `a - b` in two words, the second zero or all ones.
+fn sub_wide(a: u64, b: u64) -> (u64, u64) {
+    let difference = u128::from(a).wrapping_sub(u128::from(b));
+    (difference as u64, (difference >> 64) as u64)
 }
 
 /// The way through one prime.
@@ -199,20 +223,25 @@ pub(crate) struct OnePrime;
 
 /// What is left to do after the inverse transform.
 pub(crate) struct Scale {
-    /// One over the length of the transform.
-    factor: u64,
+    frame: Frame,
+    /// One over the length of the transform, and minus that.
+    factors: [u64; 2],
+    /// More than the size of coefficients of either sign, and at most half of p; zero where there is one sign.
+    offset: u64,
 }
 
 impl product::Road<1> for OnePrime {
     type Field = Field;
     type Join = Scale;
 
-    fn fields(&self, shape: Shape) -> [Field; 1] {
-        [Field { roots: roots(shape.columns.div_ceil(2)) }]
+    fn fields(&self, frame: Frame) -> [Field; 1] {
+        [Field { roots: roots(frame.nodes()) }]
     }
 
-    fn join(&self, shape: Shape) -> Scale {
-        Scale { factor: solinas::inverse(shape.points() as u64) }
+    fn join(&self, frame: Frame) -> Scale {
+        let factor = solinas::inverse(frame.shape.points() as u64);
+        let offset = if frame.ring == Ring::Plus { solinas::PRIME / 2 } else { 0 };
+        Scale { frame, factors: [factor, sub(0, factor)], offset }
     }
 
     fn plan(&self, a: usize, b: usize) -> Plan {
@@ -221,22 +250,31 @@ impl product::Road<1> for OnePrime {
         let fits = |bits: &u32| solinas::digit_bits((64 * shorter).div_ceil(*bits as usize)) >= *bits;
         Plan::new(a + b, (1..=31).rev().find(fits).expect("digits of one bit fit"))
     }
+
+    fn ring_digit_bits(&self, digits: usize) -> Option<u32> {
+        // Two products, of either sign.
+        Some(solinas::digit_bits(4 * digits))
+    }
 }
 
 impl Join<1> for Scale {
     fn carry(
         &self,
         [residues]: [&[Point]; 1],
-        shape: Shape,
         bits: u32,
         first: usize,
         out: &mut [u64],
-    ) -> u128 {
+    ) -> i128 {
         let mut out = DigitWriter::<false>::new(out, bits);
-        let mut place = shape.place(first);
-        while !out.is_full() {
+        let mut place = self.frame.shape.place(first);
+        for point in first.. {
+            if out.is_full() {
+                break;
+            }
+            let factor = self.factors[usize::from(self.frame.is_negated(point))];
             for residue in residues[place.index()].0 {
-                out.add(mul(residue, self.factor), 0, 0);
+                let (low, sign) = sub_wide(add(mul(residue, factor), self.offset), self.offset);
+                out.add(low, sign, sign as i64);
             }
             place.advance();
         }

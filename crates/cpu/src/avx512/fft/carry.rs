@@ -3,14 +3,17 @@
 //! With `P = p_0 p_1 p_2`, a number X below P is `sum y_i P / p_i - k P`, where y_i is X times the
 //! inverse of `P / p_i` modulo p_i, and k the integral part of `sum y_i / p_i`. The fraction of that
 //! sum is `X / P`, which stays clear of 1 (`plan`), so that a rounded sum gives the right k.
+//!
+//! Coefficients modulo `y^len + 1` have either sign. They are joined with [`OFFSET`] added, which is taken away
+//! from the number.
 
 use super::pointwise::correction;
 use super::{Constants, V, load};
 use crate::fft::carry::{DigitWriter, Join};
+use crate::fft::frame::{Frame, Ring};
 use crate::fft::point::{LANES, Point};
 use crate::fft::primes::{self, COUNT, Factor, PRIMES};
 use crate::isa::Ifma as Token;
-use modmill_core::transform::Shape;
 use std::arch::x86_64::*;
 
 const MASK: u64 = (1 << 52) - 1;
@@ -21,10 +24,18 @@ const FRACTION: u32 = 49;
 /// The sum falls short by less than one for each y_i and one for each `1 / p_i`.
 const SHORT: i64 = 2 * COUNT as i64;
 
-/// What residues of products of one length are joined with.
+/// More than the size of coefficients of either sign, and at most half of `63/64 P`.
+pub(super) const OFFSET: u32 = 148;
+
+/// What residues of products in blocks of one frame are joined with.
 pub(crate) struct Crt {
-    /// `(P / p_i)^-1 mod p_i`, with the factor that products of this length lack.
-    factors: [Factor; COUNT],
+    frame: Frame,
+    /// `(P / p_i)^-1 mod p_i`, with the factor that products of this length lack; and minus that.
+    factors: [[Factor; COUNT]; 2],
+    /// What [`OFFSET`] is after this multiplication.
+    offsets: [u64; COUNT],
+    /// What is to be taken from the last word of a number.
+    excess: i64,
     /// `P / p_i` in two digits of 52 bits.
     parts: [[u64; 2]; COUNT],
     /// `2^(FRACTION + 52) / p_i`.
@@ -35,15 +46,20 @@ pub(crate) struct Crt {
 }
 
 impl Crt {
-    /// For products of blocks of this shape.
-    pub(crate) fn new(token: Token, shape: Shape) -> Self {
+    /// For products of blocks of this frame.
+    pub(crate) fn new(token: Token, frame: Frame) -> Self {
         let others = |i: usize| (PRIMES[(i + 1) % 3], PRIMES[(i + 2) % 3]);
         let part = |i: usize| u128::from(others(i).0) * u128::from(others(i).1);
+        let inverse = |i: usize| primes::inverse((part(i) % u128::from(PRIMES[i])) as u64, PRIMES[i]);
         let factor = |i: usize| {
             let p = PRIMES[i];
-            let inverse = primes::inverse((part(i) % u128::from(p)) as u64, p);
-            Factor::new(primes::mul(inverse, correction(p, shape.points() as u64), p), p)
+            primes::mul(inverse(i), correction(p, frame.shape.points() as u64), p)
         };
+        let offset = |i: usize| {
+            let p = PRIMES[i];
+            primes::mul(inverse(i), primes::pow(2, u64::from(OFFSET), p), p)
+        };
+        let is_signed = frame.ring == Ring::Plus;
         let digits = |value: u128| [value as u64 & MASK, (value >> 52) as u64 & MASK];
         // P in digits: p_0 times the two digits of p_1 p_2.
         let [low, high] = digits(part(0));
@@ -60,7 +76,13 @@ impl Crt {
             }
         }
         Self {
-            factors: std::array::from_fn(factor),
+            frame,
+            factors: [
+                std::array::from_fn(|i| Factor::new(factor(i), PRIMES[i])),
+                std::array::from_fn(|i| Factor::new(PRIMES[i] - factor(i), PRIMES[i])),
+            ],
+            offsets: if is_signed { std::array::from_fn(offset) } else { [0; COUNT] },
+            excess: if is_signed { 1 << (OFFSET - 128) } else { 0 },
             parts: std::array::from_fn(|i| digits(part(i))),
             reciprocals: PRIMES.map(|p| ((1u128 << (FRACTION + 52)) / u128::from(p)) as u64),
             multiples,
@@ -68,17 +90,18 @@ impl Crt {
         }
     }
 
-    /// Eight numbers from their residues below 2p, each in three words.
+    /// Eight numbers from their residues below 2p, or their negatives, each in three words, offset included.
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma")]
-    fn join(&self, residues: [V; COUNT]) -> [V; 3] {
+    fn join(&self, residues: [V; COUNT], is_negated: bool) -> [V; 3] {
         let zero = _mm512_setzero_si512();
         let set = |word: u64| _mm512_set1_epi64(word as i64);
         let mut sum = _mm512_set1_epi64(SHORT);
         let mut digits = [zero; 3];
         for i in 0..COUNT {
-            // Below 7/5 p.
-            let y = Constants::new(PRIMES[i]).mul_add(zero, residues[i], &self.factors[i]);
+            // Below 7/5 p, or 12/5 p with an offset.
+            let factor = &self.factors[usize::from(is_negated)][i];
+            let y = Constants::new(PRIMES[i]).mul_add(set(self.offsets[i]), residues[i], factor);
             sum = _mm512_madd52hi_epu64(sum, y, set(self.reciprocals[i]));
             let [low, high] = self.parts[i].map(set);
             digits[0] = _mm512_madd52lo_epu64(digits[0], y, low);
@@ -86,7 +109,7 @@ impl Crt {
             digits[1] = _mm512_madd52lo_epu64(digits[1], y, high);
             digits[2] = _mm512_madd52hi_epu64(digits[2], y, high);
         }
-        // At most 3 * 7/5, so below 5.
+        // At most 3 * 12/5, so below 8.
         let k = _mm512_srli_epi64::<FRACTION>(sum);
         for (digit, multiples) in digits.iter_mut().zip(&self.multiples) {
             // SAFETY: 64 bytes are there; they need not be aligned.
@@ -110,17 +133,20 @@ impl Crt {
     fn carry_points<const WHOLE: bool>(
         &self,
         residues: [&[Point]; COUNT],
-        shape: Shape,
         first: usize,
         mut out: DigitWriter<'_, WHOLE>,
-    ) -> u128 {
-        let mut place = shape.place(first);
-        while !out.is_full() {
-            let words = self.join(residues.map(|points| load(&points[place.index()])));
+    ) -> i128 {
+        let mut place = self.frame.shape.place(first);
+        for point in first.. {
+            if out.is_full() {
+                break;
+            }
+            let is_negated = self.frame.is_negated(point);
+            let words = self.join(residues.map(|points| load(&points[place.index()])), is_negated);
             // SAFETY: a vector of eight words is an array of eight words.
             let [low, middle, high]: [[u64; LANES]; 3] = unsafe { std::mem::transmute(words) };
             for lane in 0..LANES {
-                out.add(low[lane], middle[lane], high[lane]);
+                out.add(low[lane], middle[lane], high[lane] as i64 - self.excess);
             }
             place.advance();
         }
@@ -132,16 +158,15 @@ impl Join<COUNT> for Crt {
     fn carry(
         &self,
         residues: [&[Point]; COUNT],
-        shape: Shape,
         digit_bits: u32,
         first: usize,
         out: &mut [u64],
-    ) -> u128 {
+    ) -> i128 {
         // SAFETY: the token proved AVX-512 IFMA.
         unsafe {
             match digit_bits {
-                64 => self.carry_points(residues, shape, first, DigitWriter::<true>::new(out, 64)),
-                bits => self.carry_points(residues, shape, first, DigitWriter::<false>::new(out, bits)),
+                64 => self.carry_points(residues, first, DigitWriter::<true>::new(out, 64)),
+                bits => self.carry_points(residues, first, DigitWriter::<false>::new(out, bits)),
             }
         }
     }

@@ -6,6 +6,7 @@
 //! (Good and Thomas).
 
 use super::{Constants, Field, V, load, store};
+use crate::fft::frame::Frame;
 use crate::fft::point::Point;
 use crate::fft::primes::{self, Factor};
 use modmill_core::transform::{Digits, Shape};
@@ -56,12 +57,12 @@ impl Turns {
 
 impl Field {
     /// Fills rows with the residues of digits, columns transformed.
-    pub(super) fn fill_block(&self, block: &mut [Point], digits: &Digits<'_>, shape: Shape) {
+    pub(super) fn fill_block(&self, block: &mut [Point], digits: &Digits<'_>, frame: Frame) {
         // SAFETY: the token proved AVX-512 IFMA.
         unsafe {
-            match shape.rows {
+            match frame.shape.rows {
                 1 => self.fill_row(block, digits),
-                _ => self.fill_rows(block, digits, shape),
+                _ => self.fill_rows(block, digits, frame),
             }
         }
     }
@@ -77,14 +78,21 @@ impl Field {
     }
 
     #[target_feature(enable = "avx512f,avx512ifma")]
-    fn fill_rows(&self, block: &mut [Point], digits: &Digits<'_>, Shape { rows, columns }: Shape) {
+    fn fill_rows(&self, block: &mut [Point], digits: &Digits<'_>, frame: Frame) {
+        let Shape { rows, columns } = frame.shape;
         let (c, high) = (&Constants::new(self.prime()), &self.high_factor());
         let turns = Turns::new(self, rows, false);
         let points = digits.points();
         for column in 0..columns {
             let mut x = [c.zero; MOST];
             for point in (column..points).step_by(columns) {
-                x[point % rows] = Self::residues(c, high, Self::load_digits(digits, point));
+                let residues = Self::residues(c, high, Self::load_digits(digits, point));
+                // At most 2p either way.
+                x[point % rows] = if frame.is_negated(point) {
+                    _mm512_sub_epi64(_mm512_add_epi64(c.prime, c.prime), residues)
+                } else {
+                    residues
+                };
             }
             let x = turns.transform(c, &x);
             for row in 0..rows {

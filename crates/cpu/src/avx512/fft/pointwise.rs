@@ -11,26 +11,47 @@ pub(crate) const DIVIDED_BY: u64 = 1 << 52;
 
 impl Field {
     /// `a <- a b / 2^52` point by point; point j is modulo `x^8 - turn y_j`, and y_j the root that
-    /// belongs to node j of the last level. Products come out below 2p.
-    pub(super) fn multiply_row(&self, a: &mut [Point], b: &[Point], turn: Option<&Factor>) {
+    /// belongs to node `leaf + j` of the last level. Products come out below 2p.
+    pub(super) fn multiply_row(&self, a: &mut [Point], b: &[Point], leaf: usize, turn: Option<&Factor>) {
         assert!(a.len() == b.len());
         // SAFETY: the token proved AVX-512 IFMA.
-        unsafe { self.multiply_points(a, |index, _| load(&b[index]), turn) }
+        unsafe { self.multiply_points(a, |index, _| load(&b[index]), leaf, turn) }
     }
 
-    /// `a <- a^2 / 2^52`, as [`Self::multiply`].
-    pub(super) fn square_row(&self, a: &mut [Point], turn: Option<&Factor>) {
+    /// `a <- a^2 / 2^52`, as [`Self::multiply_row`].
+    pub(super) fn square_row(&self, a: &mut [Point], leaf: usize, turn: Option<&Factor>) {
         // SAFETY: the token proved AVX-512 IFMA.
-        unsafe { self.multiply_points(a, |_, a| a, turn) }
+        unsafe { self.multiply_points(a, |_, a| a, leaf, turn) }
+    }
+
+    /// `a <- a + b`, all below 2p.
+    pub(super) fn add_points(&self, a: &mut [Point], b: &[Point]) {
+        // SAFETY: the token proved AVX-512 IFMA.
+        unsafe { self.add_all(a, b) }
     }
 
     #[target_feature(enable = "avx512f,avx512ifma")]
-    fn multiply_points(&self, a: &mut [Point], other: impl Fn(usize, V) -> V, turn: Option<&Factor>) {
+    fn add_all(&self, a: &mut [Point], b: &[Point]) {
+        let c = &Constants::new(self.prime());
+        for (a, b) in a.iter_mut().zip(b) {
+            let sum = c.reduce(_mm512_add_epi64(load(a), load(b)));
+            store(a, sum);
+        }
+    }
+
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    fn multiply_points(
+        &self,
+        a: &mut [Point],
+        other: impl Fn(usize, V) -> V,
+        leaf: usize,
+        turn: Option<&Factor>,
+    ) {
         let p = self.prime();
         let c = &Constants::new(p);
         let inverse = _mm512_set1_epi64((inverse_of_odd(p) % (1 << 52)) as i64);
         for (index, point) in a.iter_mut().enumerate() {
-            let node = index;
+            let node = leaf + index;
             let x = load(point);
             // Both in 0..(1 + e) p, and the turned one below p (1 + (1 + e) / 5).
             let (b, x) = (c.reduce(other(index, x)), c.reduce(x));

@@ -1,11 +1,13 @@
 //! Products over the three primes.
 
+use super::carry::OFFSET;
 use super::{Crt, Field};
+use crate::fft::frame::Frame;
 use crate::fft::point::Point;
 use crate::fft::primes::{COUNT, PRIMES};
 use crate::fft::product;
 use crate::isa::Ifma as Token;
-use modmill_core::transform::{Digits, Plan, Shape};
+use modmill_core::transform::{Digits, Plan};
 
 /// The way through the three primes.
 #[derive(Debug, Clone, Copy)]
@@ -23,39 +25,49 @@ const WIDE: u32 = 64;
 const NARROW: u32 = 62;
 
 const _: () = assert!(most_digits(WIDE) >= 1 << 21 && most_digits(NARROW) >= 1 << 25);
+const _: () = assert!(most_digits(64) >= 2 << (OFFSET - 128));
 
 impl product::Road<COUNT> for ThreePrimes {
     type Field = Field;
     type Join = Crt;
 
-    fn fields(&self, shape: Shape) -> [Field; COUNT] {
-        std::array::from_fn(|index| Field::new(self.0, index, shape.columns.div_ceil(2)))
+    fn fields(&self, frame: Frame) -> [Field; COUNT] {
+        std::array::from_fn(|index| Field::new(self.0, index, frame.nodes()))
     }
 
-    fn join(&self, shape: Shape) -> Crt {
-        Crt::new(self.0, shape)
+    fn join(&self, frame: Frame) -> Crt {
+        Crt::new(self.0, frame)
     }
 
     fn plan(&self, a: usize, b: usize) -> Plan {
         let bits = if a.min(b) as u128 <= most_digits(WIDE) { WIDE } else { NARROW };
         Plan::new(a + b, bits)
     }
+
+    fn ring_digit_bits(&self, digits: usize) -> Option<u32> {
+        // Two products of so many digits are below 2^OFFSET in size.
+        [WIDE, NARROW].into_iter().find(|bits| (digits as u128) < 1 << (OFFSET - 1 - 2 * bits))
+    }
 }
 
 impl product::Field for Field {
-    fn fill(&self, block: &mut [Point], digits: &Digits<'_>, shape: Shape) {
-        self.fill_block(block, digits, shape);
+    fn fill(&self, block: &mut [Point], digits: &Digits<'_>, frame: Frame) {
+        self.fill_block(block, digits, frame);
     }
 
-    fn inverse_columns(&self, block: &mut [Point], shape: Shape) {
-        self.inverse_block(block, shape);
+    fn inverse_columns(&self, block: &mut [Point], frame: Frame) {
+        self.inverse_block(block, frame.shape);
     }
 
-    fn multiply(&self, a: &mut [Point], b: &[Point], row: usize, shape: Shape) {
-        self.multiply_row(a, b, self.turn(row, shape.rows).as_ref());
+    fn multiply(&self, a: &mut [Point], b: &[Point], row: usize, frame: Frame) {
+        self.multiply_row(a, b, frame.first_leaf(), self.turn(row, frame.shape.rows).as_ref());
     }
 
-    fn square(&self, a: &mut [Point], row: usize, shape: Shape) {
-        self.square_row(a, self.turn(row, shape.rows).as_ref());
+    fn square(&self, a: &mut [Point], row: usize, frame: Frame) {
+        self.square_row(a, frame.first_leaf(), self.turn(row, frame.shape.rows).as_ref());
+    }
+
+    fn add(&self, a: &mut [Point], b: &[Point]) {
+        self.add_points(a, b);
     }
 }

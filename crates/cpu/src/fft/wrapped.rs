@@ -1,0 +1,198 @@
+//! Products modulo `2^n - 1` and `2^n + 1`, with transforms of half the length that a product of n bits by n bits
+//! has: what is above n bits wraps around by itself. Constant-time.
+
+use super::{Kind, Multiplier, with_road};
+use super::carry::add_signed;
+use super::frame::{Layout, Ring};
+use super::product::{self, Other, Road, Transformed};
+use modmill_core::limbs::add_assign;
+use modmill_core::mask;
+use modmill_core::transform::{LANES, Plan, Shape};
+use zeroize::Zeroizing;
+
+type Limbs = Zeroizing<Vec<u64>>;
+
+/// Points that have a whole number of limbs, whatever the bits of a digit.
+const UNIT: usize = 64 / LANES;
+
+/// The two rings for one n, which is a whole number of limbs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wrapped {
+    multiplier: Multiplier,
+    plan: Plan,
+}
+
+impl Wrapped {
+    /// The rings of the least n of at least `bits`, if there are digits for it.
+    pub(crate) fn at_least(multiplier: Multiplier, bits: usize) -> Option<Self> {
+        let plan = |digit_bits: u32| {
+            let points = bits.div_ceil(LANES * digit_bits as usize);
+            Plan { digit_bits, shape: Shape::at_least(points.max(UNIT)) }
+        };
+        (1..=64).rev().map(plan).find(|plan| multiplier.holds(plan)).map(|plan| Self { multiplier, plan })
+    }
+
+    /// The rings of just this n, if there are digits for it.
+    pub(crate) fn exactly(multiplier: Multiplier, bits: usize) -> Option<Self> {
+        let plan = |digit_bits: u32| {
+            let shapes = [1, 3, 5].map(|rows| Shape { rows, columns: bits / (LANES * rows * digit_bits as usize) });
+            let is_exact = |shape: &Shape| {
+                shape.columns.is_power_of_two()
+                    && shape.columns >= UNIT
+                    && shape.points() * LANES * digit_bits as usize == bits
+            };
+            shapes.into_iter().find(is_exact).map(|shape| Plan { digit_bits, shape })
+        };
+        // Digits of less than half the size are slower than a product and its folding.
+        let plans = (multiplier.widest_digit() / 2..=multiplier.widest_digit()).rev().filter_map(plan);
+        plans.into_iter().find(|plan| multiplier.holds(plan)).map(|plan| Self { multiplier, plan })
+    }
+
+    /// n.
+    pub(crate) fn bits(&self) -> usize {
+        self.plan.shape.points() * LANES * self.plan.digit_bits as usize
+    }
+
+    /// Limbs of n bits.
+    pub(crate) fn limbs(&self) -> usize {
+        self.bits() / 64
+    }
+
+    fn layout(&self, ring: Ring) -> Layout {
+        Layout::new(self.plan, ring)
+    }
+
+    /// The transform of a number of at most n bits.
+    pub(crate) fn transform(&self, number: &[u64], ring: Ring) -> Transformed {
+        assert!(number.len() <= self.limbs(), "a number of the ring");
+        with_road!(self.multiplier.kind, road => product::transform(&road, number, &self.layout(ring)))
+    }
+
+    /// The low n bits of a sum of at most two products of numbers of at most n bits, and what is above.
+    fn sum_of_products(&self, terms: &[(&[u64], Other<'_>)], ring: Ring) -> (Limbs, i128) {
+        assert!(terms.len() <= 2 && terms.iter().all(|(a, _)| a.len() <= self.limbs()), "numbers of the ring");
+        let mut out = Zeroizing::new(vec![0; self.limbs()]);
+        let carry = with_road!(self.multiplier.kind, road => {
+            product::sum_of_products(&road, terms, &self.layout(ring), &mut out)
+        });
+        (out, carry)
+    }
+
+    /// The sum modulo `2^n - 1`, where zero may be `2^n - 1` as well.
+    pub(crate) fn minus(&self, terms: &[(&[u64], Other<'_>)]) -> Limbs {
+        let (mut sum, carry) = self.sum_of_products(terms, Ring::Minus);
+        // A second carry leaves next to nothing, to which it can be added.
+        let again = add_signed(&mut sum, carry);
+        add_signed(&mut sum, again);
+        sum
+    }
+
+    /// The sum modulo `2^n + 1`: its low n bits, and one and no other bits if it is `2^n`.
+    pub(crate) fn plus(&self, terms: &[(&[u64], Other<'_>)]) -> (Limbs, u64) {
+        let (mut sum, carry) = self.sum_of_products(terms, Ring::Plus);
+        // 2^n is -1. What is carried out of the first subtraction is one at most, either way; what is carried out of
+        // the second leaves 2^n, as -1 or as itself.
+        let again = add_signed(&mut sum, -carry);
+        let last = add_signed(&mut sum, -again);
+        add_assign(&mut sum, &[u64::from(last < 0)]);
+        (sum, last as u64 & 1)
+    }
+
+    /// Minus zero made zero, modulo `2^n - 1`.
+    pub(crate) fn without_minus_zero(x: &mut [u64]) {
+        let is_all_ones = mask::equal(x.iter().fold(u64::MAX, |all, limb| all & limb), u64::MAX);
+        x.iter_mut().for_each(|limb| *limb &= !is_all_ones);
+    }
+}
+
+impl Multiplier {
+    /// Whether digits hold the sum of two products in either ring.
+    fn holds(&self, plan: &Plan) -> bool {
+        let digits = plan.shape.points() * LANES;
+        with_road!(self.kind, road => road.ring_digit_bits(digits)).is_some_and(|bits| plan.digit_bits <= bits)
+    }
+
+    /// Bits of the longest digits that a ring may have.
+    fn widest_digit(&self) -> u32 {
+        with_road!(self.kind, road => road.ring_digit_bits(LANES * UNIT)).expect("there are digits for short numbers")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+    use num_bigint::BigUint;
+
+    fn big(limbs: &[u64]) -> BigUint {
+        BigUint::new(limbs.iter().flat_map(|&limb| [limb as u32, (limb >> 32) as u32]).collect())
+    }
+
+    /// Numbers of n bits that wrap around in every way.
+    fn hard(random: &mut Random, limbs: usize) -> Vec<Vec<u64>> {
+        let (mut one, mut top) = (vec![0; limbs], vec![0; limbs]);
+        (one[0], top[limbs - 1]) = (1, 1 << 63);
+        let mut almost = vec![u64::MAX; limbs];
+        almost[0] = u64::MAX - 1;
+        vec![vec![0; limbs], one, top, vec![u64::MAX; limbs], almost, random.limbs(limbs), random.limbs(limbs / 2)]
+    }
+
+    #[test]
+    fn products_wrap_around() {
+        let mut random = Random(41);
+        for multiplier in Multiplier::detect(None) {
+            for bits in [500, 4096, 12_288, 12_289, 20_480, 40_000, 64 * 768] {
+                let rings = Wrapped::at_least(multiplier, bits).unwrap();
+                assert!(rings.bits() >= bits && rings.bits() % 64 == 0);
+                let power = BigUint::from(1u8) << rings.bits();
+                let (minus, plus) = (&power - 1u8, &power + 1u8);
+                let numbers = hard(&mut random, rings.limbs());
+                for a in &numbers {
+                    let kept = (rings.transform(a, Ring::Minus), rings.transform(a, Ring::Plus));
+                    for b in &numbers {
+                        let product = big(a) * big(b);
+                        let sum = &product + big(b) * big(b);
+                        let terms = [(&b[..], Other::Transformed(&kept.0)), (&b[..], Other::Same)];
+                        assert_eq!(big(&rings.minus(&terms)) % &minus, &sum % &minus, "{rings:?}");
+                        assert_eq!(big(&rings.minus(&terms[..1])) % &minus, &product % &minus, "{rings:?}");
+                        let check = |terms: &[(&[u64], Other<'_>)], expected: BigUint| {
+                            let (low, top) = rings.plus(terms);
+                            assert_eq!(big(&low) + BigUint::from(top) * &power, expected, "{rings:?}");
+                        };
+                        let terms = [(&b[..], Other::Transformed(&kept.1)), (&b[..], Other::Same)];
+                        check(&terms, &sum % &plus);
+                        check(&terms[..1], &product % &plus);
+                        check(&[(a, Other::Number(b))], &product % &plus);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn rings_of_just_so_many_bits() {
+        for multiplier in Multiplier::detect(None) {
+            for bits in [1 << 14, 3 << 13, 5 << 14, 1 << 20] {
+                assert_eq!(Wrapped::exactly(multiplier, bits).map(|rings| rings.bits()), Some(bits));
+            }
+            assert!(Wrapped::exactly(multiplier, (1 << 14) + 1).is_none());
+        }
+    }
+
+    #[test]
+    fn threads_share_carries_of_either_sign() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+        let mut random = Random(43);
+        for multiplier in Multiplier::detect(None) {
+            let rings = Wrapped::at_least(multiplier, 64 * 50_000).unwrap();
+            for a in hard(&mut random, rings.limbs()) {
+                for b in hard(&mut random, rings.limbs()) {
+                    let terms = [(&a[..], Other::Number(&b))];
+                    let shared = pool.install(|| (rings.minus(&terms), rings.plus(&terms)));
+                    let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+                    assert!(shared == one.install(|| (rings.minus(&terms), rings.plus(&terms))));
+                }
+            }
+        }
+    }
+}
