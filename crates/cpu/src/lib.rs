@@ -9,6 +9,7 @@ pub mod backend;
 pub mod cost;
 pub mod domain;
 pub mod fft;
+pub mod gcd;
 pub mod inverse;
 pub mod isa;
 pub mod kernel;

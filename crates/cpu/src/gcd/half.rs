@@ -1,0 +1,108 @@
+//! Half-gcd: numbers of n limbs reduced to about half of that, with the matrix that does it.
+
+use super::lehmer;
+use super::matrix::Matrix;
+use super::natural::{Natural, add, compare, divide, product, subtract, trim, trimmed};
+use crate::fft::Multiplier;
+use std::cmp::Ordering;
+
+/// Limbs from which halves are taken; measured.
+pub(super) const THRESHOLD: usize = 120;
+
+/// Reduces both numbers as far as they keep more than `n / 2 + 1` limbs, n those of the longer one.
+fn half(multiplier: &Multiplier, a: &mut Natural, b: &mut Natural) -> Matrix {
+    let n = a.len().max(b.len());
+    let floor = n / 2 + 1;
+    let mut matrix = Matrix::identity(2);
+    if a.len().min(b.len()) <= floor {
+        return matrix;
+    }
+    if n < THRESHOLD {
+        lehmer::reduce(multiplier, a, b, floor, &mut matrix);
+        return matrix;
+    }
+    reduce_top(multiplier, a, b, n / 2, &mut matrix);
+    while a.len().max(b.len()) > 3 * n / 4 + 1 {
+        if !step(multiplier, a, b, floor, &mut matrix) {
+            return matrix;
+        }
+    }
+    // The second half: cut so that what is reduced to half of itself has just more than the floor in all.
+    let rest = a.len().max(b.len());
+    if rest > floor + 2 {
+        reduce_top(multiplier, a, b, 2 * floor + 1 - rest, &mut matrix);
+    }
+    while step(multiplier, a, b, floor, &mut matrix) {}
+    matrix
+}
+
+/// Reduces numbers by what half-gcd finds for their limbs from `cut` up; says whether there was anything.
+///
+/// With n' limbs above the cut and `s' = n' / 2 + 1`, reduced upper parts are at least `B^s'` and the entries of M
+/// less than `B^(n' - s')`, so that the lower parts, times those entries, never make a number negative.
+pub(super) fn reduce_top(
+    multiplier: &Multiplier,
+    a: &mut Natural,
+    b: &mut Natural,
+    cut: usize,
+    matrix: &mut Matrix,
+) -> bool {
+    if a.len().min(b.len()) <= cut {
+        return false;
+    }
+    let split = |x: &mut Natural| {
+        let upper = x.split_off(cut);
+        trim(x);
+        upper
+    };
+    let (mut upper_a, mut upper_b) = (split(a), split(b));
+    let found = half(multiplier, &mut upper_a, &mut upper_b);
+    if found.is_identity() {
+        *a = joined(&upper_a, cut, a);
+        *b = joined(&upper_b, cut, b);
+        return false;
+    }
+    let [[m00, m01], [m10, m11]] = found.entries();
+    let reduced = |upper: &[u64], plus: (&[u64], &[u64]), minus: (&[u64], &[u64])| {
+        let mut sum = joined(upper, cut, &product(multiplier, plus.0, plus.1));
+        subtract(&mut sum, &product(multiplier, minus.0, minus.1));
+        sum
+    };
+    (*a, *b) = (reduced(&upper_a, (m11, a), (m01, b)), reduced(&upper_b, (m00, b), (m10, a)));
+    matrix.times(multiplier, found);
+    true
+}
+
+/// `upper B^cut + lower`.
+fn joined(upper: &[u64], cut: usize, lower: &[u64]) -> Natural {
+    let mut sum = vec![0; cut];
+    sum.extend_from_slice(upper);
+    add(&mut sum, lower);
+    trimmed(&sum)
+}
+
+/// Takes the smaller number from the larger as often as that keeps more than `floor` limbs; says whether it did.
+pub(super) fn step(
+    multiplier: &Multiplier,
+    a: &mut Natural,
+    b: &mut Natural,
+    floor: usize,
+    matrix: &mut Matrix,
+) -> bool {
+    let is_second = compare(a, b) == Ordering::Less;
+    let (large, small) = if is_second { (b, a) } else { (a, b) };
+    if small.len() <= floor {
+        return false;
+    }
+    let (mut quotient, mut rest) = divide(multiplier, large.clone(), small);
+    if rest.len() <= floor {
+        add(&mut rest, small);
+        subtract(&mut quotient, &[1]);
+    }
+    if quotient.is_empty() {
+        return false;
+    }
+    *large = rest;
+    matrix.times_step(multiplier, &quotient, is_second);
+    true
+}

@@ -1,0 +1,94 @@
+//! Lehmer's way: matrices of words from the leading 128 bits of both numbers.
+
+use super::half::step;
+use super::matrix::{Matrix, Small};
+use super::natural::{Natural, trim, wide_at};
+use crate::fft::Multiplier;
+use modmill_core::limbs::bit_length;
+
+/// Leading parts are kept above this, so that entries of matrices stay below `2^128 / 2^65 = 2^63`.
+const LOW: u128 = 1 << 65;
+
+/// Reduces both numbers as far as they keep more than `floor` limbs, and the matrix by what reduced them.
+pub(super) fn reduce(
+    multiplier: &Multiplier,
+    a: &mut Natural,
+    b: &mut Natural,
+    floor: usize,
+    matrix: &mut Matrix,
+) {
+    loop {
+        let bits = bit_length(a).max(bit_length(b));
+        let place = bits.saturating_sub(128);
+        // Reduced parts are at least 2^65, to which what was cut off adds, or from which it takes, less than 2^63:
+        // the numbers keep 64 of the 128 bits.
+        let is_far = bits >= 64 * (floor + 1);
+        let small = if is_far { leading(wide_at(a, place), wide_at(b, place)) } else { None };
+        if let Some(small) = small {
+            apply(small, a, b);
+            matrix.times_small(small);
+        } else if !step(multiplier, a, b, floor, matrix) {
+            return;
+        }
+    }
+}
+
+/// The matrix that reduces two leading parts, if there is more to it than the identity.
+fn leading(mut x: u128, mut y: u128) -> Option<Small> {
+    if x < LOW || y < LOW {
+        return None;
+    }
+    let mut m = [[1u64, 0], [0, 1]];
+    loop {
+        let is_second = x < y;
+        let (large, small) = if is_second { (&mut y, x) } else { (&mut x, y) };
+        let (mut quotient, mut rest) = divide(*large, small);
+        if rest < LOW {
+            (quotient, rest) = (quotient - 1, rest + small);
+        }
+        if quotient == 0 {
+            break;
+        }
+        *large = rest;
+        let (to, from) = if is_second { (0, 1) } else { (1, 0) };
+        for row in &mut m {
+            row[to] += quotient * row[from];
+        }
+    }
+    (m != [[1, 0], [0, 1]]).then_some(Small(m))
+}
+
+/// Quotient, below `2^63`, and remainder; most quotients are small.
+fn divide(x: u128, y: u128) -> (u64, u128) {
+    let mut rest = x - y;
+    for quotient in 1..4 {
+        if rest < y {
+            return (quotient, rest);
+        }
+        rest -= y;
+    }
+    ((x / y) as u64, x % y)
+}
+
+/// `(a, b) <- m^-1 (a, b)`, whose entries are not negative.
+fn apply(Small([[m00, m01], [m10, m11]]): Small, a: &mut Natural, b: &mut Natural) {
+    let len = a.len().max(b.len());
+    a.resize(len, 0);
+    b.resize(len, 0);
+    let mut carries = [0i128; 2];
+    for (a, b) in a.iter_mut().zip(&mut *b) {
+        // Products of a limb and less than 2^63 are below 2^127 - 2^64; the carry is below 2^64 in size.
+        let difference = |x: (u64, u64), y: (u64, u64), carry: i128| {
+            (u128::from(x.0) * u128::from(x.1)) as i128 - (u128::from(y.0) * u128::from(y.1)) as i128 + carry
+        };
+        let next = [
+            difference((m11, *a), (m01, *b), carries[0]),
+            difference((m00, *b), (m10, *a), carries[1]),
+        ];
+        [*a, *b] = next.map(|sum| sum as u64);
+        carries = next.map(|sum| sum >> 64);
+    }
+    debug_assert_eq!(carries, [0, 0], "reduced numbers are not negative");
+    trim(a);
+    trim(b);
+}
