@@ -1,0 +1,202 @@
+//! Montgomery's reduction by transforms (the thesis's Algorithm 7.1) with `R = 2^n + 1` and all products modulo
+//! R or `Q = 2^n - 1` (McLaughlin, "New frameworks for Montgomery's modular multiplication method", 2004).
+//! Constant-time in everything but the modulus.
+//!
+//! For x and y below N and `m = -x y / N mod R`, `t = (x y + m N) / R` is whole, below 2N, and congruent to `x y / R`.
+//! Modulo Q, R is 2: t is half of `x y + m N` there. That is all of t but for one Q, and the lowest bit tells: `R = 1`
+//! modulo `2^n`, so that `t = x y + m N` there. Every product is one in a ring of n bits, where the textbook's are of 2n.
+
+use super::frame::Ring;
+use super::product::{Other, Transformed};
+use super::wrapped::Wrapped;
+use super::{Divisor, Multiplier};
+use crate::{gcd, inverse};
+use modmill_core::limbs::{reduce_once, sub_assign};
+use modmill_core::{MAX_BITS, mask};
+use zeroize::Zeroizing;
+
+type Limbs = Zeroizing<Vec<u64>>;
+
+/// A modulus that has no factor in common with R, and what it takes to multiply modulo it.
+pub struct Montgomery {
+    rings: Wrapped,
+    modulus: Limbs,
+    /// The transform of the modulus modulo Q.
+    modulus_transform: Transformed,
+    /// The transform of `-1 / N` modulo R.
+    inverse_transform: Transformed,
+    /// `1 / N mod R`: what `-1 / N` is multiplied to by -1.
+    inverse: Limbs,
+    /// `R mod N`, which stands for 1.
+    unit: Limbs,
+    /// `R^2 mod N`.
+    square_of_r: Limbs,
+}
+
+impl Montgomery {
+    /// What it takes to multiply modulo a number, whose divisor is known; `None` if there is no such n, or N has a
+    /// factor in common with `2^n + 1`.
+    #[must_use]
+    pub fn new(divisor: &Divisor, modulus: &[u64]) -> Option<Self> {
+        let multiplier = *divisor.multiplier();
+        let rings = Wrapped::at_least(multiplier, 64 * modulus.len())?;
+        let limbs = rings.limbs();
+        let mut r = vec![0; limbs + 1];
+        (r[0], r[limbs]) = (1, 1);
+        let mut inverse = inverse_modulo(&multiplier, modulus, &r)?;
+        // Only 1 has the inverse 1, and only -1, more than N, has -1: both the inverse and its negative have n bits.
+        let mut negative = Zeroizing::new(r.clone());
+        sub_assign(&mut negative, &inverse);
+        inverse.truncate(limbs);
+        negative.truncate(limbs);
+        let unit = divisor.remainder(&r);
+        Some(Self {
+            modulus_transform: rings.transform(modulus, Ring::Minus),
+            inverse_transform: rings.transform(&negative, Ring::Plus),
+            square_of_r: divisor.square_mod(&unit),
+            modulus: Zeroizing::new(modulus.to_vec()),
+            rings,
+            inverse,
+            unit,
+        })
+    }
+
+    /// What stands for 1.
+    pub(super) fn unit(&self) -> &Limbs {
+        &self.unit
+    }
+
+    /// What stands for a number below N.
+    pub(super) fn enter(&self, x: &[u64]) -> Limbs {
+        self.multiply(x, &self.square_of_r)
+    }
+
+    /// The number below N that x stands for.
+    pub(super) fn leave(&self, x: &[u64]) -> Limbs {
+        self.multiply(x, &[1])
+    }
+
+    /// `x y / R mod N`, for factors below N.
+    pub(super) fn multiply(&self, x: &[u64], y: &[u64]) -> Limbs {
+        self.reduced_product(x, Other::Number(y), y[0])
+    }
+
+    /// `x^2 / R mod N`, for an x below N.
+    pub(super) fn square(&self, x: &[u64]) -> Limbs {
+        self.reduced_product(x, Other::Same, x[0])
+    }
+
+    fn reduced_product(&self, x: &[u64], y: Other<'_>, lowest: u64) -> Limbs {
+        let (product, is_minus_one) = self.rings.plus(&[(x, y)]);
+        let (mut m, is_top) = self.rings.plus(&[(&product, Other::Transformed(&self.inverse_transform))]);
+        // A product of -1 came as zero; -1 times -1 / N is 1 / N.
+        let minus_one = mask::from_bit(is_minus_one);
+        m.iter_mut().zip(self.inverse.iter()).for_each(|(m, inverse)| *m |= inverse & minus_one);
+        let parity = (x[0] & lowest ^ m[0] & self.modulus[0]) & 1;
+        // m = 2^n came as zero, and is 1 modulo Q.
+        m[0] |= is_top;
+        let mut t = self.rings.minus(&[(x, y), (&m, Other::Transformed(&self.modulus_transform))]);
+        halve(&mut t);
+        Wrapped::without_minus_zero(&mut t);
+        // Plus Q = 2^n - 1 where the lowest bit says so; then at most once N too much.
+        let is_more = (t[0] ^ parity) & 1;
+        t.push(is_more);
+        sub_assign(&mut t, &[is_more]);
+        reduce_once(&mut t, &self.modulus);
+        t.truncate(self.modulus.len());
+        t
+    }
+}
+
+/// Half of a number modulo `2^n - 1`: a rotation.
+fn halve(x: &mut [u64]) {
+    let mut above = x[0] & 1;
+    for limb in x.iter_mut().rev() {
+        (*limb, above) = (*limb >> 1 | above << 63, *limb & 1);
+    }
+}
+
+/// `1 / x mod r`, as many limbs as r. In time that depends on lengths alone as long as kernels take numbers of this
+/// length; beyond, in less than quadratic time.
+fn inverse_modulo(multiplier: &Multiplier, x: &[u64], r: &[u64]) -> Option<Limbs> {
+    let mut found = if 64 * r.len() <= MAX_BITS + 128 {
+        Zeroizing::new(inverse::invert(x, r)?.to_vec())
+    } else {
+        Zeroizing::new(gcd::invert(multiplier, x, r)?)
+    };
+    found.resize(r.len(), 0);
+    Some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+    use num_bigint::BigUint;
+
+    fn big(limbs: &[u64]) -> BigUint {
+        BigUint::new(limbs.iter().flat_map(|&limb| [limb as u32, (limb >> 32) as u32]).collect())
+    }
+
+    fn limbs(x: &BigUint, len: usize) -> Vec<u64> {
+        let mut limbs = x.to_u64_digits();
+        limbs.resize(len, 0);
+        limbs
+    }
+
+    #[test]
+    fn products_are_divided_by_r() {
+        let mut random = Random(59);
+        for multiplier in Multiplier::detect(None) {
+            for n in [1, 2, 7, 8, 63, 64, 65, 96, 128, 192, 256, 321] {
+                let mut low = vec![0; n];
+                (low[0], low[n - 1]) = (4, 1 << 63);
+                let mut even = random.limbs(n);
+                (even[0], even[n - 1]) = (even[0] & !1, even[n - 1] | 1);
+                let mut odd = random.limbs(n);
+                odd[n - 1] |= 1 << 63;
+                for modulus in [vec![u64::MAX; n], low, even, odd, random.bits(64 * n - 5)] {
+                    if modulus == [4] || big(&modulus) < BigUint::from(2u8) {
+                        continue;
+                    }
+                    let divisor = Divisor::new(multiplier, &modulus);
+                    let rings = Wrapped::at_least(multiplier, 64 * n).unwrap();
+                    let r = (BigUint::from(1u8) << rings.bits()) + 1u8;
+                    let montgomery = Montgomery::new(&divisor, &modulus);
+                    // All ones and R, for one, may share a factor.
+                    assert_eq!(montgomery.is_some(), big(&modulus).modinv(&r).is_some(), "{n} limbs");
+                    if let Some(montgomery) = montgomery {
+                        check(&montgomery, &modulus, &mut random);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Factors at the bounds, and a product that is N, which makes m = -1, and one that is -1 modulo R.
+    fn check(montgomery: &Montgomery, modulus: &[u64], random: &mut Random) {
+        let (n, value) = (modulus.len(), big(modulus));
+        let r = (BigUint::from(1u8) << montgomery.rings.bits()) + 1u8;
+        let one = BigUint::from(1u8);
+        let mut factors = vec![BigUint::ZERO, one.clone(), &value - 1u8, &value / 2u8, big(&random.limbs(n)) % &value];
+        factors.extend([2u8, 3, 5].map(|k| BigUint::from(k) % &value));
+        if &value % 3u8 == BigUint::ZERO {
+            factors.push(&value / 3u8);
+        }
+        factors.push(BigUint::from(1u8) << (montgomery.rings.bits() / 2).min(64 * n - 7));
+        factors.retain(|factor| factor < &value);
+        for x in &factors {
+            for y in &factors {
+                let product = montgomery.multiply(&limbs(x, n), &limbs(y, n));
+                assert!(big(&product) < value);
+                assert_eq!(big(&product) * &r % &value, x * y % &value, "{n} limbs");
+            }
+            let square = montgomery.square(&limbs(x, n));
+            assert_eq!(big(&square) * &r % &value, x * x % &value, "{n} limbs");
+            let entered = montgomery.enter(&limbs(x, n));
+            assert_eq!(big(&entered), x * &r % &value);
+            assert_eq!(&big(&montgomery.leave(&entered)), x);
+        }
+        assert_eq!(big(montgomery.unit()), r % value);
+    }
+}
