@@ -100,14 +100,16 @@ pub fn sub_assign_masked(a: &mut [u64], b: &[u64], mask: u64) -> u64 {
     borrow
 }
 
-/// Subtracts `b` once when `a >= b`, without looking: `a` becomes `a mod b` if it was below `2b`.
-pub fn reduce_once(a: &mut [u64], b: &[u64]) {
+/// Subtracts `b` once when `a >= b`, without looking: `a` becomes `a mod b` if it was below `2b`. Returns how often
+/// it did, 0 or 1.
+pub fn reduce_once(a: &mut [u64], b: &[u64]) -> u64 {
     let mut borrow = 0u64;
     for (index, &limb) in a.iter().enumerate() {
         let (difference, first) = limb.overflowing_sub(b.get(index).copied().unwrap_or(0));
         borrow = u64::from(first | difference.overflowing_sub(borrow).1);
     }
     sub_assign_masked(a, b, mask::from_bit(1 - borrow));
+    1 - borrow
 }
 
 /// Inverse of an odd word modulo 2^64, by Newton's iteration: each step doubles the correct bits.
@@ -175,7 +177,7 @@ mod tests {
     fn reduction_happens_exactly_when_needed() {
         for (a, b, expected) in [(7, 7, 0), (6, 7, 6), (8, 7, 1), (u64::MAX, u64::MAX, 0)] {
             let mut value = [a, 0];
-            reduce_once(&mut value, &[b]);
+            assert_eq!(reduce_once(&mut value, &[b]), u64::from(a >= b));
             assert_eq!(value, [expected, 0]);
         }
         let mut value = [0, 1];

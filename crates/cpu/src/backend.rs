@@ -179,8 +179,8 @@ impl Cpu {
                     domain.finish(x, &domain.unit(), out);
                 },
             ),
-            Path::Fft(multiplier) => fft::run(self, multiplier, job, |divisor, item| {
-                divisor.pow(job.a.get(item), job.b.get(item), job.b.bits())
+            Path::Fft(multiplier) => fft::run(self, multiplier, job, |modulus, item| {
+                modulus.pow(job.a.get(item), job.b.get(item), job.b.bits())
             }),
             path => self.pow_by(path, job),
         }
@@ -209,8 +209,8 @@ impl Cpu {
                     domain.finish(x, &domain.unit(), out);
                 },
             ),
-            Path::Fft(multiplier) => fft::run(self, multiplier, job, |divisor, item| {
-                divisor.pow_vartime(job.a.get(item), job.b.get(item))
+            Path::Fft(multiplier) => fft::run(self, multiplier, job, |modulus, item| {
+                modulus.pow_vartime(job.a.get(item), job.b.get(item))
             }),
             path => self.pow_vartime_by(path, job),
         }
@@ -248,8 +248,8 @@ impl Cpu {
                     domain.finish(domain.enter(job.a.get(item)), &y, out);
                 },
             ),
-            Path::Fft(multiplier) => fft::run(self, multiplier, job, |divisor, item| {
-                divisor.mul_mod(job.a.get(item), job.b.get(item))
+            Path::Fft(multiplier) => fft::run(self, multiplier, job, |modulus, item| {
+                modulus.mul_mod(job.a.get(item), job.b.get(item))
             }),
             path => self.mul_mod_by(path, job),
         }
@@ -285,7 +285,7 @@ impl Cpu {
                 },
             ),
             Path::Fft(multiplier) => {
-                fft::run(self, multiplier, job, |divisor, item| divisor.square_mod(job.a.get(item)))
+                fft::run(self, multiplier, job, |modulus, item| modulus.square_mod(job.a.get(item)))
             }
             path => self.square_mod_by(path, job),
         }

@@ -3,7 +3,7 @@
 //! The constants are clock cycles per group of lanes, fitted to `modmill bench` on an Emerald
 //! Rapids core; only their ratios matter.
 
-use crate::fft::{Divisor, Multiplier};
+use crate::fft::{self, Multiplier};
 use crate::path::Path;
 use modmill_core::window::best_fixed_window;
 use modmill_core::{Isa, Op};
@@ -42,7 +42,7 @@ fn product(path: Path, bits: usize) -> f64 {
 #[must_use]
 pub fn window(path: Path, bits: usize, exponent_bits: usize) -> u32 {
     if let Path::Fft(_) = path {
-        return Divisor::window(exponent_bits);
+        return fft::window(exponent_bits);
     }
     best_fixed_window(exponent_bits, fit(path).scan * path.digits(bits) as f64 / product(path, bits))
 }

@@ -6,6 +6,7 @@ mod batch;
 pub(crate) mod carry;
 pub(crate) mod frame;
 pub(crate) mod memory;
+mod modular;
 mod montgomery;
 pub(crate) mod point;
 mod powers;
@@ -22,13 +23,15 @@ use crate::avx512::fft::ThreePrimes;
 use crate::isa;
 use crate::portable::fft::OnePrime;
 pub use barrett::Divisor;
+pub use modular::Modular;
 pub use montgomery::Montgomery;
+pub use powers::window;
 pub(crate) use batch::{products, run, squares};
 use modmill_core::Isa;
 use frame::{Layout, Ring};
 use product::{Other, Road, Transformed};
 pub use reciprocal::reciprocal;
-pub use special::Special;
+pub use special::{Folded, Special};
 
 /// Multiplies long numbers, exactly.
 ///

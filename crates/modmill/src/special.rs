@@ -2,7 +2,7 @@
 
 use crate::Engine;
 use modmill_core::limbs::{add_assign, sub_assign};
-use modmill_cpu::fft::Special;
+use modmill_cpu::fft::{Folded, Special};
 
 impl Engine {
     /// The Lucas-Lehmer sequence modulo `2^q - 1`, q at least 3: from 4, `steps` times `x <- x^2 - 2`.
@@ -44,11 +44,11 @@ impl Engine {
         mut progress: impl FnMut() + Send,
         adjust: impl Fn(&mut Vec<u64>) + Sync,
     ) -> Vec<u64> {
-        let multiplier = self.multiplier();
+        let folded = Folded::new(special, self.multiplier());
         self.install(|| {
             let mut x = special.reduce(&[start]);
             for _ in 0..steps {
-                x = special.square(&multiplier, &x);
+                x = folded.square_of(&x);
                 adjust(&mut x);
                 progress();
             }

@@ -5,16 +5,20 @@
 //! Cryptography, 14.42; an m that is one less only where d divides `B^2n`, that is `d = B^n / 2`, costs at
 //! most one more).
 
-use super::reciprocal::reciprocal;
+use super::carry::add_signed;
+use super::frame::Ring;
+use super::powers::Reduction;
+use super::product::{Other, Transformed};
+use super::reciprocal::{correct, reciprocal};
+use super::wrapped::Wrapped;
 use super::{Multiplier, Prepared};
-use modmill_core::limbs::{add_assign, bit_length, shift_left, shift_right, sub_assign, sub_assign_masked};
-use modmill_core::mask;
+use modmill_core::limbs::{add_assign, bit_length, shift_left, shift_right, sub_assign};
 use zeroize::Zeroizing;
 
 type Limbs = Zeroizing<Vec<u64>>;
 
 /// How often the divisor may still fit into what Barrett's quotient leaves.
-const CORRECTIONS: usize = 3;
+const CORRECTIONS: u64 = 3;
 
 /// A divisor of at least one, with what it takes to divide by it: transforms of the divisor and of its
 /// reciprocal.
@@ -23,8 +27,16 @@ pub struct Divisor {
     /// d: the divisor, shifted so that its top bit is set.
     normalised: Limbs,
     shift: usize,
-    divisor: Prepared,
+    divisor: Multiple,
     reciprocal: Prepared,
+}
+
+/// The divisor, to be multiplied by quotients.
+enum Multiple {
+    /// Too short for transforms.
+    Whole(Prepared),
+    /// Modulo `2^m - 1`, an m of one limb more than the divisor has at least: what is left of a number is shorter.
+    Wrapped(Wrapped, Transformed),
 }
 
 impl Divisor {
@@ -41,8 +53,12 @@ impl Divisor {
         let mut normalised = Zeroizing::new(vec![0; n]);
         shift_left(&divisor[..n], shift, &mut normalised);
         let reciprocal = reciprocal(&multiplier, &normalised);
+        let rings = (n >= multiplier.threshold()).then(|| Wrapped::at_least(multiplier, 64 * (n + 1))).flatten();
         Self {
-            divisor: multiplier.prepare(&normalised, n + 1),
+            divisor: match rings {
+                Some(rings) => Multiple::Wrapped(rings, rings.transform(&normalised, Ring::Minus)),
+                None => Multiple::Whole(multiplier.prepare(&normalised, n + 1)),
+            },
             reciprocal: multiplier.prepare(&reciprocal, n + 1),
             multiplier,
             normalised,
@@ -106,20 +122,66 @@ impl Divisor {
         let mut product = Zeroizing::new(vec![0; 2 * n + 2]);
         self.multiplier.multiply_prepared(&x[n - 1..], &self.reciprocal, &mut product);
         let mut quotient = Zeroizing::new(product[n + 1..].to_vec());
-        // q d, of which the low n + 1 limbs are enough: what is left of x is below 4 d.
-        self.multiplier.multiply_prepared(&quotient, &self.divisor, &mut product[..2 * n + 1]);
-        let mut rest = Zeroizing::new(x[..n + 1].to_vec());
-        sub_assign(&mut rest, &product[..n + 1]);
-        for _ in 0..CORRECTIONS {
-            let mut trial = rest.clone();
-            let fits = 1 - sub_assign(&mut trial, &self.normalised);
-            sub_assign_masked(&mut rest, &self.normalised, mask::from_bit(fits));
-            add_assign(&mut quotient, &[fits]);
-        }
+        // x - q d is below 4 d: n + 1 limbs.
+        let mut rest = match &self.divisor {
+            Multiple::Whole(divisor) => {
+                self.multiplier.multiply_prepared(&quotient, divisor, &mut product[..2 * n + 1]);
+                let mut rest = Zeroizing::new(x[..n + 1].to_vec());
+                sub_assign(&mut rest, &product[..n + 1]);
+                rest
+            }
+            Multiple::Wrapped(rings, divisor) => {
+                let multiple = rings.minus(&[(&quotient, Other::Transformed(divisor))]);
+                difference_of_wrapped(x, &multiple, n + 1)
+            }
+        };
+        correct(&mut quotient, &mut rest, &self.normalised, CORRECTIONS);
         x[..n].copy_from_slice(&rest[..n]);
         x[n..].fill(0);
         quotient
     }
+}
+
+impl Reduction for Divisor {
+    fn unit(&self) -> Limbs {
+        self.remainder(&[1])
+    }
+
+    fn enter(&self, x: &[u64]) -> Limbs {
+        Zeroizing::new(x.to_vec())
+    }
+
+    fn leave(&self, x: &[u64]) -> Limbs {
+        Zeroizing::new(x.to_vec())
+    }
+
+    fn multiply(&self, x: &[u64], y: &[u64]) -> Limbs {
+        let mut product = Zeroizing::new(vec![0; x.len() + y.len()]);
+        self.multiplier.multiply(x, y, &mut product);
+        self.remainder(&product)
+    }
+
+    fn square(&self, x: &[u64]) -> Limbs {
+        let mut square = Zeroizing::new(vec![0; 2 * x.len()]);
+        self.multiplier.square(x, &mut square);
+        self.remainder(&square)
+    }
+}
+
+/// The low limbs of `x - y` modulo `2^m - 1`, for a y of m bits and an x of at most 2m bits that is larger by less
+/// than `2^m - 1`.
+fn difference_of_wrapped(x: &[u64], y: &[u64], limbs: usize) -> Limbs {
+    let (low, high) = x.split_at(y.len().min(x.len()));
+    let mut rest = Zeroizing::new(vec![0; y.len()]);
+    rest[..low.len()].copy_from_slice(low);
+    // Bits that are carried out come back in at the lowest place; each leaves room for the next.
+    let carry = add_assign(&mut rest, high);
+    add_assign(&mut rest, &[carry]);
+    let borrow = sub_assign(&mut rest, y);
+    add_signed(&mut rest, -i128::from(borrow));
+    Wrapped::without_minus_zero(&mut rest);
+    rest.truncate(limbs);
+    rest
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Batches of long numbers: several items share the threads, and what threads are left share an item.
 
-use super::{Divisor, Multiplier};
+use super::{Modular, Multiplier};
 use crate::backend::Cpu;
 use modmill_core::{Batch, Job, Moduli, Modulus, Operand};
 use rayon::prelude::*;
@@ -11,17 +11,17 @@ pub(crate) fn run(
     cpu: &Cpu,
     multiplier: Multiplier,
     job: &Job<'_>,
-    compute: impl Fn(&Divisor, usize) -> Zeroizing<Vec<u64>> + Sync,
+    compute: impl Fn(&Modular, usize) -> Zeroizing<Vec<u64>> + Sync,
 ) -> Batch {
     let mut answers = Batch::zeros(job.moduli.bits(), job.items.len());
     let stride = answers.stride();
-    let kept = |modulus: &Modulus| modulus.constants(|modulus| Divisor::new(multiplier, modulus.value()));
+    let kept = |modulus: &Modulus| modulus.constants(|modulus| Modular::new(multiplier, modulus.value()));
     cpu.install(|| {
         job.items.par_iter().zip(answers.as_limbs_mut().par_chunks_mut(stride)).for_each(|(&item, out)| {
             let answer = match job.moduli {
                 Moduli::Shared(modulus) => compute(&kept(modulus), item),
                 Moduli::Prepared(moduli) => compute(&kept(moduli[item]), item),
-                Moduli::Each(_) => compute(&Divisor::new(multiplier, job.moduli.get(item)), item),
+                Moduli::Each(_) => compute(&Modular::new(multiplier, job.moduli.get(item)), item),
             };
             out[..answer.len()].copy_from_slice(&answer);
         });

@@ -7,6 +7,7 @@
 //! modulo `2^n`, so that `t = x y + m N` there. Every product is one in a ring of n bits, where the textbook's are of 2n.
 
 use super::frame::Ring;
+use super::powers::Reduction;
 use super::product::{Other, Transformed};
 use super::wrapped::Wrapped;
 use super::{Divisor, Multiplier};
@@ -53,7 +54,7 @@ impl Montgomery {
         Some(Self {
             modulus_transform: rings.transform(modulus, Ring::Minus),
             inverse_transform: rings.transform(&negative, Ring::Plus),
-            square_of_r: divisor.square_mod(&unit),
+            square_of_r: divisor.square(&unit),
             modulus: Zeroizing::new(modulus.to_vec()),
             rings,
             inverse,
@@ -61,31 +62,7 @@ impl Montgomery {
         })
     }
 
-    /// What stands for 1.
-    pub(super) fn unit(&self) -> &Limbs {
-        &self.unit
-    }
-
-    /// What stands for a number below N.
-    pub(super) fn enter(&self, x: &[u64]) -> Limbs {
-        self.multiply(x, &self.square_of_r)
-    }
-
-    /// The number below N that x stands for.
-    pub(super) fn leave(&self, x: &[u64]) -> Limbs {
-        self.multiply(x, &[1])
-    }
-
-    /// `x y / R mod N`, for factors below N.
-    pub(super) fn multiply(&self, x: &[u64], y: &[u64]) -> Limbs {
-        self.reduced_product(x, Other::Number(y), y[0])
-    }
-
-    /// `x^2 / R mod N`, for an x below N.
-    pub(super) fn square(&self, x: &[u64]) -> Limbs {
-        self.reduced_product(x, Other::Same, x[0])
-    }
-
+    /// `x y / R mod N`, for factors below N, the second with this lowest limb.
     fn reduced_product(&self, x: &[u64], y: Other<'_>, lowest: u64) -> Limbs {
         let (product, is_minus_one) = self.rings.plus(&[(x, y)]);
         let (mut m, is_top) = self.rings.plus(&[(&product, Other::Transformed(&self.inverse_transform))]);
@@ -105,6 +82,28 @@ impl Montgomery {
         reduce_once(&mut t, &self.modulus);
         t.truncate(self.modulus.len());
         t
+    }
+}
+
+impl Reduction for Montgomery {
+    fn unit(&self) -> Limbs {
+        self.unit.clone()
+    }
+
+    fn enter(&self, x: &[u64]) -> Limbs {
+        self.multiply(x, &self.square_of_r)
+    }
+
+    fn leave(&self, x: &[u64]) -> Limbs {
+        self.multiply(x, &[1])
+    }
+
+    fn multiply(&self, x: &[u64], y: &[u64]) -> Limbs {
+        self.reduced_product(x, Other::Number(y), y[0])
+    }
+
+    fn square(&self, x: &[u64]) -> Limbs {
+        self.reduced_product(x, Other::Same, x[0])
     }
 }
 
@@ -197,6 +196,6 @@ mod tests {
             assert_eq!(big(&entered), x * &r % &value);
             assert_eq!(&big(&montgomery.leave(&entered)), x);
         }
-        assert_eq!(big(montgomery.unit()), r % value);
+        assert_eq!(big(&montgomery.unit()), r % value);
     }
 }

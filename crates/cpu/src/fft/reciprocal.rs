@@ -1,7 +1,7 @@
 //! Reciprocals of long numbers by Newton's iteration, exact, in time that depends on lengths alone.
 
 use super::Multiplier;
-use modmill_core::limbs::{add_assign, negate, sub_assign, sub_assign_masked};
+use modmill_core::limbs::{add_assign, negate, reduce_once, sub_assign};
 use modmill_core::mask;
 use zeroize::Zeroizing;
 
@@ -27,13 +27,16 @@ pub fn reciprocal(multiplier: &Multiplier, d: &[u64]) -> Limbs {
     // B^2n - 1 less the product: both are below B^2n.
     rest[..2 * n].iter_mut().for_each(|limb| *limb = !*limb);
     rest.truncate(n + 1);
-    for _ in 0..2 * SLACK {
-        let borrow = sub_assign(&mut rest, d);
-        // Taken back where it was too much.
-        add_masked(&mut rest, d, mask::from_bit(borrow));
-        add_assign(&mut x, &[1 - borrow]);
-    }
+    correct(&mut x, &mut rest, d, 2 * SLACK);
     x
+}
+
+/// Finishes a division whose quotient is too small by at most `times`: takes d from the rest as often as it fits.
+pub(super) fn correct(quotient: &mut [u64], rest: &mut [u64], d: &[u64], times: u64) {
+    for _ in 0..times {
+        let fits = reduce_once(rest, d);
+        add_assign(quotient, &[fits]);
+    }
 }
 
 /// How far [`approximate`] may be from the truth.
@@ -83,15 +86,6 @@ fn add_conditional_negation(value: &mut [u64], mask: u64) {
     }
 }
 
-/// `a += b & mask`, dropping the carry.
-fn add_masked(a: &mut [u64], b: &[u64], mask: u64) {
-    let mut carry = 0;
-    for (index, limb) in a.iter_mut().enumerate() {
-        let sum = u128::from(*limb) + u128::from(b.get(index).copied().unwrap_or(0) & mask) + carry;
-        (*limb, carry) = (sum as u64, sum >> 64);
-    }
-}
-
 /// `floor((B^2n - 1) / d)` by long division.
 fn by_bits(d: &[u64]) -> Limbs {
     let n = d.len();
@@ -102,11 +96,9 @@ fn by_bits(d: &[u64]) -> Limbs {
         for limb in rest.iter_mut() {
             (*limb, below) = (*limb << 1 | below, *limb >> 63);
         }
-        let mut trial = rest.clone();
-        let fits = mask::from_bit(1 - sub_assign(&mut trial, d));
-        sub_assign_masked(&mut rest, d, fits);
+        let fits = reduce_once(&mut rest, d);
         if place / 64 <= n {
-            quotient[place / 64] |= (fits & 1) << (place % 64);
+            quotient[place / 64] |= fits << (place % 64);
         }
     }
     quotient
