@@ -37,9 +37,15 @@ pub fn bits_at(value: &[u64], start: usize, count: u32) -> u64 {
 
 /// `value >> shift`, into a number of `out.len()` limbs.
 pub fn shift_right(value: &[u64], shift: usize, out: &mut [u64]) {
-    for (index, limb) in out.iter_mut().enumerate() {
-        *limb = bits_at(value, 64 * index + shift, 64);
-    }
+    let (words, bits) = ((shift / 64).min(value.len()), shift % 64);
+    let limbs = value[words..].iter().copied();
+    let mut above = limbs.clone().skip(1).chain(std::iter::repeat(0));
+    let mut limbs = limbs.chain(std::iter::repeat(0));
+    out.fill_with(|| {
+        let (limb, above) = (limbs.next().unwrap_or(0), above.next().unwrap_or(0));
+        // Shifted in two steps, so that bits = 0 takes nothing from the limb above.
+        limb >> bits | above << 1 << (63 - bits)
+    });
 }
 
 /// `value << shift`, truncated to `out.len()` limbs.
@@ -65,51 +71,125 @@ pub fn negate(a: &mut [u64]) {
     }
 }
 
-/// `a += b`, returning the carry; `b` is no longer than `a`.
-pub fn add_assign(a: &mut [u64], b: &[u64]) -> u64 {
-    let mut carry = 0u64;
-    for (index, limb) in a.iter_mut().enumerate() {
-        let sum = u128::from(*limb) + u128::from(b.get(index).copied().unwrap_or(0)) + u128::from(carry);
-        *limb = sum as u64;
-        carry = (sum >> 64) as u64;
+/// `a + b + carry` and the next carry.
+#[inline(always)]
+fn add_carrying(a: u64, b: u64, carry: bool) -> (u64, bool) {
+    let (sum, first) = a.overflowing_add(b);
+    let (sum, second) = sum.overflowing_add(u64::from(carry));
+    (sum, first | second)
+}
+
+/// `a - b - borrow` and the next borrow.
+#[inline(always)]
+fn sub_borrowing(a: u64, b: u64, borrow: bool) -> (u64, bool) {
+    let (difference, first) = a.overflowing_sub(b);
+    let (difference, second) = difference.overflowing_sub(u64::from(borrow));
+    (difference, first | second)
+}
+
+/// Limbs that loops with a carry take at a time: within them it stays in the processor's flag.
+const TOGETHER: usize = 8;
+
+/// `a <- a + b + carry` limb by limb with `add`, which may subtract as well; b has no limbs fewer than a, or is
+/// `None`, for a constant.
+#[inline(always)]
+fn ripple(
+    a: &mut [u64],
+    b: Option<&[u64]>,
+    constant: u64,
+    mut carry: bool,
+    add: impl Fn(u64, u64, bool) -> (u64, bool),
+) -> bool {
+    let b = b.map(|b| &b[..a.len()]);
+    let (chunks, rest) = a.as_chunks_mut::<TOGETHER>();
+    let done = chunks.len() * TOGETHER;
+    for (index, chunk) in chunks.iter_mut().enumerate() {
+        let others = b.map_or([constant; TOGETHER], |b| b.as_chunks().0[index]);
+        for (limb, other) in chunk.iter_mut().zip(others) {
+            (*limb, carry) = add(*limb, other, carry);
+        }
+    }
+    for (index, limb) in rest.iter_mut().enumerate() {
+        (*limb, carry) = add(*limb, b.map_or(constant, |b| b[done + index]), carry);
     }
     carry
 }
 
+/// `a += b`, returning the carry; `b` is no longer than `a`.
+pub fn add_assign(a: &mut [u64], b: &[u64]) -> u64 {
+    let (low, high) = a.split_at_mut(b.len().min(a.len()));
+    let carry = ripple(low, Some(b), 0, false, add_carrying);
+    u64::from(ripple(high, None, 0, carry, add_carrying))
+}
+
+/// `a += value`, which is below `2^120` in size; returns what is carried out.
+pub fn add_signed(a: &mut [u64], value: i128) -> i128 {
+    let (low, high) = a.split_at_mut(a.len().min(2));
+    let mut carry = value;
+    for limb in low {
+        let sum = carry + i128::from(*limb);
+        (*limb, carry) = (sum as u64, sum >> 64);
+    }
+    // Now -1, 0 or 1: a limb, or all ones in every limb.
+    if high.is_empty() {
+        return carry;
+    }
+    let is_negative = carry < 0;
+    let extension = mask::from_bit(u64::from(is_negative));
+    let carry = ripple(high, None, extension, carry == 1, add_carrying);
+    i128::from(carry) - i128::from(is_negative)
+}
+
 /// `a -= b`, returning the borrow (0 or 1); `b` is no longer than `a`.
 pub fn sub_assign(a: &mut [u64], b: &[u64]) -> u64 {
-    let mut borrow = 0u64;
-    for (index, limb) in a.iter_mut().enumerate() {
-        let (difference, first) = limb.overflowing_sub(b.get(index).copied().unwrap_or(0));
-        let (difference, second) = difference.overflowing_sub(borrow);
-        *limb = difference;
-        borrow = u64::from(first | second);
-    }
-    borrow
+    let (low, high) = a.split_at_mut(b.len().min(a.len()));
+    let borrow = ripple(low, Some(b), 0, false, sub_borrowing);
+    u64::from(ripple(high, None, 0, borrow, sub_borrowing))
 }
 
 /// `a -= b & mask`, for a mask of all zeros or all ones; returns the borrow.
 pub fn sub_assign_masked(a: &mut [u64], b: &[u64], mask: u64) -> u64 {
-    let mut borrow = 0u64;
-    for (index, limb) in a.iter_mut().enumerate() {
-        let (difference, first) = limb.overflowing_sub(b.get(index).copied().unwrap_or(0) & mask);
-        let (difference, second) = difference.overflowing_sub(borrow);
-        *limb = difference;
-        borrow = u64::from(first | second);
+    let (low, high) = a.split_at_mut(b.len().min(a.len()));
+    let borrow = ripple(low, Some(b), 0, false, |a, b, borrow| sub_borrowing(a, b & mask, borrow));
+    u64::from(ripple(high, None, 0, borrow, sub_borrowing))
+}
+
+/// `a -= b times`; returns what is still to be taken from above.
+pub fn sub_assign_times(a: &mut [u64], b: &[u64], times: u64) -> u64 {
+    let (low, high) = a.split_at_mut(b.len().min(a.len()));
+    let mut owed = 0;
+    for (limb, &b) in low.iter_mut().zip(b) {
+        let product = u128::from(b) * u128::from(times) + u128::from(owed);
+        let (difference, borrow) = limb.overflowing_sub(product as u64);
+        (*limb, owed) = (difference, (product >> 64) as u64 + u64::from(borrow));
     }
-    borrow
+    for limb in high {
+        let (difference, borrow) = limb.overflowing_sub(owed);
+        (*limb, owed) = (difference, u64::from(borrow));
+    }
+    owed
 }
 
 /// Subtracts `b` once when `a >= b`, without looking: `a` becomes `a mod b` if it was below `2b`. Returns how often
 /// it did, 0 or 1.
 pub fn reduce_once(a: &mut [u64], b: &[u64]) -> u64 {
-    let mut borrow = 0u64;
-    for (index, &limb) in a.iter().enumerate() {
-        let (difference, first) = limb.overflowing_sub(b.get(index).copied().unwrap_or(0));
-        borrow = u64::from(first | difference.overflowing_sub(borrow).1);
+    let (low, high) = a.split_at(b.len().min(a.len()));
+    let mut borrow = false;
+    let (chunks, rest) = low.as_chunks::<TOGETHER>();
+    for (chunk, others) in chunks.iter().zip(b.as_chunks::<TOGETHER>().0) {
+        for (&limb, &other) in chunk.iter().zip(others) {
+            borrow = sub_borrowing(limb, other, borrow).1;
+        }
     }
-    sub_assign_masked(a, b, mask::from_bit(1 - borrow));
-    1 - borrow
+    for (&limb, &other) in rest.iter().zip(&b[chunks.len() * TOGETHER..]) {
+        borrow = sub_borrowing(limb, other, borrow).1;
+    }
+    for limb in high {
+        borrow = limb.overflowing_sub(u64::from(borrow)).1;
+    }
+    let fits = 1 - u64::from(borrow);
+    sub_assign_masked(a, b, mask::from_bit(fits));
+    fits
 }
 
 /// Inverse of an odd word modulo 2^64, by Newton's iteration: each step doubles the correct bits.
@@ -183,6 +263,48 @@ mod tests {
         let mut value = [0, 1];
         reduce_once(&mut value, &[u64::MAX]);
         assert_eq!(value, [1, 0]);
+    }
+
+    /// Sums and differences at every length around the limbs that are taken together, by single limbs.
+    #[test]
+    fn carries_ripple_through_any_length() {
+        for len in 0..40 {
+            for short in [0, 1, len / 2, len] {
+                let short = short.min(len);
+                let patterns = [0, 1, u64::MAX, 0x8000_0000_0000_0001, 0xdead_beef_0bad_cafe];
+                for x in patterns {
+                    for y in patterns {
+                        let (a, b) = (vec![x; len], vec![y; short]);
+                        let limb = |b: &[u64], index: usize| i128::from(b.get(index).copied().unwrap_or(0));
+                        let check = |found: (Vec<u64>, i128), start: i128, factor: i128| {
+                            let (mut carry, mut expected) = (start, vec![]);
+                            for index in 0..len {
+                                carry += limb(&a, index) + factor * limb(&b, index);
+                                expected.push(carry as u64);
+                                carry >>= 64;
+                            }
+                            assert_eq!(found, (expected, carry), "{len} {short}");
+                        };
+                        let run = |work: &dyn Fn(&mut [u64]) -> i128| {
+                            let mut a = a.clone();
+                            let out = work(&mut a);
+                            (a, out)
+                        };
+                        check(run(&|a| i128::from(add_assign(a, &b))), 0, 1);
+                        check(run(&|a| -i128::from(sub_assign(a, &b))), 0, -1);
+                        check(run(&|a| -i128::from(sub_assign_masked(a, &b, u64::MAX))), 0, -1);
+                        check(run(&|a| -i128::from(sub_assign_masked(a, &b, 0))), 0, 0);
+                        check(run(&|a| -i128::from(sub_assign_times(a, &b, 5))), 0, -5);
+                        if short == 0 {
+                            let (wide, sign) = (i128::from(y) << 40 | 3, if x == 1 { -1 } else { 1 });
+                            check(run(&|a| add_signed(a, sign * wide)), sign * wide, 0);
+                            check(run(&|a| add_signed(a, -1)), -1, 0);
+                            check(run(&|a| add_signed(a, 0)), 0, 0);
+                        }
+                    }
+                }
+            }
+        }
     }
 
     #[test]

@@ -23,12 +23,12 @@ use crate::avx512::fft::ThreePrimes;
 use crate::isa;
 use crate::portable::fft::OnePrime;
 pub use barrett::Divisor;
+pub(crate) use batch::{products, run, squares};
+use frame::{Layout, Ring};
+use modmill_core::Isa;
 pub use modular::Modular;
 pub use montgomery::Montgomery;
 pub use powers::window;
-pub(crate) use batch::{products, run, squares};
-use modmill_core::Isa;
-use frame::{Layout, Ring};
 use product::{Other, Road, Transformed};
 pub use reciprocal::reciprocal;
 pub use special::{Folded, Special};
@@ -112,13 +112,22 @@ impl Multiplier {
         }
     }
 
-    /// Limbs of the shorter factor from which transforms are taken to be faster; an estimate.
+    /// Limbs of the shorter factor from which transforms are faster than Karatsuba's way; measured.
     #[must_use]
     pub fn threshold(&self) -> usize {
         match self.kind {
-            Kind::Portable(_) => 1024,
+            Kind::Portable(_) => 5000,
             #[cfg(target_arch = "x86_64")]
-            Kind::Ifma(_) => 160,
+            Kind::Ifma(_) => 90,
+        }
+    }
+
+    /// Limbs of a modulus from which Montgomery's reduction by transforms is faster than Barrett's by rows; measured.
+    fn ring_threshold(&self) -> usize {
+        match self.kind {
+            Kind::Portable(_) => 700,
+            #[cfg(target_arch = "x86_64")]
+            Kind::Ifma(_) => 44,
         }
     }
 

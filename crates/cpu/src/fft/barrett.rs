@@ -1,24 +1,31 @@
 //! Barrett's reduction (Algorithm 3.1 of the thesis, with the shift it lacks), constant-time.
 //!
-//! For d of n limbs with its top bit set and `m = floor((B^2n - 1) / d)`, and x below `B^2n`:
-//! `q = floor(floor(x / B^(n-1)) m / B^(n+1))` is at most 2 less than `floor(x / d)` (Handbook of Applied
-//! Cryptography, 14.42; an m that is one less only where d divides `B^2n`, that is `d = B^n / 2`, costs at
-//! most one more).
+//! For d of n limbs with its top bit set, `m = floor((B^2n - 1) / d)` and `x = h B^n + l` below `d B^n`,
+//! `q = floor(h m / B^n)` is at most 3 less than `floor(x / d)`: `B^2n <= (m + 1) d`, so that `x / d` is at most
+//! `(h B^n + l)(m + 1) / B^2n`, which is less than `h m / B^n` and one for h and two for l. m is `B^n + m'`: the
+//! product is one of n limbs by n limbs.
+//!
+//! What is left of x is below 4d. Modulo `2^s - 1`, s at least the bits of n limbs, it is found by a product of half the
+//! length; how many times `2^s - 1` it is more, the lowest limb tells.
 
-use super::carry::add_signed;
 use super::frame::Ring;
 use super::powers::Reduction;
 use super::product::{Other, Transformed};
 use super::reciprocal::{correct, reciprocal};
 use super::wrapped::Wrapped;
 use super::{Multiplier, Prepared};
-use modmill_core::limbs::{add_assign, bit_length, shift_left, shift_right, sub_assign};
+use modmill_core::limbs::{
+    add_assign, add_signed, bit_length, reduce_once, shift_left, shift_right, sub_assign, sub_assign_times,
+};
 use zeroize::Zeroizing;
 
 type Limbs = Zeroizing<Vec<u64>>;
 
 /// How often the divisor may still fit into what Barrett's quotient leaves.
 const CORRECTIONS: u64 = 3;
+
+/// The same for a quotient of one limb, from the first limb alone.
+const SHORT_CORRECTIONS: u64 = 5;
 
 /// A divisor of at least one, with what it takes to divide by it: transforms of the divisor and of its
 /// reciprocal.
@@ -28,14 +35,16 @@ pub struct Divisor {
     normalised: Limbs,
     shift: usize,
     divisor: Multiple,
+    /// The reciprocal m, but for its first limb, which is 1.
     reciprocal: Prepared,
+    /// The limb below that.
+    reciprocal_top: u64,
 }
 
 /// The divisor, to be multiplied by quotients.
 enum Multiple {
     /// Too short for transforms.
     Whole(Prepared),
-    /// Modulo `2^m - 1`, an m of one limb more than the divisor has at least: what is left of a number is shorter.
     Wrapped(Wrapped, Transformed),
 }
 
@@ -53,13 +62,14 @@ impl Divisor {
         let mut normalised = Zeroizing::new(vec![0; n]);
         shift_left(&divisor[..n], shift, &mut normalised);
         let reciprocal = reciprocal(&multiplier, &normalised);
-        let rings = (n >= multiplier.threshold()).then(|| Wrapped::at_least(multiplier, 64 * (n + 1))).flatten();
+        let rings = (n >= multiplier.threshold()).then(|| Wrapped::at_least(multiplier, 64 * n)).flatten();
         Self {
             divisor: match rings {
                 Some(rings) => Multiple::Wrapped(rings, rings.transform(&normalised, Ring::Minus)),
-                None => Multiple::Whole(multiplier.prepare(&normalised, n + 1)),
+                None => Multiple::Whole(multiplier.prepare(&normalised, n)),
             },
-            reciprocal: multiplier.prepare(&reciprocal, n + 1),
+            reciprocal_top: reciprocal[n - 1],
+            reciprocal: multiplier.prepare(&reciprocal[..n], n),
             multiplier,
             normalised,
             shift,
@@ -100,15 +110,29 @@ impl Divisor {
         let mut shifted = Zeroizing::new(vec![0; x.len() + 1]);
         shift_left(x, self.shift, &mut shifted);
         let mut rest = Zeroizing::new(vec![0; 2 * n]);
+        // The first block, of n limbs or less, has the divisor once at most. With the second block it is short if
+        // the first is a limb.
+        let blocks = shifted.len().div_ceil(n);
+        let first = shifted.len() - (blocks - 1) * n;
+        let mut put = |index: usize, digits: &[u64]| {
+            if let Some(quotient) = &mut quotient {
+                let place = &mut quotient[index * n..];
+                let len = digits.len().min(place.len()).min(n);
+                place[..len].copy_from_slice(&digits[..len]);
+            }
+        };
         for (index, block) in shifted.chunks(n).enumerate().rev() {
             // rest <- rest B^len + block, below d B^len.
             let len = block.len();
             rest.copy_within(..n, len);
             rest[..len].copy_from_slice(block);
             rest[len + n..].fill(0);
-            let digits = self.step(&mut rest);
-            if let Some(quotient) = &mut quotient {
-                quotient[index * n..][..len].copy_from_slice(&digits[..len]);
+            if index + 1 == blocks {
+                put(index, &[reduce_once(&mut rest[..n], &self.normalised)]);
+            } else if index + 2 == blocks && first == 1 {
+                put(index, &[self.short_step(&mut rest[..n + 1])]);
+            } else {
+                put(index, &self.step(&mut rest));
             }
         }
         let mut remainder = Zeroizing::new(vec![0; n]);
@@ -116,25 +140,41 @@ impl Divisor {
         remainder
     }
 
-    /// The quotient of a number below `d B^n`, n + 1 limbs; the number becomes its remainder.
+    /// The quotient of a number of n + 1 limbs below `d B`; the number becomes its remainder.
+    ///
+    /// With `B^n + m'` for the reciprocal, `x_n + x_n m' / B^n` falls short by less than one for each of `x_n` times the
+    /// lower limbs of m', the lower limbs of x, and these times m'; and by two roundings.
+    fn short_step(&self, x: &mut [u64]) -> u64 {
+        let n = self.limbs();
+        let top = x[n];
+        let estimate = top + ((u128::from(top) * u128::from(self.reciprocal_top)) >> 64) as u64;
+        sub_assign_times(x, &self.normalised, estimate);
+        let mut digit = [estimate];
+        correct(&mut digit, x, &self.normalised, SHORT_CORRECTIONS);
+        digit[0]
+    }
+
+    /// The quotient of a number below `d B^n`; the number becomes its remainder.
     fn step(&self, x: &mut [u64]) -> Limbs {
         let n = self.limbs();
-        let mut product = Zeroizing::new(vec![0; 2 * n + 2]);
-        self.multiplier.multiply_prepared(&x[n - 1..], &self.reciprocal, &mut product);
-        let mut quotient = Zeroizing::new(product[n + 1..].to_vec());
-        // x - q d is below 4 d: n + 1 limbs.
+        let mut product = Zeroizing::new(vec![0; 2 * n]);
+        self.multiplier.multiply_prepared(&x[n..], &self.reciprocal, &mut product);
+        let mut quotient = Zeroizing::new(x[n..].to_vec());
+        add_assign(&mut quotient, &product[n..]);
         let mut rest = match &self.divisor {
             Multiple::Whole(divisor) => {
-                self.multiplier.multiply_prepared(&quotient, divisor, &mut product[..2 * n + 1]);
-                let mut rest = Zeroizing::new(x[..n + 1].to_vec());
-                sub_assign(&mut rest, &product[..n + 1]);
+                self.multiplier.multiply_prepared(&quotient, divisor, &mut product);
+                let mut rest = Zeroizing::new(x.to_vec());
+                sub_assign(&mut rest, &product);
                 rest
             }
             Multiple::Wrapped(rings, divisor) => {
                 let multiple = rings.minus(&[(&quotient, Other::Transformed(divisor))]);
-                difference_of_wrapped(x, &multiple, n + 1)
+                let lowest = x[0].wrapping_sub(quotient[0].wrapping_mul(self.normalised[0]));
+                difference_of_wrapped(x, &multiple, lowest)
             }
         };
+        rest.resize(n + 1, 0);
         correct(&mut quotient, &mut rest, &self.normalised, CORRECTIONS);
         x[..n].copy_from_slice(&rest[..n]);
         x[n..].fill(0);
@@ -168,9 +208,9 @@ impl Reduction for Divisor {
     }
 }
 
-/// The low limbs of `x - y` modulo `2^m - 1`, for a y of m bits and an x of at most 2m bits that is larger by less
-/// than `2^m - 1`.
-fn difference_of_wrapped(x: &[u64], y: &[u64], limbs: usize) -> Limbs {
+/// A number that is `x - y` modulo `2^s - 1`, below some times that, and has this lowest limb; y is of s bits and x of at
+/// most 2s.
+fn difference_of_wrapped(x: &[u64], y: &[u64], lowest: u64) -> Limbs {
     let (low, high) = x.split_at(y.len().min(x.len()));
     let mut rest = Zeroizing::new(vec![0; y.len()]);
     rest[..low.len()].copy_from_slice(low);
@@ -180,7 +220,9 @@ fn difference_of_wrapped(x: &[u64], y: &[u64], limbs: usize) -> Limbs {
     let borrow = sub_assign(&mut rest, y);
     add_signed(&mut rest, -i128::from(borrow));
     Wrapped::without_minus_zero(&mut rest);
-    rest.truncate(limbs);
+    let times = rest[0].wrapping_sub(lowest);
+    rest.push(times);
+    sub_assign(&mut rest, &[times]);
     rest
 }
 

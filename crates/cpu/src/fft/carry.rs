@@ -2,6 +2,7 @@
 
 use super::frame::Layout;
 use super::point::{LANES, Point};
+use modmill_core::limbs::add_signed;
 use modmill_core::mask;
 use rayon::prelude::*;
 
@@ -39,7 +40,8 @@ impl<'a, const WHOLE: bool> DigitWriter<'a, WHOLE> {
     pub(crate) fn add(&mut self, low: u64, middle: u64, high: i64) {
         // Numbers have 150 bits and digits 62 or 64, or they have 64 bits and digits fewer: a carry, less
         // than 2 * 2^(150 - 62), fits in two words, and a sum in three.
-        let (sum, overflow) = (u128::from(low) | u128::from(middle) << 64).overflowing_add(self.carry as u128);
+        let (sum, overflow) =
+            (u128::from(low) | u128::from(middle) << 64).overflowing_add(self.carry as u128);
         let high = i128::from(high + i64::from(overflow) + (self.carry >> 127) as i64);
         if WHOLE {
             self.carry = (sum >> 64) as i128 | high << 64;
@@ -97,7 +99,8 @@ pub(crate) fn resolve<const F: usize>(
         out.par_chunks_mut(share).enumerate().map(|(index, out)| carry(index, out)).collect();
     // What a share is handed goes into its first limbs, and from there at most one up or down into the rest,
     // which passes it on only if it is all ones, or all zeros.
-    let uniform: Vec<[u64; 2]> = out.par_chunks(share).map(|out| uniform(out.get(HEAD..).unwrap_or(&[]))).collect();
+    let uniform: Vec<[u64; 2]> =
+        out.par_chunks(share).map(|out| uniform(out.get(HEAD..).unwrap_or(&[]))).collect();
     let mut handed = 0;
     let mut steps = vec![0; carries.len()];
     for (index, out) in out.chunks_mut(share).enumerate() {
@@ -123,14 +126,4 @@ fn uniform(limbs: &[u64]) -> [u64; 2] {
     let all = limbs.iter().fold(u64::MAX, |all, limb| all & limb);
     let any = limbs.iter().fold(0, |any, limb| any | limb);
     [mask::equal(all, u64::MAX), mask::equal(any, 0)]
-}
-
-/// `limbs += value`, which is below `2^120` in size; returns what is carried out.
-pub(crate) fn add_signed(limbs: &mut [u64], value: i128) -> i128 {
-    let mut carry = value;
-    for limb in limbs {
-        let sum = carry + i128::from(*limb);
-        (*limb, carry) = (sum as u64, sum >> 64);
-    }
-    carry
 }

@@ -4,15 +4,16 @@
 use super::powers::{self, Reduction};
 use super::special::Folded;
 use super::{Divisor, Montgomery, Multiplier, Special};
+use modmill_core::MAX_BITS;
 use modmill_core::limbs::bit_length;
 use std::sync::OnceLock;
 use zeroize::Zeroizing;
 
 type Limbs = Zeroizing<Vec<u64>>;
 
-/// Bits of an exponent from which Montgomery's reduction, whose set-up is an inverse, is faster than Barrett's;
-/// measured.
-const MONTGOMERY: usize = 64;
+/// Bits of an exponent from which Montgomery's reduction, whose set-up is an inverse, is faster than Barrett's:
+/// measured, for moduli whose inverse is found by division steps, and for longer ones.
+const PAYING_BITS: [usize; 2] = [64, 1024];
 
 /// A modulus of at least one, with what it takes to compute modulo it.
 pub struct Modular {
@@ -97,11 +98,14 @@ impl Modular {
     /// Montgomery's constants, if they pay for an exponent of `bits` bits and there are any.
     fn montgomery(&self, bits: usize) -> Option<&Montgomery> {
         match &self.way {
-            Way::Any(divisor, montgomery) if bits >= MONTGOMERY => {
+            Way::Any(divisor, made) => {
+                let is_long = 64 * self.value.len() > MAX_BITS;
+                let is_worth_it = self.value.len() >= divisor.multiplier().ring_threshold()
+                    && (bits >= PAYING_BITS[usize::from(is_long)] || made.get().is_some());
                 let make = || Montgomery::new(divisor, &self.value).map(Box::new);
-                montgomery.get_or_init(make).as_deref()
+                if is_worth_it { made.get_or_init(make).as_deref() } else { None }
             }
-            _ => None,
+            Way::Special(_) => None,
         }
     }
 

@@ -177,7 +177,8 @@ mod tests {
         let (n, value) = (modulus.len(), big(modulus));
         let r = (BigUint::from(1u8) << montgomery.rings.bits()) + 1u8;
         let one = BigUint::from(1u8);
-        let mut factors = vec![BigUint::ZERO, one.clone(), &value - 1u8, &value / 2u8, big(&random.limbs(n)) % &value];
+        let mut factors =
+            vec![BigUint::ZERO, one.clone(), &value - 1u8, &value / 2u8, big(&random.limbs(n)) % &value];
         factors.extend([2u8, 3, 5].map(|k| BigUint::from(k) % &value));
         if &value % 3u8 == BigUint::ZERO {
             factors.push(&value / 3u8);

@@ -49,10 +49,21 @@ pub(crate) const fn inverse(a: u64, p: u64) -> u64 {
 }
 
 /// A root of unity of the given order, which divides `2^26 * 105`.
-pub(crate) fn root_of_unity(field: usize, order: u64) -> u64 {
+pub(crate) const fn root_of_unity(field: usize, order: u64) -> u64 {
     let p = PRIMES[field];
-    assert!((p - 1).is_multiple_of(order), "no root of order {order}");
+    assert!((p - 1).is_multiple_of(order), "no root of this order");
     pow(NON_RESIDUES[field], (p - 1) / order, p)
+}
+
+/// `1 / len mod p`, for a len of `2^k {1, 3, 5}`; quicker than [`inverse`].
+pub(crate) fn inverse_of_length(field: usize, len: u64) -> u64 {
+    const ODD: [[u64; COUNT]; 3] = [
+        [1; COUNT],
+        [inverse(3, PRIMES[0]), inverse(3, PRIMES[1]), inverse(3, PRIMES[2])],
+        [inverse(5, PRIMES[0]), inverse(5, PRIMES[1]), inverse(5, PRIMES[2])],
+    ];
+    let (p, twos) = (PRIMES[field], len.trailing_zeros());
+    mul(ODD[(len >> twos) as usize / 2][field], pow(p.div_ceil(2), u64::from(twos), p), p)
 }
 
 /// A factor w with its quotient `floor(2^52 w / p)`, by which products with it are reduced (Shoup).
@@ -82,6 +93,15 @@ mod tests {
                 for factor in [2, 3, 5, 7] {
                     assert!(!order.is_multiple_of(factor) || pow(root, order / factor, p) != 1);
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn lengths_have_inverses() {
+        for (field, &p) in PRIMES.iter().enumerate() {
+            for len in [1, 2, 3, 5, 48, 80, 1 << 20, 5 << 20] {
+                assert_eq!(mul(inverse_of_length(field, len), len, p), 1);
             }
         }
     }

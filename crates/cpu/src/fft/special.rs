@@ -118,7 +118,8 @@ impl Folded {
             }
             (Some(rings), Special::Minus(_)) => {
                 let n = rings.limbs();
-                let mut product = rings.minus(&[(&x[..n], y.map_or(Other::Same, |y| Other::Number(&y[..n])))]);
+                let mut product =
+                    rings.minus(&[(&x[..n], y.map_or(Other::Same, |y| Other::Number(&y[..n])))]);
                 Wrapped::without_minus_zero(&mut product);
                 product.push(0);
                 product

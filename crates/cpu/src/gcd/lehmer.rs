@@ -81,10 +81,8 @@ fn apply(Small([[m00, m01], [m10, m11]]): Small, a: &mut Natural, b: &mut Natura
         let difference = |x: (u64, u64), y: (u64, u64), carry: i128| {
             (u128::from(x.0) * u128::from(x.1)) as i128 - (u128::from(y.0) * u128::from(y.1)) as i128 + carry
         };
-        let next = [
-            difference((m11, *a), (m01, *b), carries[0]),
-            difference((m00, *b), (m10, *a), carries[1]),
-        ];
+        let next =
+            [difference((m11, *a), (m01, *b), carries[0]), difference((m00, *b), (m10, *a), carries[1])];
         [*a, *b] = next.map(|sum| sum as u64);
         carries = next.map(|sum| sum >> 64);
     }

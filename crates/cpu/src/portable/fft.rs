@@ -95,13 +95,7 @@ impl Field {
     }
 
     /// `a b` point by point, modulo `x^8 - y`.
-    fn multiply_row(
-        &self,
-        a: &mut [Point],
-        b: impl Fn(usize, &Point) -> Point,
-        row: usize,
-        frame: Frame,
-    ) {
+    fn multiply_row(&self, a: &mut [Point], b: impl Fn(usize, &Point) -> Point, row: usize, frame: Frame) {
         let turn = Self::turn(row, frame.shape);
         for (index, point) in a.iter_mut().enumerate() {
             let node = frame.first_leaf() + index;
@@ -258,13 +252,7 @@ impl product::Road<1> for OnePrime {
 }
 
 impl Join<1> for Scale {
-    fn carry(
-        &self,
-        [residues]: [&[Point]; 1],
-        bits: u32,
-        first: usize,
-        out: &mut [u64],
-    ) -> i128 {
+    fn carry(&self, [residues]: [&[Point]; 1], bits: u32, first: usize, out: &mut [u64]) -> i128 {
         let mut out = DigitWriter::<false>::new(out, bits);
         let mut place = self.frame.shape.place(first);
         for point in first.. {

@@ -27,6 +27,67 @@ const SHORT: i64 = 2 * COUNT as i64;
 /// More than the size of coefficients of either sign, and at most half of `63/64 P`.
 pub(super) const OFFSET: u32 = 148;
 
+/// `P / p_i`.
+const PARTS: [u128; COUNT] = {
+    let [a, b, c] = [PRIMES[0] as u128, PRIMES[1] as u128, PRIMES[2] as u128];
+    [b * c, c * a, a * b]
+};
+
+/// `(P / p_i)^-1 mod p_i`.
+const INVERSES: [u64; COUNT] = {
+    let mut inverses = [0; COUNT];
+    let mut i = 0;
+    while i < COUNT {
+        inverses[i] = primes::inverse((PARTS[i] % PRIMES[i] as u128) as u64, PRIMES[i]);
+        i += 1;
+    }
+    inverses
+};
+
+/// [`OFFSET`] times that.
+const OFFSETS: [u64; COUNT] = {
+    let mut offsets = [0; COUNT];
+    let mut i = 0;
+    while i < COUNT {
+        offsets[i] = primes::mul(INVERSES[i], primes::pow(2, OFFSET as u64, PRIMES[i]), PRIMES[i]);
+        i += 1;
+    }
+    offsets
+};
+
+/// `2^(FRACTION + 52) / p_i`.
+const RECIPROCALS: [u64; COUNT] = {
+    let mut reciprocals = [0; COUNT];
+    let mut i = 0;
+    while i < COUNT {
+        reciprocals[i] = ((1u128 << (FRACTION + 52)) / PRIMES[i] as u128) as u64;
+        i += 1;
+    }
+    reciprocals
+};
+
+/// `-k P modulo 2^156` in three digits, for k = 0 to 7.
+const MULTIPLES: [[u64; LANES]; 3] = {
+    // P in digits: p_0 times the two digits of p_1 p_2.
+    let low = PRIMES[0] as u128 * (PARTS[0] & MASK as u128);
+    let high = PRIMES[0] as u128 * (PARTS[0] >> 52) + (low >> 52);
+    let whole = [low as u64 & MASK, high as u64 & MASK, (high >> 52) as u64];
+    let mut multiples = [[0; LANES]; 3];
+    let mut k = 1;
+    while k < LANES {
+        let mut borrow = 0;
+        let mut digit = 0;
+        while digit < 3 {
+            let difference = multiples[digit][k - 1] as i64 - whole[digit] as i64 - borrow;
+            multiples[digit][k] = difference as u64 & MASK;
+            borrow = (difference < 0) as i64;
+            digit += 1;
+        }
+        k += 1;
+    }
+    multiples
+};
+
 /// What residues of products in blocks of one frame are joined with.
 pub(crate) struct Crt {
     frame: Frame,
@@ -48,44 +109,20 @@ pub(crate) struct Crt {
 impl Crt {
     /// For products of blocks of this frame.
     pub(crate) fn new(token: Token, frame: Frame) -> Self {
-        let others = |i: usize| (PRIMES[(i + 1) % 3], PRIMES[(i + 2) % 3]);
-        let part = |i: usize| u128::from(others(i).0) * u128::from(others(i).1);
-        let inverse = |i: usize| primes::inverse((part(i) % u128::from(PRIMES[i])) as u64, PRIMES[i]);
-        let factor = |i: usize| {
-            let p = PRIMES[i];
-            primes::mul(inverse(i), correction(p, frame.shape.points() as u64), p)
-        };
-        let offset = |i: usize| {
-            let p = PRIMES[i];
-            primes::mul(inverse(i), primes::pow(2, u64::from(OFFSET), p), p)
-        };
+        let factor =
+            |i: usize| primes::mul(INVERSES[i], correction(i, frame.shape.points() as u64), PRIMES[i]);
         let is_signed = frame.ring == Ring::Plus;
-        let digits = |value: u128| [value as u64 & MASK, (value >> 52) as u64 & MASK];
-        // P in digits: p_0 times the two digits of p_1 p_2.
-        let [low, high] = digits(part(0));
-        let low = u128::from(PRIMES[0]) * u128::from(low);
-        let high = u128::from(PRIMES[0]) * u128::from(high) + (low >> 52);
-        let whole = [low as u64 & MASK, high as u64 & MASK, (high >> 52) as u64];
-        let mut multiples = [[0; LANES]; 3];
-        for k in 1..LANES {
-            let mut borrow = 0;
-            for digit in 0..3 {
-                let difference = i128::from(multiples[digit][k - 1]) - i128::from(whole[digit]) - borrow;
-                multiples[digit][k] = difference as u64 & MASK;
-                borrow = i128::from(difference < 0);
-            }
-        }
         Self {
             frame,
             factors: [
                 std::array::from_fn(|i| Factor::new(factor(i), PRIMES[i])),
                 std::array::from_fn(|i| Factor::new(PRIMES[i] - factor(i), PRIMES[i])),
             ],
-            offsets: if is_signed { std::array::from_fn(offset) } else { [0; COUNT] },
+            offsets: if is_signed { OFFSETS } else { [0; COUNT] },
             excess: if is_signed { 1 << (OFFSET - 128) } else { 0 },
-            parts: std::array::from_fn(|i| digits(part(i))),
-            reciprocals: PRIMES.map(|p| ((1u128 << (FRACTION + 52)) / u128::from(p)) as u64),
-            multiples,
+            parts: PARTS.map(|part| [part as u64 & MASK, (part >> 52) as u64 & MASK]),
+            reciprocals: RECIPROCALS,
+            multiples: MULTIPLES,
             _token: token,
         }
     }
@@ -155,13 +192,7 @@ impl Crt {
 }
 
 impl Join<COUNT> for Crt {
-    fn carry(
-        &self,
-        residues: [&[Point]; COUNT],
-        digit_bits: u32,
-        first: usize,
-        out: &mut [u64],
-    ) -> i128 {
+    fn carry(&self, residues: [&[Point]; COUNT], digit_bits: u32, first: usize, out: &mut [u64]) -> i128 {
         // SAFETY: the token proved AVX-512 IFMA.
         unsafe {
             match digit_bits {

@@ -8,7 +8,7 @@
 use super::{Constants, Field, V, load, store};
 use crate::fft::frame::Frame;
 use crate::fft::point::Point;
-use crate::fft::primes::{self, Factor};
+use crate::fft::primes::{self, Factor, PRIMES};
 use modmill_core::transform::{Digits, Shape};
 use std::arch::x86_64::*;
 
@@ -16,20 +16,44 @@ use std::arch::x86_64::*;
 const MOST: usize = 5;
 
 /// Powers of a root of unity of odd order.
+#[derive(Clone, Copy)]
 pub(super) struct Turns {
     order: usize,
     powers: [Factor; MOST],
 }
 
+/// Those of order 3 and 5 of every field, forward and inverse.
+static TURNS: [[[Turns; 2]; 2]; primes::COUNT] = {
+    let mut turns = [[[Turns { order: 1, powers: [Factor::new(1, PRIMES[0]); MOST] }; 2]; 2]; primes::COUNT];
+    let mut field = 0;
+    while field < primes::COUNT {
+        turns[field] = [
+            [Turns::compute(field, 3, false), Turns::compute(field, 3, true)],
+            [Turns::compute(field, 5, false), Turns::compute(field, 5, true)],
+        ];
+        field += 1;
+    }
+    turns
+};
+
 impl Turns {
-    fn new(field: &Field, order: usize, is_inverse: bool) -> Self {
-        let p = field.prime();
-        let mut root = primes::root_of_unity(field.index, order as u64);
+    fn of(field: &Field, order: usize, is_inverse: bool) -> &'static Self {
+        &TURNS[field.index][usize::from(order == 5)][usize::from(is_inverse)]
+    }
+
+    const fn compute(field: usize, order: usize, is_inverse: bool) -> Self {
+        let p = PRIMES[field];
+        let mut root = primes::root_of_unity(field, order as u64);
         if is_inverse {
             root = primes::inverse(root, p);
         }
-        let power = |k: usize| Factor::new(primes::pow(root, k as u64, p), p);
-        Self { order, powers: std::array::from_fn(power) }
+        let mut powers = [Factor::new(1, p); MOST];
+        let mut k = 0;
+        while k < MOST {
+            powers[k] = Factor::new(primes::pow(root, k as u64, p), p);
+            k += 1;
+        }
+        Self { order, powers }
     }
 
     /// The transform of a column, whose elements are below 2p, into numbers below 4p.
@@ -81,7 +105,7 @@ impl Field {
     fn fill_rows(&self, block: &mut [Point], digits: &Digits<'_>, frame: Frame) {
         let Shape { rows, columns } = frame.shape;
         let (c, high) = (&Constants::new(self.prime()), &self.high_factor());
-        let turns = Turns::new(self, rows, false);
+        let turns = Turns::of(self, rows, false);
         let points = digits.points();
         for column in 0..columns {
             let mut x = [c.zero; MOST];
@@ -112,7 +136,7 @@ impl Field {
     #[target_feature(enable = "avx512f,avx512ifma")]
     fn inverse_rows(&self, block: &mut [Point], Shape { rows, columns }: Shape) {
         let c = &Constants::new(self.prime());
-        let turns = Turns::new(self, rows, true);
+        let turns = Turns::of(self, rows, true);
         for column in 0..columns {
             let mut x = [c.zero; MOST];
             for row in 0..rows {
@@ -127,8 +151,6 @@ impl Field {
 
     /// The root by which row `row` of the transformed block is turned against the first.
     pub(super) fn turn(&self, row: usize, rows: usize) -> Option<Factor> {
-        let p = self.prime();
-        let root = || primes::pow(primes::root_of_unity(self.index, rows as u64), row as u64, p);
-        (row > 0).then(|| Factor::new(root(), p))
+        (row > 0).then(|| Turns::of(self, rows, false).powers[row])
     }
 }

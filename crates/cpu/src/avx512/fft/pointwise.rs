@@ -2,7 +2,7 @@
 
 use super::{Constants, Field, V, load, store};
 use crate::fft::point::{LANES, Point};
-use crate::fft::primes::{self, Factor};
+use crate::fft::primes::{self, Factor, PRIMES};
 use modmill_core::limbs::inverse_of_odd;
 use std::arch::x86_64::*;
 
@@ -96,6 +96,7 @@ fn product(c: &Constants, inverse: V, a: &[u64; LANES], b: V, turned: V) -> V {
 
 /// The factor by which products of blocks of `len` points have to be multiplied after the inverse
 /// transform: `2^52 / len mod p`.
-pub(crate) fn correction(p: u64, len: u64) -> u64 {
-    primes::mul(primes::inverse(len % p, p), DIVIDED_BY % p, p)
+pub(crate) fn correction(field: usize, len: u64) -> u64 {
+    let p = PRIMES[field];
+    primes::mul(primes::inverse_of_length(field, len), DIVIDED_BY % p, p)
 }
