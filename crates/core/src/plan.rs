@@ -57,6 +57,8 @@ named! {
         PowVartime = "pow_vartime",
         /// Inverse modulo N.
         Inv = "inv",
+        /// Greatest common divisor, of public numbers.
+        Gcd = "gcd",
     }
 }
 

@@ -124,6 +124,11 @@ impl Cpu {
             window,
             reason,
         };
+        if op == Op::Gcd || op == Op::Inv && bits > MAX_BITS {
+            let reason =
+                "half-gcd by halves of halves, with long products by transforms; time depends on the numbers";
+            return plan(Path::Fft(self.multiplier()), None, reason.to_owned());
+        }
         if op == Op::Inv {
             let reason = "division steps follow the bits of one number at a time, so every path takes the \
                           portable one; items with one modulus share a single inversion and cost three \
@@ -160,6 +165,12 @@ impl Cpu {
         } else {
             others.sort();
             format!("cheapest by measured costs: {}", others.join(", "))
+        };
+        let reason = match path {
+            Path::Fft(multiplier) if window.is_some() => {
+                format!("{reason}; {}", fft::reduction(&multiplier, bits.div_ceil(64), exponent_bits))
+            }
+            _ => reason,
         };
         plan(path, window, reason)
     }
@@ -395,6 +406,18 @@ impl Cpu {
             Path::Fft(multiplier) => fft::squares(self, multiplier, a, count),
             path => with_kernel!(path, K, token => self.run_products::<K>(token, a, a, count)),
         }
+    }
+
+    /// Full products `a b` with a factor of `b.1` bits that was prepared by a multiplier.
+    #[must_use]
+    pub fn mul_prepared(
+        &self,
+        a: Operand<'_>,
+        b: (&fft::Prepared, usize),
+        multiplier: Multiplier,
+        count: usize,
+    ) -> Batch {
+        fft::products_prepared(self, multiplier, a, b, count)
     }
 
     fn run_products<K: Kernel>(

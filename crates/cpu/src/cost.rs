@@ -64,21 +64,42 @@ pub fn batch(path: Path, op: Op, bits: usize, count: usize, threads: usize) -> f
 
 /// Cycles until a batch of numbers that go by transforms is done.
 fn by_transforms(multiplier: &Multiplier, op: Op, bits: usize, count: usize, threads: usize) -> f64 {
-    let limbs = bits.div_ceil(64).max(1) as f64;
-    // Cycles per limb of a product; below the threshold, by rows.
-    let per_limb = match (multiplier.isa(), bits.div_ceil(64) < multiplier.threshold()) {
-        (_, true) => 0.7 * limbs,
-        (Isa::Avx512, _) => 20.0 + 3.2 * limbs.log2(),
-        _ => 60.0 * limbs.log2(),
+    let limbs = bits.div_ceil(64).max(1);
+    let product = long_product(multiplier, limbs);
+    // Barrett's reduction is a product and one of half the length, with transforms kept, and work by limbs.
+    let reduced = 3.3 * product;
+    let cycles = match op {
+        Op::Pow | Op::PowVartime => {
+            let square = match fft::reduction(multiplier, limbs, bits) {
+                fft::By::Barrett => reduced,
+                fft::By::Montgomery => montgomery_square(multiplier, limbs),
+            };
+            1.2 * bits as f64 * square
+        }
+        Op::Mul => product,
+        Op::Square => 0.75 * product,
+        _ => reduced,
     };
-    // Of three transforms, a square needs two; Barrett's reduction four of the same length, with its
-    // reciprocal and modulus transformed beforehand.
-    let products = match op {
-        Op::Pow | Op::PowVartime => 1.2 * 2.0 * bits as f64,
-        Op::Mul => 1.0,
-        Op::Square => 0.7,
-        _ => 2.4,
-    };
-    // Items share the threads, and threads the last items.
-    count.max(1) as f64 / threads.min(4) as f64 * products * (2.0 * limbs * per_limb + 500.0)
+    // Items share the threads, and threads the last items, not as well.
+    let shared = if count >= threads { threads as f64 } else { 0.85 * threads.min(2 * count.max(1)) as f64 };
+    count.max(1) as f64 * cycles / shared.max(1.0)
+}
+
+/// Cycles of a product of two numbers of so many limbs.
+fn long_product(multiplier: &Multiplier, limbs: usize) -> f64 {
+    let n = limbs as f64;
+    match (multiplier.isa(), limbs < multiplier.threshold()) {
+        (_, true) => 9.6 * n.powf(1.585) + 100.0,
+        (Isa::Avx512, _) => n * (50.0 + 6.2 * n.log2()) + 4000.0,
+        _ => n * 120.0 * n.log2(),
+    }
+}
+
+/// Cycles of a square and Montgomery's reduction by transforms.
+fn montgomery_square(multiplier: &Multiplier, limbs: usize) -> f64 {
+    let n = limbs as f64;
+    match multiplier.isa() {
+        Isa::Avx512 => n * (100.0 + 9.0 * n.log2()) + 7000.0,
+        _ => n * 200.0 * n.log2(),
+    }
 }

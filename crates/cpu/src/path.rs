@@ -112,6 +112,7 @@ impl Path {
     #[must_use]
     pub fn computes(self, op: Op, bits: usize) -> bool {
         match self {
+            _ if op == Op::Gcd => false,
             Self::Rns => bits <= rns::MAX_BITS && !matches!(op, Op::Mul | Op::Square | Op::Inv),
             Self::Fft(_) => op != Op::Inv,
             _ => bits <= MAX_BITS,

@@ -5,8 +5,8 @@ use crate::backends::{Backends, Wishes};
 use crate::even::OddParts;
 use crate::sort::{Sorted, sort};
 use modmill_core::{
-    Backend, Batch, Error, Family, HUGE_BITS, Isa, ItemError, ItemErrorKind, Job, MAX_BITS, Moduli, Op,
-    Operand, Path, Plan, limbs,
+    Backend, Batch, Error, Family, HUGE_BITS, Isa, ItemError, ItemErrorKind, Job, Moduli, Op, Operand, Path,
+    Plan, limbs,
 };
 use modmill_cpu::power_of_two as two;
 use modmill_cuda::{Cuda, Device};
@@ -266,6 +266,10 @@ impl Engine {
         )
     }
 
+    pub(crate) fn cpu(&self) -> &modmill_cpu::Cpu {
+        &self.backends.cpu
+    }
+
     /// The multiplier of long numbers on this engine's instruction set.
     pub(crate) fn multiplier(&self) -> modmill_cpu::fft::Multiplier {
         self.backends.cpu.multiplier()
@@ -357,19 +361,10 @@ pub(crate) fn common_length(operands: &[(&'static str, Option<usize>)]) -> Resul
     Ok(common.unwrap_or(1))
 }
 
-/// For operations that have no way for longer numbers.
-pub(crate) fn check_widths(operands: &[(&'static str, usize)]) -> Result<(), Error> {
-    check(operands, MAX_BITS)
-}
-
-/// For operations that go by transforms where numbers are long.
+/// No number is longer than transforms take.
 pub(crate) fn check_huge_widths(operands: &[(&'static str, usize)]) -> Result<(), Error> {
-    check(operands, HUGE_BITS)
-}
-
-fn check(operands: &[(&'static str, usize)], limit: usize) -> Result<(), Error> {
-    match operands.iter().find(|(_, bits)| *bits > limit) {
-        Some(&(what, bits)) => Err(Error::TooLong { what, bits, limit }),
+    match operands.iter().find(|(_, bits)| *bits > HUGE_BITS) {
+        Some(&(what, bits)) => Err(Error::TooLong { what, bits, limit: HUGE_BITS }),
         None => Ok(()),
     }
 }

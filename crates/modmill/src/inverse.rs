@@ -1,8 +1,11 @@
 //! Inverses as a batch.
 
 use crate::Engine;
-use crate::engine::{check_widths, common_length, finish};
-use modmill_core::{Batch, BatchView, Error, ItemError, ItemErrorKind, Moduli, Modulus, Operand, limbs};
+use crate::engine::{check_huge_widths, common_length, finish};
+use modmill_core::{
+    Batch, BatchView, Error, ItemError, ItemErrorKind, MAX_BITS, Moduli, Modulus, Operand, limbs,
+};
+use modmill_cpu::gcd;
 use modmill_cpu::inverse::invert;
 use modmill_cpu::power_of_two::Residue;
 use rayon::prelude::*;
@@ -11,14 +14,15 @@ use rayon::prelude::*;
 const SHARED_INVERSION: usize = 4;
 
 impl Engine {
-    /// `a^-1 mod N`, constant-time in the numbers. An item that shares a factor with its modulus
-    /// is an error of its own; the others are answered.
+    /// `a^-1 mod N`, constant-time in the numbers up to [`MAX_BITS`]; above, by half-gcd, in time that
+    /// depends on them. An item that shares a factor with its modulus is an error of its own; the others are
+    /// answered.
     ///
     /// With one modulus for all items, a batch costs one inversion and three products an item.
     pub fn inv<'a>(&self, a: impl Into<Operand<'a>>, moduli: impl Into<Moduli<'a>>) -> Result<Batch, Error> {
         let (a, moduli) = (a.into(), moduli.into());
         let count = common_length(&[("a", a.len()), ("moduli", moduli.len())])?;
-        check_widths(&[("a", a.bits()), ("modulus", moduli.bits())])?;
+        check_huge_widths(&[("a", a.bits()), ("modulus", moduli.bits())])?;
         if let (Operand::Each(_), Moduli::Shared(modulus)) = (a, moduli)
             && count >= SHARED_INVERSION
             && let Some(answers) = self.inv_together(a, modulus)?
@@ -28,13 +32,24 @@ impl Engine {
         self.inv_one_by_one(a, moduli, count)
     }
 
+    /// One inverse, as long as its modulus.
+    fn invert(&self, a: &[u64], modulus: &[u64]) -> Option<Residue> {
+        if 64 * modulus.len().max(a.len()) <= MAX_BITS {
+            return invert(a, modulus);
+        }
+        let mut inverse = gcd::invert(&self.multiplier(), a, modulus)?;
+        inverse.resize(modulus.len(), 0);
+        Some(inverse.into())
+    }
+
     fn inv_one_by_one(&self, a: Operand<'_>, moduli: Moduli<'_>, count: usize) -> Result<Batch, Error> {
         let answer = |item: usize| -> Result<Residue, ItemErrorKind> {
             let modulus = moduli.get(item);
             match limbs::bit_length(modulus) {
                 0 => Err(ItemErrorKind::ZeroModulus),
                 bits => {
-                    invert(a.get(item), &modulus[..bits.div_ceil(64)]).ok_or(ItemErrorKind::NotInvertible)
+                    let inverse = self.invert(a.get(item), &modulus[..bits.div_ceil(64)]);
+                    inverse.ok_or(ItemErrorKind::NotInvertible)
                 }
             }
         };
@@ -62,7 +77,7 @@ impl Engine {
             levels.push(next);
         }
         let root = levels.pop().expect("there is at least the level of the items");
-        let Some(inverse) = invert(root.get(0), modulus.value()) else { return Ok(None) };
+        let Some(inverse) = self.invert(root.get(0), modulus.value()) else { return Ok(None) };
         let mut inverses = Batch::zeros(modulus.bits(), 1);
         inverses.get_mut(0).copy_from_slice(&inverse);
         for level in levels.iter().rev() {

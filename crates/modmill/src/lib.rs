@@ -14,8 +14,8 @@
 //! ```
 //!
 //! Every operation takes operands per item or shared by all items ([`Operand`], [`Moduli`]), and
-//! answers in order. Moduli may be odd or even, of any length from 1 bit to [`HUGE_BITS`] (inverses: [`MAX_BITS`]); bases
-//! need not be reduced. Items that have no answer are named in the error, which still carries
+//! answers in order. Moduli may be odd or even, of any length from 1 bit to [`HUGE_BITS`]; bases need not
+//! be reduced. Items that have no answer are named in the error, which still carries
 //! the answers of all others ([`Error::Items`]).
 #![forbid(unsafe_code)]
 
@@ -23,16 +23,20 @@ mod backends;
 mod blocks;
 mod engine;
 mod even;
+mod gcd;
 mod inverse;
 mod long;
+mod prepared;
 mod prime;
 mod sort;
 mod special;
 
 pub use engine::{Engine, EngineBuilder};
+pub use gcd::Xgcd;
 pub use modmill_core::{
     Backend, Batch, BatchView, Blocks, CrtJob, CrtKey, Error, Family, HUGE_BITS, Isa, ItemError,
     ItemErrorKind, MAX_BITS, Moduli, Modulus, Op, Operand, Partial, Path, PerItem, Plan, PublicJob, hex,
 };
 pub use modmill_cpu::fft::Special;
 pub use modmill_cuda as cuda;
+pub use prepared::Prepared;

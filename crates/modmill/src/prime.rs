@@ -1,7 +1,7 @@
 //! Miller-Rabin as a batch.
 
 use crate::Engine;
-use crate::engine::{check_widths, common_length};
+use crate::engine::{check_huge_widths, common_length};
 use modmill_core::{Batch, Error, Operand, limbs};
 use zeroize::Zeroizing;
 
@@ -115,7 +115,7 @@ impl Engine {
 
 /// What can be said without a round: even numbers but 2 are not prime, nor are 0 and 1; 3 passes any.
 fn could_be_prime(candidates: &Batch) -> Result<Vec<bool>, Error> {
-    check_widths(&[("candidate", candidates.bits())])?;
+    check_huge_widths(&[("candidate", candidates.bits())])?;
     let verdict = |n: &[u64]| match (limbs::bit_length(n), n.first()) {
         (2, Some(2)) => true,
         (0 | 1, _) => false,

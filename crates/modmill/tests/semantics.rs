@@ -102,7 +102,8 @@ fn the_longest_numbers_work_and_longer_ones_are_refused() {
     let mut even = top.clone();
     even.get_mut(0)[0] -= 1;
     assert_eq!(hex(&engine.pow(&top, three, &even).unwrap()), ["1"]);
-    assert!(matches!(engine.inv(&top, &even), Err(Error::TooLong { limit: MAX_BITS, .. })));
+    // -1 is its own inverse, and all ones are 1 modulo one less.
+    assert_eq!(hex(&engine.inv(&top, &even).unwrap()), ["1"]);
 }
 
 #[test]

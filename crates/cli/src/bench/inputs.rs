@@ -133,6 +133,7 @@ impl Inputs {
             Op::MulMod => a * b % modulus,
             Op::SquareMod => &a * &a % modulus,
             Op::Inv => a.modinv(&modulus).unwrap_or_default(),
+            Op::Gcd => gcd(a, b),
             _ => a.modpow(&b, &modulus),
         };
         self.to_limbs(&answer)
@@ -156,9 +157,18 @@ impl Inputs {
             Op::Pow => engine.pow(&self.a, &self.b, moduli),
             Op::PowVartime => engine.pow_vartime(&self.a, &self.b, moduli),
             Op::Inv => engine.inv(&self.a, moduli),
+            Op::Gcd => engine.gcd(&self.a, &self.b),
             other => Err(Error::Unavailable(format!("bench does not know the operation {other}"))),
         }
     }
+}
+
+/// Euclid's algorithm.
+fn gcd(mut a: BigUint, mut b: BigUint) -> BigUint {
+    while b != BigUint::ZERO {
+        (a, b) = (b.clone(), a % b);
+    }
+    a
 }
 
 pub(crate) fn big(limbs: &[u64]) -> BigUint {

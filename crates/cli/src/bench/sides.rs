@@ -102,8 +102,8 @@ impl Engines {
     ) -> Result<Vec<Ours<'a>>, Error> {
         let mut contenders: Vec<Ours<'a>> = Vec::new();
         for (engine, plan, chosen) in self.engines(side, inputs.shape) {
-            // Inverses take the same road on every path.
-            if plan.op == Op::Inv && !contenders.is_empty() {
+            // Inverses and divisors take the same road on every path.
+            if matches!(plan.op, Op::Inv | Op::Gcd) && !contenders.is_empty() {
                 continue;
             }
             let call = match (measurand, engine.cuda()) {
@@ -230,7 +230,7 @@ impl Side {
         Ok(match op {
             _ if matches!(measurand, Measurand::Rsa(_)) => 64 * threads,
             Op::Pow | Op::PowVartime => 16 * threads,
-            Op::Inv => 64 * threads,
+            Op::Inv | Op::Gcd => (1usize << 20).div_ceil(bits).min(64) * threads,
             // Some tens of milliseconds, however long the numbers are.
             _ => (1usize << 22).div_ceil(bits).min(1024) * threads,
         })

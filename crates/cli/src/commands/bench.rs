@@ -56,8 +56,9 @@ Examples:
   modmill bench --algorithm all --peers=none --json paths.json
   modmill bench --backend cuda --ops pow,mul_mod,square_mod_chain --algorithm all
   modmill bench --peers=openssl,openssl=/opt/openssl/lib/libcrypto.so.3
+  modmill bench --ops mul,gcd --bits 786432,4194304 --batch 1 --peers=gmp,flint=/opt/flint/lib/libflint.so
 
-Operations: mul, mul_mod, square_mod, pow, pow_vartime, inv; rsa_sign, rsa_verify, rsa_decrypt;
+Operations: mul, square, mul_mod, square_mod, pow, pow_vartime, inv, gcd; rsa_sign, rsa_verify, rsa_decrypt;
 on GPUs: mul_mod_chain, square_mod_chain";
 
 /// Measures operations beside other libraries
@@ -278,7 +279,7 @@ impl Bench {
             bits,
             exponent_bits,
             count,
-            shared_modulus: self.shared_modulus && !matches!(op, Op::Mul | Op::Square),
+            shared_modulus: self.shared_modulus && !matches!(op, Op::Mul | Op::Square | Op::Gcd),
         }
     }
 

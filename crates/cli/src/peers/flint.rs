@@ -33,6 +33,7 @@ api! {
         export = "fmpz_get_ui_array": unsafe extern "C" fn(*mut usize, isize, *const Fmpz),
         bits = "fmpz_bits": unsafe extern "C" fn(*const Fmpz) -> usize,
         mul = "fmpz_mul": Two,
+        gcd = "fmpz_gcd": Two,
         modulo = "fmpz_mod": Two,
         powm = "fmpz_powm": unsafe extern "C" fn(*mut Fmpz, *const Fmpz, *const Fmpz, *const Fmpz),
         invmod = "fmpz_invmod": unsafe extern "C" fn(*mut Fmpz, *const Fmpz, *const Fmpz) -> c_int,
@@ -68,6 +69,7 @@ impl Peer for Flint {
             Op::Mul | Op::Square => "fmpz_mul",
             Op::MulMod | Op::SquareMod => "fmpz_mul, fmpz_mod",
             Op::Inv => "fmpz_invmod",
+            Op::Gcd => "fmpz_gcd",
             _ => "fmpz_powm",
         }
     }
@@ -133,6 +135,7 @@ impl Worker for Numbers<'_> {
                 match self.op {
                     Op::Mul => (self.api.mul)(answer, a, b),
                     Op::Square => (self.api.mul)(answer, a, a),
+                    Op::Gcd => (self.api.gcd)(answer, a, b),
                     Op::MulMod => {
                         (self.api.mul)(product, a, b);
                         (self.api.modulo)(answer, product, modulus);

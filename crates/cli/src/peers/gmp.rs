@@ -30,6 +30,7 @@ api! {
         export = "__gmpz_export":
             unsafe extern "C" fn(*mut c_void, *mut usize, c_int, usize, c_int, usize, *const Mpz) -> *mut c_void,
         mul = "__gmpz_mul": Binary,
+        gcd = "__gmpz_gcd": Binary,
         modulo = "__gmpz_mod": Binary,
         powm = "__gmpz_powm": unsafe extern "C" fn(*mut Mpz, *const Mpz, *const Mpz, *const Mpz),
         invert = "__gmpz_invert": unsafe extern "C" fn(*mut Mpz, *const Mpz, *const Mpz) -> c_int,
@@ -65,6 +66,7 @@ impl Peer for Gmp {
             Op::Mul | Op::Square => "mpz_mul",
             Op::MulMod | Op::SquareMod => "mpz_mul, mpz_mod",
             Op::Inv => "mpz_invert",
+            Op::Gcd => "mpz_gcd",
             _ => "mpz_powm",
         }
     }
@@ -134,6 +136,7 @@ impl Worker for Numbers<'_> {
                 match self.op {
                     Op::Mul => (self.api.mul)(answer, a, b),
                     Op::Square => (self.api.mul)(answer, a, a),
+                    Op::Gcd => (self.api.gcd)(answer, a, b),
                     Op::MulMod => {
                         (self.api.mul)(product, a, b);
                         (self.api.modulo)(answer, product, modulus);

@@ -36,6 +36,7 @@ api! {
         import = "BN_lebin2bn": unsafe extern "C" fn(*const c_uchar, c_int, Bn) -> Bn,
         export = "BN_bn2lebinpad": unsafe extern "C" fn(Bn, *mut c_uchar, c_int) -> c_int,
         mul = "BN_mul": Three,
+        gcd = "BN_gcd": Three,
         sqr = "BN_sqr": unsafe extern "C" fn(Bn, Bn, *mut c_void) -> c_int,
         mod_sqr = "BN_mod_sqr": Three,
         mod_mul = "BN_mod_mul": Four,
@@ -78,6 +79,7 @@ impl Peer for OpenSsl {
             Op::MulMod => "BN_mod_mul",
             Op::SquareMod => "BN_mod_sqr",
             Op::Inv => "BN_mod_inverse",
+            Op::Gcd => "BN_gcd",
             Op::PowVartime => "BN_mod_exp_mont",
             _ => "BN_mod_exp_mont_consttime",
         }
@@ -157,6 +159,7 @@ impl Worker for Numbers<'_> {
                 match self.op {
                     Op::Mul => (self.api.mul)(answer, a, b, context),
                     Op::Square => (self.api.sqr)(answer, a, context),
+                    Op::Gcd => (self.api.gcd)(answer, a, b, context),
                     Op::MulMod => (self.api.mod_mul)(answer, a, b, modulus, context),
                     Op::SquareMod => (self.api.mod_sqr)(answer, a, modulus, context),
                     Op::Inv => i32::from(!(self.api.mod_inverse)(answer, a, modulus, context).is_null()),

@@ -1,6 +1,6 @@
 //! Batches of long numbers: several items share the threads, and what threads are left share an item.
 
-use super::{Modular, Multiplier};
+use super::{Modular, Multiplier, Prepared};
 use crate::backend::Cpu;
 use modmill_core::{Batch, Job, Moduli, Modulus, Operand};
 use rayon::prelude::*;
@@ -44,18 +44,28 @@ pub(crate) fn products(
     };
     let prepare =
         |shared: Operand<'_>| cpu.install(|| multiplier.prepare(shared.get(0), each.bits().div_ceil(64)));
-    let prepared = shared.filter(|_| count > 1).map(prepare);
-    each_item(cpu, a.bits() + b.bits(), count, |item| match &prepared {
-        Some(prepared) => {
-            let mut out = Zeroizing::new(vec![0; each.get(item).len() + prepared.limbs()]);
-            multiplier.multiply_prepared(each.get(item), prepared, &mut out);
-            out
-        }
-        None => {
-            let mut out = Zeroizing::new(vec![0; a.get(item).len() + b.get(item).len()]);
-            multiplier.multiply(a.get(item), b.get(item), &mut out);
-            out
-        }
+    if let Some(shared) = shared.filter(|_| count > 1) {
+        return products_prepared(cpu, multiplier, each, (&prepare(shared), shared.bits()), count);
+    }
+    each_item(cpu, a.bits() + b.bits(), count, |item| {
+        let mut out = Zeroizing::new(vec![0; a.get(item).len() + b.get(item).len()]);
+        multiplier.multiply(a.get(item), b.get(item), &mut out);
+        out
+    })
+}
+
+/// Full products `a b` with a factor of so many bits that was prepared by this multiplier.
+pub(crate) fn products_prepared(
+    cpu: &Cpu,
+    multiplier: Multiplier,
+    a: Operand<'_>,
+    (b, bits): (&Prepared, usize),
+    count: usize,
+) -> Batch {
+    each_item(cpu, a.bits() + bits, count, |item| {
+        let mut out = Zeroizing::new(vec![0; a.get(item).len() + b.limbs()]);
+        multiplier.multiply_prepared(a.get(item), b, &mut out);
+        out
     })
 }
 

@@ -6,6 +6,7 @@ use super::special::Folded;
 use super::{Divisor, Montgomery, Multiplier, Special};
 use modmill_core::MAX_BITS;
 use modmill_core::limbs::bit_length;
+use std::fmt;
 use std::sync::OnceLock;
 use zeroize::Zeroizing;
 
@@ -14,6 +15,31 @@ type Limbs = Zeroizing<Vec<u64>>;
 /// Bits of an exponent from which Montgomery's reduction, whose set-up is an inverse, is faster than Barrett's:
 /// measured, for moduli whose inverse is found by division steps, and for longer ones.
 const PAYING_BITS: [usize; 2] = [64, 1024];
+
+/// The ways to reduce modulo a number of no special form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum By {
+    /// Products with the reciprocal and the modulus.
+    Barrett,
+    /// Products modulo `2^n + 1` and `2^n - 1`, at the price of an inverse beforehand.
+    Montgomery,
+}
+
+impl fmt::Display for By {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Barrett => "Barrett's reduction",
+            Self::Montgomery => "Montgomery's reduction in rings of half the length",
+        })
+    }
+}
+
+/// How powers modulo a number of so many limbs are reduced, with exponents of so many bits.
+#[must_use]
+pub fn reduction(multiplier: &Multiplier, limbs: usize, exponent_bits: usize) -> By {
+    let paying = PAYING_BITS[usize::from(64 * limbs > MAX_BITS)];
+    if limbs >= multiplier.ring_threshold() && exponent_bits >= paying { By::Montgomery } else { By::Barrett }
+}
 
 /// A modulus of at least one, with what it takes to compute modulo it.
 pub struct Modular {
@@ -99,11 +125,12 @@ impl Modular {
     fn montgomery(&self, bits: usize) -> Option<&Montgomery> {
         match &self.way {
             Way::Any(divisor, made) => {
-                let is_long = 64 * self.value.len() > MAX_BITS;
-                let is_worth_it = self.value.len() >= divisor.multiplier().ring_threshold()
-                    && (bits >= PAYING_BITS[usize::from(is_long)] || made.get().is_some());
                 let make = || Montgomery::new(divisor, &self.value).map(Box::new);
-                if is_worth_it { made.get_or_init(make).as_deref() } else { None }
+                match reduction(divisor.multiplier(), self.value.len(), bits) {
+                    By::Montgomery => made.get_or_init(make).as_deref(),
+                    // What is there already serves short exponents too.
+                    By::Barrett => made.get()?.as_deref(),
+                }
             }
             Way::Special(_) => None,
         }

@@ -1,0 +1,62 @@
+//! Greatest common divisors and cofactors as a batch.
+
+use crate::Engine;
+use crate::engine::{check_huge_widths, common_length};
+use modmill_core::{Batch, Error, Operand};
+use modmill_cpu::gcd::{Bezout, gcd, xgcd};
+use rayon::prelude::*;
+
+/// Greatest common divisors g with cofactors, item by item: `s a - t b = g`, or `t b - s a = g` where `is_swapped`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Xgcd {
+    /// The divisors.
+    pub gcd: Batch,
+    /// What a is multiplied by: at most half of `b / g`, but where one number divides the other.
+    pub s: Batch,
+    /// What b is multiplied by: at most half of `a / g`, likewise.
+    pub t: Batch,
+    /// Whether the product with a is the one that is taken away.
+    pub is_swapped: Vec<bool>,
+}
+
+impl Engine {
+    /// `gcd(a, b)`, in less than quadratic time; that of zeros is zero. Time depends on the numbers: for public ones.
+    pub fn gcd<'a>(&self, a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<Batch, Error> {
+        let (a, b) = (a.into(), b.into());
+        let count = checked(a, b)?;
+        let multiplier = self.multiplier();
+        let compute = |item: usize| gcd(&multiplier, a.get(item), b.get(item));
+        let divisors: Vec<_> = self.install(|| (0..count).into_par_iter().map(compute).collect());
+        Ok(batch(a.bits().max(b.bits()), &divisors, |divisor| divisor))
+    }
+
+    /// `gcd(a, b)` and cofactors. Time depends on the numbers: for public ones.
+    pub fn xgcd<'a>(&self, a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<Xgcd, Error> {
+        let (a, b) = (a.into(), b.into());
+        let count = checked(a, b)?;
+        let multiplier = self.multiplier();
+        let compute = |item: usize| xgcd(&multiplier, a.get(item), b.get(item));
+        let found: Vec<Bezout> = self.install(|| (0..count).into_par_iter().map(compute).collect());
+        // A cofactor may be 1 where the other number has no bits.
+        Ok(Xgcd {
+            gcd: batch(a.bits().max(b.bits()), &found, |bezout| &bezout.gcd),
+            s: batch(b.bits().max(1), &found, |bezout| &bezout.s),
+            t: batch(a.bits().max(1), &found, |bezout| &bezout.t),
+            is_swapped: found.iter().map(|bezout| bezout.is_swapped).collect(),
+        })
+    }
+}
+
+fn checked(a: Operand<'_>, b: Operand<'_>) -> Result<usize, Error> {
+    check_huge_widths(&[("a", a.bits()), ("b", b.bits())])?;
+    common_length(&[("a", a.len()), ("b", b.len())])
+}
+
+/// Numbers without leading zeros as a batch of `bits` bits.
+fn batch<T>(bits: usize, items: &[T], number: impl Fn(&T) -> &Vec<u64>) -> Batch {
+    let mut batch = Batch::zeros(bits, items.len());
+    for (index, item) in items.iter().enumerate() {
+        batch.get_mut(index)[..number(item).len()].copy_from_slice(number(item));
+    }
+    batch
+}

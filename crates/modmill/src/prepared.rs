@@ -1,0 +1,54 @@
+//! Factors that are used again.
+
+use crate::Engine;
+use crate::engine::check_huge_widths;
+use modmill_core::{Batch, Error, HUGE_BITS, Operand};
+use modmill_cpu::fft::{self, Multiplier};
+
+/// A factor of many products, transformed once.
+pub struct Prepared {
+    bits: usize,
+    longest: usize,
+    multiplier: Multiplier,
+    factor: fft::Prepared,
+}
+
+impl Prepared {
+    /// Declared width of the factor.
+    #[must_use]
+    pub fn bits(&self) -> usize {
+        self.bits
+    }
+
+    /// Most bits of the other factor.
+    #[must_use]
+    pub fn longest(&self) -> usize {
+        self.longest
+    }
+}
+
+impl Engine {
+    /// Prepares a factor, that of item 0, for products with others of up to `longest` bits: of the three transforms of a
+    /// product, [`Engine::mul_prepared`] has two left.
+    pub fn prepare<'a>(&self, factor: impl Into<Operand<'a>>, longest: usize) -> Result<Prepared, Error> {
+        let factor = factor.into();
+        check_huge_widths(&[("factor", factor.bits()), ("longest", longest)])?;
+        if factor.is_empty() {
+            return Err(Error::LengthMismatch { what: "factor", expected: 1, found: 0 });
+        }
+        let multiplier = self.multiplier();
+        let prepared = self.install(|| multiplier.prepare(factor.get(0), longest.div_ceil(64)));
+        Ok(Prepared { bits: factor.bits(), longest, multiplier, factor: prepared })
+    }
+
+    /// Full products `a b` with a prepared factor, as wide as both factors together.
+    pub fn mul_prepared<'a>(&self, a: impl Into<Operand<'a>>, b: &Prepared) -> Result<Batch, Error> {
+        let a = a.into();
+        if a.bits() > b.longest {
+            let limit = b.longest.min(HUGE_BITS);
+            return Err(Error::TooLong { what: "a", bits: a.bits(), limit });
+        }
+        let count = a.len().unwrap_or(1);
+        Ok(self.cpu().mul_prepared(a, (&b.factor, b.bits), b.multiplier, count))
+    }
+}
