@@ -16,6 +16,7 @@ mod reciprocal;
 pub(crate) mod roots;
 mod special;
 pub(crate) mod transform;
+mod weighted;
 mod wrapped;
 
 #[cfg(target_arch = "x86_64")]

@@ -11,15 +11,18 @@ mod columns;
 mod digits;
 mod pointwise;
 mod road;
+mod weights;
 
 use crate::fft::point::Point;
 use crate::fft::primes::{Factor, PRIMES};
 use crate::fft::roots::{Roots, roots};
 use crate::isa::Ifma as Token;
 use std::arch::x86_64::*;
+use std::sync::Arc;
 
 use carry::Crt;
 pub(crate) use road::ThreePrimes;
+pub(crate) use weights::{RootsOfTwo, Weights};
 
 type V = __m512i;
 
@@ -29,6 +32,8 @@ pub(crate) struct Field {
     roots: Roots,
     /// What node 0 has instead of a mirrored one.
     first_mirrored: [Factor; 15],
+    /// What digits are multiplied by, where blocks have weights.
+    weights: Option<Arc<Weights>>,
     _token: Token,
 }
 
@@ -37,7 +42,8 @@ impl Field {
     pub(crate) fn new(token: Token, index: usize, nodes: usize) -> Self {
         let p = PRIMES[index];
         let roots = roots(index, nodes);
-        Self { index, first_mirrored: butterfly::first_mirrored(p, &roots), roots, _token: token }
+        let first_mirrored = butterfly::first_mirrored(p, &roots);
+        Self { index, first_mirrored, roots, weights: None, _token: token }
     }
 
     fn prime(&self) -> u64 {
@@ -75,8 +81,15 @@ impl Constants {
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma")]
     fn mul_add(&self, sum: V, x: V, w: &Factor) -> V {
-        let quotient = _mm512_madd52hi_epu64(self.zero, x, _mm512_set1_epi64(w.quotient as i64));
-        let product = _mm512_madd52lo_epu64(sum, x, _mm512_set1_epi64(w.value as i64));
+        self.mul_add_by(sum, x, [w.value, w.quotient].map(|word| _mm512_set1_epi64(word as i64)))
+    }
+
+    /// The same with a factor and its quotient for each word.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    fn mul_add_by(&self, sum: V, x: V, [value, quotient]: [V; 2]) -> V {
+        let quotient = _mm512_madd52hi_epu64(self.zero, x, quotient);
+        let product = _mm512_madd52lo_epu64(sum, x, value);
         _mm512_madd52lo_epu64(product, quotient, self.negative)
     }
 

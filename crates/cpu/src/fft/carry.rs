@@ -11,6 +11,11 @@ pub(crate) trait Join<const F: usize>: Sync {
     /// Fills `out` with `sum c_i 2^(bits i)` over the coefficients from point `first` on, and returns
     /// what is carried out of it. The place of `first` is that of a limb.
     fn carry(&self, residues: [&[Point]; F], bits: u32, first: usize, out: &mut [u64]) -> i128;
+
+    /// Whether threads may share `out`: digits are all of one length.
+    fn is_divisible(&self) -> bool {
+        true
+    }
 }
 
 /// Adds numbers of up to 150 bits and either sign, each a digit above the one before, and writes the sum.
@@ -67,6 +72,19 @@ impl<'a, const WHOLE: bool> DigitWriter<'a, WHOLE> {
         self.written += 1;
     }
 
+    /// Digits have so many bits from now on.
+    #[inline(always)]
+    pub(crate) fn set_bits(&mut self, bits: u32) {
+        self.bits = bits;
+    }
+
+    /// Writes the bits of a last limb that is not full.
+    pub(crate) fn flush(&mut self) {
+        if self.filled > 0 {
+            self.write(self.pending);
+        }
+    }
+
     pub(crate) fn carry(self) -> i128 {
         self.carry
     }
@@ -92,7 +110,7 @@ pub(crate) fn resolve<const F: usize>(
     let units = SHARE.max(out.len() / (4 * rayon::current_num_threads())).div_ceil(bits as usize);
     let share = units * bits as usize;
     let carry = |index: usize, out: &mut [u64]| join.carry(residues, bits, index * units * UNIT, out);
-    if rayon::current_num_threads() == 1 || out.len() <= share {
+    if rayon::current_num_threads() == 1 || out.len() <= share || !join.is_divisible() {
         return carry(0, out);
     }
     let carries: Vec<i128> =

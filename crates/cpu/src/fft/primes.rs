@@ -1,19 +1,32 @@
-//! Three primes just below `2^52 / 5`, and a generator of each field's units of smooth order.
+//! Primes just below `2^52 / 5`, and a generator of each field's units of smooth order.
 //!
-//! `p - 1` is a multiple of `2^26 * 105`, so that there are roots of unity of every order
+//! `p - 1` is a multiple of `2^26 * 105` for the first three, so that there are roots of unity of every order
 //! `2^k {1, 3, 5, 7}` up to k = 26. Five times a prime is below `2^52` by so little that the top of a
-//! number, times five, is its quotient by p ([`super::bounds`]).
+//! number, times five, is its quotient by p.
+//!
+//! Modulo the other three, 2 has roots of every order `2^k {1, 3}` up to k = 17: its own order is prime to 6.
 
-/// How many fields there are.
+/// How many fields a product takes.
 pub(crate) const COUNT: usize = 3;
 
-/// The primes.
-pub(crate) const PRIMES: [u64; COUNT] = [900_710_006_784_001, 900_702_960_353_281, 900_674_774_630_401];
+/// The primes: three for products, and three in which 2 has roots.
+pub(crate) const PRIMES: [u64; 2 * COUNT] = [
+    900_710_006_784_001,
+    900_702_960_353_281,
+    900_674_774_630_401,
+    897_211_175_141_377,
+    896_898_487_418_881,
+    893_445_483_134_977,
+];
 
-/// Numbers that are no square, cube, fifth or seventh power modulo the prime.
-const NON_RESIDUES: [u64; COUNT] = [11, 11, 23];
+/// Numbers that are no square, cube, fifth or seventh power modulo the prime; modulo the last three, no square or
+/// cube.
+const NON_RESIDUES: [u64; 2 * COUNT] = [11, 11, 23, 5, 7, 5];
 
-/// Powers of two that divide every `p - 1`.
+/// Powers of two in `p - 1` for the primes in which 2 has roots.
+pub(crate) const ROOTS_OF_TWO: u32 = 17;
+
+/// Powers of two that divide `p - 1` for the primes of products.
 pub(crate) const TWO_POWER: u32 = 26;
 
 const _: () = {
@@ -21,6 +34,9 @@ const _: () = {
     while index < COUNT {
         assert!(PRIMES[index] % ((1 << TWO_POWER) * 105) == 1);
         assert!(5 * PRIMES[index] < 1 << 52 && 5 * (PRIMES[index] + (PRIMES[index] >> 14)) > 1 << 52);
+        let other = PRIMES[COUNT + index];
+        assert!(other % (3 << ROOTS_OF_TWO) == 1 && pow(2, part_prime_to_six(other), other) == 1);
+        assert!(5 * other < 1 << 52 && 5 * (other + (other >> 6)) > 1 << 52);
         index += 1;
     }
 };
@@ -57,13 +73,40 @@ pub(crate) const fn root_of_unity(field: usize, order: u64) -> u64 {
 
 /// `1 / len mod p`, for a len of `2^k {1, 3, 5}`; quicker than [`inverse`].
 pub(crate) fn inverse_of_length(field: usize, len: u64) -> u64 {
-    const ODD: [[u64; COUNT]; 3] = [
-        [1; COUNT],
-        [inverse(3, PRIMES[0]), inverse(3, PRIMES[1]), inverse(3, PRIMES[2])],
-        [inverse(5, PRIMES[0]), inverse(5, PRIMES[1]), inverse(5, PRIMES[2])],
-    ];
+    /// `1 / 1`, `1 / 3` and `1 / 5` in every field.
+    const ODD: [[u64; 3]; PRIMES.len()] = {
+        let mut inverses = [[1; 3]; PRIMES.len()];
+        let mut field = 0;
+        while field < PRIMES.len() {
+            inverses[field] = [1, inverse(3, PRIMES[field]), inverse(5, PRIMES[field])];
+            field += 1;
+        }
+        inverses
+    };
     let (p, twos) = (PRIMES[field], len.trailing_zeros());
-    mul(ODD[(len >> twos) as usize / 2][field], pow(p.div_ceil(2), u64::from(twos), p), p)
+    mul(ODD[field][(len >> twos) as usize / 2], pow(p.div_ceil(2), u64::from(twos), p), p)
+}
+
+/// The largest divisor of `p - 1` that is prime to 6.
+const fn part_prime_to_six(p: u64) -> u64 {
+    let mut part = (p - 1) >> (p - 1).trailing_zeros();
+    while part.is_multiple_of(3) {
+        part /= 3;
+    }
+    part
+}
+
+/// The root of 2 of order `2^k {1, 3}`, in a field that has it.
+pub(crate) fn root_of_two(field: usize, order: u64) -> u64 {
+    // The order of 2 divides a number that is prime to 6: an inverse modulo it is a root.
+    let p = PRIMES[field];
+    let part = i128::from(part_prime_to_six(p));
+    let (mut a, mut b, mut s, mut t) = (i128::from(order) % part, part, 1, 0);
+    while b != 0 {
+        let quotient = a / b;
+        (a, b, s, t) = (b, a - quotient * b, t, s - quotient * t);
+    }
+    pow(2, s.rem_euclid(part) as u64, p)
 }
 
 /// A factor w with its quotient `floor(2^52 w / p)`, by which products with it are reduced (Shoup).
@@ -86,7 +129,12 @@ mod tests {
 
     #[test]
     fn roots_have_their_order() {
-        for (field, &p) in PRIMES.iter().enumerate() {
+        for (field, &p) in PRIMES[COUNT..].iter().enumerate() {
+            for order in [1, 2, 3, 48, 1 << ROOTS_OF_TWO, 3 << ROOTS_OF_TWO] {
+                assert_eq!(pow(root_of_two(COUNT + field, order), order, p), 2);
+            }
+        }
+        for (field, &p) in PRIMES[..COUNT].iter().enumerate() {
             for order in [2, 3, 4, 5, 7, 15, 1 << 20, 1 << TWO_POWER, 3 << TWO_POWER, 105 << TWO_POWER] {
                 let root = root_of_unity(field, order);
                 assert_eq!(pow(root, order, p), 1);
@@ -110,7 +158,11 @@ mod tests {
     fn primes_are_prime() {
         // Pocklington: p - 1 has the factor F = 2^26 * 105 > sqrt(p), and a number of order F
         // whose powers to F/q - 1 are prime to p.
-        for (p, base) in PRIMES.into_iter().zip(NON_RESIDUES) {
+        for p in PRIMES[COUNT..].iter().copied() {
+            // Short enough to be tried.
+            assert!((3..30_000_000).step_by(2).all(|divisor| !p.is_multiple_of(divisor)));
+        }
+        for (p, base) in PRIMES[..COUNT].iter().copied().zip(NON_RESIDUES) {
             let smooth = 105u128 << TWO_POWER;
             assert!(smooth * smooth > u128::from(p));
             assert_eq!(pow(base, p - 1, p), 1);

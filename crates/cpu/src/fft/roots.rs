@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Roots of nodes `0..len` of one field.
 pub(crate) type Roots = Arc<Vec<Factor>>;
 
-static TABLES: [Mutex<Option<Roots>>; primes::COUNT] = [const { Mutex::new(None) }; primes::COUNT];
+static TABLES: [Mutex<Option<Roots>>; PRIMES.len()] = [const { Mutex::new(None) }; PRIMES.len()];
 
 /// The roots of at least `len` nodes, made at first use and kept.
 pub(crate) fn roots(field: usize, len: usize) -> Roots {

@@ -4,6 +4,7 @@
 use super::Multiplier;
 use super::powers::Reduction;
 use super::product::Other;
+use super::weighted::Weighted;
 use super::wrapped::Wrapped;
 use modmill_core::limbs::{add_assign, bit_length, reduce_once, shift_right, sub_assign};
 use modmill_core::mask;
@@ -82,12 +83,13 @@ impl Special {
 }
 
 /// Multiplication modulo a special number.
-#[derive(Debug, Clone, Copy)]
 pub struct Folded {
     special: Special,
     multiplier: Multiplier,
     /// Where digits make up n bits exactly.
     rings: Option<Wrapped>,
+    /// Modulo `2^n - 1`, for other n.
+    weighted: Option<Weighted>,
 }
 
 impl Folded {
@@ -96,7 +98,12 @@ impl Folded {
     pub fn new(special: Special, multiplier: Multiplier) -> Self {
         let n = special.bits();
         let is_long = n / 64 >= multiplier.threshold();
-        Self { special, multiplier, rings: is_long.then(|| Wrapped::exactly(multiplier, n)).flatten() }
+        let rings = is_long.then(|| Wrapped::exactly(multiplier, n)).flatten();
+        let weighted = match special {
+            Special::Minus(n) if is_long && rings.is_none() => Weighted::new(&multiplier, n),
+            _ => None,
+        };
+        Self { special, multiplier, rings, weighted }
     }
 
     /// `x^2`, for an x below the modulus.
@@ -107,6 +114,9 @@ impl Folded {
 
     /// `x y`, where y is x if there is none.
     fn product(&self, x: &[u64], y: Option<&[u64]>) -> Limbs {
+        if let Some(weighted) = &self.weighted {
+            return weighted.product(x, y);
+        }
         match (self.rings, self.special) {
             (None, _) => {
                 let mut product = Zeroizing::new(vec![0; x.len() + y.map_or(x.len(), <[u64]>::len)]);

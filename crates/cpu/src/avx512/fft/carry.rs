@@ -8,6 +8,7 @@
 //! from the number.
 
 use super::pointwise::correction;
+use super::weights::Weights;
 use super::{Constants, V, load};
 use crate::fft::carry::{DigitWriter, Join};
 use crate::fft::frame::{Frame, Ring};
@@ -15,6 +16,7 @@ use crate::fft::point::{LANES, Point};
 use crate::fft::primes::{self, COUNT, Factor, PRIMES};
 use crate::isa::Ifma as Token;
 use std::arch::x86_64::*;
+use std::sync::Arc;
 
 const MASK: u64 = (1 << 52) - 1;
 
@@ -27,120 +29,134 @@ const SHORT: i64 = 2 * COUNT as i64;
 /// More than the size of coefficients of either sign, and at most half of `63/64 P`.
 pub(super) const OFFSET: u32 = 148;
 
-/// `P / p_i`.
-const PARTS: [u128; COUNT] = {
-    let [a, b, c] = [PRIMES[0] as u128, PRIMES[1] as u128, PRIMES[2] as u128];
-    [b * c, c * a, a * b]
-};
-
-/// `(P / p_i)^-1 mod p_i`.
-const INVERSES: [u64; COUNT] = {
-    let mut inverses = [0; COUNT];
-    let mut i = 0;
-    while i < COUNT {
-        inverses[i] = primes::inverse((PARTS[i] % PRIMES[i] as u128) as u64, PRIMES[i]);
-        i += 1;
-    }
-    inverses
-};
-
-/// [`OFFSET`] times that.
-const OFFSETS: [u64; COUNT] = {
-    let mut offsets = [0; COUNT];
-    let mut i = 0;
-    while i < COUNT {
-        offsets[i] = primes::mul(INVERSES[i], primes::pow(2, OFFSET as u64, PRIMES[i]), PRIMES[i]);
-        i += 1;
-    }
-    offsets
-};
-
-/// `2^(FRACTION + 52) / p_i`.
-const RECIPROCALS: [u64; COUNT] = {
-    let mut reciprocals = [0; COUNT];
-    let mut i = 0;
-    while i < COUNT {
-        reciprocals[i] = ((1u128 << (FRACTION + 52)) / PRIMES[i] as u128) as u64;
-        i += 1;
-    }
-    reciprocals
-};
-
-/// `-k P modulo 2^156` in three digits, for k = 0 to 7.
-const MULTIPLES: [[u64; LANES]; 3] = {
-    // P in digits: p_0 times the two digits of p_1 p_2.
-    let low = PRIMES[0] as u128 * (PARTS[0] & MASK as u128);
-    let high = PRIMES[0] as u128 * (PARTS[0] >> 52) + (low >> 52);
-    let whole = [low as u64 & MASK, high as u64 & MASK, (high >> 52) as u64];
-    let mut multiples = [[0; LANES]; 3];
-    let mut k = 1;
-    while k < LANES {
-        let mut borrow = 0;
-        let mut digit = 0;
-        while digit < 3 {
-            let difference = multiples[digit][k - 1] as i64 - whole[digit] as i64 - borrow;
-            multiples[digit][k] = difference as u64 & MASK;
-            borrow = (difference < 0) as i64;
-            digit += 1;
-        }
-        k += 1;
-    }
-    multiples
-};
-
-/// What residues of products in blocks of one frame are joined with.
-pub(crate) struct Crt {
-    frame: Frame,
-    /// `(P / p_i)^-1 mod p_i`, with the factor that products of this length lack; and minus that.
-    factors: [[Factor; COUNT]; 2],
-    /// What [`OFFSET`] is after this multiplication.
+/// Three primes and what residues modulo them are joined with.
+struct Basis {
+    primes: [u64; COUNT],
+    /// `(P / p_i)^-1 mod p_i`.
+    inverses: [u64; COUNT],
+    /// [`OFFSET`] times that.
     offsets: [u64; COUNT],
-    /// What is to be taken from the last word of a number.
-    excess: i64,
     /// `P / p_i` in two digits of 52 bits.
     parts: [[u64; 2]; COUNT],
     /// `2^(FRACTION + 52) / p_i`.
     reciprocals: [u64; COUNT],
     /// `-k P modulo 2^156` in three digits, for k = 0 to 7.
     multiples: [[u64; LANES]; 3],
+}
+
+/// The primes of products, and those in which 2 has roots.
+static BASES: [Basis; 2] = [Basis::new(0), Basis::new(COUNT)];
+
+impl Basis {
+    const fn new(first: usize) -> Self {
+        let primes = [PRIMES[first], PRIMES[first + 1], PRIMES[first + 2]];
+        let mut basis = Self {
+            primes,
+            inverses: [0; COUNT],
+            offsets: [0; COUNT],
+            parts: [[0; 2]; COUNT],
+            reciprocals: [0; COUNT],
+            multiples: [[0; LANES]; 3],
+        };
+        let mut i = 0;
+        while i < COUNT {
+            let p = primes[i];
+            let part = primes[(i + 1) % COUNT] as u128 * primes[(i + 2) % COUNT] as u128;
+            basis.inverses[i] = primes::inverse((part % p as u128) as u64, p);
+            basis.offsets[i] = primes::mul(basis.inverses[i], primes::pow(2, OFFSET as u64, p), p);
+            basis.parts[i] = [part as u64 & MASK, (part >> 52) as u64 & MASK];
+            basis.reciprocals[i] = ((1u128 << (FRACTION + 52)) / p as u128) as u64;
+            i += 1;
+        }
+        // P in digits: p_0 times the two digits of p_1 p_2.
+        let low = primes[0] as u128 * basis.parts[0][0] as u128;
+        let high = primes[0] as u128 * basis.parts[0][1] as u128 + (low >> 52);
+        let whole = [low as u64 & MASK, high as u64 & MASK, (high >> 52) as u64];
+        let mut k = 1;
+        while k < LANES {
+            let mut borrow = 0;
+            let mut digit = 0;
+            while digit < 3 {
+                let difference = basis.multiples[digit][k - 1] as i64 - whole[digit] as i64 - borrow;
+                basis.multiples[digit][k] = difference as u64 & MASK;
+                borrow = (difference < 0) as i64;
+                digit += 1;
+            }
+            k += 1;
+        }
+        basis
+    }
+}
+
+/// By what a residue is multiplied: `(P / p_i)^-1 mod p_i`, with the factor that products of a length of so many points
+/// lack, in a field.
+pub(super) fn factor_of(field: usize, points: usize) -> u64 {
+    let inverse = BASES[field / COUNT].inverses[field % COUNT];
+    primes::mul(inverse, correction(field, points as u64), PRIMES[field])
+}
+
+/// What residues of products in blocks of one frame are joined with.
+pub(crate) struct Crt {
+    frame: Frame,
+    basis: &'static Basis,
+    /// What residues are multiplied by, and minus that.
+    factors: [[Factor; COUNT]; 2],
+    /// What [`OFFSET`] is after this multiplication, where coefficients have either sign.
+    offsets: [u64; COUNT],
+    /// What is to be taken from the last word of a number.
+    excess: i64,
+    /// Of blocks with weights.
+    weights: Option<Arc<Weights>>,
     _token: Token,
 }
 
 impl Crt {
     /// For products of blocks of this frame.
     pub(crate) fn new(token: Token, frame: Frame) -> Self {
-        let factor =
-            |i: usize| primes::mul(INVERSES[i], correction(i, frame.shape.points() as u64), PRIMES[i]);
+        let factor = |i: usize| factor_of(i, frame.shape.points());
         let is_signed = frame.ring == Ring::Plus;
         Self {
             frame,
+            basis: &BASES[0],
             factors: [
                 std::array::from_fn(|i| Factor::new(factor(i), PRIMES[i])),
                 std::array::from_fn(|i| Factor::new(PRIMES[i] - factor(i), PRIMES[i])),
             ],
-            offsets: if is_signed { OFFSETS } else { [0; COUNT] },
+            offsets: if is_signed { BASES[0].offsets } else { [0; COUNT] },
             excess: if is_signed { 1 << (OFFSET - 128) } else { 0 },
-            parts: PARTS.map(|part| [part as u64 & MASK, (part >> 52) as u64 & MASK]),
-            reciprocals: RECIPROCALS,
-            multiples: MULTIPLES,
+            weights: None,
             _token: token,
         }
+    }
+
+    /// For products of blocks with weights, modulo the primes in which 2 has roots.
+    pub(super) fn weighted(token: Token, frame: Frame, weights: Arc<Weights>) -> Self {
+        Self { basis: &BASES[1], weights: Some(weights), ..Self::new(token, frame) }
     }
 
     /// Eight numbers from their residues below 2p, or their negatives, each in three words, offset included.
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma")]
     fn join(&self, residues: [V; COUNT], is_negated: bool) -> [V; 3] {
+        let set =
+            |factor: &Factor| [factor.value, factor.quotient].map(|word| _mm512_set1_epi64(word as i64));
+        self.join_by(residues, self.factors[usize::from(is_negated)].each_ref().map(set))
+    }
+
+    /// The same, with a factor for each residue and its quotient.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    fn join_by(&self, residues: [V; COUNT], factors: [[V; 2]; COUNT]) -> [V; 3] {
         let zero = _mm512_setzero_si512();
         let set = |word: u64| _mm512_set1_epi64(word as i64);
         let mut sum = _mm512_set1_epi64(SHORT);
         let mut digits = [zero; 3];
         for i in 0..COUNT {
             // Below 7/5 p, or 12/5 p with an offset.
-            let factor = &self.factors[usize::from(is_negated)][i];
-            let y = Constants::new(PRIMES[i]).mul_add(set(self.offsets[i]), residues[i], factor);
-            sum = _mm512_madd52hi_epu64(sum, y, set(self.reciprocals[i]));
-            let [low, high] = self.parts[i].map(set);
+            let c = Constants::new(self.basis.primes[i]);
+            let y = c.mul_add_by(set(self.offsets[i]), residues[i], factors[i]);
+            sum = _mm512_madd52hi_epu64(sum, y, set(self.basis.reciprocals[i]));
+            let [low, high] = self.basis.parts[i].map(set);
             digits[0] = _mm512_madd52lo_epu64(digits[0], y, low);
             digits[1] = _mm512_madd52hi_epu64(digits[1], y, low);
             digits[1] = _mm512_madd52lo_epu64(digits[1], y, high);
@@ -148,7 +164,7 @@ impl Crt {
         }
         // At most 3 * 12/5, so below 8.
         let k = _mm512_srli_epi64::<FRACTION>(sum);
-        for (digit, multiples) in digits.iter_mut().zip(&self.multiples) {
+        for (digit, multiples) in digits.iter_mut().zip(&self.basis.multiples) {
             // SAFETY: 64 bytes are there; they need not be aligned.
             let multiples = unsafe { _mm512_loadu_si512(multiples.as_ptr().cast()) };
             *digit = _mm512_add_epi64(*digit, _mm512_permutexvar_epi64(k, multiples));
@@ -191,14 +207,44 @@ impl Crt {
     }
 }
 
+impl Crt {
+    /// Digits of blocks with weights: all of them, of two lengths.
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    fn carry_weighted(&self, residues: [&[Point]; COUNT], weights: &Weights, out: &mut [u64]) -> i128 {
+        let mut out = DigitWriter::<false>::new(out, 1);
+        let mut place = self.frame.shape.place(0);
+        for point in 0..self.frame.shape.points() {
+            let at = place.index();
+            let factors = std::array::from_fn(|field| weights.back(field, point));
+            let words = self.join_by(residues.map(|points| load(&points[at])), factors);
+            // SAFETY: a vector of eight words is an array of eight words.
+            let [low, middle, high]: [[u64; LANES]; 3] = unsafe { std::mem::transmute(words) };
+            for (lane, bits) in weights.lengths(point).into_iter().enumerate() {
+                out.set_bits(bits);
+                out.add(low[lane], middle[lane], high[lane] as i64);
+            }
+            place.advance();
+        }
+        out.flush();
+        out.carry()
+    }
+}
+
 impl Join<COUNT> for Crt {
     fn carry(&self, residues: [&[Point]; COUNT], digit_bits: u32, first: usize, out: &mut [u64]) -> i128 {
         // SAFETY: the token proved AVX-512 IFMA.
         unsafe {
+            if let Some(weights) = &self.weights {
+                return self.carry_weighted(residues, weights, out);
+            }
             match digit_bits {
                 64 => self.carry_points(residues, first, DigitWriter::<true>::new(out, 64)),
                 bits => self.carry_points(residues, first, DigitWriter::<false>::new(out, bits)),
             }
         }
+    }
+
+    fn is_divisible(&self) -> bool {
+        self.weights.is_none()
     }
 }

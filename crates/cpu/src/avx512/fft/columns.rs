@@ -22,15 +22,15 @@ pub(super) struct Turns {
     powers: [Factor; MOST],
 }
 
-/// Those of order 3 and 5 of every field, forward and inverse.
-static TURNS: [[[Turns; 2]; 2]; primes::COUNT] = {
-    let mut turns = [[[Turns { order: 1, powers: [Factor::new(1, PRIMES[0]); MOST] }; 2]; 2]; primes::COUNT];
+/// Those of order 3, and 5 where there are any, of every field, forward and inverse.
+static TURNS: [[[Turns; 2]; 2]; PRIMES.len()] = {
+    let mut turns = [[[Turns { order: 1, powers: [Factor::new(1, PRIMES[0]); MOST] }; 2]; 2]; PRIMES.len()];
     let mut field = 0;
-    while field < primes::COUNT {
-        turns[field] = [
-            [Turns::compute(field, 3, false), Turns::compute(field, 3, true)],
-            [Turns::compute(field, 5, false), Turns::compute(field, 5, true)],
-        ];
+    while field < PRIMES.len() {
+        turns[field][0] = [Turns::compute(field, 3, false), Turns::compute(field, 3, true)];
+        if (PRIMES[field] - 1).is_multiple_of(5) {
+            turns[field][1] = [Turns::compute(field, 5, false), Turns::compute(field, 5, true)];
+        }
         field += 1;
     }
     turns
@@ -94,9 +94,10 @@ impl Field {
     #[target_feature(enable = "avx512f,avx512ifma")]
     fn fill_row(&self, block: &mut [Point], digits: &Digits<'_>) {
         let (c, high) = (&Constants::new(self.prime()), &self.high_factor());
-        let (filled, zeros) = block.split_at_mut(digits.points().min(block.len()));
+        let points = if self.weights.is_some() { block.len() } else { digits.points().min(block.len()) };
+        let (filled, zeros) = block.split_at_mut(points);
         for (index, point) in filled.iter_mut().enumerate() {
-            store(point, Self::residues(c, high, Self::load_digits(digits, index)));
+            store(point, self.residues(c, high, digits, index));
         }
         zeros.fill(Point::ZERO);
     }
@@ -106,11 +107,11 @@ impl Field {
         let Shape { rows, columns } = frame.shape;
         let (c, high) = (&Constants::new(self.prime()), &self.high_factor());
         let turns = Turns::of(self, rows, false);
-        let points = digits.points();
+        let points = if self.weights.is_some() { rows * columns } else { digits.points() };
         for column in 0..columns {
             let mut x = [c.zero; MOST];
             for point in (column..points).step_by(columns) {
-                let residues = Self::residues(c, high, Self::load_digits(digits, point));
+                let residues = self.residues(c, high, digits, point);
                 // At most 2p either way.
                 x[point % rows] = if frame.is_negated(point) {
                     _mm512_sub_epi64(_mm512_add_epi64(c.prime, c.prime), residues)

@@ -9,12 +9,22 @@ use std::arch::x86_64::*;
 const LOW: u32 = 49;
 
 impl Field {
-    /// Residues of eight digits, below `2^49 + (1 + 2^-36) p`: less than 13/8 p.
+    /// Residues of the eight digits of a point, times their weights if they have any, below `2^49 + (1 + 2^-36) p`: less
+    /// than 13/8 p.
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma")]
-    pub(super) fn residues(c: &Constants, high: &Factor, digits: V) -> V {
-        let low = _mm512_and_si512(digits, _mm512_set1_epi64((1 << LOW) - 1));
-        c.mul_add(low, _mm512_srli_epi64::<LOW>(digits), high)
+    pub(super) fn residues(&self, c: &Constants, high: &Factor, digits: &Digits<'_>, point: usize) -> V {
+        let split = |digits: V| {
+            let low = _mm512_and_si512(digits, _mm512_set1_epi64((1 << LOW) - 1));
+            c.mul_add(low, _mm512_srli_epi64::<LOW>(digits), high)
+        };
+        match &self.weights {
+            None => split(Self::load_digits(digits, point)),
+            Some(weights) => {
+                let digits = split(weights.digits(digits.limbs, point));
+                c.mul_add_by(c.zero, digits, weights.forward(self.index, point))
+            }
+        }
     }
 
     /// The factor of the high bits of digits.
@@ -24,7 +34,7 @@ impl Field {
 
     #[inline]
     #[target_feature(enable = "avx512f")]
-    pub(super) fn load_digits(digits: &Digits<'_>, point: usize) -> V {
+    fn load_digits(digits: &Digits<'_>, point: usize) -> V {
         let eight = digits.point(point);
         // SAFETY: 64 bytes are there; they need not be aligned.
         unsafe { _mm512_loadu_si512(eight.as_ptr().cast()) }

@@ -1,0 +1,117 @@
+//! Products modulo `2^q - 1` for any q by weighted transforms of half the length. Constant-time.
+
+use super::product::Other;
+use super::{Kind, Multiplier};
+#[cfg(target_arch = "x86_64")]
+use crate::avx512::fft::{RootsOfTwo, Weights};
+use std::sync::Arc;
+use zeroize::Zeroizing;
+
+type Limbs = Zeroizing<Vec<u64>>;
+
+/// The weights of one modulus.
+#[derive(Clone)]
+pub(crate) struct Weighted {
+    bits: usize,
+    #[cfg(target_arch = "x86_64")]
+    road: Arc<(RootsOfTwo, super::frame::Layout, usize)>,
+}
+
+impl Weighted {
+    /// The weights for `2^bits - 1`, where the multiplier has fields for them.
+    pub(crate) fn new(multiplier: &Multiplier, bits: usize) -> Option<Self> {
+        match multiplier.kind {
+            Kind::Portable(_) => None,
+            #[cfg(target_arch = "x86_64")]
+            Kind::Ifma(primes) => {
+                let weights = Arc::new(Weights::new(bits)?);
+                let (layout, limbs) = (weights.layout(), weights.limbs());
+                Some(Self { bits, road: Arc::new((RootsOfTwo::new(primes.0, weights), layout, limbs)) })
+            }
+        }
+    }
+
+    /// `x y mod 2^q - 1`, or `x^2` if there is no y, of numbers below it: canonical, of `q / 64 + 1` limbs.
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) fn product(&self, x: &[u64], y: Option<&[u64]>) -> Limbs {
+        use modmill_core::limbs::{add_signed, shift_right};
+        use modmill_core::mask;
+
+        let (road, layout, limbs) = &*self.road;
+        let padded = |number: &[u64]| {
+            let mut padded = Zeroizing::new(number.to_vec());
+            padded.resize(*limbs, 0);
+            padded
+        };
+        let (x, y) = (padded(x), y.map(padded));
+        let other = y.as_ref().map_or(Other::Same, |y| Other::Number(y));
+        let mut out = Zeroizing::new(vec![0; self.bits / 64 + 1]);
+        let written = self.bits.div_ceil(64);
+        let carry = super::product::sum_of_products(road, &[(&x, other)], layout, &mut out[..written]);
+        // What is above 2^q comes back in, and what that carries once more; then all ones are zero.
+        let (word, bit) = (self.bits / 64, self.bits % 64);
+        let mut handed = carry;
+        for _ in 0..2 {
+            add_signed(&mut out, handed);
+            let mut top = [0];
+            shift_right(&out[word..], bit, &mut top);
+            out[word] &= (1 << bit) - 1;
+            handed = i128::from(top[0]);
+        }
+        let ones = out[..word].iter().fold(u64::MAX, |all, limb| all & limb);
+        let is_ones = mask::equal(ones, u64::MAX) & mask::equal(out[word], (1 << bit) - 1);
+        out.iter_mut().for_each(|limb| *limb &= !is_ones);
+        out
+    }
+
+    /// Without vectors there are no weights.
+    #[cfg(not(target_arch = "x86_64"))]
+    pub(crate) fn product(&self, _: &[u64], _: Option<&[u64]>) -> Limbs {
+        unreachable!("there are no weights for {} bits", self.bits)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+    use num_bigint::BigUint;
+
+    fn big(limbs: &[u64]) -> BigUint {
+        BigUint::new(limbs.iter().flat_map(|&limb| [limb as u32, (limb >> 32) as u32]).collect())
+    }
+
+    #[test]
+    fn products_wrap_at_any_bit() {
+        let multiplier = *Multiplier::detect(None).last().unwrap();
+        let mut random = Random(67);
+        for q in [8191, 9689, 9941, 11_213, 19_937, 21_701, 23_808, 23_809, 44_497, 86_243] {
+            let Some(weighted) = Weighted::new(&multiplier, q) else { continue };
+            let modulus = (BigUint::from(1u8) << q) - 1u8;
+            let limbs = |x: BigUint| {
+                let mut limbs = x.to_u64_digits();
+                limbs.resize(q / 64 + 1, 0);
+                limbs
+            };
+            let one = BigUint::from(1u8);
+            let half = &one << (q / 2);
+            let numbers: Vec<Vec<u64>> = [
+                BigUint::ZERO,
+                one,
+                &modulus - 1u8,
+                half.clone(),
+                &half - 1u8,
+                &modulus / 3u8,
+                big(&random.limbs(q / 64 + 1)) % &modulus,
+            ]
+            .map(limbs)
+            .into();
+            for x in &numbers {
+                assert_eq!(big(&weighted.product(x, None)), big(x) * big(x) % &modulus, "{q}");
+                for y in &numbers {
+                    assert_eq!(big(&weighted.product(x, Some(y))), big(x) * big(y) % &modulus, "{q}");
+                }
+            }
+        }
+    }
+}
