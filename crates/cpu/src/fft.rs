@@ -17,7 +17,7 @@ pub(crate) mod roots;
 mod special;
 pub(crate) mod transform;
 mod weighted;
-mod wrapped;
+pub(crate) mod wrapped;
 
 #[cfg(target_arch = "x86_64")]
 use crate::avx512::fft::ThreePrimes;
@@ -197,5 +197,7 @@ impl Multiplier {
     }
 }
 
+#[cfg(test)]
+mod counts;
 #[cfg(test)]
 mod tests;

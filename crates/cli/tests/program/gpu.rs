@@ -30,9 +30,9 @@ fn info_tells_of_gpus() {
     );
     assert_eq!(info["warnings"], Value::Array(Vec::new()));
     assert!(info["paths"].as_array().unwrap().iter().all(|path| path["backend"] == "cuda"));
-    // Inverses and short products are the CPU's.
+    // Inverses, divisors and short products are the CPU's.
     let is_on_cpu = |plan: &Value| match plan["op"].as_str() {
-        Some("inv") => true,
+        Some("inv" | "gcd") => true,
         Some("mul" | "square") => plan["bits"].as_u64().unwrap() < 4096,
         _ => false,
     };

@@ -98,6 +98,34 @@ pub(crate) fn sum_of_products<const F: usize, R: Road<F>>(
         }
         block
     };
+    sum(road, terms, layout, product, out)
+}
+
+/// The same where all factors are transformed already.
+pub(crate) fn sum_of_transformed<const F: usize, R: Road<F>>(
+    road: &R,
+    terms: &[(&Transformed, &Transformed)],
+    layout: &Layout,
+    out: &mut [u64],
+) -> i128 {
+    let product = |index: usize, field: &R::Field, &(a, b): &(&Transformed, &Transformed)| {
+        let mut block = Points::zeros(a.0[index].len());
+        block.copy_from_slice(&a.0[index]);
+        multiply_points(field, &mut block, Some(&b.0[index]), layout.frame);
+        block
+    };
+    sum(road, terms, layout, product, out)
+}
+
+/// Adds products over each field, goes back, and resolves the carries.
+fn sum<const F: usize, R: Road<F>, T: Sync>(
+    road: &R,
+    terms: &[T],
+    layout: &Layout,
+    product: impl Fn(usize, &R::Field, &T) -> Points + Sync,
+    out: &mut [u64],
+) -> i128 {
+    let frame = layout.frame;
     let sum = |(index, field): (usize, &R::Field)| {
         let (first, rest) = terms.split_first().expect("there is something to add");
         let mut block = product(index, field, first);

@@ -58,7 +58,8 @@ impl Wrapped {
         self.bits() / 64
     }
 
-    fn layout(&self, ring: Ring) -> Layout {
+    /// How blocks of a ring lie.
+    pub(crate) fn layout(&self, ring: Ring) -> Layout {
         Layout::new(self.plan, ring)
     }
 
@@ -83,11 +84,18 @@ impl Wrapped {
 
     /// The sum modulo `2^n - 1`, where zero may be `2^n - 1` as well.
     pub(crate) fn minus(&self, terms: &[(&[u64], Other<'_>)]) -> Limbs {
-        let (mut sum, carry) = self.sum_of_products(terms, Ring::Minus);
-        // A second carry leaves next to nothing, to which it can be added.
-        let again = add_signed(&mut sum, carry);
-        add_signed(&mut sum, again);
-        sum
+        let (sum, carry) = self.sum_of_products(terms, Ring::Minus);
+        wrapped(sum, carry)
+    }
+
+    /// The same of at most two products of numbers that are transformed for this ring already.
+    pub(crate) fn minus_of_transformed(&self, terms: &[(&Transformed, &Transformed)]) -> Limbs {
+        assert!(terms.len() <= 2, "digits hold the sum of two products");
+        let mut out = Zeroizing::new(vec![0; self.limbs()]);
+        let carry = with_road!(self.multiplier.kind, road => {
+            product::sum_of_transformed(&road, terms, &self.layout(Ring::Minus), &mut out)
+        });
+        wrapped(out, carry)
     }
 
     /// The sum modulo `2^n + 1`: its low n bits, and one and no other bits if it is `2^n`.
@@ -106,6 +114,14 @@ impl Wrapped {
         let is_all_ones = mask::equal(x.iter().fold(u64::MAX, |all, limb| all & limb), u64::MAX);
         x.iter_mut().for_each(|limb| *limb &= !is_all_ones);
     }
+}
+
+/// Modulo `2^n - 1`, n bits and what is above them.
+fn wrapped(mut sum: Limbs, carry: i128) -> Limbs {
+    // A second carry leaves next to nothing, to which it can be added.
+    let again = add_signed(&mut sum, carry);
+    add_signed(&mut sum, again);
+    sum
 }
 
 impl Multiplier {

@@ -4,6 +4,9 @@ use super::lehmer;
 use super::matrix::Matrix;
 use super::natural::{Natural, add, compare, divide, product, subtract, trim, trimmed};
 use crate::fft::Multiplier;
+use crate::fft::frame::Ring;
+use crate::fft::wrapped::Wrapped;
+use modmill_core::limbs::add_assign;
 use std::cmp::Ordering;
 
 /// Limbs from which halves are taken; measured.
@@ -63,6 +66,16 @@ pub(super) fn reduce_top(
         return false;
     }
     let [[m00, m01], [m10, m11]] = found.entries();
+    let shortest = [a.len(), b.len(), m00.len(), m11.len()].into_iter().min().unwrap_or(0);
+    if shortest >= multiplier.threshold() {
+        // Both answers are below B^len.
+        let len = cut + upper_a.len().max(upper_b.len()) + 1;
+        if let Some(rings) = Wrapped::at_least(*multiplier, 64 * len) {
+            (*a, *b) = apply_transformed(&rings, &found, [a, b], [upper_a, upper_b], cut);
+            matrix.times(multiplier, found);
+            return true;
+        }
+    }
     let reduced = |upper: &[u64], plus: (&[u64], &[u64]), minus: (&[u64], &[u64])| {
         let mut sum = joined(upper, cut, &product(multiplier, plus.0, plus.1));
         subtract(&mut sum, &product(multiplier, minus.0, minus.1));
@@ -71,6 +84,39 @@ pub(super) fn reduce_top(
     (*a, *b) = (reduced(&upper_a, (m11, a), (m01, b)), reduced(&upper_b, (m00, b), (m10, a)));
     matrix.times(multiplier, found);
     true
+}
+
+/// `upper B^cut + M^-1 lower` for both numbers, modulo `2^n - 1`, which is more than either: every number is transformed
+/// once, and minus a number is its complement.
+fn apply_transformed(
+    rings: &Wrapped,
+    matrix: &Matrix,
+    lower: [&Natural; 2],
+    upper: [Natural; 2],
+    cut: usize,
+) -> (Natural, Natural) {
+    let transform = |number: &[u64]| rings.transform(number, Ring::Minus);
+    let negative = |number: &[u64]| {
+        let mut complement = number.to_vec();
+        complement.resize(rings.limbs(), 0);
+        complement.iter_mut().for_each(|limb| *limb = !*limb);
+        transform(&complement)
+    };
+    let [[m00, m01], [m10, m11]] = matrix.entries();
+    let [a, b] = lower.map(|number| transform(number));
+    let sums = [
+        rings.minus_of_transformed(&[(&transform(m11), &a), (&negative(m01), &b)]),
+        rings.minus_of_transformed(&[(&negative(m10), &a), (&transform(m00), &b)]),
+    ];
+    let [a, b] = [0, 1].map(|index: usize| {
+        let mut sum = sums[index].to_vec();
+        let carry = add_assign(&mut sum[cut..], &upper[index]);
+        add_assign(&mut sum, &[carry]);
+        Wrapped::without_minus_zero(&mut sum);
+        trim(&mut sum);
+        sum
+    });
+    (a, b)
 }
 
 /// `upper B^cut + lower`.

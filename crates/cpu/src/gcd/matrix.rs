@@ -1,7 +1,9 @@
 //! Matrices of two columns by which numbers are reduced.
 
-use super::natural::{Natural, add, product, trim};
+use super::natural::{Natural, add, product, trim, trimmed};
 use crate::fft::Multiplier;
+use crate::fft::frame::Ring;
+use crate::fft::wrapped::Wrapped;
 
 /// A matrix of determinant 1 with entries that are not negative, or some rows of one.
 pub(super) struct Matrix {
@@ -53,6 +55,17 @@ impl Matrix {
         }
     }
 
+    fn times_transformed(&mut self, rings: &Wrapped, other: &Self) {
+        let transform = |number: &Natural| rings.transform(number, Ring::Minus);
+        let [[m00, m01], [m10, m11]] = [0, 1].map(|row: usize| other.rows[row].each_ref().map(transform));
+        for row in &mut self.rows {
+            let [first, second] = row.each_ref().map(transform);
+            let entry =
+                |top, bottom| trimmed(&rings.minus_of_transformed(&[(&first, top), (&second, bottom)]));
+            *row = [entry(&m00, &m10), entry(&m01, &m11)];
+        }
+    }
+
     /// `M <- M m`.
     pub(super) fn times_small(&mut self, Small([[m00, m01], [m10, m11]]): Small) {
         for [first, second] in &mut self.rows {
@@ -76,8 +89,20 @@ impl Matrix {
         }
     }
 
+    fn longest(&self) -> usize {
+        self.rows.iter().flatten().map(Vec::len).max().unwrap_or(0)
+    }
+
     /// `M <- M m`.
     pub(super) fn times(&mut self, multiplier: &Multiplier, other: Self) {
+        let (mine, theirs) = (self.longest(), other.longest());
+        if mine.min(theirs) >= multiplier.threshold() {
+            // Sums of two products are below B^len: every entry is transformed once.
+            let len = mine + theirs + 1;
+            if let Some(rings) = Wrapped::at_least(*multiplier, 64 * len) {
+                return self.times_transformed(&rings, &other);
+            }
+        }
         let [[m00, m01], [m10, m11]] = other.into_entries();
         for row in &mut self.rows {
             let [first, second] = &*row;

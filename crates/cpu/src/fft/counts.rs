@@ -1,0 +1,167 @@
+//! Operation counts of products of 786 432 bits over the thesis's prime, as its table 3.1 has them: counted by
+//! running products over a field that counts instead of computing.
+
+use super::carry::Join;
+use super::frame::{Frame, Layout, Ring};
+use super::point::{LANES, Point};
+use super::product::{Field, Other, Road, sum_of_products, transform};
+use super::transform::Transform;
+use super::wrapped::Wrapped;
+use super::{Multiplier, OnePrime};
+use modmill_core::transform::{Digits, Plan};
+use std::ops::Add;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+/// Multiplications and additions of words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Counts(usize, usize);
+
+impl Add for Counts {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self(self.0 + other.0, self.1 + other.1)
+    }
+}
+
+#[derive(Default)]
+struct Counter {
+    multiplications: AtomicUsize,
+    additions: AtomicUsize,
+}
+
+impl Counter {
+    fn count(&self, multiplications: usize, additions: usize) {
+        self.multiplications.fetch_add(multiplications, Relaxed);
+        self.additions.fetch_add(additions, Relaxed);
+    }
+
+    /// Butterflies of a pass over R parts: a multiplication and two additions each.
+    fn pass<const R: usize>(&self, parts: &[&mut [Point]; R]) {
+        let butterflies = parts[0].len() * LANES * R / 2 * R.ilog2() as usize;
+        self.count(butterflies, 2 * butterflies);
+    }
+
+    /// Short transforms down the columns.
+    fn columns(&self, Frame { shape, .. }: Frame) {
+        if shape.rows > 1 {
+            let each = shape.columns * LANES * shape.rows * shape.rows;
+            self.count(each, each);
+        }
+    }
+
+    /// Products of points: 64, and 8 to turn what comes around.
+    fn points(&self, points: usize) {
+        self.count(points * (64 + 8), points * 64);
+    }
+}
+
+macro_rules! count_passes {
+    ($($name:ident $radix:literal),+) => {
+        $(fn $name(&self, parts: &mut [&mut [Point]; $radix], _: usize) {
+            self.pass(parts);
+        })+
+    };
+}
+
+impl Transform for &Counter {
+    count_passes!(forward2 2, forward4 4, forward8 8, forward16 16);
+    count_passes!(inverse2 2, inverse4 4, inverse8 8, inverse16 16);
+}
+
+impl Field for &Counter {
+    fn fill(&self, _: &mut [Point], _: &Digits<'_>, frame: Frame) {
+        self.columns(frame);
+    }
+
+    fn inverse_columns(&self, _: &mut [Point], frame: Frame) {
+        self.columns(frame);
+    }
+
+    fn multiply(&self, a: &mut [Point], _: &[Point], _: usize, _: Frame) {
+        self.points(a.len());
+    }
+
+    fn square(&self, a: &mut [Point], _: usize, _: Frame) {
+        self.points(a.len());
+    }
+
+    fn add(&self, a: &mut [Point], _: &[Point]) {
+        self.count(0, LANES * a.len());
+    }
+}
+
+impl Join<1> for &Counter {
+    /// A multiplication to scale every digit.
+    fn carry(&self, _: [&[Point]; 1], bits: u32, _: usize, out: &mut [u64]) -> i128 {
+        self.count((64 * out.len()).div_ceil(bits as usize * LANES) * LANES, 0);
+        0
+    }
+}
+
+impl<'a> Road<1> for &'a Counter {
+    type Field = &'a Counter;
+    type Join = &'a Counter;
+
+    fn fields(&self, _: Frame) -> [&'a Counter; 1] {
+        [*self]
+    }
+
+    fn join(&self, _: Frame) -> &'a Counter {
+        self
+    }
+
+    fn plan(&self, a: usize, b: usize) -> Plan {
+        OnePrime.plan(a, b)
+    }
+
+    fn ring_digit_bits(&self, digits: usize) -> Option<u32> {
+        OnePrime.ring_digit_bits(digits)
+    }
+}
+
+fn counted(work: impl Fn(&Counter) + Sync) -> Counts {
+    let counter = Counter::default();
+    // One thread, so that digits are counted once.
+    rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap().install(|| work(&counter));
+    Counts(counter.multiplications.into_inner(), counter.additions.into_inner())
+}
+
+const LIMBS: usize = 786_432 / 64;
+
+#[test]
+fn operations_of_a_product_of_786432_bits() {
+    let number = vec![1; LIMBS];
+    let whole = Layout::new(OnePrime.plan(LIMBS, LIMBS), Ring::Minus);
+    assert_eq!((whole.digit_bits, whole.frame.shape.points() * LANES), (24, 65_536));
+    let one_transform = counted(|road| drop(transform(&road, &number, &whole)));
+    assert_eq!(one_transform, Counts(425_984, 851_968));
+
+    let run = |layout: &Layout, terms: &[(&[u64], Other<'_>)], limbs: usize| {
+        counted(|road| _ = sum_of_products(&road, terms, layout, &mut vec![0; limbs]))
+    };
+    let prepared = |layout: &Layout| {
+        let counter = Counter::default();
+        transform(&&counter, &number, layout)
+    };
+    let product = run(&whole, &[(&number, Other::Number(&number))], 2 * LIMBS);
+    assert_eq!(product, Counts(1_933_312, 3_080_192));
+
+    // Barrett: a product, one with the reciprocal, and one with the modulus of half the length.
+    let kept = prepared(&whole);
+    let with_kept = run(&whole, &[(&number, Other::Transformed(&kept))], 2 * LIMBS);
+    let rings = Wrapped::at_least(Multiplier::detect(None)[0], 64 * LIMBS).unwrap();
+    let [minus, plus] = [Ring::Minus, Ring::Plus].map(|ring| rings.layout(ring));
+    let half = prepared(&minus);
+    let kept_half = Other::Transformed(&half);
+    let barrett = product + with_kept + run(&minus, &[(&number, kept_half)], rings.limbs());
+
+    // Montgomery: a product and one with the inverse modulo 2^n + 1, and the sum of two modulo 2^n - 1.
+    let montgomery = run(&plus, &[(&number, Other::Number(&number))], rings.limbs())
+        + run(&plus, &[(&number, kept_half)], rings.limbs())
+        + run(&minus, &[(&number, Other::Number(&number)), (&number, kept_half)], rings.limbs());
+    assert_eq!([barrett, montgomery], [Counts(4_669_440, 6_864_896), Counts(5_283_840, 6_881_280)]);
+
+    // The thesis's interleaved Montgomery product, a multiplication for each pair of limbs, twice, and a quotient.
+    assert_eq!(2 * LIMBS * LIMBS + LIMBS, 302_002_176);
+}
