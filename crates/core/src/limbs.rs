@@ -73,7 +73,8 @@ pub fn negate(a: &mut [u64]) {
 
 /// `a + b + carry` and the next carry.
 #[inline(always)]
-fn add_carrying(a: u64, b: u64, carry: bool) -> (u64, bool) {
+#[must_use]
+pub fn add_carrying(a: u64, b: u64, carry: bool) -> (u64, bool) {
     let (sum, first) = a.overflowing_add(b);
     let (sum, second) = sum.overflowing_add(u64::from(carry));
     (sum, first | second)
@@ -81,7 +82,8 @@ fn add_carrying(a: u64, b: u64, carry: bool) -> (u64, bool) {
 
 /// `a - b - borrow` and the next borrow.
 #[inline(always)]
-fn sub_borrowing(a: u64, b: u64, borrow: bool) -> (u64, bool) {
+#[must_use]
+pub fn sub_borrowing(a: u64, b: u64, borrow: bool) -> (u64, bool) {
     let (difference, first) = a.overflowing_sub(b);
     let (difference, second) = difference.overflowing_sub(u64::from(borrow));
     (difference, first | second)

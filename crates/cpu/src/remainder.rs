@@ -9,7 +9,7 @@ mod reciprocal;
 
 use crate::portable::{add_rows, product, square};
 use crate::rows::Rows;
-use modmill_core::limbs::bit_length;
+use modmill_core::limbs::{add_carrying, bit_length, sub_borrowing};
 use modmill_core::mask;
 
 /// Limbs of quotient found at once.
@@ -288,28 +288,12 @@ fn subtract_masked(value: &mut [u64], other: &[u64], mask: u64) {
         // Masked beforehand, so that the borrow stays in the processor's flag.
         let other = other.map(|limb| limb & mask);
         for place in 0..BLOCK {
-            (value[place], borrow) = subtract_borrowing(value[place], other[place], borrow);
+            (value[place], borrow) = sub_borrowing(value[place], other[place], borrow);
         }
     }
     for (value, other) in value_single.iter_mut().zip(single) {
-        (*value, borrow) = subtract_borrowing(*value, other & mask, borrow);
+        (*value, borrow) = sub_borrowing(*value, other & mask, borrow);
     }
-}
-
-/// `a + b + carry` as a limb and a carry.
-#[inline(always)]
-fn add_carrying(a: u64, b: u64, carry: bool) -> (u64, bool) {
-    let (sum, first) = a.overflowing_add(b);
-    let (sum, second) = sum.overflowing_add(u64::from(carry));
-    (sum, first | second)
-}
-
-/// `a - b - borrow` as a limb and a borrow.
-#[inline(always)]
-fn subtract_borrowing(a: u64, b: u64, borrow: bool) -> (u64, bool) {
-    let (difference, first) = a.overflowing_sub(b);
-    let (difference, second) = difference.overflowing_sub(u64::from(borrow));
-    (difference, first | second)
 }
 
 #[cfg(test)]

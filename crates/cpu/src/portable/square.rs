@@ -1,7 +1,7 @@
 //! Squares: each product of two different limbs once.
 
 use super::band::{BAND, add_band};
-use modmill_core::mask;
+use modmill_core::{limbs::add_carrying, mask};
 
 /// `out <- x^2`, twice as long as x.
 ///
@@ -123,12 +123,4 @@ fn square_block(x: &[u64; BAND], below: &mut u64) -> [u64; 2 * BAND] {
         (*limb, carry) = add_carrying(*limb, extra, carry);
     }
     out
-}
-
-/// `a + b + carry` as a limb and a carry.
-#[inline(always)]
-fn add_carrying(a: u64, b: u64, carry: bool) -> (u64, bool) {
-    let (sum, first) = a.overflowing_add(b);
-    let (sum, second) = sum.overflowing_add(u64::from(carry));
-    (sum, first | second)
 }
