@@ -111,14 +111,6 @@ impl Cuda {
         self.stations.iter().map(|station| &station.device)
     }
 
-    pub(crate) fn stations(&self) -> impl Iterator<Item = &Station> {
-        self.stations.iter()
-    }
-
-    pub(crate) fn settings(&self) -> &Settings {
-        &self.settings
-    }
-
     /// What it chooses by.
     #[must_use]
     pub fn table(&self) -> &Table {

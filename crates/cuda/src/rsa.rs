@@ -47,7 +47,7 @@ impl Cuda {
         let exponent_bits = u32::try_from(job.exponent_bits).unwrap_or(u32::MAX);
         let task = Task::Power { masked: !job.blinded, exponent_bits, window: choice.window };
         let check = self.public_choice(job.bits, job.count, job.public_exponent)?;
-        let kernels: Vec<_> = self.stations().map(|station| station.kernels(choice.variant)).collect();
+        let kernels: Vec<_> = self.stations.iter().map(|station| station.kernels(choice.variant)).collect();
         let kernels = kernels.into_iter().collect::<Result<Vec<_>>>()?;
         let wave = kernels.iter().map(|kernels| kernels.wave()).max().unwrap_or(1);
         // With one key the halves of a chunk go one after the other; where they would not fill the device,
@@ -100,7 +100,7 @@ impl Cuda {
         let measured = self.choices(reads, bits, halves, job.exponent_bits).into_iter().find(of_residues);
         let guess = |variant| Choice { variant, window: 4, seconds: f64::INFINITY };
         let other = || Variant::candidates(Family::Rns, bits).into_iter().map(guess).next();
-        let wanted = self.settings().family.is_none_or(|family| family == Family::Rns);
+        let wanted = self.settings.family.is_none_or(|family| family == Family::Rns);
         let choice = measured.or_else(other).filter(|_| wanted && bits > 0);
         let choice = choice.filter(|choice| choice.variant.input_bits() > 32 * choice.variant.words as usize);
         let none = || Error::NoKernel { name: format!("for residues modulo primes of {bits} bits") };

@@ -3,18 +3,9 @@
 use modmill::cuda::cache::Cache;
 use modmill::cuda::{Device, Faults};
 use modmill::{Backend, Batch, Engine, EngineBuilder, Error, Family, Modulus, Op};
-use std::path::PathBuf;
-use std::process::Command;
 
-/// An engine on an emulated device that fails as told; nothing where no C++ compiler is there for it.
 fn emulated(faults: Faults) -> Option<EngineBuilder> {
-    let compiler = std::env::var("CXX").unwrap_or("c++".to_owned());
-    if Command::new(compiler).arg("--version").output().is_err() {
-        println!("skipped: no C++ compiler");
-        return None;
-    }
-    let cache = Cache::at(PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("cuda-cache"));
-    Some(Engine::builder().devices(vec![Device::emulator_with(faults, cache)]).backend(Backend::Cuda))
+    modmill_testing::emulated::engine(faults, env!("CARGO_TARGET_TMPDIR"))
 }
 
 /// Bases, exponents and moduli: odd ones of two lengths, even ones, and one.

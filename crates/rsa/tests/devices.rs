@@ -1,32 +1,22 @@
 //! RSA on a GPU, an emulated one: the same answers as the CPU's, whoever has to finish.
 
-use modmill::cuda::cache::Cache;
-use modmill::cuda::{Device, Faults, Layout, Settings, Variant};
+use modmill::cuda::{Faults, Layout, Settings, Variant};
 use modmill::{Backend, Engine, EngineBuilder, Family};
 use modmill_rsa::{
     EncryptionScheme, Hash, ItemError, PrivateKey, PrivateParts, PublicKey, Rsa, SignatureScheme, Sizes,
 };
 use num_bigint::BigUint;
-use std::path::PathBuf;
-use std::process::Command;
 
 /// Short keys: the emulated device is slow.
 const BITS: usize = 512;
 const PKCS1: SignatureScheme = SignatureScheme::Pkcs1v15(Hash::Sha256);
 
-/// An engine on an emulated device that fails as told; nothing where no C++ compiler is there for it.
 fn emulated(faults: Faults) -> Option<EngineBuilder> {
-    let compiler = std::env::var("CXX").unwrap_or("c++".to_owned());
-    if Command::new(compiler).arg("--version").output().is_err() {
-        println!("skipped: no C++ compiler");
-        return None;
-    }
-    let cache = Cache::at(PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("cuda-cache"));
     // Blocks of one warp, since whole ones are computed.
     let layout = Layout { threads: 2, block: 32, resident: 1, tile: 11 };
     let variant = Variant::new(Family::Rns, BITS / 2, layout);
-    let builder = Engine::builder().devices(vec![Device::emulator_with(faults, cache)]);
-    Some(builder.backend(Backend::Cuda).cuda(Settings { variant, ..Settings::default() }))
+    let builder = modmill_testing::emulated::engine(faults, env!("CARGO_TARGET_TMPDIR"))?;
+    Some(builder.cuda(Settings { variant, ..Settings::default() }))
 }
 
 fn gpu() -> Option<Engine> {

@@ -6,6 +6,7 @@
 //! program is installed, and a new backend is finished when it passes.
 #![forbid(unsafe_code)]
 
+pub mod emulated;
 pub mod fuzz_bodies;
 pub mod groups;
 pub mod hard;

@@ -11,7 +11,7 @@
 //! The quotient k enters as one more word, of which two bytes are used.
 
 use super::Channel;
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, Zeroizing};
 
 /// Bytes of a word.
 pub const BYTES: usize = 4;
@@ -80,6 +80,11 @@ impl Matrix {
             }
         }
         changed
+    }
+
+    /// Clears the entries.
+    pub(super) fn zeroize(&mut self) {
+        self.columns.zeroize();
     }
 
     /// Words of the first base, without the quotient.

@@ -40,12 +40,13 @@ impl Merged {
             (root, channel.multiply(root, root) != channel.canonical(square))
         });
         let (roots, negative): (Vec<u32>, Vec<bool>) = roots.unzip();
-        let roots = Zeroizing::new(roots);
+        let (roots, negative) = (Zeroizing::new(roots), Zeroizing::new(negative));
         let a_to_b = bases.a_to_b().with_columns_times(bases.b(), &roots);
         let b_to_a = bases.b_to_a().with_words_negated(bases.a(), &negative);
         let bounds = Bounds::new(bases.a(), bases.b(), &a_to_b, &b_to_a);
-        let fits = bounds.holds() && bases.capacity_within(&bounds)? >= bit_length(modulus);
-        fits.then_some(Self { roots, a_to_b, b_to_a, bounds })
+        let merged = Self { roots, a_to_b, b_to_a, bounds };
+        let fits = merged.bounds.holds() && bases.capacity_within(&merged.bounds)? >= bit_length(modulus);
+        fits.then_some(merged)
     }
 
     /// `s_i`, canonical: the factor of table entries in B.
@@ -70,5 +71,13 @@ impl Merged {
     #[must_use]
     pub fn bounds(&self) -> &Bounds {
         &self.bounds
+    }
+}
+
+/// The modulus may be a secret, and the matrices tell it.
+impl Drop for Merged {
+    fn drop(&mut self) {
+        self.a_to_b.zeroize();
+        self.b_to_a.zeroize();
     }
 }

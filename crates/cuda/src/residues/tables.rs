@@ -4,7 +4,7 @@ use super::layout::ResidueLayout;
 use crate::device::{Buffer, Contents, Device};
 use crate::error::Result;
 use modmill_core::rns::{Bases, Channel, Matrix, Merged, ModulusConstants, bases::powers_of_words};
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, Zeroizing};
 
 /// Bits of a digit of [`radix_square`], `STEP_BITS` of `constants.cuh`.
 const STEP_BITS: usize = 28;
@@ -78,7 +78,6 @@ impl MergedTables {
         let form = |(channel, &root): (&Channel, &u32)| channel.multiply(root, channel.radix);
         let roots = bases.b().iter().zip(merged.roots()).map(form).collect();
         let (all, starts) = join(matrix_words(layout, matrices), [channels(bases, matrices[0]), roots]);
-        let all = Zeroizing::new(all);
         Ok(Some(Self { buffer: upload(device, &all, Contents::Secret)?, starts }))
     }
 
@@ -99,12 +98,18 @@ impl MergedTables {
     }
 }
 
-/// Parts one after the other, and where they begin; structures are aligned to 16 bytes.
-fn join<const N: usize>(mut all: Vec<u32>, parts: [Vec<u32>; N]) -> (Vec<u32>, [usize; N]) {
-    let starts = parts.map(|part| {
-        all.resize(all.len().next_multiple_of(4), 0);
-        let start = all.len();
-        all.extend(part);
+/// The matrices and other parts one after the other, and where those begin; structures are aligned to 16 bytes.
+/// A modulus may be in them, so no copy stays.
+fn join<const N: usize>(mut matrices: Vec<u32>, parts: [Vec<u32>; N]) -> (Zeroizing<Vec<u32>>, [usize; N]) {
+    let words = matrices.len() + parts.iter().map(|part| part.len() + 3).sum::<usize>();
+    let mut all = Zeroizing::new(Vec::with_capacity(words));
+    all.extend_from_slice(&matrices);
+    matrices.zeroize();
+    let starts = parts.map(|mut part| {
+        let start = all.len().next_multiple_of(4);
+        all.resize(start, 0);
+        all.extend_from_slice(&part);
+        part.zeroize();
         start
     });
     (all, starts)
@@ -124,15 +129,21 @@ pub(super) fn upload(device: &Device, words: &[u32], contents: Contents) -> Resu
 
 /// The matrices to base B and to base A.
 fn matrix_words(layout: &ResidueLayout, matrices: [&Matrix; 2]) -> Vec<u32> {
-    let both = matrices.into_iter().enumerate();
-    both.flat_map(|(base, matrix)| words_of(layout, matrix, base)).collect()
+    let mut words = Vec::with_capacity(2 * layout.matrix_bytes() as usize / 4);
+    for (base, matrix) in matrices.into_iter().enumerate() {
+        let bytes = bytes_of(layout, matrix, base);
+        words.extend(
+            bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])),
+        );
+    }
+    words
 }
 
 /// A matrix as the tensor cores read it: chunk by chunk, in a chunk step by step, in a step two blocks of
 /// eight columns for every group, in a block two cores of 8 columns by 16 rows. Columns of a group stand in
 /// the order of digit pairs, lanes and digits.
-fn words_of(layout: &ResidueLayout, matrix: &Matrix, base: usize) -> Vec<u32> {
-    let mut bytes = vec![0u8; layout.matrix_bytes() as usize];
+fn bytes_of(layout: &ResidueLayout, matrix: &Matrix, base: usize) -> Zeroizing<Vec<u8>> {
+    let mut bytes = Zeroizing::new(vec![0u8; layout.matrix_bytes() as usize]);
     // The quotient has a place where the last step has room.
     let with_quotient = matrix.has_quotient() && layout.groups() % 2 == 1;
     let rows = matrix.words() * 4 + if with_quotient { 2 } else { 0 };
@@ -150,7 +161,7 @@ fn words_of(layout: &ResidueLayout, matrix: &Matrix, base: usize) -> Vec<u32> {
             }
         }
     }
-    bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect()
+    bytes
 }
 
 /// `Channel` of `rns.cuh`, for base A and then for base B, where it has the quotient's row of the first matrix.

@@ -1,0 +1,20 @@
+//! Engines on an emulated GPU.
+
+use modmill::cuda::cache::Cache;
+use modmill::cuda::{Device, Faults};
+use modmill::{Backend, Engine, EngineBuilder};
+use std::path::Path;
+use std::process::Command;
+
+/// An engine on an emulated device that fails as told, with its compiled kernels in a folder; nothing where no C++
+/// compiler is there for it.
+#[must_use]
+pub fn engine(faults: Faults, folder: &str) -> Option<EngineBuilder> {
+    let compiler = std::env::var("CXX").unwrap_or("c++".to_owned());
+    if Command::new(compiler).arg("--version").output().is_err() {
+        println!("skipped: no C++ compiler");
+        return None;
+    }
+    let cache = Cache::at(Path::new(folder).join("cuda-cache"));
+    Some(Engine::builder().devices(vec![Device::emulator_with(faults, cache)]).backend(Backend::Cuda))
+}
