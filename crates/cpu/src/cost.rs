@@ -91,6 +91,7 @@ fn long_product(multiplier: &Multiplier, limbs: usize) -> f64 {
     match (multiplier.isa(), limbs < multiplier.threshold()) {
         (_, true) => 9.6 * n.powf(1.585) + 100.0,
         (Isa::Avx512, _) => n * (50.0 + 6.2 * n.log2()) + 4000.0,
+        (Isa::Avx2, _) => n * (40.0 + 15.0 * n.log2()) + 6000.0,
         _ => n * 120.0 * n.log2(),
     }
 }
@@ -100,6 +101,7 @@ fn montgomery_square(multiplier: &Multiplier, limbs: usize) -> f64 {
     let n = limbs as f64;
     match multiplier.isa() {
         Isa::Avx512 => n * (100.0 + 9.0 * n.log2()) + 7000.0,
+        Isa::Avx2 => n * (200.0 + 25.0 * n.log2()) + 12000.0,
         _ => n * 200.0 * n.log2(),
     }
 }

@@ -15,14 +15,16 @@ pub(crate) mod product;
 mod reciprocal;
 pub(crate) mod roots;
 mod special;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod three_primes;
 pub(crate) mod transform;
 mod weighted;
 pub(crate) mod wrapped;
 
-#[cfg(target_arch = "x86_64")]
-use crate::avx512::fft::ThreePrimes;
 use crate::isa;
 use crate::portable::fft::OnePrime;
+#[cfg(target_arch = "x86_64")]
+use crate::{avx2::fft::Doubles, avx512::fft::Words};
 pub use barrett::Divisor;
 pub(crate) use batch::{products, products_prepared, run, squares};
 use frame::{Layout, Ring};
@@ -33,6 +35,8 @@ pub use powers::window;
 use product::{Other, Road, Transformed};
 pub use reciprocal::reciprocal;
 pub use special::{Folded, Special};
+#[cfg(target_arch = "x86_64")]
+use three_primes::ThreePrimes;
 
 /// Multiplies long numbers, exactly.
 ///
@@ -48,7 +52,9 @@ pub struct Multiplier {
 enum Kind {
     Portable(OnePrime),
     #[cfg(target_arch = "x86_64")]
-    Ifma(ThreePrimes),
+    Fma(ThreePrimes<Doubles>),
+    #[cfg(target_arch = "x86_64")]
+    Ifma(ThreePrimes<Words>),
 }
 
 /// Runs an expression with `$road` bound to a multiplier's road.
@@ -56,6 +62,8 @@ macro_rules! with_road {
     ($kind:expr, $road:ident => $body:expr) => {
         match $kind {
             Kind::Portable($road) => $body,
+            #[cfg(target_arch = "x86_64")]
+            Kind::Fma($road) => $body,
             #[cfg(target_arch = "x86_64")]
             Kind::Ifma($road) => $body,
         }
@@ -97,8 +105,12 @@ impl Multiplier {
     pub fn detect(limit: Option<Isa>) -> Vec<Self> {
         let mut found = vec![Self { kind: Kind::Portable(OnePrime) }];
         #[cfg(target_arch = "x86_64")]
-        if limit.is_none_or(|limit| limit >= Isa::Avx512) {
-            found.extend(isa::detect_ifma().map(|token| Self { kind: Kind::Ifma(ThreePrimes(token)) }));
+        {
+            let is_within = |isa: Isa| limit.is_none_or(|limit| limit >= isa);
+            let fma = isa::detect_avx2().filter(|_| is_within(Isa::Avx2));
+            let ifma = isa::detect_ifma().filter(|_| is_within(Isa::Avx512));
+            found.extend(fma.map(|token| Self { kind: Kind::Fma(ThreePrimes(token)) }));
+            found.extend(ifma.map(|token| Self { kind: Kind::Ifma(ThreePrimes(token)) }));
         }
         found
     }
@@ -108,6 +120,8 @@ impl Multiplier {
     pub fn isa(&self) -> Isa {
         match self.kind {
             Kind::Portable(_) => Isa::Portable,
+            #[cfg(target_arch = "x86_64")]
+            Kind::Fma(_) => Isa::Avx2,
             #[cfg(target_arch = "x86_64")]
             Kind::Ifma(_) => Isa::Avx512,
         }
@@ -119,6 +133,8 @@ impl Multiplier {
         match self.kind {
             Kind::Portable(_) => 5000,
             #[cfg(target_arch = "x86_64")]
+            Kind::Fma(_) => 165,
+            #[cfg(target_arch = "x86_64")]
             Kind::Ifma(_) => 90,
         }
     }
@@ -127,6 +143,8 @@ impl Multiplier {
     fn ring_threshold(&self) -> usize {
         match self.kind {
             Kind::Portable(_) => 700,
+            #[cfg(target_arch = "x86_64")]
+            Kind::Fma(_) => 90,
             #[cfg(target_arch = "x86_64")]
             Kind::Ifma(_) => 44,
         }

@@ -1,125 +1,315 @@
-//! Transforms over the three primes with AVX-512 IFMA.
+//! Arithmetic modulo the three primes with AVX-512 IFMA, eight words side by side.
 //!
 //! All arithmetic is modulo `2^52`: the multiplier looks at the low 52 bits of its factors alone, so
 //! that words may hold anything above. A word stands for the number in `0..2^52` that it is modulo
 //! `2^52`, and a bound on that number makes each step right; `docs/algorithms/fft.md` has them.
+//!
+//! With p the prime and `2^52 = (5 + e) p`: *any* number is below `2^52`, *reduced* ones are in `0..(1 + e) p`, and
+//! *products* at most 2p.
 #![allow(unsafe_code)]
 
-mod butterfly;
-mod carry;
-mod columns;
-mod digits;
-mod pointwise;
-mod road;
-mod weights;
+mod join;
 
-use crate::fft::point::Point;
-use crate::fft::primes::{Factor, PRIMES};
-use crate::fft::roots::{Roots, roots};
+use crate::fft::point::{LANES, Point};
+use crate::fft::primes::{COUNT, Factor, Form, PRIMES};
+use crate::fft::three_primes::arithmetic::Arithmetic;
 use crate::isa::Ifma as Token;
+use modmill_core::limbs::inverse_of_odd;
 use std::arch::x86_64::*;
-use std::sync::Arc;
-
-use carry::Crt;
-pub(crate) use road::ThreePrimes;
-pub(crate) use weights::{RootsOfTwo, Weights};
 
 type V = __m512i;
 
-/// One of the fields, with the roots of transforms up to a length.
-pub(crate) struct Field {
-    index: usize,
-    roots: Roots,
-    /// What node 0 has instead of a mirrored one.
-    first_mirrored: [Factor; 15],
-    /// What digits are multiplied by, where blocks have weights.
-    weights: Option<Arc<Weights>>,
-    _token: Token,
-}
-
-impl Field {
-    /// The field, for transforms whose blocks have nodes up to `nodes`.
-    pub(crate) fn new(token: Token, index: usize, nodes: usize) -> Self {
-        let p = PRIMES[index];
-        let roots = roots(index, nodes);
-        let first_mirrored = butterfly::first_mirrored(p, &roots);
-        Self { index, first_mirrored, roots, weights: None, _token: token }
-    }
-
-    fn prime(&self) -> u64 {
-        PRIMES[self.index]
-    }
-}
-
-/// The constants of a field, in registers.
-#[derive(Clone, Copy)]
-struct Constants {
+/// The constants of a field, in registers. Holding them proves the instruction set.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Words {
     /// `-p`.
     negative: V,
     /// `p`, to add.
     prime: V,
     zero: V,
     five: V,
-    /// Quotients too small by two.
-    minus_two: V,
+    /// `p^-1` modulo `2^52`.
+    inverse: V,
+    /// What the high bits of digits are multiplied by.
+    high_digit: Factor,
 }
 
-impl Constants {
-    #[inline]
-    #[target_feature(enable = "avx512f")]
-    fn new(p: u64) -> Self {
+/// Bits of a digit that are taken as they are; those above are multiplied by `2^LOW mod p`.
+const LOW: u32 = 49;
+
+/// # Safety of what follows
+/// Intrinsics are called by values of this type alone, which the token proved may be executed.
+impl Words {
+    #[inline(always)]
+    fn set(word: i64) -> V {
+        // SAFETY: see above.
+        unsafe { _mm512_set1_epi64(word) }
+    }
+
+    /// `sum +` the low 52 bits of `a b`.
+    #[inline(always)]
+    fn low(&self, sum: V, a: V, b: V) -> V {
+        // SAFETY: see above.
+        unsafe { _mm512_madd52lo_epu64(sum, a, b) }
+    }
+
+    /// `sum +` the high 52 bits of `a b`.
+    #[inline(always)]
+    fn high(&self, sum: V, a: V, b: V) -> V {
+        // SAFETY: see above.
+        unsafe { _mm512_madd52hi_epu64(sum, a, b) }
+    }
+
+    #[inline(always)]
+    fn sub(&self, a: V, b: V) -> V {
+        // SAFETY: see above.
+        unsafe { _mm512_sub_epi64(a, b) }
+    }
+
+    #[inline(always)]
+    fn double_prime(&self) -> V {
+        self.add(self.prime, self.prime)
+    }
+
+    /// x, less p as often as `5 x / 2^52` and `bias` more say: in `-bias p + 0..(1 + e) p`.
+    #[inline(always)]
+    fn reduce_from(&self, bias: V, x: V) -> V {
+        self.low(x, self.high(bias, x, self.five), self.negative)
+    }
+
+    /// `a b` modulo `x^8 - y`, divided by `2^52`; `turned` is `y b`.
+    #[inline(always)]
+    fn product(&self, a: &[u64; LANES], b: V, turned: V) -> V {
+        let (mut low, mut high) = (self.zero, self.prime);
+        macro_rules! terms {
+            ($($k:literal)+) => {
+                $(
+                    // x^k b: what is shifted beyond x^7 comes back as y times itself.
+                    // SAFETY: see above.
+                    let shifted = unsafe { _mm512_alignr_epi64::<{ (8 - $k) & 7 }>(b, turned) };
+                    let shifted = if $k == 0 { b } else { shifted };
+                    let digit = Self::set(a[$k] as i64);
+                    low = self.low(low, digit, shifted);
+                    high = self.high(high, digit, shifted);
+                )+
+            };
+        }
+        terms!(0 1 2 3 4 5 6 7);
+        // Montgomery: the product, less q p, is a multiple of 2^52. Eight terms below (1 + e) p times 2 p
+        // make a high half below 16/5 p, from p to 21/5 p with the p it began with, less at most p.
+        let quotient = self.low(self.zero, low, self.inverse);
+        let multiple = self.high(self.zero, quotient, self.prime);
+        // SAFETY: see above.
+        let carry = unsafe { _mm512_srli_epi64::<52>(low) };
+        self.reduce(self.sub(self.add(high, carry), multiple))
+    }
+}
+
+impl Arithmetic for Words {
+    type Token = Token;
+    type Vector = V;
+    const VECTORS: usize = 1;
+    const FORM: Form = Form::Words;
+    const DIVIDED_BY: u64 = 1 << 52;
+
+    #[inline(always)]
+    fn run<T>(_: Token, work: impl FnOnce() -> T) -> T {
+        #[target_feature(enable = "avx512f,avx512ifma")]
+        fn run<T>(work: impl FnOnce() -> T) -> T {
+            work()
+        }
+        // SAFETY: the token proves AVX-512 IFMA.
+        unsafe { run(work) }
+    }
+
+    #[inline(always)]
+    fn new(_: Token, prime: u64) -> Self {
         Self {
-            negative: _mm512_set1_epi64((p as i64).wrapping_neg()),
-            prime: _mm512_set1_epi64(p as i64),
-            zero: _mm512_setzero_si512(),
-            five: _mm512_set1_epi64(5),
-            minus_two: _mm512_set1_epi64(-2),
+            negative: Self::set((prime as i64).wrapping_neg()),
+            prime: Self::set(prime as i64),
+            zero: Self::set(0),
+            five: Self::set(5),
+            inverse: Self::set((inverse_of_odd(prime) % (1 << 52)) as i64),
+            high_digit: Factor::new(Self::FORM, 1 << LOW, prime),
         }
     }
 
-    /// `sum + x w - q p` with `0 <= x w - q p < p (1 + x / 2^52)`, for any x.
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512ifma")]
-    fn mul_add(&self, sum: V, x: V, w: &Factor) -> V {
-        self.mul_add_by(sum, x, [w.value, w.quotient].map(|word| _mm512_set1_epi64(word as i64)))
+    #[inline(always)]
+    fn load(&self, point: &Point, _: usize) -> V {
+        // SAFETY: a point is 64 bytes, aligned to 64; and see above.
+        unsafe { _mm512_load_si512(std::ptr::from_ref(point).cast()) }
     }
 
-    /// The same with a factor and its quotient for each word.
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512ifma")]
-    fn mul_add_by(&self, sum: V, x: V, [value, quotient]: [V; 2]) -> V {
-        let quotient = _mm512_madd52hi_epu64(self.zero, x, quotient);
-        let product = _mm512_madd52lo_epu64(sum, x, value);
-        _mm512_madd52lo_epu64(product, quotient, self.negative)
+    #[inline(always)]
+    fn store(&self, point: &mut Point, _: usize, x: V) {
+        // SAFETY: a point is 64 bytes, aligned to 64; and see above.
+        unsafe { _mm512_store_si512(std::ptr::from_mut(point).cast(), x) }
     }
 
-    /// x, less p as often as `5 x / 2^52` and `-bias` more say: in `-bias p + 0..(1 + e) p`.
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512ifma")]
-    fn reduce_from(&self, bias: V, x: V) -> V {
-        _mm512_madd52lo_epu64(x, _mm512_madd52hi_epu64(bias, x, self.five), self.negative)
+    #[inline(always)]
+    fn zero(&self) -> V {
+        self.zero
     }
 
-    /// x in `0..(1 + e) p`.
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512ifma")]
+    #[inline(always)]
+    fn add(&self, a: V, b: V) -> V {
+        // SAFETY: see above.
+        unsafe { _mm512_add_epi64(a, b) }
+    }
+
+    #[inline(always)]
+    fn negate(&self, x: V) -> V {
+        self.sub(self.double_prime(), x)
+    }
+
+    #[inline(always)]
     fn reduce(&self, x: V) -> V {
         self.reduce_from(self.zero, x)
     }
-}
 
-/// # Safety
-/// Nothing beyond the reference's own promise; AVX-512F is there.
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn load(point: &Point) -> V {
-    // SAFETY: a point is 64 bytes, aligned to 64.
-    unsafe { _mm512_load_si512(std::ptr::from_ref(point).cast()) }
-}
+    #[inline(always)]
+    fn splat(&self, factor: &Factor) -> [V; 2] {
+        [Self::set(factor.value as i64), Self::set(factor.quotient as i64)]
+    }
 
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn store(point: &mut Point, value: V) {
-    // SAFETY: a point is 64 bytes, aligned to 64.
-    unsafe { _mm512_store_si512(std::ptr::from_mut(point).cast(), value) }
+    /// The product without the sum is in `0..p (1 + x / 2^52)`.
+    #[inline(always)]
+    fn mul_add_by(&self, sum: V, x: V, [value, quotient]: [V; 2]) -> V {
+        let quotient = self.high(self.zero, x, quotient);
+        let product = self.low(sum, x, value);
+        self.low(product, quotient, self.negative)
+    }
+
+    /// Below `2^49 + (1 + 2^-36) p`, less than 13/8 p.
+    #[inline(always)]
+    fn residues(&self, digits: &[u64; LANES], _: usize) -> V {
+        // SAFETY: 64 bytes are there, which need not be aligned; and see above.
+        let [low, high] = unsafe {
+            let digits = _mm512_loadu_si512(digits.as_ptr().cast());
+            [_mm512_and_si512(digits, Self::set((1 << LOW) - 1)), _mm512_srli_epi64::<LOW>(digits)]
+        };
+        self.mul_add(low, high, &self.high_digit)
+    }
+
+    #[inline(always)]
+    fn forward2(&self, [a, x]: [V; 2], w: &Factor) -> [V; 2] {
+        let a = self.reduce_from(Self::set(-2), a);
+        let x = self.mul_add(self.negative, x, w);
+        [self.add(a, x), self.sub(a, x)]
+    }
+
+    #[inline(always)]
+    fn forward4(&self, [a, b, x, y]: [V; 4], [w, v, iv]: [&Factor; 3]) -> [V; 4] {
+        // In 2p..(3 + e) p; what is added or taken below is in -p..p, twice.
+        let a = self.reduce_from(Self::set(-2), a);
+        let b = self.reduce_from(Self::set(-2), b);
+        let x = self.mul_add(self.negative, x, w);
+        let y = self.mul_add(self.negative, y, w);
+        let (a, x) = (self.add(a, x), self.sub(a, x));
+        let (b, y) = (self.add(b, y), self.sub(b, y));
+        let b = self.mul_add(self.negative, b, v);
+        let y = self.mul_add(self.negative, y, iv);
+        [self.add(a, b), self.sub(a, b), self.add(x, y), self.sub(x, y)]
+    }
+
+    #[inline(always)]
+    fn inverse2(&self, [a, x]: [V; 2], w: &Factor) -> [V; 2] {
+        let difference = self.sub(self.add(x, self.double_prime()), a);
+        [self.reduce(self.add(a, x)), self.mul_add(self.zero, difference, w)]
+    }
+
+    #[inline(always)]
+    fn inverse4(&self, [a, b, x, y]: [V; 4], [w, v, iv]: [&Factor; 3]) -> [V; 4] {
+        let double = self.double_prime();
+        let (sum, difference) = (self.add(a, b), self.sub(self.add(b, double), a));
+        let (other, distance) = (self.add(x, y), self.sub(self.add(y, double), x));
+        // Differences are below 4p, so that products are below 9/5 p: in -p..4/5 p and p..14/5 p.
+        let b = self.mul_add(self.negative, difference, v);
+        let y = self.mul_add(self.prime, distance, iv);
+        // In -p..ep and p..(2 + e) p.
+        let sum = self.reduce_from(Self::set(1), sum);
+        let other = self.reduce_from(Self::set(-1), other);
+        [
+            self.reduce(self.add(sum, other)),
+            self.reduce(self.add(b, y)),
+            self.mul_add(self.zero, self.sub(other, sum), w),
+            self.mul_add(self.zero, self.sub(y, b), w),
+        ]
+    }
+
+    #[inline(always)]
+    fn transform3(&self, [x0, x1, x2]: [V; 3], w: &Factor) -> [V; 3] {
+        let double = self.double_prime();
+        // In 0..(1 + e) p, and from there up to 2^52 = (5 + e) p.
+        let x0 = self.reduce(x0);
+        let sum = self.add(x0, self.add(x1, x2));
+        // In -p..4/5 p, so that 3p more than the others is in 0..(5 + e) p.
+        let turned = self.mul_add(self.negative, self.sub(self.add(x1, double), x2), w);
+        let x0 = self.add(x0, self.add(double, self.prime));
+        [sum, self.add(self.sub(x0, x2), turned), self.sub(self.sub(x0, x1), turned)]
+    }
+
+    #[inline(always)]
+    fn transform5(&self, [x0, x1, x2, x3, x4]: [V; 5], fifths: &[Factor; 4]) -> [V; 5] {
+        let double = self.double_prime();
+        let x0 = self.reduce(x0);
+        let (s, t) = (self.reduce(self.add(x1, x4)), self.reduce(self.add(x2, x3)));
+        let sum = self.add(s, t);
+        // Below (5/2 + e) p and 13/8 p: up to (33/8 + e) p, and from 3/8 p to (9/2 + e) p.
+        let both = self.mul_add(x0, sum, &fifths[1]);
+        let turned = self.mul_add(self.zero, self.sub(self.add(s, double), t), &fifths[0]);
+        // In 2p..(3 + e) p; what is added or taken below is in -2p..2p.
+        let near = self.reduce_from(Self::set(-2), self.add(both, turned));
+        let far = self.reduce_from(Self::set(-2), self.sub(self.add(both, double), turned));
+        // Differences below 4p, with products in -p..4/5 p.
+        let (d, e) = (self.sub(self.add(x1, double), x4), self.sub(self.add(x2, double), x3));
+        let minus_e = self.sub(self.add(x3, double), x2);
+        let turn = |d: V, f: usize| self.mul_add(self.negative, d, &fifths[f]);
+        let (odd, other) = (self.add(turn(d, 2), turn(e, 3)), self.add(turn(d, 3), turn(minus_e, 2)));
+        [
+            self.add(x0, sum),
+            self.add(near, odd),
+            self.add(far, other),
+            self.sub(far, other),
+            self.sub(near, odd),
+        ]
+    }
+
+    #[inline(always)]
+    fn multiply_point(
+        &self,
+        a: &mut Point,
+        b: &Point,
+        (root, turn): (&Factor, Option<&Factor>),
+        is_negated: bool,
+    ) {
+        // Both in 0..(1 + e) p, and the turned one below p (1 + (1 + e) / 5).
+        let (b, x) = (self.reduce(self.load(b, 0)), self.reduce(self.load(a, 0)));
+        self.store(a, 0, x);
+        let mut turned = self.mul_add(self.zero, b, root);
+        if let Some(turn) = turn {
+            turned = self.mul_add(self.zero, turned, turn);
+        }
+        if is_negated {
+            turned = self.negate(turned);
+        }
+        let product = self.product(&a.0, b, turned);
+        self.store(a, 0, product);
+    }
+
+    #[inline(always)]
+    fn join(
+        token: Token,
+        first: usize,
+        is_signed: bool,
+        residues: [V; COUNT],
+        factors: [[V; 2]; COUNT],
+        (words, vector): (&mut [Point; 3], usize),
+    ) {
+        let c = Self::new(token, PRIMES[first]);
+        let joined = join::join(token, first, is_signed, residues, factors);
+        for (word, joined) in words.iter_mut().zip(joined) {
+            c.store(word, vector, joined);
+        }
+    }
 }

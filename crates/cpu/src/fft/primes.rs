@@ -87,6 +87,19 @@ pub(crate) fn inverse_of_length(field: usize, len: u64) -> u64 {
     mul(ODD[field][(len >> twos) as usize / 2], pow(p.div_ceil(2), u64::from(twos), p), p)
 }
 
+/// `(P / p_i)^-1 mod p_i` for each of three primes from `first` on, P their product.
+pub(crate) const fn inverses_of_parts(first: usize) -> [u64; COUNT] {
+    let mut inverses = [0; COUNT];
+    let mut i = 0;
+    while i < COUNT {
+        let p = PRIMES[first + i];
+        let part = mul(PRIMES[first + (i + 1) % COUNT], PRIMES[first + (i + 2) % COUNT], p);
+        inverses[i] = inverse(part, p);
+        i += 1;
+    }
+    inverses
+}
+
 /// The largest divisor of `p - 1` that is prime to 6.
 const fn part_prime_to_six(p: u64) -> u64 {
     let mut part = (p - 1) >> (p - 1).trailing_zeros();
@@ -109,7 +122,19 @@ pub(crate) fn root_of_two(field: usize, order: u64) -> u64 {
     pow(2, s.rem_euclid(part) as u64, p)
 }
 
-/// A factor w with its quotient `floor(2^52 w / p)`, by which products with it are reduced (Shoup).
+/// How factors are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// w, and `floor(2^52 w / p)`.
+    Words,
+    /// w between `-p / 2` and `p / 2`, and `w / p`, rounded; the bits of doubles.
+    Doubles,
+}
+
+/// How many forms there are.
+pub(crate) const FORMS: usize = 2;
+
+/// A factor w with its quotient by p, by which products with it are reduced (Shoup).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(C)]
 pub(crate) struct Factor {
@@ -118,8 +143,15 @@ pub(crate) struct Factor {
 }
 
 impl Factor {
-    pub(crate) const fn new(value: u64, p: u64) -> Self {
-        Self { value, quotient: (((value as u128) << 52) / p as u128) as u64 }
+    /// For a value below p.
+    pub(crate) const fn new(form: Form, value: u64, p: u64) -> Self {
+        match form {
+            Form::Words => Self { value, quotient: (((value as u128) << 52) / p as u128) as u64 },
+            Form::Doubles => {
+                let centred = if value > p / 2 { value as i64 - p as i64 } else { value as i64 } as f64;
+                Self { value: centred.to_bits(), quotient: (centred / p as f64).to_bits() }
+            }
+        }
     }
 }
 

@@ -5,36 +5,40 @@
 //! 2j + 1 below node j. The root w of a node depends on its number alone, not on the level: one table
 //! serves all levels and all lengths.
 
-use super::primes::{self, Factor, PRIMES};
+use super::primes::{self, FORMS, Factor, Form, PRIMES};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Roots of nodes `0..len` of one field.
 pub(crate) type Roots = Arc<Vec<Factor>>;
 
-static TABLES: [Mutex<Option<Roots>>; PRIMES.len()] = [const { Mutex::new(None) }; PRIMES.len()];
+/// Of each field, in each form.
+type Tables = [[Mutex<Option<Roots>>; PRIMES.len()]; FORMS];
+
+static TABLES: Tables = [const { [const { Mutex::new(None) }; PRIMES.len()] }; FORMS];
 
 /// The roots of at least `len` nodes, made at first use and kept.
-pub(crate) fn roots(field: usize, len: usize) -> Roots {
-    let mut table = TABLES[field].lock().unwrap_or_else(PoisonError::into_inner);
+pub(crate) fn roots(form: Form, field: usize, len: usize) -> Roots {
+    let mut table = TABLES[form as usize][field].lock().unwrap_or_else(PoisonError::into_inner);
     match &*table {
         Some(roots) if roots.len() >= len => roots.clone(),
         _ => {
-            let roots = Arc::new(compute(field, len.next_power_of_two().max(16)));
-            *table = Some(roots.clone());
+            let p = PRIMES[field];
+            let values = compute(field, len.next_power_of_two().max(16));
+            let roots = Arc::new(values.into_iter().map(|root| Factor::new(form, root, p)).collect());
+            *table = Some(Arc::clone(&roots));
             roots
         }
     }
 }
 
 /// Node `2^d + j` has the root of node j, times a root of order `2^(d + 2)`.
-fn compute(field: usize, len: usize) -> Vec<Factor> {
-    let p = PRIMES[field];
+fn compute(field: usize, len: usize) -> Vec<u64> {
     let mut roots = Vec::with_capacity(len);
-    roots.push(Factor::new(1, p));
+    roots.push(1);
     while roots.len() < len {
         let step = primes::root_of_unity(field, 4 * roots.len() as u64);
         for node in 0..roots.len() {
-            roots.push(Factor::new(primes::mul(roots[node].value, step, p), p));
+            roots.push(primes::mul(roots[node], step, PRIMES[field]));
         }
     }
     roots
@@ -55,14 +59,14 @@ mod tests {
     fn nodes_hold_square_roots_of_their_parents() {
         for (field, &p) in PRIMES.iter().enumerate() {
             let roots = compute(field, 64);
-            let square = |node: usize| primes::mul(roots[node].value, roots[node].value, p);
+            let square = |node: usize| primes::mul(roots[node], roots[node], p);
             for node in 1..32 {
-                assert_eq!(square(2 * node), roots[node].value);
-                assert_eq!(square(2 * node + 1), p - roots[node].value);
-                let mirrored = roots[negative_inverse(node)].value;
-                assert_eq!(primes::mul(roots[node].value, mirrored, p), p - 1);
+                assert_eq!(square(2 * node), roots[node]);
+                assert_eq!(square(2 * node + 1), p - roots[node]);
+                let mirrored = roots[negative_inverse(node)];
+                assert_eq!(primes::mul(roots[node], mirrored, p), p - 1);
             }
-            assert_eq!((roots[0].value, square(1)), (1, p - 1));
+            assert_eq!((roots[0], square(1)), (1, p - 1));
         }
     }
 }

@@ -191,6 +191,9 @@ mod transforms {
     /// What a field is, for the definition of a transform.
     struct Definition {
         prime: u64,
+        /// The number that a word is, and the word of a number below the prime.
+        read: fn(u64) -> i128,
+        write: fn(u64) -> u64,
         root: fn(usize, u64) -> u64,
         index: usize,
     }
@@ -219,69 +222,88 @@ mod transforms {
         }
     }
 
-    fn canonical(definition: &Definition, points: &[Point], bits: u32, lane: usize) -> Vec<u64> {
-        points.iter().map(|point| (point.0[lane] & (u64::MAX >> (64 - bits))) % definition.prime).collect()
+    fn canonical(definition: &Definition, points: &[Point], lane: usize) -> Vec<u64> {
+        let residue = |word: u64| (definition.read)(word).rem_euclid(definition.prime.into()) as u64;
+        points.iter().map(|point| residue(point.0[lane])).collect()
     }
 
-    /// `bits` are those of a word that count.
-    fn check<const F: usize>(road: &impl Road<F>, definitions: [Definition; F], bits: u32) {
+    fn check<const F: usize>(road: &impl Road<F>, definitions: [Definition; F]) {
         let mut random = Random(23);
         for log in 0..12 {
             let shape = Shape { rows: 1, columns: 1 << log };
             let frame = Frame { shape, ring: Ring::Minus };
             for (field, definition) in road.fields(frame).iter().zip(&definitions) {
-                let digit_bits = bits.min(30);
-                let limbs: Vec<u64> =
-                    random.limbs((shape.points() * LANES * digit_bits as usize).div_ceil(64));
-                let digits = Digits { limbs: &limbs, bits: digit_bits };
+                let limbs: Vec<u64> = random.limbs((shape.points() * LANES * 30).div_ceil(64));
+                let digits = Digits { limbs: &limbs, bits: 30 };
                 let mut block = vec![Point::ZERO; shape.points()];
                 field.fill(&mut block, &digits, frame);
                 let lanes: Vec<Vec<u64>> =
-                    (0..LANES).map(|lane| canonical(definition, &block, bits, lane)).collect();
+                    (0..LANES).map(|lane| canonical(definition, &block, lane)).collect();
                 forward(field, &mut block, 0);
                 if log <= 6 {
                     for (lane, x) in lanes.iter().enumerate() {
-                        assert_eq!(
-                            canonical(definition, &block, bits, lane),
-                            definition.transform(x),
-                            "2^{log}"
-                        );
+                        assert_eq!(canonical(definition, &block, lane), definition.transform(x), "2^{log}");
                     }
                 }
                 // Inverse transforms take what products leave: squares of values that are all one.
-                inverse_of_forward(field, definition, bits, &lanes);
+                inverse_of_forward(field, definition, &lanes);
             }
         }
     }
 
-    fn inverse_of_forward(field: &impl Field, definition: &Definition, bits: u32, lanes: &[Vec<u64>]) {
+    fn inverse_of_forward(field: &impl Field, definition: &Definition, lanes: &[Vec<u64>]) {
         let len = lanes[0].len();
-        let mut block: Vec<Point> =
-            (0..len).map(|i| Point(std::array::from_fn(|lane| lanes[lane][i]))).collect();
+        let point = |lanes: &[Vec<u64>], i: usize| {
+            Point(std::array::from_fn(|lane| (definition.write)(lanes[lane][i])))
+        };
+        let mut block: Vec<Point> = (0..len).map(|i| point(lanes, i)).collect();
         forward(field, &mut block, 0);
-        for point in &mut block {
-            point.0 = point.0.map(|word| (word & (u64::MAX >> (64 - bits))) % definition.prime);
-        }
+        let values: Vec<Vec<u64>> = (0..LANES).map(|lane| canonical(definition, &block, lane)).collect();
+        block = (0..len).map(|i| point(&values, i)).collect();
         inverse(field, &mut block, 0);
         for (lane, x) in lanes.iter().enumerate() {
             let expected: Vec<u64> = x.iter().map(|&x| definition.mul(x, len as u64)).collect();
-            assert_eq!(canonical(definition, &block, bits, lane), expected, "{len}");
+            assert_eq!(canonical(definition, &block, lane), expected, "{len}");
         }
     }
 
     #[test]
     fn the_portable_field_follows_the_definition() {
-        let definition =
-            Definition { prime: solinas::PRIME, root: |_, order| solinas::root_of_unity(order), index: 0 };
-        check(&OnePrime, [definition], 64);
+        let definition = Definition {
+            prime: solinas::PRIME,
+            read: i128::from,
+            write: |x| x,
+            root: |_, order| solinas::root_of_unity(order),
+            index: 0,
+        };
+        check(&OnePrime, [definition]);
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn check_three_primes<A: three_primes::arithmetic::Arithmetic>(
+        token: A::Token,
+        read: fn(u64) -> i128,
+        write: fn(u64) -> u64,
+    ) {
+        let definition = |index: usize| Definition {
+            prime: primes::PRIMES[index],
+            read,
+            write,
+            root: primes::root_of_unity,
+            index,
+        };
+        check(&ThreePrimes::<A>(token), std::array::from_fn(definition));
     }
 
     #[cfg(target_arch = "x86_64")]
     #[test]
     fn the_three_primes_follow_the_definition() {
-        let Some(token) = isa::detect_ifma() else { return };
-        let definition =
-            |index: usize| Definition { prime: primes::PRIMES[index], root: primes::root_of_unity, index };
-        check(&ThreePrimes(token), std::array::from_fn(definition), 52);
+        if let Some(token) = isa::detect_ifma() {
+            check_three_primes::<Words>(token, |word| i128::from(word % (1 << 52)), |x| x);
+        }
+        if let Some(token) = isa::detect_avx2() {
+            let read = |word: u64| f64::from_bits(word) as i128;
+            check_three_primes::<Doubles>(token, read, |x| (x as f64).to_bits());
+        }
     }
 }

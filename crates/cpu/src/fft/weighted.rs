@@ -1,20 +1,35 @@
 //! Products modulo `2^q - 1` for any q by weighted transforms of half the length. Constant-time.
 
+use super::frame::Layout;
 use super::product::Other;
+#[cfg(target_arch = "x86_64")]
+use super::three_primes::{RootsOfTwo, ThreePrimes, Weights, arithmetic::Arithmetic};
 use super::{Kind, Multiplier};
 #[cfg(target_arch = "x86_64")]
-use crate::avx512::fft::{RootsOfTwo, Weights};
+use crate::{avx2::fft::Doubles, avx512::fft::Words};
+use modmill_core::limbs::{add_signed, shift_right};
+use modmill_core::mask;
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
 type Limbs = Zeroizing<Vec<u64>>;
 
+/// The roads whose fields have roots of 2.
+enum Road {
+    #[cfg(target_arch = "x86_64")]
+    Fma(RootsOfTwo<Doubles>),
+    #[cfg(target_arch = "x86_64")]
+    Ifma(RootsOfTwo<Words>),
+}
+
 /// The weights of one modulus.
 #[derive(Clone)]
 pub(crate) struct Weighted {
     bits: usize,
-    #[cfg(target_arch = "x86_64")]
-    road: Arc<(RootsOfTwo, super::frame::Layout, usize)>,
+    /// Limbs of the numbers that are multiplied.
+    limbs: usize,
+    layout: Layout,
+    road: Arc<Road>,
 }
 
 impl Weighted {
@@ -23,31 +38,41 @@ impl Weighted {
         match multiplier.kind {
             Kind::Portable(_) => None,
             #[cfg(target_arch = "x86_64")]
-            Kind::Ifma(primes) => {
-                let weights = Arc::new(Weights::new(bits)?);
-                let (layout, limbs) = (weights.layout(), weights.limbs());
-                Some(Self { bits, road: Arc::new((RootsOfTwo::new(primes.0, weights), layout, limbs)) })
-            }
+            Kind::Fma(primes) => Self::over(primes, bits, Road::Fma),
+            #[cfg(target_arch = "x86_64")]
+            Kind::Ifma(primes) => Self::over(primes, bits, Road::Ifma),
         }
     }
 
-    /// `x y mod 2^q - 1`, or `x^2` if there is no y, of numbers below it: canonical, of `q / 64 + 1` limbs.
     #[cfg(target_arch = "x86_64")]
-    pub(crate) fn product(&self, x: &[u64], y: Option<&[u64]>) -> Limbs {
-        use modmill_core::limbs::{add_signed, shift_right};
-        use modmill_core::mask;
+    fn over<A: Arithmetic>(
+        primes: ThreePrimes<A>,
+        bits: usize,
+        road: impl Fn(RootsOfTwo<A>) -> Road,
+    ) -> Option<Self> {
+        let weights = Weights::new::<A>(bits)?;
+        let (limbs, layout) = (weights.limbs(), weights.layout());
+        let road = Arc::new(road(RootsOfTwo::new(primes.0, Arc::new(weights))));
+        Some(Self { bits, limbs, layout, road })
+    }
 
-        let (road, layout, limbs) = &*self.road;
+    /// `x y mod 2^q - 1`, or `x^2` if there is no y, of numbers below it: canonical, of `q / 64 + 1` limbs.
+    pub(crate) fn product(&self, x: &[u64], y: Option<&[u64]>) -> Limbs {
         let padded = |number: &[u64]| {
             let mut padded = Zeroizing::new(number.to_vec());
-            padded.resize(*limbs, 0);
+            padded.resize(self.limbs, 0);
             padded
         };
         let (x, y) = (padded(x), y.map(padded));
-        let other = y.as_ref().map_or(Other::Same, |y| Other::Number(y));
+        let terms = [(&x[..], y.as_ref().map_or(Other::Same, |y| Other::Number(y)))];
         let mut out = Zeroizing::new(vec![0; self.bits / 64 + 1]);
-        let written = self.bits.div_ceil(64);
-        let carry = super::product::sum_of_products(road, &[(&x, other)], layout, &mut out[..written]);
+        let digits = &mut out[..self.bits.div_ceil(64)];
+        let carry: i128 = match *self.road {
+            #[cfg(target_arch = "x86_64")]
+            Road::Fma(ref road) => super::product::sum_of_products(road, &terms, &self.layout, digits),
+            #[cfg(target_arch = "x86_64")]
+            Road::Ifma(ref road) => super::product::sum_of_products(road, &terms, &self.layout, digits),
+        };
         // What is above 2^q comes back in, and what that carries once more; then all ones are zero.
         let (word, bit) = (self.bits / 64, self.bits % 64);
         let mut handed = carry;
@@ -63,12 +88,6 @@ impl Weighted {
         out.iter_mut().for_each(|limb| *limb &= !is_ones);
         out
     }
-
-    /// Without vectors there are no weights.
-    #[cfg(not(target_arch = "x86_64"))]
-    pub(crate) fn product(&self, _: &[u64], _: Option<&[u64]>) -> Limbs {
-        unreachable!("there are no weights for {} bits", self.bits)
-    }
 }
 
 #[cfg(test)]
@@ -83,10 +102,11 @@ mod tests {
 
     #[test]
     fn products_wrap_at_any_bit() {
-        let multiplier = *Multiplier::detect(None).last().unwrap();
         let mut random = Random(67);
-        for q in [8191, 9689, 9941, 11_213, 19_937, 21_701, 23_808, 23_809, 44_497, 86_243] {
-            let Some(weighted) = Weighted::new(&multiplier, q) else { continue };
+        let roads = Multiplier::detect(None);
+        let lengths = [8191, 9689, 9941, 11_213, 19_937, 21_701, 23_808, 23_809, 44_497, 86_243];
+        for (road, q) in roads.iter().flat_map(|road| lengths.map(|q| (road, q))) {
+            let Some(weighted) = Weighted::new(road, q) else { continue };
             let modulus = (BigUint::from(1u8) << q) - 1u8;
             let limbs = |x: BigUint| {
                 let mut limbs = x.to_u64_digits();

@@ -1,17 +1,17 @@
 //! Products over the three primes.
 
-use super::carry::OFFSET;
-use super::{Crt, Field};
+use super::Field;
+use super::arithmetic::Arithmetic;
+use super::crt::{Crt, OFFSET};
 use crate::fft::frame::Frame;
 use crate::fft::point::Point;
 use crate::fft::primes::{COUNT, PRIMES};
 use crate::fft::product;
-use crate::isa::Ifma as Token;
 use modmill_core::transform::{Digits, Plan};
 
 /// The way through the three primes.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct ThreePrimes(pub(crate) Token);
+pub(crate) struct ThreePrimes<A: Arithmetic>(pub(crate) A::Token);
 
 /// Digits of the shorter factor, at most, if they have these many bits: their number times
 /// `(2^bits - 1)^2` is below P, and its fraction of P below 1 by more than the join is short.
@@ -27,15 +27,15 @@ const NARROW: u32 = 62;
 const _: () = assert!(most_digits(WIDE) >= 1 << 21 && most_digits(NARROW) >= 1 << 25);
 const _: () = assert!(most_digits(64) >= 2 << (OFFSET - 128));
 
-impl product::Road<COUNT> for ThreePrimes {
-    type Field = Field;
-    type Join = Crt;
+impl<A: Arithmetic> product::Road<COUNT> for ThreePrimes<A> {
+    type Field = Field<A>;
+    type Join = Crt<A>;
 
-    fn fields(&self, frame: Frame) -> [Field; COUNT] {
+    fn fields(&self, frame: Frame) -> [Field<A>; COUNT] {
         std::array::from_fn(|index| Field::new(self.0, index, frame.nodes()))
     }
 
-    fn join(&self, frame: Frame) -> Crt {
+    fn join(&self, frame: Frame) -> Crt<A> {
         Crt::new(self.0, frame)
     }
 
@@ -50,7 +50,7 @@ impl product::Road<COUNT> for ThreePrimes {
     }
 }
 
-impl product::Field for Field {
+impl<A: Arithmetic> product::Field for Field<A> {
     fn fill(&self, block: &mut [Point], digits: &Digits<'_>, frame: Frame) {
         self.fill_block(block, digits, frame);
     }
@@ -60,11 +60,11 @@ impl product::Field for Field {
     }
 
     fn multiply(&self, a: &mut [Point], b: &[Point], row: usize, frame: Frame) {
-        self.multiply_row(a, b, frame.first_leaf(), self.turn(row, frame.shape.rows).as_ref());
+        self.multiply_row(a, Some(b), frame.first_leaf(), self.turn(row, frame.shape.rows));
     }
 
     fn square(&self, a: &mut [Point], row: usize, frame: Frame) {
-        self.square_row(a, frame.first_leaf(), self.turn(row, frame.shape.rows).as_ref());
+        self.multiply_row(a, None, frame.first_leaf(), self.turn(row, frame.shape.rows));
     }
 
     fn add(&self, a: &mut [Point], b: &[Point]) {

@@ -5,17 +5,16 @@
 //! of 2 of order L. A cyclic product of length L is then one modulo `2^q - 1`: coefficient `j + k` lacks
 //! `s_j + s_k - s_(j+k)`, which is 0 or 1, so that coefficients are at most `2 L (2^b - 1)^2` with digits of b bits at
 //! most.
-#![allow(unsafe_code)]
 
-use super::carry::factor_of;
-use super::{Crt, Field, V, load};
+use super::Field;
+use super::arithmetic::Arithmetic;
+use super::crt::{Crt, factor_of};
 use crate::fft::frame::{Frame, Layout, Ring};
 use crate::fft::point::{LANES, Point};
-use crate::fft::primes::{self, COUNT, Factor, PRIMES, ROOTS_OF_TWO};
+use crate::fft::primes::{self, COUNT, Factor, Form, PRIMES, ROOTS_OF_TWO};
 use crate::fft::product;
-use crate::isa::Ifma as Token;
+use modmill_core::limbs::bits_at;
 use modmill_core::transform::{Plan, Shape};
-use std::arch::x86_64::*;
 use std::sync::Arc;
 
 /// Bits of the longest digits.
@@ -31,9 +30,9 @@ struct Table {
 }
 
 impl Table {
-    fn new(p: u64, points: usize, factor: impl Fn(usize) -> u64) -> Self {
+    fn new(form: Form, p: u64, points: usize, factor: impl Fn(usize) -> u64) -> Self {
         let factors = |point: usize| -> [Factor; LANES] {
-            std::array::from_fn(|lane| Factor::new(factor(LANES * point + lane), p))
+            std::array::from_fn(|lane| Factor::new(form, factor(LANES * point + lane), p))
         };
         Self {
             values: (0..points).map(|point| Point(factors(point).map(|factor| factor.value))).collect(),
@@ -41,10 +40,9 @@ impl Table {
         }
     }
 
-    #[inline]
-    #[target_feature(enable = "avx512f")]
-    fn at(&self, point: usize) -> [V; 2] {
-        [load(&self.values[point]), load(&self.quotients[point])]
+    #[inline(always)]
+    fn at<A: Arithmetic>(&self, c: &A, point: usize, vector: usize) -> [A::Vector; 2] {
+        [c.load(&self.values[point], vector), c.load(&self.quotients[point], vector)]
     }
 }
 
@@ -61,7 +59,7 @@ pub(crate) struct Weights {
 
 impl Weights {
     /// The weights for `2^bits - 1`, if digits are short enough and not too many.
-    pub(crate) fn new(bits: usize) -> Option<Self> {
+    pub(crate) fn new<A: Arithmetic>(bits: usize) -> Option<Self> {
         let points = bits.div_ceil(LANES * DIGIT);
         let fitting =
             |rows: usize| Shape { rows, columns: points.div_ceil(rows).next_power_of_two().max(16) };
@@ -76,13 +74,13 @@ impl Weights {
             let mut root = primes::root_of_two(field, digits as u64);
             let mut scale = 1;
             if is_back {
-                (root, scale) = (primes::inverse(root, p), factor_of(field, shape.points()));
+                (root, scale) = (primes::inverse(root, p), factor_of::<A>(field, shape.points()));
             }
             let weight = |digit: usize| {
                 let exponent = start(digit) * digits - digit * bits;
                 primes::mul(primes::pow(root, exponent as u64, p), scale, p)
             };
-            Table::new(p, shape.points(), weight)
+            Table::new(A::FORM, p, shape.points(), weight)
         };
         Some(Self {
             bits,
@@ -103,16 +101,26 @@ impl Weights {
         Layout::new(Plan { digit_bits: DIGIT as u32, shape: self.shape }, Ring::Minus)
     }
 
-    #[inline]
-    #[target_feature(enable = "avx512f")]
-    pub(super) fn forward(&self, field: usize, point: usize) -> [V; 2] {
-        self.forward[field - COUNT].at(point)
+    #[inline(always)]
+    pub(super) fn forward<A: Arithmetic>(
+        &self,
+        c: &A,
+        field: usize,
+        point: usize,
+        vector: usize,
+    ) -> [A::Vector; 2] {
+        self.forward[field - COUNT].at(c, point, vector)
     }
 
-    #[inline]
-    #[target_feature(enable = "avx512f")]
-    pub(super) fn back(&self, field: usize, point: usize) -> [V; 2] {
-        self.back[field].at(point)
+    #[inline(always)]
+    pub(super) fn back<A: Arithmetic>(
+        &self,
+        c: &A,
+        field: usize,
+        point: usize,
+        vector: usize,
+    ) -> [A::Vector; 2] {
+        self.back[field].at(c, point, vector)
     }
 
     /// The bits of each digit of a point.
@@ -123,56 +131,40 @@ impl Weights {
     }
 
     /// The digits of a point, of a number as long as [`Self::limbs`].
-    #[inline]
-    #[target_feature(enable = "avx512f")]
-    pub(super) fn digits(&self, number: &[u64], point: usize) -> V {
-        assert!(number.len() == self.limbs());
+    #[inline(always)]
+    pub(super) fn digits(&self, number: &[u64], point: usize) -> [u64; LANES] {
         let starts = &self.starts[LANES * point..][..=LANES];
-        // SAFETY: nine starts are there.
-        let (start, end) = unsafe {
-            (_mm512_loadu_si512(starts.as_ptr().cast()), _mm512_loadu_si512(starts[1..].as_ptr().cast()))
-        };
-        let word = _mm512_srli_epi64::<6>(start);
-        // SAFETY: a digit starts below `bits`, in limb `bits / 64` at most, and there is one more.
-        let (low, high) = unsafe {
-            (
-                _mm512_i64gather_epi64::<8>(word, number.as_ptr().cast()),
-                _mm512_i64gather_epi64::<8>(word, number[1..].as_ptr().cast()),
-            )
-        };
-        let shift = _mm512_and_si512(start, _mm512_set1_epi64(63));
-        // A shift by 64 leaves nothing.
-        let above = _mm512_sllv_epi64(high, _mm512_sub_epi64(_mm512_set1_epi64(64), shift));
-        let bits = _mm512_or_si512(_mm512_srlv_epi64(low, shift), above);
-        let unused = _mm512_sub_epi64(_mm512_set1_epi64(64), _mm512_sub_epi64(end, start));
-        _mm512_and_si512(bits, _mm512_srlv_epi64(_mm512_set1_epi64(-1), unused))
+        std::array::from_fn(|lane| {
+            let (start, end) = (starts[lane] as usize, starts[lane + 1] as usize);
+            bits_at(number, start, (end - start) as u32)
+        })
     }
 }
 
 /// The way through the three primes in which 2 has roots, modulo one `2^q - 1`.
-pub(crate) struct RootsOfTwo {
-    token: Token,
+pub(crate) struct RootsOfTwo<A: Arithmetic> {
+    token: A::Token,
     weights: Arc<Weights>,
 }
 
-impl RootsOfTwo {
-    pub(crate) fn new(token: Token, weights: Arc<Weights>) -> Self {
+impl<A: Arithmetic> RootsOfTwo<A> {
+    pub(crate) fn new(token: A::Token, weights: Arc<Weights>) -> Self {
         Self { token, weights }
     }
 }
 
-impl product::Road<COUNT> for RootsOfTwo {
-    type Field = Field;
-    type Join = Crt;
+impl<A: Arithmetic> product::Road<COUNT> for RootsOfTwo<A> {
+    type Field = Field<A>;
+    type Join = Crt<A>;
 
-    fn fields(&self, frame: Frame) -> [Field; COUNT] {
+    fn fields(&self, frame: Frame) -> [Field<A>; COUNT] {
         std::array::from_fn(|index| Field {
             weights: Some(self.weights.clone()),
             ..Field::new(self.token, COUNT + index, frame.nodes())
         })
     }
 
-    fn join(&self, frame: Frame) -> Crt {
+    fn join(&self, frame: Frame) -> Crt<A> {
         Crt::weighted(self.token, frame, self.weights.clone())
     }
 

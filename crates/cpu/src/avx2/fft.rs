@@ -1,0 +1,356 @@
+//! Arithmetic modulo the three primes in doubles with AVX2 and FMA, four side by side.
+//!
+//! Words are the bits of doubles that hold whole numbers of either sign. A fused multiply-add rounds once, so that
+//! `a b - fl(a b)` is exact, and adding `1.5 * 2^52` rounds to a whole number (as FLINT's `fft_small` does it, with
+//! an instruction to round). Bounds are in `docs/algorithms/fft.md`: *any* number is within 4p, *reduced* ones within
+//! `p / 2` and next to nothing, *products* within 5/4 p. Everything that is added stays below `2^53`, so that nothing
+//! is rounded that is not meant to be.
+#![allow(unsafe_code)]
+
+mod join;
+
+use crate::fft::point::{LANES, Point};
+use crate::fft::primes::{COUNT, Factor, Form};
+use crate::fft::three_primes::arithmetic::Arithmetic;
+use crate::isa::Avx2 as Token;
+use std::arch::x86_64::*;
+
+type V = __m256d;
+
+/// What makes a sum round to a whole number, if that is within `2^51`.
+const WHOLE: f64 = 1.5 * (1u64 << 52) as f64;
+
+/// What makes a sum round to a multiple of `2^50`, if it is within `2^101`.
+const WIDE: f64 = (1u64 << 50) as f64 * WHOLE;
+
+/// The constants of a field, in registers. Holding them proves the instruction set.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Doubles {
+    prime: V,
+    /// `1 / p`.
+    inverse: V,
+    /// [`WHOLE`].
+    whole: V,
+}
+
+/// # Safety of what follows
+/// Intrinsics are called by values of this type alone, which the token proved may be executed.
+impl Doubles {
+    #[inline(always)]
+    fn set(x: f64) -> V {
+        // SAFETY: see above.
+        unsafe { _mm256_set1_pd(x) }
+    }
+
+    #[inline(always)]
+    fn sub(&self, a: V, b: V) -> V {
+        // SAFETY: see above.
+        unsafe { _mm256_sub_pd(a, b) }
+    }
+
+    /// `a b + c`, rounded once.
+    #[inline(always)]
+    fn fma(&self, a: V, b: V, c: V) -> V {
+        // SAFETY: see above.
+        unsafe { _mm256_fmadd_pd(a, b, c) }
+    }
+
+    /// `c - a b`, rounded once.
+    #[inline(always)]
+    fn minus_product(&self, c: V, a: V, b: V) -> V {
+        // SAFETY: see above.
+        unsafe { _mm256_fnmadd_pd(a, b, c) }
+    }
+
+    /// The whole number next to `a b`, which is within `2^51`.
+    #[inline(always)]
+    fn quotient(&self, a: V, b: V) -> V {
+        self.sub(self.fma(a, b, self.whole), self.whole)
+    }
+
+    /// `x w`, within `p / 2` and `2^-55 x` times p, for an x within 5p.
+    ///
+    /// `w / p` is off by at most `2^-55`, and so the quotient by `1/2 + 2^-55 x`. Both differences are whole numbers
+    /// within p and `2^49`: exact.
+    #[inline(always)]
+    fn mul_by(&self, x: V, [value, quotient]: [V; 2]) -> V {
+        let quotient = self.quotient(x, quotient);
+        // SAFETY: see above.
+        let [high, low] = unsafe {
+            let high = _mm256_mul_pd(x, value);
+            [high, _mm256_fmsub_pd(x, value, high)]
+        };
+        self.add(self.minus_product(high, quotient, self.prime), low)
+    }
+
+    #[inline(always)]
+    fn mul(&self, x: V, w: &Factor) -> V {
+        self.mul_by(x, self.splat(w))
+    }
+
+    /// [`Arithmetic::forward4`] where `a` is small enough already: within 7/4 p and what is left within 3p.
+    #[inline(always)]
+    fn split4(&self, [a, b, x, y]: [V; 4], [w, v, iv]: [&Factor; 3]) -> [V; 4] {
+        let (x, y) = (self.mul(x, w), self.mul(y, w));
+        let (a, x) = (self.add(a, x), self.sub(a, x));
+        let (b, y) = (self.add(b, y), self.sub(b, y));
+        let (b, y) = (self.mul(b, v), self.mul(y, iv));
+        [self.add(a, b), self.sub(a, b), self.add(x, y), self.sub(x, y)]
+    }
+}
+
+/// A sum of products in two parts: [`WIDE`] and a multiple of `2^50`, and the rest.
+#[derive(Clone, Copy)]
+struct Sum {
+    high: V,
+    low: V,
+}
+
+impl Sum {
+    #[inline(always)]
+    fn new() -> Self {
+        Self { high: Doubles::set(WIDE), low: Doubles::set(0.0) }
+    }
+
+    /// Adds `a b`: what the high vector grows by is exact, and what the product has beyond that is within `2^49`.
+    #[inline(always)]
+    fn add(&mut self, c: &Doubles, a: V, b: V) {
+        let high = c.fma(a, b, self.high);
+        self.low = c.add(self.low, c.fma(a, b, c.sub(self.high, high)));
+        self.high = high;
+    }
+
+    /// The high vector without [`WIDE`].
+    #[inline(always)]
+    fn high(&self, c: &Doubles) -> V {
+        c.sub(self.high, Doubles::set(WIDE))
+    }
+}
+
+impl Arithmetic for Doubles {
+    type Token = Token;
+    type Vector = V;
+    const VECTORS: usize = 2;
+    const FORM: Form = Form::Doubles;
+    const DIVIDED_BY: u64 = 1;
+
+    #[inline(always)]
+    fn run<T>(_: Token, work: impl FnOnce() -> T) -> T {
+        #[target_feature(enable = "avx2,fma")]
+        fn run<T>(work: impl FnOnce() -> T) -> T {
+            work()
+        }
+        // SAFETY: the token proves AVX2 and FMA.
+        unsafe { run(work) }
+    }
+
+    #[inline(always)]
+    fn new(_: Token, prime: u64) -> Self {
+        let prime = prime as f64;
+        Self { prime: Self::set(prime), inverse: Self::set(1.0 / prime), whole: Self::set(WHOLE) }
+    }
+
+    #[inline(always)]
+    fn load(&self, point: &Point, vector: usize) -> V {
+        // SAFETY: four words are there, aligned to 32 bytes; and see above.
+        unsafe { _mm256_load_pd(point.0[4 * vector..][..4].as_ptr().cast()) }
+    }
+
+    #[inline(always)]
+    fn store(&self, point: &mut Point, vector: usize, x: V) {
+        // SAFETY: four words are there, aligned to 32 bytes; and see above.
+        unsafe { _mm256_store_pd(point.0[4 * vector..][..4].as_mut_ptr().cast(), x) }
+    }
+
+    #[inline(always)]
+    fn zero(&self) -> V {
+        Self::set(0.0)
+    }
+
+    #[inline(always)]
+    fn add(&self, a: V, b: V) -> V {
+        // SAFETY: see above.
+        unsafe { _mm256_add_pd(a, b) }
+    }
+
+    #[inline(always)]
+    fn negate(&self, x: V) -> V {
+        self.sub(self.zero(), x)
+    }
+
+    /// Within `(1/2 + 2^-50) p`, for an x within 7p.
+    #[inline(always)]
+    fn reduce(&self, x: V) -> V {
+        self.minus_product(x, self.quotient(x, self.inverse), self.prime)
+    }
+
+    #[inline(always)]
+    fn splat(&self, factor: &Factor) -> [V; 2] {
+        [factor.value, factor.quotient].map(|bits| Self::set(f64::from_bits(bits)))
+    }
+
+    #[inline(always)]
+    fn mul_add_by(&self, sum: V, x: V, factors: [V; 2]) -> V {
+        self.add(sum, self.mul_by(x, factors))
+    }
+
+    /// Within `p / 2` and `2^32`: the high half of a digit is reduced, the low one added.
+    #[inline(always)]
+    fn residues(&self, digits: &[u64; LANES], vector: usize) -> V {
+        // Under these bits a half stands in a double, times one or 2^32.
+        const LOW: f64 = (1u64 << 52) as f64;
+        const HIGH: f64 = LOW * (1u64 << 32) as f64;
+        // SAFETY: four words are there, which need not be aligned; and see above.
+        let [low, high] = unsafe {
+            let digits = _mm256_loadu_si256(digits[4 * vector..][..4].as_ptr().cast());
+            let exponent = _mm256_castpd_si256(Self::set(LOW));
+            [
+                _mm256_castsi256_pd(_mm256_blend_epi32::<0b1010_1010>(digits, exponent)),
+                _mm256_or_pd(_mm256_castsi256_pd(_mm256_srli_epi64::<32>(digits)), Self::set(HIGH)),
+            ]
+        };
+        self.add(self.reduce(self.sub(high, Self::set(HIGH))), self.sub(low, Self::set(LOW)))
+    }
+
+    #[inline(always)]
+    fn forward2(&self, [a, x]: [V; 2], w: &Factor) -> [V; 2] {
+        let (a, x) = (self.reduce(a), self.mul(x, w));
+        [self.add(a, x), self.sub(a, x)]
+    }
+
+    /// Products are within 5/8 p: from 1/2 p to 7/4 p.
+    #[inline(always)]
+    fn forward4(&self, [a, b, x, y]: [V; 4], roots: [&Factor; 3]) -> [V; 4] {
+        self.split4([self.reduce(a), b, x, y], roots)
+    }
+
+    #[inline(always)]
+    fn forward4_again(&self, x: [V; 4], roots: [&Factor; 3]) -> [V; 4] {
+        self.split4(x, roots)
+    }
+
+    #[inline(always)]
+    fn inverse2(&self, [a, x]: [V; 2], w: &Factor) -> [V; 2] {
+        [self.reduce(self.add(a, x)), self.mul(self.sub(x, a), w)]
+    }
+
+    /// Sums and differences of two are within 5/2 p, and products of them within 9/16 p; of four within 5p.
+    #[inline(always)]
+    fn inverse4(&self, [a, b, x, y]: [V; 4], [w, v, iv]: [&Factor; 3]) -> [V; 4] {
+        let (sum, difference) = (self.add(a, b), self.sub(b, a));
+        let (other, distance) = (self.add(x, y), self.sub(y, x));
+        let (b, y) = (self.mul(difference, v), self.mul(distance, iv));
+        [
+            self.reduce(self.add(sum, other)),
+            self.add(b, y),
+            self.mul(self.sub(other, sum), w),
+            self.mul(self.sub(y, b), w),
+        ]
+    }
+
+    /// From three times 5/4 p to less than 4p.
+    #[inline(always)]
+    fn transform3(&self, [x0, x1, x2]: [V; 3], w: &Factor) -> [V; 3] {
+        let turned = self.mul(self.sub(x1, x2), w);
+        [
+            self.add(x0, self.add(x1, x2)),
+            self.add(self.sub(x0, x2), turned),
+            self.sub(self.sub(x0, x1), turned),
+        ]
+    }
+
+    #[inline(always)]
+    fn transform5(&self, [x0, x1, x2, x3, x4]: [V; 5], fifths: &[Factor; 4]) -> [V; 5] {
+        let (s, t) = (self.add(x1, x4), self.add(x2, x3));
+        let (d, e) = (self.sub(x1, x4), self.sub(x2, x3));
+        // Sums of four are within 5p, of five within 7p; products within 5/8 p of sums and 9/16 p of differences: less
+        // than 4p in all.
+        let sum = self.add(s, t);
+        let both = self.add(x0, self.mul(sum, &fifths[1]));
+        let turned = self.mul(self.sub(s, t), &fifths[0]);
+        let (near, far) = (self.add(both, turned), self.sub(both, turned));
+        let odd = self.add(self.mul(d, &fifths[2]), self.mul(e, &fifths[3]));
+        let other = self.sub(self.mul(d, &fifths[3]), self.mul(e, &fifths[2]));
+        [
+            self.reduce(self.add(x0, sum)),
+            self.add(near, odd),
+            self.add(far, other),
+            self.sub(far, other),
+            self.sub(near, odd),
+        ]
+    }
+
+    #[inline(always)]
+    fn multiply_point(
+        &self,
+        a: &mut Point,
+        b: &Point,
+        (root, turn): (&Factor, Option<&Factor>),
+        is_negated: bool,
+    ) {
+        let b = [0, 1].map(|vector| self.reduce(self.load(b, vector)));
+        let turned = b.map(|b| {
+            let mut turned = self.mul(b, root);
+            if let Some(turn) = turn {
+                turned = self.mul(turned, turn);
+            }
+            if is_negated { self.negate(turned) } else { turned }
+        });
+        for vector in [0, 1] {
+            let reduced = self.reduce(self.load(a, vector));
+            self.store(a, vector, reduced);
+        }
+        // x^k b: what is shifted beyond x^7 comes back as y times itself.
+        let windows = windows([turned[0], turned[1], b[0], b[1]]);
+        let mut sums = [Sum::new(); 2];
+        for (k, &digit) in a.0.iter().enumerate() {
+            let digit = Self::set(f64::from_bits(digit));
+            sums[0].add(self, digit, windows[8 - k]);
+            sums[1].add(self, digit, windows[12 - k]);
+        }
+        for (vector, sum) in sums.iter().enumerate() {
+            // Eight terms within (1/2 + 2^-50) p times 9/16 p make a high vector below 9/4 p^2, less than 2^101, with a
+            // quotient below 2^51, off by 3/4 at most; the low vector is within 2^52, less than 6p in all.
+            let high = sum.high(self);
+            let rest = self.minus_product(high, self.quotient(high, self.inverse), self.prime);
+            let product = self.reduce(self.add(rest, sum.low));
+            self.store(a, vector, product);
+        }
+    }
+
+    #[inline(always)]
+    fn join(
+        token: Token,
+        first: usize,
+        is_signed: bool,
+        residues: [V; COUNT],
+        factors: [[V; 2]; COUNT],
+        (words, vector): (&mut [Point; 3], usize),
+    ) {
+        let joined = join::join(token, first, is_signed, residues, factors);
+        for (word, joined) in words.iter_mut().zip(joined) {
+            // SAFETY: four words are there, aligned to 32 bytes; the token proves AVX2.
+            unsafe { _mm256_store_si256(word.0[4 * vector..][..4].as_mut_ptr().cast(), joined) }
+        }
+    }
+}
+
+/// The four words from each of words 0 to 12 of sixteen on.
+#[inline(always)]
+fn windows(x: [V; 4]) -> [V; 13] {
+    // SAFETY: vectors come from a `Doubles` alone.
+    let [middles, before, after] = unsafe {
+        let middles = [0, 1, 2].map(|i: usize| _mm256_permute2f128_pd::<0b10_0001>(x[i], x[i + 1]));
+        [
+            middles,
+            [0, 1, 2].map(|i: usize| _mm256_shuffle_pd::<0b0101>(x[i], middles[i])),
+            [0, 1, 2].map(|i: usize| _mm256_shuffle_pd::<0b0101>(middles[i], x[i + 1])),
+        ]
+    };
+    std::array::from_fn(|from| match (from / 4, from % 4) {
+        (i, 0) => x[i],
+        (i, 1) => before[i],
+        (i, 2) => middles[i],
+        (i, _) => after[i],
+    })
+}

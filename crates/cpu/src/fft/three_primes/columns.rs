@@ -1,0 +1,181 @@
+//! Short transforms of odd length across the rows of a block.
+//!
+//! A block of `o M` points with o odd is o rows of M columns: by the Chinese remainder theorem,
+//! point v stands in row `v mod o` and column `v mod M`, and a transform of length `o M` is one of
+//! length o down every column and then one of length M along every row, without factors in between
+//! (Good and Thomas).
+
+use super::Field;
+use super::arithmetic::Arithmetic;
+use crate::fft::frame::Frame;
+use crate::fft::point::{LANES, Point};
+use crate::fft::primes::{self, Factor, Form, PRIMES};
+use modmill_core::transform::{Digits, Shape};
+
+/// Longest column.
+const MOST: usize = 5;
+
+/// What a root of unity w of order 3 or 5 turns columns by.
+#[derive(Clone, Copy)]
+pub(crate) struct Turns {
+    order: usize,
+    /// The powers of w.
+    powers: [Factor; MOST],
+    /// Of order 5: `(w + w^4 - w^2 - w^3) / 4`, `-1/4`, `(w - w^4) / 2` and `(w^2 - w^3) / 2`.
+    fifths: [Factor; 4],
+}
+
+/// Those of order 3, and 5 where there are any, of every field, forward and inverse.
+pub(crate) type TurnTable = [[[Turns; 2]; 2]; PRIMES.len()];
+
+pub(super) const fn turns(form: Form) -> TurnTable {
+    let mut turns = [[[Turns::compute(form, 0, 3, false); 2]; 2]; PRIMES.len()];
+    let mut field = 0;
+    while field < PRIMES.len() {
+        turns[field][0] = [Turns::compute(form, field, 3, false), Turns::compute(form, field, 3, true)];
+        if (PRIMES[field] - 1).is_multiple_of(5) {
+            turns[field][1] = [Turns::compute(form, field, 5, false), Turns::compute(form, field, 5, true)];
+        }
+        field += 1;
+    }
+    turns
+}
+
+impl Turns {
+    fn of<A: Arithmetic>(field: &Field<A>, order: usize, is_inverse: bool) -> &'static Self {
+        &A::TURNS[field.index][usize::from(order == 5)][usize::from(is_inverse)]
+    }
+
+    const fn compute(form: Form, field: usize, order: usize, is_inverse: bool) -> Self {
+        let p = PRIMES[field];
+        let mut root = primes::root_of_unity(field, order as u64);
+        if is_inverse {
+            root = primes::inverse(root, p);
+        }
+        let mut values = [1; MOST];
+        let mut powers = [Factor::new(form, 1, p); MOST];
+        let mut k = 1;
+        while k < MOST {
+            values[k] = primes::mul(values[k - 1], root, p);
+            powers[k] = Factor::new(form, values[k], p);
+            k += 1;
+        }
+        let [_, first, second, third, fourth] = values;
+        let half = p.div_ceil(2);
+        let quarter = primes::mul(half, half, p);
+        let fifths = [
+            Factor::new(form, primes::mul(first + fourth + 2 * p - second - third, quarter, p), p),
+            Factor::new(form, p - quarter, p),
+            Factor::new(form, primes::mul(first + p - fourth, half, p), p),
+            Factor::new(form, primes::mul(second + p - third, half, p), p),
+        ];
+        Self { order, powers, fifths }
+    }
+
+    /// The transform of a column, whose elements are products or residues of digits, into any numbers.
+    #[inline(always)]
+    pub(super) fn transform<A: Arithmetic>(&self, c: &A, x: &[A::Vector; MOST]) -> [A::Vector; MOST] {
+        match self.order {
+            3 => {
+                let [x0, x1, x2] = c.transform3([x[0], x[1], x[2]], &self.powers[1]);
+                [x0, x1, x2, c.zero(), c.zero()]
+            }
+            _ => c.transform5(*x, &self.fifths),
+        }
+    }
+}
+
+impl<A: Arithmetic> Field<A> {
+    /// Fills rows with the residues of digits, columns transformed.
+    pub(super) fn fill_block(&self, block: &mut [Point], digits: &Digits<'_>, frame: Frame) {
+        self.run(
+            #[inline(always)]
+            |c| match frame.shape.rows {
+                1 => self.fill_row(&c, block, digits),
+                _ => self.fill_rows(&c, block, digits, frame),
+            },
+        );
+    }
+
+    #[inline(always)]
+    fn fill_row(&self, c: &A, block: &mut [Point], digits: &Digits<'_>) {
+        let points = if self.weights.is_some() { block.len() } else { digits.points().min(block.len()) };
+        let (filled, zeros) = block.split_at_mut(points);
+        for (index, point) in filled.iter_mut().enumerate() {
+            let eight = self.digits(digits, index);
+            for vector in 0..A::VECTORS {
+                c.store(point, vector, self.residues(c, &eight, index, vector));
+            }
+        }
+        zeros.fill(Point::ZERO);
+    }
+
+    #[inline(always)]
+    fn fill_rows(&self, c: &A, block: &mut [Point], digits: &Digits<'_>, frame: Frame) {
+        let Shape { rows, columns } = frame.shape;
+        let turns = Turns::of(self, rows, false);
+        let points = if self.weights.is_some() { rows * columns } else { digits.points() };
+        for column in 0..columns {
+            for vector in 0..A::VECTORS {
+                let mut x = [c.zero(); MOST];
+                for point in (column..points).step_by(columns) {
+                    let residues = self.residues(c, &self.digits(digits, point), point, vector);
+                    x[point % rows] = if frame.is_negated(point) { c.negate(residues) } else { residues };
+                }
+                let x = turns.transform(c, &x);
+                for row in 0..rows {
+                    c.store(&mut block[row * columns + column], vector, x[row]);
+                }
+            }
+        }
+    }
+
+    /// The digits of a point.
+    #[inline(always)]
+    fn digits(&self, digits: &Digits<'_>, point: usize) -> [u64; LANES] {
+        match &self.weights {
+            None => digits.point(point),
+            Some(weights) => weights.digits(digits.limbs, point),
+        }
+    }
+
+    /// Their residues, times their weights if they have any.
+    #[inline(always)]
+    fn residues(&self, c: &A, digits: &[u64; LANES], point: usize, vector: usize) -> A::Vector {
+        let residues = c.residues(digits, vector);
+        match &self.weights {
+            None => residues,
+            Some(weights) => c.mul_add_by(c.zero(), residues, weights.forward(c, self.index, point, vector)),
+        }
+    }
+
+    /// Undoes the transforms of columns, but for a factor of their length; all reduced.
+    pub(super) fn inverse_block(&self, block: &mut [Point], Shape { rows, columns }: Shape) {
+        if rows == 1 {
+            return;
+        }
+        let turns = Turns::of(self, rows, true);
+        self.run(
+            #[inline(always)]
+            |c| {
+                for column in 0..columns {
+                    for vector in 0..A::VECTORS {
+                        let mut x = [c.zero(); MOST];
+                        for row in 0..rows {
+                            x[row] = c.load(&block[row * columns + column], vector);
+                        }
+                        let x = turns.transform(&c, &x);
+                        for row in 0..rows {
+                            c.store(&mut block[row * columns + column], vector, c.reduce(x[row]));
+                        }
+                    }
+                }
+            },
+        );
+    }
+
+    /// The root by which row `row` of the transformed block is turned against the first.
+    pub(super) fn turn(&self, row: usize, rows: usize) -> Option<&'static Factor> {
+        (row > 0).then(|| &Turns::of(self, rows, false).powers[row])
+    }
+}

@@ -1,0 +1,52 @@
+//! Products of points: polynomials of degree below 8 modulo `x^8 - y`, one y for each point.
+
+use super::Field;
+use super::arithmetic::Arithmetic;
+use crate::fft::point::Point;
+use crate::fft::primes::{self, Factor, PRIMES};
+
+impl<A: Arithmetic> Field<A> {
+    /// `a <- a b` point by point, or `a^2`, divided by what the arithmetic leaves out; point j is modulo
+    /// `x^8 - turn y_j`, and y_j the root that belongs to node `leaf + j` of the last level.
+    pub(super) fn multiply_row(
+        &self,
+        a: &mut [Point],
+        b: Option<&[Point]>,
+        leaf: usize,
+        turn: Option<&Factor>,
+    ) {
+        assert!(b.is_none_or(|b| b.len() == a.len()));
+        self.run(
+            #[inline(always)]
+            |c| {
+                for (index, point) in a.iter_mut().enumerate() {
+                    let node = leaf + index;
+                    let other = b.map_or(*point, |b| b[index]);
+                    // The root of an odd node is minus that of the even one before.
+                    c.multiply_point(point, &other, (&self.roots[node / 2], turn), node % 2 == 1);
+                }
+            },
+        );
+    }
+
+    /// `a <- a + b`, all products.
+    pub(super) fn add_points(&self, a: &mut [Point], b: &[Point]) {
+        self.run(
+            #[inline(always)]
+            |c| {
+                for (a, b) in a.iter_mut().zip(b) {
+                    for vector in 0..A::VECTORS {
+                        let sum = c.reduce(c.add(c.load(a, vector), c.load(b, vector)));
+                        c.store(a, vector, sum);
+                    }
+                }
+            },
+        );
+    }
+}
+
+/// The factor by which products of blocks of `len` points have to be multiplied after the inverse transform.
+pub(super) fn correction<A: Arithmetic>(field: usize, len: u64) -> u64 {
+    let p = PRIMES[field];
+    primes::mul(primes::inverse_of_length(field, len), A::DIVIDED_BY % p, p)
+}
