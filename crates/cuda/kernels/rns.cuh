@@ -6,10 +6,12 @@
 
 // What is known of a channel of base A or B beforehand.
 struct alignas(16) Channel {
-    u32 prime;
+    u32 h;       // of the prime h 2^16 - 1
     u32 weight;  // A: the prime's share of a quotient. B: -A 2^16 modulo the prime, for even GROUPS.
-    u32 factor; // A: that of squares
-    u32 h;      // of prime = h 2^16 - 1
+    u32 factor;  // A: that of squares
+    u32 modulus; // A: that of the quotient, if MERGED
+
+    DEVICE u32 prime() const { return (h << 16) - 1; }
 };
 
 // Words of the two numbers that a thread has a part of.
@@ -27,7 +29,7 @@ DEVICE u32 reduced(u64 P, const Channel& channel) {
 DEVICE u32 reduced_product(u32 a, u32 b, const Channel& channel) { return reduced((u64)a * b, channel); }
 
 // A residue below twice its prime, below it.
-DEVICE u32 reduced_once(u32 residue, const Channel& channel) { return smaller(residue, residue - channel.prime); }
+DEVICE u32 reduced_once(u32 residue, const Channel& channel) { return smaller(residue, residue - channel.prime()); }
 
 // Column sums c0 + 2^8 c1 + 2^16 high = T to T 2^-16 modulo the prime h 2^16 - 1: with m = T mod 2^16,
 // T + m prime = T - m + m h 2^16. One short product, which is why the primes are what they are. c0 + 2^8 c1
@@ -41,7 +43,7 @@ DEVICE u32 fold(u32 c0, u32 c1, u32 high, const Channel& channel) {
 // x^-1 modulo the prime, by Fermat's theorem, for x below the prime and the result in Montgomery form (times
 // 2^32); 0 if there is none. The prime is public. Without the reductions a run of squares would pass 2^32.
 DEVICE u32 inverse(u32 x, const Channel& channel) {
-    u32 power = x, exponent = channel.prime - 2;
+    u32 power = x, exponent = channel.prime() - 2;
     int top = 31;
     while (!(exponent >> top)) top--;
     for (int bit = top - 1; bit >= 0; bit--) {

@@ -2,6 +2,8 @@
 //
 // A number is xi_j = x A_j^-1 modulo a_j, with A_j = A / a_j, in base A only; every product extends it
 // to B first. docs/algorithms/rns.md derives the steps and their bounds.
+//
+// If MERGED, all items have one modulus, which the matrices and the channels have in them.
 #pragma once
 
 // What the host hands to the kernels. Everything that products multiply by lies in one workspace, so that
@@ -19,7 +21,6 @@ struct ResidueCall {
     u32 count;                     // of items
     u32 modulus_stride;            // in tiles; 0 means one modulus for all
     u32 tables;                    // where the tables begin in the workspace, in pairs
-    u32 merged;                    // whether the matrices have the modulus in them
 };
 
 // Sides of a modulus's tile: the factor of squares in base B, that of the quotient in base A, and two table
@@ -49,12 +50,13 @@ struct Memory {
 };
 
 template <bool SECRET> struct Numbers {
+    // Where registers are short, factors in base B are loaded when they are needed: merged squares have none.
+    enum { LATE_FACTORS = MERGED && SECRET && !STREAMED };
     Memory memory;
     Scan scan;
     Pair* workspace;    // this lane's
     u32 t;
     u32 modulus;        // its place in the workspace
-    bool merged;        // whether the matrices have it in them
     u32 xi[4 * STEPS];  // base A
     u32 eta[4 * STEPS]; // base B, within a product
     u32 quotient[2];
@@ -77,7 +79,7 @@ template <bool SECRET> struct Numbers {
         return fold(digits[0] + low, digits[1], digits[4] + (digits[5] << 8) + high, channel);
     }
 
-    // x to base B, and eta = x y (-1/N) B_i^-1 modulo b_i, or with x^2 for x; if `merged`, up to its sign.
+    // x to base B, and eta = x y (-1/N) B_i^-1 modulo b_i, or with x^2 for x; if MERGED, up to its sign.
     // `sums` are those of this chunk, started already.
     template <int CHUNK> DEVICE void to_b(u32* sums, bool square, const u32* entries) {
         constexpr int FIRST = first_group(CHUNK, CHUNKS_B), NEXT = first_group(CHUNK + 1, CHUNKS_B);
@@ -85,7 +87,7 @@ template <bool SECRET> struct Numbers {
         constexpr bool LAST = CHUNK + 1 == CHUNKS_B;
         Pair factors[COUNT];
         if (SECRET && CHUNK == 0) scan.advance();
-        load_factors<COUNT>(factors, entries, FIRST); // even where merged squares have none: a branch costs registers
+        if (!LATE_FACTORS) load_factors<COUNT>(factors, entries, FIRST); // even if squares have none: a branch costs more
         finish_product();
         memory.matrices.release(0, CHUNK);
         auto channel_of = [&](int i) { return memory.channels[CHANNELS + 4 * (FIRST + i) + t]; };
@@ -96,13 +98,14 @@ template <bool SECRET> struct Numbers {
             return residue_of(sums + 8 * i, row, channel, low, high);
         };
         u32* y = eta + 2 * FIRST;
-        if (square && merged) {
+        if (square && MERGED) {
 #pragma unroll
             for (int i = 0; i < 2 * COUNT; i++) {
                 u32 x = x_of(i / 2, i % 2);
                 y[i] = reduced_product(x, x, channel_of(i / 2));
             }
         } else {
+            if (LATE_FACTORS) load_factors<COUNT>(factors, entries, FIRST);
             u32 x[2 * COUNT];
 #pragma unroll
             for (int i = 0; i < 2 * COUNT; i++) x[i] = x_of(i / 2, i % 2);
@@ -128,9 +131,11 @@ template <bool SECRET> struct Numbers {
         constexpr bool LAST = CHUNK + 1 == CHUNKS_A;
         Pair factors[COUNT], n[COUNT];
         if (SECRET && CHUNK == 0) scan.advance();
-        const Pair* from = workspace + modulus + (MODULUS_A * SIDE_PAIRS + FIRST * 32);
+        if (!MERGED) {
+            const Pair* from = workspace + modulus + (MODULUS_A * SIDE_PAIRS + FIRST * 32);
 #pragma unroll
-        for (int i = 0; i < COUNT; i++) n[i] = from[i * 32];
+            for (int i = 0; i < COUNT; i++) n[i] = from[i * 32];
+        }
         u32* x = xi + 2 * FIRST;
         if (square) {
 #pragma unroll
@@ -149,7 +154,8 @@ template <bool SECRET> struct Numbers {
             Channel channel = memory.channels[4 * (FIRST + i) + t];
             for (int row = 0; row < 2; row++) {
                 u32 q = residue_of(sums + 8 * i, row, channel);
-                u32 word = reduced((u64)q * n[i].row[row] + (u64)x[2 * i + row] * factors[i].row[row], channel);
+                u32 factor = MERGED ? channel.modulus : n[i].row[row];
+                u32 word = reduced((u64)q * factor + (u64)x[2 * i + row] * factors[i].row[row], channel);
                 x[2 * i + row] = word;
                 shares[row] += (word >> 16) * channel.weight;
             }
@@ -211,7 +217,6 @@ template <bool SECRET> struct Numbers {
     DEVICE void open(const ResidueCall& call) {
         memory.open(call);
         scan.row = ENTRY_ROWS;
-        merged = call.merged;
         workspace = call.workspace + threadIdx.x % 32;
         t = threadIdx.x % 4;
         for (int i = 0; i < 4 * STEPS; i++) xi[i] = eta[i] = 0;
@@ -305,27 +310,3 @@ template <bool SECRET> DEVICE void exponentiate(const ResidueCall& call) {
 
 KERNEL(residue_power, ResidueCall) { exponentiate<true>(call); }
 KERNEL(residue_power_vartime, ResidueCall) { exponentiate<false>(call); }
-
-// a b mod N: b becomes an entry, and a is multiplied by B^2 and by that.
-KERNEL(residue_multiply, ResidueCall) {
-    Numbers<true> x;
-    x.open(call);
-    u32 lane = threadIdx.x % 32;
-    u32 warp = (blockIdx.x * blockDim.x + threadIdx.x) / 32, warps = gridDim.x * blockDim.x / 32;
-    u32 tiles = (call.count + TILE_ITEMS - 1) / TILE_ITEMS;
-    u32 entry = call.tables + warp * ENTRY_PAIRS;
-    for (u32 round = 0; round * warps < tiles; round++) {
-        u32 tile = smaller(round * warps + warp, tiles - 1);
-        x.modulus = tile * call.modulus_stride * MODULUS_SIDES * SIDE_PAIRS;
-#pragma unroll 1
-        for (u32 step = 0; step < 3; step++) {
-            if (step < 2) x.load((step == 0 ? call.seconds : call.bases) + (u64)tile * SIDE_PAIRS + lane);
-            u32 place = x.modulus + (step == 0 ? SQUARE_B : RADIX_ENTRY) * SIDE_PAIRS;
-            u32 from[2] = {step == 2 ? entry : place, 0};
-            // Never a square; a compiler that knows it keeps too much in registers, and matrix products wait.
-            x.product(call.exponent_bits > 0, from, step == 0, entry);
-        }
-        x.store(call.results + (u64)tile * SIDE_PAIRS + lane);
-    }
-    x.memory.matrices.close();
-}

@@ -264,9 +264,6 @@ impl<'a> Pipeline<'a> {
         if let (Some(residues), Some((place, _)), Some(constants)) =
             (&kernels.residues, &slot.residues, &*residue_constants)
         {
-            let (grid, threads) = kernels.residue_shape(items.len());
-            let shared_bytes = residues.shared_bytes(*task);
-            let shape = Shape { grid, block: threads, shared_bytes };
             let request = Request {
                 task: *task,
                 a,
@@ -278,7 +275,8 @@ impl<'a> Pipeline<'a> {
                 result_words: words(limbs),
                 inputs: &used,
             };
-            residues.launch(compute, place, constants, &request, kernel, shape)?;
+            let blocks = kernels.residue_shape(items.len());
+            residues.launch(compute, place, constants, &request, kernel, blocks)?;
         } else {
             let mut call = Call {
                 a,

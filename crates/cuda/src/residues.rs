@@ -35,7 +35,6 @@ pub(crate) struct PowerCall {
     pub(crate) count: u32,
     pub(crate) modulus_stride: u32,
     pub(crate) tables: u32,
-    pub(crate) merged: u32,
 }
 
 /// `ConversionCall` of `rns_convert.cuh`.
@@ -93,6 +92,7 @@ unsafe impl KernelArguments for WordsCall {}
 
 /// The family's kernels and constants on a device.
 pub(crate) struct Residues {
+    variant: Variant,
     layout: ResidueLayout,
     bases: Arc<Bases>,
     tables: Tables,
@@ -156,8 +156,16 @@ pub(crate) struct Rows {
 pub(crate) struct JobConstants {
     /// B^2 for moduli of some limbs.
     radix: RadixSquare,
-    /// The matrices of the one modulus.
-    merged: Option<MergedTables>,
+    /// The one modulus, if it has matrices of its own.
+    merged: Option<OneModulus>,
+}
+
+/// Matrices with a modulus in them, and the kernels for powers by them.
+struct OneModulus {
+    layout: ResidueLayout,
+    tables: MergedTables,
+    power: Kernel,
+    power_vartime: Kernel,
 }
 
 struct RadixSquare {
@@ -171,6 +179,7 @@ impl Residues {
     pub(crate) fn load(device: &Device, module: &Module, variant: &Variant) -> Result<Option<Arc<Self>>> {
         let Some((layout, bases)) = variant.residues() else { return Ok(None) };
         Ok(Some(Arc::new(Self {
+            variant: *variant,
             layout,
             tables: Tables::new(device, &layout, &bases, variant.words as usize)?,
             bases,
@@ -181,11 +190,6 @@ impl Residues {
         })))
     }
 
-    /// Shared memory of a block for a task.
-    pub(crate) fn shared_bytes(&self, task: Task) -> u32 {
-        self.layout.shared_bytes(task.is_masked())
-    }
-
     /// For moduli of so many limbs, or for one that is worth matrices of its own.
     pub(crate) fn job_constants(
         &self,
@@ -193,8 +197,18 @@ impl Residues {
         limbs: usize,
         merged: Option<&[u64]>,
     ) -> Result<JobConstants> {
-        let merged = merged.map(|modulus| MergedTables::new(device, &self.layout, &self.bases, modulus));
-        Ok(JobConstants { radix: self.radix_square(device, limbs)?, merged: merged.transpose()?.flatten() })
+        let merged = merged.map(|modulus| self.one_modulus(device, modulus)).transpose()?.flatten();
+        Ok(JobConstants { radix: self.radix_square(device, limbs)?, merged })
+    }
+
+    fn one_modulus(&self, device: &Device, modulus: &[u64]) -> Result<Option<OneModulus>> {
+        let layout = self.layout.merged();
+        let tables = MergedTables::new(device, &layout, &self.bases, modulus)?;
+        let (Some(tables), Some(program)) = (tables, self.variant.merged_program()) else { return Ok(None) };
+        let module = device.compile(&program)?;
+        let (power, power_vartime) =
+            (module.kernel("residue_power")?, module.kernel("residue_power_vartime")?);
+        Ok(Some(OneModulus { layout, tables, power, power_vartime }))
     }
 
     /// B^2 as `residue_radix` takes it.
@@ -249,7 +263,7 @@ impl Residues {
         self.layout.modulus_bytes() * moduli.div_ceil(self.layout.tile_items())
     }
 
-    /// Launches everything; `power` is the task's own kernel, with its shape.
+    /// Launches everything; `power` is the task's own kernel, in so many blocks of so many threads.
     pub(crate) fn launch(
         &self,
         stream: &Stream,
@@ -257,7 +271,7 @@ impl Residues {
         constants: &JobConstants,
         request: &Request<'_>,
         power: &Kernel,
-        shape: Shape,
+        blocks: (u32, u32),
     ) -> Result<()> {
         let &Request { task, a, b, moduli, limbs, count, .. } = request;
         let mut used: Vec<&Buffer> = request.inputs.to_vec();
@@ -294,7 +308,7 @@ impl Residues {
             tables: u32::try_from(moduli_pairs).unwrap_or(u32::MAX),
             ..PowerCall::default()
         };
-        self.power(stream, constants, power, shape, call, &used)?;
+        self.power(stream, constants, task, power, blocks, call, &used)?;
         let results = Rows { address: request.results.address(), words: request.result_words };
         self.leave(stream, slot.tiles[2].address(), moduli, limbs, count, results, &used)
     }
@@ -326,7 +340,7 @@ impl Residues {
         };
         let mut used: Vec<&Buffer> =
             used.iter().copied().chain([&radix.words, self.tables.buffer()]).collect();
-        used.extend(merged.iter().map(MergedTables::buffer));
+        used.extend(merged.iter().map(|merged| merged.tables.buffer()));
         // SAFETY: the kernel takes this structure, reads `count` moduli and the digits, and writes `count` rows.
         unsafe { stream.launch(&self.radix, one_thread_each(call.count), &call, &used)? };
         let call = ConversionCall {
@@ -334,7 +348,7 @@ impl Residues {
             radix: Numbers { address: place.radix, stride: if is_shared { 0 } else { words }, length: words },
             tiles: place.tiles,
             flags: place.flags,
-            roots: merged.as_ref().map_or(0, MergedTables::roots),
+            roots: merged.as_ref().map_or(0, |merged| merged.tables.roots()),
             count: if is_shared { self.layout.tile_items() as u32 } else { count },
             ..self.conversion()
         };
@@ -359,24 +373,31 @@ impl Residues {
         unsafe { stream.launch(&self.numbers, one_thread_each(self.channels() * count), &call, &used) }
     }
 
-    /// Powers or products of tiles; the constants of the size are filled in here.
+    /// Powers or products of tiles, by the task's own kernel or that for one modulus; the constants of the size are
+    /// filled in here.
+    #[allow(clippy::too_many_arguments)]
     pub(crate) fn power(
         &self,
         stream: &Stream,
         constants: &JobConstants,
+        task: Task,
         kernel: &Kernel,
-        shape: Shape,
+        (grid, block): (u32, u32),
         call: PowerCall,
         used: &[&Buffer],
     ) -> Result<()> {
-        let (tables, merged) = (&self.tables, &constants.merged);
-        let call = PowerCall {
-            matrices: merged.as_ref().map_or(tables.matrices(), MergedTables::matrices),
-            channels: merged.as_ref().map_or(tables.channels(), MergedTables::channels),
-            merged: u32::from(merged.is_some()),
-            ..call
+        let (kernel, layout, matrices, channels, buffer) = match &constants.merged {
+            Some(OneModulus { layout, tables, power, power_vartime }) => {
+                let kernel = if task.is_masked() { power } else { power_vartime };
+                (kernel, layout, tables.matrices(), tables.channels(), tables.buffer())
+            }
+            None => {
+                let tables = &self.tables;
+                (kernel, &self.layout, tables.matrices(), tables.channels(), tables.buffer())
+            }
         };
-        let buffer = merged.as_ref().map_or(tables.buffer(), MergedTables::buffer);
+        let call = PowerCall { matrices, channels, ..call };
+        let shape = Shape { grid, block, shared_bytes: layout.shared_bytes(task.is_masked()) };
         let used: Vec<&Buffer> = used.iter().copied().chain([buffer]).collect();
         // SAFETY: the kernel takes this structure, reads the tiles of `count` items, the constants and the
         // exponents, keeps a table for each warp in the workspace, and writes the tiles of the results.

@@ -51,6 +51,7 @@ sources! {
     "rns.cuh",
     "rns_convert.cuh",
     "rns_memory.cuh",
+    "rns_multiply.cuh",
     "rns_power.cuh",
     "rns_product.cuh",
     "rns_scan.cuh",

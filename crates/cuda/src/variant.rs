@@ -45,6 +45,9 @@ pub(crate) const MAX_SHARED_BYTES: u32 = 227 << 10;
 /// Threads of a block of the kernels of `rsa.cuh`.
 pub(crate) const GARNER_BLOCK: u32 = 64;
 
+/// The files of powers in residues.
+const RESIDUE_POWERS: [&str; 5] = ["rns", "rns_product", "rns_memory", "rns_scan", "rns_power"];
+
 /// Words for numbers of some bits: few enough sizes that a batch of mixed lengths does not compile for
 /// minutes, and the common ones without waste.
 #[must_use]
@@ -286,17 +289,24 @@ impl Variant {
     #[must_use]
     pub fn program(&self) -> Program {
         match self.family {
-            Family::Rns => {
-                self.program_of(&["rns", "rns_product", "rns_memory", "rns_scan", "rns_power", "rns_convert"])
-            }
+            Family::Rns => self.program_of(&[&RESIDUE_POWERS[..], &["rns_multiply", "rns_convert"]].concat()),
             family => self.program_of(&[family.name(), "operations"]),
         }
+    }
+
+    /// What is compiled for powers in residues modulo one number that the matrices have in them.
+    #[must_use]
+    pub fn merged_program(&self) -> Option<Program> {
+        let (layout, _) = self.residues()?;
+        let program = self.program_with(&RESIDUE_POWERS, Some(layout.merged()));
+        Some(Program { name: format!("{}, one modulus", program.name), ..program })
     }
 
     /// Everything that is compiled for it, with what operations of RSA need.
     #[must_use]
     pub fn programs(&self) -> Vec<Program> {
-        [Some(self.program()), self.public_program(), self.garner_program()].into_iter().flatten().collect()
+        let others = [self.merged_program(), self.public_program(), self.garner_program()];
+        [self.program()].into_iter().chain(others.into_iter().flatten()).collect()
     }
 
     /// What is compiled for powers with short public exponents, from octets to octets; not in residues.
@@ -329,8 +339,11 @@ impl Variant {
     }
 
     fn program_of(&self, files: &[&str]) -> Program {
+        self.program_with(files, self.residues().map(|(layout, _)| layout))
+    }
+
+    fn program_with(&self, files: &[&str], residues: Option<ResidueLayout>) -> Program {
         let radix_bits = self.radix_bits();
-        let residues = self.residues().map(|(layout, _)| layout);
         let mut defines = vec![
             ("WORDS", self.words),
             ("ROOM", u32::from(self.room)),

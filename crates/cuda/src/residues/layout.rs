@@ -25,6 +25,38 @@ const MOST_GROUPS: u32 = 35;
 /// More stages of streamed matrices than this save no time.
 const MOST_STAGES: u32 = 6;
 
+/// Groups of which four warpgroups have the registers: with more, three are as fast, and faster with one modulus.
+const MOST_GROUPS_OF_FOUR: u32 = 12;
+
+/// Registers of a thread.
+fn registers(block: u32) -> u32 {
+    (65536 / block).min(255)
+}
+
+/// Registers for a number's residues in one base.
+fn state(groups: u32) -> u32 {
+    4 * groups.div_ceil(2)
+}
+
+/// The fewest chunks, of at most nine groups, that satisfy a condition on the groups of a chunk and their number.
+fn fewest(groups: u32, fits: impl Fn(u32, u32) -> bool) -> Option<u32> {
+    let fits = |&chunks: &u32| groups.div_ceil(chunks) <= 9 && fits(groups.div_ceil(chunks), chunks);
+    (1..=9.min(groups)).find(fits)
+}
+
+/// The fewest chunks to base B for which there are registers.
+fn fewest_to_b(groups: u32, block: u32) -> Option<u32> {
+    let state = state(groups);
+    fewest(groups, |count, chunks| {
+        state + 10 * count + state * (chunks - 1) / chunks + 18 <= registers(block)
+    })
+}
+
+/// Likewise to base A, with so many registers for a group.
+fn fewest_to_a(groups: u32, block: u32, for_group: u32) -> Option<u32> {
+    fewest(groups, |count, _| 2 * state(groups) + for_group * count + 48 <= registers(block))
+}
+
 /// How the residues of one size lie in memory, and how their products are cut up.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ResidueLayout {
@@ -35,6 +67,8 @@ pub(crate) struct ResidueLayout {
     block: u32,
     quotient_shift: u32,
     narrow_fold: bool,
+    /// Whether the matrices have the one modulus of all items in them.
+    merged: bool,
 }
 
 impl ResidueLayout {
@@ -49,6 +83,7 @@ impl ResidueLayout {
             block,
             quotient_shift: bases.quotient().precision,
             narrow_fold: bases.narrow_fold(),
+            merged: false,
         };
         // Nine groups of sums fit the registers of a thread.
         let fits =
@@ -74,24 +109,27 @@ impl ResidueLayout {
             MOST_GROUPS => vec![68],
             _ => vec![],
         };
-        let resident = move |_: &u32| (1..LEAST_STREAMED).contains(&groups);
+        let resident = move |block: &u32| {
+            (1..LEAST_STREAMED).contains(&groups) && (*block < 512 || groups <= MOST_GROUPS_OF_FOUR)
+        };
         let blocks = [512, 384, 256].into_iter().filter(resident).flat_map(move |block: u32| {
-            let registers = (65536 / block).min(255);
-            let state = 4 * groups.div_ceil(2);
-            let to_b = |&chunks: &u32| {
-                let count = groups.div_ceil(chunks);
-                count <= 9 && state + 10 * count + state * (chunks - 1) / chunks <= registers - 18
-            };
-            let to_a = |&chunks: &u32| {
-                let count = groups.div_ceil(chunks);
-                count <= 9 && 2 * state + 12 * count + 48 <= registers
-            };
-            let fewest = |fits: &dyn Fn(&u32) -> bool| (1..=9.min(groups)).find(fits);
-            let (b, a) = (fewest(&to_b), fewest(&to_a));
-            let pairs = b.zip(a).into_iter().flat_map(|(b, a)| [(b, a), (b, a - 1)]);
+            let pairs = fewest_to_b(groups, block).zip(fewest_to_a(groups, block, 12));
+            let pairs = pairs.into_iter().flat_map(|(b, a)| [(b, a), (b, a - 1)]);
             pairs.filter(|&(_, a)| a > 0).map(move |(b, a)| (block, 10 * b + a))
         });
         blocks.chain(streamed.into_iter().map(|tile| (256, tile)))
+    }
+
+    /// The same for one modulus that the matrices have in them: its factor is not in registers, which leaves
+    /// them to longer chunks.
+    pub(crate) fn merged(&self) -> Self {
+        let groups = self.groups();
+        let chunks = match groups {
+            ..LEAST_STREAMED => fewest_to_b(groups, self.block).zip(fewest_to_a(groups, self.block, 8)),
+            27..=34 => Some((groups.div_ceil(9), groups.div_ceil(7))),
+            _ => None,
+        };
+        Self { chunks: chunks.map_or(self.chunks, |(b, a)| [b, a]), merged: true, ..*self }
     }
 
     /// Whether its kernels are right for matrices with these bounds: quotient and folds are compiled into them.
@@ -178,6 +216,7 @@ impl ResidueLayout {
             ("NARROW_FOLD", self.narrow_fold.into()),
             ("STREAMED", self.stages().is_some().into()),
             ("STAGES", self.stages().unwrap_or(0)),
+            ("MERGED", self.merged.into()),
         ]
     }
 }

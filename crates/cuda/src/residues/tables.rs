@@ -19,8 +19,8 @@ pub(super) struct Tables {
 impl Tables {
     pub(super) fn new(device: &Device, layout: &ResidueLayout, bases: &Bases, words: usize) -> Result<Self> {
         let matrices = [bases.a_to_b(), bases.b_to_a()];
-        let parts =
-            [channels(bases, matrices[0]), conversions(bases), powers(bases), cofactors(bases, words)];
+        let plain = channels(bases, matrices[0], |_| 0);
+        let parts = [plain, conversions(bases), powers(bases), cofactors(bases, words)];
         let (all, starts) = join(matrix_words(layout, matrices), parts);
         Ok(Self { buffer: upload(device, &all, Contents::Public)?, starts })
     }
@@ -70,14 +70,14 @@ impl MergedTables {
         bases: &Bases,
         modulus: &[u64],
     ) -> Result<Option<Self>> {
-        let merged = ModulusConstants::new(bases, modulus)
-            .and_then(|constants| Merged::new(bases, modulus, &constants))
-            .filter(|merged| layout.serves(merged.bounds()));
-        let Some(merged) = merged else { return Ok(None) };
+        let Some(constants) = ModulusConstants::new(bases, modulus) else { return Ok(None) };
+        let merged = Merged::new(bases, modulus, &constants);
+        let Some(merged) = merged.filter(|merged| layout.serves(merged.bounds())) else { return Ok(None) };
         let matrices = [merged.a_to_b(), merged.b_to_a()];
         let form = |(channel, &root): (&Channel, &u32)| channel.multiply(root, channel.radix);
         let roots = bases.b().iter().zip(merged.roots()).map(form).collect();
-        let (all, starts) = join(matrix_words(layout, matrices), [channels(bases, matrices[0]), roots]);
+        let own = channels(bases, matrices[0], |place| constants.modulus[place]);
+        let (all, starts) = join(matrix_words(layout, matrices), [own, roots]);
         Ok(Some(Self { buffer: upload(device, &all, Contents::Secret)?, starts }))
     }
 
@@ -164,19 +164,15 @@ fn bytes_of(layout: &ResidueLayout, matrix: &Matrix, base: usize) -> Zeroizing<V
     bytes
 }
 
-/// `Channel` of `rns.cuh`, for base A and then for base B, where it has the quotient's row of the first matrix.
-fn channels(bases: &Bases, a_to_b: &Matrix) -> Vec<u32> {
-    let factors = bases.quotient().weights.iter().zip(bases.combine());
-    let a = bases
-        .a()
-        .iter()
-        .zip(factors)
-        .flat_map(|(channel, (&weight, &factor))| [channel.p, weight, factor, (channel.p >> 16) + 1]);
-    let quotient = bases.channels();
-    let b =
-        bases.b().iter().enumerate().flat_map(|(place, channel)| {
-            [channel.p, a_to_b.entry(quotient, 0, place), 0, (channel.p >> 16) + 1]
-        });
+/// `Channel` of `rns.cuh`, for base A with the modulus's factor of the quotient, and then for base B, where it has
+/// the quotient's row of the first matrix.
+fn channels(bases: &Bases, a_to_b: &Matrix, modulus: impl Fn(usize) -> u32) -> Vec<u32> {
+    let h = |channel: &Channel| (channel.p >> 16) + 1;
+    let (weights, factors) = (&bases.quotient().weights, bases.combine());
+    let a = bases.a().iter().enumerate();
+    let a = a.flat_map(|(place, channel)| [h(channel), weights[place], factors[place], modulus(place)]);
+    let b = bases.b().iter().enumerate();
+    let b = b.flat_map(|(place, channel)| [h(channel), a_to_b.entry(bases.channels(), 0, place), 0, 0]);
     a.chain(b).collect()
 }
 

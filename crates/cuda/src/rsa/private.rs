@@ -299,9 +299,8 @@ impl<'a, 'j> Private<'a, 'j> {
                 tables: to_u32(residues.moduli_bytes(moduli) / 8),
                 ..PowerCall::default()
             };
-            let (grid, block) = self.kernels.residue_shape(count);
-            let shape = Shape { grid, block, shared_bytes: residues.shared_bytes(self.task) };
-            residues.power(stream, &self.constants[half], kernel, shape, call, &used)
+            let blocks = self.kernels.residue_shape(count);
+            residues.power(stream, &self.constants[half], self.task, kernel, blocks, call, &used)
         };
         for (half, &(first, count)) in parts.iter().enumerate() {
             pass(half, first, count)?;

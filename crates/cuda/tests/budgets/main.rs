@@ -83,28 +83,37 @@ fn wide_samples_in_groups() {
 #[test]
 fn residues_on_tensor_cores() {
     let Some(compiler) = compiler() else { return };
+    // Bits, threads of a block, chunks, and bytes of local memory: with a modulus for each item, and with one.
     let shapes = [
-        (1024, 384, 12, 16),
-        (2048, 384, 25, 96),
-        (2048, 256, 22, 8),
-        (3072, 256, 33, 64),
-        (4096, 256, 57, 112),
+        (1024, 384, 12, 16, None),
+        (1536, 384, 23, 32, Some(64)),
+        (2048, 384, 25, 96, Some(112)),
+        (3072, 256, 33, 64, None),
+        (4096, 256, 57, 112, Some(112)),
     ];
-    for (bits, block, tile, spilled) in shapes {
+    for (bits, block, tile, each, one) in shapes {
         let layout = Layout { threads: 2, block, resident: 1, tile };
         let variant = Variant::new(Family::Rns, bits, layout).unwrap();
-        let code = compiler.code(&variant.program(), HOPPER).unwrap();
         let groups = Bases::for_bits(bits).unwrap().channels() / 4;
-        for kernel in ["residue_power", "residue_power_vartime"] {
-            let code = MachineCode::of(&code, kernel);
-            let count = |is: fn(u64) -> bool| code.instructions.iter().filter(|&&code| is(code)).count();
-            let (chunks, steps) = ((tile / 10 + tile % 10) as usize, groups.div_ceil(2));
-            let figures =
-                (count(machine_code::is_matrix_product), count(machine_code::is_wait), code.local_bytes);
-            assert!(
-                figures.0 == chunks * steps && figures.1 <= chunks && figures.2 <= spilled,
-                "{bits} bits, {kernel}: {figures:?}"
-            );
+        let programs = [(Some(variant.program()), Some(each)), (variant.merged_program(), one)];
+        for (program, spilled) in programs.into_iter().filter_map(|(program, spilled)| program.zip(spilled)) {
+            let code = compiler.code(&program, HOPPER).unwrap();
+            let chunks = |name: &str| {
+                let define = program.defines.iter().find(|define| define.0 == name).unwrap();
+                define.1.parse::<usize>().unwrap()
+            };
+            let (chunks, steps) = (chunks("CHUNKS_A") + chunks("CHUNKS_B"), groups.div_ceil(2));
+            for kernel in ["residue_power", "residue_power_vartime"] {
+                let code = MachineCode::of(&code, kernel);
+                let count = |is: fn(u64) -> bool| code.instructions.iter().filter(|&&code| is(code)).count();
+                let figures =
+                    (count(machine_code::is_matrix_product), count(machine_code::is_wait), code.local_bytes);
+                assert!(
+                    figures.0 == chunks * steps && figures.1 <= chunks && figures.2 <= spilled,
+                    "{}, {kernel}: {figures:?}",
+                    program.name
+                );
+            }
         }
     }
 }
