@@ -52,9 +52,11 @@ fn fewest_to_b(groups: u32, block: u32) -> Option<u32> {
     })
 }
 
-/// Likewise to base A, with so many registers for a group.
+/// Likewise to base A, with so many registers for a group. Quotients that are not in the matrix need two.
 fn fewest_to_a(groups: u32, block: u32, for_group: u32) -> Option<u32> {
-    fewest(groups, |count, _| 2 * state(groups) + for_group * count + 48 <= registers(block))
+    let quotients = if groups % 2 == 0 { 2 } else { 0 };
+    let others = 2 * state(groups) + quotients + 48;
+    fewest(groups, |count, _| others + for_group * count <= registers(block))
 }
 
 /// How the residues of one size lie in memory, and how their products are cut up.
@@ -121,12 +123,15 @@ impl ResidueLayout {
     }
 
     /// The same for one modulus that the matrices have in them: its factor is not in registers, which leaves
-    /// them to longer chunks.
+    /// them to longer chunks, except where the quotient needs them (`QUOTIENT_IN_MATRIX` of `rns.cuh`).
     pub(crate) fn merged(&self) -> Self {
         let groups = self.groups();
         let chunks = match groups {
-            ..LEAST_STREAMED => fewest_to_b(groups, self.block).zip(fewest_to_a(groups, self.block, 8)),
-            27..=34 => Some((groups.div_ceil(9), groups.div_ceil(7))),
+            ..LEAST_STREAMED if groups % 2 == 1 => {
+                fewest_to_b(groups, self.block).zip(fewest_to_a(groups, self.block, 8))
+            }
+            // 4096 bits; with a few groups less the compiler would have products one after the other.
+            34 => Some((4, 5)),
             _ => None,
         };
         Self { chunks: chunks.map_or(self.chunks, |(b, a)| [b, a]), merged: true, ..*self }
