@@ -1,6 +1,6 @@
 //! The backend: batches cut into chunks, over all GPUs.
 
-use crate::device::{Device, Gpus};
+use crate::device::{Device, Gpus, prefer_large_pages};
 use crate::error::{Error, Result};
 use crate::fft::Transforms;
 use crate::kernels::Kernels;
@@ -306,6 +306,7 @@ impl Cuda {
                 Err(Error::NoDevice)
             };
         }
+        prefer_large_pages(answers.as_limbs_mut());
         let stride = answers.stride();
         let kernel_seconds = self.share_out(job.items, &mut answers, |station, items, out| {
             let part = job.part(items);

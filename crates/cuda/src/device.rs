@@ -11,6 +11,7 @@ pub(crate) mod pool;
 mod stream;
 mod uses;
 
+pub(crate) use memory::prefer_large_pages;
 pub use memory::{Buffer, Contents, HostBuffer};
 pub use module::{Attributes, Kernel, KernelArguments, Module};
 pub use stream::{Event, Shape, Stream};
@@ -60,13 +61,34 @@ struct Shared {
     platform: Box<dyn Platform>,
     pool: Mutex<Pool>,
     host_pool: Mutex<Pool>,
+    /// Whether some memory of the pool is still being overwritten.
+    clearing: Mutex<bool>,
 }
 
 impl Shared {
     fn take(&self, bytes: usize) -> Result<u64> {
         let size = self.platform.rounded(bytes);
         let kept = self.pool.lock().unwrap_or_else(PoisonError::into_inner).take(size);
-        kept.map_or_else(|| self.or_trimmed(|| self.platform.allocate(size)), Ok)
+        let Some(address) = kept else { return self.or_trimmed(|| self.platform.allocate(size)) };
+        let mut clearing = self.clearing.lock().unwrap_or_else(PoisonError::into_inner);
+        if *clearing {
+            // What fails here is lost, as in `Buffer`'s drop.
+            self.platform.wait_for_zeros()?;
+            *clearing = false;
+        }
+        Ok(address)
+    }
+
+    /// Has memory that nothing uses any more overwritten before anyone else gets it. A batch ends without waiting
+    /// for that.
+    ///
+    /// # Safety
+    /// The memory is allocated, and goes to the pool.
+    unsafe fn zero(&self, address: u64, bytes: usize) -> Result<()> {
+        let mut clearing = self.clearing.lock().unwrap_or_else(PoisonError::into_inner);
+        *clearing = true;
+        // SAFETY: the caller's promise.
+        unsafe { self.platform.zero(address, bytes) }
     }
 
     fn take_host(&self, bytes: usize) -> Result<u64> {
@@ -139,7 +161,12 @@ impl Device {
     }
 
     pub(crate) fn new(platform: Box<dyn Platform>) -> Self {
-        let shared = Shared { platform, pool: Mutex::default(), host_pool: Mutex::default() };
+        let shared = Shared {
+            platform,
+            pool: Mutex::default(),
+            host_pool: Mutex::default(),
+            clearing: Mutex::default(),
+        };
         Self { shared: Arc::new(shared), modules: Arc::new(Memo::new()) }
     }
 

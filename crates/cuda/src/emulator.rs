@@ -166,6 +166,10 @@ impl Platform for Emulator {
         unsafe { self.fill(0, address, 0, bytes) }
     }
 
+    fn wait_for_zeros(&self) -> Result<()> {
+        self.working().map(drop)
+    }
+
     fn allocate_host(&self, bytes: usize) -> Result<u64> {
         self.working()?.memory.allocate(bytes).ok_or(Error::OutOfMemory { wanted: bytes })
     }

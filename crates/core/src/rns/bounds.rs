@@ -95,6 +95,24 @@ impl Bounds {
         }
     }
 
+    /// The bounds with other matrices of the same bases, found in one step: words a little above the bounds of the
+    /// first matrices are not passed by a product that starts from them. `None` if they are, or if an inequality
+    /// fails or the quotient is approximated otherwise.
+    #[must_use]
+    pub fn like(
+        other: &Self,
+        a: &[Channel],
+        b: &[Channel],
+        a_to_b: &Matrix,
+        b_to_a: &Matrix,
+    ) -> Option<Self> {
+        let state: Vec<u64> = other.ranges.xi_a.iter().map(|&xi| xi + xi / 40).collect();
+        let mut step = Self::step(a, b, a_to_b, b_to_a, &state);
+        let stays = step.ranges.xi_a.iter().zip(&state).all(|(new, old)| new <= old);
+        step.ranges.xi_a = state;
+        (stays && step.holds() && step.quotient.precision == other.quotient.precision).then_some(step)
+    }
+
     /// The bounds of one product that starts from words up to `state`.
     fn step(a: &[Channel], b: &[Channel], a_to_b: &Matrix, b_to_a: &Matrix, state: &[u64]) -> Self {
         let quotient = Quotient::new(a, state);

@@ -43,7 +43,8 @@ impl Merged {
         let (roots, negative) = (Zeroizing::new(roots), Zeroizing::new(negative));
         let a_to_b = bases.a_to_b().with_columns_times(bases.b(), &roots);
         let b_to_a = bases.b_to_a().with_words_negated(bases.a(), &negative);
-        let bounds = Bounds::new(bases.a(), bases.b(), &a_to_b, &b_to_a);
+        let bounds = Bounds::like(bases.bounds(), bases.a(), bases.b(), &a_to_b, &b_to_a)
+            .unwrap_or_else(|| Bounds::new(bases.a(), bases.b(), &a_to_b, &b_to_a));
         let merged = Self { roots, a_to_b, b_to_a, bounds };
         let fits = merged.bounds.holds() && bases.capacity_within(&merged.bounds)? >= bit_length(modulus);
         fits.then_some(merged)

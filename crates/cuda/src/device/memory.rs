@@ -52,7 +52,7 @@ impl Drop for Buffer {
         let clean = self.uses.settle().and_then(|()| match self.contents {
             Contents::Public => Ok(()),
             // SAFETY: this buffer's own memory, which nothing uses any more.
-            Contents::Secret => unsafe { self.device.platform.zero(self.address, size) },
+            Contents::Secret => unsafe { self.device.zero(self.address, size) },
         });
         match clean {
             Ok(()) => {
@@ -149,6 +149,24 @@ impl Drop for HostBuffer {
         let mut pool = self.device.host_pool.lock().unwrap_or_else(PoisonError::into_inner);
         pool.keep(self.address, size);
     }
+}
+
+/// Asks for large pages where limbs are that will be written: page by page, new memory takes longer to come and to
+/// go than answers take to be copied there.
+pub(crate) fn prefer_large_pages(limbs: &mut [u64]) {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::mm::{Advice, madvise};
+        const PAGE: usize = 1 << 21;
+        let (start, bytes) = (limbs.as_mut_ptr().cast::<u8>(), size_of_val(limbs));
+        let skipped = start.align_offset(PAGE).min(bytes);
+        // SAFETY: whole pages of a slice that is ours; the advice changes nothing in them. It may be ignored.
+        let _ = unsafe {
+            madvise(start.add(skipped).cast(), (bytes - skipped) / PAGE * PAGE, Advice::LinuxHugepage)
+        };
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = limbs;
 }
 
 /// Whether a range lies within so many bytes.

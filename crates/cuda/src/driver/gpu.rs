@@ -193,11 +193,12 @@ impl Platform for Gpu {
     }
 
     unsafe fn zero(&self, address: u64, bytes: usize) -> Result<()> {
-        let api = self.api()?;
-        unsafe {
-            call!(api, fill(address, 0, bytes, self.own_stream))?;
-            call!(api, synchronize(self.own_stream))
-        }
+        unsafe { call!(self.api()?, fill(address, 0, bytes, self.own_stream)) }
+    }
+
+    fn wait_for_zeros(&self) -> Result<()> {
+        // SAFETY: the stream is this device's own.
+        unsafe { call!(self.api()?, synchronize(self.own_stream)) }
     }
 
     fn allocate_host(&self, bytes: usize) -> Result<u64> {

@@ -54,7 +54,7 @@ fn fewest_to_b(groups: u32, block: u32) -> Option<u32> {
 
 /// Likewise to base A, with so many registers for a group. Quotients that are not in the matrix need two.
 fn fewest_to_a(groups: u32, block: u32, for_group: u32) -> Option<u32> {
-    let quotients = if groups % 2 == 0 { 2 } else { 0 };
+    let quotients = if groups.is_multiple_of(2) { 2 } else { 0 };
     let others = 2 * state(groups) + quotients + 48;
     fewest(groups, |count, _| others + for_group * count <= registers(block))
 }

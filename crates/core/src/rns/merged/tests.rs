@@ -2,7 +2,7 @@
 
 use crate::rns::matrix::to_bytes;
 use crate::rns::tests::{lazy_residues, product, some_sizes};
-use crate::rns::{Bases, Merged, ModulusConstants};
+use crate::rns::{Bases, Bounds, Merged, ModulusConstants};
 use num_bigint::BigUint;
 
 /// Squares with the modulus merged into the matrices, from numbers on both sides of zero at their bounds.
@@ -75,6 +75,12 @@ fn moduli_of_the_usual_lengths_can_be_merged() {
             let constants = ModulusConstants::new(&bases, &limbs).unwrap();
             let merged = Merged::new(&bases, &limbs, &constants).expect("the bounds hold");
             assert!(merged.bounds().holds());
+            // Found in one step, and not below the smallest.
+            let near = Bounds::like(bases.bounds(), bases.a(), bases.b(), merged.a_to_b(), merged.b_to_a());
+            assert_eq!(near.as_ref(), Some(merged.bounds()), "{bits} bits");
+            let smallest = Bounds::new(bases.a(), bases.b(), merged.a_to_b(), merged.b_to_a());
+            let pairs = smallest.ranges.xi_a.iter().zip(&merged.bounds().ranges.xi_a);
+            assert!(pairs.into_iter().all(|(smallest, bound)| smallest <= bound), "{bits} bits");
         }
     }
 }
