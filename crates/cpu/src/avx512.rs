@@ -2,4 +2,5 @@
 
 pub(crate) mod fft;
 pub mod ifma;
+mod table;
 pub mod wide;

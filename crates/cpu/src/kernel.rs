@@ -5,9 +5,6 @@ use modmill_core::{Family, Isa};
 /// The most lanes any kernel has.
 pub const MAX_LANES: usize = 8;
 
-/// The most entries for one lane that are read in one pass over a table.
-pub const MAX_AT_ONCE: usize = 4;
-
 /// Montgomery arithmetic modulo `LANES` odd numbers side by side.
 ///
 /// # Layout
@@ -37,8 +34,8 @@ pub trait Kernel: Sized + Send + Sync + 'static {
     const FAMILY: Family;
     /// The instruction set.
     const ISA: Isa;
-    /// Bytes of a table of powers beyond which [`MAX_AT_ONCE`] windows are read in one pass.
-    const NEAR: usize = usize::MAX;
+    /// Entries for each lane that one pass over a table reads. A table has as many at least.
+    const AT_ONCE: usize = 1;
     /// Proof that the instruction set is there: only detection makes one.
     type Token: Copy + Send + Sync;
 
@@ -68,10 +65,13 @@ pub trait Kernel: Sized + Send + Sync + 'static {
     /// residue below R/8.
     fn add(&self, x: &mut [u64], y: &[u64]);
 
-    /// Reads entry `indices[l]` of the table for each lane `l` into `out`, passing over the
-    /// whole table so that neither the instructions nor the addresses depend on the indices. Tables
-    /// beyond [`Kernel::NEAR`] are asked for [`MAX_AT_ONCE`] entries a lane, one after the other in
-    /// `indices` and in `out`.
+    /// Lays numbers of `digits` digits, a multiple of [`Kernel::AT_ONCE`], out in the order that
+    /// [`Kernel::select`] wants: those of a table, and indices, which have one.
+    fn arrange(&self, _numbers: &mut [u64], _digits: usize) {}
+
+    /// Reads [`Kernel::AT_ONCE`] entries of a table for each lane, one entry after the
+    /// other in `out`. The first index of lane l was word l before the indices were arranged. Neither
+    /// the instructions nor the addresses depend on the indices.
     fn select(&self, table: &[u64], indices: &[u64], out: &mut [u64]);
 
     /// Plain digits, each below `2^WIDTH`, to the kernel's own writing, in place.

@@ -1,11 +1,10 @@
 //! Exponentiation in a Montgomery domain.
 
 use crate::domain::{Domain, Workspace};
-use crate::kernel::{Kernel, MAX_AT_ONCE, MAX_LANES};
+use crate::kernel::Kernel;
 use crate::rows::Rows;
 use modmill_core::limbs::{bit_length, bits_at};
 use modmill_core::window::{SlidingStep, best_sliding_steps_vartime};
-use std::ops::Range;
 
 /// `x <- x^e` in Montgomery form, for a secret exponent a lane of declared width `bits`.
 ///
@@ -21,16 +20,16 @@ pub fn pow<K: Kernel>(
     window: u32,
     work: &mut Workspace,
 ) {
-    let table = powers(domain, x, 1 << window, work);
-    let exponents = Exponents::new::<K>(exponents, bits);
-    let mut indices = zeroize::Zeroizing::new([0u64; MAX_LANES * MAX_AT_ONCE]);
-    let at_once = if size_of_val(&table[..]) > K::NEAR { MAX_AT_ONCE } else { 1 };
-    let indices = &mut indices[..K::LANES * at_once];
-    fixed_windows(domain, x, bits, window, at_once, work, |places, factors| {
-        for (place, indices) in places.zip(indices.chunks_exact_mut(K::LANES)) {
+    let mut table = powers(domain, x, 1 << window, work);
+    domain.kernel().arrange(&mut table, domain.kernel().digits());
+    let exponents = Exponents::new::<K>(exponents, bits, window);
+    let mut indices = Rows::zeros(K::AT_ONCE * K::LANES);
+    fixed_windows(domain, x, bits, window, K::AT_ONCE, work, |place, factors| {
+        for (place, indices) in (place..).zip(indices.chunks_exact_mut(K::LANES)) {
             exponents.digits(place * window as usize, window, indices);
         }
-        domain.kernel().select(&table, indices, factors);
+        domain.kernel().arrange(&mut indices, 1);
+        domain.kernel().select(&table, &indices, factors);
     });
     work.table = table;
 }
@@ -42,10 +41,10 @@ struct Exponents {
 }
 
 impl Exponents {
-    /// The low `bits` bits of an exponent a lane, and a row of zeros above; missing lanes repeat
-    /// the last one.
-    fn new<K: Kernel>(exponents: &[&[u64]], bits: usize) -> Self {
-        let mut limbs = Rows::zeros((bits / 64 + 2) * K::LANES);
+    /// The low `bits` bits of an exponent a lane, with zeros above for as many windows as are read at
+    /// once; missing lanes repeat the last one.
+    fn new<K: Kernel>(exponents: &[&[u64]], bits: usize, window: u32) -> Self {
+        let mut limbs = Rows::zeros(((bits + K::AT_ONCE * window as usize) / 64 + 2) * K::LANES);
         for lane in 0..K::LANES {
             let exponent = exponents[lane.min(exponents.len() - 1)];
             for (index, start) in (0..bits).step_by(64).enumerate() {
@@ -115,10 +114,10 @@ pub fn pow_each_vartime<K: Kernel>(
 ) {
     let bits = exponents.iter().map(|exponent| bit_length(exponent)).max().unwrap_or(0);
     let table = powers(domain, x, 1 << window, work);
-    fixed_windows(domain, x, bits, window, 1, work, |places, out| {
+    fixed_windows(domain, x, bits, window, 1, work, |place, out| {
         for lane in 0..K::LANES {
             let exponent = exponents[lane.min(exponents.len() - 1)];
-            let entry = bits_at(exponent, places.start * window as usize, window) as usize * out.len();
+            let entry = bits_at(exponent, place * window as usize, window) as usize * out.len();
             let column = table[entry + lane..].iter().step_by(K::LANES);
             for (to, from) in out[lane..].iter_mut().step_by(K::LANES).zip(column) {
                 *to = *from;
@@ -128,8 +127,8 @@ pub fn pow_each_vartime<K: Kernel>(
     work.table = table;
 }
 
-/// The loop of a fixed window over exponents of `bits` bits; `read` fetches the table entries for the
-/// windows at some places, one after the other: `at_once` of them, or fewer at the top.
+/// The loop of a fixed window over exponents of `bits` bits; `read` fetches the table entries for
+/// `at_once` windows from a place on, one after the other.
 fn fixed_windows<K: Kernel>(
     domain: &Domain<K>,
     x: &mut [u64],
@@ -137,7 +136,7 @@ fn fixed_windows<K: Kernel>(
     window: u32,
     at_once: usize,
     work: &mut Workspace,
-    mut read: impl FnMut(Range<usize>, &mut [u64]),
+    mut read: impl FnMut(usize, &mut [u64]),
 ) {
     let places = bits.div_ceil(window as usize);
     if places == 0 {
@@ -147,7 +146,7 @@ fn fixed_windows<K: Kernel>(
     for place in (0..places).rev() {
         let (top, index) = (place + 1 == places, place % at_once);
         if top || index + 1 == at_once {
-            read(place - index..place + 1, &mut factors);
+            read(place - index, &mut factors);
         }
         let factor = &factors[index * x.len()..][..x.len()];
         if top {
@@ -161,10 +160,10 @@ fn fixed_windows<K: Kernel>(
     }
 }
 
-/// The powers 0 to `entries - 1` of x; even ones by squaring.
+/// The powers 0 to `entries - 1` of x, even ones by squaring, and room for as many as are read at once.
 fn powers<K: Kernel>(domain: &Domain<K>, x: &[u64], entries: usize, work: &mut Workspace) -> Rows {
     let len = x.len();
-    let mut table = take_table(entries * len, work);
+    let mut table = take_table(entries.max(K::AT_ONCE) * len, work);
     table[..len].copy_from_slice(domain.one());
     table[len..2 * len].copy_from_slice(x);
     for entry in 2..entries {

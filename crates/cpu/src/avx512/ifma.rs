@@ -2,11 +2,11 @@
 #![allow(unsafe_code)]
 
 mod karatsuba;
-mod select;
 mod tile;
 
+use super::table;
 use crate::isa::Ifma as Token;
-use crate::kernel::{Kernel, MAX_AT_ONCE};
+use crate::kernel::Kernel;
 use crate::rows::Rows;
 use modmill_core::limbs::inverse_of_odd;
 use modmill_core::{Family, Isa, MAX_BITS};
@@ -41,8 +41,7 @@ impl Kernel for Ifma {
     const ROOM: usize = 4;
     const FAMILY: Family = Family::Ifma;
     const ISA: Isa = Isa::Avx512;
-    /// What the first-level cache keeps beside the numbers of a square.
-    const NEAR: usize = 32 << 10;
+    const AT_ONCE: usize = table::AT_ONCE;
     type Token = Token;
 
     fn new(token: Token, moduli: &[u64]) -> Self {
@@ -110,20 +109,14 @@ impl Kernel for Ifma {
         }
     }
 
+    fn arrange(&self, numbers: &mut [u64], digits: usize) {
+        // SAFETY: as in `multiply`.
+        unsafe { table::turn(numbers, digits) }
+    }
+
     fn select(&self, table: &[u64], indices: &[u64], out: &mut [u64]) {
-        let (at_once, n) = (indices.len() / LANES, out.len() / indices.len());
-        assert!(indices.len() == at_once * LANES && out.len() == at_once * n * LANES);
-        assert!(table.len().is_multiple_of(n * LANES) && aligned(table) && aligned(out));
-        let table = select::Table { rows: row(table), entries: table.len() / (n * LANES), n };
-        // SAFETY: as in `multiply`; the table holds whole entries of `n` digits, `out` as many as asked for.
-        unsafe {
-            if at_once == MAX_AT_ONCE && n >= select::FAR_DIGITS {
-                return table.read_far(indices, row_mut(out));
-            }
-            for (indices, out) in indices.chunks_exact(LANES).zip(out.chunks_exact_mut(n * LANES)) {
-                table.read(indices, row_mut(out));
-            }
-        }
+        // SAFETY: as in `multiply`.
+        unsafe { table::read(table, indices, out) }
     }
 
     fn decode(digits: &mut [u64]) {
@@ -365,13 +358,12 @@ mod tests {
     }
 
     #[test]
-    fn powers_from_tables_near_and_far() {
+    fn powers_of_all_window_lengths() {
         let Some(token) = detect_ifma() else { return };
         const EXPONENT: usize = 36;
-        // Far tables of short numbers, near ones, and far ones: whole and started groups of windows,
-        // digits read twice.
+        // From 36 windows, more than are read at once twice, to 5.
         for (bits, window) in
-            [(200usize, 8), (1024, 4), (2048, 5), (2200, 4), (2200, 5), (2200, 6), (4096, 6)]
+            [(200usize, 8), (1024, 1), (1024, 2), (1024, 3), (1024, 4), (2048, 5), (2200, 6), (4096, 7)]
         {
             let count = bits.div_ceil(64);
             let limbs = |numbers: &[BigUint]| {

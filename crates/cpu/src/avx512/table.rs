@@ -1,0 +1,254 @@
+//! Tables read by secret indices, with registers as the tables: one permutation looks a digit up for
+//! eight windows of an exponent.
+//!
+//! Eight numbers of n digits are 8 n lines of eight words: line `i n + j` holds digit j of number i, a
+//! lane in each word. *Turned*, line `i n + j` holds digit j of lane i, a number in each word. A table is
+//! turned, eight entries together, when it is made. Then for one lane and digit two lines hold sixteen
+//! entries, in which `vpermi2q` finds what eight indices of this lane ask for. That is again a turned
+//! line, of the eight numbers asked for; turned back, they are ready for the multiplier.
+//!
+//! All lines are loaded once, in the same order for all indices. The instructions that see an index are
+//! permutations, shuffles, comparisons into a mask and moves under it, whose time does not depend on
+//! their operands (they are on Intel's list of instructions with Data Operand Independent Timing).
+#![allow(unsafe_code)]
+
+use std::arch::x86_64::*;
+use std::ops::Range;
+
+/// Entries that are read at once for each lane: two for every word, so that a table which does not fit
+/// beside the numbers of a square in the first-level cache comes from the second half as often.
+pub(super) const AT_ONCE: usize = 2 * LANES;
+
+/// Words of a line: lanes, or numbers that are turned together.
+const LANES: usize = 8;
+
+/// Digits looked up together, which share the comparisons of their indices.
+const DIGITS: usize = 4;
+
+type Line = __m512i;
+
+/// Turns numbers of `digits` digits, eight by eight; twice is not at all.
+#[target_feature(enable = "avx512f")]
+pub(super) fn turn(numbers: &mut [u64], digits: usize) {
+    turn_digits(numbers, digits, 0..digits);
+}
+
+/// Turns some of the digits.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn turn_digits(numbers: &mut [u64], digits: usize, some: Range<usize>) {
+    assert!(numbers.len().is_multiple_of(LANES * digits * LANES) && some.end <= digits);
+    for eight in numbers.chunks_exact_mut(LANES * digits * LANES) {
+        for digit in some.clone() {
+            let first = eight[digit * LANES..].as_mut_ptr().cast::<Line>();
+            // SAFETY: eight numbers have such lines; all are read before any is written.
+            unsafe {
+                for (number, line) in transposed(first, digits).into_iter().enumerate() {
+                    store(first.add(number * digits), line);
+                }
+            }
+        }
+    }
+}
+
+/// Reads [`AT_ONCE`] entries for each lane. The table and the indices are turned, what is read is not.
+#[target_feature(enable = "avx512f")]
+pub(super) fn read(table: &[u64], indices: &[u64], out: &mut [u64]) {
+    let digits = out.len() / (AT_ONCE * LANES);
+    assert!(indices.len() == AT_ONCE * LANES && out.len() == AT_ONCE * digits * LANES);
+    assert!(table.len().is_multiple_of(out.len()) && !table.is_empty());
+    let mut done = 0;
+    while done < digits {
+        let some = if digits - done < DIGITS { 1 } else { DIGITS };
+        for lane in 0..LANES {
+            // SAFETY: all are as long as they should be, and there are `some` digits more.
+            unsafe {
+                match some {
+                    DIGITS => look_up::<DIGITS>(table, indices, lane, digits, done, out),
+                    _ => look_up::<1>(table, indices, lane, digits, done, out),
+                }
+            }
+        }
+        turn_digits(out, digits, done..done + some);
+        done += some;
+    }
+}
+
+/// Looks D digits of one lane up, from `digit` on.
+///
+/// # Safety
+/// `digits` is the length of numbers, of which the table holds one or more times sixteen, `indices` and
+/// `out` sixteen; there are D digits from `digit` on.
+#[inline]
+#[target_feature(enable = "avx512f")]
+unsafe fn look_up<const D: usize>(
+    table: &[u64],
+    indices: &[u64],
+    lane: usize,
+    digits: usize,
+    digit: usize,
+    out: &mut [u64],
+) {
+    // Lines of eight numbers.
+    let eight = LANES * digits;
+    // SAFETY: the caller's promise.
+    unsafe {
+        let indices: *const Line = indices.as_ptr().cast::<Line>().add(lane);
+        let indices = [load(indices), load(indices.add(LANES))];
+        let first: *const Line = table.as_ptr().cast::<Line>().add(lane * digits + digit);
+        // A permutation sees the low four bits of an index.
+        let look_up = |sixteen: usize, digit: usize| {
+            let line = first.add(sixteen * 2 * eight + digit);
+            let [low, high] = [load(line), load(line.add(eight))];
+            indices.map(|indices| _mm512_permutex2var_epi64(low, indices, high))
+        };
+        let mut found = [[_mm512_setzero_si512(); 2]; D];
+        for (digit, found) in found.iter_mut().enumerate() {
+            *found = look_up(0, digit);
+        }
+        let sixteens = table.len() / (2 * eight * LANES);
+        for sixteen in 1..sixteens {
+            let this = _mm512_set1_epi64(sixteen as i64);
+            let here = indices.map(|indices| _mm512_cmpeq_epi64_mask(_mm512_srli_epi64::<4>(indices), this));
+            for (digit, found) in found.iter_mut().enumerate() {
+                for (k, value) in look_up(sixteen, digit).into_iter().enumerate() {
+                    found[k] = _mm512_mask_mov_epi64(found[k], here[k], value);
+                }
+            }
+        }
+        let out: *mut Line = out.as_mut_ptr().cast::<Line>().add(lane * digits + digit);
+        for (digit, found) in found.into_iter().enumerate() {
+            store(out.add(digit), found[0]);
+            store(out.add(eight + digit), found[1]);
+        }
+    }
+}
+
+/// Eight lines of eight words, `stride` lines apart, as columns.
+///
+/// # Safety
+/// There are such lines.
+#[inline]
+#[target_feature(enable = "avx512f")]
+unsafe fn transposed(lines: *const Line, stride: usize) -> [Line; 8] {
+    // Halves of lines i and j. They come from memory because inserting from there takes either of the
+    // ports that vectors have, whereas shuffles take one and the same.
+    // SAFETY: the caller's promise; a line has two halves.
+    let halves = |i: usize, j: usize| unsafe {
+        let [i, j] = [i, j].map(|line| lines.add(line * stride));
+        let low = _mm512_inserti64x4::<1>(load(i), _mm256_loadu_si256(j.cast()));
+        let high = _mm512_inserti64x4::<0>(load(j), _mm256_loadu_si256(i.cast::<__m256i>().add(1)));
+        [low, high]
+    };
+    // Words 2 k and 2 k + 1 of lines i, i + 2, i + 4, i + 6, for k = 0 to 3.
+    let quarters = |i: usize| {
+        let ([a, b], [c, d]) = (halves(i, i + 2), halves(i + 4, i + 6));
+        [
+            _mm512_shuffle_i64x2::<0b10_00_10_00>(a, c),
+            _mm512_shuffle_i64x2::<0b11_01_11_01>(a, c),
+            _mm512_shuffle_i64x2::<0b10_00_10_00>(b, d),
+            _mm512_shuffle_i64x2::<0b11_01_11_01>(b, d),
+        ]
+    };
+    let (even, odd) = (quarters(0), quarters(1));
+    std::array::from_fn(|word| match (word / 2, word % 2) {
+        (k, 0) => _mm512_unpacklo_epi64(even[k], odd[k]),
+        (k, _) => _mm512_unpackhi_epi64(even[k], odd[k]),
+    })
+}
+
+/// # Safety
+/// There is a line to read.
+#[inline]
+#[target_feature(enable = "avx512f")]
+unsafe fn load(from: *const Line) -> Line {
+    // SAFETY: the caller's promise.
+    unsafe { _mm512_loadu_si512(from) }
+}
+
+/// # Safety
+/// There is a line to write.
+#[inline]
+#[target_feature(enable = "avx512f")]
+unsafe fn store(to: *mut Line, value: Line) {
+    // SAFETY: the caller's promise.
+    unsafe { _mm512_storeu_si512(to, value) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::isa::detect_avx512;
+    use crate::random::Random;
+    use crate::rows::Rows;
+
+    /// Every window from one bit to eight, and digits that come in fours, one by one, or both.
+    #[test]
+    fn entries_are_those_of_a_plain_index() {
+        if detect_avx512().is_none() {
+            return;
+        }
+        let mut random = Random(7);
+        for window in 1..=8 {
+            for digits in [1, 2, 3, 4, 5, 8, 11] {
+                let entries = 1 << window;
+                let mut table = Rows::zeros(usize::max(entries, AT_ONCE) * digits * LANES);
+                table.iter_mut().for_each(|word| *word = random.word());
+                let plain = table.clone();
+                // SAFETY: the instruction set is there.
+                unsafe { turn(&mut table, digits) };
+                // Each entry in each lane and place, then any.
+                for round in 0..entries + 8 {
+                    let mut indices = Rows::zeros(AT_ONCE * LANES);
+                    for (place, index) in indices.iter_mut().enumerate() {
+                        *index =
+                            if round < entries { (round + place) % entries } else { random.below(entries) }
+                                as u64;
+                    }
+                    let asked = indices.clone();
+                    let mut out = Rows::zeros(AT_ONCE * digits * LANES);
+                    out.fill(u64::MAX);
+                    // SAFETY: likewise.
+                    unsafe {
+                        turn(&mut indices, 1);
+                        read(&table, &indices, &mut out);
+                    }
+                    for (number, (found, asked)) in
+                        out.chunks(digits * LANES).zip(asked.chunks(LANES)).enumerate()
+                    {
+                        for (place, word) in found.iter().enumerate() {
+                            let entry = asked[place % LANES] as usize;
+                            assert_eq!(
+                                *word,
+                                plain[entry * found.len() + place],
+                                "number {number} of {entries}"
+                            );
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn turning_exchanges_lanes_and_numbers() {
+        if detect_avx512().is_none() {
+            return;
+        }
+        let digits = 3;
+        let mut table = Rows::zeros(2 * LANES * digits * LANES);
+        table.iter_mut().enumerate().for_each(|(place, word)| *word = place as u64);
+        let plain = table.clone();
+        // SAFETY: the instruction set is there.
+        unsafe { turn(&mut table, digits) };
+        for (place, &word) in table.iter().enumerate() {
+            let (line, lane) = (place / LANES, place % LANES);
+            let (number, digit) = (line / digits, line % digits);
+            let from = (number / LANES * LANES + lane) * digits + digit;
+            assert_eq!(word, plain[from * LANES + number % LANES]);
+        }
+        // SAFETY: likewise.
+        unsafe { turn(&mut table, digits) };
+        assert_eq!(table[..], plain[..]);
+    }
+}
