@@ -305,7 +305,7 @@ impl Cpu {
     fn square_mod_by(&self, path: Path, job: &Job<'_>) -> Batch {
         with_kernel!(path, K, token => self.run::<K>(token, Op::SquareMod, job, |domain, items, work, x| {
             domain.load(&numbers(job.a, items), job.a.bits(), x, work);
-            domain.square(x, work);
+            domain.square(x, 1, work);
             domain.restore(x, work);
         }))
     }

@@ -177,12 +177,11 @@ impl<K: Kernel> Domain<K> {
         K::encode(&mut one);
         K::encode(&mut two);
         let mut scratch = Rows::zeros(K::scratch_words(kernel.digits()));
-        kernel.square(&mut one, &mut scratch);
-        kernel.square(&mut one, &mut scratch);
+        kernel.square(&mut one, 2, &mut scratch);
         kernel.multiply(&mut two, &one, &mut scratch);
         let mut entry = two.clone();
         for place in (0..bits.ilog2()).rev() {
-            kernel.square(&mut entry, &mut scratch);
+            kernel.square(&mut entry, 1, &mut scratch);
             if bits >> place & 1 == 1 {
                 kernel.multiply(&mut entry, &two, &mut scratch);
             }
@@ -249,9 +248,9 @@ impl<K: Kernel> Domain<K> {
         self.kernel.multiply(x, y, &mut work.scratch);
     }
 
-    /// `x <- x^2 / R`.
-    pub fn square(&self, x: &mut [u64], work: &mut Workspace) {
-        self.kernel.square(x, &mut work.scratch);
+    /// `x <- x^2 / R`, so many times.
+    pub fn square(&self, x: &mut [u64], times: u32, work: &mut Workspace) {
+        self.kernel.square(x, times, &mut work.scratch);
     }
 
     /// Undoes the factor 1/R of one product of plain numbers, leaving a value below `2.3 N`

@@ -58,8 +58,8 @@ pub trait Kernel: Sized + Send + Sync + 'static {
     /// `x <- x y / R`, Montgomery's product.
     fn multiply(&self, x: &mut [u64], y: &[u64], scratch: &mut [u64]);
 
-    /// `x <- x^2 / R`; cheaper than a product.
-    fn square(&self, x: &mut [u64], scratch: &mut [u64]);
+    /// `x <- x^2 / R`, so many times; cheaper than products.
+    fn square(&self, x: &mut [u64], times: u32, scratch: &mut [u64]);
 
     /// `x <- x + y` for `y < R/32`: the sum is again a valid input of a product with a
     /// residue below R/8.

@@ -82,7 +82,7 @@ pub fn pow_shared_vartime<K: Kernel>(
     let mut table = take_table(entries * x.len(), work);
     table[..x.len()].copy_from_slice(x);
     if entries > 1 {
-        domain.square(x, work);
+        domain.square(x, 1, work);
         for entry in 1..entries {
             let (done, next) = table.split_at_mut(entry * x.len());
             next[..x.len()].copy_from_slice(&done[(entry - 1) * x.len()..]);
@@ -94,9 +94,7 @@ pub fn pow_shared_vartime<K: Kernel>(
     // The first step would square the number one: start from its odd power instead.
     x.copy_from_slice(odd(first.odd_power.unwrap_or(1)));
     for &SlidingStep { squarings, odd_power } in rest {
-        for _ in 0..squarings {
-            domain.square(x, work);
-        }
+        domain.square(x, squarings, work);
         if let Some(power) = odd_power {
             domain.multiply(x, odd(power), work);
         }
@@ -153,9 +151,7 @@ fn fixed_windows<K: Kernel>(
             x.copy_from_slice(factor);
             continue;
         }
-        for _ in 0..window {
-            domain.square(x, work);
-        }
+        domain.square(x, window, work);
         domain.multiply(x, factor, work);
     }
 }
@@ -171,7 +167,7 @@ fn powers<K: Kernel>(domain: &Domain<K>, x: &[u64], entries: usize, work: &mut W
         let next = &mut next[..len];
         if entry % 2 == 0 {
             next.copy_from_slice(&done[entry / 2 * len..][..len]);
-            domain.square(next, work);
+            domain.square(next, 1, work);
         } else {
             next.copy_from_slice(&done[(entry - 1) * len..]);
             domain.multiply(next, x, work);

@@ -36,12 +36,14 @@ impl Clone for Rows {
 impl Deref for Rows {
     type Target = [u64];
 
+    #[inline]
     fn deref(&self) -> &[u64] {
         &self.words[self.start..][..self.len]
     }
 }
 
 impl DerefMut for Rows {
+    #[inline]
     fn deref_mut(&mut self) -> &mut [u64] {
         &mut self.words[self.start..][..self.len]
     }

@@ -90,11 +90,13 @@ impl<S: Leaves> Kernel for Wide<S> {
         self.reduce(scratch, x);
     }
 
-    fn square(&self, x: &mut [u64], scratch: &mut [u64]) {
-        S::fill(self.token, scratch, &self.square_start);
-        Self::cross_columns(self.token, scratch, x);
-        S::double_and_square(self.token, scratch, x);
-        self.reduce(scratch, x);
+    fn square(&self, x: &mut [u64], times: u32, scratch: &mut [u64]) {
+        for _ in 0..times {
+            S::fill(self.token, scratch, &self.square_start);
+            Self::cross_columns(self.token, scratch, x);
+            S::double_and_square(self.token, scratch, x);
+            self.reduce(scratch, x);
+        }
     }
 
     fn add(&self, x: &mut [u64], y: &[u64]) {

@@ -87,14 +87,10 @@ impl Kernel for Ifma {
         }
     }
 
-    fn square(&self, x: &mut [u64], scratch: &mut [u64]) {
+    fn square(&self, x: &mut [u64], times: u32, scratch: &mut [u64]) {
         self.check(&[x], scratch);
         // SAFETY: as in `multiply`.
-        unsafe {
-            let t = row_mut(scratch);
-            karatsuba::square(row(x), self.n, t, t.add(2 * self.n));
-            self.reduce(t, row_mut(x));
-        }
+        unsafe { self.squares(row_mut(x), times, row_mut(scratch)) }
     }
 
     fn add(&self, x: &mut [u64], y: &[u64]) {
@@ -164,6 +160,21 @@ impl Ifma {
             t[..self.n * LANES].copy_from_slice(&power);
         }
         power
+    }
+
+    /// `x <- x^2 / R`, so many times.
+    ///
+    /// # Safety
+    /// `x` points to `n` digits, `t` to `scratch_words(n)` words, both aligned.
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    unsafe fn squares(&self, x: *mut V, times: u32, t: *mut V) {
+        for _ in 0..times {
+            // SAFETY: the caller's promise.
+            unsafe {
+                karatsuba::square(x, self.n, t, t.add(2 * self.n));
+                self.reduce(t, x);
+            }
+        }
     }
 
     /// `t / R mod N`, below `t / R + 2.01 N + 1`, into `out`: all digits but one are folded away,
@@ -238,7 +249,7 @@ unsafe fn square_columns(x: *const V, n: usize, t: *mut V) {
 
 /// Rows of the next block when so many are left: [`BLOCK`], or half of what makes the last two.
 fn block(left: usize) -> usize {
-    if left <= BLOCK { left } else { left.div_ceil(2).min(BLOCK) }
+    if left <= BLOCK { left } else { (left / 2).min(BLOCK) }
 }
 
 fn aligned(words: &[u64]) -> bool {
@@ -325,7 +336,7 @@ mod tests {
                 let mut product = rows(&xs, n);
                 kernel.multiply(&mut product, &rows(&ys, n), &mut scratch);
                 let mut square = rows(&xs, n);
-                kernel.square(&mut square, &mut scratch);
+                kernel.square(&mut square, 1, &mut scratch);
                 for lane in 0..LANES {
                     for (found, y) in [(&product, &ys[lane]), (&square, &xs[lane])] {
                         let (found, modulus) = (number(found, lane), &moduli[lane]);

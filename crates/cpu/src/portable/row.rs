@@ -61,9 +61,11 @@ impl Kernel for Row {
         self.reduce(scratch, x);
     }
 
-    fn square(&self, x: &mut [u64], scratch: &mut [u64]) {
-        square(x, scratch);
-        self.reduce(scratch, x);
+    fn square(&self, x: &mut [u64], times: u32, scratch: &mut [u64]) {
+        for _ in 0..times {
+            square(x, scratch);
+            self.reduce(scratch, x);
+        }
     }
 
     fn add(&self, x: &mut [u64], y: &[u64]) {
@@ -239,7 +241,7 @@ mod tests {
                         );
                     }
                     let (mut squared, mut product) = (x.clone(), x.clone());
-                    row.square(&mut squared, &mut scratch);
+                    row.square(&mut squared, 1, &mut scratch);
                     row.multiply(&mut product, &x, &mut scratch);
                     assert_eq!(squared, product);
                 }

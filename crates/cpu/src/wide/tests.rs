@@ -221,7 +221,7 @@ fn check_montgomery<S: Leaves>(token: S::Token, bits: usize, words: &mut Words) 
         };
         let (mut product, mut square) = (encoded(&xs), encoded(&xs));
         kernel.multiply(&mut product, &encoded(&ys), &mut scratch);
-        kernel.square(&mut square, &mut scratch);
+        kernel.square(&mut square, 1, &mut scratch);
         Wide::<S>::decode(&mut product);
         Wide::<S>::decode(&mut square);
         for lane in 0..S::LANES {
