@@ -6,6 +6,7 @@
 
 mod flint;
 mod gmp;
+mod integers;
 mod openssl;
 
 use crate::bench::inputs::Inputs;

@@ -1,12 +1,11 @@
 //! GMP: `mpz_powm` and friends.
 #![allow(unsafe_code)]
 
-use super::{About, Kind, Peer, Worker, api, c_string};
-use crate::bench::inputs::Inputs;
+use super::integers::{Binary, IntegerPeer, Integers, Invert, Power};
+use super::{About, Kind, Peer, api, c_string};
 use libloading::Library;
 use modmill::Op;
 use std::ffi::{c_char, c_int, c_void};
-use std::ops::Range;
 
 pub(super) const KIND: Kind = Kind { name: "gmp", files: &["libgmp.so.10", "libgmp.so"], load };
 
@@ -19,7 +18,6 @@ struct Mpz {
 }
 
 type Unary = unsafe extern "C" fn(*mut Mpz);
-type Binary = unsafe extern "C" fn(*mut Mpz, *const Mpz, *const Mpz);
 
 api! {
     struct Api {
@@ -29,25 +27,20 @@ api! {
             unsafe extern "C" fn(*mut Mpz, usize, c_int, usize, c_int, usize, *const c_void),
         export = "__gmpz_export":
             unsafe extern "C" fn(*mut c_void, *mut usize, c_int, usize, c_int, usize, *const Mpz) -> *mut c_void,
-        mul = "__gmpz_mul": Binary,
-        gcd = "__gmpz_gcd": Binary,
-        modulo = "__gmpz_mod": Binary,
-        powm = "__gmpz_powm": unsafe extern "C" fn(*mut Mpz, *const Mpz, *const Mpz, *const Mpz),
-        invert = "__gmpz_invert": unsafe extern "C" fn(*mut Mpz, *const Mpz, *const Mpz) -> c_int,
+        mul = "__gmpz_mul": Binary<Mpz>,
+        gcd = "__gmpz_gcd": Binary<Mpz>,
+        modulo = "__gmpz_mod": Binary<Mpz>,
+        powm = "__gmpz_powm": Power<Mpz>,
+        invert = "__gmpz_invert": Invert<Mpz>,
         version = "__gmp_version": *const *const c_char,
     }
 }
 
-struct Gmp {
-    api: Api,
-    about: About,
-}
-
 fn load(library: Library, file: &str) -> Result<Box<dyn Peer>, libloading::Error> {
-    let api = Api::new(library)?;
+    let library = Api::new(library)?;
     // SAFETY: `gmp_version` is a constant pointer to a constant string.
-    let version = unsafe { c_string(*api.version) };
-    Ok(Box::new(Gmp { api, about: About { name: KIND.name, version, library: file.to_owned() } }))
+    let version = unsafe { c_string(*library.version) };
+    Ok(Box::new(IntegerPeer { library, about: About { name: KIND.name, version, library: file.to_owned() } }))
 }
 
 // SAFETY: the functions may be called from any thread (on numbers of its own), and the version
@@ -56,12 +49,55 @@ unsafe impl Send for Api {}
 // SAFETY: as above.
 unsafe impl Sync for Api {}
 
-impl Peer for Gmp {
-    fn about(&self) -> &About {
-        &self.about
+impl Integers for Api {
+    type Number = Mpz;
+
+    fn mul(&self) -> Binary<Mpz> {
+        self.mul
     }
 
-    fn function(&self, op: Op) -> &'static str {
+    fn gcd(&self) -> Binary<Mpz> {
+        self.gcd
+    }
+
+    fn modulo(&self) -> Binary<Mpz> {
+        self.modulo
+    }
+
+    fn power(&self) -> Power<Mpz> {
+        self.powm
+    }
+
+    fn invert(&self) -> Invert<Mpz> {
+        self.invert
+    }
+
+    fn import(&self, limbs: &[u64]) -> Mpz {
+        let mut number = Mpz { alloc: 0, size: 0, limbs: std::ptr::null_mut() };
+        // SAFETY: `init` makes a number in place, which may be moved; `import` reads as many
+        // words as are there, least significant first, in native byte order, without nails.
+        unsafe {
+            (self.init)(&raw mut number);
+            (self.import)(&raw mut number, limbs.len(), -1, 8, 0, 0, limbs.as_ptr().cast());
+        }
+        number
+    }
+
+    fn export(&self, number: &Mpz, limbs: usize) -> Vec<u64> {
+        let mut value = vec![0u64; limbs.max(number.size.unsigned_abs() as usize)];
+        // SAFETY: the buffer has room for all limbs of the number.
+        unsafe {
+            (self.export)(value.as_mut_ptr().cast(), std::ptr::null_mut(), -1, 8, 0, 0, number);
+        }
+        value
+    }
+
+    fn clear(&self, number: &mut Mpz) {
+        // SAFETY: the number was initialised and is not used again.
+        unsafe { (self.clear)(number) }
+    }
+
+    fn function(op: Op) -> &'static str {
         match op {
             Op::Mul | Op::Square => "mpz_mul",
             Op::MulMod | Op::SquareMod => "mpz_mul, mpz_mod",
@@ -69,98 +105,5 @@ impl Peer for Gmp {
             Op::Gcd => "mpz_gcd",
             _ => "mpz_powm",
         }
-    }
-
-    fn worker<'a>(&'a self, inputs: &Inputs, items: Range<usize>) -> Box<dyn Worker + 'a> {
-        let number = |limbs| Number::new(&self.api, limbs);
-        Box::new(Numbers {
-            api: &self.api,
-            op: inputs.shape.op,
-            a: items.clone().map(|item| number(inputs.a.get(item))).collect(),
-            b: items.clone().map(|item| number(inputs.b.get(item))).collect(),
-            moduli: items.clone().map(|item| number(inputs.modulus(item))).collect(),
-            answers: items.map(|_| number(&[])).collect(),
-            product: number(&[]),
-        })
-    }
-}
-
-/// An integer of GMP's, freed when dropped.
-struct Number<'a> {
-    api: &'a Api,
-    raw: Mpz,
-}
-
-impl<'a> Number<'a> {
-    fn new(api: &'a Api, limbs: &[u64]) -> Self {
-        let mut raw = Mpz { alloc: 0, size: 0, limbs: std::ptr::null_mut() };
-        // SAFETY: `init` makes a number in place, which may be moved; `import` reads as many
-        // words as are there, least significant first, in native byte order, without nails.
-        unsafe {
-            (api.init)(&raw mut raw);
-            (api.import)(&raw mut raw, limbs.len(), -1, 8, 0, 0, limbs.as_ptr().cast());
-        }
-        Self { api, raw }
-    }
-}
-
-impl Drop for Number<'_> {
-    fn drop(&mut self) {
-        // SAFETY: the number was initialised and is not used again.
-        unsafe { (self.api.clear)(&raw mut self.raw) }
-    }
-}
-
-struct Numbers<'a> {
-    api: &'a Api,
-    op: Op,
-    a: Vec<Number<'a>>,
-    b: Vec<Number<'a>>,
-    moduli: Vec<Number<'a>>,
-    answers: Vec<Number<'a>>,
-    product: Number<'a>,
-}
-
-// SAFETY: a worker owns its numbers, and GMP keeps no state tied to a thread.
-unsafe impl Send for Numbers<'_> {}
-
-impl Worker for Numbers<'_> {
-    fn run(&mut self, items: Range<usize>) {
-        for item in items {
-            let (a, b) = (&raw const self.a[item].raw, &raw const self.b[item].raw);
-            let modulus = &raw const self.moduli[item].raw;
-            let (answer, product) = (&raw mut self.answers[item].raw, &raw mut self.product.raw);
-            // SAFETY: all are initialised numbers, those written to are not shared, and moduli
-            // are not zero.
-            unsafe {
-                match self.op {
-                    Op::Mul => (self.api.mul)(answer, a, b),
-                    Op::Square => (self.api.mul)(answer, a, a),
-                    Op::Gcd => (self.api.gcd)(answer, a, b),
-                    Op::MulMod => {
-                        (self.api.mul)(product, a, b);
-                        (self.api.modulo)(answer, product, modulus);
-                    }
-                    Op::SquareMod => {
-                        (self.api.mul)(product, a, a);
-                        (self.api.modulo)(answer, product, modulus);
-                    }
-                    Op::Inv => {
-                        (self.api.invert)(answer, a, modulus);
-                    }
-                    _ => (self.api.powm)(answer, a, b, modulus),
-                }
-            }
-        }
-    }
-
-    fn answer(&self, item: usize, limbs: usize) -> Vec<u64> {
-        let raw = &self.answers[item].raw;
-        let mut value = vec![0u64; limbs.max(raw.size.unsigned_abs() as usize)];
-        // SAFETY: the buffer has room for all limbs of the number.
-        unsafe {
-            (self.api.export)(value.as_mut_ptr().cast(), std::ptr::null_mut(), -1, 8, 0, 0, raw);
-        }
-        value
     }
 }
