@@ -4,91 +4,23 @@
 //! the tensor cores, and words again. See `docs/algorithms/rns.md`.
 #![allow(unsafe_code)] // launches kernels
 
+mod calls;
 mod layout;
 mod tables;
 
+pub(crate) use calls::PowerCall;
 pub(crate) use layout::{ResidueLayout, SECRET_ENTRIES, SECRET_WINDOW};
 
-use crate::device::{Buffer, Contents, Device, Kernel, KernelArguments, Module, Shape, Stream};
+use crate::device::{Buffer, Contents, Device, Kernel, Module, Shape, Stream};
 use crate::error::Result;
 use crate::kernels::Numbers;
 use crate::task::Task;
 use crate::variant::Variant;
+use calls::{ConversionCall, RadixCall, WordsCall};
 use modmill_core::rns::Bases;
 use std::cell::Cell;
 use std::sync::Arc;
 use tables::{MergedTables, Tables, radix_square};
-
-/// `ResidueCall` of `rns_power.cuh`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct PowerCall {
-    pub(crate) matrices: u64,
-    pub(crate) channels: u64,
-    pub(crate) workspace: u64,
-    pub(crate) bases: u64,
-    pub(crate) results: u64,
-    pub(crate) seconds: u64,
-    pub(crate) exponents: Numbers,
-    pub(crate) exponent_bits: u32,
-    pub(crate) window: u32,
-    pub(crate) count: u32,
-    pub(crate) modulus_stride: u32,
-    pub(crate) tables: u32,
-}
-
-/// `ConversionCall` of `rns_convert.cuh`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Default)]
-struct ConversionCall {
-    input: Numbers,
-    channels: u64,
-    conversions: u64,
-    powers: u64,
-    radix: Numbers,
-    tiles: u64,
-    flags: u64,
-    roots: u64,
-    count: u32,
-}
-
-/// `RadixCall` of `rns_convert.cuh`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Default)]
-struct RadixCall {
-    moduli: Numbers,
-    leading: u64,
-    digits: u64,
-    rows: u64,
-    digit_count: u32,
-    first_bits: u32,
-    count: u32,
-    limbs: u32,
-}
-
-/// `WordsCall` of `rns_convert.cuh`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Default)]
-struct WordsCall {
-    tiles: u64,
-    channels: u64,
-    cofactors: u64,
-    moduli: Numbers,
-    results: u64,
-    result_stride: u32,
-    result_length: u32,
-    count: u32,
-    limbs: u32,
-}
-
-// SAFETY: plain structures of integers, laid out as the kernels' own.
-unsafe impl KernelArguments for PowerCall {}
-// SAFETY: as above.
-unsafe impl KernelArguments for ConversionCall {}
-// SAFETY: as above.
-unsafe impl KernelArguments for RadixCall {}
-// SAFETY: as above.
-unsafe impl KernelArguments for WordsCall {}
 
 /// The family's kernels and constants on a device.
 pub(crate) struct Residues {
