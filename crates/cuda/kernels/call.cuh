@@ -22,16 +22,3 @@ enum { HEADER_WORDS = 4 };
 DEVICE const u32* modulus_in(const u32* row) { return row + HEADER_WORDS; }
 DEVICE const u32* one_in(const u32* row) { return row + HEADER_WORDS + WORDS; }
 DEVICE const u32* seed_in(const u32* row) { return row + HEADER_WORDS + 2 * WORDS; }
-
-// 32 bits of an exponent from bit `from` on.
-DEVICE u32 exponent_word(const Operand& b, u32 item, u32 from) {
-    const u32* row = row_of(b, item);
-    u32 at = from / 32, shift = from % 32;
-    u32 low = at < b.length ? row[at] : 0;
-    u32 high = at + 1 < b.length ? row[at + 1] : 0;
-    return (u32)(pair_of(low, high) >> shift);
-}
-// Bits [from, from + count); `count` is below 32.
-DEVICE u32 exponent_digit(const Operand& b, u32 item, u32 from, u32 count) {
-    return exponent_word(b, item, from) & ((1u << count) - 1);
-}

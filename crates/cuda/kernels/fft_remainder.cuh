@@ -10,15 +10,15 @@ enum { CHUNK = 8 };
 struct RemainderCall {
     Operand x;       // products
     Operand y;       // quotients times the divisor
-    Operand divisor; // one for all
+    Operand divisor;
     u32* results;
-    u32 result_stride;
-    u32 length;      // words of the divisor, and so of the results
+    u32 result_stride; // at most two words more than the divisor has; those are zero
+    u32 length;        // words of the divisor
 };
 
 // x - y - k d of a chunk, and the borrow out of it, at most k + 1.
 DEVICE u32 subtract(const RemainderCall& call, u32 item, u32 k, u32 chunk, u32 (&words)[CHUNK]) {
-    const u32 *x = row_of(call.x, item), *y = row_of(call.y, item), *d = call.divisor.words;
+    const u32 *x = row_of(call.x, item), *y = row_of(call.y, item), *d = row_of(call.divisor, item);
     long long rest = 0; // negative, above -2^36
 #pragma unroll
     for (u32 i = 0; i < CHUNK; i++) {
@@ -71,7 +71,7 @@ template <bool STORE> DEVICE bool difference(const RemainderCall& call, u32 k, u
         for (u32 i = 0; i < CHUNK; i++) {
             u32 at = chunk * CHUNK + i;
             if (at == last) *top = words[i];
-            if (STORE && at < call.length) results[at] = words[i];
+            if (STORE && at < call.result_stride) results[at] = words[i];
         }
         block_barrier();
         if (thread == blockDim.x - 1) borrows[0] = beyond;

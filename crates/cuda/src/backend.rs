@@ -8,7 +8,7 @@ use crate::pipeline::{Pipeline, chunks};
 use crate::table::{Choice, Table};
 use crate::task::Task;
 use crate::variant::Variant;
-use modmill_core::{Backend, Batch, Family, Job, MAX_BITS, Op, Operand, Plan, limbs};
+use modmill_core::{Backend, Batch, Family, Job, Op, Operand, Plan, limbs};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -140,9 +140,7 @@ impl Cuda {
     pub fn has(&self, op: Op) -> bool {
         match op {
             Op::Mul | Op::Square => self.settings.family.is_none_or(|family| family == Family::Fft),
-            Op::Pow | Op::PowVartime | Op::MulMod | Op::SquareMod => {
-                self.settings.family != Some(Family::Fft)
-            }
+            Op::Pow | Op::PowVartime | Op::MulMod | Op::SquareMod => true,
             _ => false,
         }
     }
@@ -150,10 +148,9 @@ impl Cuda {
     /// About how many seconds a batch takes here; `None` if no kernel is for it.
     #[must_use]
     pub fn seconds(&self, op: Op, bits: usize, count: usize, exponent_bits: usize) -> Option<f64> {
-        let wants_transforms = self.settings.family.is_none_or(|family| family == Family::Fft);
         match op {
-            Op::Mul | Op::Square => self.product_seconds(op, bits, count),
-            _ if bits > MAX_BITS => self.product_seconds(op, bits, count).filter(|_| wants_transforms),
+            Op::Mul | Op::Square => self.long_seconds(op, bits, count, 0),
+            _ if self.is_by_transforms(op, bits) => self.long_seconds(op, bits, count, exponent_bits),
             _ => self.choose(op, bits, count, exponent_bits).map(|choice| choice.seconds),
         }
     }
@@ -189,8 +186,8 @@ impl Cuda {
     /// How a batch of this shape will be computed, and why.
     #[must_use]
     pub fn plan(&self, op: Op, bits: usize, count: usize, exponent_bits: usize) -> Option<Plan> {
-        if matches!(op, Op::Mul | Op::Square) || bits > MAX_BITS {
-            return self.product_plan(op, bits, count);
+        if matches!(op, Op::Mul | Op::Square) || self.is_by_transforms(op, bits) {
+            return self.long_plan(op, bits, count, exponent_bits);
         }
         let choices = self.choices(op, bits, count.div_ceil(self.stations.len().max(1)), exponent_bits);
         let best = choices.first()?;
@@ -431,7 +428,7 @@ fn chunk_size(kernels: &Kernels, job: &Job<'_>) -> usize {
 
 /// The window with the fewest products for a public exponent that all items share: its table, and its
 /// digits that are not zero.
-fn best_shared_window_vartime(exponent: &[u64]) -> u32 {
+pub(crate) fn best_shared_window_vartime(exponent: &[u64]) -> u32 {
     let bits = limbs::bit_length(exponent);
     let cost = |window: u32| {
         let digits = (0..bits).step_by(window as usize);

@@ -6,17 +6,19 @@ mod batch;
 mod calls;
 mod factors;
 mod length;
+mod powers;
 mod programs;
 
-pub use barrett::LongModulus;
-pub(crate) use batch::Products;
+pub use barrett::{LongModuli, LongModulus};
+pub(crate) use batch::{LongJob, LongTask};
 pub(crate) use length::Length;
+pub(crate) use powers::{Exponents, Reads, secret_window};
 pub use programs::transforms_programs;
 
 use crate::device::{Buffer, Contents, Device, Kernel, Shape, Stream};
 use crate::error::Result;
 use crate::kernels::Numbers;
-use calls::{CarryCall, ColumnsCall, CutCall, JoinCall, RemainderCall, RowsCall};
+use calls::{CarryCall, ChooseCall, ColumnsCall, CutCall, JoinCall, RemainderCall, RowsCall};
 use factors::{Kind, Tables, upload};
 use programs::{BLOCK, Kernels, RowTask};
 use std::sync::Arc;
@@ -63,8 +65,8 @@ pub(crate) enum Factor<'a> {
     Itself,
     /// Numbers, for every item or one for all.
     Numbers(Numbers),
-    /// A transform that was kept.
-    Kept(&'a Buffer),
+    /// Transforms that were kept, and how many: one for every item, or one for all.
+    Kept(&'a Buffer, usize),
 }
 
 /// Numbers on the device to be multiplied, with what their addresses lie in.
@@ -85,12 +87,40 @@ impl<'a> Input<'a> {
     }
 }
 
-/// Where products go.
+/// Where results go, row by row.
 #[derive(Clone, Copy)]
 pub(crate) struct Output<'a> {
     pub(crate) buffer: &'a Buffer,
-    /// Words of a product; those beyond are not wanted.
+    /// The byte of it that they begin at.
+    pub(crate) start: usize,
+    /// Words of a row; those of a product beyond it are not wanted.
     pub(crate) words: u32,
+}
+
+impl<'a> Output<'a> {
+    /// From the beginning of a buffer on.
+    pub(crate) fn all(buffer: &'a Buffer, words: u32) -> Self {
+        Self { buffer, start: 0, words }
+    }
+
+    fn address(&self) -> u64 {
+        self.buffer.address() + self.start as u64
+    }
+
+    /// What was put there, as numbers.
+    pub(crate) fn numbers(&self) -> Numbers {
+        Numbers { address: self.address(), stride: self.words, length: self.words }
+    }
+}
+
+/// A number of items on their way: what all steps of their computation have in common.
+#[derive(Clone, Copy)]
+pub(crate) struct Chunk<'a> {
+    pub(crate) transforms: &'a Transforms,
+    pub(crate) stream: &'a Stream,
+    pub(crate) length: &'a Length,
+    pub(crate) workspace: &'a Workspace,
+    pub(crate) items: usize,
 }
 
 /// Points on their way, and the carries between blocks.
@@ -245,38 +275,34 @@ impl Transforms {
         unsafe { stream.launch(kernel, shape, &call, &used) }
     }
 
-    /// The transform of one number, for products with others.
+    /// The transforms of so many numbers into a buffer, for products with others.
     pub(crate) fn keep(
         &self,
         stream: &Stream,
         length: &Length,
         input: Input<'_>,
-        contents: Contents,
-    ) -> Result<Buffer> {
-        let kept = self.device.buffer(length.bytes(), contents)?;
-        self.columns_there(stream, length, input, 1, &kept)?;
-        self.rows(stream, length, 1, RowTask::Keep, &kept, None)?;
-        Ok(kept)
+        items: usize,
+        kept: &Buffer,
+    ) -> Result<()> {
+        self.columns_there(stream, length, input, items, kept)?;
+        self.rows(stream, length, items, RowTask::Keep, kept, None)
     }
 
-    /// `items` products, to the output.
-    #[allow(clippy::too_many_arguments)]
+    /// The products of a chunk.
     pub(crate) fn multiply(
         &self,
-        stream: &Stream,
-        length: &Length,
-        workspace: &Workspace,
+        chunk: &Chunk<'_>,
         a: Input<'_>,
         b: Factor<'_>,
-        items: usize,
         output: Output<'_>,
     ) -> Result<()> {
+        let Chunk { stream, length, workspace, items, .. } = *chunk;
         let Workspace { points, others, .. } = workspace;
         self.columns_there(stream, length, a, items, points)?;
         match b {
             Factor::Itself => self.rows(stream, length, items, RowTask::Square, points, None)?,
-            Factor::Kept(kept) => {
-                self.rows(stream, length, items, RowTask::MultiplyKept, points, Some((kept, 1)))?
+            Factor::Kept(kept, count) => {
+                self.rows(stream, length, items, RowTask::MultiplyKept, points, Some((kept, count)))?
             }
             Factor::Numbers(numbers) => {
                 let other = others.as_ref().expect("both factors have points");
@@ -296,23 +322,17 @@ impl Transforms {
         let last = &self.kernels.last[first.ilog2() as usize - 1];
         self.pass(stream, last, length, items, points, (first, stride), &factors)?;
         self.join(stream, length, items, points)?;
-        self.carry(stream, length, workspace, points, items, output)
+        self.carry(chunk, output)
     }
 
-    fn carry(
-        &self,
-        stream: &Stream,
-        length: &Length,
-        workspace: &Workspace,
-        points: &Buffer,
-        items: usize,
-        output: Output<'_>,
-    ) -> Result<()> {
+    fn carry(&self, chunk: &Chunk<'_>, output: Output<'_>) -> Result<()> {
+        let Chunk { stream, length, workspace, items, .. } = *chunk;
+        let points = &workspace.points;
         let blocks = carry_blocks(output.words, length.digit_bits);
         let call = CarryCall {
             points: points.address(),
             count: small(length.shape.points()),
-            results: output.buffer.address(),
+            results: output.address(),
             result_stride: output.words,
             flags: workspace.flags.address(),
             blocks,
@@ -350,6 +370,13 @@ impl Transforms {
         let shape = Shape { grid: small(items), block: BLOCK, shared_bytes: REMAINDER_SHARED_BYTES };
         // SAFETY: the kernel takes this structure, reads `items` numbers of each kind, and writes as many results.
         unsafe { stream.launch(&self.kernels.remainder, shape, call, used) }
+    }
+
+    fn choose(&self, stream: &Stream, reads: Reads, call: &ChooseCall, used: &[&Buffer]) -> Result<()> {
+        let kernel = &self.kernels.choose[reads as usize];
+        // SAFETY: the kernel takes this structure, reads the exponents and tables of as many items as it has threads
+        // for, and writes a row for each.
+        unsafe { stream.launch(kernel, threads(call.count), call, used) }
     }
 }
 

@@ -1,15 +1,22 @@
-//! Full products on GPUs: batches over all of them, and what they are expected to take.
+//! Long numbers on GPUs: batches of products and powers over all of them, and what they are expected to take.
 
-use crate::backend::{Cuda, Run};
+use crate::backend::{Cuda, Run, best_shared_window_vartime};
 use crate::error::{Error, Result};
-use crate::fft::{Length, LongModulus, Products};
-use modmill_core::{Backend, Batch, Family, MAX_BITS, Op, Operand, Plan};
+use crate::fft::{Exponents, Length, LongJob, LongModuli, LongTask, Reads, secret_window};
+use crate::table::direct_window;
+use modmill_core::{Backend, Batch, Family, MAX_BITS, Op, Operand, Plan, limbs};
 
 /// Bits of factors below which the CPU multiplies, unless transforms are asked for.
 const LEAST_BITS: usize = 4096;
 
+/// Bits of moduli below which there are no transforms: a product would be lost in the shortest one.
+const LEAST_MODULUS_BITS: usize = 1024;
+
 /// Seconds of a device for each point of a product's transforms, in large batches.
 const POINT_SECONDS: f64 = 40e-12;
+
+/// Seconds that the kernels of a product modulo N take at least, one after the other.
+const LEAST_PRODUCT_SECONDS: f64 = 80e-6;
 
 /// Bytes of factors and products that go between the caller and a device in a second, through one thread.
 const COPY_RATE: f64 = 10e9;
@@ -20,73 +27,137 @@ const OVERHEAD_SECONDS: f64 = 200e-6;
 impl Cuda {
     /// Full products `a b`, as wide as both factors together.
     pub fn mul(&self, a: Operand<'_>, b: Operand<'_>, count: usize) -> Result<Run> {
-        self.products(&Products::new(a, Some(b)), &all(count))
+        self.run_long(&LongJob::new(a, LongTask::Multiply(b)), &all(count))
     }
 
     /// Full squares `a^2`, twice as wide.
     pub fn square(&self, a: Operand<'_>, count: usize) -> Result<Run> {
-        self.products(&Products::new(a, None), &all(count))
+        self.run_long(&LongJob::new(a, LongTask::Square), &all(count))
     }
 
-    /// `a b mod N` for one long N, `a^2 mod N` if there is no b. Factors are not longer than N.
+    /// `a b mod N` for long N, `a^2 mod N` if there is no b. Factors have at most twice the bits of N.
     pub fn mul_mod_long(
         &self,
         a: Operand<'_>,
         b: Option<Operand<'_>>,
-        modulus: &LongModulus,
+        moduli: LongModuli<'_>,
         items: &[usize],
     ) -> Result<Run> {
-        self.products(&Products::new(a, b).modulo(modulus), items)
+        let task = b.map_or(LongTask::Square, LongTask::Multiply);
+        self.run_long(&LongJob::new(a, task).modulo(moduli), items)
     }
 
-    fn products(&self, products: &Products<'_>, items: &[usize]) -> Result<Run> {
-        let mut answers = Batch::zeros(products.bits(), items.len());
+    /// `a^b mod N` for long N, with secret bases and exponents. Bases have at most twice the bits of N.
+    pub fn pow_long(
+        &self,
+        a: Operand<'_>,
+        b: Operand<'_>,
+        moduli: LongModuli<'_>,
+        items: &[usize],
+    ) -> Result<Run> {
+        let reads = if self.settings.direct_tables { Reads::Direct } else { Reads::Whole };
+        self.powers(
+            a,
+            Exponents { operand: b, bits: b.bits(), window: secret_window(b.bits()), reads },
+            moduli,
+            items,
+        )
+    }
+
+    /// The same with public exponents.
+    pub fn pow_long_vartime(
+        &self,
+        a: Operand<'_>,
+        b: Operand<'_>,
+        moduli: LongModuli<'_>,
+        items: &[usize],
+    ) -> Result<Run> {
+        let bits = items.iter().map(|&item| limbs::bit_length(b.get(item))).max().unwrap_or(0);
+        let window = match b {
+            Operand::Shared { value, .. } => best_shared_window_vartime(value),
+            Operand::Each(_) => direct_window(bits),
+        };
+        self.powers(a, Exponents { operand: b, bits, window, reads: Reads::Direct }, moduli, items)
+    }
+
+    fn powers(
+        &self,
+        a: Operand<'_>,
+        exponents: Exponents<'_>,
+        moduli: LongModuli<'_>,
+        items: &[usize],
+    ) -> Result<Run> {
+        if u32::try_from(exponents.bits).is_err() {
+            return Err(Error::NoKernel { name: format!("for exponents of {} bits", exponents.bits) });
+        }
+        self.run_long(&LongJob::new(a, LongTask::Power(exponents)).modulo(moduli), items)
+    }
+
+    fn run_long(&self, job: &LongJob<'_>, items: &[usize]) -> Result<Run> {
+        let mut answers = Batch::zeros(job.bits(), items.len());
         if self.stations.is_empty() {
             return Err(Error::NoDevice);
         }
+        let stride = answers.stride();
         let kernel_seconds = self.share_out(items, &mut answers, |station, items, out| {
-            products.run(&station.device, &*station.transforms()?, items, out)
+            job.run(&station.device, &*station.transforms()?, items, out, stride)
         })?;
         Ok(Run { answers, kernel_seconds })
     }
 
     /// Whether an operation of this length goes by transforms here.
-    pub(crate) fn is_by_transforms(&self, op: Op, bits: usize) -> bool {
+    #[must_use]
+    pub fn is_by_transforms(&self, op: Op, bits: usize) -> bool {
+        let forced = self.settings.family == Some(Family::Fft);
         match op {
-            Op::Mul | Op::Square => bits >= LEAST_BITS || self.settings.family == Some(Family::Fft),
-            Op::MulMod | Op::SquareMod => bits > MAX_BITS,
+            Op::Mul | Op::Square => bits >= LEAST_BITS || forced,
+            // Kernels of other families end at `MAX_BITS`.
+            Op::MulMod | Op::SquareMod | Op::Pow | Op::PowVartime => match self.settings.family {
+                None => bits > MAX_BITS,
+                Some(_) => forced && bits >= LEAST_MODULUS_BITS,
+            },
             _ => false,
         }
     }
 
-    /// About how many seconds a batch of products of numbers of `bits` bits takes; `None` if they are left to the
-    /// CPU.
-    pub(crate) fn product_seconds(&self, op: Op, bits: usize, count: usize) -> Option<f64> {
+    /// About how many seconds a batch of long numbers takes; `None` if they are not computed by transforms.
+    pub(crate) fn long_seconds(
+        &self,
+        op: Op,
+        bits: usize,
+        count: usize,
+        exponent_bits: usize,
+    ) -> Option<f64> {
         if !self.is_by_transforms(op, bits) {
             return None;
         }
         let per_device = count.div_ceil(self.stations.len().max(1)) as f64;
-        let length = Length::new(bits, bits, 1);
         // Of three transforms, a square needs two; reductions have four more. Numbers that are copied.
         let (transforms, copied) = match op {
             Op::Square => (0.7, 3.0),
-            Op::SquareMod => (2.6, 2.0),
+            Op::SquareMod | Op::Pow | Op::PowVartime => (2.6, 2.0),
             Op::MulMod => (2.9, 3.0),
             _ => (1.0, 4.0),
         };
-        let compute = transforms * length.shape.points() as f64 * POINT_SECONDS;
+        let compute = transforms * long_length(op, bits).shape.points() as f64 * POINT_SECONDS;
+        if let Op::Pow | Op::PowVartime = op {
+            let window = secret_window(exponent_bits) as f64;
+            let products = exponent_bits as f64 * (1.0 + 1.1 / window) + window.exp2();
+            return Some(OVERHEAD_SECONDS + products * (per_device * compute).max(LEAST_PRODUCT_SECONDS));
+        }
         let copy = copied * bits as f64 / 8.0 / COPY_RATE;
         // Chunks are copied while others are computed.
         Some(OVERHEAD_SECONDS + per_device * compute.max(copy))
     }
 
-    pub(crate) fn product_plan(&self, op: Op, bits: usize, count: usize) -> Option<Plan> {
-        let seconds = self.product_seconds(op, bits, count)?;
-        let length = Length::new(bits, bits, 1);
+    pub(crate) fn long_plan(&self, op: Op, bits: usize, count: usize, exponent_bits: usize) -> Option<Plan> {
+        let seconds = self.long_seconds(op, bits, count, exponent_bits)?;
+        let length = long_length(op, bits);
         let reason = format!(
-            "transforms of {} points of {} bits take about {:.2} ms, copies and all",
+            "transforms of {} points of {} bits{} take about {:.2} ms, copies and all",
             length.shape.points(),
             length.digit_bits,
+            if is_modular(op) { " and Barrett's reduction" } else { "" },
             1e3 * seconds
         );
         Some(Plan {
@@ -98,10 +169,19 @@ impl Cuda {
             family: Family::Fft,
             lanes: 1,
             threads: length.shape.points() / 16,
-            window: None,
+            window: matches!(op, Op::Pow | Op::PowVartime).then(|| secret_window(exponent_bits)),
             reason,
         })
     }
+}
+
+fn is_modular(op: Op) -> bool {
+    !matches!(op, Op::Mul | Op::Square)
+}
+
+/// The transforms of an operation; those of reductions have room for sums of two digits.
+fn long_length(op: Op, bits: usize) -> Length {
+    Length::new(bits, bits, if is_modular(op) { 2 } else { 1 })
 }
 
 fn all(count: usize) -> Vec<usize> {

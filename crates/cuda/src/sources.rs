@@ -34,6 +34,7 @@ sources! {
     "fft_butterfly.cuh",
     "fft_carry.cuh",
     "fft_chain.cuh",
+    "fft_choose.cuh",
     "fft_columns.cuh",
     "fft_cut.cuh",
     "fft_field.cuh",

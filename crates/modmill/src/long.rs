@@ -1,25 +1,118 @@
-//! Long moduli, made ready for GPUs: their reciprocals come from the CPU.
+//! Operations modulo long numbers on GPUs, which take moduli of one length with their reciprocals; those come from
+//! the CPU.
 
-use modmill_core::Modulus;
-use modmill_core::limbs::{shift_left, shift_right};
+use crate::backends::{Backends, Shape, answers_and_seconds};
+use modmill_core::limbs::{bit_length, shift_left, shift_right};
+use modmill_core::{Batch, Error, Job, Moduli, Modulus, Op};
 use modmill_cpu::fft::{Multiplier, reciprocal};
-use modmill_cuda::LongModulus;
+use modmill_cuda::{Cuda, LongModuli, LongModulus, Run};
+use rayon::prelude::*;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
+impl Backends {
+    /// Computes a group of items by transforms on GPUs, where they are done sooner there and factors and bases are at
+    /// most twice as long as moduli.
+    pub(crate) fn run_long(&self, op: Op, job: &Job<'_>) -> Result<Option<Batch>, Error> {
+        let multiplies = op == Op::MulMod;
+        let factor_bits = job.a.bits().max(if multiplies { job.b.bits() } else { 0 });
+        let groups = by_bits(job);
+        if groups.keys().next().is_none_or(|&least| factor_bits > 2 * least) {
+            return Ok(None);
+        }
+        let shape = Shape {
+            op,
+            bits: job.bits,
+            count: job.items.len(),
+            exponent_bits: job.b.bits(),
+            new_moduli: new_moduli(job),
+        };
+        self.on_gpus(shape, |cuda| {
+            if let (1, true) = (groups.len(), job.moduli.bits() == job.bits) {
+                return self.run_group(cuda, op, job).map(answers_and_seconds);
+            }
+            let mut answers = Batch::zeros(job.moduli.bits(), job.items.len());
+            let mut seconds = 0.0;
+            for places in groups.values() {
+                let items: Vec<usize> = places.iter().map(|&place| job.items[place]).collect();
+                let run = self.run_group(cuda, op, &job.part(&items))?;
+                seconds += run.kernel_seconds;
+                for (&place, answer) in places.iter().zip(run.answers.iter()) {
+                    answers.get_mut(place)[..answer.len()].copy_from_slice(answer);
+                }
+            }
+            Ok((answers, seconds))
+        })
+    }
+
+    /// Computes items whose moduli have the same number of bits.
+    fn run_group(&self, cuda: &Cuda, op: Op, job: &Job<'_>) -> modmill_cuda::Result<Run> {
+        let multiplier = self.cpu.multiplier();
+        let (one, each);
+        let moduli = match job.moduli {
+            Moduli::Shared(modulus) => {
+                one = self.cpu.install(|| long_modulus(&multiplier, modulus));
+                LongModuli::One(&one)
+            }
+            moduli => {
+                let of = |item: usize| match moduli {
+                    Moduli::Prepared(moduli) => long_modulus(&multiplier, moduli[item]),
+                    moduli => Arc::new(with_reciprocal(&multiplier, moduli.get(item))),
+                };
+                let all = || job.items.par_iter().map(|&item| (item, of(item))).collect();
+                each = self.cpu.install::<HashMap<_, _>>(all);
+                LongModuli::Each(&each)
+            }
+        };
+        match op {
+            Op::Pow => cuda.pow_long(job.a, job.b, moduli, job.items),
+            Op::PowVartime => cuda.pow_long_vartime(job.a, job.b, moduli, job.items),
+            Op::SquareMod => cuda.mul_mod_long(job.a, None, moduli, job.items),
+            _ => cuda.mul_mod_long(job.a, Some(job.b), moduli, job.items),
+        }
+    }
+}
+
+/// Places of the items of a job by the bits of their moduli.
+fn by_bits(job: &Job<'_>) -> BTreeMap<usize, Vec<usize>> {
+    let mut groups = BTreeMap::<usize, Vec<usize>>::new();
+    if let Moduli::Shared(modulus) = job.moduli {
+        groups.insert(modulus.bits(), (0..job.items.len()).collect());
+    } else {
+        for (place, &item) in job.items.iter().enumerate() {
+            groups.entry(bit_length(job.moduli.get(item))).or_default().push(place);
+        }
+    }
+    groups
+}
+
+/// Moduli of a job without a reciprocal.
+fn new_moduli(job: &Job<'_>) -> usize {
+    let is_new = |modulus: &Modulus| modulus.known_constants::<LongModulus>().is_none();
+    match job.moduli {
+        Moduli::Each(_) => job.items.len(),
+        Moduli::Shared(modulus) => usize::from(is_new(modulus)),
+        Moduli::Prepared(moduli) => job.items.iter().filter(|&&item| is_new(moduli[item])).count(),
+    }
+}
+
 /// `floor((2^2n - 1) / N)` beside N of n bits, computed once for a modulus.
-pub(crate) fn long_modulus(multiplier: &Multiplier, modulus: &Modulus) -> Arc<LongModulus> {
-    modulus.constants(|modulus| {
-        let (value, limbs) = (modulus.value(), modulus.value().len());
-        let shift = 64 * limbs - modulus.bits();
-        let mut normalised = Zeroizing::new(vec![0; limbs]);
-        shift_left(value, shift, &mut normalised);
-        // floor((2^(2n + 2 shift) - 1) / (2^shift N)), over 2^shift.
-        let above = reciprocal(multiplier, &normalised);
-        let mut exact = Zeroizing::new(vec![0; limbs + 1]);
-        shift_right(&above, shift, &mut exact);
-        LongModulus::new(value, &exact)
-    })
+fn long_modulus(multiplier: &Multiplier, modulus: &Modulus) -> Arc<LongModulus> {
+    modulus.constants(|modulus| with_reciprocal(multiplier, modulus.value()))
+}
+
+fn with_reciprocal(multiplier: &Multiplier, modulus: &[u64]) -> LongModulus {
+    let bits = bit_length(modulus);
+    let limbs = bits.div_ceil(64);
+    let shift = 64 * limbs - bits;
+    let mut normalised = Zeroizing::new(vec![0; limbs]);
+    shift_left(&modulus[..limbs], shift, &mut normalised);
+    // floor((2^(2n + 2 shift) - 1) / (2^shift N)), over 2^shift.
+    let above = reciprocal(multiplier, &normalised);
+    let mut exact = Zeroizing::new(vec![0; limbs + 1]);
+    shift_right(&above, shift, &mut exact);
+    LongModulus::new(modulus, &exact)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Products modulo one long number by Barrett's reduction (Algorithm 3.1 of the thesis, with the shift it
+//! Reduction modulo long numbers, Barrett's (Algorithm 3.1 of the thesis, with the shift it
 //! lacks), on the device.
 //!
 //! For d of n bits, `m = floor((2^2n - 1) / d) - 2^n`, and x below `2^2n` with upper half h: `q = h + floor(h m / 2^n)`
@@ -7,11 +7,13 @@
 //! multiplied by those of d: their transforms have room for sums of two digits.
 
 use super::calls::RemainderCall;
-use super::{Factor, Input, Length, Output, Transforms, Workspace, small, upload};
+use super::{Chunk, Factor, Input, Length, Output, Transforms, small, upload};
 use crate::device::{Buffer, Contents, Device, Stream};
 use crate::error::Result;
 use crate::kernels::Numbers;
 use modmill_core::limbs::bit_length;
+use std::collections::HashMap;
+use std::sync::Arc;
 use zeroize::Zeroizing;
 
 /// A long modulus, made ready for products modulo it.
@@ -51,8 +53,43 @@ impl LongModulus {
         &self.reciprocal
     }
 
+    pub(super) fn divisor(&self) -> &[u64] {
+        &self.divisor
+    }
+}
+
+/// Long moduli of one length in bits: one for all items, or one for each by its number.
+#[derive(Debug, Clone, Copy)]
+pub enum LongModuli<'a> {
+    /// One for all items.
+    One(&'a LongModulus),
+    /// One for each item that is computed.
+    Each(&'a HashMap<usize, Arc<LongModulus>>),
+}
+
+impl<'a> LongModuli<'a> {
+    /// Bits of all of them.
+    ///
+    /// # Panics
+    /// If there is none.
+    #[must_use]
+    pub fn bits(&self) -> usize {
+        match self {
+            Self::One(modulus) => modulus.bits,
+            Self::Each(moduli) => moduli.values().next().expect("there are items").bits,
+        }
+    }
+
     pub(super) fn limbs(&self) -> usize {
-        self.divisor.len()
+        self.bits().div_ceil(64)
+    }
+
+    /// The modulus of an item.
+    pub(super) fn get(&self, item: usize) -> &'a LongModulus {
+        match self {
+            Self::One(modulus) => modulus,
+            Self::Each(moduli) => &moduli[&item],
+        }
     }
 }
 
@@ -60,12 +97,21 @@ impl LongModulus {
 pub(super) struct Reduction {
     bits: usize,
     limbs: usize,
-    divisor_words: Buffer,
-    divisor: Buffer,
-    reciprocal: Buffer,
+    /// The modulus, if there is one for all.
+    own: Option<Buffer>,
+    /// Transforms of the moduli and of their reciprocals, as many as there are moduli.
+    divisors: Buffer,
+    reciprocals: Buffer,
     products: Buffer,
     estimates: Buffer,
     multiples: Buffer,
+}
+
+/// The moduli of a chunk, or one for all of it.
+#[derive(Clone, Copy)]
+pub(super) struct Divisors<'a> {
+    words: Numbers,
+    buffer: &'a Buffer,
 }
 
 impl Reduction {
@@ -74,90 +120,110 @@ impl Reduction {
         transforms: &Transforms,
         stream: &Stream,
         length: &Length,
-        modulus: &LongModulus,
+        moduli: LongModuli<'_>,
         size: usize,
     ) -> Result<Self> {
-        let limbs = modulus.limbs();
-        let keep = |limbs: &[u64]| {
-            let words = upload(device, limbs, Contents::Secret)?;
-            let numbers = numbers(&words, 0, limbs.len(), 0);
-            let buffers = [&words];
-            let input = Input::plain(numbers, &buffers);
-            let kept = transforms.keep(stream, length, input, Contents::Secret)?;
-            Ok((words, kept))
-        };
-        let (divisor_words, divisor) = keep(&modulus.divisor)?;
-        let (_, reciprocal) = keep(&modulus.reciprocal)?;
-        let rows = |limbs: usize| device.buffer(8 * limbs * size, Contents::Secret);
-        Ok(Self {
-            bits: modulus.bits(),
+        let limbs = moduli.limbs();
+        let buffer = |bytes: usize| device.buffer(bytes, Contents::Secret);
+        let kept = || buffer(length.bytes() * if matches!(moduli, LongModuli::One(_)) { 1 } else { size });
+        let rows = |limbs: usize| buffer(8 * limbs * size);
+        let mut reduction = Self {
+            bits: moduli.bits(),
             limbs,
-            divisor_words,
-            divisor,
-            reciprocal,
+            own: None,
+            divisors: kept()?,
+            reciprocals: kept()?,
             products: rows(2 * limbs)?,
             estimates: rows(2 * limbs)?,
             multiples: rows((limbs + 1).next_multiple_of(2))?,
-        })
+        };
+        if let LongModuli::One(modulus) = moduli {
+            let keep = |number: &[u64], kept: &Buffer| {
+                let words = upload(device, number, Contents::Secret)?;
+                let buffers = [&words];
+                let input = Input::plain(numbers(&words, 0, limbs, 0), &buffers);
+                transforms.keep(stream, length, input, 1, kept)?;
+                Ok(words)
+            };
+            keep(&modulus.reciprocal, &reduction.reciprocals)?;
+            reduction.own = Some(keep(&modulus.divisor, &reduction.divisors)?);
+        }
+        Ok(reduction)
     }
 
-    /// Where products go before they are reduced.
-    pub(super) fn products(&self) -> Output<'_> {
-        Output { buffer: &self.products, words: small(4 * self.limbs) }
+    /// The moduli of a chunk. Those of its items follow each other in the inputs from limb `start` on, and their
+    /// reciprocals follow them, unless there is one for all.
+    pub(super) fn load<'a>(
+        &'a self,
+        chunk: &Chunk<'_>,
+        inputs: &'a Buffer,
+        start: usize,
+    ) -> Result<Divisors<'a>> {
+        let n = self.limbs;
+        if let Some(own) = &self.own {
+            return Ok(Divisors { words: numbers(own, 0, n, 0), buffer: own });
+        }
+        let Chunk { transforms, stream, length, items, .. } = *chunk;
+        let words = numbers(inputs, start, n, n);
+        let buffers = [inputs];
+        transforms.keep(stream, length, Input::plain(words, &buffers), items, &self.divisors)?;
+        let reciprocals = Input::plain(numbers(inputs, start + n * items, n, n), &buffers);
+        transforms.keep(stream, length, reciprocals, items, &self.reciprocals)?;
+        Ok(Divisors { words, buffer: inputs })
     }
 
-    /// Reduces the products of `items` items.
-    pub(super) fn run(
+    /// `a b mod N`.
+    pub(super) fn multiply(
         &self,
-        transforms: &Transforms,
-        stream: &Stream,
-        length: &Length,
-        workspace: &Workspace,
-        items: usize,
+        chunk: &Chunk<'_>,
+        divisors: Divisors<'_>,
+        a: Input<'_>,
+        b: Factor<'_>,
         output: Output<'_>,
     ) -> Result<()> {
+        let products = Output::all(&self.products, small(4 * self.limbs));
+        chunk.transforms.multiply(chunk, a, b, products)?;
+        self.reduce(chunk, divisors, Input::plain(products.numbers(), &[&self.products]), output)
+    }
+
+    /// `x mod N` for numbers of at most twice the bits of N.
+    pub(super) fn reduce(
+        &self,
+        chunk: &Chunk<'_>,
+        divisors: Divisors<'_>,
+        x: Input<'_>,
+        output: Output<'_>,
+    ) -> Result<()> {
+        let Chunk { transforms, stream, items, .. } = *chunk;
         let n = self.limbs;
-        // From bit `bits` on, where products are of as many words as two numbers of n limbs.
-        let skipped = self.bits / 32;
-        let upper = |buffer: &Buffer| Numbers {
-            address: buffer.address() + 4 * skipped as u64,
-            stride: small(4 * n),
-            length: small(4 * n - skipped),
+        let moduli = if self.own.is_some() { 1 } else { items };
+        // From bit `bits` on.
+        let skipped = small(self.bits / 32);
+        let upper = |numbers: Numbers| Numbers {
+            address: numbers.address + 4 * u64::from(skipped.min(numbers.length)),
+            length: numbers.length.saturating_sub(skipped),
+            ..numbers
         };
-        let buffers = [&self.products, &self.estimates];
-        let mut halves = Input::plain(upper(&self.products), &buffers);
-        halves.offset = small(self.bits % 32);
-        let estimates = Output { buffer: &self.estimates, words: small(4 * n) };
-        transforms.multiply(
-            stream,
-            length,
-            workspace,
-            halves,
-            Factor::Kept(&self.reciprocal),
-            items,
-            estimates,
-        )?;
-        halves.addends = upper(&self.estimates);
-        let multiples = Output { buffer: &self.multiples, words: small((2 * n + 2).next_multiple_of(4)) };
-        transforms.multiply(
-            stream,
-            length,
-            workspace,
-            halves,
-            Factor::Kept(&self.divisor),
-            items,
-            multiples,
-        )?;
+        let mut buffers = x.buffers.to_vec();
+        buffers.push(&self.estimates);
+        let mut halves = Input { offset: small(self.bits % 32), ..Input::plain(upper(x.numbers), &buffers) };
+        let estimates = Output::all(&self.estimates, small(4 * n));
+        transforms.multiply(chunk, halves, Factor::Kept(&self.reciprocals, moduli), estimates)?;
+        halves.addends = upper(estimates.numbers());
+        let multiples = Output::all(&self.multiples, small((2 * n + 2).next_multiple_of(4)));
+        transforms.multiply(chunk, halves, Factor::Kept(&self.divisors, moduli), multiples)?;
+        // What is left needs one limb more than N.
+        let low = |numbers: Numbers| Numbers { length: numbers.length.min(small(2 * n + 2)), ..numbers };
         let call = RemainderCall {
-            x: numbers(&self.products, 0, n + 1, 2 * n),
-            y: numbers(&self.multiples, 0, n + 1, (n + 1).next_multiple_of(2)),
-            divisor: numbers(&self.divisor_words, 0, n, 0),
-            results: output.buffer.address(),
+            x: low(x.numbers),
+            y: low(multiples.numbers()),
+            divisor: divisors.words,
+            results: output.address(),
             result_stride: output.words,
             length: small(2 * n),
         };
-        let used = [&self.products, &self.multiples, &self.divisor_words, output.buffer];
-        transforms.remainder(stream, items, &call, &used)
+        buffers.extend([&self.multiples, divisors.buffer, output.buffer]);
+        transforms.remainder(stream, items, &call, &buffers)
     }
 }
 

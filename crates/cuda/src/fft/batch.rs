@@ -1,11 +1,13 @@
-//! Batches of products through one device, chunk by chunk: while one chunk is computed, the next is copied in
+//! Batches of long numbers through one device, chunk by chunk: while one chunk is computed, the next is copied in
 //! and the last one copied out.
 
-use super::barrett::{LongModulus, Reduction};
-use super::{Factor, Input, Length, Output, Transforms, Workspace, small};
+use super::barrett::{LongModuli, Reduction};
+use super::powers::{Exponents, Powers};
+use super::{Chunk, Factor, Input, Length, Output, Transforms, Workspace, small};
 use crate::device::{Buffer, Contents, Device, Event, Stream};
 use crate::error::{Error, Result};
-use crate::pipeline::{Origin, Source, Staging, chunks, scatter};
+use crate::kernels::Numbers;
+use crate::pipeline::{Origin, Source, Staging, chunks, copy_rows, scatter};
 use modmill_core::Operand;
 
 /// Chunks on a device at a time: one computed, one waiting for it, one copied out.
@@ -15,12 +17,126 @@ const IN_FLIGHT: usize = 3;
 /// be copied meanwhile.
 const CHUNK_BYTES: usize = 128 << 20;
 
-/// Products of numbers, or squares if there is no b; modulo a number, if there is one.
+/// An operation on long numbers, modulo others if there are any.
 #[derive(Clone, Copy)]
-pub(crate) struct Products<'a> {
+pub(crate) struct LongJob<'a> {
     a: Operand<'a>,
-    b: Option<Operand<'a>>,
-    modulus: Option<&'a LongModulus>,
+    task: LongTask<'a>,
+    moduli: Option<LongModuli<'a>>,
+}
+
+/// What is computed from a.
+#[derive(Clone, Copy)]
+pub(crate) enum LongTask<'a> {
+    Multiply(Operand<'a>),
+    Square,
+    /// Only modulo a number.
+    Power(Exponents<'a>),
+}
+
+impl<'a> LongJob<'a> {
+    /// Full products or squares. A factor that all items share comes second, so that it is transformed once.
+    pub(crate) fn new(a: Operand<'a>, task: LongTask<'a>) -> Self {
+        match (a, task) {
+            (Operand::Shared { .. }, LongTask::Multiply(b)) => {
+                Self { a: b, task: LongTask::Multiply(a), moduli: None }
+            }
+            _ => Self { a, task, moduli: None },
+        }
+    }
+
+    /// The same modulo numbers of at least half the bits of factors and bases.
+    pub(crate) fn modulo(self, moduli: LongModuli<'a>) -> Self {
+        Self { moduli: Some(moduli), ..self }
+    }
+
+    /// The factors: a, and another one if there is one.
+    fn factors(&self) -> [Option<Operand<'a>>; 2] {
+        let second = if let LongTask::Multiply(b) = self.task { Some(b) } else { None };
+        [Some(self.a), second]
+    }
+
+    /// Bits of an answer.
+    pub(crate) fn bits(&self) -> usize {
+        let [_, second] = self.factors();
+        self.moduli.map_or(self.a.bits() + second.unwrap_or(self.a).bits(), |moduli| moduli.bits())
+    }
+
+    /// Whether a factor is longer than a modulus, and so has to be reduced before it is multiplied. So has the base of
+    /// a power, which may be the answer.
+    fn is_reduced_first(&self, factor: Operand<'_>) -> bool {
+        let is_base = matches!(self.task, LongTask::Power(_));
+        self.moduli.is_some_and(|moduli| is_base || factor.bits() > moduli.bits())
+    }
+
+    fn length(&self) -> Length {
+        match self.moduli {
+            // Quotients are sums of two numbers, digit by digit.
+            Some(moduli) => Length::new(64 * moduli.limbs(), 64 * moduli.limbs(), 2),
+            None => {
+                let [_, second] = self.factors();
+                Length::new(self.a.bits(), second.unwrap_or(self.a).bits(), 1)
+            }
+        }
+    }
+
+    /// Computes items into rows of `stride` limbs; returns the kernels' seconds.
+    pub(crate) fn run(
+        &self,
+        device: &Device,
+        transforms: &Transforms,
+        items: &[usize],
+        answers: &mut [u64],
+        stride: usize,
+    ) -> Result<f64> {
+        let length = self.length();
+        let mut size = (CHUNK_BYTES / (2 * length.bytes())).clamp(1, items.len());
+        let (mut run, chunks) = loop {
+            // Small ones first and last: the device waits for the first, and the host for the last. Powers keep
+            // devices busy for so long that copies do not count.
+            let edge = match self.task {
+                _ if items.len() <= size => size,
+                LongTask::Power(_) => size,
+                _ => size.div_ceil(4),
+            };
+            let chunks = chunks(items.len(), size, edge);
+            match LongRun::new(self, device, transforms, length, size, chunks.len()) {
+                Err(Error::OutOfMemory { .. }) if size > 1 => size = size.div_ceil(2),
+                result => break (result?, chunks),
+            }
+        };
+        let mut seconds = 0.0;
+        for turn in 0..chunks.len() + IN_FLIGHT {
+            if let Some(done) = turn.checked_sub(IN_FLIGHT).filter(|&done| done < chunks.len()) {
+                let range = &chunks[done];
+                let rows = &mut answers[range.start * stride..range.end * stride];
+                seconds += run.finish(done % IN_FLIGHT, rows, stride)?;
+            }
+            if let Some(range) = chunks.get(turn) {
+                run.start(turn % IN_FLIGHT, &items[range.clone()])?;
+            }
+        }
+        Ok(seconds)
+    }
+}
+
+/// A device made ready for chunks of some size.
+struct LongRun<'a> {
+    job: LongJob<'a>,
+    transforms: &'a Transforms,
+    length: Length,
+    /// What is copied in for every chunk, before moduli: a, and what each item has beside it.
+    sources: Vec<Source<'a>>,
+    workspace: Workspace,
+    kept: Option<Buffer>,
+    reduction: Option<Reduction>,
+    /// Factors that were reduced.
+    reduced: [Option<Buffer>; 2],
+    powers: Option<Powers>,
+    compute: Stream,
+    /// Limbs of an answer's row on the device.
+    limbs: usize,
+    slots: Vec<Slot>,
 }
 
 struct Slot {
@@ -34,98 +150,9 @@ struct Slot {
     ended: Event,
 }
 
-impl<'a> Products<'a> {
-    /// A factor that all items share comes second, so that it is transformed once.
-    pub(crate) fn new(a: Operand<'a>, b: Option<Operand<'a>>) -> Self {
-        match (a, b) {
-            (Operand::Shared { .. }, Some(b)) => Self { a: b, b: Some(a), modulus: None },
-            _ => Self { a, b, modulus: None },
-        }
-    }
-
-    /// The same modulo a number, which factors are not longer than.
-    pub(crate) fn modulo(self, modulus: &'a LongModulus) -> Self {
-        Self { modulus: Some(modulus), ..self }
-    }
-
-    /// Bits of an answer.
-    pub(crate) fn bits(&self) -> usize {
-        self.modulus.map_or(self.a.bits() + self.second().bits(), LongModulus::bits)
-    }
-
-    fn second(&self) -> Operand<'a> {
-        self.b.unwrap_or(self.a)
-    }
-
-    /// Limbs of the factors as they are handed to the device.
-    fn widths(&self) -> [usize; 2] {
-        let width = |operand: Operand<'_>| operand.bits().div_ceil(64);
-        self.modulus.map_or([width(self.a), width(self.second())], |modulus| [modulus.limbs(); 2])
-    }
-
-    fn length(&self) -> Length {
-        match self.modulus {
-            // Quotients are sums of two numbers, digit by digit.
-            Some(modulus) => Length::new(64 * modulus.limbs(), 64 * modulus.limbs(), 2),
-            None => Length::new(self.a.bits(), self.second().bits(), 1),
-        }
-    }
-
-    /// Computes the items of a range into rows of limbs as long as `bits` says; returns the kernels' seconds.
-    pub(crate) fn run(
-        &self,
-        device: &Device,
-        transforms: &Transforms,
-        items: &[usize],
-        answers: &mut [u64],
-    ) -> Result<f64> {
-        let length = self.length();
-        let mut size = (CHUNK_BYTES / (2 * length.bytes())).clamp(1, items.len());
-        let (mut run, chunks) = loop {
-            // Small ones first and last: the device waits for the first, and the host for the last.
-            let edge = if items.len() <= size { size } else { size.div_ceil(4) };
-            let chunks = chunks(items.len(), size, edge);
-            match ProductRun::new(self, device, transforms, length, size, chunks.len()) {
-                Err(Error::OutOfMemory { .. }) if size > 1 => size = size.div_ceil(2),
-                result => break (result?, chunks),
-            }
-        };
-        let stride = self.bits().div_ceil(64);
-        let mut seconds = 0.0;
-        for turn in 0..chunks.len() + IN_FLIGHT {
-            if let Some(done) = turn.checked_sub(IN_FLIGHT).filter(|&done| done < chunks.len()) {
-                let range = &chunks[done];
-                seconds += run.finish(
-                    done % IN_FLIGHT,
-                    &mut answers[range.start * stride..range.end * stride],
-                    stride,
-                )?;
-            }
-            if let Some(range) = chunks.get(turn) {
-                run.start(turn % IN_FLIGHT, &items[range.clone()])?;
-            }
-        }
-        Ok(seconds)
-    }
-}
-
-/// A device made ready for chunks of some size.
-struct ProductRun<'a> {
-    transforms: &'a Transforms,
-    length: Length,
-    sources: Vec<Source<'a>>,
-    workspace: Workspace,
-    kept: Option<Buffer>,
-    reduction: Option<Reduction>,
-    compute: Stream,
-    /// Limbs of an answer's row on the device.
-    limbs: usize,
-    slots: Vec<Slot>,
-}
-
-impl<'a> ProductRun<'a> {
+impl<'a> LongRun<'a> {
     fn new(
-        products: &Products<'a>,
+        job: &LongJob<'a>,
         device: &Device,
         transforms: &'a Transforms,
         length: Length,
@@ -133,27 +160,50 @@ impl<'a> ProductRun<'a> {
         chunks: usize,
     ) -> Result<Self> {
         let contents = Contents::Secret;
-        let widths = products.widths();
-        let source = |operand: Operand<'a>, width: usize| Source { origin: Origin::Operand(operand), width };
-        let shared = products.b.filter(|b| matches!(b, Operand::Shared { .. }));
-        let each = products.b.filter(|_| shared.is_none());
-        let mut sources = vec![source(products.a, widths[0])];
-        sources.extend(each.map(|b| source(b, widths[1])));
-        let compute = device.stream()?;
-        let keep = |shared| keep(device, transforms, &compute, &length, source(shared, widths[1]));
-        let kept = shared.map(keep).transpose()?;
-        let reduce = |modulus| Reduction::new(device, transforms, &compute, &length, modulus, size);
-        let reduction = products.modulus.map(reduce).transpose()?;
+        let modulus_limbs = job.moduli.map(|moduli| moduli.limbs());
         // Rows of answers on the device are whole quads of words.
-        let limbs = products.bits().div_ceil(64).next_multiple_of(2);
-        let words = small(2 * (widths[0] + widths[1]).next_multiple_of(2));
-        let input_limbs = sources.iter().map(|source| source.limbs(size)).sum::<usize>();
+        let limbs = job.bits().div_ceil(64).next_multiple_of(2);
+        let compute = device.stream()?;
+        let mut sources = vec![source(job.a)];
+        let mut kept = None;
+        match job.task {
+            LongTask::Multiply(b @ Operand::Shared { .. }) if !job.is_reduced_first(b) => {
+                kept = Some(keep(device, transforms, &compute, &length, source(b))?);
+            }
+            LongTask::Multiply(b) | LongTask::Power(Exponents { operand: b, .. }) => sources.push(source(b)),
+            LongTask::Square => {}
+        }
+        let reduce = |moduli| Reduction::new(device, transforms, &compute, &length, moduli, size);
+        let reduction = job.moduli.map(reduce).transpose()?;
+        let [first, second] = job.factors().map(|factor| {
+            let is_reduced = factor.is_some_and(|factor| job.is_reduced_first(factor));
+            // Bases go to the table.
+            (is_reduced && !matches!(job.task, LongTask::Power(_)))
+                .then(|| device.buffer(8 * limbs * size, contents))
+                .transpose()
+        });
+        let powers = match (job.task, modulus_limbs) {
+            (LongTask::Power(exponents), Some(limbs)) => Some(Powers::new(device, &exponents, limbs, size)?),
+            _ => None,
+        };
+        // The longest product: of both factors, or of two numbers modulo N.
+        let widths = modulus_limbs.map_or(
+            job.factors().map(|factor| factor.unwrap_or(job.a).bits().div_ceil(64)).iter().sum(),
+            |limbs| 2 * limbs,
+        );
+        let words = small(2 * widths.next_multiple_of(2));
+        let both = !matches!(job.task, LongTask::Square) && kept.is_none();
+        let moduli_limbs = match job.moduli {
+            Some(LongModuli::Each(_)) => 2 * size * modulus_limbs.unwrap_or(0),
+            _ => 0,
+        };
+        let input_limbs = sources.iter().map(|source| source.limbs(size)).sum::<usize>() + moduli_limbs;
         let slot = |_| {
             Ok(Slot {
                 copies: device.stream()?,
                 input: Staging::new(device, input_limbs, contents)?,
                 output: Staging::new(device, limbs * size, contents)?,
-                inputs: device.buffer(8 * input_limbs, contents)?,
+                inputs: device.buffer(8 * input_limbs.max(1), contents)?,
                 results: device.buffer(8 * limbs * size, contents)?,
                 copied: device.event()?,
                 began: device.event()?,
@@ -161,51 +211,101 @@ impl<'a> ProductRun<'a> {
             })
         };
         Ok(Self {
-            workspace: transforms.workspace(&length, size, words, each.is_some(), contents)?,
+            job: *job,
+            workspace: transforms.workspace(&length, size, words, both, contents)?,
             slots: (0..IN_FLIGHT.min(chunks)).map(slot).collect::<Result<_>>()?,
             transforms,
             length,
             sources,
             kept,
             reduction,
+            reduced: [first?, second?],
+            powers,
             compute,
             limbs,
         })
     }
 
     fn start(&mut self, slot: usize, items: &[usize]) -> Result<()> {
+        let places = self.copy_in(slot, items)?;
+        self.compute(&self.slots[slot], &places, items.len())?;
         let slot = &mut self.slots[slot];
-        let mut starts = [0; 2];
+        slot.copies.wait(&slot.ended)?;
+        slot.copies.copy_out(&slot.results, 0..8 * self.limbs * items.len(), &mut slot.output.buffer, 0)
+    }
+
+    /// Gathers items and copies them to the device; says where they will be.
+    fn copy_in(&mut self, slot: usize, items: &[usize]) -> Result<Places> {
+        let slot = &mut self.slots[slot];
+        let mut places = Places { numbers: [Numbers::default(); 2], moduli: 0 };
         let mut end = 0;
-        for (source, start) in self.sources.iter().zip(&mut starts) {
-            *start = end;
+        for (source, place) in self.sources.iter().zip(&mut places.numbers) {
+            let start = end;
             end += source.limbs(items.len());
-            source.gather(items, &mut slot.input.buffer.limbs_mut()[*start..end]);
+            source.gather(items, &mut slot.input.buffer.limbs_mut()[start..end]);
+            *place = source.numbers(&slot.inputs, start);
+        }
+        places.moduli = end;
+        if let Some(moduli @ LongModuli::Each(_)) = self.job.moduli {
+            let limbs = moduli.limbs();
+            let (divisors, reciprocals) =
+                slot.input.buffer.limbs_mut()[end..].split_at_mut(limbs * items.len());
+            copy_rows(divisors, limbs, |row| moduli.get(items[row]).divisor());
+            copy_rows(&mut reciprocals[..limbs * items.len()], limbs, |row| {
+                moduli.get(items[row]).reciprocal()
+            });
+            end += 2 * limbs * items.len();
         }
         slot.copies.copy_in(&slot.input.buffer, 0..8 * end, &slot.inputs, 0)?;
         slot.copied.record(&slot.copies)?;
         self.compute.wait(&slot.copied)?;
-        let place = |index: usize| self.sources[index].numbers(&slot.inputs, starts[index]);
-        let b = match &self.kept {
-            Some(kept) => Factor::Kept(kept),
-            None if self.sources.len() == 2 => Factor::Numbers(place(1)),
-            None => Factor::Itself,
-        };
-        let buffers = [&slot.inputs];
-        let a = Input::plain(place(0), &buffers);
-        let output = Output { buffer: &slot.results, words: small(2 * self.limbs) };
-        slot.began.record(&self.compute)?;
+        Ok(places)
+    }
+
+    /// Sets the device to work on a chunk.
+    fn compute(&self, slot: &Slot, places: &Places, items: usize) -> Result<()> {
         let Self { transforms, compute, length, workspace, .. } = self;
+        let chunk = Chunk { transforms, stream: compute, length, workspace, items };
+        let [a, b] = places.numbers;
+        let mut buffers = vec![&slot.inputs];
+        buffers.extend(self.reduced.iter().flatten());
+        let input = |numbers: Numbers| Input::plain(numbers, &buffers);
+        let output = Output::all(&slot.results, small(2 * self.limbs));
+        slot.began.record(compute)?;
         match &self.reduction {
-            None => transforms.multiply(compute, length, workspace, a, b, items.len(), output)?,
+            None => transforms.multiply(&chunk, input(a), self.second(b), output)?,
             Some(reduction) => {
-                transforms.multiply(compute, length, workspace, a, b, items.len(), reduction.products())?;
-                reduction.run(transforms, compute, length, workspace, items.len(), output)?;
+                let divisors = reduction.load(&chunk, &slot.inputs, places.moduli)?;
+                match (&self.powers, self.job.task) {
+                    (Some(powers), LongTask::Power(exponents)) => {
+                        let digits = (&exponents, (b, &slot.inputs));
+                        powers.run(&chunk, reduction, divisors, input(a), digits, output)?;
+                    }
+                    _ => {
+                        let factor = |number: Numbers, reduced: &Option<Buffer>| match reduced {
+                            None => Ok(number),
+                            Some(buffer) => {
+                                let to = Output::all(buffer, small(2 * self.limbs));
+                                reduction.reduce(&chunk, divisors, input(number), to)?;
+                                Ok(to.numbers())
+                            }
+                        };
+                        let (a, b) = (factor(a, &self.reduced[0])?, factor(b, &self.reduced[1])?);
+                        reduction.multiply(&chunk, divisors, input(a), self.second(b), output)?;
+                    }
+                }
             }
         }
-        slot.ended.record(&self.compute)?;
-        slot.copies.wait(&slot.ended)?;
-        slot.copies.copy_out(&slot.results, 0..8 * self.limbs * items.len(), &mut slot.output.buffer, 0)
+        slot.ended.record(compute)
+    }
+
+    /// The second factors, which are these numbers if they are numbers.
+    fn second(&self, numbers: Numbers) -> Factor<'_> {
+        match (&self.kept, self.job.task) {
+            (Some(kept), _) => Factor::Kept(kept, 1),
+            (None, LongTask::Multiply(_)) => Factor::Numbers(numbers),
+            _ => Factor::Itself,
+        }
     }
 
     fn finish(&mut self, slot: usize, answers: &mut [u64], stride: usize) -> Result<f64> {
@@ -214,6 +314,17 @@ impl<'a> ProductRun<'a> {
         scatter(slot.output.buffer.limbs(), self.limbs, answers, stride);
         Ok(f64::from(slot.ended.elapsed_ms(&slot.began)?) / 1e3)
     }
+}
+
+/// Where the numbers of a chunk are on the device.
+struct Places {
+    numbers: [Numbers; 2],
+    /// The limb of the inputs that moduli begin at, if every item has one.
+    moduli: usize,
+}
+
+fn source(operand: Operand<'_>) -> Source<'_> {
+    Source { origin: Origin::Operand(operand), width: operand.bits().div_ceil(64) }
 }
 
 /// The transform of a number that all items share.
@@ -231,7 +342,8 @@ fn keep(
     stream.copy_in(&staging.buffer, 0..8 * limbs, &words, 0)?;
     let buffers = [&words];
     let input = Input::plain(source.numbers(&words, 0), &buffers);
-    let kept = transforms.keep(stream, length, input, Contents::Secret)?;
+    let kept = device.buffer(length.bytes(), Contents::Secret)?;
+    transforms.keep(stream, length, input, 1, &kept)?;
     stream.synchronize()?;
     Ok(kept)
 }

@@ -81,6 +81,20 @@ pub(super) struct RemainderCall {
     pub(super) length: u32,
 }
 
+/// `ChooseCall` of `fft_choose.cuh`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct ChooseCall {
+    pub(super) exponents: Numbers,
+    pub(super) table: u64,
+    pub(super) results: u64,
+    pub(super) entry_quads: u64,
+    pub(super) row_quads: u32,
+    pub(super) from: u32,
+    pub(super) bits: u32,
+    pub(super) count: u32,
+}
+
 // SAFETY: plain structures of integers, laid out as the kernels' own.
 unsafe impl KernelArguments for CutCall {}
 // SAFETY: as above.
@@ -93,3 +107,5 @@ unsafe impl KernelArguments for JoinCall {}
 unsafe impl KernelArguments for CarryCall {}
 // SAFETY: as above.
 unsafe impl KernelArguments for RemainderCall {}
+// SAFETY: as above.
+unsafe impl KernelArguments for ChooseCall {}

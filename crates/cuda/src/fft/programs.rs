@@ -19,7 +19,8 @@ pub fn transforms_programs() -> impl Iterator<Item = Program> {
 }
 
 fn passes() -> Program {
-    program("passes", &["fft_columns", "fft_passes", "fft_join", "fft_chain", "fft_remainder"], 2, &[])
+    let files = ["fft_columns", "fft_passes", "fft_join", "fft_chain", "fft_remainder", "fft_choose"];
+    program("passes", &files, 2, &[])
 }
 
 fn cuts() -> Program {
@@ -60,6 +61,8 @@ pub(super) struct Kernels {
     /// For three rows and for five.
     pub(super) join: [Kernel; 2],
     pub(super) remainder: Kernel,
+    /// By `Reads`.
+    pub(super) choose: [Kernel; 2],
     /// Of short rows and of long ones, compiled when they are first needed.
     rows: Mutex<[Option<Arc<RowKernels>>; 2]>,
     /// By the bits of digits, likewise.
@@ -100,6 +103,7 @@ impl Kernels {
             join: [module.kernel("fft_join_3")?, module.kernel("fft_join_5")?],
             carry: Mutex::default(),
             remainder: module.kernel("fft_remainder")?,
+            choose: [module.kernel("fft_choose")?, module.kernel("fft_choose_direct")?],
         })
     }
 

@@ -1,6 +1,6 @@
 //! Transforms against their definition, and back, at every length's passes.
 
-use super::{Factor, Input, Length, Output, Transforms, upload};
+use super::{Chunk, Factor, Input, Length, Output, Transforms, upload};
 use crate::device::{Buffer, Contents, Device};
 use crate::error::Error;
 use crate::kernels::Numbers;
@@ -77,7 +77,8 @@ fn transforms_are_what_their_definition_says() {
             let stream = device.stream().unwrap();
             let buffers = [&words];
             let input = Input::plain(numbers(&words, limbs), &buffers);
-            let kept = transforms.keep(&stream, &length, input, Contents::Public).unwrap();
+            let kept = device.buffer(length.bytes(), Contents::Public).unwrap();
+            transforms.keep(&stream, &length, input, 1, &kept).unwrap();
             let points = download(&device, &kept);
             let (root, row_root) = (root_of_unity(columns as u64), root_of_unity(rows as u64));
             // A few points of every length, the first and last among them.
@@ -106,9 +107,16 @@ fn every_length_has_its_inverse() {
         let results = device.buffer(8 * limbs, Contents::Public).unwrap();
         let buffers = [&words, &one];
         let input = Input::plain(numbers(&words, limbs), &buffers);
-        let output = Output { buffer: &results, words: 2 * limbs as u32 };
+        let output = Output::all(&results, 2 * limbs as u32);
         let factor = Factor::Numbers(numbers(&one, 1));
-        transforms.multiply(&stream, &length, &workspace, input, factor, 1, output).unwrap();
+        let chunk = Chunk {
+            transforms: &transforms,
+            stream: &stream,
+            length: &length,
+            workspace: &workspace,
+            items: 1,
+        };
+        transforms.multiply(&chunk, input, factor, output).unwrap();
         stream.synchronize().unwrap();
         assert!(download(&device, &results) == value, "{length:?}");
     }

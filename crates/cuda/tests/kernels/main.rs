@@ -5,6 +5,7 @@ mod batches;
 mod families;
 mod faults;
 mod items;
+mod long;
 mod products;
 mod rsa;
 

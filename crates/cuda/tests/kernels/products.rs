@@ -2,14 +2,14 @@
 
 use crate::{devices, on_gpus};
 use modmill_core::{Batch, Operand};
-use modmill_cuda::{Cuda, Error, LongModulus, Run, Settings};
+use modmill_cuda::{Cuda, Error, Run, Settings};
 use modmill_testing::hard::{ones, power_of_two};
 use modmill_testing::oracle::{batch_of_width, number, show};
 use modmill_testing::rng::Rng;
 use num_bigint::BigUint;
 
 /// The answers; nothing, and a word about it, where there is no C++ compiler.
-fn answers(run: Result<Run, Error>) -> Option<Batch> {
+pub(crate) fn answers(run: Result<Run, Error>) -> Option<Batch> {
     match run {
         Err(Error::NoHostCompiler { reason }) => {
             println!("skipped: {reason}");
@@ -127,53 +127,6 @@ fn check_few(a_bits: usize, b_bits: usize) {
         for (index, product) in products.iter().enumerate() {
             let right = number(product) == expected[index % expected.len()];
             assert!(right, "{a_bits} by {b_bits} bits, {index} of {count}");
-        }
-    }
-}
-
-/// Products modulo one number: those that leave nothing, those next to them, and the largest.
-#[test]
-fn products_modulo_long_numbers() {
-    let cuda = Cuda::on(devices(), Settings::default());
-    for bits in [3_000, 6_401, 6_463, 60_000] {
-        let mut rng = Rng::new(bits as u64);
-        let top = power_of_two(bits - 1);
-        for modulus in [&top | BigUint::from(1u8), ones(bits), top.clone(), &top | rng.number(bits - 1)] {
-            let reciprocal = ((BigUint::from(1u8) << (2 * bits)) - 1u8) / &modulus;
-            let long = LongModulus::new(&modulus.to_u64_digits(), &reciprocal.to_u64_digits());
-            let below = &modulus - 1u8;
-            let random = rng.number(bits - 1);
-            // Factors are below the modulus or of its length at most.
-            let a = [
-                below.clone(),
-                below.clone(),
-                modulus.clone(),
-                ones(bits),
-                BigUint::ZERO,
-                random,
-                rng.number(bits),
-            ];
-            let b = [
-                below,
-                BigUint::from(1u8),
-                modulus.clone(),
-                ones(bits),
-                ones(bits),
-                rng.number(bits),
-                rng.number(bits),
-            ];
-            let (left, right) = (batch_of_width(&a, bits), batch_of_width(&b, bits));
-            let items: Vec<usize> = (0..a.len()).rev().collect();
-            let (x, y) = (Operand::from(&left), Operand::from(&right));
-            let Some(products) = answers(cuda.mul_mod_long(x, Some(y), &long, &items)) else { return };
-            let squares = cuda.mul_mod_long(x, None, &long, &items).unwrap().answers;
-            let shared = cuda.mul_mod_long(x, Some(right.shared(3)), &long, &items).unwrap().answers;
-            for (place, &item) in items.iter().enumerate() {
-                let expected =
-                    [&a[item] * &b[item], &a[item] * &a[item], &a[item] * &b[3]].map(|x| x % &modulus);
-                let found = [&products, &squares, &shared].map(|answers| number(answers.get(place)));
-                assert!(found == expected, "{bits} bits, item {item}");
-            }
         }
     }
 }

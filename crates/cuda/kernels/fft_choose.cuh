@@ -1,0 +1,39 @@
+// Entries of tables of powers, as digits of exponents name them.
+#pragma once
+
+// What the host hands to these kernels.
+struct ChooseCall {
+    Operand exponents;
+    const Quad* table; // the powers 1, 2, ... of all items, entry by entry; power 0 is 1 and not there
+    Quad* results;     // a row for each item
+    u64 entry_quads;   // from one entry to the next
+    u32 row_quads;     // of a number
+    u32 from;          // the digit's lowest bit
+    u32 bits;          // of a digit
+    u32 count;         // threads: quads of all items
+};
+
+// WHOLE: no address depends on the digit, because all entries are read.
+template <bool WHOLE> DEVICE void choose(const ChooseCall& call) {
+    u32 number = thread_number();
+    if (number >= call.count) return;
+    u32 item = number / call.row_quads;
+    u32 digit = exponent_digit(call.exponents, item, call.from, call.bits);
+    Quad chosen = {{(u32)(digit == 0) & (u32)(number % call.row_quads == 0), 0, 0, 0}};
+    const Quad* entry = call.table + number;
+    if (WHOLE) {
+#pragma unroll 4
+        for (u32 candidate = 1; candidate < 1u << call.bits; candidate++, entry += call.entry_quads) {
+            Quad quad = *entry;
+            bool is_it = candidate == digit;
+#pragma unroll
+            for (int j = 0; j < 4; j++) chosen.word[j] = is_it ? quad.word[j] : chosen.word[j];
+        }
+    } else if (digit > 0) {
+        chosen = entry[(digit - 1) * call.entry_quads];
+    }
+    call.results[number] = chosen;
+}
+
+KERNEL(fft_choose, ChooseCall) { choose<true>(call); }
+KERNEL(fft_choose_direct, ChooseCall) { choose<false>(call); }

@@ -1,0 +1,158 @@
+//! Powers modulo long numbers (the thesis's Algorithm 7.2, with windows): everything stays on the device from the
+//! base to the power.
+//!
+//! A table has the powers 1 to `2^w - 1` of each item's base. The exponent is read from above, w bits at a time:
+//! w squares, and a product with the entry that the bits name. Which kernels run depends on lengths alone, but for a
+//! public exponent of all items, whose digits of zero cost no product.
+
+use super::barrett::{Divisors, Reduction};
+use super::calls::ChooseCall;
+use super::{Chunk, Factor, Input, Output, small};
+use crate::device::{Buffer, Contents, Device};
+use crate::error::Result;
+use crate::kernels::Numbers;
+use modmill_core::Operand;
+use modmill_core::limbs::bits_at;
+use modmill_core::window::best_fixed_window;
+
+/// The exponents of a batch, and how they are gone through.
+#[derive(Clone, Copy)]
+pub(crate) struct Exponents<'a> {
+    pub(crate) operand: Operand<'a>,
+    /// Bits of them that are looked at: as declared, or of the longest one.
+    pub(crate) bits: usize,
+    /// Bits of a digit.
+    pub(crate) window: u32,
+    pub(crate) reads: Reads,
+}
+
+/// How tables are read; the place of its kernel.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reads {
+    /// All of a table for every digit, so that no address depends on a secret.
+    Whole,
+    /// The entry that is wanted.
+    Direct,
+}
+
+/// Reading one entry, in products modulo N: a number of n bits beside some 12 passes over points of 5 n bits.
+const SCAN: f64 = 0.006;
+
+/// The window of secret exponents.
+pub(crate) fn secret_window(bits: usize) -> u32 {
+    best_fixed_window(bits, SCAN)
+}
+
+impl Exponents<'_> {
+    fn digits(&self) -> usize {
+        self.bits.div_ceil(self.window as usize)
+    }
+
+    /// Whether a digit is known to be zero for all items, and may be.
+    fn is_zero_vartime(&self, place: usize) -> bool {
+        match (self.reads, self.operand) {
+            (Reads::Direct, Operand::Shared { value, .. }) => {
+                bits_at(value, place * self.window as usize, self.window) == 0
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Memory for the powers of chunks of some size.
+pub(super) struct Powers {
+    window: u32,
+    reads: Reads,
+    table: Buffer,
+    entry_bytes: usize,
+    chosen: Buffer,
+    words: u32,
+}
+
+impl Powers {
+    /// For moduli of so many limbs.
+    pub(super) fn new(device: &Device, exponents: &Exponents<'_>, limbs: usize, size: usize) -> Result<Self> {
+        // Rows are whole quads of words.
+        let limbs = limbs.next_multiple_of(2);
+        let entry_bytes = 8 * limbs * size;
+        let entries = (1 << exponents.window) - 1;
+        Ok(Self {
+            window: exponents.window,
+            reads: exponents.reads,
+            table: device.buffer(entries * entry_bytes, Contents::Secret)?,
+            entry_bytes,
+            chosen: device.buffer(entry_bytes, Contents::Secret)?,
+            words: small(2 * limbs),
+        })
+    }
+
+    /// Where a power of the bases is, from the first on.
+    fn entry(&self, power: usize) -> Output<'_> {
+        Output { buffer: &self.table, start: (power - 1) * self.entry_bytes, words: self.words }
+    }
+
+    /// The powers of a chunk, whose bases have at most twice the bits of their moduli.
+    pub(super) fn run(
+        &self,
+        chunk: &Chunk<'_>,
+        reduction: &Reduction,
+        divisors: Divisors<'_>,
+        bases: Input<'_>,
+        (exponents, digits): (&Exponents<'_>, (Numbers, &Buffer)),
+        output: Output<'_>,
+    ) -> Result<()> {
+        let buffers = [&self.table, &self.chosen, output.buffer];
+        let input = |numbers: Numbers| Input::plain(numbers, &buffers);
+        let multiply = |a: Output<'_>, b: Factor<'_>, to: Output<'_>| {
+            reduction.multiply(chunk, divisors, input(a.numbers()), b, to)
+        };
+        reduction.reduce(chunk, divisors, bases, self.entry(1))?;
+        for power in 2..1 << self.window {
+            match power % 2 {
+                0 => multiply(self.entry(power / 2), Factor::Itself, self.entry(power))?,
+                _ => {
+                    let base = Factor::Numbers(self.entry(1).numbers());
+                    multiply(self.entry(power - 1), base, self.entry(power))?;
+                }
+            }
+        }
+        let mut places = (0..exponents.digits()).rev();
+        // The first digit's entry is where squares begin; that of no digit is 1.
+        let first = places.next().unwrap_or(0);
+        self.choose(chunk, digits, first, output)?;
+        let chosen = Output::all(&self.chosen, self.words);
+        for place in places {
+            for _ in 0..self.window {
+                multiply(output, Factor::Itself, output)?;
+            }
+            if !exponents.is_zero_vartime(place) {
+                self.choose(chunk, digits, place, chosen)?;
+                multiply(output, Factor::Numbers(chosen.numbers()), output)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The entries that the digits at a place name.
+    fn choose(
+        &self,
+        chunk: &Chunk<'_>,
+        (numbers, buffer): (Numbers, &Buffer),
+        place: usize,
+        to: Output<'_>,
+    ) -> Result<()> {
+        let row_quads = self.words / 4;
+        let call = ChooseCall {
+            exponents: numbers,
+            table: self.table.address(),
+            results: to.address(),
+            entry_quads: self.entry_bytes as u64 / 16,
+            row_quads,
+            from: small(place * self.window as usize),
+            bits: self.window,
+            count: row_quads * small(chunk.items),
+        };
+        let used = [&self.table, buffer, to.buffer];
+        chunk.transforms.choose(chunk.stream, self.reads, &call, &used)
+    }
+}

@@ -1,0 +1,183 @@
+//! Products and powers modulo long numbers by transforms, against `num-bigint`.
+
+use crate::devices;
+use crate::products::answers;
+use modmill_core::{Batch, Operand};
+use modmill_cuda::{Cuda, LongModuli, LongModulus, Settings};
+use modmill_testing::hard::{ones, power_of_two};
+use modmill_testing::oracle::{batch_of_width, number};
+use modmill_testing::rng::Rng;
+use num_bigint::BigUint;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+fn long(modulus: &BigUint) -> LongModulus {
+    let reciprocal = ((BigUint::from(1u8) << (2 * modulus.bits())) - 1u8) / modulus;
+    LongModulus::new(&modulus.to_u64_digits(), &reciprocal.to_u64_digits())
+}
+
+/// Moduli of so many bits: both ends of the range, next to a power of two, and a random one.
+fn hard_moduli(bits: usize, rng: &mut Rng) -> Vec<BigUint> {
+    let top = power_of_two(bits - 1);
+    vec![&top | BigUint::from(1u8), ones(bits), top.clone(), ones(bits) - 4u8, &top | rng.number(bits - 1)]
+}
+
+/// Numbers for a modulus: none, one, those beside it, and the largest that are as long.
+fn hard_numbers(modulus: &BigUint, rng: &mut Rng) -> Vec<BigUint> {
+    let bits = modulus.bits() as usize;
+    vec![
+        modulus - 1u8,
+        BigUint::from(1u8),
+        modulus.clone(),
+        ones(bits),
+        BigUint::ZERO,
+        ones(bits / 2),
+        rng.number(bits),
+    ]
+}
+
+/// Products modulo one number: those that leave nothing, those next to them, and the largest.
+#[test]
+fn products_modulo_one_number() {
+    let cuda = Cuda::on(devices(), Settings::default());
+    for bits in [3_000, 6_401, 6_463, 60_000] {
+        let mut rng = Rng::new(bits as u64);
+        for modulus in hard_moduli(bits, &mut rng) {
+            let kept = long(&modulus);
+            let moduli = LongModuli::One(&kept);
+            let a = hard_numbers(&modulus, &mut rng);
+            let b: Vec<BigUint> = a.iter().cycle().skip(3).take(a.len()).cloned().collect();
+            let (left, right) = (batch_of_width(&a, bits), batch_of_width(&b, bits));
+            let items: Vec<usize> = (0..a.len()).rev().collect();
+            let (x, y) = (Operand::from(&left), Operand::from(&right));
+            let Some(products) = answers(cuda.mul_mod_long(x, Some(y), moduli, &items)) else { return };
+            let squares = cuda.mul_mod_long(x, None, moduli, &items).unwrap().answers;
+            let shared = cuda.mul_mod_long(x, Some(right.shared(3)), moduli, &items).unwrap().answers;
+            for (place, &item) in items.iter().enumerate() {
+                let expected =
+                    [&a[item] * &b[item], &a[item] * &a[item], &a[item] * &b[3]].map(|x| x % &modulus);
+                let found = [&products, &squares, &shared].map(|answers| number(answers.get(place)));
+                assert!(found == expected, "{bits} bits, item {item}");
+            }
+        }
+    }
+}
+
+/// A modulus for each item, and factors up to twice as long.
+#[test]
+fn products_modulo_many_numbers() {
+    let cuda = Cuda::on(devices(), Settings::default());
+    for bits in [3_000, 6_464] {
+        let mut rng = Rng::new(bits as u64);
+        let moduli = hard_moduli(bits, &mut rng);
+        let each: HashMap<usize, Arc<LongModulus>> =
+            moduli.iter().enumerate().map(|(item, modulus)| (item, Arc::new(long(modulus)))).collect();
+        let each = LongModuli::Each(&each);
+        for (turn, (a_bits, b_bits)) in
+            [(bits, bits), (2 * bits, bits), (bits, 2 * bits - 1), (bits + 1, 2 * bits), (60, bits + 1)]
+                .into_iter()
+                .enumerate()
+        {
+            let numbers = |width: usize, turn: usize| -> Vec<BigUint> {
+                let long = |modulus: &BigUint| {
+                    hard_numbers(&(modulus << (width.max(bits) - bits)), &mut Rng::new(7))
+                };
+                let numbers = moduli.iter().enumerate();
+                numbers.map(|(i, modulus)| &long(modulus)[(i + turn) % 7] & ones(width)).collect()
+            };
+            let (a, b) = (numbers(a_bits, turn), numbers(b_bits, turn + 3));
+            let (left, right) = (batch_of_width(&a, a_bits), batch_of_width(&b, b_bits));
+            let (x, y) = (Operand::from(&left), Operand::from(&right));
+            // All but the first.
+            let items: Vec<usize> = (1..moduli.len()).collect();
+            let Some(products) = answers(cuda.mul_mod_long(x, Some(y), each, &items)) else { return };
+            let squares = cuda.mul_mod_long(x, None, each, &items).unwrap().answers;
+            let shared = cuda.mul_mod_long(x, Some(right.shared(3)), each, &items).unwrap().answers;
+            for (place, &item) in items.iter().enumerate() {
+                let expected =
+                    [&a[item] * &b[item], &a[item] * &a[item], &a[item] * &b[3]].map(|x| x % &moduli[item]);
+                let found = [&products, &squares, &shared].map(|answers| number(answers.get(place)));
+                assert!(found == expected, "{a_bits} by {b_bits} modulo {bits} bits, item {item}");
+            }
+        }
+    }
+}
+
+/// Exponents that are nothing, one, two, all ones, and so long that windows do not divide them.
+fn hard_exponents(count: usize, rng: &mut Rng) -> Vec<(usize, Vec<BigUint>)> {
+    let cycle = |numbers: Vec<BigUint>| numbers.iter().cycle().take(count).cloned().collect();
+    vec![
+        (1, cycle(vec![BigUint::from(1u8), BigUint::ZERO])),
+        (2, cycle(vec![BigUint::from(2u8), BigUint::from(3u8)])),
+        (
+            37,
+            cycle(vec![ones(37), BigUint::ZERO, power_of_two(36), rng.number(37), BigUint::from(65_537u32)]),
+        ),
+    ]
+}
+
+fn check_powers(
+    moduli: LongModuli<'_>,
+    values: &[BigUint],
+    base_bits: usize,
+    items: &[usize],
+    rng: &mut Rng,
+) {
+    let cuda = Cuda::on(devices(), Settings::default());
+    let bits = moduli.bits();
+    let pick = |item: usize, numbers: Vec<BigUint>| numbers[item % numbers.len()].clone();
+    let long = |item: usize, rng: &mut Rng| {
+        pick(item, hard_numbers(&(&values[item] << (base_bits.max(bits) - bits)), rng)) & ones(base_bits)
+    };
+    let bases: Vec<BigUint> = (0..values.len()).map(|item| long(item, rng)).collect();
+    let base_batch = batch_of_width(&bases, base_bits);
+    let check =
+        |what: &str, answers: Batch, base: &dyn Fn(usize) -> BigUint, exponent: &dyn Fn(usize) -> BigUint| {
+            for (place, &item) in items.iter().enumerate() {
+                let expected = base(item).modpow(&exponent(item), &values[item]);
+                assert!(
+                    number(answers.get(place)) == expected,
+                    "{what}, {bits} bits, item {item}, {}",
+                    exponent(item)
+                );
+            }
+        };
+    for (exponent_bits, exponents) in hard_exponents(values.len(), rng) {
+        let exponent_batch = batch_of_width(&exponents, exponent_bits);
+        let (a, b) = (Operand::from(&base_batch), Operand::from(&exponent_batch));
+        let (base, exponent) = (|item: usize| bases[item].clone(), |item: usize| exponents[item].clone());
+        let Some(powers) = answers(cuda.pow_long(a, b, moduli, items)) else { return };
+        check("secret", powers, &base, &exponent);
+        let powers = cuda.pow_long_vartime(a, b, moduli, items).unwrap().answers;
+        check("public", powers, &base, &exponent);
+        let last = exponents.len() - 1;
+        let one = exponent_batch.shared(last);
+        let shared = |_: usize| exponents[last].clone();
+        let powers = cuda.pow_long_vartime(a, one, moduli, items).unwrap().answers;
+        check("public for all", powers, &base, &shared);
+        let powers = cuda.pow_long(base_batch.shared(0), one, moduli, items).unwrap().answers;
+        check("secret for all", powers, &|_| bases[0].clone(), &shared);
+    }
+}
+
+#[test]
+fn powers_modulo_one_number() {
+    for bits in [1_024, 3_009] {
+        let mut rng = Rng::new(bits as u64);
+        for modulus in hard_moduli(bits, &mut rng) {
+            let kept = long(&modulus);
+            let values = vec![modulus; 7];
+            check_powers(LongModuli::One(&kept), &values, bits, &[6, 5, 4, 3, 2, 1, 0], &mut rng);
+        }
+    }
+}
+
+#[test]
+fn powers_modulo_many_numbers() {
+    for (bits, base_bits) in [(6_464, 12_928), (3_000, 100)] {
+        let mut rng = Rng::new(bits as u64);
+        let values = hard_moduli(bits, &mut rng);
+        let each = values.iter().enumerate().map(|(item, modulus)| (item, Arc::new(long(modulus)))).collect();
+        check_powers(LongModuli::Each(&each), &values, base_bits, &[0, 2, 1, 4, 3], &mut rng);
+    }
+}
