@@ -54,9 +54,55 @@ fn long_products_go_by_transforms() {
     assert_eq!(gpu.faults(), [""; 0]);
     let path = |plan: modmill::Plan| (plan.backend, plan.family);
     assert_eq!(path(gpu.explain(Op::Mul, 36_000, 100)), (Backend::Cuda, Family::Fft));
-    assert_eq!(path(gpu.explain_one_modulus(Op::MulMod, 36_000, 100)), (Backend::Cuda, Family::Fft));
-    assert_eq!(gpu.explain(Op::MulMod, 36_000, 100).backend, Backend::Cpu);
+    for op in [Op::MulMod, Op::SquareMod, Op::Pow, Op::PowVartime] {
+        assert_eq!(path(gpu.explain_one_modulus(op, 36_000, 100)), (Backend::Cuda, Family::Fft), "{op}");
+        assert_eq!(path(gpu.explain(op, 36_000, 100)), (Backend::Cuda, Family::Fft), "{op}");
+        assert_ne!(gpu.explain(op, 32_768, 100).family, Family::Fft, "{op}");
+    }
     assert_eq!(gpu.explain(Op::Mul, 256, 100).backend, Backend::Cpu);
+}
+
+/// Long moduli of several lengths, even and odd, beside short ones; bases longer than they are.
+#[test]
+fn long_moduli_of_every_kind() {
+    let Some(builder) = emulated(Faults::default()) else { return };
+    let gpu = builder.cpu_finishes(false).build().unwrap();
+    let cpu = Engine::builder().backend(Backend::Cpu).build().unwrap();
+    let moduli =
+        ["f".repeat(8_400), "8".repeat(8_400), "1".repeat(8_400), "7".repeat(8_395) + "0", "1d".to_owned()];
+    let bases = ["a7".repeat(4_200), "f".repeat(16_000), "2".to_owned(), "0".to_owned(), "3".repeat(8_401)];
+    let exponents = ["1", "2", "0", "5", "3"];
+    let moduli = Batch::from_hex(moduli.iter()).unwrap();
+    let bases = Batch::from_hex(bases.iter()).unwrap();
+    let exponents = Batch::from_hex(exponents).unwrap();
+    assert_eq!(gpu.pow(&bases, &exponents, &moduli), cpu.pow(&bases, &exponents, &moduli));
+    assert_eq!(gpu.mul_mod(&bases, &bases, &moduli), cpu.mul_mod(&bases, &bases, &moduli));
+    let kept: Vec<Modulus> = moduli.iter().map(|value| Modulus::new(value).unwrap()).collect();
+    let kept: Vec<&Modulus> = kept.iter().collect();
+    assert_eq!(gpu.square_mod(&bases, &kept[..]), cpu.square_mod(&bases, &moduli));
+    let seconds = gpu.kernel_seconds();
+    assert!(seconds > 0.0);
+    assert_eq!(gpu.pow_vartime(&bases, &exponents, kept[0]), cpu.pow_vartime(&bases, &exponents, kept[0]));
+    assert!(gpu.kernel_seconds() > seconds);
+    assert_eq!(gpu.faults(), [""; 0]);
+}
+
+/// Transforms that are asked for take short moduli too, down to where there are none.
+#[test]
+fn transforms_can_be_asked_for() {
+    let Some(builder) = emulated(Faults::default()) else { return };
+    let gpu = builder.family(Family::Fft).cpu_finishes(false).build().unwrap();
+    let cpu = Engine::builder().backend(Backend::Cpu).build().unwrap();
+    let numbers = |digits: [&str; 3]| Batch::from_hex(digits.map(|digit| digit.repeat(260))).unwrap();
+    let (bases, moduli) = (numbers(["9", "f", "3"]), numbers(["f", "d", "e"]));
+    let exponents = Batch::from_hex(["1f", "20", "0"]).unwrap();
+    assert_eq!(gpu.pow(&bases, &exponents, &moduli), cpu.pow(&bases, &exponents, &moduli));
+    assert!(gpu.kernel_seconds() > 0.0);
+    let backend = |bits| gpu.explain(Op::Pow, bits, 10).backend;
+    assert_eq!(
+        [backend(1_023), backend(1_024), backend(65_536)],
+        [Backend::Cpu, Backend::Cuda, Backend::Cuda]
+    );
 }
 
 #[test]

@@ -9,7 +9,7 @@ use super::rsa::RsaOp;
 use crate::failure::Failure;
 use crate::peers::Peer;
 use modmill::cuda::{Cuda, Device};
-use modmill::{Backend, Engine, EngineBuilder, Error, Family, MAX_BITS, Op, Plan};
+use modmill::{Backend, Engine, EngineBuilder, Error, Family, Op, Plan};
 
 /// Which paths to measure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -210,8 +210,13 @@ impl Side {
         let op = measurand.op();
         if let Some(cuda) = self.cuda().filter(|cuda| cuda.has(op)) {
             // A gigabit of factors, of which the longest make a batch of one.
-            if matches!(op, Op::Mul | Op::Square) || bits > MAX_BITS {
-                return Ok(((1usize << 29) / bits).clamp(1, 1 << 14) * cuda.devices().count());
+            if matches!(op, Op::Mul | Op::Square) || cuda.is_by_transforms(op, bits) {
+                let items = match op {
+                    // Points for all multiprocessors.
+                    Op::Pow | Op::PowVartime => 1 << 23,
+                    _ => 1 << 29,
+                } / bits;
+                return Ok(items.clamp(1, 1 << 14) * cuda.devices().count());
             }
             let (bits, waves) = match measurand {
                 Measurand::Call(Op::MulMod | Op::SquareMod) | Measurand::Rsa(RsaOp::Verify) => (bits, 16),
