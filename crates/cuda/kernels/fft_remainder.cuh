@@ -1,35 +1,55 @@
-// The last step of Barrett's reduction: x - y - k d, for the largest k of 0 to 3 that leaves it positive.
+// The last step of Barrett's reduction: r = x - q d - k d, for the largest k of 0 to 3 that leaves it positive.
 //
-// The quotient is at most 3 too small, so that x - y is below 4 d. A block has an item: it finds the sign for
-// every k, and then writes the one that is wanted. A thread has a chunk of eight words at a time.
+// The quotient q is at most 3 too small, so that x - q d is below 4 d. Of q d only y is there, congruent to it
+// modulo 2^s - 1, where s is at least two words more than d has. Upper words are added to those s bits below, which
+// x and y are then nearly equal in: the difference is x - q d, or 2^s - 1 more or less. Its lowest word tells which,
+// because that of q d is the product of the lowest words of q and d; and 2^s is beyond all that is looked at.
+//
+// A block has an item: it finds the sign for every k, and then writes the one that is wanted. A thread has a chunk
+// of eight words at a time.
 #pragma once
 
 enum { CHUNK = 8 };
 
 // What the host hands to the kernel.
 struct RemainderCall {
-    Operand x;       // products
-    Operand y;       // quotients times the divisor
+    Operand x;         // numbers to be reduced
+    Operand y;         // quotients times the divisor, modulo 2^s - 1, with words beyond s bits
     Operand divisor;
+    Operand halves;    // the two parts of the quotient, from bit `offset` on
+    Operand estimates;
     u32* results;
     u32 result_stride; // at most two words more than the divisor has; those are zero
     u32 length;        // words of the divisor
+    u32 wrap;          // s, in words
+    u32 offset;        // below 32
 };
 
-// x - y - k d of a chunk, and the borrow out of it, at most k + 1.
-DEVICE u32 subtract(const RemainderCall& call, u32 item, u32 k, u32 chunk, u32 (&words)[CHUNK]) {
+// What is missing from the lowest word: -1, 0 or 1.
+DEVICE int missing(const RemainderCall& call, u32 item) {
+    u32 q = word_at(call.halves, item, call.offset) + word_at(call.estimates, item, call.offset);
+    u32 upper = call.wrap < call.x.length ? row_of(call.x, item)[call.wrap] : 0;
+    const u32* y = row_of(call.y, item);
+    return (int)(y[0] + y[call.wrap] - upper - q * row_of(call.divisor, item)[0]);
+}
+
+// x - y - k d of a chunk, and one more than the borrow out of it, which may be -1 and is at most k + 2: every chunk
+// but the first has one added, and that one `adjustment`.
+DEVICE u32 subtract(const RemainderCall& call, u32 item, u32 k, u32 chunk, int adjustment, u32 (&words)[CHUNK]) {
     const u32 *x = row_of(call.x, item), *y = row_of(call.y, item), *d = row_of(call.divisor, item);
-    long long rest = 0; // negative, above -2^36
+    long long rest = chunk == 0 ? adjustment : 1; // above -2^36, below 2^33
 #pragma unroll
     for (u32 i = 0; i < CHUNK; i++) {
-        u32 at = chunk * CHUNK + i;
+        u32 at = chunk * CHUNK + i, above = at + call.wrap;
         if (at < call.x.length) rest += x[at];
+        if (above < call.x.length) rest += x[above];
         if (at < call.y.length) rest -= y[at];
+        if (above < call.y.length) rest -= y[above];
         if (at < call.divisor.length) rest -= (long long)k * d[at];
         words[i] = (u32)rest;
         rest >>= 32;
     }
-    return (u32)-rest;
+    return (u32)(1 - rest);
 }
 
 // words - number, and the borrow out of it.
@@ -49,7 +69,7 @@ DEVICE bool is_zero(const u32 (&words)[CHUNK]) {
 
 // x - y - k d, tile by tile from the lowest, two words more than d has; written if STORE. Returns whether it is
 // negative: its highest word is all ones then.
-template <bool STORE> DEVICE bool difference(const RemainderCall& call, u32 k, u32* shared) {
+template <bool STORE> DEVICE bool difference(const RemainderCall& call, u32 k, int adjustment, u32* shared) {
     u32 item = blockIdx.x, thread = threadIdx.x;
     u32 *borrows = shared, *chain_place = shared + blockDim.x + 1, *top = chain_place + blockDim.x / 32;
     u32* results = call.results + (u64)item * call.result_stride;
@@ -59,7 +79,7 @@ template <bool STORE> DEVICE bool difference(const RemainderCall& call, u32 k, u
     for (u32 first = 0; first * CHUNK <= last; first += blockDim.x) {
         u32 chunk = first + thread;
         u32 words[CHUNK];
-        u32 beyond = subtract(call, item, k, chunk, words);
+        u32 beyond = subtract(call, item, k, chunk, adjustment, words);
         borrows[thread + 1] = beyond;
         block_barrier();
         u32 borrow = take_from(words, borrows[thread]);
@@ -81,7 +101,8 @@ template <bool STORE> DEVICE bool difference(const RemainderCall& call, u32 k, u
 
 KERNEL(fft_remainder, RemainderCall) {
     SHARED_POOL(u32, shared);
+    int adjustment = missing(call, blockIdx.x);
     u32 k = 0;
-    for (u32 trial = 1; trial <= 3; trial++) k += !difference<false>(call, trial, shared);
-    difference<true>(call, k, shared);
+    for (u32 trial = 1; trial <= 3; trial++) k += !difference<false>(call, trial, adjustment, shared);
+    difference<true>(call, k, adjustment, shared);
 }

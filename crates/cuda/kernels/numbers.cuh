@@ -13,15 +13,15 @@ DEVICE const u32* row_of(const Operand& operand, u32 item) {
     return operand.words + (u64)item * operand.stride;
 }
 
-// 32 bits of an exponent from bit `from` on.
-DEVICE u32 exponent_word(const Operand& b, u32 item, u32 from) {
-    const u32* row = row_of(b, item);
+// 32 bits of a number from bit `from` on.
+DEVICE u32 word_at(const Operand& operand, u32 item, u32 from) {
+    const u32* row = row_of(operand, item);
     u32 at = from / 32, shift = from % 32;
-    u32 low = at < b.length ? row[at] : 0;
-    u32 high = at + 1 < b.length ? row[at + 1] : 0;
+    u32 low = at < operand.length ? row[at] : 0;
+    u32 high = at + 1 < operand.length ? row[at + 1] : 0;
     return (u32)(pair_of(low, high) >> shift);
 }
-// Bits [from, from + count); `count` is below 32.
+// Bits [from, from + count) of an exponent; `count` is below 32.
 DEVICE u32 exponent_digit(const Operand& b, u32 item, u32 from, u32 count) {
-    return exponent_word(b, item, from) & ((1u << count) - 1);
+    return word_at(b, item, from) & ((1u << count) - 1);
 }

@@ -281,7 +281,7 @@ template <bool SECRET> DEVICE void exponentiate(const ResidueCall& call) {
             }
             auto choose = [&](u32 word) {
                 for (u32 row = 0; row < 2; row++)
-                    x.scan.digits[row] = exponent_word(call.exponents, item_of(row), word * SCAN_DIGITS * SECRET_WINDOW);
+                    x.scan.digits[row] = word_at(call.exponents, item_of(row), word * SCAN_DIGITS * SECRET_WINDOW);
                 x.scan.start(x.workspace + copies + word % 2 * SCAN_DIGITS * ENTRY_PAIRS);
             };
             u32 entry = step % first_digit;

@@ -4,7 +4,8 @@
 //! For d of n bits, `m = floor((2^2n - 1) / d) - 2^n`, and x below `2^2n` with upper half h: `q = h + floor(h m / 2^n)`
 //! is at most 3 less than `floor(x / d)`: `h + h m / 2^n` is above `h 2^n / d - 1`, of which less than one is cut
 //! off, and the lower half of x is below `2 d`. The digits of both parts of q are added without carries, and
-//! multiplied by those of d: their transforms have room for sums of two digits.
+//! multiplied by those of d: their transforms have room for sums of two digits. Since `x - q d` is below `4 d`, that
+//! product is wanted modulo `2^s - 1` only, for s of one limb more than d, by transforms of half the length.
 
 use super::calls::RemainderCall;
 use super::{Chunk, Factor, Input, Length, Output, Transforms, small, upload};
@@ -97,6 +98,8 @@ impl<'a> LongModuli<'a> {
 pub(super) struct Reduction {
     bits: usize,
     limbs: usize,
+    /// Of products with moduli, which are found modulo `2^s - 1`.
+    wrapped: Length,
     /// The modulus, if there is one for all.
     own: Option<Buffer>,
     /// Transforms of the moduli and of their reciprocals, as many as there are moduli.
@@ -124,31 +127,37 @@ impl Reduction {
         size: usize,
     ) -> Result<Self> {
         let limbs = moduli.limbs();
+        let wrapped = wrapped_length(limbs);
         let buffer = |bytes: usize| device.buffer(bytes, Contents::Secret);
-        let kept = || buffer(length.bytes() * if matches!(moduli, LongModuli::One(_)) { 1 } else { size });
-        let rows = |limbs: usize| buffer(8 * limbs * size);
+        let count = if matches!(moduli, LongModuli::One(_)) { 1 } else { size };
         let mut reduction = Self {
             bits: moduli.bits(),
             limbs,
+            wrapped,
             own: None,
-            divisors: kept()?,
-            reciprocals: kept()?,
-            products: rows(2 * limbs)?,
-            estimates: rows(2 * limbs)?,
-            multiples: rows((limbs + 1).next_multiple_of(2))?,
+            divisors: buffer(wrapped.bytes() * count)?,
+            reciprocals: buffer(length.bytes() * count)?,
+            products: buffer(16 * limbs * size)?,
+            estimates: buffer(16 * limbs * size)?,
+            multiples: buffer(4 * wrapped_words(&wrapped) as usize * size)?,
         };
         if let LongModuli::One(modulus) = moduli {
-            let keep = |number: &[u64], kept: &Buffer| {
+            let keep = |length: &Length, number: &[u64], kept: &Buffer| {
                 let words = upload(device, number, Contents::Secret)?;
                 let buffers = [&words];
                 let input = Input::plain(numbers(&words, 0, limbs, 0), &buffers);
                 transforms.keep(stream, length, input, 1, kept)?;
                 Ok(words)
             };
-            keep(&modulus.reciprocal, &reduction.reciprocals)?;
-            reduction.own = Some(keep(&modulus.divisor, &reduction.divisors)?);
+            keep(length, &modulus.reciprocal, &reduction.reciprocals)?;
+            reduction.own = Some(keep(&wrapped, &modulus.divisor, &reduction.divisors)?);
         }
         Ok(reduction)
+    }
+
+    /// Words of its longest product.
+    pub(super) fn words(&self) -> u32 {
+        small(4 * self.limbs).max(wrapped_words(&self.wrapped))
     }
 
     /// The moduli of a chunk. Those of its items follow each other in the inputs from limb `start` on, and their
@@ -166,7 +175,7 @@ impl Reduction {
         let Chunk { transforms, stream, length, items, .. } = *chunk;
         let words = numbers(inputs, start, n, n);
         let buffers = [inputs];
-        transforms.keep(stream, length, Input::plain(words, &buffers), items, &self.divisors)?;
+        transforms.keep(stream, &self.wrapped, Input::plain(words, &buffers), items, &self.divisors)?;
         let reciprocals = Input::plain(numbers(inputs, start + n * items, n, n), &buffers);
         transforms.keep(stream, length, reciprocals, items, &self.reciprocals)?;
         Ok(Divisors { words, buffer: inputs })
@@ -210,21 +219,34 @@ impl Reduction {
         let estimates = Output::all(&self.estimates, small(4 * n));
         transforms.multiply(chunk, halves, Factor::Kept(&self.reciprocals, moduli), estimates)?;
         halves.addends = upper(estimates.numbers());
-        let multiples = Output::all(&self.multiples, small((2 * n + 2).next_multiple_of(4)));
-        transforms.multiply(chunk, halves, Factor::Kept(&self.divisors, moduli), multiples)?;
-        // What is left needs one limb more than N.
-        let low = |numbers: Numbers| Numbers { length: numbers.length.min(small(2 * n + 2)), ..numbers };
+        let multiples = Output::all(&self.multiples, wrapped_words(&self.wrapped));
+        let shorter = Chunk { length: &self.wrapped, ..*chunk };
+        transforms.multiply(&shorter, halves, Factor::Kept(&self.divisors, moduli), multiples)?;
         let call = RemainderCall {
-            x: low(x.numbers),
-            y: low(multiples.numbers()),
+            x: x.numbers,
+            y: multiples.numbers(),
             divisor: divisors.words,
+            halves: halves.numbers,
+            estimates: halves.addends,
             results: output.address(),
             result_stride: output.words,
             length: small(2 * n),
+            wrap: small(self.wrapped.wrapped_bits() / 32),
+            offset: halves.offset,
         };
         buffers.extend([&self.multiples, divisors.buffer, output.buffer]);
         transforms.remainder(stream, items, &call, &buffers)
     }
+}
+
+/// The transforms of products with moduli of so many limbs: what is left of a number needs one limb more.
+fn wrapped_length(limbs: usize) -> Length {
+    Length::wrapped(64 * limbs, 64 * (limbs + 1), 2)
+}
+
+/// Words of their results: coefficients go beyond the last digit by less than two words.
+fn wrapped_words(length: &Length) -> u32 {
+    small(length.wrapped_bits() / 32 + 2)
 }
 
 /// Numbers of `limbs` limbs from limb `start` on, `stride` limbs apart.

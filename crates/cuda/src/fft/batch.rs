@@ -191,7 +191,7 @@ impl<'a> LongRun<'a> {
             job.factors().map(|factor| factor.unwrap_or(job.a).bits().div_ceil(64)).iter().sum(),
             |limbs| 2 * limbs,
         );
-        let words = small(2 * widths.next_multiple_of(2));
+        let words = small(2 * widths.next_multiple_of(2)).max(reduction.as_ref().map_or(0, Reduction::words));
         let both = !matches!(job.task, LongTask::Square) && kept.is_none();
         let moduli_limbs = match job.moduli {
             Some(LongModuli::Each(_)) => 2 * size * modulus_limbs.unwrap_or(0),

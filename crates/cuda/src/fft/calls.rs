@@ -76,9 +76,13 @@ pub(super) struct RemainderCall {
     pub(super) x: Numbers,
     pub(super) y: Numbers,
     pub(super) divisor: Numbers,
+    pub(super) halves: Numbers,
+    pub(super) estimates: Numbers,
     pub(super) results: u64,
     pub(super) result_stride: u32,
     pub(super) length: u32,
+    pub(super) wrap: u32,
+    pub(super) offset: u32,
 }
 
 /// `ChooseCall` of `fft_choose.cuh`.

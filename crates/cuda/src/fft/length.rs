@@ -22,13 +22,18 @@ impl Length {
     /// For products of numbers of these many bits, where digits of one of them may be as large as `sums` digits
     /// together.
     pub(crate) fn new(a_bits: usize, b_bits: usize, sums: usize) -> Self {
-        let shorter = a_bits.min(b_bits).max(1);
-        let digits = |bits: usize, digit_bits: u32| bits.div_ceil(digit_bits as usize).max(1);
-        // Fewer bits make more digits: the first length of digit that is right for its own count.
-        let fits = |bits: &u32| solinas::digit_bits(sums * digits(shorter, *bits)) >= *bits;
-        let digit_bits =
-            (LEAST_DIGIT_BITS..=MOST_DIGIT_BITS).rev().find(fits).expect("the longest numbers fit");
-        let points = digits(a_bits, digit_bits) + digits(b_bits, digit_bits) - 1;
+        let digit_bits = digit_bits(a_bits.min(b_bits), sums);
+        Self::of(digit_bits, digits(a_bits, digit_bits) + digits(b_bits, digit_bits) - 1)
+    }
+
+    /// For products of numbers of so many bits modulo `2^s - 1`, where s is `wrapped_bits` and at least `least`.
+    pub(crate) fn wrapped(bits: usize, least: usize, sums: usize) -> Self {
+        let digit_bits = digit_bits(bits, sums);
+        Self::of(digit_bits, digits(least, digit_bits))
+    }
+
+    /// Of so many points at least.
+    fn of(digit_bits: u32, points: usize) -> Self {
         let shape = |rows: usize| Shape {
             rows,
             columns: points.div_ceil(rows).next_power_of_two().max(LEAST_COLUMNS),
@@ -36,6 +41,11 @@ impl Length {
         let shapes = ROW_COSTS.map(|(rows, cost)| (cost * shape(rows).points(), shape(rows)));
         let (_, shape) = shapes.into_iter().min_by_key(|(cost, _)| *cost).expect("there are three");
         Self { digit_bits, shape }
+    }
+
+    /// Bits of all points, after which products begin again; a multiple of 32.
+    pub(crate) fn wrapped_bits(&self) -> usize {
+        self.shape.points() * self.digit_bits as usize
     }
 
     /// Whether 4096 points are transformed within a block, or 256.
@@ -71,6 +81,17 @@ impl Length {
     }
 }
 
+fn digits(bits: usize, digit_bits: u32) -> usize {
+    bits.div_ceil(digit_bits as usize).max(1)
+}
+
+/// The longest digits of factors, of which the shorter has so many bits.
+fn digit_bits(bits: usize, sums: usize) -> u32 {
+    // Fewer bits make more digits: the first length of digit that is right for its own count.
+    let fits = |digit_bits: &u32| solinas::digit_bits(sums * digits(bits, *digit_bits)) >= *digit_bits;
+    (LEAST_DIGIT_BITS..=MOST_DIGIT_BITS).rev().find(fits).expect("the longest numbers fit")
+}
+
 /// The longest digits: two coefficients do not begin at the same bit of a word and the next.
 pub(super) const MOST_DIGIT_BITS: u32 = 30;
 
@@ -94,5 +115,17 @@ mod tests {
         }
         let length = Length::new(786_432, 786_432, 2);
         assert_eq!((length.digit_bits, length.shape.points()), (24, 65_536));
+    }
+
+    /// The product modulo `2^s - 1` of a reduction takes no more memory than the others, and about half the points.
+    #[test]
+    fn wrapped_lengths_are_shorter() {
+        for bits in (10..31).flat_map(|k| [1 << k, 3 << (k - 1), (5 << (k - 2)) - 64, (1 << k) + 64]) {
+            let (whole, half) = (Length::new(bits, bits, 2), Length::wrapped(bits, bits + 64, 2));
+            assert!(half.shape.points() <= whole.shape.points(), "{bits} bits");
+            assert!(half.wrapped_bits() >= bits + 64 && half.wrapped_bits().is_multiple_of(32));
+        }
+        let length = Length::wrapped(786_432, 786_432 + 64, 2);
+        assert_eq!((length.digit_bits, length.shape.points()), (24, 40_960));
     }
 }
