@@ -20,6 +20,8 @@ struct CutCall {
     u32 digits;         // that are not all zero for want of words
     u32 offset;         // the bit, below 32, that the numbers and addends begin at
     u32 count;          // threads
+    u32* flags;         // words that carries find zero, no more of them than threads
+    u32 flag_count;
 };
 
 // The digit of a number that begins at a bit of one of its words.
@@ -52,6 +54,7 @@ DEVICE_CALLED u64 sum_of_digits(const CutCall& call, u32 item, u32 row, u32 u) {
 template <int R, bool HALF> DEVICE void cut_and_transform(const CutCall& call) {
     u32 number = thread_number();
     if (number >= call.count) return;
+    if (number < call.flag_count) call.flags[number] = 0;
     u32 s = number & (call.stride - 1), line = number >> call.log_stride;
     u32 item = HALF ? line : line / call.rows, row = HALF ? 0 : line % call.rows;
     // The stride is a multiple of 32: digits of a thread begin at the same bit of words as far apart.

@@ -168,7 +168,7 @@ impl Transforms {
         self.tables.get(&self.device, kind)
     }
 
-    /// Cuts numbers into digits and transforms them, but for the rows.
+    /// Cuts numbers into digits and transforms them, but for the rows; clears flags beside, if there are any.
     fn columns_there(
         &self,
         stream: &Stream,
@@ -176,6 +176,7 @@ impl Transforms {
         input: Input<'_>,
         items: usize,
         to: &Buffer,
+        flags: Option<(&Buffer, u32)>,
     ) -> Result<()> {
         let shape = length.shape;
         let (points, stride) = (length.first(), shape.columns / length.first());
@@ -199,10 +200,14 @@ impl Transforms {
             digits: small(digits),
             offset: input.offset,
             count: small(items * shape.rows * stride),
+            flags: flags.map_or(0, |(buffer, _)| buffer.address()),
+            flag_count: flags.map_or(0, |(_, count)| count),
         };
+        debug_assert!(call.flag_count <= call.count);
         let mut used = input.buffers.to_vec();
         used.extend([to, &factors, &roots]);
-        // SAFETY: the kernel takes this structure, reads `items` numbers, and writes their points.
+        used.extend(flags.map(|(buffer, _)| buffer));
+        // SAFETY: the kernel takes this structure, reads `items` numbers, and writes their points and the flags.
         unsafe { stream.launch(kernel, threads(call.count), &call, &used)? };
         for stride in length.strides() {
             let factors = self.table(Kind::There { points: 16, stride })?;
@@ -284,7 +289,7 @@ impl Transforms {
         items: usize,
         kept: &Buffer,
     ) -> Result<()> {
-        self.columns_there(stream, length, input, items, kept)?;
+        self.columns_there(stream, length, input, items, kept, None)?;
         self.rows(stream, length, items, RowTask::Keep, kept, None)
     }
 
@@ -298,7 +303,9 @@ impl Transforms {
     ) -> Result<()> {
         let Chunk { stream, length, workspace, items, .. } = *chunk;
         let Workspace { points, others, .. } = workspace;
-        self.columns_there(stream, length, a, items, points)?;
+        let blocks = carry_blocks(output.words, length.digit_bits);
+        let flags = Some((&workspace.flags, 1 + blocks * small(items)));
+        self.columns_there(stream, length, a, items, points, flags)?;
         match b {
             Factor::Itself => self.rows(stream, length, items, RowTask::Square, points, None)?,
             Factor::Kept(kept, count) => {
@@ -308,7 +315,7 @@ impl Transforms {
                 let other = others.as_ref().expect("both factors have points");
                 let count = if numbers.stride == 0 { 1 } else { items };
                 let input = Input::plain(numbers, a.buffers);
-                self.columns_there(stream, length, input, count, other)?;
+                self.columns_there(stream, length, input, count, other, None)?;
                 self.rows(stream, length, items, RowTask::Multiply, points, Some((other, count)))?;
             }
         }
@@ -337,9 +344,11 @@ impl Transforms {
             flags: workspace.flags.address(),
             blocks,
         };
-        let grid = blocks * small(items);
-        stream.fill(&workspace.flags, 0..4 * (1 + grid as usize), 0)?;
-        let shape = Shape { grid, block: CARRY_BLOCK, shared_bytes: carry_shared_bytes(length.digit_bits) };
+        let shape = Shape {
+            grid: blocks * small(items),
+            block: CARRY_BLOCK,
+            shared_bytes: carry_shared_bytes(length.digit_bits),
+        };
         let kernel = self.kernels.carry(length.digit_bits)?;
         // SAFETY: the kernel takes this structure, reads the coefficients of `items` items, and writes their
         // products and the flags of their blocks.

@@ -186,12 +186,11 @@ impl<'a> LongRun<'a> {
             (LongTask::Power(exponents), Some(limbs)) => Some(Powers::new(device, &exponents, limbs, size)?),
             _ => None,
         };
-        // The longest product: of both factors, or of two numbers modulo N.
-        let widths = modulus_limbs.map_or(
-            job.factors().map(|factor| factor.unwrap_or(job.a).bits().div_ceil(64)).iter().sum(),
-            |limbs| 2 * limbs,
-        );
-        let words = small(2 * widths.next_multiple_of(2)).max(reduction.as_ref().map_or(0, Reduction::words));
+        let factor_limbs = |factor: Option<Operand<'_>>| factor.unwrap_or(job.a).bits().div_ceil(64);
+        let words = match &reduction {
+            Some(reduction) => reduction.words(),
+            None => small(2 * job.factors().map(factor_limbs).iter().sum::<usize>().next_multiple_of(2)),
+        };
         let both = !matches!(job.task, LongTask::Square) && kept.is_none();
         let moduli_limbs = match job.moduli {
             Some(LongModuli::Each(_)) => 2 * size * modulus_limbs.unwrap_or(0),

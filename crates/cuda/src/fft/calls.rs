@@ -21,6 +21,8 @@ pub(super) struct CutCall {
     pub(super) digits: u32,
     pub(super) offset: u32,
     pub(super) count: u32,
+    pub(super) flags: u64,
+    pub(super) flag_count: u32,
 }
 
 /// `ColumnsCall` of `fft_columns.cuh`.
