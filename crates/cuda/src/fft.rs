@@ -40,23 +40,36 @@ const fn rows_shared_bytes(task: RowTask) -> u32 {
     8 * (4096 + 256 + own)
 }
 
-/// Threads of a block of carries.
+/// Threads of a block of carries, at most.
 const CARRY_BLOCK: u32 = 128;
 
-/// Bytes of shared memory of a block of carries: a chunk of words for each thread, what goes beyond it, and what
-/// warps tell each other.
-const fn carry_shared_bytes(digit_bits: u32) -> u32 {
-    (4 * (digit_bits | 1) + 8) * CARRY_BLOCK + 64
+/// How carries of results of so many words are spread over blocks: a chunk of a word for each bit of a digit for every
+/// thread but the first.
+struct Carries {
+    /// Threads of a block: whole warps, no more than there are chunks for.
+    block: u32,
+    /// Blocks of an item.
+    blocks: u32,
 }
 
-/// Blocks of carries for results of so many words: a chunk of a word for each bit of a digit for every thread but
-/// the first.
-const fn carry_blocks(words: u32, digit_bits: u32) -> u32 {
-    words.div_ceil((CARRY_BLOCK - 1) * digit_bits)
+impl Carries {
+    fn of(words: u32, digit_bits: u32) -> Self {
+        let block = (1 + words.div_ceil(digit_bits)).next_multiple_of(32).min(CARRY_BLOCK);
+        Self { block, blocks: words.div_ceil((block - 1) * digit_bits) }
+    }
+
+    /// Bytes of shared memory of a block: a chunk of words for each thread, what goes beyond it, and what warps tell
+    /// each other.
+    fn shared_bytes(&self, digit_bits: u32) -> u32 {
+        (4 * (digit_bits | 1) + 8) * self.block + 64
+    }
 }
 
 /// Bytes of shared memory of a block of remainders: borrows, and what warps tell each other.
 const REMAINDER_SHARED_BYTES: u32 = 4 * (BLOCK + 64);
+
+/// Words of a thread there, at a time (`CHUNK` of `fft_remainder.cuh`).
+const REMAINDER_CHUNK: u32 = 8;
 
 /// The second factors of products.
 #[derive(Clone, Copy)]
@@ -156,7 +169,7 @@ impl Transforms {
         contents: Contents,
     ) -> Result<Workspace> {
         let points = || self.device.buffer(length.bytes() * count, contents);
-        let flags = 4 * (1 + carry_blocks(words, length.digit_bits) as usize * count);
+        let flags = 4 * (1 + Carries::of(words, length.digit_bits).blocks as usize * count);
         Ok(Workspace {
             points: points()?,
             others: both.then(points).transpose()?,
@@ -303,7 +316,7 @@ impl Transforms {
     ) -> Result<()> {
         let Chunk { stream, length, workspace, items, .. } = *chunk;
         let Workspace { points, others, .. } = workspace;
-        let blocks = carry_blocks(output.words, length.digit_bits);
+        let blocks = Carries::of(output.words, length.digit_bits).blocks;
         let flags = Some((&workspace.flags, 1 + blocks * small(items)));
         self.columns_there(stream, length, a, items, points, flags)?;
         match b {
@@ -335,19 +348,19 @@ impl Transforms {
     fn carry(&self, chunk: &Chunk<'_>, output: Output<'_>) -> Result<()> {
         let Chunk { stream, length, workspace, items, .. } = *chunk;
         let points = &workspace.points;
-        let blocks = carry_blocks(output.words, length.digit_bits);
+        let carries = Carries::of(output.words, length.digit_bits);
         let call = CarryCall {
             points: points.address(),
             count: small(length.shape.points()),
             results: output.address(),
             result_stride: output.words,
             flags: workspace.flags.address(),
-            blocks,
+            blocks: carries.blocks,
         };
         let shape = Shape {
-            grid: blocks * small(items),
-            block: CARRY_BLOCK,
-            shared_bytes: carry_shared_bytes(length.digit_bits),
+            grid: carries.blocks * small(items),
+            block: carries.block,
+            shared_bytes: carries.shared_bytes(length.digit_bits),
         };
         let kernel = self.kernels.carry(length.digit_bits)?;
         // SAFETY: the kernel takes this structure, reads the coefficients of `items` items, and writes their
@@ -376,7 +389,9 @@ impl Transforms {
     }
 
     fn remainder(&self, stream: &Stream, items: usize, call: &RemainderCall, used: &[&Buffer]) -> Result<()> {
-        let shape = Shape { grid: small(items), block: BLOCK, shared_bytes: REMAINDER_SHARED_BYTES };
+        let chunks = (call.length + 2).div_ceil(REMAINDER_CHUNK);
+        let block = chunks.next_multiple_of(32).min(BLOCK);
+        let shape = Shape { grid: small(items), block, shared_bytes: REMAINDER_SHARED_BYTES };
         // SAFETY: the kernel takes this structure, reads `items` numbers of each kind, and writes as many results.
         unsafe { stream.launch(&self.kernels.remainder, shape, call, used) }
     }

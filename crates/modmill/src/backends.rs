@@ -37,18 +37,7 @@ pub(crate) struct Shape {
     pub(crate) bits: usize,
     pub(crate) count: usize,
     pub(crate) exponent_bits: usize,
-    /// Long moduli for which the CPU has to compute reciprocals first.
-    pub(crate) new_moduli: usize,
 }
-
-impl Shape {
-    pub(crate) fn new(op: Op, bits: usize, count: usize, exponent_bits: usize) -> Self {
-        Self { op, bits, count, exponent_bits, new_moduli: 0 }
-    }
-}
-
-/// A reciprocal on the CPU, in products of its length.
-const RECIPROCAL: f64 = 4.0;
 
 /// Name of the environment variable that forces a backend.
 const FORCE: &str = "MODMILL_BACKEND";
@@ -135,52 +124,39 @@ impl Backends {
 
     /// The GPUs, if they have the operation and are done before the CPU.
     fn cuda_for(&self, shape: Shape) -> Option<&Cuda> {
-        let Shape { op, bits, count, exponent_bits, .. } = shape;
+        let Shape { op, bits, count, exponent_bits } = shape;
         let cuda = self.cuda.as_ref().filter(|cuda| cuda.has(op))?;
-        let seconds = cuda.seconds(op, bits, count, exponent_bits)? + self.reciprocal_seconds(shape);
+        let seconds = cuda.seconds(op, bits, count, exponent_bits)?;
         let is_sooner = seconds < self.cpu.seconds(op, bits, count, exponent_bits);
         (self.always_cuda || is_sooner).then_some(cuda)
     }
 
-    /// About how long the CPU computes before GPUs can.
-    fn reciprocal_seconds(&self, shape: Shape) -> f64 {
-        match shape.new_moduli {
-            0 => 0.0,
-            moduli => RECIPROCAL * self.cpu.seconds(Op::Mul, shape.bits, moduli, 0),
-        }
-    }
-
     pub(crate) fn plan(&self, op: Op, bits: usize, count: usize, shared: bool) -> Plan {
         let cpu = || self.cpu.plan(op, bits, count, bits, shared);
-        let mut shape = Shape::new(op, bits, count, bits);
-        let is_modular = !matches!(op, Op::Mul | Op::Square);
-        if is_modular && self.cuda.as_ref().is_some_and(|cuda| cuda.is_by_transforms(op, bits)) {
-            shape.new_moduli = if shared { 1 } else { count };
-        }
+        let shape = Shape { op, bits, count, exponent_bits: bits };
         let Some(cuda) = self.cuda_for(shape) else { return cpu() };
         let Some(mut plan) = cuda.plan(op, bits, count, bits) else { return cpu() };
-        if shape.new_moduli > 0 {
-            let seconds = self.reciprocal_seconds(shape);
-            plan.reason
-                .push_str(&format!(", and reciprocals of moduli {:.2} ms on the CPU before", 1e3 * seconds));
-        }
         if !self.always_cuda {
             let seconds = self.cpu.seconds(op, bits, count, bits);
             plan.reason.push_str(&format!("; the CPU takes about {:.2} ms", 1e3 * seconds));
+        }
+        let is_modular = !matches!(op, Op::Mul | Op::Square);
+        if is_modular && plan.family == Family::Fft && !shared {
+            plan.reason.push_str("; before that, either way, the CPU finds a reciprocal of every modulus");
         }
         plan
     }
 
     /// Full products.
     pub(crate) fn mul(&self, a: Operand<'_>, b: Operand<'_>, count: usize) -> Result<Batch, Error> {
-        let shape = Shape::new(Op::Mul, a.bits().max(b.bits()), count, 0);
+        let shape = Shape { op: Op::Mul, bits: a.bits().max(b.bits()), count, exponent_bits: 0 };
         let answers = self.on_gpus(shape, |cuda| cuda.mul(a, b, count).map(answers_and_seconds))?;
         Ok(answers.unwrap_or_else(|| self.cpu.mul(a, b, count)))
     }
 
     /// Full squares.
     pub(crate) fn square(&self, a: Operand<'_>, count: usize) -> Result<Batch, Error> {
-        let shape = Shape::new(Op::Square, a.bits(), count, 0);
+        let shape = Shape { op: Op::Square, bits: a.bits(), count, exponent_bits: 0 };
         let answers = self.on_gpus(shape, |cuda| cuda.square(a, count).map(answers_and_seconds))?;
         Ok(answers.unwrap_or_else(|| self.cpu.square(a, count)))
     }
@@ -190,7 +166,7 @@ impl Backends {
         if self.cuda.as_ref().is_some_and(|cuda| cuda.is_by_transforms(op, job.bits)) {
             return Ok(self.run_long(op, job)?.unwrap_or_else(|| self.run_on_cpu(op, job)));
         }
-        let shape = Shape::new(op, job.bits, job.items.len(), job.b.bits());
+        let shape = Shape { op, bits: job.bits, count: job.items.len(), exponent_bits: job.b.bits() };
         let run = |cuda: &Cuda| {
             let run = match op {
                 Op::Pow => cuda.pow(job),

@@ -11,14 +11,19 @@ impl Engine {
     ///
     /// This is arithmetic for `modmill-rsa`; nothing is padded and keys are not looked at.
     pub fn crt_pow(&self, job: &CrtJob<'_>, blocks: &mut dyn Blocks) -> Result<bool, Error> {
-        let op = if job.blinded { Op::PowVartime } else { Op::Pow };
-        let shape = Shape::new(op, 64 * job.prime_limbs, 2 * job.count, job.exponent_bits);
+        let shape = Shape {
+            op: if job.blinded { Op::PowVartime } else { Op::Pow },
+            bits: 64 * job.prime_limbs,
+            count: 2 * job.count,
+            exponent_bits: job.exponent_bits,
+        };
         Ok(self.backends.on_gpus(shape, |cuda| done(cuda.crt_pow(job, blocks)))?.unwrap_or(false))
     }
 
     /// `x^e mod n` with a short public exponent, likewise.
     pub fn public_pow(&self, job: &PublicJob<'_>, blocks: &mut dyn Blocks) -> Result<bool, Error> {
-        let shape = Shape::new(Op::PowVartime, job.bits, job.count, limbs::bit_length(job.exponent));
+        let exponent_bits = limbs::bit_length(job.exponent);
+        let shape = Shape { op: Op::PowVartime, bits: job.bits, count: job.count, exponent_bits };
         Ok(self.backends.on_gpus(shape, |cuda| done(cuda.public_pow(job, blocks)))?.unwrap_or(false))
     }
 

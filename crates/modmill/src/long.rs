@@ -21,13 +21,7 @@ impl Backends {
         if groups.keys().next().is_none_or(|&least| factor_bits > 2 * least) {
             return Ok(None);
         }
-        let shape = Shape {
-            op,
-            bits: job.bits,
-            count: job.items.len(),
-            exponent_bits: job.b.bits(),
-            new_moduli: new_moduli(job),
-        };
+        let shape = Shape { op, bits: job.bits, count: job.items.len(), exponent_bits: job.b.bits() };
         self.on_gpus(shape, |cuda| {
             if let (1, true) = (groups.len(), job.moduli.bits() == job.bits) {
                 return self.run_group(cuda, op, job).map(answers_and_seconds);
@@ -85,16 +79,6 @@ fn by_bits(job: &Job<'_>) -> BTreeMap<usize, Vec<usize>> {
         }
     }
     groups
-}
-
-/// Moduli of a job without a reciprocal.
-fn new_moduli(job: &Job<'_>) -> usize {
-    let is_new = |modulus: &Modulus| modulus.known_constants::<LongModulus>().is_none();
-    match job.moduli {
-        Moduli::Each(_) => job.items.len(),
-        Moduli::Shared(modulus) => usize::from(is_new(modulus)),
-        Moduli::Prepared(moduli) => job.items.iter().filter(|&&item| is_new(moduli[item])).count(),
-    }
 }
 
 /// `floor((2^2n - 1) / N)` beside N of n bits, computed once for a modulus.
