@@ -1,6 +1,6 @@
-// The last step of Barrett's reduction: r = x - q d - k d, for the largest k of 0 to 3 that leaves it positive.
+// The last step of Barrett's reduction: r = x - q d - k d, for the largest k that leaves it positive.
 //
-// The quotient q is at most 3 too small, so that x - q d is below 4 d. Of q d only y is there, congruent to it
+// The quotient q is at most 3 or 4 too small, so that x - q d is below 5 d. Of q d only y is there, congruent to it
 // modulo 2^s - 1, where s is at least two words more than d has. Upper words are added to those s bits below, which
 // x and y are then nearly equal in: the difference is x - q d, or 2^s - 1 more or less. Its lowest word tells which,
 // because that of q d is the product of the lowest words of q and d; and 2^s is beyond all that is looked at.
@@ -23,6 +23,7 @@ struct RemainderCall {
     u32 length;        // words of the divisor
     u32 wrap;          // s, in words
     u32 offset;        // below 32
+    u32 most;          // by which a quotient is too small at most
 };
 
 // What is missing from the lowest word: -1, 0 or 1.
@@ -103,6 +104,6 @@ KERNEL(fft_remainder, RemainderCall) {
     SHARED_POOL(u32, shared);
     int adjustment = missing(call, blockIdx.x);
     u32 k = 0;
-    for (u32 trial = 1; trial <= 3; trial++) k += !difference<false>(call, trial, adjustment, shared);
+    for (u32 trial = 1; trial <= call.most; trial++) k += !difference<false>(call, trial, adjustment, shared);
     difference<true>(call, k, adjustment, shared);
 }

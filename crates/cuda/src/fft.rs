@@ -6,10 +6,11 @@ mod batch;
 mod calls;
 mod factors;
 mod length;
+mod newton;
 mod powers;
 mod programs;
 
-pub use barrett::{LongModuli, LongModulus};
+pub use barrett::{LongModuli, LongModulus, SeededModulus};
 pub(crate) use batch::{LongJob, LongTask};
 pub(crate) use length::Length;
 pub(crate) use powers::{Exponents, Reads, secret_window};
@@ -18,7 +19,7 @@ pub use programs::transforms_programs;
 use crate::device::{Buffer, Contents, Device, Kernel, Shape, Stream};
 use crate::error::Result;
 use crate::kernels::Numbers;
-use calls::{CarryCall, ChooseCall, ColumnsCall, CutCall, JoinCall, RemainderCall, RowsCall};
+use calls::{CarryCall, ChooseCall, ColumnsCall, CutCall, ExtractCall, JoinCall, RemainderCall, RowsCall};
 use factors::{Kind, Tables, upload};
 use programs::{BLOCK, Kernels, RowTask};
 use std::sync::Arc;
@@ -394,6 +395,12 @@ impl Transforms {
         let shape = Shape { grid: small(items), block, shared_bytes: REMAINDER_SHARED_BYTES };
         // SAFETY: the kernel takes this structure, reads `items` numbers of each kind, and writes as many results.
         unsafe { stream.launch(&self.kernels.remainder, shape, call, used) }
+    }
+
+    fn extract(&self, stream: &Stream, call: &ExtractCall, used: &[&Buffer]) -> Result<()> {
+        // SAFETY: the kernel takes this structure, reads the numbers of as many items as it has threads for, and writes
+        // a row for each.
+        unsafe { stream.launch(&self.kernels.extract, threads(call.count), call, used) }
     }
 
     fn choose(&self, stream: &Stream, reads: Reads, call: &ChooseCall, used: &[&Buffer]) -> Result<()> {

@@ -35,7 +35,7 @@ pub use device::{
 };
 pub use emulator::Faults;
 pub use error::{Error, Result};
-pub use fft::{LongModuli, LongModulus, transforms_programs};
+pub use fft::{LongModuli, LongModulus, SeededModulus, transforms_programs};
 pub use rsa::{Fault, Stage};
 pub use sources::Source;
 pub use table::{Choice, Table, Timing, direct_window};

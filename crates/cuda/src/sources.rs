@@ -37,6 +37,7 @@ sources! {
     "fft_choose.cuh",
     "fft_columns.cuh",
     "fft_cut.cuh",
+    "fft_extract.cuh",
     "fft_field.cuh",
     "fft_join.cuh",
     "fft_passes.cuh",

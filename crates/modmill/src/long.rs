@@ -1,11 +1,11 @@
-//! Operations modulo long numbers on GPUs, which take moduli of one length with their reciprocals; those come from
-//! the CPU.
+//! Operations modulo long numbers on GPUs, which take moduli of one length with their reciprocals, or the first bits of
+//! them if every item has its own modulus; those come from the CPU.
 
 use crate::backends::{Backends, Shape, answers_and_seconds};
-use modmill_core::limbs::{bit_length, shift_left, shift_right};
+use modmill_core::limbs::{add_assign, bit_length, shift_left, shift_right};
 use modmill_core::{Batch, Error, Job, Moduli, Modulus, Op};
 use modmill_cpu::fft::{Multiplier, reciprocal};
-use modmill_cuda::{Cuda, LongModuli, LongModulus, Run};
+use modmill_cuda::{Cuda, LongModuli, LongModulus, Run, SeededModulus};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -51,8 +51,10 @@ impl Backends {
             }
             moduli => {
                 let of = |item: usize| match moduli {
-                    Moduli::Prepared(moduli) => long_modulus(&multiplier, moduli[item]),
-                    moduli => Arc::new(with_reciprocal(&multiplier, moduli.get(item))),
+                    Moduli::Prepared(moduli) => {
+                        moduli[item].constants(|modulus| seeded_modulus(&multiplier, modulus.value()))
+                    }
+                    moduli => Arc::new(seeded_modulus(&multiplier, moduli.get(item))),
                 };
                 let all = || job.items.par_iter().map(|&item| (item, of(item))).collect();
                 each = self.cpu.install::<HashMap<_, _>>(all);
@@ -83,20 +85,40 @@ fn by_bits(job: &Job<'_>) -> BTreeMap<usize, Vec<usize>> {
 
 /// `floor((2^2n - 1) / N)` beside N of n bits, computed once for a modulus.
 fn long_modulus(multiplier: &Multiplier, modulus: &Modulus) -> Arc<LongModulus> {
-    modulus.constants(|modulus| with_reciprocal(multiplier, modulus.value()))
+    modulus.constants(|modulus| {
+        let (normalised, shift) = normalised(modulus.value());
+        // floor((2^(2n + 2 shift) - 1) / (2^shift N)), over 2^shift.
+        let above = reciprocal(multiplier, &normalised);
+        let mut exact = Zeroizing::new(vec![0; above.len()]);
+        shift_right(&above, shift, &mut exact);
+        LongModulus::new(modulus.value(), &exact)
+    })
 }
 
-fn with_reciprocal(multiplier: &Multiplier, modulus: &[u64]) -> LongModulus {
+/// The first bits of the reciprocal beside N.
+fn seeded_modulus(multiplier: &Multiplier, modulus: &[u64]) -> SeededModulus {
+    let (mut normalised, _) = normalised(modulus);
+    let limbs = SeededModulus::seed_limbs(bit_length(modulus));
+    let start = normalised.len() - limbs;
+    let leading = &mut normalised[start..];
+    // One more, which leaves nothing of all ones.
+    let mut power = vec![0; limbs + 1];
+    power[limbs] = 1;
+    let seed = match add_assign(leading, &[1]) {
+        0 => reciprocal(multiplier, leading),
+        _ => Zeroizing::new(power),
+    };
+    SeededModulus::new(modulus, &seed)
+}
+
+/// The modulus without zeros above, and by how many bits it was shifted for that.
+fn normalised(modulus: &[u64]) -> (Zeroizing<Vec<u64>>, usize) {
     let bits = bit_length(modulus);
     let limbs = bits.div_ceil(64);
     let shift = 64 * limbs - bits;
     let mut normalised = Zeroizing::new(vec![0; limbs]);
     shift_left(&modulus[..limbs], shift, &mut normalised);
-    // floor((2^(2n + 2 shift) - 1) / (2^shift N)), over 2^shift.
-    let above = reciprocal(multiplier, &normalised);
-    let mut exact = Zeroizing::new(vec![0; limbs + 1]);
-    shift_right(&above, shift, &mut exact);
-    LongModulus::new(modulus, &exact)
+    (normalised, shift)
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@
 //! product is wanted modulo `2^s - 1` only, for s of one limb more than d, by transforms of half the length.
 
 use super::calls::RemainderCall;
-use super::{Chunk, Factor, Input, Length, Output, Transforms, small, upload};
+use super::{Chunk, Factor, Input, Length, Output, Transforms, newton, small, upload};
 use crate::device::{Buffer, Contents, Device, Stream};
 use crate::error::Result;
 use crate::kernels::Numbers;
@@ -53,9 +53,43 @@ impl LongModulus {
     pub fn reciprocal(&self) -> &[u64] {
         &self.reciprocal
     }
+}
+
+/// A long modulus with the first bits of its reciprocal.
+#[derive(Debug)]
+pub struct SeededModulus {
+    divisor: Zeroizing<Vec<u64>>,
+    seed: Zeroizing<Vec<u64>>,
+    bits: usize,
+}
+
+impl SeededModulus {
+    /// From a modulus d of n bits and `floor((B^2j - 1) / D)`, or `B^j` if D is, where `B = 2^64`, j is what
+    /// [`SeededModulus::seed_limbs`] says, and D the highest j limbs of `2^k d` for a k that leaves no zeros above, and
+    /// one more.
+    ///
+    /// # Panics
+    /// If that is not of j + 1 limbs.
+    #[must_use]
+    pub fn new(divisor: &[u64], seed: &[u64]) -> Self {
+        let bits = bit_length(divisor);
+        assert_eq!(bit_length(seed), 64 * Self::seed_limbs(bits) + 1, "the first bits of a reciprocal");
+        let copy = |limbs: &[u64]| Zeroizing::new(limbs.to_vec());
+        Self { divisor: copy(&divisor[..bits.div_ceil(64)]), seed: copy(seed), bits }
+    }
+
+    /// Limbs of the divisor that make the first bits of the reciprocal, for moduli of so many bits.
+    #[must_use]
+    pub fn seed_limbs(bits: usize) -> usize {
+        newton::precisions(bits)[0] / 64
+    }
 
     pub(super) fn divisor(&self) -> &[u64] {
         &self.divisor
+    }
+
+    pub(super) fn seed(&self) -> &[u64] {
+        &self.seed
     }
 }
 
@@ -65,10 +99,10 @@ pub enum LongModuli<'a> {
     /// One for all items.
     One(&'a LongModulus),
     /// One for each item that is computed.
-    Each(&'a HashMap<usize, Arc<LongModulus>>),
+    Each(&'a HashMap<usize, Arc<SeededModulus>>),
 }
 
-impl<'a> LongModuli<'a> {
+impl LongModuli<'_> {
     /// Bits of all of them.
     ///
     /// # Panics
@@ -84,19 +118,11 @@ impl<'a> LongModuli<'a> {
     pub(super) fn limbs(&self) -> usize {
         self.bits().div_ceil(64)
     }
-
-    /// The modulus of an item.
-    pub(super) fn get(&self, item: usize) -> &'a LongModulus {
-        match self {
-            Self::One(modulus) => modulus,
-            Self::Each(moduli) => &moduli[&item],
-        }
-    }
 }
 
 /// What a device needs to reduce chunks of some size.
 pub(super) struct Reduction {
-    bits: usize,
+    pub(super) bits: usize,
     limbs: usize,
     /// Of products with moduli, which are found modulo `2^s - 1`.
     wrapped: Length,
@@ -105,9 +131,9 @@ pub(super) struct Reduction {
     /// Transforms of the moduli and of their reciprocals, as many as there are moduli.
     divisors: Buffer,
     reciprocals: Buffer,
-    products: Buffer,
-    estimates: Buffer,
-    multiples: Buffer,
+    pub(super) products: Buffer,
+    pub(super) estimates: Buffer,
+    pub(super) multiples: Buffer,
 }
 
 /// The moduli of a chunk, or one for all of it.
@@ -160,8 +186,8 @@ impl Reduction {
         small(4 * self.limbs).max(wrapped_words(&self.wrapped))
     }
 
-    /// The moduli of a chunk. Those of its items follow each other in the inputs from limb `start` on, and their
-    /// reciprocals follow them, unless there is one for all.
+    /// The moduli of a chunk. Those of its items follow each other in the inputs from limb `start` on, and the first
+    /// bits of their reciprocals follow them, unless there is one for all.
     pub(super) fn load<'a>(
         &'a self,
         chunk: &Chunk<'_>,
@@ -176,7 +202,11 @@ impl Reduction {
         let words = numbers(inputs, start, n, n);
         let buffers = [inputs];
         transforms.keep(stream, &self.wrapped, Input::plain(words, &buffers), items, &self.divisors)?;
-        let reciprocals = Input::plain(numbers(inputs, start + n * items, n, n), &buffers);
+        let seed = SeededModulus::seed_limbs(self.bits) + 1;
+        let seeds = numbers(inputs, start + n * items, seed, seed);
+        let reciprocals = newton::reciprocals(self, chunk, words, seeds, inputs)?;
+        let found = [reciprocals.buffer];
+        let reciprocals = Input::plain(reciprocals.numbers(), &found);
         transforms.keep(stream, length, reciprocals, items, &self.reciprocals)?;
         Ok(Divisors { words, buffer: inputs })
     }
@@ -233,6 +263,8 @@ impl Reduction {
             length: small(2 * n),
             wrap: small(self.wrapped.wrapped_bits() / 32),
             offset: halves.offset,
+            // Reciprocals that were found on the device are less exact.
+            most: if self.own.is_some() { 3 } else { 4 },
         };
         buffers.extend([&self.multiples, divisors.buffer, output.buffer]);
         transforms.remainder(stream, items, &call, &buffers)

@@ -1,7 +1,7 @@
 //! Batches of long numbers through one device, chunk by chunk: while one chunk is computed, the next is copied in
 //! and the last one copied out.
 
-use super::barrett::{LongModuli, Reduction};
+use super::barrett::{LongModuli, Reduction, SeededModulus};
 use super::powers::{Exponents, Powers};
 use super::{Chunk, Factor, Input, Length, Output, Transforms, Workspace, small};
 use crate::device::{Buffer, Contents, Device, Event, Stream};
@@ -191,9 +191,12 @@ impl<'a> LongRun<'a> {
             Some(reduction) => reduction.words(),
             None => small(2 * job.factors().map(factor_limbs).iter().sum::<usize>().next_multiple_of(2)),
         };
-        let both = !matches!(job.task, LongTask::Square) && kept.is_none();
+        let finds_reciprocals = matches!(job.moduli, Some(LongModuli::Each(_)));
+        let both = !matches!(job.task, LongTask::Square) && kept.is_none() || finds_reciprocals;
         let moduli_limbs = match job.moduli {
-            Some(LongModuli::Each(_)) => 2 * size * modulus_limbs.unwrap_or(0),
+            Some(LongModuli::Each(_)) => {
+                size * (job.bits().div_ceil(64) + SeededModulus::seed_limbs(job.bits()) + 1)
+            }
             _ => 0,
         };
         let input_limbs = sources.iter().map(|source| source.limbs(size)).sum::<usize>() + moduli_limbs;
@@ -245,15 +248,14 @@ impl<'a> LongRun<'a> {
             *place = source.numbers(&slot.inputs, start);
         }
         places.moduli = end;
-        if let Some(moduli @ LongModuli::Each(_)) = self.job.moduli {
-            let limbs = moduli.limbs();
-            let (divisors, reciprocals) =
-                slot.input.buffer.limbs_mut()[end..].split_at_mut(limbs * items.len());
-            copy_rows(divisors, limbs, |row| moduli.get(items[row]).divisor());
-            copy_rows(&mut reciprocals[..limbs * items.len()], limbs, |row| {
-                moduli.get(items[row]).reciprocal()
-            });
-            end += 2 * limbs * items.len();
+        if let Some(LongModuli::Each(moduli)) = self.job.moduli {
+            let bits = self.job.bits();
+            let (limbs, seed) = (bits.div_ceil(64), SeededModulus::seed_limbs(bits) + 1);
+            let (start, middle) = (end, end + limbs * items.len());
+            end = middle + seed * items.len();
+            let rows = slot.input.buffer.limbs_mut();
+            copy_rows(&mut rows[start..middle], limbs, |row| moduli[&items[row]].divisor());
+            copy_rows(&mut rows[middle..end], seed, |row| moduli[&items[row]].seed());
         }
         slot.copies.copy_in(&slot.input.buffer, 0..8 * end, &slot.inputs, 0)?;
         slot.copied.record(&slot.copies)?;

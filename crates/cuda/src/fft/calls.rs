@@ -85,6 +85,21 @@ pub(super) struct RemainderCall {
     pub(super) length: u32,
     pub(super) wrap: u32,
     pub(super) offset: u32,
+    pub(super) most: u32,
+}
+
+/// `ExtractCall` of `fft_extract.cuh`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct ExtractCall {
+    pub(super) numbers: Numbers,
+    pub(super) results: u64,
+    pub(super) result_stride: u32,
+    pub(super) skipped: u32,
+    pub(super) offset: u32,
+    pub(super) flip: u32,
+    pub(super) bits: u64,
+    pub(super) count: u32,
 }
 
 /// `ChooseCall` of `fft_choose.cuh`.
@@ -115,3 +130,5 @@ unsafe impl KernelArguments for CarryCall {}
 unsafe impl KernelArguments for RemainderCall {}
 // SAFETY: as above.
 unsafe impl KernelArguments for ChooseCall {}
+// SAFETY: as above.
+unsafe impl KernelArguments for ExtractCall {}

@@ -19,7 +19,8 @@ pub fn transforms_programs() -> impl Iterator<Item = Program> {
 }
 
 fn passes() -> Program {
-    let files = ["fft_columns", "fft_passes", "fft_join", "fft_chain", "fft_remainder", "fft_choose"];
+    let files =
+        ["fft_columns", "fft_passes", "fft_join", "fft_chain", "fft_remainder", "fft_choose", "fft_extract"];
     program("passes", &files, 2, &[])
 }
 
@@ -61,6 +62,7 @@ pub(super) struct Kernels {
     /// For three rows and for five.
     pub(super) join: [Kernel; 2],
     pub(super) remainder: Kernel,
+    pub(super) extract: Kernel,
     /// By `Reads`.
     pub(super) choose: [Kernel; 2],
     /// Of short rows and of long ones, compiled when they are first needed.
@@ -103,6 +105,7 @@ impl Kernels {
             join: [module.kernel("fft_join_3")?, module.kernel("fft_join_5")?],
             carry: Mutex::default(),
             remainder: module.kernel("fft_remainder")?,
+            extract: module.kernel("fft_extract")?,
             choose: [module.kernel("fft_choose")?, module.kernel("fft_choose_direct")?],
         })
     }

@@ -1,0 +1,30 @@
+// Bits of numbers, as numbers of their own.
+#pragma once
+
+// What the host hands to the kernel.
+struct ExtractCall {
+    Operand numbers;
+    u32* results;
+    u32 result_stride; // words of a row, all of which are written
+    u32 skipped;       // words before the first bit
+    u32 offset;        // below 32, after them
+    u32 flip;          // all ones to have every bit inverted, else 0
+    u64 bits;          // of a result
+    u32 count;         // threads: words of all rows
+};
+
+KERNEL(fft_extract, ExtractCall) {
+    u32 number = thread_number();
+    if (number >= call.count) return;
+    u32 item = number / call.result_stride, at = number % call.result_stride;
+    u64 bit = (u64)at * 32;
+    u32 word = 0;
+    if (bit < call.bits) {
+        Operand rest = call.numbers;
+        rest.words += call.skipped + at;
+        rest.length = rest.length > call.skipped + at ? rest.length - call.skipped - at : 0;
+        word = word_at(rest, item, call.offset) ^ call.flip;
+        if (call.bits - bit < 32) word &= (1u << (call.bits - bit)) - 1;
+    }
+    call.results[number] = word;
+}

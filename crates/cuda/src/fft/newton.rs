@@ -1,0 +1,122 @@
+//! Reciprocals of long moduli on the device, by Newton's iteration from a few bits that come from the CPU.
+//!
+//! With `D = d / 2^n`, X of precision p stands for `x = X / 2^p`, at most `1 / D` and less by at most
+//! `e = 1 - D x <= 4 / 2^p`. Then `x (2 - D x)` is not above `1 / D` either, and `1 - D x (2 - D x) = e^2`. In numbers,
+//!
+//! ```text
+//! t  = d X                                          at most 2^(n+p)
+//! F  = (2^(n+p+1) - 1 - t) / 2^(n+p-f)              2 - D x, rounded down to f bits
+//! X' = X F / 2^(p+f-r)                              rounded down, of precision r
+//! ```
+//!
+//! where the first is a product, and the second inverts bits. With `f = r + 2` and `r <= 2p - 6` rounding costs
+//! `1.3 / 2^r`, and `e^2` is below `1 / 2^(r+2)`: less than `2 / 2^r` in all. The last precision is n + 8; without
+//! its last 8 bits, X is less than 1 + 1/64 below `2^2n / d`, and so a quotient by it at most 4 too small.
+
+use super::barrett::Reduction;
+use super::calls::ExtractCall;
+use super::{Chunk, Factor, Input, Length, Output, small};
+use crate::device::Buffer;
+use crate::error::Result;
+use crate::kernels::Numbers;
+
+/// Steps of the iteration, at most: each is two products, and halves what the CPU has to find.
+const STEPS: usize = 4;
+
+/// Bits that the CPU may as well find.
+const FEW_BITS: usize = 512;
+
+/// Bits of the last precision beyond those of the modulus.
+const SPARE: usize = 8;
+
+/// Precisions for moduli of so many bits, the CPU's, of whole limbs, first.
+pub(super) fn precisions(bits: usize) -> Vec<usize> {
+    let mut from_last = vec![bits + SPARE];
+    loop {
+        let last = from_last[from_last.len() - 1];
+        if from_last.len() > 1 && (from_last.len() > STEPS || last <= FEW_BITS) {
+            break;
+        }
+        from_last.push((last + 6).div_ceil(2));
+    }
+    from_last.reverse();
+    from_last[0] = from_last[0].next_multiple_of(64);
+    from_last
+}
+
+/// `floor(2^2n / d) - 2^n`, or one less, for moduli d of n bits, from their reciprocals of the first precision. It takes
+/// the place of the estimates of quotients.
+pub(super) fn reciprocals<'a>(
+    reduction: &'a Reduction,
+    chunk: &Chunk<'_>,
+    divisors: Numbers,
+    seeds: Numbers,
+    inputs: &Buffer,
+) -> Result<Output<'a>> {
+    let bits = reduction.bits;
+    let (products, factors) = (&reduction.estimates, &reduction.multiples);
+    let buffers = [inputs, &reduction.products, products, factors];
+    let words = |bits: usize| small(bits.div_ceil(32));
+    let multiply = |a: Numbers, b: Numbers, bits: usize| {
+        let length = Length::new(32 * a.length as usize, 32 * b.length as usize, 1);
+        debug_assert!(length.bytes() <= chunk.length.bytes());
+        let output = Output::all(products, words(bits));
+        let chunk = Chunk { length: &length, ..*chunk };
+        chunk.transforms.multiply(&chunk, Input::plain(a, &buffers), Factor::Numbers(b), output)?;
+        Ok(output.numbers())
+    };
+    let mut x = seeds;
+    let precisions = precisions(bits);
+    for step in precisions.windows(2) {
+        let (p, r) = (step[0], step[1]);
+        let f = r + 2;
+        let t = multiply(divisors, x, bits + p + 1)?;
+        let factor = Output::all(factors, words(f + 1));
+        extract(chunk, t, bits + p - f, f + 1, true, factor, &buffers)?;
+        let product = multiply(x, factor.numbers(), p + f + 2)?;
+        let next = Output::all(&reduction.products, words(r + 1));
+        extract(chunk, product, p + f - r, r + 1, false, next, &buffers)?;
+        x = next.numbers();
+    }
+    let reciprocal = Output::all(products, words(bits));
+    extract(chunk, x, SPARE, bits, false, reciprocal, &buffers)?;
+    Ok(reciprocal)
+}
+
+/// Bits `from` to `from + bits` of numbers, inverted if `flipped`.
+fn extract(
+    chunk: &Chunk<'_>,
+    numbers: Numbers,
+    from: usize,
+    bits: usize,
+    flipped: bool,
+    to: Output<'_>,
+    used: &[&Buffer],
+) -> Result<()> {
+    let call = ExtractCall {
+        numbers,
+        results: to.address(),
+        result_stride: to.words,
+        skipped: small(from / 32),
+        offset: small(from % 32),
+        flip: if flipped { u32::MAX } else { 0 },
+        bits: bits as u64,
+        count: to.words * small(chunk.items),
+    };
+    chunk.transforms.extract(chunk.stream, &call, used)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn precisions_double_at_most() {
+        for bits in (1_024..3_000).chain([32_768, 65_536, 786_432, 1 << 34]) {
+            let precisions = precisions(bits);
+            assert!(precisions[0].is_multiple_of(64) && precisions[0] <= bits, "{bits}");
+            assert_eq!(precisions.last(), Some(&(bits + 8)));
+            assert!(precisions.windows(2).all(|step| step[1] <= 2 * step[0] - 6), "{bits}");
+        }
+    }
+}
