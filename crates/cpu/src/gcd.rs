@@ -84,7 +84,7 @@ fn reduced(multiplier: &Multiplier, mut a: Natural, mut b: Natural, matrix: &mut
         // Without a matrix to carry along, small steps cost less.
         let cut = if matrix.is_empty() { 2 * n / 3 } else { n / 2 };
         if !half::reduce_top(multiplier, &mut a, &mut b, cut, matrix)
-            && !half::step(multiplier, &mut a, &mut b, 0, matrix)
+            && !lehmer::round(multiplier, &mut a, &mut b, 0, matrix)
         {
             return a;
         }

@@ -10,7 +10,7 @@ use modmill_core::limbs::add_assign;
 use std::cmp::Ordering;
 
 /// Limbs from which halves are taken; measured.
-pub(super) const THRESHOLD: usize = 120;
+pub(super) const THRESHOLD: usize = 260;
 
 /// Reduces both numbers as far as they keep more than `n / 2 + 1` limbs, n those of the longer one.
 fn half(multiplier: &Multiplier, a: &mut Natural, b: &mut Natural) -> Matrix {
@@ -26,7 +26,7 @@ fn half(multiplier: &Multiplier, a: &mut Natural, b: &mut Natural) -> Matrix {
     }
     reduce_top(multiplier, a, b, n / 2, &mut matrix);
     while a.len().max(b.len()) > 3 * n / 4 + 1 {
-        if !step(multiplier, a, b, floor, &mut matrix) {
+        if !lehmer::round(multiplier, a, b, floor, &mut matrix) {
             return matrix;
         }
     }
@@ -35,7 +35,7 @@ fn half(multiplier: &Multiplier, a: &mut Natural, b: &mut Natural) -> Matrix {
     if rest > floor + 2 {
         reduce_top(multiplier, a, b, 2 * floor + 1 - rest, &mut matrix);
     }
-    while step(multiplier, a, b, floor, &mut matrix) {}
+    lehmer::reduce(multiplier, a, b, floor, &mut matrix);
     matrix
 }
 

@@ -17,25 +17,38 @@ pub(super) fn reduce(
     floor: usize,
     matrix: &mut Matrix,
 ) {
-    loop {
-        let bits = bit_length(a).max(bit_length(b));
-        let place = bits.saturating_sub(128);
-        // Reduced parts are at least 2^65, to which what was cut off adds, or from which it takes, less than 2^63:
-        // the numbers keep 64 of the 128 bits.
-        let is_far = bits >= 64 * (floor + 1);
-        let small = if is_far { leading(wide_at(a, place), wide_at(b, place)) } else { None };
-        if let Some(small) = small {
+    while round(multiplier, a, b, floor, matrix) {}
+}
+
+/// Reduces both numbers by some 63 bits, or by one quotient, if they keep more than `floor` limbs; says whether it did.
+pub(super) fn round(
+    multiplier: &Multiplier,
+    a: &mut Natural,
+    b: &mut Natural,
+    floor: usize,
+    matrix: &mut Matrix,
+) -> bool {
+    let place = bit_length(a).max(bit_length(b)).saturating_sub(128);
+    // What was cut off adds to reduced parts, or takes from them, less than 2^63: so much above 2^s, they leave numbers
+    // of more than `2^s 2^place`.
+    let low = match (64 * floor).saturating_sub(place) {
+        0 => LOW,
+        127.. => return step(multiplier, a, b, floor, matrix),
+        s => LOW.max((1 << s) + (1 << 64)),
+    };
+    match leading(wide_at(a, place), wide_at(b, place), low) {
+        Some(small) => {
             apply(small, a, b);
             matrix.times_small(small);
-        } else if !step(multiplier, a, b, floor, matrix) {
-            return;
+            true
         }
+        None => step(multiplier, a, b, floor, matrix),
     }
 }
 
-/// The matrix that reduces two leading parts, if there is more to it than the identity.
-fn leading(mut x: u128, mut y: u128) -> Option<Small> {
-    if x < LOW || y < LOW {
+/// The matrix that reduces two leading parts, both to no less than `low`, if there is more to it than the identity.
+fn leading(mut x: u128, mut y: u128, low: u128) -> Option<Small> {
+    if x < low || y < low {
         return None;
     }
     let mut m = [[1u64, 0], [0, 1]];
@@ -43,7 +56,7 @@ fn leading(mut x: u128, mut y: u128) -> Option<Small> {
         let is_second = x < y;
         let (large, small) = if is_second { (&mut y, x) } else { (&mut x, y) };
         let (mut quotient, mut rest) = divide(*large, small);
-        if rest < LOW {
+        if rest < low {
             (quotient, rest) = (quotient - 1, rest + small);
         }
         if quotient == 0 {

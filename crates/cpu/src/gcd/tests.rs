@@ -83,6 +83,35 @@ fn every_length_around_the_thresholds() {
     }
 }
 
+#[test]
+fn lehmer_stops_above_the_floor() {
+    let multiplier = Multiplier::detect(None)[0];
+    let mut random = Random(59);
+    let mut power = vec![0; 9];
+    power[8] = 1;
+    let mut close = vec![u64::MAX; 9];
+    close[0] = 1;
+    for floor in 0..9 {
+        for (a, b) in [
+            (random.limbs(9), random.limbs(9)),
+            (random.limbs(9), random.limbs(floor + 1)),
+            (power.clone(), vec![u64::MAX; 9]),
+            (vec![u64::MAX; 9], close.clone()),
+        ] {
+            let (mut reduced_a, mut reduced_b, mut matrix) = (a.clone(), b.clone(), Matrix::identity(2));
+            lehmer::reduce(&multiplier, &mut reduced_a, &mut reduced_b, floor, &mut matrix);
+            let [x, y] = [&reduced_a, &reduced_b].map(|x| big(x));
+            assert!(reduced_a.len().min(reduced_b.len()) > floor, "{floor}");
+            // Neither can be taken from the other once more.
+            let distance = if x > y { &x - &y } else { &y - &x };
+            assert!(distance.bits() <= 64 * floor as u64, "{floor}");
+            let [m0, m1] = matrix.entries();
+            assert_eq!(big(m0[0]) * &x + big(m0[1]) * &y, big(&a));
+            assert_eq!(big(m1[0]) * &x + big(m1[1]) * &y, big(&b));
+        }
+    }
+}
+
 /// Quotients that are all one: the longest way down.
 #[test]
 fn fibonacci_numbers() {
