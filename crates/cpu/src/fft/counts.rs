@@ -70,19 +70,15 @@ impl Transform for &Counter {
 }
 
 impl Field for &Counter {
-    fn fill(&self, _: &mut [Point], _: &Digits<'_>, frame: Frame) {
+    fn fill(&self, _: &mut [&mut [Point]], _: usize, _: &Digits<'_>, frame: Frame) {
         self.columns(frame);
     }
 
-    fn inverse_columns(&self, _: &mut [Point], frame: Frame) {
+    fn inverse_columns(&self, _: &mut [&mut [Point]], frame: Frame) {
         self.columns(frame);
     }
 
-    fn multiply(&self, a: &mut [Point], _: &[Point], _: usize, _: Frame) {
-        self.points(a.len());
-    }
-
-    fn square(&self, a: &mut [Point], _: usize, _: Frame) {
+    fn multiply(&self, a: &mut [Point], _: Option<&[Point]>, _: usize, _: usize, _: Frame) {
         self.points(a.len());
     }
 

@@ -9,15 +9,15 @@ use modmill_core::transform::{Digits, Plan};
 use rayon::prelude::*;
 
 /// One prime field of a road: what products ask of it beside transforms.
+///
+/// Threads share a block by columns: each has the same columns of all rows, from the `first` on.
 pub(crate) trait Field: Transform {
-    /// Fills a block with the residues of digits, columns transformed.
-    fn fill(&self, block: &mut [Point], digits: &Digits<'_>, frame: Frame);
+    /// Fills columns with the residues of digits, transformed down each.
+    fn fill(&self, rows: &mut [&mut [Point]], first: usize, digits: &Digits<'_>, frame: Frame);
     /// Undoes the transforms of columns, but for a factor of their length.
-    fn inverse_columns(&self, block: &mut [Point], frame: Frame);
-    /// `a <- a b` in row `row`, up to a factor that is the same everywhere.
-    fn multiply(&self, a: &mut [Point], b: &[Point], row: usize, frame: Frame);
-    /// `a <- a^2`, likewise.
-    fn square(&self, a: &mut [Point], row: usize, frame: Frame);
+    fn inverse_columns(&self, rows: &mut [&mut [Point]], frame: Frame);
+    /// `a <- a b`, or `a^2` if there is no b, in columns of one row, up to a factor that is the same everywhere.
+    fn multiply(&self, a: &mut [Point], b: Option<&[Point]>, row: usize, first: usize, frame: Frame);
     /// `a <- a + b`, both products.
     fn add(&self, a: &mut [Point], b: &[Point]);
 }
@@ -51,27 +51,59 @@ pub(crate) enum Other<'a> {
 fn forward(field: &impl Field, number: &[u64], layout: &Layout) -> Points {
     let frame = layout.frame;
     let mut block = Points::zeros(frame.shape.points());
-    field.fill(&mut block, &Digits { limbs: number, bits: layout.digit_bits }, frame);
-    each_row(&mut block, frame, |_, row| transform::forward(field, row, frame.node()));
+    let digits = Digits { limbs: number, bits: layout.digit_bits };
+    each_share(&mut block, frame, |first, rows| field.fill(rows, first, &digits, frame));
+    each_row(&mut block, frame, |row| transform::forward(field, row, frame.node()));
     block
 }
 
 /// Multiplies by another block, or by itself.
 fn multiply_points(field: &impl Field, block: &mut [Point], other: Option<&[Point]>, frame: Frame) {
-    let columns = frame.shape.columns;
-    each_row(block, frame, |index, row| match other {
-        Some(other) => field.multiply(row, &other[index * columns..][..columns], index, frame),
-        None => field.square(row, index, frame),
+    let (columns, share) = (frame.shape.columns, share(frame));
+    block.par_chunks_mut(share).enumerate().for_each(|(index, a)| {
+        let at = index * share;
+        field.multiply(a, other.map(|b| &b[at..][..share]), at / columns, at % columns, frame);
     });
 }
 
-fn backward(field: &impl Field, block: &mut [Point], frame: Frame) {
-    each_row(block, frame, |_, row| transform::inverse(field, row, frame.node()));
-    field.inverse_columns(block, frame);
+fn add_points(field: &impl Field, block: &mut [Point], other: &[Point], frame: Frame) {
+    let share = share(frame);
+    block.par_chunks_mut(share).zip(other.par_chunks(share)).for_each(|(a, b)| field.add(a, b));
 }
 
-fn each_row(block: &mut [Point], frame: Frame, work: impl Fn(usize, &mut [Point]) + Sync) {
-    block.par_chunks_mut(frame.shape.columns).enumerate().for_each(|(index, row)| work(index, row));
+fn backward(field: &impl Field, block: &mut [Point], frame: Frame) {
+    each_row(block, frame, |row| transform::inverse(field, row, frame.node()));
+    if frame.shape.rows > 1 {
+        each_share(block, frame, |_, rows| field.inverse_columns(rows, frame));
+    }
+}
+
+fn each_row(block: &mut [Point], frame: Frame, work: impl Fn(&mut [Point]) + Send + Sync) {
+    block.par_chunks_mut(frame.shape.columns).for_each(work);
+}
+
+/// Columns that one thread takes at a time: a power of two, as all columns.
+fn share(frame: Frame) -> usize {
+    let columns = frame.shape.columns;
+    match rayon::current_num_threads() {
+        1 => columns,
+        threads => (columns / (4 * threads).next_power_of_two()).max(SHARE).min(columns),
+    }
+}
+
+/// Columns of a share, at least; a quarter of a megabyte.
+const SHARE: usize = 1 << 12;
+
+/// Runs work on shares of columns: the first column, and its columns of every row.
+fn each_share(block: &mut [Point], frame: Frame, work: impl Fn(usize, &mut [&mut [Point]]) + Sync) {
+    let (columns, share) = (frame.shape.columns, share(frame));
+    let mut shares: Vec<Vec<&mut [Point]>> = (0..columns / share).map(|_| Vec::new()).collect();
+    for row in block.chunks_exact_mut(columns) {
+        for (rows, part) in shares.iter_mut().zip(row.chunks_exact_mut(share)) {
+            rows.push(part);
+        }
+    }
+    shares.par_iter_mut().enumerate().for_each(|(index, rows)| work(index * share, rows));
 }
 
 /// The transform of a number, for products by a layout.
@@ -130,7 +162,7 @@ fn sum<const F: usize, R: Road<F>, T: Sync>(
         let (first, rest) = terms.split_first().expect("there is something to add");
         let mut block = product(index, field, first);
         for term in rest {
-            field.add(&mut block, &product(index, field, term));
+            add_points(field, &mut block, &product(index, field, term), frame);
         }
         backward(field, &mut block, frame);
         block

@@ -236,7 +236,7 @@ mod transforms {
                 let limbs: Vec<u64> = random.limbs((shape.points() * LANES * 30).div_ceil(64));
                 let digits = Digits { limbs: &limbs, bits: 30 };
                 let mut block = vec![Point::ZERO; shape.points()];
-                field.fill(&mut block, &digits, frame);
+                field.fill(&mut [&mut block[..]], 0, &digits, frame);
                 let lanes: Vec<Vec<u64>> =
                     (0..LANES).map(|lane| canonical(definition, &block, lane)).collect();
                 forward(field, &mut block, 0);

@@ -77,29 +77,28 @@ impl Field {
         });
     }
 
-    /// A transform of odd length down every column of a block.
-    fn columns(block: &mut [Point], shape: Shape, root: u64) {
-        let powers: Vec<u64> = (0..shape.rows as u64).map(|k| solinas::pow(root, k)).collect();
-        let mut x = vec![0; shape.rows];
-        for column in 0..shape.columns {
+    /// A transform of odd length down every column.
+    fn columns(rows: &mut [&mut [Point]], root: u64) {
+        let powers: Vec<u64> = (0..rows.len() as u64).map(|k| solinas::pow(root, k)).collect();
+        let mut x = vec![0; rows.len()];
+        for index in 0..rows[0].len() {
             for lane in 0..LANES {
-                for (row, x) in x.iter_mut().enumerate() {
-                    *x = block[row * shape.columns + column].0[lane];
+                for (row, x) in rows.iter().zip(&mut x) {
+                    *x = row[index].0[lane];
                 }
-                for row in 0..shape.rows {
-                    let term = |(k, &x): (usize, &u64)| mul(x, powers[k * row % shape.rows]);
-                    block[row * shape.columns + column].0[lane] = x.iter().enumerate().map(term).fold(0, add);
+                for (j, row) in rows.iter_mut().enumerate() {
+                    let term = |(k, &x): (usize, &u64)| mul(x, powers[k * j % powers.len()]);
+                    row[index].0[lane] = x.iter().enumerate().map(term).fold(0, add);
                 }
             }
         }
     }
 
     /// `a b` point by point, modulo `x^8 - y`.
-    fn multiply_row(&self, a: &mut [Point], b: impl Fn(usize, &Point) -> Point, row: usize, frame: Frame) {
-        let turn = Self::turn(row, frame.shape);
+    fn multiply_row(&self, a: &mut [Point], b: Option<&[Point]>, leaf: usize, turn: u64) {
         for (index, point) in a.iter_mut().enumerate() {
-            let node = frame.first_leaf() + index;
-            let (a, b) = (point.0, b(index, point).0);
+            let node = leaf + index;
+            let (a, b) = (point.0, b.map_or(*point, |b| b[index]).0);
             let root = mul(self.roots[node / 2], turn);
             let y = if node % 2 == 1 { sub(0, root) } else { root };
             let turned = b.map(|b| mul(b, y));
@@ -168,34 +167,29 @@ impl Transform for Field {
 }
 
 impl product::Field for Field {
-    fn fill(&self, block: &mut [Point], digits: &Digits<'_>, frame: Frame) {
-        let shape = frame.shape;
-        let mut place = shape.place(0);
-        for index in 0..shape.points() {
-            // Digits are below 2^32, so canonical.
-            let is_zero = index >= digits.points();
-            let digits = if is_zero { Point::ZERO.0 } else { digits.point(index) };
-            block[place.index()] =
-                Point(if frame.is_negated(index) { digits.map(|digit| sub(0, digit)) } else { digits });
-            place.advance();
+    fn fill(&self, rows: &mut [&mut [Point]], first: usize, digits: &Digits<'_>, frame: Frame) {
+        let (shape, count) = (frame.shape, rows.len());
+        for index in 0..rows[0].len() {
+            for point in (first + index..shape.points()).step_by(shape.columns) {
+                // Digits are below 2^32, so canonical.
+                let is_zero = point >= digits.points();
+                let digits = if is_zero { Point::ZERO.0 } else { digits.point(point) };
+                rows[point % count][index] =
+                    Point(if frame.is_negated(point) { digits.map(|digit| sub(0, digit)) } else { digits });
+            }
         }
-        if shape.rows > 1 {
-            Self::columns(block, shape, solinas::root_of_unity(shape.rows as u64));
-        }
-    }
-
-    fn inverse_columns(&self, block: &mut [Point], Frame { shape, .. }: Frame) {
-        if shape.rows > 1 {
-            Self::columns(block, shape, solinas::inverse(solinas::root_of_unity(shape.rows as u64)));
+        if count > 1 {
+            Self::columns(rows, solinas::root_of_unity(count as u64));
         }
     }
 
-    fn multiply(&self, a: &mut [Point], b: &[Point], row: usize, frame: Frame) {
-        self.multiply_row(a, |index, _| b[index], row, frame);
+    fn inverse_columns(&self, rows: &mut [&mut [Point]], _: Frame) {
+        let root = solinas::root_of_unity(rows.len() as u64);
+        Self::columns(rows, solinas::inverse(root));
     }
 
-    fn square(&self, a: &mut [Point], row: usize, frame: Frame) {
-        self.multiply_row(a, |_, a| *a, row, frame);
+    fn multiply(&self, a: &mut [Point], b: Option<&[Point]>, row: usize, first: usize, frame: Frame) {
+        self.multiply_row(a, b, frame.first_leaf() + first, Self::turn(row, frame.shape));
     }
 
     fn add(&self, a: &mut [Point], b: &[Point]) {

@@ -10,7 +10,7 @@ use super::arithmetic::Arithmetic;
 use crate::fft::frame::Frame;
 use crate::fft::point::{LANES, Point};
 use crate::fft::primes::{self, Factor, Form, PRIMES};
-use modmill_core::transform::{Digits, Shape};
+use modmill_core::transform::Digits;
 
 /// Longest column.
 const MOST: usize = 5;
@@ -86,45 +86,58 @@ impl Turns {
 }
 
 impl<A: Arithmetic> Field<A> {
-    /// Fills rows with the residues of digits, columns transformed.
-    pub(super) fn fill_block(&self, block: &mut [Point], digits: &Digits<'_>, frame: Frame) {
+    /// Fills columns from the `first` on with the residues of digits, transformed down each.
+    pub(super) fn fill_columns(
+        &self,
+        rows: &mut [&mut [Point]],
+        first: usize,
+        digits: &Digits<'_>,
+        frame: Frame,
+    ) {
+        let points = if self.weights.is_some() { frame.shape.points() } else { digits.points() };
         self.run(
             #[inline(always)]
-            |c| match frame.shape.rows {
-                1 => self.fill_row(&c, block, digits),
-                _ => self.fill_rows(&c, block, digits, frame),
+            |c| match rows {
+                [row] => self.fill_row(&c, row, first, digits, points),
+                _ => self.fill_rows(&c, rows, first, digits, points, frame),
             },
         );
     }
 
     #[inline(always)]
-    fn fill_row(&self, c: &A, block: &mut [Point], digits: &Digits<'_>) {
-        let points = if self.weights.is_some() { block.len() } else { digits.points().min(block.len()) };
-        let (filled, zeros) = block.split_at_mut(points);
+    fn fill_row(&self, c: &A, row: &mut [Point], first: usize, digits: &Digits<'_>, points: usize) {
+        let (filled, zeros) = row.split_at_mut(points.saturating_sub(first).min(row.len()));
         for (index, point) in filled.iter_mut().enumerate() {
-            let eight = self.digits(digits, index);
+            let eight = self.digits(digits, first + index);
             for vector in 0..A::VECTORS {
-                c.store(point, vector, self.residues(c, &eight, index, vector));
+                c.store(point, vector, self.residues(c, &eight, first + index, vector));
             }
         }
         zeros.fill(Point::ZERO);
     }
 
     #[inline(always)]
-    fn fill_rows(&self, c: &A, block: &mut [Point], digits: &Digits<'_>, frame: Frame) {
-        let Shape { rows, columns } = frame.shape;
-        let turns = Turns::of(self, rows, false);
-        let points = if self.weights.is_some() { rows * columns } else { digits.points() };
-        for column in 0..columns {
+    fn fill_rows(
+        &self,
+        c: &A,
+        rows: &mut [&mut [Point]],
+        first: usize,
+        digits: &Digits<'_>,
+        points: usize,
+        frame: Frame,
+    ) {
+        let turns = Turns::of(self, rows.len(), false);
+        for index in 0..rows[0].len() {
             for vector in 0..A::VECTORS {
                 let mut x = [c.zero(); MOST];
-                for point in (column..points).step_by(columns) {
+                for point in (first + index..points).step_by(frame.shape.columns) {
                     let residues = self.residues(c, &self.digits(digits, point), point, vector);
-                    x[point % rows] = if frame.is_negated(point) { c.negate(residues) } else { residues };
+                    x[point % rows.len()] =
+                        if frame.is_negated(point) { c.negate(residues) } else { residues };
                 }
                 let x = turns.transform(c, &x);
-                for row in 0..rows {
-                    c.store(&mut block[row * columns + column], vector, x[row]);
+                for (row, x) in rows.iter_mut().zip(x) {
+                    c.store(&mut row[index], vector, x);
                 }
             }
         }
@@ -150,23 +163,20 @@ impl<A: Arithmetic> Field<A> {
     }
 
     /// Undoes the transforms of columns, but for a factor of their length; all reduced.
-    pub(super) fn inverse_block(&self, block: &mut [Point], Shape { rows, columns }: Shape) {
-        if rows == 1 {
-            return;
-        }
-        let turns = Turns::of(self, rows, true);
+    pub(super) fn invert_columns(&self, rows: &mut [&mut [Point]]) {
+        let turns = Turns::of(self, rows.len(), true);
         self.run(
             #[inline(always)]
             |c| {
-                for column in 0..columns {
+                for index in 0..rows[0].len() {
                     for vector in 0..A::VECTORS {
                         let mut x = [c.zero(); MOST];
-                        for row in 0..rows {
-                            x[row] = c.load(&block[row * columns + column], vector);
+                        for (row, x) in rows.iter().zip(&mut x) {
+                            *x = c.load(&row[index], vector);
                         }
                         let x = turns.transform(&c, &x);
-                        for row in 0..rows {
-                            c.store(&mut block[row * columns + column], vector, c.reduce(x[row]));
+                        for (row, x) in rows.iter_mut().zip(x) {
+                            c.store(&mut row[index], vector, c.reduce(x));
                         }
                     }
                 }

@@ -51,20 +51,16 @@ impl<A: Arithmetic> product::Road<COUNT> for ThreePrimes<A> {
 }
 
 impl<A: Arithmetic> product::Field for Field<A> {
-    fn fill(&self, block: &mut [Point], digits: &Digits<'_>, frame: Frame) {
-        self.fill_block(block, digits, frame);
+    fn fill(&self, rows: &mut [&mut [Point]], first: usize, digits: &Digits<'_>, frame: Frame) {
+        self.fill_columns(rows, first, digits, frame);
     }
 
-    fn inverse_columns(&self, block: &mut [Point], frame: Frame) {
-        self.inverse_block(block, frame.shape);
+    fn inverse_columns(&self, rows: &mut [&mut [Point]], _: Frame) {
+        self.invert_columns(rows);
     }
 
-    fn multiply(&self, a: &mut [Point], b: &[Point], row: usize, frame: Frame) {
-        self.multiply_row(a, Some(b), frame.first_leaf(), self.turn(row, frame.shape.rows));
-    }
-
-    fn square(&self, a: &mut [Point], row: usize, frame: Frame) {
-        self.multiply_row(a, None, frame.first_leaf(), self.turn(row, frame.shape.rows));
+    fn multiply(&self, a: &mut [Point], b: Option<&[Point]>, row: usize, first: usize, frame: Frame) {
+        self.multiply_row(a, b, frame.first_leaf() + first, self.turn(row, frame.shape.rows));
     }
 
     fn add(&self, a: &mut [Point], b: &[Point]) {
