@@ -52,8 +52,11 @@ impl<'a, const WHOLE: bool> DigitWriter<'a, WHOLE> {
             self.carry = (sum >> 64) as i128 | high << 64;
             return self.write(sum as u64);
         }
-        self.carry = (sum >> self.bits) as i128 | high << (128 - self.bits);
-        let digit = sum as u64 & (u64::MAX >> (64 - self.bits));
+        // By words: digits have less than 64 bits here.
+        let (rest, [low, middle, high]) = (64 - self.bits, [sum as u64, (sum >> 64) as u64, high as u64]);
+        let carry = [low >> self.bits | middle << rest, middle >> self.bits | high << rest];
+        self.carry = (u128::from(carry[0]) | u128::from(carry[1]) << 64) as i128;
+        let digit = low & (u64::MAX >> rest);
         self.pending |= digit << self.filled;
         self.filled += self.bits;
         if self.filled >= 64 {

@@ -91,8 +91,8 @@ fn share(frame: Frame) -> usize {
     }
 }
 
-/// Columns of a share, at least; a quarter of a megabyte.
-const SHARE: usize = 1 << 12;
+/// Columns of a share, at least.
+const SHARE: usize = 1 << 10;
 
 /// Runs work on shares of columns: the first column, and its columns of every row.
 fn each_share(block: &mut [Point], frame: Frame, work: impl Fn(usize, &mut [&mut [Point]]) + Sync) {

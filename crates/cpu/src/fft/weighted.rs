@@ -26,8 +26,6 @@ enum Road {
 #[derive(Clone)]
 pub(crate) struct Weighted {
     bits: usize,
-    /// Limbs of the numbers that are multiplied.
-    limbs: usize,
     layout: Layout,
     road: Arc<Road>,
 }
@@ -50,28 +48,34 @@ impl Weighted {
         bits: usize,
         road: impl Fn(RootsOfTwo<A>) -> Road,
     ) -> Option<Self> {
-        let weights = Weights::new::<A>(bits)?;
-        let (limbs, layout) = (weights.limbs(), weights.layout());
-        let road = Arc::new(road(RootsOfTwo::new(primes.0, Arc::new(weights))));
-        Some(Self { bits, limbs, layout, road })
+        let weights = Arc::new(Weights::new::<A>(bits)?);
+        let layout = weights.layout();
+        Some(Self { bits, layout, road: Arc::new(road(RootsOfTwo::new(primes.0, weights))) })
+    }
+
+    /// The low limbs of `x y`, or of `x^2` if there is no y, and what is above them.
+    #[cfg(target_arch = "x86_64")]
+    fn low_limbs<A: Arithmetic>(
+        &self,
+        road: &RootsOfTwo<A>,
+        x: &[u64],
+        y: Option<&[u64]>,
+        out: &mut [u64],
+    ) -> i128 {
+        let (x, y) = (road.digits(x), y.map(|y| road.digits(y)));
+        let terms = [(&x[..], y.as_ref().map_or(Other::Same, |y| Other::Number(y)))];
+        super::product::sum_of_products(road, &terms, &self.layout, out)
     }
 
     /// `x y mod 2^q - 1`, or `x^2` if there is no y, of numbers below it: canonical, of `q / 64 + 1` limbs.
     pub(crate) fn product(&self, x: &[u64], y: Option<&[u64]>) -> Limbs {
-        let padded = |number: &[u64]| {
-            let mut padded = Zeroizing::new(number.to_vec());
-            padded.resize(self.limbs, 0);
-            padded
-        };
-        let (x, y) = (padded(x), y.map(padded));
-        let terms = [(&x[..], y.as_ref().map_or(Other::Same, |y| Other::Number(y)))];
         let mut out = Zeroizing::new(vec![0; self.bits / 64 + 1]);
-        let digits = &mut out[..self.bits.div_ceil(64)];
+        let low = &mut out[..self.bits.div_ceil(64)];
         let carry: i128 = match *self.road {
             #[cfg(target_arch = "x86_64")]
-            Road::Fma(ref road) => super::product::sum_of_products(road, &terms, &self.layout, digits),
+            Road::Fma(ref road) => self.low_limbs(road, x, y, low),
             #[cfg(target_arch = "x86_64")]
-            Road::Ifma(ref road) => super::product::sum_of_products(road, &terms, &self.layout, digits),
+            Road::Ifma(ref road) => self.low_limbs(road, x, y, low),
         };
         // What is above 2^q comes back in, and what that carries once more; then all ones are zero.
         let (word, bit) = (self.bits / 64, self.bits % 64);

@@ -94,7 +94,7 @@ impl<A: Arithmetic> Field<A> {
         digits: &Digits<'_>,
         frame: Frame,
     ) {
-        let points = if self.weights.is_some() { frame.shape.points() } else { digits.points() };
+        let points = digits.points();
         self.run(
             #[inline(always)]
             |c| match rows {
@@ -108,7 +108,7 @@ impl<A: Arithmetic> Field<A> {
     fn fill_row(&self, c: &A, row: &mut [Point], first: usize, digits: &Digits<'_>, points: usize) {
         let (filled, zeros) = row.split_at_mut(points.saturating_sub(first).min(row.len()));
         for (index, point) in filled.iter_mut().enumerate() {
-            let eight = self.digits(digits, first + index);
+            let eight = digits.point(first + index);
             for vector in 0..A::VECTORS {
                 c.store(point, vector, self.residues(c, &eight, first + index, vector));
             }
@@ -131,7 +131,7 @@ impl<A: Arithmetic> Field<A> {
             for vector in 0..A::VECTORS {
                 let mut x = [c.zero(); MOST];
                 for point in (first + index..points).step_by(frame.shape.columns) {
-                    let residues = self.residues(c, &self.digits(digits, point), point, vector);
+                    let residues = self.residues(c, &digits.point(point), point, vector);
                     x[point % rows.len()] =
                         if frame.is_negated(point) { c.negate(residues) } else { residues };
                 }
@@ -143,16 +143,7 @@ impl<A: Arithmetic> Field<A> {
         }
     }
 
-    /// The digits of a point.
-    #[inline(always)]
-    fn digits(&self, digits: &Digits<'_>, point: usize) -> [u64; LANES] {
-        match &self.weights {
-            None => digits.point(point),
-            Some(weights) => weights.digits(digits.limbs, point),
-        }
-    }
-
-    /// Their residues, times their weights if they have any.
+    /// The residues of the digits of a point, times their weights if they have any.
     #[inline(always)]
     fn residues(&self, c: &A, digits: &[u64; LANES], point: usize, vector: usize) -> A::Vector {
         let residues = c.residues(digits, vector);

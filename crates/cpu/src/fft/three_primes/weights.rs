@@ -16,6 +16,7 @@ use crate::fft::product;
 use modmill_core::limbs::bits_at;
 use modmill_core::transform::{Plan, Shape};
 use std::sync::Arc;
+use zeroize::Zeroizing;
 
 /// Bits of the longest digits.
 const DIGIT: usize = 62;
@@ -48,7 +49,6 @@ impl Table {
 
 /// The weights of one modulus `2^q - 1`.
 pub(crate) struct Weights {
-    bits: usize,
     shape: Shape,
     /// Where digits start, and where the last one ends.
     starts: Vec<u64>,
@@ -83,7 +83,6 @@ impl Weights {
             Table::new(A::FORM, p, shape.points(), weight)
         };
         Some(Self {
-            bits,
             shape,
             starts: (0..=digits).map(|digit| start(digit) as u64).collect(),
             forward: std::array::from_fn(|field| table(COUNT + field, false)),
@@ -91,14 +90,13 @@ impl Weights {
         })
     }
 
-    /// Limbs of the numbers that are multiplied: one more than their bits fill.
-    pub(crate) fn limbs(&self) -> usize {
-        self.bits / 64 + 2
+    /// How blocks of [`Self::digits`] lie: a limb for each digit.
+    pub(crate) fn layout(&self) -> Layout {
+        Layout::new(self.plan(), Ring::Minus)
     }
 
-    /// How blocks lie.
-    pub(crate) fn layout(&self) -> Layout {
-        Layout::new(Plan { digit_bits: DIGIT as u32, shape: self.shape }, Ring::Minus)
+    fn plan(&self) -> Plan {
+        Plan { digit_bits: 64, shape: self.shape }
     }
 
     #[inline(always)]
@@ -130,14 +128,10 @@ impl Weights {
         std::array::from_fn(|lane| (starts[lane + 1] - starts[lane]) as u32)
     }
 
-    /// The digits of a point, of a number as long as [`Self::limbs`].
-    #[inline(always)]
-    pub(super) fn digits(&self, number: &[u64], point: usize) -> [u64; LANES] {
-        let starts = &self.starts[LANES * point..][..=LANES];
-        std::array::from_fn(|lane| {
-            let (start, end) = (starts[lane] as usize, starts[lane + 1] as usize);
-            bits_at(number, start, (end - start) as u32)
-        })
+    /// The digits of a number, a limb each.
+    fn digits(&self, number: &[u64]) -> Zeroizing<Vec<u64>> {
+        let digit = |ends: &[u64]| bits_at(number, ends[0] as usize, (ends[1] - ends[0]) as u32);
+        Zeroizing::new(self.starts.windows(2).map(digit).collect())
     }
 }
 
@@ -150,6 +144,11 @@ pub(crate) struct RootsOfTwo<A: Arithmetic> {
 impl<A: Arithmetic> RootsOfTwo<A> {
     pub(crate) fn new(token: A::Token, weights: Arc<Weights>) -> Self {
         Self { token, weights }
+    }
+
+    /// The digits of a number, a limb each.
+    pub(crate) fn digits(&self, number: &[u64]) -> Zeroizing<Vec<u64>> {
+        self.weights.digits(number)
     }
 }
 
@@ -169,7 +168,7 @@ impl<A: Arithmetic> product::Road<COUNT> for RootsOfTwo<A> {
     }
 
     fn plan(&self, _: usize, _: usize) -> Plan {
-        Plan { digit_bits: DIGIT as u32, shape: self.weights.shape }
+        self.weights.plan()
     }
 
     fn ring_digit_bits(&self, _: usize) -> Option<u32> {
