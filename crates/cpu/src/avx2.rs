@@ -1,4 +1,5 @@
 //! AVX2 with FMA: four numbers side by side.
 
 pub(crate) mod fft;
+mod table;
 pub mod wide;

@@ -25,7 +25,7 @@ const fn fit(path: Path) -> Fit {
         #[cfg(target_arch = "x86_64")]
         Path::WideAvx2(_) => Fit { quadratic: 2.63, linear: 11.3, constant: 130.0, scan: 1.0 },
         #[cfg(target_arch = "x86_64")]
-        Path::WideAvx512(_) => Fit { quadratic: 4.42, linear: 2.7, constant: 170.0, scan: 1.2 },
+        Path::WideAvx512(_) => Fit { quadratic: 4.42, linear: 2.7, constant: 170.0, scan: 0.1 },
         #[cfg(target_arch = "x86_64")]
         Path::Ifma(_) => Fit { quadratic: 1.64, linear: 3.8, constant: 60.0, scan: 0.1 },
     }

@@ -38,6 +38,7 @@ impl<S: Leaves> Kernel for Wide<S> {
     const ROOM: usize = 4;
     const FAMILY: Family = Family::Wide;
     const ISA: Isa = S::ISA;
+    const AT_ONCE: usize = S::AT_ONCE;
     type Token = S::Token;
 
     fn new(token: S::Token, moduli: &[u64]) -> Self {
@@ -101,6 +102,10 @@ impl<S: Leaves> Kernel for Wide<S> {
 
     fn add(&self, x: &mut [u64], y: &[u64]) {
         S::add_numbers(self.token, x, y);
+    }
+
+    fn arrange(&self, numbers: &mut [u64], digits: usize) {
+        S::arrange(self.token, numbers, digits);
     }
 
     fn select(&self, table: &[u64], indices: &[u64], out: &mut [u64]) {

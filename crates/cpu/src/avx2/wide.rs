@@ -1,6 +1,7 @@
 //! Wide samples on AVX2 and FMA, rounding to nearest: 50 bits, chains of four products.
 #![allow(unsafe_code)]
 
+use super::table;
 use crate::isa::Avx2;
 use crate::wide::leaves::{Part, implement_leaves};
 use crate::wide::samples::{Samples, UNIT};
@@ -93,15 +94,14 @@ impl Samples for Quad {
         // SAFETY: see above.
         Self(unsafe { _mm256_srli_epi64::<{ <Quad as Samples>::WIDTH as i32 }>(self.0) })
     }
-
-    #[inline(always)]
-    unsafe fn equal(self, b: Self) -> Self {
-        // SAFETY: see above.
-        Self(unsafe { _mm256_cmpeq_epi64(self.0, b.0) })
-    }
 }
 
-implement_leaves!(Quad, Avx2, Isa::Avx2, "avx2,fma", 1 2 3 4 5 6);
+implement_leaves!(Quad, Avx2, Isa::Avx2, "avx2,fma", 1 2 3 4 5 6;
+    fn select(_: Avx2, table: &[u64], indices: &[u64], out: &mut [u64]) {
+        // SAFETY: the token proves the instruction set.
+        unsafe { table::read(table, indices, out) }
+    }
+);
 
 #[cfg(test)]
 crate::wide::tests::suite!(Quad, crate::isa::detect_avx2());

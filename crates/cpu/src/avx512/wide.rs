@@ -1,6 +1,7 @@
 //! Wide samples on AVX-512F, rounding toward zero: the paper's 52 bits.
 #![allow(unsafe_code)]
 
+use super::table;
 use crate::isa::Avx512;
 use crate::wide::leaves::{Part, implement_leaves};
 use crate::wide::samples::{Samples, UNIT};
@@ -96,15 +97,21 @@ impl Samples for Octet {
         // SAFETY: see above.
         Self(unsafe { _mm512_srli_epi64::<{ <Octet as Samples>::WIDTH }>(self.0) })
     }
-
-    #[inline(always)]
-    unsafe fn equal(self, b: Self) -> Self {
-        // SAFETY: see above.
-        Self(unsafe { _mm512_maskz_set1_epi64(_mm512_cmpeq_epi64_mask(self.0, b.0), -1) })
-    }
 }
 
-implement_leaves!(Octet, Avx512, Isa::Avx512, "avx512f", 1 2 3 4 5);
+implement_leaves!(Octet, Avx512, Isa::Avx512, "avx512f", 1 2 3 4 5;
+    const AT_ONCE: usize = table::AT_ONCE;
+
+    fn arrange(_: Avx512, numbers: &mut [u64], digits: usize) {
+        // SAFETY: the token proves the instruction set.
+        unsafe { table::turn(numbers, digits) }
+    }
+
+    fn select(_: Avx512, table: &[u64], indices: &[u64], out: &mut [u64]) {
+        // SAFETY: likewise.
+        unsafe { table::read(table, indices, out) }
+    }
+);
 
 #[cfg(test)]
 crate::wide::tests::suite!(Octet, crate::isa::detect_avx512());

@@ -374,67 +374,6 @@ pub(crate) unsafe fn convert<S: Samples>(plain: *const u64, out: *mut u64, count
     }
 }
 
-/// Reads entry `indices[l]` of the table in lane l, for every l, touching every entry alike.
-///
-/// # Safety
-/// The instruction set is there; `table` holds `entries * count` vectors, `indices` one and `out`
-/// `count`.
-#[inline(always)]
-pub(crate) unsafe fn select<S: Samples>(
-    table: *const u64,
-    entries: usize,
-    indices: *const u64,
-    out: *mut u64,
-    count: usize,
-) {
-    // SAFETY: passed on to the caller.
-    unsafe {
-        let mut done = 0;
-        while done < count {
-            // As many samples as there are registers to compare an index once for all of them.
-            done += match count - done {
-                8.. => select_some::<S, 8>(table, entries, indices, out, count, done),
-                4.. => select_some::<S, 4>(table, entries, indices, out, count, done),
-                2.. => select_some::<S, 2>(table, entries, indices, out, count, done),
-                _ => select_some::<S, 1>(table, entries, indices, out, count, done),
-            };
-        }
-    }
-}
-
-/// Samples `first..first + SOME` of a selection; returns `SOME`.
-///
-/// # Safety
-/// As above.
-#[inline(always)]
-unsafe fn select_some<S: Samples, const SOME: usize>(
-    table: *const u64,
-    entries: usize,
-    indices: *const u64,
-    out: *mut u64,
-    count: usize,
-    first: usize,
-) -> usize {
-    // SAFETY: passed on to the caller.
-    unsafe {
-        let wanted = S::load(indices);
-        let mut chosen = [S::splat(0); SOME];
-        let mut entry = S::splat(0);
-        for e in 0..entries {
-            let mask = entry.equal(wanted);
-            for (i, chosen) in chosen.iter_mut().enumerate() {
-                let sample = S::load(table.add((e * count + first + i) * S::LANES));
-                *chosen = chosen.or(sample.and(mask));
-            }
-            entry = entry.add(S::splat(1));
-        }
-        for (i, chosen) in chosen.into_iter().enumerate() {
-            chosen.store(out.add((first + i) * S::LANES));
-        }
-    }
-    SOME
-}
-
 /// # Safety
 /// The instruction set is there and `from` holds `ROWS` vectors.
 #[inline(always)]

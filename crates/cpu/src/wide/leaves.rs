@@ -44,13 +44,18 @@ pub trait Leaves: Samples {
     fn add_numbers(token: Self::Token, x: &mut [u64], y: &[u64]);
     /// Plain digits to samples.
     fn convert(token: Self::Token, plain: &[u64], out: &mut [u64]);
-    /// Masked table look-up.
+
+    /// As for [`crate::kernel::Kernel`].
+    const AT_ONCE: usize = 1;
+    /// As for [`crate::kernel::Kernel`].
+    fn arrange(_: Self::Token, _numbers: &mut [u64], _digits: usize) {}
+    /// As for [`crate::kernel::Kernel`].
     fn select(token: Self::Token, table: &[u64], indices: &[u64], out: &mut [u64]);
 }
 
-/// Implements [`Leaves`] for a vector type.
+/// Implements [`Leaves`] for a vector type, given how it reads tables.
 macro_rules! implement_leaves {
-    ($vector:ident, $token:ident, $isa:expr, $features:literal, $($rows:literal)+) => {
+    ($vector:ident, $token:ident, $isa:expr, $features:literal, $($rows:literal)+; $($tables:tt)*) => {
         impl $crate::wide::leaves::Leaves for $vector {
             type Token = $token;
             const ISA: modmill_core::Isa = $isa;
@@ -195,17 +200,7 @@ macro_rules! implement_leaves {
                 unsafe { run(plain.as_ptr(), out.as_mut_ptr(), plain.len() / Self::LANES) }
             }
 
-            fn select(_: $token, table: &[u64], indices: &[u64], out: &mut [u64]) {
-                #[target_feature(enable = $features)]
-                unsafe fn run(t: *const u64, entries: usize, i: *const u64, out: *mut u64, n: usize) {
-                    // SAFETY: passed on to the caller.
-                    unsafe { $crate::wide::leaf::select::<$vector>(t, entries, i, out, n) }
-                }
-                assert!(indices.len() >= Self::LANES);
-                let (entries, count) = (table.len() / out.len(), out.len() / Self::LANES);
-                // SAFETY: the token proves the instruction set, and the lengths were checked.
-                unsafe { run(table.as_ptr(), entries, indices.as_ptr(), out.as_mut_ptr(), count) }
-            }
+            $($tables)*
         }
     };
 }

@@ -87,11 +87,6 @@ pub trait Samples: Copy + Send + Sync + 'static {
     /// # Safety
     /// As above.
     unsafe fn carry(self) -> Self;
-    /// All ones in the lanes where the integers are equal, zeros elsewhere.
-    ///
-    /// # Safety
-    /// As above.
-    unsafe fn equal(self, b: Self) -> Self;
 }
 
 /// The explicit bits of a double.

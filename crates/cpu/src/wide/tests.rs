@@ -367,13 +367,20 @@ pub(crate) fn sums_and_selections<S: Leaves>(token: S::Token) {
         let entries = 16;
         let mut table = Rows::zeros(entries * digits * S::LANES);
         table.iter_mut().for_each(|word| *word = words.next());
+        let plain = table.clone();
+        kernel.arrange(&mut table, digits);
         for _ in 0..20 {
-            let indices: Vec<u64> = (0..S::LANES).map(|_| words.next() % entries as u64).collect();
-            let mut out = Rows::zeros(digits * S::LANES);
+            let mut indices = Rows::zeros(S::AT_ONCE * S::LANES);
+            indices.iter_mut().for_each(|index| *index = words.next() % entries as u64);
+            let asked = indices.clone();
+            let mut out = Rows::zeros(S::AT_ONCE * digits * S::LANES);
             out.fill(u64::MAX);
+            kernel.arrange(&mut indices, 1);
             kernel.select(&table, &indices, &mut out);
-            for (place, word) in out.iter().enumerate() {
-                assert_eq!(*word, table[indices[place % S::LANES] as usize * out.len() + place]);
+            for (found, asked) in out.chunks(digits * S::LANES).zip(asked.chunks(S::LANES)) {
+                for (place, word) in found.iter().enumerate() {
+                    assert_eq!(*word, plain[asked[place % S::LANES] as usize * found.len() + place]);
+                }
             }
         }
     }
