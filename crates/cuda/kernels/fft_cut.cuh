@@ -39,13 +39,18 @@ DEVICE u32 digit_at(const CutCall& call, u32 item, u32 at, u32 shift) {
     return digit;
 }
 
-// Point u of a row of several; called, because it is long.
-DEVICE_CALLED u64 sum_of_digits(const CutCall& call, u32 item, u32 row, u32 u) {
+// Point u of a row of several, whose first digit is at this place; called, because it is long. Digits u, u + columns and
+// so on begin at the same bit of their words, because there are 32 columns or a multiple of that. Digits are below 2^31,
+// so that a product and a point are below 2^96 together.
+DEVICE_CALLED u64 sum_of_digits(const CutCall& call, u32 item, u32 row, u32 u, u32 at, u32 shift) {
+    u32 first = call.rows == 3 ? row * (u % 3) % 3 : row * (u % 5) % 5;
+    u32 turn = call.rows == 3 ? row * (call.columns % 3) % 3 : row * (call.columns % 5) % 5;
     u64 point = 0;
-    for (u32 v = u; v < call.digits; v += call.columns) {
-        u64 bit = (u64)v * call.digit_bits + call.offset;
-        u32 digit = digit_at(call, item, (u32)(bit / 32), (u32)(bit % 32));
-        point = sum(point, product(digit, call.roots[row * (v % call.rows) % call.rows]));
+    for (u32 v = u, power = first; v < call.digits; v += call.columns) {
+        point = folded(short_product(digit_at(call, item, at, shift), call.roots[power]) + lazy(point));
+        at += call.columns / 32 * call.digit_bits;
+        power += turn;
+        if (power >= call.rows) power -= call.rows;
     }
     return point;
 }
@@ -67,7 +72,7 @@ template <int R, bool HALF> DEVICE void cut_and_transform(const CutCall& call) {
         if (HALF)
             x[j] = lazy(digit_at(row_of(numbers, item), numbers.length, at + j * step, shift, call.digit_bits));
         else if (call.rows == 1) x[j] = lazy(digit_at(call, item, at + j * step, shift));
-        else x[j] = lazy(sum_of_digits(call, item, row, j * call.stride + s));
+        else x[j] = lazy(sum_of_digits(call, item, row, j * call.stride + s, at + j * step, shift));
     }
     if (HALF) transform_half(x);
     else transform<false>(x);

@@ -1,9 +1,9 @@
 // The last step of Barrett's reduction: r = x - q d - k d, for the largest k that leaves it positive.
 //
 // The quotient q is at most 3 or 4 too small, so that x - q d is below 5 d. Of q d only y is there, congruent to it
-// modulo 2^s - 1, where s is at least two words more than d has. Upper words are added to those s bits below, which
-// x and y are then nearly equal in: the difference is x - q d, or 2^s - 1 more or less. Its lowest word tells which,
-// because that of q d is the product of the lowest words of q and d; and 2^s is beyond all that is looked at.
+// modulo 2^s - 1, where s is at least the bits of d's words. Upper words are added to those s bits below: the difference
+// of x and y is then c (2^s - 1) less than x - q d, with a small c. Its lowest word tells c, because that of q d is the
+// product of the lowest words of q and d.
 //
 // A block has an item: it finds the sign for every k, and then writes the one that is wanted. A thread has a chunk
 // of eight words at a time.
@@ -26,7 +26,7 @@ struct RemainderCall {
     u32 most;          // by which a quotient is too small at most
 };
 
-// What is missing from the lowest word: -1, 0 or 1.
+// What is missing from the lowest word, -c: single-digit.
 DEVICE int missing(const RemainderCall& call, u32 item) {
     u32 q = word_at(call.halves, item, call.offset) + word_at(call.estimates, item, call.offset);
     u32 upper = call.wrap < call.x.length ? row_of(call.x, item)[call.wrap] : 0;
@@ -34,23 +34,24 @@ DEVICE int missing(const RemainderCall& call, u32 item) {
     return (int)(y[0] + y[call.wrap] - upper - q * row_of(call.divisor, item)[0]);
 }
 
-// x - y - k d of a chunk, and one more than the borrow out of it, which may be -1 and is at most k + 2: every chunk
-// but the first has one added, and that one `adjustment`.
+// x - y - k d of a chunk, and two more than the borrow out of it, which may be -2 and is at most k + 2: every chunk
+// but the first has two added. `adjustment` is what the lowest word has added, and the word s bits up taken.
 DEVICE u32 subtract(const RemainderCall& call, u32 item, u32 k, u32 chunk, int adjustment, u32 (&words)[CHUNK]) {
     const u32 *x = row_of(call.x, item), *y = row_of(call.y, item), *d = row_of(call.divisor, item);
-    long long rest = chunk == 0 ? adjustment : 1; // above -2^36, below 2^33
+    long long rest = chunk == 0 ? adjustment : 2; // above -2^36, below 2^34
 #pragma unroll
     for (u32 i = 0; i < CHUNK; i++) {
         u32 at = chunk * CHUNK + i, above = at + call.wrap;
-        if (at < call.x.length) rest += x[at];
+        if (at < smaller(call.x.length, call.wrap)) rest += x[at];
         if (above < call.x.length) rest += x[above];
-        if (at < call.y.length) rest -= y[at];
+        if (at < call.wrap) rest -= y[at];
         if (above < call.y.length) rest -= y[above];
+        if (at == call.wrap) rest -= adjustment;
         if (at < call.divisor.length) rest -= (long long)k * d[at];
         words[i] = (u32)rest;
         rest >>= 32;
     }
-    return (u32)(1 - rest);
+    return (u32)(2 - rest);
 }
 
 // words - number, and the borrow out of it.

@@ -5,7 +5,7 @@
 //! is at most 3 less than `floor(x / d)`: `h + h m / 2^n` is above `h 2^n / d - 1`, of which less than one is cut
 //! off, and the lower half of x is below `2 d`. The digits of both parts of q are added without carries, and
 //! multiplied by those of d: their transforms have room for sums of two digits. Since `x - q d` is below `4 d`, that
-//! product is wanted modulo `2^s - 1` only, for s of one limb more than d, by transforms of half the length.
+//! product is wanted modulo `2^s - 1` only, for s of as many limbs as d, by transforms of half the length.
 
 use super::calls::RemainderCall;
 use super::{Chunk, Factor, Input, Length, Output, Transforms, newton, small, upload};
@@ -271,9 +271,9 @@ impl Reduction {
     }
 }
 
-/// The transforms of products with moduli of so many limbs: what is left of a number needs one limb more.
+/// The transforms of products with moduli of so many limbs.
 fn wrapped_length(limbs: usize) -> Length {
-    Length::wrapped(64 * limbs, 64 * (limbs + 1), 2)
+    Length::wrapped(64 * limbs, 2)
 }
 
 /// Words of their results: coefficients go beyond the last digit by less than two words.

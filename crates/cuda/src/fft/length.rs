@@ -16,7 +16,7 @@ pub(crate) struct Length {
 const LEAST_COLUMNS: usize = 512;
 
 /// What a point costs with so many rows, about: sums over the rows are a part of cutting and of carries.
-const ROW_COSTS: [(usize, usize); 3] = [(1, 100), (3, 112), (5, 125)];
+const ROW_COSTS: [(usize, usize); 3] = [(1, 100), (3, 130), (5, 150)];
 
 impl Length {
     /// For products of numbers of these many bits, where digits of one of them may be as large as `sums` digits
@@ -26,10 +26,10 @@ impl Length {
         Self::of(digit_bits, digits(a_bits, digit_bits) + digits(b_bits, digit_bits) - 1)
     }
 
-    /// For products of numbers of so many bits modulo `2^s - 1`, where s is `wrapped_bits` and at least `least`.
-    pub(crate) fn wrapped(bits: usize, least: usize, sums: usize) -> Self {
+    /// For products of numbers of so many bits modulo `2^s - 1`, where s is `wrapped_bits` and not less.
+    pub(crate) fn wrapped(bits: usize, sums: usize) -> Self {
         let digit_bits = digit_bits(bits, sums);
-        Self::of(digit_bits, digits(least, digit_bits))
+        Self::of(digit_bits, digits(bits, digit_bits))
     }
 
     /// Of so many points at least.
@@ -121,11 +121,11 @@ mod tests {
     #[test]
     fn wrapped_lengths_are_shorter() {
         for bits in (10..31).flat_map(|k| [1 << k, 3 << (k - 1), (5 << (k - 2)) - 64, (1 << k) + 64]) {
-            let (whole, half) = (Length::new(bits, bits, 2), Length::wrapped(bits, bits + 64, 2));
+            let (whole, half) = (Length::new(bits, bits, 2), Length::wrapped(bits, 2));
             assert!(half.shape.points() <= whole.shape.points(), "{bits} bits");
-            assert!(half.wrapped_bits() >= bits + 64 && half.wrapped_bits().is_multiple_of(32));
+            assert!(half.wrapped_bits() >= bits && half.wrapped_bits().is_multiple_of(32));
         }
-        let length = Length::wrapped(786_432, 786_432 + 64, 2);
-        assert_eq!((length.digit_bits, length.shape.points()), (24, 40_960));
+        let length = Length::wrapped(786_432, 2);
+        assert_eq!((length.digit_bits, length.shape.points()), (24, 32_768));
     }
 }

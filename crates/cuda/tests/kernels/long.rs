@@ -55,12 +55,12 @@ fn hard_numbers(modulus: &BigUint, rng: &mut Rng) -> Vec<BigUint> {
     ]
 }
 
-/// Products modulo one number: those that leave nothing, those next to them, and the largest. From 13 249 bits on
-/// the last product of a reduction has more than 512 points, which below are used up to the last bit.
+/// Products modulo one number: those that leave nothing, those next to them, and the largest. At 13 312
+/// bits the 512 points of the last product of a reduction are used up to the last bit, beyond there are more.
 #[test]
 fn products_modulo_one_number() {
     let cuda = Cuda::on(devices(), Settings::default());
-    for (bits, moduli) in [(3_000, 7), (6_401, 5), (13_248, 5), (13_249, 1), (60_000, 2)] {
+    for (bits, moduli) in [(3_000, 7), (6_401, 5), (13_312, 7), (13_313, 1), (60_000, 2)] {
         let mut rng = Rng::new(bits as u64);
         for modulus in hard_moduli(bits, &mut rng).into_iter().take(moduli) {
             let kept = long(&modulus);
