@@ -55,33 +55,36 @@ DEVICE_CALLED u64 sum_of_digits(const CutCall& call, u32 item, u32 row, u32 u, u
     return point;
 }
 
-// HALF: there is one row, no digit in its upper half, so that the first level only multiplies, and no addend.
-template <int R, bool HALF> DEVICE void cut_and_transform(const CutCall& call) {
+// HALF: there is one row, no digit in its upper half, so that the first level only multiplies, and no addend. ONE: there is
+// one row. SEVERAL: there are more.
+enum Digits { HALF, ONE, SEVERAL };
+
+template <int R, Digits KIND> DEVICE void cut_and_transform(const CutCall& call) {
     u32 number = thread_number();
     if (number >= call.count) return;
     if (number < call.flag_count) call.flags[number] = 0;
     u32 s = number & (call.stride - 1), line = number >> call.log_stride;
-    u32 item = HALF ? line : line / call.rows, row = HALF ? 0 : line % call.rows;
+    u32 item = KIND == SEVERAL ? line / call.rows : line;
     // The stride is a multiple of 32: digits of a thread begin at the same bit of words as far apart.
     u64 bit = (u64)s * call.digit_bits + call.offset;
     u32 at = (u32)(bit / 32), shift = (u32)(bit % 32), step = call.stride / 32 * call.digit_bits;
+    const u32* words = row_of(call.numbers, item);
     Lazy x[R];
 #pragma unroll
-    for (int j = 0; j < (HALF ? R / 2 : R); j++) {
-        const Operand& numbers = call.numbers;
-        if (HALF)
-            x[j] = lazy(digit_at(row_of(numbers, item), numbers.length, at + j * step, shift, call.digit_bits));
-        else if (call.rows == 1) x[j] = lazy(digit_at(call, item, at + j * step, shift));
-        else x[j] = lazy(sum_of_digits(call, item, row, j * call.stride + s, at + j * step, shift));
+    for (int j = 0; j < (KIND == HALF ? R / 2 : R); j++, at += step) {
+        if (KIND == HALF) x[j] = lazy(digit_at(words, call.numbers.length, at, shift, call.digit_bits));
+        else if (KIND == ONE) x[j] = lazy(digit_at(call, item, at, shift));
+        else x[j] = lazy(sum_of_digits(call, item, line % call.rows, j * call.stride + s, at, shift));
     }
-    if (HALF) transform_half(x);
+    if (KIND == HALF) transform_half(x);
     else transform<false>(x);
     leave_forward(x, call.points + (u64)line * call.columns + s, call.factors + s, call.stride);
 }
 
 #define CUT(R)                                                                                     \
-    KERNEL(fft_cut_##R, CutCall) { cut_and_transform<R, false>(call); }                            \
-    KERNEL(fft_cut_half_##R, CutCall) { cut_and_transform<R, true>(call); }
+    KERNEL(fft_cut_half_##R, CutCall) { cut_and_transform<R, HALF>(call); }                        \
+    KERNEL(fft_cut_##R, CutCall) { cut_and_transform<R, ONE>(call); }                              \
+    KERNEL(fft_cut_rows_##R, CutCall) { cut_and_transform<R, SEVERAL>(call); }
 CUT(2)
 CUT(4)
 CUT(8)

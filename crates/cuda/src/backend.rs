@@ -150,8 +150,9 @@ impl Cuda {
     pub fn seconds(&self, op: Op, bits: usize, count: usize, exponent_bits: usize) -> Option<f64> {
         match op {
             Op::Mul | Op::Square => self.long_seconds(op, bits, count, 0),
-            _ if self.is_by_transforms(op, bits) => self.long_seconds(op, bits, count, exponent_bits),
-            _ => self.choose(op, bits, count, exponent_bits).map(|choice| choice.seconds),
+            _ => self
+                .long_seconds(op, bits, count, exponent_bits)
+                .or_else(|| Some(self.choose(op, bits, count, exponent_bits)?.seconds)),
         }
     }
 
@@ -186,7 +187,7 @@ impl Cuda {
     /// How a batch of this shape will be computed, and why.
     #[must_use]
     pub fn plan(&self, op: Op, bits: usize, count: usize, exponent_bits: usize) -> Option<Plan> {
-        if matches!(op, Op::Mul | Op::Square) || self.is_by_transforms(op, bits) {
+        if matches!(op, Op::Mul | Op::Square) || self.is_by_transforms(op, bits, count, exponent_bits) {
             return self.long_plan(op, bits, count, exponent_bits);
         }
         let choices = self.choices(op, bits, count.div_ceil(self.stations.len().max(1)), exponent_bits);

@@ -198,8 +198,12 @@ impl Transforms {
         let roots = self.table(Kind::Roots(shape.rows))?;
         let digits = length.digits(input.numbers.length.max(input.addends.length));
         let half = shape.rows == 1 && 2 * digits <= shape.columns && input.addends.length == 0;
-        let kernel =
-            &(if half { &self.kernels.cut_half } else { &self.kernels.cut })[points.ilog2() as usize - 1];
+        let kernels = match (half, shape.rows) {
+            (true, _) => &self.kernels.cut_half,
+            (false, 1) => &self.kernels.cut[0],
+            _ => &self.kernels.cut[1],
+        };
+        let kernel = &kernels[points.ilog2() as usize - 1];
         let call = CutCall {
             numbers: input.numbers,
             addends: input.addends,

@@ -12,11 +12,14 @@ const LEAST_BITS: usize = 4096;
 /// Bits of moduli below which there are no transforms: a product would be lost in the shortest one.
 const LEAST_MODULUS_BITS: usize = 1024;
 
+/// Bits of moduli below which powers are always sooner by other families.
+const LEAST_POWER_BITS: usize = 16_384;
+
 /// Seconds of a device for each point of a product's transforms, in large batches.
 const POINT_SECONDS: f64 = 40e-12;
 
 /// Seconds that the kernels of a product modulo N take at least, one after the other.
-const LEAST_PRODUCT_SECONDS: f64 = 80e-6;
+const LEAST_PRODUCT_SECONDS: f64 = 90e-6;
 
 /// Bytes of factors and products that go between the caller and a device in a second, through one thread.
 const COPY_RATE: f64 = 10e9;
@@ -105,16 +108,23 @@ impl Cuda {
         Ok(Run { answers, kernel_seconds })
     }
 
-    /// Whether an operation of this length goes by transforms here.
+    /// Whether a batch goes by transforms here.
     #[must_use]
-    pub fn is_by_transforms(&self, op: Op, bits: usize) -> bool {
+    pub fn is_by_transforms(&self, op: Op, bits: usize, count: usize, exponent_bits: usize) -> bool {
         let forced = self.settings.family == Some(Family::Fft);
         match op {
             Op::Mul | Op::Square => bits >= LEAST_BITS || forced,
-            // Kernels of other families end at `MAX_BITS`.
             Op::MulMod | Op::SquareMod | Op::Pow | Op::PowVartime => match self.settings.family {
-                None => bits > MAX_BITS,
                 Some(_) => forced && bits >= LEAST_MODULUS_BITS,
+                // Kernels of other families end at `MAX_BITS`.
+                None if bits > MAX_BITS => true,
+                None if bits < LEAST_POWER_BITS || matches!(op, Op::MulMod | Op::SquareMod) => false,
+                None => {
+                    let others = self.choose(op, bits, count, exponent_bits);
+                    others.is_none_or(|choice| {
+                        self.seconds_by_transforms(op, bits, count, exponent_bits) < choice.seconds
+                    })
+                }
             },
             _ => false,
         }
@@ -128,26 +138,31 @@ impl Cuda {
         count: usize,
         exponent_bits: usize,
     ) -> Option<f64> {
-        if !self.is_by_transforms(op, bits) {
-            return None;
-        }
+        self.is_by_transforms(op, bits, count, exponent_bits)
+            .then(|| self.seconds_by_transforms(op, bits, count, exponent_bits))
+    }
+
+    fn seconds_by_transforms(&self, op: Op, bits: usize, count: usize, exponent_bits: usize) -> f64 {
         let per_device = count.div_ceil(self.stations.len().max(1)) as f64;
-        // Of three transforms, a square needs two; reductions have four more. Numbers that are copied.
+        let length = long_length(op, bits);
+        // Of three transforms, a square needs two; reductions have three more. Numbers that are copied.
         let (transforms, copied) = match op {
             Op::Square => (0.7, 3.0),
+            // What is squared again and again stays in the cache if it is short.
+            Op::Pow | Op::PowVartime if !length.has_long_rows() => (1.8, 2.0),
             Op::SquareMod | Op::Pow | Op::PowVartime => (2.6, 2.0),
             Op::MulMod => (2.9, 3.0),
             _ => (1.0, 4.0),
         };
-        let compute = transforms * long_length(op, bits).shape.points() as f64 * POINT_SECONDS;
+        let compute = transforms * length.shape.points() as f64 * POINT_SECONDS;
         if let Op::Pow | Op::PowVartime = op {
             let window = secret_window(exponent_bits) as f64;
             let products = exponent_bits as f64 * (1.0 + 1.1 / window) + window.exp2();
-            return Some(OVERHEAD_SECONDS + products * (per_device * compute).max(LEAST_PRODUCT_SECONDS));
+            return OVERHEAD_SECONDS + products * (per_device * compute).max(LEAST_PRODUCT_SECONDS);
         }
         let copy = copied * bits as f64 / 8.0 / COPY_RATE;
         // Chunks are copied while others are computed.
-        Some(OVERHEAD_SECONDS + per_device * compute.max(copy))
+        OVERHEAD_SECONDS + per_device * compute.max(copy)
     }
 
     pub(crate) fn long_plan(&self, op: Op, bits: usize, count: usize, exponent_bits: usize) -> Option<Plan> {

@@ -163,10 +163,11 @@ impl Backends {
 
     /// Computes a group of items.
     pub(crate) fn run(&self, op: Op, job: &Job<'_>) -> Result<Batch, Error> {
-        if self.cuda.as_ref().is_some_and(|cuda| cuda.is_by_transforms(op, job.bits)) {
+        let shape = Shape { op, bits: job.bits, count: job.items.len(), exponent_bits: job.b.bits() };
+        let Shape { bits, count, exponent_bits, .. } = shape;
+        if self.cuda.as_ref().is_some_and(|cuda| cuda.is_by_transforms(op, bits, count, exponent_bits)) {
             return Ok(self.run_long(op, job)?.unwrap_or_else(|| self.run_on_cpu(op, job)));
         }
-        let shape = Shape { op, bits: job.bits, count: job.items.len(), exponent_bits: job.b.bits() };
         let run = |cuda: &Cuda| {
             let run = match op {
                 Op::Pow => cuda.pow(job),

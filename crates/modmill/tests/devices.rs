@@ -57,7 +57,7 @@ fn long_products_go_by_transforms() {
     for op in [Op::MulMod, Op::SquareMod, Op::Pow, Op::PowVartime] {
         assert_eq!(path(gpu.explain_one_modulus(op, 36_000, 100)), (Backend::Cuda, Family::Fft), "{op}");
         assert_eq!(path(gpu.explain(op, 36_000, 100)), (Backend::Cuda, Family::Fft), "{op}");
-        assert_ne!(gpu.explain(op, 32_768, 100).family, Family::Fft, "{op}");
+        assert_ne!(gpu.explain(op, 16_383, 100).family, Family::Fft, "{op}");
     }
     assert_eq!(gpu.explain(Op::Mul, 256, 100).backend, Backend::Cpu);
 }

@@ -210,7 +210,7 @@ impl Side {
         let op = measurand.op();
         if let Some(cuda) = self.cuda().filter(|cuda| cuda.has(op)) {
             // A gigabit of factors, of which the longest make a batch of one.
-            if matches!(op, Op::Mul | Op::Square) || cuda.is_by_transforms(op, bits) {
+            if matches!(op, Op::Mul | Op::Square) || cuda.is_by_transforms(op, bits, 1 << 10, bits) {
                 let items = match op {
                     // Points for all multiprocessors.
                     Op::Pow | Op::PowVartime => 1 << 23,

@@ -15,8 +15,9 @@ pub(crate) struct Length {
 /// The shortest row: a block's 256 points, and a pass of two before them.
 const LEAST_COLUMNS: usize = 512;
 
-/// What a point costs with so many rows, about: sums over the rows are a part of cutting and of carries.
-const ROW_COSTS: [(usize, usize); 3] = [(1, 100), (3, 130), (5, 150)];
+/// What a point costs with so many rows, in short transforms and in long ones, by measurement: sums over rows are a part
+/// of cutting, and a pass of their own on the way back, which memory hides the less the shorter transforms are.
+const ROW_COSTS: [(usize, [usize; 2]); 3] = [(1, [100, 100]), (3, [150, 112]), (5, [190, 125])];
 
 impl Length {
     /// For products of numbers of these many bits, where digits of one of them may be as large as `sums` digits
@@ -38,7 +39,10 @@ impl Length {
             rows,
             columns: points.div_ceil(rows).next_power_of_two().max(LEAST_COLUMNS),
         };
-        let shapes = ROW_COSTS.map(|(rows, cost)| (cost * shape(rows).points(), shape(rows)));
+        let shapes = ROW_COSTS.map(|(rows, costs)| {
+            let shape = shape(rows);
+            (costs[usize::from(shape.columns > 4096)] * shape.points(), shape)
+        });
         let (_, shape) = shapes.into_iter().min_by_key(|(cost, _)| *cost).expect("there are three");
         Self { digit_bits, shape }
     }

@@ -54,7 +54,8 @@ fn program(name: &str, files: &[&str], resident: u32, defines: &[(&str, u32)]) -
 /// The kernels on a device.
 pub(super) struct Kernels {
     device: Device,
-    pub(super) cut: ByRadix,
+    /// Of one row, and of several.
+    pub(super) cut: [ByRadix; 2],
     pub(super) cut_half: ByRadix,
     pub(super) columns: Kernel,
     pub(super) columns_back: Kernel,
@@ -96,7 +97,7 @@ impl Kernels {
         let (module, cuts) = (device.compile(&passes())?, device.compile(&cuts())?);
         Ok(Self {
             device: device.clone(),
-            cut: by_radix(&cuts, "fft_cut")?,
+            cut: [by_radix(&cuts, "fft_cut")?, by_radix(&cuts, "fft_cut_rows")?],
             cut_half: by_radix(&cuts, "fft_cut_half")?,
             columns: module.kernel("fft_columns")?,
             columns_back: module.kernel("fft_columns_back")?,

@@ -70,13 +70,16 @@ fn transforms_are_what_their_definition_says() {
     for length in lengths() {
         let Shape { rows, columns } = length.shape;
         let limbs = length.shape.points() * 24 / 64;
-        // Digits for all points, and for the lower half.
-        for limbs in [limbs, limbs / 2] {
+        // Digits for all points, and for the lower half; and digits twice, from another bit on.
+        for (limbs, times, offset) in [(limbs, 1, 0), (limbs / 2, 1, 0), (limbs / 2, 2, 5)] {
             let value = number(limbs);
             let words = upload(&device, &value, Contents::Public).unwrap();
             let stream = device.stream().unwrap();
             let buffers = [&words];
-            let input = Input::plain(numbers(&words, limbs), &buffers);
+            let mut input = Input::plain(numbers(&words, limbs), &buffers);
+            if times == 2 {
+                (input.addends, input.offset) = (input.numbers, offset);
+            }
             let kept = device.buffer(length.bytes(), Contents::Public).unwrap();
             transforms.keep(&stream, &length, input, 1, &kept).unwrap();
             let points = download(&device, &kept);
@@ -86,7 +89,8 @@ fn transforms_are_what_their_definition_says() {
                 let (row, power) = (place / columns, power_at(&length, place % columns));
                 let step = mul(pow(root, power as u64), pow(row_root, row as u64));
                 let digits = (0..length.digits(2 * limbs as u32)).rev();
-                let expected = digits.fold(0, |sum, v| add(mul(sum, step), bits_at(&value, 24 * v, 24)));
+                let digit = |v: usize| times * bits_at(&value, 24 * v + offset as usize, 24);
+                let expected = digits.fold(0, |sum, v| add(mul(sum, step), digit(v)));
                 assert_eq!(reduce(points[place]), expected, "{length:?}, {limbs} limbs, {place}");
             }
         }

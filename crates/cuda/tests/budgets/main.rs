@@ -172,10 +172,12 @@ fn transforms() {
     let programs = ["cuts", "passes", "short rows", "long rows", "carries of 24 bits"].map(code);
     let budgets = [
         (0, "fft_cut_half_16", 0, 1150),
+        (0, "fft_cut_2", 0, 350),
+        (0, "fft_cut_rows_16", 128, 1700),
         (1, "fft_columns", 0, 950),
         (1, "fft_columns_back", 0, 950),
         (1, "fft_last_16", 0, 950),
-        (1, "fft_remainder", 0, 1300),
+        (1, "fft_remainder", 0, 2200),
         (1, "fft_choose", 0, 200),
         (2, "fft_rows", 0, 4500),
         (3, "fft_rows", 32, 7000),
