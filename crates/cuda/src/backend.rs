@@ -304,7 +304,6 @@ impl Cuda {
                 Err(Error::NoDevice)
             };
         }
-        prefer_large_pages(answers.as_limbs_mut());
         let stride = answers.stride();
         let kernel_seconds = self.share_out(job.items, &mut answers, |station, items, out| {
             let part = job.part(items);
@@ -324,6 +323,7 @@ impl Cuda {
     ) -> Result<f64> {
         let share = items.len().div_ceil(self.stations.len()).max(1);
         let stride = answers.stride();
+        prefer_large_pages(answers.as_limbs_mut());
         let mut parts = self
             .stations
             .iter()
