@@ -8,8 +8,8 @@
 //! line, of the eight numbers asked for; turned back, they are ready for the multiplier.
 //!
 //! All lines are loaded once, in the same order for all indices. The instructions that see an index are
-//! permutations, shuffles, comparisons into a mask and moves under it, whose time does not depend on
-//! their operands (they are on Intel's list of instructions with Data Operand Independent Timing).
+//! permutations, shuffles, comparisons into a mask and moves under it, from register to register: each
+//! goes through one port in a fixed number of clocks. The timing tests look for what that would overlook.
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::*;
