@@ -29,8 +29,11 @@ template <bool WHOLE> DEVICE void choose(const ChooseCall& call) {
 #pragma unroll
             for (int j = 0; j < 4; j++) chosen.word[j] = is_it ? quad.word[j] : chosen.word[j];
         }
-    } else if (digit > 0) {
-        chosen = entry[(digit - 1) * call.entry_quads];
+    } else {
+        // The same instructions for every digit; that of 0 reads the first entry for nothing.
+        Quad quad = entry[(digit - (u32)(digit > 0)) * call.entry_quads];
+#pragma unroll
+        for (int j = 0; j < 4; j++) chosen.word[j] = digit > 0 ? quad.word[j] : chosen.word[j];
     }
     call.results[number] = chosen;
 }

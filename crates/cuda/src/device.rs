@@ -109,6 +109,10 @@ impl Shared {
     }
 
     fn trim(&self) {
+        let mut clearing = self.clearing.lock().unwrap_or_else(PoisonError::into_inner);
+        // A device that fails here is lost, and whatever it was overwriting.
+        let _ = self.platform.wait_for_zeros();
+        *clearing = false;
         let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: what is in the pool belongs to nobody else, and nothing works with it.
         pool.drain().for_each(|address| unsafe { self.platform.free(address) });

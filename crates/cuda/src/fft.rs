@@ -221,7 +221,7 @@ impl Transforms {
             flags: flags.map_or(0, |(buffer, _)| buffer.address()),
             flag_count: flags.map_or(0, |(_, count)| count),
         };
-        debug_assert!(call.flag_count <= call.count);
+        assert!(call.flag_count <= call.count, "a flag a thread is cleared");
         let mut used = input.buffers.to_vec();
         used.extend([to, &factors, &roots]);
         used.extend(flags.map(|(buffer, _)| buffer));

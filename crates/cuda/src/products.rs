@@ -59,12 +59,9 @@ impl Cuda {
         items: &[usize],
     ) -> Result<Run> {
         let reads = if self.settings.direct_tables { Reads::Direct } else { Reads::Whole };
-        self.powers(
-            a,
-            Exponents { operand: b, bits: b.bits(), window: secret_window(b.bits()), reads },
-            moduli,
-            items,
-        )
+        let window = secret_window(b.bits());
+        let exponents = Exponents { operand: b, bits: b.bits(), window, reads, is_public: false };
+        self.powers(a, exponents, moduli, items)
     }
 
     /// The same with public exponents.
@@ -80,7 +77,8 @@ impl Cuda {
             Operand::Shared { value, .. } => best_shared_window_vartime(value),
             Operand::Each(_) => direct_window(bits),
         };
-        self.powers(a, Exponents { operand: b, bits, window, reads: Reads::Direct }, moduli, items)
+        let exponents = Exponents { operand: b, bits, window, reads: Reads::Direct, is_public: true };
+        self.powers(a, exponents, moduli, items)
     }
 
     fn powers(
@@ -97,10 +95,13 @@ impl Cuda {
     }
 
     fn run_long(&self, job: &LongJob<'_>, items: &[usize]) -> Result<Run> {
-        let mut answers = Batch::zeros(job.bits(), items.len());
+        if items.is_empty() {
+            return Ok(Run { answers: Batch::zeros(0, 0), kernel_seconds: 0.0 });
+        }
         if self.stations.is_empty() {
             return Err(Error::NoDevice);
         }
+        let mut answers = Batch::zeros(job.bits(), items.len());
         let stride = answers.stride();
         let kernel_seconds = self.share_out(items, &mut answers, |station, items, out| {
             job.run(&station.device, &*station.transforms()?, items, out, stride)
@@ -184,7 +185,11 @@ impl Cuda {
             family: Family::Fft,
             lanes: 1,
             threads: length.shape.points() / 16,
-            window: matches!(op, Op::Pow | Op::PowVartime).then(|| secret_window(exponent_bits)),
+            window: match op {
+                Op::Pow => Some(secret_window(exponent_bits)),
+                Op::PowVartime => Some(direct_window(exponent_bits)),
+                _ => None,
+            },
             reason,
         })
     }

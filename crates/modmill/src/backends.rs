@@ -1,6 +1,7 @@
 //! Which backend computes a group of items, and who finishes what a device could not.
 
-use modmill_core::{Backend, Batch, Error, Family, Job, Op, Operand, Path, Plan};
+use crate::long::factors_fit;
+use modmill_core::{Backend, Batch, Error, Family, Job, MAX_BITS, Op, Operand, Path, Plan};
 use modmill_cpu::Cpu;
 use modmill_cuda::{Cuda, Device, Run};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -142,7 +143,8 @@ impl Backends {
         }
         let is_modular = !matches!(op, Op::Mul | Op::Square);
         if is_modular && plan.family == Family::Fft && !shared {
-            plan.reason.push_str("; before that, either way, the CPU finds a reciprocal of every modulus");
+            plan.reason
+                .push_str("; before that, the CPU finds the first bits of a reciprocal of every modulus");
         }
         plan
     }
@@ -165,8 +167,14 @@ impl Backends {
     pub(crate) fn run(&self, op: Op, job: &Job<'_>) -> Result<Batch, Error> {
         let shape = Shape { op, bits: job.bits, count: job.items.len(), exponent_bits: job.b.bits() };
         let Shape { bits, count, exponent_bits, .. } = shape;
-        if self.cuda.as_ref().is_some_and(|cuda| cuda.is_by_transforms(op, bits, count, exponent_bits)) {
+        let by_transforms =
+            self.cuda.as_ref().is_some_and(|cuda| cuda.is_by_transforms(op, bits, count, exponent_bits));
+        if by_transforms && factors_fit(op, job) {
             return Ok(self.run_long(op, job)?.unwrap_or_else(|| self.run_on_cpu(op, job)));
+        }
+        // Other families reduce longer factors first, but end here.
+        if bits > MAX_BITS {
+            return Ok(self.run_on_cpu(op, job));
         }
         let run = |cuda: &Cuda| {
             let run = match op {

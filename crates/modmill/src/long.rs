@@ -11,16 +11,17 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
+/// Whether factors and bases are at most twice as long as moduli, as transforms take them.
+pub(crate) fn factors_fit(op: Op, job: &Job<'_>) -> bool {
+    let multiplies = op == Op::MulMod;
+    let factor_bits = job.a.bits().max(if multiplies { job.b.bits() } else { 0 });
+    job.items.iter().all(|&item| factor_bits <= 2 * bit_length(job.moduli.get(item)))
+}
+
 impl Backends {
-    /// Computes a group of items by transforms on GPUs, where they are done sooner there and factors and bases are at
-    /// most twice as long as moduli.
+    /// Computes a group of items whose [`factors_fit`] by transforms on GPUs, where they are done sooner there.
     pub(crate) fn run_long(&self, op: Op, job: &Job<'_>) -> Result<Option<Batch>, Error> {
-        let multiplies = op == Op::MulMod;
-        let factor_bits = job.a.bits().max(if multiplies { job.b.bits() } else { 0 });
         let groups = by_bits(job);
-        if groups.keys().next().is_none_or(|&least| factor_bits > 2 * least) {
-            return Ok(None);
-        }
         let shape = Shape { op, bits: job.bits, count: job.items.len(), exponent_bits: job.b.bits() };
         self.on_gpus(shape, |cuda| {
             if let (1, true) = (groups.len(), job.moduli.bits() == job.bits) {

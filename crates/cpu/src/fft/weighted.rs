@@ -1,4 +1,7 @@
 //! Products modulo `2^q - 1` for any q by weighted transforms of half the length. Constant-time.
+//!
+//! Only vector fields have the roots that it takes: elsewhere there is no road, and nothing after it.
+#![cfg_attr(not(target_arch = "x86_64"), allow(unused, unreachable_code))]
 
 use super::frame::Layout;
 use super::product::Other;

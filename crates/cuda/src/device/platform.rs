@@ -32,8 +32,7 @@ pub(crate) trait Platform: Send + Sync {
     fn rounded(&self, bytes: usize) -> usize;
     fn allocate(&self, bytes: usize) -> Result<u64>;
     unsafe fn free(&self, address: u64);
-    /// Overwrites memory with zeros; those of all calls are there when [`Platform::wait_for_zeros`] returns, or the
-    /// memory is freed.
+    /// Overwrites memory with zeros; those of all calls are there when [`Platform::wait_for_zeros`] returns.
     unsafe fn zero(&self, address: u64, bytes: usize) -> Result<()>;
     fn wait_for_zeros(&self) -> Result<()>;
     /// Host memory that the device can copy to and from by itself, at least 8-byte aligned.

@@ -4,7 +4,8 @@
 //! For d of n bits, `m = floor((2^2n - 1) / d) - 2^n`, and x below `2^2n` with upper half h: `q = h + floor(h m / 2^n)`
 //! is at most 3 less than `floor(x / d)`: `h + h m / 2^n` is above `h 2^n / d - 1`, of which less than one is cut
 //! off, and the lower half of x is below `2 d`. The digits of both parts of q are added without carries, and
-//! multiplied by those of d: their transforms have room for sums of two digits. Since `x - q d` is below `4 d`, that
+//! multiplied by those of d: their transforms have room for sums of two digits. Since `x - q d` is below `4 d` (`5 d` with
+//! reciprocals that were found on the device, which may be one less, see `newton`), that
 //! product is wanted modulo `2^s - 1` only, for s of as many limbs as d, by transforms of half the length.
 
 use super::calls::RemainderCall;
@@ -14,11 +15,11 @@ use crate::error::Result;
 use crate::kernels::Numbers;
 use modmill_core::limbs::bit_length;
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
 /// A long modulus, made ready for products modulo it.
-#[derive(Debug)]
 pub struct LongModulus {
     divisor: Zeroizing<Vec<u64>>,
     reciprocal: Zeroizing<Vec<u64>>,
@@ -56,7 +57,6 @@ impl LongModulus {
 }
 
 /// A long modulus with the first bits of its reciprocal.
-#[derive(Debug)]
 pub struct SeededModulus {
     divisor: Zeroizing<Vec<u64>>,
     seed: Zeroizing<Vec<u64>>,
@@ -90,6 +90,20 @@ impl SeededModulus {
 
     pub(super) fn seed(&self) -> &[u64] {
         &self.seed
+    }
+}
+
+/// Moduli may be secrets: their lengths are all that is printed.
+impl fmt::Debug for LongModulus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LongModulus").field("bits", &self.bits).finish_non_exhaustive()
+    }
+}
+
+/// Likewise.
+impl fmt::Debug for SeededModulus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SeededModulus").field("bits", &self.bits).finish_non_exhaustive()
     }
 }
 

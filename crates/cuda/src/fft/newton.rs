@@ -59,7 +59,7 @@ pub(super) fn reciprocals<'a>(
     let words = |bits: usize| small(bits.div_ceil(32));
     let multiply = |a: Numbers, b: Numbers, bits: usize| {
         let length = Length::new(32 * a.length as usize, 32 * b.length as usize, 1);
-        debug_assert!(length.bytes() <= chunk.length.bytes());
+        assert!(length.bytes() <= chunk.length.bytes(), "shorter products have shorter transforms");
         let output = Output::all(products, words(bits));
         let chunk = Chunk { length: &length, ..*chunk };
         chunk.transforms.multiply(&chunk, Input::plain(a, &buffers), Factor::Numbers(b), output)?;

@@ -24,6 +24,8 @@ pub(crate) struct Exponents<'a> {
     /// Bits of a digit.
     pub(crate) window: u32,
     pub(crate) reads: Reads,
+    /// Whether they are no secrets.
+    pub(crate) is_public: bool,
 }
 
 /// How tables are read; the place of its kernel.
@@ -50,8 +52,8 @@ impl Exponents<'_> {
 
     /// Whether a digit is known to be zero for all items, and may be.
     fn is_zero_vartime(&self, place: usize) -> bool {
-        match (self.reads, self.operand) {
-            (Reads::Direct, Operand::Shared { value, .. }) => {
+        match self.operand {
+            Operand::Shared { value, .. } if self.is_public => {
                 bits_at(value, place * self.window as usize, self.window) == 0
             }
             _ => false,
@@ -154,5 +156,23 @@ impl Powers {
         };
         let used = [&self.table, buffer, to.buffer];
         chunk.transforms.choose(chunk.stream, self.reads, &call, &used)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Digits of zero are left out of public exponents only, however tables are read.
+    #[test]
+    fn a_secret_exponent_decides_nothing() {
+        let operand = Operand::Shared { bits: 8, value: &[0b0101_0000] };
+        let zeros = |is_public: bool, reads: Reads| {
+            let exponents = Exponents { operand, bits: 8, window: 4, reads, is_public };
+            [0, 1].map(|place| exponents.is_zero_vartime(place))
+        };
+        assert_eq!(zeros(true, Reads::Direct), [true, false]);
+        assert_eq!(zeros(false, Reads::Direct), [false, false]);
+        assert_eq!(zeros(false, Reads::Whole), [false, false]);
     }
 }

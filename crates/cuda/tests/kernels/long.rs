@@ -176,6 +176,11 @@ fn check_powers(
         check("public for all", powers, &base, &shared);
         let powers = cuda.pow_long(base_batch.shared(0), one, moduli, items).unwrap().answers;
         check("secret for all", powers, &|_| bases[0].clone(), &shared);
+        if exponent_bits < 19 {
+            let direct = Cuda::on(devices(), Settings { direct_tables: true, ..Settings::default() });
+            let powers = direct.pow_long(a, b, moduli, items).unwrap().answers;
+            check("secret, direct tables", powers, &base, &exponent);
+        }
     }
 }
 
