@@ -4,6 +4,7 @@ mod barrett;
 mod basecase;
 mod batch;
 pub(crate) mod carry;
+mod convolution;
 pub(crate) mod frame;
 pub(crate) mod memory;
 mod modular;

@@ -167,14 +167,16 @@ impl Backends {
     pub(crate) fn run(&self, op: Op, job: &Job<'_>) -> Result<Batch, Error> {
         let shape = Shape { op, bits: job.bits, count: job.items.len(), exponent_bits: job.b.bits() };
         let Shape { bits, count, exponent_bits, .. } = shape;
-        let by_transforms =
-            self.cuda.as_ref().is_some_and(|cuda| cuda.is_by_transforms(op, bits, count, exponent_bits));
-        if by_transforms && factors_fit(op, job) {
-            return Ok(self.run_long(op, job)?.unwrap_or_else(|| self.run_on_cpu(op, job)));
-        }
-        // Other families reduce longer factors first, but end here.
-        if bits > MAX_BITS {
-            return Ok(self.run_on_cpu(op, job));
+        if let Some(cuda) =
+            self.cuda.as_ref().filter(|cuda| cuda.is_by_transforms(op, bits, count, exponent_bits))
+        {
+            if factors_fit(op, job) {
+                return Ok(self.run_long(op, job)?.unwrap_or_else(|| self.run_on_cpu(op, job)));
+            }
+            // Other families reduce longer factors first; where there is none, the CPU does.
+            if bits > MAX_BITS || cuda.choose(op, bits, count, exponent_bits).is_none() {
+                return Ok(self.run_on_cpu(op, job));
+            }
         }
         let run = |cuda: &Cuda| {
             let run = match op {

@@ -98,6 +98,10 @@ fn transforms_can_be_asked_for() {
     let exponents = Batch::from_hex(["1f", "20", "0"]).unwrap();
     assert_eq!(gpu.pow(&bases, &exponents, &moduli), cpu.pow(&bases, &exponents, &moduli));
     assert!(gpu.kernel_seconds() > 0.0);
+    // Longer factors than transforms take are reduced by nobody else on the GPU then.
+    let longer = Batch::from_hex(["b".repeat(521), "1".to_owned(), "0".to_owned()]).unwrap();
+    assert_eq!(gpu.pow(&longer, &exponents, &moduli), cpu.pow(&longer, &exponents, &moduli));
+    assert_eq!(gpu.mul_mod(&bases, &longer, &moduli), cpu.mul_mod(&bases, &longer, &moduli));
     let backend = |bits| gpu.explain(Op::Pow, bits, 10).backend;
     assert_eq!(
         [backend(1_023), backend(1_024), backend(65_536)],

@@ -47,10 +47,9 @@ pub(crate) fn products(
     if let Some(shared) = shared.filter(|_| count > 1) {
         return products_prepared(cpu, multiplier, each, (&prepare(shared), shared.bits()), count);
     }
-    each_item(cpu, a.bits() + b.bits(), count, |item| {
-        let mut out = Zeroizing::new(vec![0; a.get(item).len() + b.get(item).len()]);
-        multiplier.multiply(a.get(item), b.get(item), &mut out);
-        out
+    let limbs = |item| a.get(item).len() + b.get(item).len();
+    each_item(cpu, a.bits() + b.bits(), count, limbs, |item, out| {
+        multiplier.multiply(a.get(item), b.get(item), out);
     })
 }
 
@@ -62,34 +61,42 @@ pub(crate) fn products_prepared(
     (b, bits): (&Prepared, usize),
     count: usize,
 ) -> Batch {
-    each_item(cpu, a.bits() + bits, count, |item| {
-        let mut out = Zeroizing::new(vec![0; a.get(item).len() + b.limbs()]);
-        multiplier.multiply_prepared(a.get(item), b, &mut out);
-        out
-    })
+    each_item(
+        cpu,
+        a.bits() + bits,
+        count,
+        |item| a.get(item).len() + b.limbs(),
+        |item, out| {
+            multiplier.multiply_prepared(a.get(item), b, out);
+        },
+    )
 }
 
 /// Full squares `a^2`.
 pub(crate) fn squares(cpu: &Cpu, multiplier: Multiplier, a: Operand<'_>, count: usize) -> Batch {
-    each_item(cpu, 2 * a.bits(), count, |item| {
-        let mut out = Zeroizing::new(vec![0; 2 * a.get(item).len()]);
-        multiplier.square(a.get(item), &mut out);
-        out
-    })
+    let limbs = |item| 2 * a.get(item).len();
+    each_item(cpu, 2 * a.bits(), count, limbs, |item, out| multiplier.square(a.get(item), out))
 }
 
-/// Answers of `bits` bits; they may be computed with zeros on top.
+/// Answers of `bits` bits; each is computed with as many limbs as its item needs, the uppermost of which may be
+/// zeros that answers have no room for.
 fn each_item(
     cpu: &Cpu,
     bits: usize,
     count: usize,
-    compute: impl Fn(usize) -> Zeroizing<Vec<u64>> + Sync,
+    limbs: impl Fn(usize) -> usize + Sync,
+    compute: impl Fn(usize, &mut [u64]) + Sync,
 ) -> Batch {
     let mut answers = Batch::zeros(bits, count);
     let stride = answers.stride();
     cpu.install(|| {
         answers.as_limbs_mut().par_chunks_mut(stride).enumerate().for_each(|(item, out)| {
-            out.copy_from_slice(&compute(item)[..stride]);
+            if limbs(item) == stride {
+                return compute(item, out);
+            }
+            let mut longer = Zeroizing::new(vec![0; limbs(item)]);
+            compute(item, &mut longer);
+            out.copy_from_slice(&longer[..stride]);
         });
     });
     answers

@@ -18,7 +18,7 @@ static FREE: Mutex<Vec<Vec<Point>>> = Mutex::new(Vec::new());
 const KEPT: usize = 1 << 21;
 
 /// Points that one thread clears at a time.
-const SHARE: usize = 1 << 14;
+const SHARE: usize = 1 << 12;
 
 /// Points from which large pages are asked for: 4 MiB.
 const LARGE: usize = 1 << 16;

@@ -1,6 +1,7 @@
 //! Products by transforms.
 
 use super::carry::{self, Join};
+use super::convolution::{Factor, Place, Term, add_products};
 use super::frame::{Frame, Layout};
 use super::memory::Points;
 use super::point::Point;
@@ -48,38 +49,20 @@ pub(crate) enum Other<'a> {
     Transformed(&'a Transformed),
 }
 
-fn forward(field: &impl Field, number: &[u64], layout: &Layout) -> Points {
+/// A block of digits, transformed down the columns.
+fn filled(field: &impl Field, number: &[u64], layout: &Layout) -> Points {
     let frame = layout.frame;
     let mut block = Points::zeros(frame.shape.points());
     let digits = Digits { limbs: number, bits: layout.digit_bits };
     each_share(&mut block, frame, |first, rows| field.fill(rows, first, &digits, frame));
-    each_row(&mut block, frame, |row| transform::forward(field, row, frame.node()));
     block
 }
 
-/// Multiplies by another block, or by itself.
-fn multiply_points(field: &impl Field, block: &mut [Point], other: Option<&[Point]>, frame: Frame) {
-    let (columns, share) = (frame.shape.columns, share(frame));
-    block.par_chunks_mut(share).enumerate().for_each(|(index, a)| {
-        let at = index * share;
-        field.multiply(a, other.map(|b| &b[at..][..share]), at / columns, at % columns, frame);
-    });
-}
-
-fn add_points(field: &impl Field, block: &mut [Point], other: &[Point], frame: Frame) {
-    let share = share(frame);
-    block.par_chunks_mut(share).zip(other.par_chunks(share)).for_each(|(a, b)| field.add(a, b));
-}
-
-fn backward(field: &impl Field, block: &mut [Point], frame: Frame) {
-    each_row(block, frame, |row| transform::inverse(field, row, frame.node()));
-    if frame.shape.rows > 1 {
-        each_share(block, frame, |_, rows| field.inverse_columns(rows, frame));
-    }
-}
-
-fn each_row(block: &mut [Point], frame: Frame, work: impl Fn(&mut [Point]) + Send + Sync) {
-    block.par_chunks_mut(frame.shape.columns).for_each(work);
+fn forward(field: &impl Field, number: &[u64], layout: &Layout) -> Points {
+    let frame = layout.frame;
+    let mut block = filled(field, number, layout);
+    block.par_chunks_mut(frame.shape.columns).for_each(|row| transform::forward(field, row, frame.node()));
+    block
 }
 
 /// Columns that one thread takes at a time: a power of two, as all columns.
@@ -114,60 +97,96 @@ pub(crate) fn transform<const F: usize>(road: &impl Road<F>, number: &[u64], lay
 
 /// Fills `out` with the low limbs of a sum of products, and returns what is above them. The sum is one in the ring
 /// of the layout: exact where that is longer than the sum.
-pub(crate) fn sum_of_products<const F: usize, R: Road<F>>(
-    road: &R,
+pub(crate) fn sum_of_products<const F: usize>(
+    road: &impl Road<F>,
     terms: &[(&[u64], Other<'_>)],
     layout: &Layout,
     out: &mut [u64],
 ) -> i128 {
-    let frame = layout.frame;
-    let product = |index: usize, field: &R::Field, &(a, b): &(&[u64], Other<'_>)| {
-        let mut block = forward(field, a, layout);
-        match b {
-            Other::Same => multiply_points(field, &mut block, None, frame),
-            Other::Number(b) => multiply_points(field, &mut block, Some(&forward(field, b, layout)), frame),
-            Other::Transformed(b) => multiply_points(field, &mut block, Some(&b.0[index]), frame),
-        }
-        block
+    let blocks = |index: usize, field: &_, term: usize| {
+        let (a, b) = terms[term];
+        let b = match b {
+            Other::Same => Second::Same,
+            Other::Number(b) => Second::Plain(filled(field, b, layout)),
+            Other::Transformed(b) => Second::Transformed(&b.0[index]),
+        };
+        Blocks { a: filled(field, a, layout), is_transformed: false, b }
     };
-    sum(road, terms, layout, product, out)
+    sum(road, terms.len(), layout, blocks, out)
 }
 
 /// The same where all factors are transformed already.
-pub(crate) fn sum_of_transformed<const F: usize, R: Road<F>>(
-    road: &R,
+pub(crate) fn sum_of_transformed<const F: usize>(
+    road: &impl Road<F>,
     terms: &[(&Transformed, &Transformed)],
     layout: &Layout,
     out: &mut [u64],
 ) -> i128 {
-    let product = |index: usize, field: &R::Field, &(a, b): &(&Transformed, &Transformed)| {
+    let blocks = |index: usize, _: &_, term: usize| {
+        let (a, b) = terms[term];
         let mut block = Points::zeros(a.0[index].len());
         block.copy_from_slice(&a.0[index]);
-        multiply_points(field, &mut block, Some(&b.0[index]), layout.frame);
-        block
+        Blocks { a: block, is_transformed: true, b: Second::Transformed(&b.0[index]) }
     };
-    sum(road, terms, layout, product, out)
+    sum(road, terms.len(), layout, blocks, out)
 }
 
-/// Adds products over each field, goes back, and resolves the carries.
-fn sum<const F: usize, R: Road<F>, T: Sync>(
+/// The factors of a product over one field.
+struct Blocks<'a> {
+    a: Points,
+    is_transformed: bool,
+    b: Second<'a>,
+}
+
+enum Second<'a> {
+    Same,
+    Plain(Points),
+    Transformed(&'a [Point]),
+}
+
+impl Blocks<'_> {
+    /// The factors row by row.
+    fn rows(&mut self, columns: usize) -> Vec<Term<'_>> {
+        let b = match &mut self.b {
+            Second::Same => Factor::Same,
+            Second::Plain(b) => Factor::Plain(b),
+            Second::Transformed(b) => Factor::Transformed(b),
+        };
+        Term { a: &mut self.a, is_transformed: self.is_transformed, b }.into_parts(columns)
+    }
+}
+
+/// Adds so many products over each field, goes back, and resolves the carries.
+fn sum<'a, const F: usize, R: Road<F>>(
     road: &R,
-    terms: &[T],
+    terms: usize,
     layout: &Layout,
-    product: impl Fn(usize, &R::Field, &T) -> Points + Sync,
+    blocks: impl Fn(usize, &R::Field, usize) -> Blocks<'a> + Sync,
     out: &mut [u64],
 ) -> i128 {
     let frame = layout.frame;
     let sum = |(index, field): (usize, &R::Field)| {
-        let (first, rest) = terms.split_first().expect("there is something to add");
-        let mut block = product(index, field, first);
-        for term in rest {
-            add_points(field, &mut block, &product(index, field, term), frame);
+        let mut terms: Vec<Blocks<'_>> = (0..terms).map(|term| blocks(index, field, term)).collect();
+        let mut rows: Vec<Vec<Term<'_>>> = (0..frame.shape.rows).map(|_| Vec::new()).collect();
+        for term in &mut terms {
+            for (terms, row) in rows.iter_mut().zip(term.rows(frame.shape.columns)) {
+                terms.push(row);
+            }
         }
-        backward(field, &mut block, frame);
-        block
+        rows.par_iter_mut().enumerate().for_each(|(row, terms)| {
+            add_products(field, terms, Place { row, first: 0, node: frame.node() }, frame);
+        });
+        drop(rows);
+        let mut sum = terms.swap_remove(0).a;
+        if frame.shape.rows > 1 {
+            each_share(&mut sum, frame, |_, rows| field.inverse_columns(rows, frame));
+        }
+        sum
     };
     let blocks: Vec<Points> = road.fields(frame).par_iter().enumerate().map(sum).collect();
     let residues: [&[Point]; F] = std::array::from_fn(|field| &blocks[field][..]);
-    carry::resolve(&road.join(frame), residues, layout, out)
+    let above = carry::resolve(&road.join(frame), residues, layout, out);
+    // Clearing takes as long as a pass.
+    blocks.into_par_iter().for_each(drop);
+    above
 }

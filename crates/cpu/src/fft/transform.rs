@@ -55,7 +55,7 @@ pub(crate) fn inverse<T: Transform>(field: &T, block: &mut [Point], node: usize)
     }
 }
 
-type Parts<'a, const R: usize> = [&'a mut [Point]; R];
+pub(super) type Parts<'a, const R: usize> = [&'a mut [Point]; R];
 type Pass<T, const R: usize> = fn(&T, &mut Parts<'_, R>, usize);
 
 fn forward_by<T: Transform, const R: usize>(field: &T, block: &mut [Point], node: usize, pass: Pass<T, R>) {
@@ -70,17 +70,19 @@ fn inverse_by<T: Transform, const R: usize>(field: &T, block: &mut [Point], node
     in_columns(cut(block), is_shared, &|parts| pass(field, parts, node));
 }
 
-fn is_shared(block: &[Point]) -> bool {
+/// Whether threads share a block.
+pub(super) fn is_shared(block: &[Point]) -> bool {
     block.len() >= PARALLEL && rayon::current_num_threads() > 1
 }
 
-fn cut<const R: usize>(block: &mut [Point]) -> Parts<'_, R> {
+/// The parts of a block.
+pub(super) fn cut<const R: usize>(block: &mut [Point]) -> Parts<'_, R> {
     let mut parts = block.chunks_exact_mut(block.len() / R);
     std::array::from_fn(|_| parts.next().expect("a block has R parts"))
 }
 
 /// Runs a pass on all columns, by several threads if they share.
-fn in_columns<const R: usize>(
+pub(super) fn in_columns<const R: usize>(
     mut parts: Parts<'_, R>,
     is_shared: bool,
     pass: &(impl Fn(&mut Parts<'_, R>) + Sync),

@@ -1,0 +1,131 @@
+//! Products along a row: transforms, products of points and the way back, part by part.
+//!
+//! A pass over a block leaves parts that have nothing to do with each other. So both factors take their pass, then
+//! each part goes all the way, there and back, while it is in a cache, and the last pass joins the parts: a long
+//! block comes from memory twice and not four times.
+
+use super::frame::Frame;
+use super::point::Point;
+use super::product::Field;
+use super::transform::{self, cut, in_columns, is_shared};
+use rayon::prelude::*;
+
+/// Points of blocks that are transformed one after the other: two of them fit in the first-level cache.
+const LEAF: usize = 1 << 8;
+
+/// A product that is part of a sum.
+pub(crate) struct Term<'a> {
+    /// The first factor, which the product replaces.
+    pub(crate) a: &'a mut [Point],
+    pub(crate) is_transformed: bool,
+    pub(crate) b: Factor<'a>,
+}
+
+/// The second factor.
+pub(crate) enum Factor<'a> {
+    /// The first one again.
+    Same,
+    Plain(&'a mut [Point]),
+    Transformed(&'a [Point]),
+}
+
+/// Where a block is: its row, its first column in the order of transformed rows, and its node of the tree.
+#[derive(Clone, Copy)]
+pub(crate) struct Place {
+    pub(crate) row: usize,
+    pub(crate) first: usize,
+    pub(crate) node: usize,
+}
+
+impl<'a> Term<'a> {
+    /// Its parts of `len` points.
+    pub(crate) fn into_parts(self, len: usize) -> Vec<Self> {
+        let is_transformed = self.is_transformed;
+        let parts = self.a.chunks_exact_mut(len).map(|a| Term { a, is_transformed, b: Factor::Same });
+        match self.b {
+            Factor::Same => parts.collect(),
+            Factor::Plain(b) => {
+                let factors = b.chunks_exact_mut(len).map(Factor::Plain);
+                parts.zip(factors).map(|(part, b)| Term { b, ..part }).collect()
+            }
+            Factor::Transformed(b) => {
+                let factors = b.chunks_exact(len).map(Factor::Transformed);
+                parts.zip(factors).map(|(part, b)| Term { b, ..part }).collect()
+            }
+        }
+    }
+
+    fn reborrow(&mut self) -> Term<'_> {
+        let b = match &mut self.b {
+            Factor::Same => Factor::Same,
+            Factor::Plain(b) => Factor::Plain(b),
+            Factor::Transformed(b) => Factor::Transformed(b),
+        };
+        Term { a: self.a, is_transformed: self.is_transformed, b }
+    }
+}
+
+/// Leaves the sum of products in the first factor of the first term, up to a factor that is the same everywhere.
+pub(crate) fn add_products(field: &impl Field, terms: &mut [Term<'_>], place: Place, frame: Frame) {
+    if terms[0].a.len() <= LEAF {
+        at_once(field, terms, place, frame);
+    } else {
+        by_parts(field, terms, place, frame);
+    }
+}
+
+fn at_once(field: &impl Field, terms: &mut [Term<'_>], Place { row, first, node }: Place, frame: Frame) {
+    for Term { a, is_transformed, b } in terms.iter_mut() {
+        if !*is_transformed {
+            transform::forward(field, a, node);
+        }
+        let b = match b {
+            Factor::Same => None,
+            Factor::Plain(b) => {
+                transform::forward(field, b, node);
+                Some(&**b)
+            }
+            Factor::Transformed(b) => Some(*b),
+        };
+        field.multiply(a, b, row, first, frame);
+    }
+    let (sum, rest) = terms.split_first_mut().expect("there is something to add");
+    for term in rest {
+        field.add(sum.a, term.a);
+    }
+    transform::inverse(field, sum.a, node);
+}
+
+fn by_parts(field: &impl Field, terms: &mut [Term<'_>], place: Place, frame: Frame) {
+    const PARTS: usize = 16;
+    const { assert!(LEAF >= 1 << 7) }; // shorter blocks are cut otherwise
+    let len = terms[0].a.len() / PARTS;
+    let is_shared = is_shared(terms[0].a);
+    let forward = |block: &mut [Point]| {
+        in_columns(cut(block), is_shared, &|parts| field.forward16(parts, place.node));
+    };
+    let mut parts: Vec<Vec<Term<'_>>> = (0..PARTS).map(|_| Vec::with_capacity(terms.len())).collect();
+    for term in terms.iter_mut() {
+        if !term.is_transformed {
+            forward(term.a);
+        }
+        if let Factor::Plain(b) = &mut term.b {
+            forward(b);
+        }
+        for (terms, part) in parts.iter_mut().zip(term.reborrow().into_parts(len)) {
+            terms.push(part);
+        }
+    }
+    let work = |(index, terms): (usize, &mut Vec<Term<'_>>)| {
+        let place =
+            Place { first: place.first + index * len, node: PARTS * place.node + index, row: place.row };
+        add_products(field, terms, place, frame);
+    };
+    if is_shared {
+        parts.par_iter_mut().enumerate().for_each(work);
+    } else {
+        parts.iter_mut().enumerate().for_each(work);
+    }
+    drop(parts);
+    in_columns(cut(terms[0].a), is_shared, &|parts| field.inverse16(parts, place.node));
+}
