@@ -1,5 +1,6 @@
 //! Batches of long numbers: several items share the threads, and what threads are left share an item.
 
+use super::memory::prefer_large_pages;
 use super::{Modular, Multiplier, Prepared};
 use crate::backend::Cpu;
 use modmill_core::{Batch, Job, Moduli, Modulus, Operand};
@@ -89,6 +90,7 @@ fn each_item(
 ) -> Batch {
     let mut answers = Batch::zeros(bits, count);
     let stride = answers.stride();
+    prefer_large_pages(answers.as_limbs_mut());
     cpu.install(|| {
         answers.as_limbs_mut().par_chunks_mut(stride).enumerate().for_each(|(item, out)| {
             if limbs(item) == stride {

@@ -116,25 +116,26 @@ pub(crate) fn resolve<const F: usize>(
     if rayon::current_num_threads() == 1 || out.len() <= share || !join.is_divisible() {
         return carry(0, out);
     }
-    let carries: Vec<i128> =
-        out.par_chunks_mut(share).enumerate().map(|(index, out)| carry(index, out)).collect();
     // What a share is handed goes into its first limbs, and from there at most one up or down into the rest,
     // which passes it on only if it is all ones, or all zeros.
-    let uniform: Vec<[u64; 2]> =
-        out.par_chunks(share).map(|out| uniform(out.get(HEAD..).unwrap_or(&[]))).collect();
+    let work = |(index, out): (usize, &mut [u64])| {
+        let carry = carry(index, out);
+        (carry, uniform(out.get(HEAD..).unwrap_or(&[])))
+    };
+    let carries: Vec<(i128, [u64; 2])> = out.par_chunks_mut(share).enumerate().map(work).collect();
     let mut handed = 0;
     let mut steps = vec![0; carries.len()];
     for (index, out) in out.chunks_mut(share).enumerate() {
         let head = out.len().min(HEAD);
         let step = add_signed(&mut out[..head], handed);
-        let [ones, zeros] = uniform[index];
+        let (carry, [ones, zeros]) = carries[index];
         let passed = if out.len() <= HEAD {
             step
         } else {
             i128::from(u64::from(step == 1) & ones) - i128::from(u64::from(step == -1) & zeros)
         };
         steps[index] = step;
-        handed = carries[index] + passed;
+        handed = carry + passed;
     }
     out.par_chunks_mut(share).zip(steps).for_each(|(out, step)| {
         add_signed(out.get_mut(HEAD..).unwrap_or_default(), step);
@@ -147,4 +148,53 @@ fn uniform(limbs: &[u64]) -> [u64; 2] {
     let all = limbs.iter().fold(u64::MAX, |all, limb| all & limb);
     let any = limbs.iter().fold(0, |any, limb| any | limb);
     [mask::equal(all, u64::MAX), mask::equal(any, 0)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+    use num_bigint::{BigInt, BigUint};
+
+    /// Numbers of `2^bits` in size, in three words: both ends, runs of ones and zeros, and random ones.
+    fn numbers(count: usize, bits: u32, random: &mut Random) -> Vec<[u64; 3]> {
+        let top = (1i64 << (bits - 128)) - 1;
+        let mut word = || match random.word() % 4 {
+            0 => 0,
+            1 => u64::MAX,
+            _ => random.word(),
+        };
+        let high = |word: u64| (word as i64).clamp(-top - 1, top) as u64;
+        (0..count).map(|_| [word(), word(), high(word())]).collect()
+    }
+
+    fn check<const WHOLE: bool>(bits: u32, random: &mut Random) {
+        for count in [1, 2, 3, 8, 64] {
+            let numbers = numbers(64 * count, 149, random);
+            let mut out = vec![0; bits as usize * count];
+            let mut writer = DigitWriter::<WHOLE>::new(&mut out, bits);
+            for &[low, middle, high] in &numbers {
+                assert!(!writer.is_full());
+                writer.add(low, middle, high as i64);
+            }
+            assert!(writer.is_full());
+            let carry = writer.carry();
+            let value = |&[low, middle, high]: &[u64; 3]| {
+                BigInt::from(u128::from(low) | u128::from(middle) << 64) + (BigInt::from(high as i64) << 128)
+            };
+            let expected =
+                numbers.iter().rev().fold(BigInt::ZERO, |sum, number| (sum << bits) + value(number));
+            let limbs = out.iter().rev().fold(BigUint::ZERO, |sum, &limb| (sum << 64) + limb);
+            assert_eq!((BigInt::from(carry) << (64 * out.len())) + BigInt::from(limbs), expected, "{count}");
+        }
+    }
+
+    #[test]
+    fn overlapping_digits_of_either_sign_add_up() {
+        let mut random = Random(83);
+        for _ in 0..50 {
+            check::<true>(64, &mut random);
+            check::<false>(62, &mut random);
+        }
+    }
 }

@@ -20,8 +20,8 @@ const KEPT: usize = 1 << 21;
 /// Points that one thread clears at a time.
 const SHARE: usize = 1 << 12;
 
-/// Points from which large pages are asked for: 4 MiB.
-const LARGE: usize = 1 << 16;
+/// Bytes from which large pages are asked for.
+const LARGE: usize = 4 << 20;
 
 /// A block of points, which may hold what is secret.
 pub(crate) struct Points {
@@ -47,23 +47,30 @@ impl Points {
 
 fn allocate(len: usize) -> Vec<Point> {
     let mut block: Vec<Point> = Vec::with_capacity(len);
+    let memory = &mut block.spare_capacity_mut()[..len];
+    prefer_large_pages(memory);
+    // The first touch of a page is most of the work.
+    shared(memory, |points| points.fill(MaybeUninit::new(Point::ZERO)));
+    // SAFETY: so many points have just been written.
+    unsafe { block.set_len(len) };
+    block
+}
+
+/// Asks for large pages where something long will be written: page by page, new memory takes long to come and to go.
+pub(super) fn prefer_large_pages<T>(memory: &mut [T]) {
     #[cfg(target_os = "linux")]
-    if len >= LARGE {
+    if size_of_val(memory) >= LARGE {
         use rustix::mm::{Advice, madvise};
         const PAGE: usize = 1 << 21;
-        let (start, bytes) = (block.as_mut_ptr().cast::<u8>(), len * size_of::<Point>());
+        let (start, bytes) = (memory.as_mut_ptr().cast::<u8>(), size_of_val(memory));
         let skipped = start.align_offset(PAGE).min(bytes);
-        // SAFETY: the range is within the memory that was just reserved, and the advice changes none of
-        // its contents. It may be ignored.
+        // SAFETY: whole pages of a slice that is ours; the advice changes nothing in them. It may be ignored.
         let _ = unsafe {
             madvise(start.add(skipped).cast(), (bytes - skipped) / PAGE * PAGE, Advice::LinuxHugepage)
         };
     }
-    // The first touch of a page is most of the work.
-    shared(&mut block.spare_capacity_mut()[..len], |points| points.fill(MaybeUninit::new(Point::ZERO)));
-    // SAFETY: so many points have just been written.
-    unsafe { block.set_len(len) };
-    block
+    #[cfg(not(target_os = "linux"))]
+    let _ = memory;
 }
 
 /// Clears points for good.
@@ -117,7 +124,7 @@ mod tests {
 
     #[test]
     fn blocks_come_back_as_zeros() {
-        for len in [1, 100, 130, LARGE + 7] {
+        for len in [1, 100, 130, LARGE / size_of::<Point>() + 7] {
             let mut block = Points::zeros(len);
             assert!(block.len() == len && block.iter().all(|point| *point == Point::ZERO));
             block.fill(Point([7; 8]));
