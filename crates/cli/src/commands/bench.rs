@@ -226,41 +226,28 @@ impl Bench {
         let bar = Bar::new(Some(points as u64), self.quiet, "points");
         let cpu = Engine::builder().backend(Backend::Cpu).build()?;
         let mut records = Vec::new();
-        for threads in threads {
-            let engines = Engines::new(&self.algorithm, &self.backend.builder(threads.into()))?;
-            let chain = self.ops.iter().find(|measurand| matches!(measurand, Measurand::Chain(_)));
-            if let (Some(chain), Some(why)) = (chain, engines.without_gpu()) {
-                return Err(Failure::Usage(format!("{chain} is for GPUs: {why}")));
-            }
-            for &measurand in &self.ops {
-                for &bits in &self.bits {
-                    for batch in 0..batches {
+        let all = threads
+            .iter()
+            .map(|&threads| Engines::new(&self.algorithm, &self.backend.builder(threads.into())))
+            .collect::<Result<Vec<Engines>, _>>()?;
+        let chain = self.ops.iter().find(|measurand| matches!(measurand, Measurand::Chain(_)));
+        if let (Some(chain), Some(why)) = (chain, all.iter().find_map(Engines::without_gpu)) {
+            return Err(Failure::Usage(format!("{chain} is for GPUs: {why}")));
+        }
+        for &measurand in &self.ops {
+            for &bits in &self.bits {
+                for batch in 0..batches {
+                    // Numbers of threads one after the other, as close in time as they come.
+                    for engines in &all {
                         for side in &engines.sides {
-                            // Peers alone are measured once, with as many items as beside a CPU.
-                            let has = side.has(measurand);
-                            let count = match self.batch.get(batch) {
-                                Some(&count) if has => count as usize,
-                                _ => side.default_batch(measurand, bits, engines.chosen.threads())?,
+                            let message = |count| {
+                                let backend = side.backend;
+                                bar.message(format!(
+                                    "{measurand} of {bits} bits on {backend}, {count} a batch"
+                                ));
                             };
-                            let here = if has || batch == 0 { side.peers(measurand, peers) } else { &[] };
-                            if !has && here.is_empty() {
-                                continue;
-                            }
-                            bar.message(format!(
-                                "{measurand} of {bits} bits on {}, {count} a batch",
-                                side.backend
-                            ));
-                            if let Measurand::Rsa(op) = measurand {
-                                let keys = self.keys.into();
-                                let direct_tables = self.direct_tables;
-                                let shape = rsa::Shape { op, bits, count, keys, direct_tables };
-                                let task = rsa::Task::new(shape, &cpu)?;
-                                records.extend(rsa::point(&task, &engines, side, here, self.seconds)?);
-                                continue;
-                            }
-                            let inputs = Inputs::random(self.shape(measurand, bits, count), self.seed);
-                            let field = Field { engines: &engines, side, peers: here, cpu: &cpu };
-                            records.extend(self.point(measurand, &inputs, &field)?);
+                            let field = Field { engines, side, peers, cpu: &cpu };
+                            records.extend(self.side(measurand, bits, batch, &field, message)?);
                         }
                         bar.advance(1);
                     }
@@ -269,6 +256,36 @@ impl Bench {
         }
         bar.finish();
         Ok(records)
+    }
+
+    /// Measures everyone of one side with one of the batches.
+    fn side(
+        &self,
+        measurand: Measurand,
+        bits: usize,
+        batch: usize,
+        field: &Field<'_>,
+        message: impl Fn(usize),
+    ) -> Result<Vec<Record>, Failure> {
+        let Field { engines, side, peers, cpu } = *field;
+        // Peers alone are measured once, with as many items as beside a CPU.
+        let has = side.has(measurand);
+        let count = match self.batch.get(batch) {
+            Some(&count) if has => count as usize,
+            _ => side.default_batch(measurand, bits, engines.chosen.threads())?,
+        };
+        let peers = if has || batch == 0 { side.peers(measurand, peers) } else { &[] };
+        if !has && peers.is_empty() {
+            return Ok(Vec::new());
+        }
+        message(count);
+        if let Measurand::Rsa(op) = measurand {
+            let shape =
+                rsa::Shape { op, bits, count, keys: self.keys.into(), direct_tables: self.direct_tables };
+            return rsa::point(&rsa::Task::new(shape, cpu)?, engines, side, peers, self.seconds);
+        }
+        let inputs = Inputs::random(self.shape(measurand, bits, count), self.seed);
+        self.point(measurand, &inputs, &Field { peers, ..*field })
     }
 
     fn shape(&self, measurand: Measurand, bits: usize, count: usize) -> Shape {
