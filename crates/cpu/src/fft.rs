@@ -14,6 +14,7 @@ mod powers;
 pub(crate) mod primes;
 pub(crate) mod product;
 mod reciprocal;
+pub(crate) mod road;
 pub(crate) mod roots;
 mod special;
 #[cfg(target_arch = "x86_64")]
@@ -33,8 +34,9 @@ use modmill_core::Isa;
 pub use modular::{By, Modular, reduction};
 pub use montgomery::Montgomery;
 pub use powers::window;
-use product::{Other, Road, Transformed};
+use product::{Other, Transformed};
 pub use reciprocal::reciprocal;
+use road::Road;
 pub use special::{Folded, Special};
 #[cfg(target_arch = "x86_64")]
 use three_primes::ThreePrimes;

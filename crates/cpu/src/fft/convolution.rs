@@ -6,7 +6,7 @@
 
 use super::frame::Frame;
 use super::point::Point;
-use super::product::Field;
+use super::road::Field;
 use super::transform::{self, cut, in_columns, is_shared};
 use rayon::prelude::*;
 

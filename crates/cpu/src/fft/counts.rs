@@ -4,7 +4,8 @@
 use super::carry::Join;
 use super::frame::{Frame, Layout, Ring};
 use super::point::{LANES, Point};
-use super::product::{Field, Other, Road, sum_of_products, transform};
+use super::product::{Other, sum_of_products, transform};
+use super::road::{Field, Road};
 use super::transform::Transform;
 use super::wrapped::Wrapped;
 use super::{Multiplier, OnePrime};

@@ -181,7 +181,7 @@ fn a_gigabit_product_is_right_modulo_primes() {
 
 mod transforms {
     use super::frame::Frame;
-    use super::product::Field;
+    use super::road::Field;
     use super::transform::{forward, inverse};
     use super::*;
     use modmill_core::solinas;

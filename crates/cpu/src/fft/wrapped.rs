@@ -2,7 +2,8 @@
 //! has: what is above n bits wraps around by itself. Constant-time.
 
 use super::frame::{Layout, Ring};
-use super::product::{self, Other, Road, Transformed};
+use super::product::{self, Other, Transformed};
+use super::road::Road;
 use super::{Kind, Multiplier, with_road};
 use modmill_core::limbs::{add_assign, add_signed};
 use modmill_core::mask;

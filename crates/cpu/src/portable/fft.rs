@@ -6,7 +6,7 @@
 use crate::fft::carry::{DigitWriter, Join};
 use crate::fft::frame::{Frame, Ring};
 use crate::fft::point::{LANES, Point};
-use crate::fft::product;
+use crate::fft::road;
 use crate::fft::roots::negative_inverse;
 use crate::fft::transform::Transform;
 use modmill_core::solinas::{self, add, mul, sub};
@@ -166,7 +166,7 @@ impl Transform for Field {
     }
 }
 
-impl product::Field for Field {
+impl road::Field for Field {
     fn fill(&self, rows: &mut [&mut [Point]], first: usize, digits: &Digits<'_>, frame: Frame) {
         let (shape, count) = (frame.shape, rows.len());
         for index in 0..rows[0].len() {
@@ -218,7 +218,7 @@ pub(crate) struct Scale {
     offset: u64,
 }
 
-impl product::Road<1> for OnePrime {
+impl road::Road<1> for OnePrime {
     type Field = Field;
     type Join = Scale;
 

@@ -6,7 +6,7 @@ use super::crt::{Crt, OFFSET};
 use crate::fft::frame::Frame;
 use crate::fft::point::Point;
 use crate::fft::primes::{COUNT, PRIMES};
-use crate::fft::product;
+use crate::fft::road;
 use modmill_core::transform::{Digits, Plan};
 
 /// The way through the three primes.
@@ -27,7 +27,7 @@ const NARROW: u32 = 62;
 const _: () = assert!(most_digits(WIDE) >= 1 << 21 && most_digits(NARROW) >= 1 << 25);
 const _: () = assert!(most_digits(64) >= 2 << (OFFSET - 128));
 
-impl<A: Arithmetic> product::Road<COUNT> for ThreePrimes<A> {
+impl<A: Arithmetic> road::Road<COUNT> for ThreePrimes<A> {
     type Field = Field<A>;
     type Join = Crt<A>;
 
@@ -50,7 +50,7 @@ impl<A: Arithmetic> product::Road<COUNT> for ThreePrimes<A> {
     }
 }
 
-impl<A: Arithmetic> product::Field for Field<A> {
+impl<A: Arithmetic> road::Field for Field<A> {
     fn fill(&self, rows: &mut [&mut [Point]], first: usize, digits: &Digits<'_>, frame: Frame) {
         self.fill_columns(rows, first, digits, frame);
     }

@@ -12,7 +12,7 @@ use super::crt::{Crt, factor_of};
 use crate::fft::frame::{Frame, Layout, Ring};
 use crate::fft::point::{LANES, Point};
 use crate::fft::primes::{self, COUNT, Factor, Form, PRIMES, ROOTS_OF_TWO};
-use crate::fft::product;
+use crate::fft::road;
 use modmill_core::limbs::bits_at;
 use modmill_core::transform::{Plan, Shape};
 use std::sync::Arc;
@@ -152,7 +152,7 @@ impl<A: Arithmetic> RootsOfTwo<A> {
     }
 }
 
-impl<A: Arithmetic> product::Road<COUNT> for RootsOfTwo<A> {
+impl<A: Arithmetic> road::Road<COUNT> for RootsOfTwo<A> {
     type Field = Field<A>;
     type Join = Crt<A>;
 
