@@ -23,23 +23,20 @@ impl<'a> Blinding<'a> {
     pub(crate) fn new(engine: &Engine, keys: &[&'a PublicKey]) -> Result<Self, Error> {
         let moduli: Vec<&Modulus> = keys.iter().map(|key| key.modulus()).collect();
         let bits = moduli.iter().map(|modulus| modulus.bits()).max().unwrap_or(1);
-        let mut bytes = zeroize::Zeroizing::new(vec![0; bits.div_ceil(8)]);
+        let one_modulus = moduli
+            .split_first()
+            .filter(|(first, others)| others.iter().all(|modulus| modulus.is_clone_of(first)));
         let mut random = Batch::zeros(bits, keys.len());
-        for index in 0..keys.len() {
-            random::fill(&mut bytes)?;
-            // A bit shorter than the modulus, and not zero.
-            bytes[0] &= 0xff >> (8 * bytes.len() - bits) >> 1;
-            if let Some(last) = bytes.last_mut() {
-                *last |= 1;
-            }
-            limbs::copy_be_bytes(&bytes, random.get_mut(index));
-        }
-        // A factor without inverse shares a prime with the modulus: it would be easier to guess the key.
-        let inverses = match moduli.split_first() {
-            Some((&first, others)) if others.iter().all(|modulus| modulus.is_clone_of(first)) => {
-                engine.inv(&random, first)?
-            }
-            _ => engine.inv(&random, Moduli::Prepared(&moduli))?,
+        (0..keys.len()).try_for_each(|index| draw(bits, random.get_mut(index)))?;
+        let inverses = loop {
+            let inverses = match one_modulus {
+                Some((&first, _)) => engine.inv(&random, first),
+                None => engine.inv(&random, Moduli::Prepared(&moduli)),
+            };
+            // Without an inverse only where the modulus has small factors, as no honest key does: such a key must
+            // not cost other items of the batch their answers.
+            let Err(modmill::Error::Items(partial)) = inverses else { break inverses? };
+            partial.failed.iter().try_for_each(|item| draw(bits, random.get_mut(item.index)))?;
         };
         let factors = public_operation(engine, keys, &random)?;
         Ok(Self { moduli, factors, inverses })
@@ -52,6 +49,18 @@ impl<'a> Blinding<'a> {
     pub(crate) fn unblind(&self, engine: &Engine, outputs: &Batch) -> Result<Batch, modmill::Error> {
         engine.mul_mod(outputs, &self.inverses, self.moduli.as_slice())
     }
+}
+
+/// Draws a number a bit shorter than a modulus of so many bits, and not zero.
+fn draw(bits: usize, number: &mut [u64]) -> Result<(), Error> {
+    let mut bytes = zeroize::Zeroizing::new(vec![0; bits.div_ceil(8)]);
+    random::fill(&mut bytes)?;
+    bytes[0] &= 0xff >> (8 * bytes.len() - bits) >> 1;
+    if let Some(last) = bytes.last_mut() {
+        *last |= 1;
+    }
+    limbs::copy_be_bytes(&bytes, number);
+    Ok(())
 }
 
 /// An exponent modulo p - 1, made longer by a random multiple of that: 64 bits longer than p at most.

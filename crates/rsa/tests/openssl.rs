@@ -183,7 +183,12 @@ fn key_files_are_read_on_both_sides() {
         openssl.run(command);
         same(name, None);
     }
-    for (name, options) in [("pbkdf2.pem", "-v2 aes-256-cbc -iter 5000"), ("scrypt.pem", "-scrypt")] {
+    for (name, options) in [
+        ("pbkdf2.pem", "-v2 aes-256-cbc -iter 5000"),
+        ("sha1.pem", "-v2 aes-256-cbc -v2prf hmacWithSHA1"),
+        ("sha512.pem", "-v2 aes-128-cbc -v2prf hmacWithSHA512"),
+        ("scrypt.pem", "-scrypt"),
+    ] {
         openssl.run(&format!("pkcs8 -topk8 -in key.pem {options} -passout pass:secret -out {name}"));
         same(name, Some(b"secret"));
     }

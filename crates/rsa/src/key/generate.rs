@@ -45,7 +45,7 @@ impl PrivateKey {
         if bits % 2 == 1 {
             return Err(refused("it is odd, so that the primes cannot be of one length"));
         }
-        let mut keys = Vec::with_capacity(count);
+        let mut keys = Vec::new();
         let mut waiting: Option<Number> = None;
         while keys.len() < count {
             for prime in find_primes(engine, bits / 2)? {

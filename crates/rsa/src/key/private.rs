@@ -64,7 +64,12 @@ impl PrivateKey {
         if [&p, &q].iter().any(|prime| prime[0] & 1 == 0 || ***prime == [1]) {
             return Err(KeyError::Inconsistent("a factor is even or one"));
         }
-        if !number::equal(&number::product(&p, &q), public.modulus().value()) {
+        // A product has as many bits as its factors together, or one less. Seen to first, because whoever made the
+        // key may have made its factors so long that multiplying them takes forever.
+        let factor_bits = limbs::bit_length(&p) + limbs::bit_length(&q);
+        if !(public.bits()..=public.bits() + 1).contains(&factor_bits)
+            || !number::equal(&number::product(&p, &q), public.modulus().value())
+        {
             return Err(KeyError::Inconsistent("the modulus is not the product of the factors"));
         }
         if limbs::bit_length(&exponent) > public.bits() {

@@ -5,6 +5,7 @@ use crate::KeyError;
 use pkcs1::{ObjectIdentifier, RsaPrivateKeyRef, RsaPublicKeyRef};
 use pkcs8::der::asn1::AnyRef;
 use pkcs8::der::{Decode, SecretDocument};
+use pkcs8::pkcs5;
 use pkcs8::spki::{AlgorithmIdentifierRef, SubjectPublicKeyInfoRef};
 use pkcs8::{EncryptedPrivateKeyInfoRef, PrivateKeyInfoRef};
 
@@ -99,7 +100,10 @@ fn read_encrypted(der: &[u8], password: Option<&[u8]>, sizes: Sizes) -> Result<A
     let info = EncryptedPrivateKeyInfoRef::from_der(der).map_err(format_error)?;
     let password = password.ok_or(KeyError::PasswordNeeded)?;
     password::check_cost(&info.encryption_algorithm)?;
-    let document = info.decrypt(password).map_err(|_| KeyError::WrongPassword)?;
+    let document = info.decrypt(password).map_err(|error| match error {
+        pkcs8::Error::EncryptedPrivateKey(pkcs5::Error::DecryptFailed) => KeyError::WrongPassword,
+        error => format_error(error),
+    })?;
     // A wrong password may leave something that looks padded and is no key.
     if PrivateKeyInfoRef::from_der(document.as_bytes()).is_err() {
         return Err(KeyError::WrongPassword);
