@@ -82,23 +82,66 @@ impl Summary {
 const CHUNK_ITEMS: usize = 4096;
 const CHUNK_BYTES: usize = 64 << 20;
 
+/// How items are kept.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    File,
+    Folder,
+    Lines,
+    Parquet,
+}
+
+impl Form {
+    /// What a source is, by its name unless it is a folder.
+    pub(crate) fn of(source: &str) -> Self {
+        let extension = Path::new(source).extension().map(|end| end.to_ascii_lowercase());
+        match extension.as_ref().and_then(|end| end.to_str()) {
+            _ if Path::new(source).is_dir() => Self::Folder,
+            Some("jsonl" | "ndjson") => Self::Lines,
+            Some("parquet") => Self::Parquet,
+            _ => Self::File,
+        }
+    }
+
+    /// Whether an item has named fields, so that all its inputs are in one place, and a verdict has one too.
+    pub(crate) fn has_fields(self) -> bool {
+        matches!(self, Self::Lines | Self::Parquet)
+    }
+}
+
 impl Work<'_> {
     /// Answers whatever there is.
     pub(crate) fn run(&self) -> Result<Summary, Failure> {
         let source = self.sources[0];
         check_distinct(source, self.sink)?;
-        let extension = Path::new(source).extension().map(|end| end.to_ascii_lowercase());
-        match extension.as_ref().and_then(|end| end.to_str()) {
-            _ if Path::new(source).is_dir() => folder::run(self),
-            Some("jsonl" | "ndjson") => lines::run(self),
+        match Form::of(source) {
+            Form::File => self.run_file(),
+            Form::Folder => folder::run(self),
+            Form::Lines => lines::run(self),
             #[cfg(feature = "parquet")]
-            Some("parquet") => columns::run(self),
+            Form::Parquet => columns::run(self),
             #[cfg(not(feature = "parquet"))]
-            Some("parquet") => Err(Failure::Usage(format!(
+            Form::Parquet => Err(Failure::Usage(format!(
                 "{source}: build modmill-cli with --features parquet to read Parquet"
             ))),
-            _ => self.run_file(),
         }
+    }
+
+    /// Whether anything is written to the sink: a verdict on a file or a folder is not.
+    pub(crate) fn fills_sink(&self) -> bool {
+        self.output.is_some() || Form::of(self.sources[0]).has_fields()
+    }
+
+    /// Answers the items that could be read; the others keep their errors.
+    fn answer(&self, items: Vec<Result<Item, String>>) -> Result<Vec<Answer>, Failure> {
+        let mut good = Vec::new();
+        let places: Vec<Result<(), String>> =
+            items.into_iter().map(|item| item.map(|item| good.push(item))).collect();
+        let mut answers = (self.compute)(&good)?.into_iter();
+        let missing = || Err("no answer".to_owned());
+        let answers =
+            places.into_iter().map(|place| place.and_then(|()| answers.next().unwrap_or_else(missing)));
+        Ok(answers.collect())
     }
 
     /// A single item: every input is a file.

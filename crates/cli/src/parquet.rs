@@ -17,7 +17,7 @@ use std::fs::File;
 use std::sync::Arc;
 
 /// Bytes of answers gathered before they are written out.
-const ROW_GROUP_BYTES: usize = 32 << 20;
+pub(crate) const ROW_GROUP_BYTES: usize = 32 << 20;
 
 /// Answers a file. A missing value is an error of its row, except `mod` for products, where it
 /// means that the product is not reduced.

@@ -1,9 +1,8 @@
 //! Parquet: binary columns in, a binary column (or verdicts) and errors out.
 
-use super::lines::compute;
 use super::{Answer, CHUNK_ITEMS, Item, Summary, Work};
 use crate::failure::Failure;
-use crate::parquet::{check_binary, value};
+use crate::parquet::{ROW_GROUP_BYTES, check_binary, value};
 use crate::stream::Bar;
 use arrow_array::{ArrayRef, BinaryArray, BooleanArray, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, Schema};
@@ -18,6 +17,9 @@ pub(super) fn run(work: &Work<'_>) -> Result<Summary, Failure> {
     let failed = |action: &str, path: &str, error: &dyn Display| {
         Failure::Usage(format!("cannot {action} {path}: {error}"))
     };
+    if work.sink == "-" {
+        return Err(Failure::Usage("--out names the Parquet file for the answers".to_owned()));
+    }
     let bad_input = |error: &dyn Display| failed("read", work.sources[0], error);
     let bad_output = |error: &dyn Display| failed("write", work.sink, error);
     let file = File::open(work.sources[0]).map_err(|error| bad_input(&error))?;
@@ -39,7 +41,7 @@ pub(super) fn run(work: &Work<'_>) -> Result<Summary, Failure> {
     let mut summary = Summary::default();
     for batch in reader {
         let batch = batch.map_err(|error| bad_input(&error))?;
-        let answers = compute(work, items(&batch, work.inputs))?;
+        let answers = work.answer(items(&batch, work.inputs))?;
         for answer in &answers {
             let row = summary.items + 1;
             summary.count(answer, || format!("row {row}"));
@@ -48,6 +50,9 @@ pub(super) fn run(work: &Work<'_>) -> Result<Summary, Failure> {
         let arrays = vec![outputs(work.output, &answers), Arc::new(errors)];
         let batch = RecordBatch::try_new(columns.clone(), arrays).map_err(|error| bad_output(&error))?;
         writer.write(&batch).map_err(|error| bad_output(&error))?;
+        if writer.in_progress_size() > ROW_GROUP_BYTES {
+            writer.flush().map_err(|error| bad_output(&error))?;
+        }
         bar.advance(answers.len() as u64);
     }
     writer.close().map_err(|error| bad_output(&error))?;

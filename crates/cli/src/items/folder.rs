@@ -1,6 +1,6 @@
 //! A folder of files, one item each.
 
-use super::{Answer, CHUNK_BYTES, CHUNK_ITEMS, Item, Suffix, Summary, Work, read, write};
+use super::{CHUNK_BYTES, CHUNK_ITEMS, Item, Suffix, Summary, Work, read, write};
 use crate::failure::Failure;
 use crate::stream::Bar;
 use std::path::Path;
@@ -23,9 +23,12 @@ fn names(folder: &str) -> Result<Vec<String>, Failure> {
 pub(super) fn run(work: &Work<'_>) -> Result<Summary, Failure> {
     let mut names = names(work.sources[0])?;
     if let Suffix::Removed(suffix) = work.suffix {
-        names.retain(|name| name.ends_with(suffix));
+        names.retain(|name| name.len() > suffix.len() && name.ends_with(suffix));
     }
     if work.output.is_some() {
+        if work.sink == "-" {
+            return Err(Failure::Usage("--out names the folder for the answers".to_owned()));
+        }
         std::fs::create_dir_all(work.sink).map_err(|error| Failure::file("make", work.sink, &error))?;
     }
     let bar = Bar::new(Some(names.len() as u64), work.quiet, "files");
@@ -35,13 +38,17 @@ pub(super) fn run(work: &Work<'_>) -> Result<Summary, Failure> {
         let (mut chunk, mut items, mut bytes) = (Vec::new(), Vec::new(), 0);
         while items.len() < CHUNK_ITEMS && bytes < CHUNK_BYTES {
             let Some(name) = names.next() else { break };
-            items.push(item(work, &name)?);
-            bytes += items.last().map_or(0, |item| item.iter().map(|part| part.len()).sum());
+            let item = item(work, &name);
+            bytes += item.iter().flatten().map(|part| part.len()).sum::<usize>();
+            items.push(item);
             chunk.push(name);
         }
-        let answers: Vec<Answer> = (work.compute)(&items)?;
-        for (name, answer) in chunk.iter().zip(&answers) {
+        for (name, answer) in chunk.iter().zip(&work.answer(items)?) {
             summary.count(answer, || name.clone());
+            if let Err(reason) = answer {
+                // There is no place for it among the answers.
+                bar.aside(|| eprintln!("modmill: {name}: {reason}"));
+            }
             if let (Some(_), Ok(output)) = (work.output, answer) {
                 let path = Path::new(work.sink).join(output_name(work.suffix, name));
                 write(&path.to_string_lossy(), output)?;
@@ -54,12 +61,17 @@ pub(super) fn run(work: &Work<'_>) -> Result<Summary, Failure> {
 }
 
 /// The inputs of an item: the file itself, and files of that name with the suffix in other folders.
-fn item(work: &Work<'_>, name: &str) -> Result<Item, Failure> {
+fn item(work: &Work<'_>, name: &str) -> Result<Item, String> {
     let path = |(index, folder): (usize, &&str)| {
         let name = if index == 0 { name.to_owned() } else { output_name(work.suffix, name) };
         Path::new(folder).join(name).to_string_lossy().into_owned()
     };
-    work.sources.iter().enumerate().map(path).map(|path| read(&path)).collect()
+    work.sources
+        .iter()
+        .enumerate()
+        .map(path)
+        .map(|path| read(&path).map_err(|failure| failure.message().unwrap_or_default().to_owned()))
+        .collect()
 }
 
 fn output_name(suffix: Suffix, name: &str) -> String {

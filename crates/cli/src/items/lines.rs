@@ -1,8 +1,9 @@
-//! JSON Lines: an object a line, its fields hexadecimal.
+//! JSON Lines: an object a line, its fields hexadecimal. Empty lines are passed over.
 
 use super::{Answer, CHUNK_BYTES, CHUNK_ITEMS, Item, Summary, Work};
 use crate::failure::Failure;
 use crate::io::{Input, Output};
+use crate::jsonl;
 use crate::octets::{from_hex, to_hex};
 use crate::stream::Bar;
 use serde_json::{Map, Value, json};
@@ -14,24 +15,21 @@ pub(super) fn run(work: &Work<'_>) -> Result<Summary, Failure> {
     let mut output = Output::create(work.sink)?;
     let bar = Bar::new(input.size, work.quiet, "bytes");
     let mut summary = Summary::default();
-    loop {
-        let (mut items, mut bytes) = (Vec::new(), 0);
-        while items.len() < CHUNK_ITEMS && bytes < CHUNK_BYTES {
-            let mut line = Zeroizing::new(String::new());
-            let read = input.reader.read_line(&mut line);
-            match read.map_err(|error| Failure::file("read", &input.name, &error))? {
-                0 => break,
-                length => bytes += length,
-            }
-            if !line.trim().is_empty() {
-                items.push(parse(work.inputs, &line));
+    let (mut number, mut ended) = (0, false);
+    while !ended {
+        let (mut numbers, mut items, mut bytes) = (Vec::new(), Vec::new(), 0);
+        while items.len() < CHUNK_ITEMS && bytes < CHUNK_BYTES && !ended {
+            let mut line = Zeroizing::new(Vec::new());
+            let read = input.reader.read_until(b'\n', &mut line);
+            bytes += read.map_err(|error| Failure::file("read", &input.name, &error))?;
+            ended = !line.ends_with(b"\n");
+            number += 1;
+            if !line.trim_ascii().is_empty() {
+                numbers.push(number);
+                items.push(parse(work.inputs, &line, ended));
             }
         }
-        if items.is_empty() {
-            break;
-        }
-        for answer in compute(work, items)? {
-            let number = summary.items + 1;
+        for (number, answer) in numbers.into_iter().zip(work.answer(items)?) {
             summary.count(&answer, || format!("line {number}"));
             output.write(&format!("{}\n", to_json(work.output, number, &answer)))?;
         }
@@ -42,19 +40,9 @@ pub(super) fn run(work: &Work<'_>) -> Result<Summary, Failure> {
     Ok(summary)
 }
 
-/// Answers the items that could be read; the others keep their errors.
-pub(super) fn compute(work: &Work<'_>, items: Vec<Result<Item, String>>) -> Result<Vec<Answer>, Failure> {
-    let mut good = Vec::new();
-    let places: Vec<Result<(), String>> =
-        items.into_iter().map(|item| item.map(|item| good.push(item))).collect();
-    let mut answers = (work.compute)(&good)?.into_iter();
-    let missing = || Err("no answer".to_owned());
-    Ok(places.into_iter().map(|place| place.and_then(|()| answers.next().unwrap_or_else(missing))).collect())
-}
-
-fn parse(fields: &[&str], line: &str) -> Result<Item, String> {
-    let object: Map<String, Value> =
-        serde_json::from_str(line).map_err(|error| format!("bad JSON: {error}"))?;
+/// The fields of a line. `cut` says that the input ended without a line break.
+fn parse(fields: &[&str], line: &[u8], cut: bool) -> Result<Item, String> {
+    let object: Map<String, Value> = jsonl::json(line, cut)?;
     let field = |name: &&str| match object.get(*name) {
         Some(Value::String(text)) => {
             from_hex(text).map(Zeroizing::new).map_err(|reason| format!("{name}: {reason}"))

@@ -114,7 +114,7 @@ fn folders_and_lines_are_signed_at_once() {
     let answers: Vec<Value> =
         desk.text("signatures.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(answers.len(), 33);
-    for (item, reason) in [(30, "odd number"), (31, "bad JSON"), (32, "\"message\" is missing")] {
+    for (item, reason) in [(30, "odd number"), (31, "not a JSON object"), (32, "\"message\" is missing")] {
         let error = answers[item]["error"].as_str().unwrap();
         assert!(error.contains(reason) && error.starts_with(&format!("line {}", item + 1)), "{error}");
     }
@@ -129,6 +129,52 @@ fn folders_and_lines_are_signed_at_once() {
     desk.write("signed.jsonl", good + &signed(1, 2));
     let said = desk.bad(&format!("{VERIFY} --in @signed.jsonl"), 1, "1 of 31 items");
     assert!(stdout(&said).contains("\"valid\":false"));
+}
+
+#[test]
+fn files_and_lines_that_cannot_be_read_cost_no_other_its_answer() {
+    let desk = Desk::new("unreadable");
+    for item in 0..4 {
+        desk.write(&format!("letters/{item}"), format!("letter {item}"));
+    }
+    desk.good(&format!("{SIGN} --in @letters --out @signed"));
+    std::fs::remove_file(desk.path("signed/0.sig")).unwrap();
+    desk.write("signed/2.sig", "no signature");
+    let said = desk.bad(&format!("{VERIFY} --in @letters --sig @signed"), 1, "2 of 4 items");
+    assert!(stderr(&said).contains("modmill: 0: cannot read"), "{}", stderr(&said));
+    assert!(stderr(&said).contains("modmill: 2: the signature does not verify"), "{}", stderr(&said));
+
+    // Lines are numbered as editors do it, empty ones too, and need not be text.
+    let lines = b"{\"message\":\"00\"}\n\n{\"message\":\"\xff\"}\n{\"message\":\"0g\"}\n{\"message\":\"01\"}\n{\"mess";
+    desk.write("messages.JSONL", lines);
+    let said = desk.bad(&format!("{SIGN} --in @messages.JSONL"), 1, "3 of 5 items");
+    let answers = stdout(&said);
+    let answers: Vec<&str> = answers.lines().collect();
+    assert!(answers[0].contains("signature") && answers[3].contains("signature"), "{answers:?}");
+    for (answer, start) in [(1, "line 3: bad JSON"), (2, "line 4: message: "), (4, "line 6: the input ends")]
+    {
+        assert!(answers[answer].starts_with(&format!("{{\"error\":\"{start}")), "{answers:?}");
+    }
+    // A file whose name is nothing but the ending is no ciphertext of a file.
+    desk.write("encrypted/.enc", "nothing");
+    desk.good("decrypt --allow-small --key @key.pem --padding oaep --in @encrypted --out @decrypted");
+}
+
+#[test]
+fn outputs_that_would_be_lost_are_refused() {
+    let desk = Desk::new("outputs");
+    desk.write("letters/1", "letter");
+    desk.write("empty", "\n");
+    desk.write("signed.jsonl", "");
+    desk.bad(&format!("{SIGN} --in @letters"), 2, "--out names the folder");
+    desk.bad(&format!("{VERIFY} --in @signed.jsonl --json"), 2, "cannot both go to standard output");
+    desk.bad(&format!("{VERIFY} --in @signed.jsonl --sig @letters"), 2, "a field of the input");
+    let keygen = "keygen --bits 1024 --allow-small";
+    desk.bad(&format!("{keygen} --out @x --public-out @x"), 2, "the same file");
+    desk.bad(&format!("{keygen} --out @x --public-out - --json"), 2, "cannot both go to standard output");
+    desk.bad(&format!("{keygen} --out @x --password-file @empty"), 2, "the password is empty");
+    desk.bad(&format!("{keygen} --out @x --format jwk --der"), 2, "no DER");
+    assert!(!desk.path("x").exists());
 }
 
 #[test]

@@ -60,12 +60,8 @@ pub(crate) struct Keygen {
 impl Keygen {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let password = self.password.read()?;
-        if password.is_some() && self.format != Format::Pkcs8 {
-            return Err(Failure::Usage("only PKCS #8 is written under a password".to_owned()));
-        }
-        if self.json && self.output == "-" {
-            return Err(Failure::Usage("--json and the key cannot both go to standard output".to_owned()));
-        }
+        self.check(password.as_ref().map(|bytes| bytes.as_slice()))
+            .map_err(|reason| Failure::Usage(reason.to_owned()))?;
         let engine = self.engine.engine()?;
         let start = Instant::now();
         let key = PrivateKey::generate(&engine, self.bits, self.sizes.sizes())?;
@@ -80,6 +76,22 @@ impl Keygen {
             print(&format!("{}\n", json!({ "bits": key.bits(), "seconds": seconds, "key": self.output })))?;
         }
         Ok(())
+    }
+
+    /// Whether the options go together.
+    fn check(&self, password: Option<&[u8]>) -> Result<(), &'static str> {
+        let outputs = [Some(&self.output), self.public_out.as_ref()];
+        let to_standard_output = outputs.into_iter().flatten().any(|path| path == "-");
+        match password {
+            Some(_) if self.format != Format::Pkcs8 => Err("only PKCS #8 is written under a password"),
+            Some(b"") => Err("the password is empty"),
+            _ if self.der && self.format == Format::Jwk => Err("a JSON Web Key has no DER"),
+            _ if self.json && to_standard_output => Err("--json and a key cannot both go to standard output"),
+            _ if self.public_out.as_ref() == Some(&self.output) && !to_standard_output => {
+                Err("--out and --public-out name the same file")
+            }
+            _ => Ok(()),
+        }
     }
 
     fn private(&self, key: &PrivateKey, password: Option<&[u8]>) -> Result<Zeroizing<Vec<u8>>, KeyError> {

@@ -204,7 +204,7 @@ pub(crate) struct RunOptions {
 impl RunOptions {
     /// Answers items and ends a command.
     pub(crate) fn finish(&self, work: &Work<'_>) -> Result<(), Failure> {
-        if self.json && work.output.is_some() && work.sink == "-" {
+        if self.json && work.fills_sink() && work.sink == "-" {
             return Err(Failure::Usage(
                 "--json and the answers cannot both go to standard output".to_owned(),
             ));

@@ -15,7 +15,8 @@ const LONG_ABOUT: &str = r#"Signs a file, or many at once.
 With --digest the input is digests: the file has nothing else, and the field is called "digest".
 
 Every signature is checked with the public exponent before it is written. An item that cannot be signed
-gives an error at its place, the others are signed, and the exit status is 1 at the end."#;
+gives an error at its place, or of a folder a line on standard error, the others are signed, and the exit
+status is 1 at the end."#;
 
 const EXAMPLES: &str = "\
 Examples:

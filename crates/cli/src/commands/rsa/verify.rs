@@ -2,7 +2,7 @@
 
 use super::options::{RunOptions, SignatureOptions, to_answers};
 use crate::failure::Failure;
-use crate::items::{Item, Suffix, Work};
+use crate::items::{Form, Item, Suffix, Work};
 use modmill_rsa::Rsa;
 use zeroize::Zeroizing;
 
@@ -51,13 +51,15 @@ impl Verify {
             };
             Ok(to_answers(verdicts, |()| Zeroizing::default()))
         };
-        let mut sources = vec![self.run.input.as_str()];
-        let is_table = [".jsonl", ".ndjson", ".parquet"].iter().any(|end| self.run.input.ends_with(end));
-        match &self.signatures {
-            Some(signatures) => sources.push(signatures),
-            None if is_table => {}
-            None => return Err(Failure::Usage("--sig names the signature".to_owned())),
-        }
+        let sources = match (&self.signatures, Form::of(&self.run.input).has_fields()) {
+            (Some(signatures), false) => vec![self.run.input.as_str(), signatures],
+            (None, true) => vec![self.run.input.as_str()],
+            (None, false) => return Err(Failure::Usage("--sig names the signature".to_owned())),
+            (Some(_), true) => {
+                let reason = "--sig is for files and folders; here signatures are a field of the input";
+                return Err(Failure::Usage(reason.to_owned()));
+            }
+        };
         let work = Work {
             inputs: &[self.signature.input(), "signature"],
             sources: &sources,
