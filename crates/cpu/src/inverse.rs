@@ -21,9 +21,10 @@ pub fn invert(a: &[u64], n: &[u64]) -> Option<Residue> {
     if limbs::bit(a, 0) == 0 {
         return None;
     }
-    let mut m = vec![0; n.len()];
+    let mut m = Residue::new(vec![0; n.len()]);
     limbs::shift_right(n, k, &mut m);
-    m.truncate(limbs::bit_length(&m).div_ceil(64));
+    let used = limbs::bit_length(&m).div_ceil(64);
+    m.truncate(used);
     let modulo_m = odd::invert(a, &m)?;
     let modulo_two = two::inverse_of_odd_residue(&two::reduce(a, k), k);
     Some(two::join(&modulo_m, &m, &modulo_two, k, n.len()))

@@ -78,11 +78,8 @@ pub(crate) fn blinded_exponent(factor: &Factor) -> Result<Number, Error> {
 mod tests {
     use super::*;
     use crate::{PrivateKey, Sizes};
+    use modmill_testing::oracle::number as big;
     use num_bigint::BigUint;
-
-    fn big(limbs: &[u64]) -> BigUint {
-        BigUint::new(limbs.iter().flat_map(|&limb| [limb as u32, (limb >> 32) as u32]).collect())
-    }
 
     #[test]
     fn blinded_exponents_differ_and_have_the_same_powers() {

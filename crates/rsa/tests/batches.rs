@@ -202,6 +202,22 @@ fn wrong_paddings_decrypt_to_messages_of_their_own() {
     assert!(lengths.len() > 30, "{lengths:?}");
 }
 
+/// Takes nothing but what erases itself.
+fn assert_zeroized<T: zeroize::ZeroizeOnDrop>(_: &T) {}
+
+#[test]
+fn what_is_secret_is_zeroized_when_dropped() {
+    let (rsa, key) = (Rsa::new(&ENGINE), &KEYS[0]);
+    let block = vec![1; key.public_key().size()];
+    assert_zeroized(&rsa.decrypt(key, EncryptionScheme::Pkcs1v15, &[&block]).unwrap().remove(0).unwrap());
+    assert_zeroized(&hazmat::private(&rsa, key, &[&block]).unwrap().remove(0).unwrap());
+    assert_zeroized(&key.to_der().unwrap());
+    assert_zeroized(&key.to_pkcs1_der().unwrap());
+    for text in [key.to_pem(), key.to_pkcs1_pem(), key.to_jwk()] {
+        assert_zeroized(&text.unwrap());
+    }
+}
+
 #[test]
 fn traits_sign_one_at_a_time() {
     let engine = Arc::new(Engine::new().unwrap());

@@ -5,7 +5,7 @@ use modmill::Engine;
 use modmill_rsa::{
     EncryptionScheme, Hash, Oaep, PrivateKey, Pss, PublicKey, Rsa, SaltLength, SignatureScheme, Sizes,
 };
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 const MESSAGE: &[u8] = b"a message of some length";
@@ -204,5 +204,4 @@ fn key_files_are_read_on_both_sides() {
     openssl.run("rsa -in ours -check -noout");
     openssl.write("ours", key.public_key().to_pkcs1_pem().unwrap().as_bytes());
     openssl.run("rsa -RSAPublicKey_in -in ours -noout");
-    assert!(Path::new(&openssl.path("ours")).exists());
 }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::{PublicKey, Sizes};
+use modmill_testing::oracle::number as big;
 use modmill_testing::rng::Rng;
 use num_bigint::BigUint;
 
@@ -33,10 +34,6 @@ const STAGES: [Stage; 8] = [
     Stage::Cofactors,
     Stage::Outputs,
 ];
-
-fn big(limbs: &[u64]) -> BigUint {
-    BigUint::new(limbs.iter().flat_map(|&limb| [limb as u32, (limb >> 32) as u32]).collect())
-}
 
 fn inputs(keys: &[&PrivateKey], rng: &mut Rng) -> Batch {
     let bits = keys[0].bits();

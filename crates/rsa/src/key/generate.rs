@@ -201,11 +201,8 @@ fn remainder(number: &[u64], divisor: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use modmill_testing::oracle::number as big;
     use num_bigint::BigUint;
-
-    fn big(number: &[u64]) -> BigUint {
-        BigUint::from_bytes_be(&number::to_be_bytes(number))
-    }
 
     #[test]
     fn generated_keys_follow_the_rules() {

@@ -83,8 +83,12 @@ fn encode(bytes: &[u8]) -> String {
     Base64UrlUnpadded::encode_string(bytes)
 }
 
-fn json(fields: &Fields) -> Result<String, KeyError> {
-    serde_json::to_string(fields).map_err(|error| KeyError::Format(error.to_string()))
+fn json(fields: &Fields) -> Result<Zeroizing<String>, KeyError> {
+    // Nine numbers, none longer than the modulus, with their names: a text that grew would leave parts of itself behind.
+    let mut text = Zeroizing::new(Vec::with_capacity(9 * (fields.n.len() + 16)));
+    serde_json::to_writer(&mut *text, fields).map_err(|error| KeyError::Format(error.to_string()))?;
+    let text = String::from_utf8(std::mem::take(&mut *text));
+    text.map(Zeroizing::new).map_err(|error| KeyError::Format(error.to_string()))
 }
 
 fn public_fields(key: &PublicKey) -> Fields {
@@ -97,7 +101,7 @@ fn public_fields(key: &PublicKey) -> Fields {
 impl PublicKey {
     /// A JSON Web Key.
     pub fn to_jwk(&self) -> Result<String, KeyError> {
-        json(&public_fields(self))
+        json(&public_fields(self)).map(|text| text.to_string())
     }
 }
 
@@ -112,6 +116,6 @@ impl PrivateKey {
         fields.dp = secret(&self.p().exponent);
         fields.dq = secret(&self.q().exponent);
         fields.qi = secret(self.coefficient());
-        json(&fields).map(Zeroizing::new)
+        json(&fields)
     }
 }
