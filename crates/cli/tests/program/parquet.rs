@@ -180,4 +180,6 @@ fn messages_are_signed_row_by_row() {
     assert!(stderr(&output).contains("3 of 20 items"), "{}", stderr(&output));
     let output = rsa(&format!("sign {options} --digest --in {} --out {signatures}", from.display()));
     assert!(stderr(&output).contains("no column \"digest\""), "{}", stderr(&output));
+    let output = rsa(&format!("sign {options} --in {}", from.display()));
+    assert!(stderr(&output).contains("--out names the Parquet file"), "{}", stderr(&output));
 }

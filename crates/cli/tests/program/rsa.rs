@@ -84,10 +84,11 @@ fn files_are_signed_and_verified() {
         let other = options.replace("@message", "@key.pem");
         desk.bad(&format!("verify --key @public.pem {other} --sig @signature"), 1, "does not verify");
     }
-    // The digest of "a message" by another program.
-    desk.write("digest", hex("b6b9b2ff2a4d9bcd7a94f4d5dcd3d65a0ca1e8e7f5d9d1ad4c4b20d3a3b1a000"));
+    // The SHA-256 digest of the message by another program: a signature of the one is a signature of the other.
+    desk.write("digest", hex("f53c09ca39717a45c62d9aca8f8113eddbfd5f81dcab0b33b1c1834075225e68"));
     desk.good(&format!("{SIGN} --digest --in @digest --out @signature"));
     desk.good(&format!("{VERIFY} --digest --in @digest --sig @signature"));
+    desk.good(&format!("{VERIFY} --in @message --sig @signature"));
     desk.bad(&format!("{SIGN} --digest --in @message --out @signature"), 1, "9 bytes instead of 32");
 }
 
