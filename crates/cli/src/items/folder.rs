@@ -22,8 +22,16 @@ fn names(folder: &str) -> Result<Vec<String>, Failure> {
 
 pub(super) fn run(work: &Work<'_>) -> Result<Summary, Failure> {
     let mut names = names(work.sources[0])?;
-    if let Suffix::Removed(suffix) = work.suffix {
-        names.retain(|name| name.len() > suffix.len() && name.ends_with(suffix));
+    match work.suffix {
+        Suffix::Removed(suffix) => names.retain(|name| name.len() > suffix.len() && name.ends_with(suffix)),
+        // Where files and what belongs to them share a folder, the latter are no items.
+        Suffix::Added(suffix) => {
+            let real = |folder: &str| Path::new(folder).canonicalize().ok();
+            let partner = work.sources.get(1).copied().unwrap_or(work.sink);
+            if real(partner).is_some() && real(partner) == real(work.sources[0]) {
+                names.retain(|name| !name.ends_with(suffix));
+            }
+        }
     }
     if work.output.is_some() {
         if work.sink == "-" {

@@ -106,6 +106,13 @@ fn folders_and_lines_are_signed_at_once() {
     let summary: Value = serde_json::from_str(&stdout(&said)).unwrap();
     assert_eq!((&summary["items"], &summary["failed"]), (&20.into(), &0.into()));
     desk.good(&format!("{VERIFY} --in @letters --sig @signed"));
+    // Signatures beside the files, twice: they are not signed themselves.
+    for _ in 0..2 {
+        desk.good(&format!("{SIGN} --in @letters --out @letters"));
+    }
+    desk.good(&format!("{VERIFY} --in @letters --sig @letters"));
+    assert_eq!(std::fs::read_dir(desk.path("letters")).unwrap().count(), 40);
+    (0..20).for_each(|item| std::fs::remove_file(desk.path(&format!("letters/{item}.txt.sig"))).unwrap());
     desk.write("letters/3.txt", "another letter");
     desk.bad(&format!("{VERIFY} --in @letters --sig @signed"), 1, "1 of 20 items");
 
