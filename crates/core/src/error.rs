@@ -39,7 +39,7 @@ pub struct Partial {
 #[non_exhaustive]
 pub enum Error {
     /// Some items have no answer; the others do, in [`Partial::answers`].
-    #[error("{}{}", .0.failed[0], more(.0.failed.len()))]
+    #[error("{}", summary(&.0.failed))]
     Items(Box<Partial>),
     /// Two operands of one call have different lengths.
     #[error("{what} has {found} items where {expected} were expected")]
@@ -64,7 +64,7 @@ pub enum Error {
     /// A device failed, and nothing else was allowed to finish the batch.
     #[error("a device failed: {0}")]
     Device(String),
-    /// Limbs that do not make whole numbers of the given width.
+    /// A number longer than the width declared for it.
     #[error("item {index} does not fit in {bits} bits")]
     DoesNotFit {
         /// Position in the batch.
@@ -88,6 +88,18 @@ pub enum Error {
         /// What is wrong with the text.
         reason: crate::hex::HexError,
     },
+    /// A number outside of what an operation is defined for.
+    #[error("{what} is {value}; it must be {least} to {most}")]
+    OutOfRange {
+        /// Which argument.
+        what: &'static str,
+        /// Its value.
+        value: usize,
+        /// The least that is allowed.
+        least: usize,
+        /// The most that is allowed.
+        most: usize,
+    },
     /// A modulus of zero where a single modulus was asked for.
     #[error("the modulus is zero")]
     ZeroModulus,
@@ -96,10 +108,13 @@ pub enum Error {
     Unavailable(String),
 }
 
-fn more(failed: usize) -> String {
+/// The first of the failed items, and how many more there are.
+fn summary(failed: &[ItemError]) -> String {
     match failed {
-        1 => String::new(),
-        n => format!(" (and {} more items)", n - 1),
+        [] => "no item failed".to_owned(),
+        [only] => only.to_string(),
+        [first, _] => format!("{first} (and 1 more item)"),
+        [first, more @ ..] => format!("{first} (and {} more items)", more.len()),
     }
 }
 
@@ -108,5 +123,20 @@ impl Error {
     #[must_use]
     pub fn items(answers: Batch, failed: Vec<ItemError>) -> Self {
         Self::Items(Box::new(Partial { answers, failed }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_failed_item_is_named_and_the_others_counted() {
+        let failed = |count| (0..count).map(|index| ItemError { index, kind: ItemErrorKind::ZeroModulus });
+        let text = |count| Error::items(Batch::zeros(1, count), failed(count).collect()).to_string();
+        assert_eq!(text(0), "no item failed");
+        assert_eq!(text(1), "item 0: the modulus is zero");
+        assert_eq!(text(2), "item 0: the modulus is zero (and 1 more item)");
+        assert_eq!(text(4), "item 0: the modulus is zero (and 3 more items)");
     }
 }

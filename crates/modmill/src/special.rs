@@ -2,38 +2,49 @@
 
 use crate::Engine;
 use modmill_core::limbs::{add_assign, sub_assign};
+use modmill_core::{Error, HUGE_BITS};
 use modmill_cpu::fft::{Folded, Special};
 
 impl Engine {
-    /// The Lucas-Lehmer sequence modulo `2^q - 1`, q at least 3: from 4, `steps` times `x <- x^2 - 2`.
+    /// The Lucas-Lehmer sequence modulo `2^q - 1`, q from 3 to [`HUGE_BITS`]: from 4, `steps` times `x <- x^2 - 2`.
     /// After each step, `progress` is called; numbers are public.
-    pub fn lucas_lehmer(&self, q: usize, steps: usize, progress: impl FnMut() + Send) -> Vec<u64> {
+    pub fn lucas_lehmer(
+        &self,
+        q: usize,
+        steps: usize,
+        progress: impl FnMut() + Send,
+    ) -> Result<Vec<u64>, Error> {
+        check_range("q", q, 3, HUGE_BITS)?;
         let special = Special::Minus(q);
-        self.sequence(special, 4, steps, progress, move |x| {
+        let last = self.sequence(special, 4, steps, progress, move |x| {
             // Minus 2 is plus N - 2.
             let mut minus_two = special.value();
             sub_assign(&mut minus_two, &[2]);
             x.push(0);
             add_assign(x, &minus_two);
             *x = special.reduce(x);
-        })
+        });
+        Ok(last)
     }
 
-    /// Pepin's sequence modulo `2^(2^m) + 1`: from 3, `steps` times `x <- x^2`.
-    pub fn pepin(&self, m: u32, steps: usize, progress: impl FnMut() + Send) -> Vec<u64> {
-        self.sequence(Special::Plus(1 << m), 3, steps, progress, |_| {})
+    /// Pepin's sequence modulo `2^(2^m) + 1`, m from 1 to 33: from 3, `steps` times `x <- x^2`. After each step,
+    /// `progress` is called.
+    pub fn pepin(&self, m: u32, steps: usize, progress: impl FnMut() + Send) -> Result<Vec<u64>, Error> {
+        Ok(self.sequence(fermat(m)?, 3, steps, progress, |_| {}))
     }
 
-    /// Whether `2^q - 1` is prime, for a prime q of at least 3.
-    pub fn is_mersenne_prime(&self, q: usize, progress: impl FnMut() + Send) -> bool {
-        self.lucas_lehmer(q, q - 2, progress).iter().all(|&limb| limb == 0)
+    /// Whether `2^q - 1` is prime, for a prime q from 3 to [`HUGE_BITS`].
+    pub fn is_mersenne_prime(&self, q: usize, progress: impl FnMut() + Send) -> Result<bool, Error> {
+        let last = self.lucas_lehmer(q, q.saturating_sub(2), progress)?;
+        Ok(last.iter().all(|&limb| limb == 0))
     }
 
-    /// Whether `2^(2^m) + 1` is prime, for an m of at least 1: then, and only then, 3 is no square.
-    pub fn is_fermat_prime(&self, m: u32, progress: impl FnMut() + Send) -> bool {
-        let mut x = self.pepin(m, (1 << m) - 1, progress);
+    /// Whether `2^(2^m) + 1` is prime, for an m from 1 to 33: then, and only then, 3 is no square.
+    pub fn is_fermat_prime(&self, m: u32, progress: impl FnMut() + Send) -> Result<bool, Error> {
+        let number = fermat(m)?;
+        let mut x = self.pepin(m, (1 << m) - 1, progress)?;
         add_assign(&mut x, &[1]);
-        x == Special::Plus(1 << m).value()
+        Ok(x == number.value())
     }
 
     fn sequence(
@@ -55,4 +66,14 @@ impl Engine {
             x
         })
     }
+}
+
+/// `2^(2^m) + 1`, if it is no longer than numbers may be.
+fn fermat(m: u32) -> Result<Special, Error> {
+    check_range("m", m as usize, 1, HUGE_BITS.ilog2() as usize - 1)?;
+    Ok(Special::Plus(1 << m))
+}
+
+fn check_range(what: &'static str, value: usize, least: usize, most: usize) -> Result<(), Error> {
+    if (least..=most).contains(&value) { Ok(()) } else { Err(Error::OutOfRange { what, value, least, most }) }
 }

@@ -50,13 +50,13 @@ impl Primality {
             (Some(q), _) if !is_small_prime(q) => (format!("2^{q} - 1"), false),
             (Some(q), _) => {
                 let bar = bar(u64::from(q) - 2);
-                let verdict = engine.is_mersenne_prime(q as usize, || bar.advance(1));
+                let verdict = engine.is_mersenne_prime(q as usize, || bar.advance(1))?;
                 bar.finish();
                 (format!("2^{q} - 1"), verdict)
             }
             (None, Some(m)) => {
                 let bar = bar((1 << m) - 1);
-                let verdict = engine.is_fermat_prime(m, || bar.advance(1));
+                let verdict = engine.is_fermat_prime(m, || bar.advance(1))?;
                 bar.finish();
                 (format!("2^(2^{m}) + 1"), verdict)
             }
