@@ -11,7 +11,7 @@ pub enum Operand<'a> {
     Shared {
         /// Declared width, as in [`Batch::bits`].
         bits: usize,
-        /// Its limbs.
+        /// Its limbs; those beyond the width are not looked at, and those that are missing are zero.
         value: &'a [u64],
     },
 }
@@ -41,12 +41,12 @@ impl<'a> Operand<'a> {
         self.len() == Some(0)
     }
 
-    /// The number that item `index` uses.
+    /// The number that item `index` uses: no more limbs than the width has.
     #[must_use]
     pub fn get(&self, index: usize) -> &'a [u64] {
         match self {
             Self::Each(view) => view.get(index),
-            Self::Shared { value, .. } => value,
+            Self::Shared { bits, value } => &value[..value.len().min(bits.div_ceil(64))],
         }
     }
 }

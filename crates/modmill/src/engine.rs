@@ -192,7 +192,7 @@ impl Engine {
     ) -> Result<Batch, Error> {
         let (a, b) = (a.into(), b.into());
         self.modular(
-            a,
+            ("a", a),
             ("b", b),
             moduli.into(),
             &Halves {
@@ -210,7 +210,7 @@ impl Engine {
     ) -> Result<Batch, Error> {
         let a = a.into();
         self.modular(
-            a,
+            ("a", a),
             ("a", a),
             moduli.into(),
             &Halves {
@@ -233,7 +233,7 @@ impl Engine {
     ) -> Result<Batch, Error> {
         let (bases, exponents) = (bases.into(), exponents.into());
         self.modular(
-            bases,
+            ("bases", bases),
             ("exponents", exponents),
             moduli.into(),
             &Halves {
@@ -253,7 +253,7 @@ impl Engine {
     ) -> Result<Batch, Error> {
         let (bases, exponents) = (bases.into(), exponents.into());
         self.modular(
-            bases,
+            ("bases", bases),
             ("exponents", exponents),
             moduli.into(),
             &Halves {
@@ -283,7 +283,7 @@ impl Engine {
     /// Runs a modular operation: odd moduli on the backend, even ones as odd part and power of two.
     fn modular<Odd, Two>(
         &self,
-        a: Operand<'_>,
+        (a_name, a): (&'static str, Operand<'_>),
         (b_name, b): (&'static str, Operand<'_>),
         moduli: Moduli<'_>,
         halves: &Halves<Odd, Two>,
@@ -292,8 +292,8 @@ impl Engine {
         Odd: Fn(&Job<'_>) -> Result<Batch, Error> + Sync,
         Two: Fn(usize, usize) -> two::Residue + Sync,
     {
-        let count = common_length(&[("bases", a.len()), (b_name, b.len()), ("moduli", moduli.len())])?;
-        check_huge_widths(&[("base", a.bits()), (b_name, b.bits()), ("modulus", moduli.bits())])?;
+        let count = common_length(&[(a_name, a.len()), (b_name, b.len()), ("moduli", moduli.len())])?;
+        check_huge_widths(&[(a_name, a.bits()), (b_name, b.bits()), ("modulus", moduli.bits())])?;
         let sorted = sort(moduli, (0..count).into_par_iter());
         if let Some(group) = sorted.all_of(count) {
             // Nothing to put together.

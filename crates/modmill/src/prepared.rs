@@ -49,6 +49,9 @@ impl Engine {
             return Err(Error::TooLong { what: "a", bits: a.bits(), limit });
         }
         let count = a.len().unwrap_or(1);
+        if count == 0 || a.bits() == 0 || b.bits == 0 {
+            return Ok(Batch::zeros(a.bits() + b.bits, count));
+        }
         Ok(self.cpu().mul_prepared(a, (&b.factor, b.bits), b.multiplier, count))
     }
 }

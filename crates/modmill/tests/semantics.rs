@@ -1,6 +1,8 @@
 //! What a caller may rely on, by example: order, errors, empty batches, ways to give operands.
 
-use modmill::{Batch, Engine, Error, HUGE_BITS, ItemError, ItemErrorKind, MAX_BITS, Modulus, Operand};
+use modmill::{
+    Batch, Engine, Error, Family, HUGE_BITS, ItemError, ItemErrorKind, MAX_BITS, Modulus, Op, Operand,
+};
 
 fn engine() -> Engine {
     Engine::new().unwrap()
@@ -93,7 +95,7 @@ fn the_longest_numbers_work_and_longer_ones_are_refused() {
     assert_eq!(engine.mul(&top, &top).unwrap().bits(), 2 * MAX_BITS);
     let long = Operand::Shared { bits: HUGE_BITS + 1, value: &[3] };
     let error = engine.mul_mod(long, &top, &top).unwrap_err();
-    assert_eq!(error.to_string(), format!("base has {} bits; the limit is {HUGE_BITS}", HUGE_BITS + 1));
+    assert_eq!(error.to_string(), format!("a has {} bits; the limit is {HUGE_BITS}", HUGE_BITS + 1));
     // Longer than the kernels take: by transforms, odd and even moduli alike.
     let mut top = Batch::zeros(MAX_BITS + 100, 1);
     top.as_limbs_mut().fill(u64::MAX);
@@ -128,6 +130,57 @@ fn a_shared_value_may_have_fewer_limbs_than_its_width_or_more() {
             assert_eq!(hex(&engine.mul_mod(three, three, &moduli).unwrap()), ["9", "9"], "{bits} bits");
             assert_eq!(hex(&engine.mul(three, three).unwrap()), ["9"], "{bits} bits");
             assert_eq!(hex(&engine.inv(three, &moduli).unwrap()), ["2a1", "2ab"], "{bits} bits");
+        }
+    }
+}
+
+#[test]
+fn shared_values_of_any_length_serve_products_by_transforms_and_divisors() {
+    let fft = Engine::builder().family(Family::Fft).build().unwrap();
+    let others = Batch::from_values([[5u64], [7]]);
+    for engine in [engine(), fft] {
+        for bits in [2, 64, 65, 6400, 40_000] {
+            // What is beyond 40000 bits is beyond all widths, and not looked at.
+            let mut beyond = vec![0; 700];
+            (beyond[0], beyond[650]) = (3, 1);
+            for value in [&[3u64][..], &[3, 0, 0, 0, 0, 0], &beyond] {
+                let three = Operand::Shared { bits, value };
+                assert_eq!(hex(&engine.mul(three, three).unwrap()), ["9"], "{bits} bits");
+                assert_eq!(hex(&engine.mul(three, &others).unwrap()), ["f", "15"], "{bits} bits");
+                assert_eq!(hex(&engine.square(three).unwrap()), ["9"], "{bits} bits");
+                assert_eq!(hex(&engine.gcd(three, &others).unwrap()), ["1", "1"], "{bits} bits");
+                assert_eq!(engine.xgcd(three, &others).unwrap().gcd.bits(), bits.max(3));
+                let prepared = engine.prepare(three, bits).unwrap();
+                assert_eq!(hex(&engine.mul_prepared(three, &prepared).unwrap()), ["9"], "{bits} bits");
+            }
+        }
+    }
+}
+
+#[test]
+fn numbers_of_no_bits_are_zeros() {
+    let engine = engine();
+    let (none, ones) = (Batch::zeros(0, 2), Batch::from_values([[1u64], [1]]));
+    let modulus = Modulus::new(&[15]).unwrap();
+    for (a, b, bits) in [(&none, &none, 0), (&none, &ones, 1), (&ones, &none, 1)] {
+        let prepared = engine.prepare(b, 64).unwrap();
+        for product in [engine.mul(a, b).unwrap(), engine.mul_prepared(a, &prepared).unwrap()] {
+            assert_eq!((product.bits(), hex(&product)), (bits, vec!["0".to_owned(); 2]));
+        }
+        assert_eq!(hex(&engine.mul_mod(a, b, &modulus).unwrap()), ["0", "0"]);
+    }
+    assert_eq!(hex(&engine.pow(&none, &none, &modulus).unwrap()), ["1", "1"]);
+    assert!(matches!(engine.pow(&ones, &ones, &none), Err(Error::Items(_))));
+}
+
+#[test]
+fn plans_are_made_for_any_length() {
+    for op in Op::ALL {
+        for bits in [0, HUGE_BITS, usize::MAX] {
+            for count in [0, usize::MAX] {
+                let plan = engine().explain(*op, bits, count);
+                assert_eq!((plan.op, plan.bits, plan.count), (*op, bits, count));
+            }
         }
     }
 }

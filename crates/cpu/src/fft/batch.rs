@@ -79,8 +79,8 @@ pub(crate) fn squares(cpu: &Cpu, multiplier: Multiplier, a: Operand<'_>, count: 
     each_item(cpu, 2 * a.bits(), count, limbs, |item, out| multiplier.square(a.get(item), out))
 }
 
-/// Answers of `bits` bits; each is computed with as many limbs as its item needs, the uppermost of which may be
-/// zeros that answers have no room for.
+/// Answers of `bits` bits, at least 1; each is computed with as many limbs as its item needs: the uppermost may be
+/// zeros that answers have no room for, and where there are fewer than in an answer, zeros are above.
 fn each_item(
     cpu: &Cpu,
     bits: usize,
@@ -96,9 +96,10 @@ fn each_item(
             if limbs(item) == stride {
                 return compute(item, out);
             }
-            let mut longer = Zeroizing::new(vec![0; limbs(item)]);
-            compute(item, &mut longer);
-            out.copy_from_slice(&longer[..stride]);
+            let mut own = Zeroizing::new(vec![0; limbs(item)]);
+            compute(item, &mut own);
+            let copied = stride.min(own.len());
+            out[..copied].copy_from_slice(&own[..copied]);
         });
     });
     answers

@@ -37,7 +37,7 @@ impl fmt::Display for By {
 /// How powers modulo a number of so many limbs are reduced, with exponents of so many bits.
 #[must_use]
 pub fn reduction(multiplier: &Multiplier, limbs: usize, exponent_bits: usize) -> By {
-    let paying = PAYING_BITS[usize::from(64 * limbs > MAX_BITS)];
+    let paying = PAYING_BITS[usize::from(limbs > MAX_BITS / 64)];
     if limbs >= multiplier.ring_threshold() && exponent_bits >= paying { By::Montgomery } else { By::Barrett }
 }
 
