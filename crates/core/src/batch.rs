@@ -4,7 +4,7 @@ use crate::{Error, Operand, hex, limbs};
 use std::fmt;
 use std::ops::Range;
 use std::thread;
-use zeroize::{Zeroize, ZeroizeOnDrop};
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 /// Many non-negative integers of one declared width, contiguous, little-endian 64-bit limbs.
 ///
@@ -113,6 +113,7 @@ impl Batch {
         let mut batch = Self::zeros(bits.max(1), items.len());
         for (index, text) in items.iter().enumerate() {
             let value = hex::parse(text.as_ref()).map_err(|reason| Error::Hex { index, reason })?;
+            let value = Zeroizing::new(value);
             batch.get_mut(index)[..value.len()].copy_from_slice(&value);
         }
         Ok(batch)
@@ -139,8 +140,10 @@ impl Batch {
         Ok(wider)
     }
 
-    /// These items and then those of another batch, whose declared width is not greater. Looks at
-    /// no values.
+    /// These items and then those of another batch. Looks at no values.
+    ///
+    /// # Panics
+    /// If the declared width of the other batch is greater.
     #[must_use]
     pub fn followed_by(&self, more: BatchView<'_>) -> Self {
         assert!(more.bits() <= self.bits, "{} bits do not fit in {}", more.bits(), self.bits);
@@ -210,7 +213,7 @@ impl Batch {
         BatchView { bits: self.bits, len: self.len, limbs: &self.limbs }
     }
 
-    /// Some consecutive items, borrowed.
+    /// Some consecutive items, borrowed. Panics when there are no such items, as indexing does.
     #[must_use]
     pub fn slice(&self, range: Range<usize>) -> BatchView<'_> {
         self.view().slice(range)
@@ -282,7 +285,7 @@ impl<'a> BatchView<'a> {
         (0..view.len).map(move |index| view.get(index))
     }
 
-    /// Some consecutive items.
+    /// Some consecutive items. Panics when there are no such items, as indexing does.
     #[must_use]
     pub fn slice(&self, range: Range<usize>) -> Self {
         let stride = self.bits.div_ceil(64);

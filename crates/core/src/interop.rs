@@ -1,6 +1,8 @@
 //! Conversions to and from other libraries' numbers, behind features.
 
 use crate::Batch;
+#[cfg(feature = "crypto-bigint")]
+use zeroize::Zeroizing;
 
 #[cfg(feature = "num-bigint")]
 impl Batch {
@@ -34,14 +36,12 @@ impl Batch {
     /// One item as a `crypto-bigint` value; `None` if its width is greater than the type's.
     #[must_use]
     pub fn to_uint<const LIMBS: usize>(&self, index: usize) -> Option<crypto_bigint::Uint<LIMBS>> {
-        let bytes = self.to_be_bytes(index);
         let width = crypto_bigint::Uint::<LIMBS>::BITS as usize;
         if self.bits() > width {
             return None;
         }
-        let mut padded = vec![0u8; width / 8];
-        padded[width / 8 - bytes.len()..].copy_from_slice(&bytes);
-        Some(crypto_bigint::Uint::from_be_slice(&padded))
+        let bytes = Zeroizing::new(crate::limbs::to_be_bytes(self.get(index), width / 8));
+        Some(crypto_bigint::Uint::from_be_slice(&bytes))
     }
 }
 

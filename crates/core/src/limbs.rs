@@ -24,7 +24,7 @@ pub fn bit(value: &[u64], index: usize) -> u64 {
     value.get(index / 64).map_or(0, |limb| limb >> (index % 64) & 1)
 }
 
-/// `count <= 64` bits of a number from bit `start` up, zeros beyond its end.
+/// `count` bits, 1 to 64, of a number from bit `start` up, zeros beyond its end.
 #[must_use]
 #[inline]
 pub fn bits_at(value: &[u64], start: usize, count: u32) -> u64 {

@@ -41,12 +41,13 @@ impl Modulus {
 
     /// A modulus written in hexadecimal.
     pub fn from_hex(text: &str) -> Result<Self, Error> {
-        Self::new(&hex::parse(text).map_err(|reason| Error::Hex { index: 0, reason })?)
+        let value = hex::parse(text).map_err(|reason| Error::Hex { index: 0, reason })?;
+        Self::new(&Zeroizing::new(value))
     }
 
     /// A modulus as a big-endian octet string.
     pub fn from_be_bytes(bytes: &[u8]) -> Result<Self, Error> {
-        let mut value = vec![0; bytes.len().div_ceil(8)];
+        let mut value = Zeroizing::new(vec![0; bytes.len().div_ceil(8)]);
         limbs::copy_be_bytes(bytes, &mut value);
         Self::new(&value)
     }

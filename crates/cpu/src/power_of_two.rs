@@ -11,8 +11,9 @@ pub type Residue = Zeroizing<Vec<u64>>;
 /// `value mod 2^k`.
 #[must_use]
 pub fn reduce(value: &[u64], k: usize) -> Residue {
-    let mut low: Residue = Zeroizing::new(value.iter().copied().take(k.div_ceil(64)).collect());
-    low.resize(k.div_ceil(64), 0);
+    let mut low = Zeroizing::new(vec![0; k.div_ceil(64)]);
+    let copied = low.len().min(value.len());
+    low[..copied].copy_from_slice(&value[..copied]);
     truncate(&mut low, k);
     low
 }

@@ -3,6 +3,7 @@
 //! ([`modmill_cpu::power_of_two::join`]).
 
 use modmill_core::{Batch, Moduli, Modulus, limbs};
+use zeroize::Zeroizing;
 
 /// The odd parts of some items' moduli, in the shape the moduli came in.
 pub(crate) enum OddParts {
@@ -42,7 +43,7 @@ impl OddParts {
 struct SharedOddPart(Modulus);
 
 fn odd_part(value: &[u64]) -> Modulus {
-    let mut odd = vec![0; value.len()];
+    let mut odd = Zeroizing::new(vec![0; value.len()]);
     limbs::shift_right(value, limbs::trailing_zeros(value).unwrap_or(0), &mut odd);
     Modulus::new(&odd).expect("the odd part of a modulus is a modulus")
 }

@@ -12,7 +12,7 @@ use super::frame::Ring;
 use super::powers::Reduction;
 use super::product::{Other, Transformed};
 use super::reciprocal::{correct, reciprocal};
-use super::wrapped::Wrapped;
+use super::wrapped::{Wrapped, zeros_with_room};
 use super::{Multiplier, Prepared};
 use modmill_core::limbs::{
     add_assign, add_signed, bit_length, reduce_once, shift_left, shift_right, sub_assign, sub_assign_times,
@@ -212,7 +212,7 @@ impl Reduction for Divisor {
 /// most 2s.
 fn difference_of_wrapped(x: &[u64], y: &[u64], lowest: u64) -> Limbs {
     let (low, high) = x.split_at(y.len().min(x.len()));
-    let mut rest = Zeroizing::new(vec![0; y.len()]);
+    let mut rest = zeros_with_room(y.len());
     rest[..low.len()].copy_from_slice(low);
     // Bits that are carried out come back in at the lowest place; each leaves room for the next.
     let carry = add_assign(&mut rest, high);

@@ -5,6 +5,7 @@ use super::point::{LANES, Point};
 use modmill_core::limbs::add_signed;
 use modmill_core::mask;
 use rayon::prelude::*;
+use zeroize::Zeroizing;
 
 /// Joins residues modulo F primes into numbers, and these into limbs.
 pub(crate) trait Join<const F: usize>: Sync {
@@ -123,8 +124,9 @@ pub(crate) fn resolve<const F: usize>(
         (carry, uniform(out.get(HEAD..).unwrap_or(&[])))
     };
     let carries: Vec<(i128, [u64; 2])> = out.par_chunks_mut(share).enumerate().map(work).collect();
+    let carries = Zeroizing::new(carries);
     let mut handed = 0;
-    let mut steps = vec![0; carries.len()];
+    let mut steps = Zeroizing::new(vec![0; carries.len()]);
     for (index, out) in out.chunks_mut(share).enumerate() {
         let head = out.len().min(HEAD);
         let step = add_signed(&mut out[..head], handed);
@@ -137,7 +139,7 @@ pub(crate) fn resolve<const F: usize>(
         steps[index] = step;
         handed = carry + passed;
     }
-    out.par_chunks_mut(share).zip(steps).for_each(|(out, step)| {
+    out.par_chunks_mut(share).zip(steps.par_iter()).for_each(|(out, &step)| {
         add_signed(out.get_mut(HEAD..).unwrap_or_default(), step);
     });
     handed

@@ -75,10 +75,10 @@ fn approximate(multiplier: &Multiplier, d: &[u64]) -> Limbs {
     multiplier.multiply(&x, &error[..n + 2], &mut correction);
     let mut sum = zeros(n + 1);
     sum[n - h..].copy_from_slice(&x);
-    let mut correction = Zeroizing::new(correction[2 * h..].to_vec());
-    correction.resize(n + 1, 0);
-    add_conditional_negation(&mut correction, negative);
-    add_assign(&mut sum, &correction);
+    let mut shifted = zeros(n + 1);
+    shifted[..n + 3 - h].copy_from_slice(&correction[2 * h..]);
+    add_conditional_negation(&mut shifted, negative);
+    add_assign(&mut sum, &shifted);
     sum
 }
 

@@ -76,7 +76,7 @@ impl Wrapped {
             terms.len() <= 2 && terms.iter().all(|(a, _)| a.len() <= self.limbs()),
             "numbers of the ring"
         );
-        let mut out = Zeroizing::new(vec![0; self.limbs()]);
+        let mut out = zeros_with_room(self.limbs());
         let carry = with_road!(self.multiplier.kind, road => {
             product::sum_of_products(&road, terms, &self.layout(ring), &mut out)
         });
@@ -92,7 +92,7 @@ impl Wrapped {
     /// The same of at most two products of numbers that are transformed for this ring already.
     pub(crate) fn minus_of_transformed(&self, terms: &[(&Transformed, &Transformed)]) -> Limbs {
         assert!(terms.len() <= 2, "digits hold the sum of two products");
-        let mut out = Zeroizing::new(vec![0; self.limbs()]);
+        let mut out = zeros_with_room(self.limbs());
         let carry = with_road!(self.multiplier.kind, road => {
             product::sum_of_transformed(&road, terms, &self.layout(Ring::Minus), &mut out)
         });
@@ -115,6 +115,13 @@ impl Wrapped {
         let is_all_ones = mask::equal(x.iter().fold(u64::MAX, |all, limb| all & limb), u64::MAX);
         x.iter_mut().for_each(|limb| *limb &= !is_all_ones);
     }
+}
+
+/// Zeros with room for a limb more: to grow into new memory would leave the old behind as it is.
+pub(super) fn zeros_with_room(len: usize) -> Limbs {
+    let mut limbs = Zeroizing::new(vec![0; len + 1]);
+    limbs.truncate(len);
+    limbs
 }
 
 /// Modulo `2^n - 1`, n bits and what is above them.
@@ -195,6 +202,25 @@ mod tests {
                         check(&[(a, Other::Number(b))], &product % &plus);
                     }
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn a_limb_more_leaves_no_copy_behind() {
+        for multiplier in Multiplier::detect(None) {
+            let rings = Wrapped::at_least(multiplier, 4096).unwrap();
+            let one = [(&[1][..], Other::Same)];
+            let transform = rings.transform(&[1], Ring::Minus);
+            let products = [
+                rings.minus(&one),
+                rings.plus(&one).0,
+                rings.minus_of_transformed(&[(&transform, &transform)]),
+            ];
+            for mut product in products {
+                let memory = product.as_ptr();
+                product.push(0);
+                assert_eq!(product.as_ptr(), memory);
             }
         }
     }
