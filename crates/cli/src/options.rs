@@ -15,6 +15,7 @@ fn parse_backend(text: &str) -> Result<BackendChoice, String> {
     }
     text.parse().map(|backend| BackendChoice(Some(backend))).map_err(|unknown: String| {
         let from_outside = std::env::var(BACKEND).is_ok_and(|value| value == text);
+        let unknown = format!("{unknown}, auto");
         if from_outside { format!("{unknown} ({BACKEND} is set)") } else { unknown }
     })
 }
@@ -27,7 +28,8 @@ fn parse_family(text: &str) -> Result<FamilyChoice, String> {
     if text == "auto" {
         Ok(FamilyChoice(None))
     } else {
-        text.parse().map(|family| FamilyChoice(Some(family)))
+        let unknown = |unknown: String| format!("{unknown}, auto");
+        text.parse().map(|family| FamilyChoice(Some(family))).map_err(unknown)
     }
 }
 

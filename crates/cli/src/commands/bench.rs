@@ -74,7 +74,7 @@ pub(crate) struct Bench {
     bits: Vec<usize>,
     #[command(flatten)]
     backend: BackendOption,
-    /// Algorithms: auto (the engine's choice), row, two_pass, wide, narrow, ifma, rns, or all (every path there is)
+    /// Algorithms: auto (the engine's choice), row, two_pass, wide, narrow, ifma, rns, fft, or all (every path there is)
     /// [default: auto, and on the CPU the best path of every other algorithm]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = Wanted::parse)]
     algorithm: Vec<Wanted>,

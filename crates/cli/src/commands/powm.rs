@@ -9,9 +9,9 @@ const LONG_ABOUT: &str = r#"Powers modulo N for a file of tasks.
 
 The input is JSON Lines, one task a line:
   {"base":"<hex>","exp":"<hex>","mod":"<hex>"}
-Numbers are hexadecimal, big-endian, upper or lower case, with or without 0x; a line has at
-most 64 MiB. The modulus may be odd or even, the base may be larger than the modulus, 0^0 is 1, and
-everything is 0 modulo 1. Other fields are ignored.
+Numbers are hexadecimal, big-endian, upper or lower case, with or without 0x, of up to 2^34
+bits; a line is read as a whole. The modulus may be odd or even, the base may be larger than the
+modulus, 0^0 is 1, and everything is 0 modulo 1. Other fields are ignored.
 
 The output has one line for each line of the input, in the same order:
   {"result":"<hex>"}     lower case, no leading zeros
