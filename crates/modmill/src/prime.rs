@@ -148,6 +148,7 @@ mod tests {
         assert_eq!(engine.is_probable_prime(&candidates, &[3, 2, 5, 7]).unwrap(), [false, true]);
         assert_eq!(engine.is_probable_prime(&candidates, &[11]).unwrap(), [true, false]);
     }
+
     #[test]
     fn every_candidate_may_have_its_own_base() {
         let engine = Engine::new().unwrap();

@@ -112,6 +112,13 @@ mod tests {
         let mut random = Random(67);
         let roads = Multiplier::detect(None);
         let lengths = [8191, 9689, 9941, 11_213, 19_937, 21_701, 23_808, 23_809, 44_497, 86_243];
+        for road in roads.iter().filter(|road| road.isa() != modmill_core::Isa::Portable) {
+            assert!(
+                lengths.iter().any(|&q| Weighted::new(road, q).is_some()),
+                "no weights on {}",
+                road.isa()
+            );
+        }
         for (road, q) in roads.iter().flat_map(|road| lengths.map(|q| (road, q))) {
             let Some(weighted) = Weighted::new(road, q) else { continue };
             let modulus = (BigUint::from(1u8) << q) - 1u8;
