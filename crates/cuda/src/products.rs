@@ -1,8 +1,9 @@
 //! Long numbers on GPUs: batches of products and powers over all of them, and what they are expected to take.
 
-use crate::backend::{Cuda, Run, best_shared_window_vartime};
+use crate::backend::{Cuda, Run};
 use crate::error::{Error, Result};
 use crate::fft::{Exponents, Length, LongJob, LongModuli, LongTask, Reads, secret_window};
+use crate::operations::best_shared_window_vartime;
 use crate::table::direct_window;
 use modmill_core::{Backend, Batch, Family, MAX_BITS, Op, Operand, Plan, limbs};
 
