@@ -10,7 +10,7 @@
 #include "samples.cuh"
 
 // A table entry: digits as 32-bit integers, in whole quads, half of what doubles would take (section 5.1).
-enum { QUADS = (DIGITS + 3) / 4 };
+enum { PER_QUAD = 4, QUADS = (DIGITS + 3) / 4 };
 #include "table.cuh"
 
 // Shared memory, in words a thread: its digits of y.
@@ -26,85 +26,37 @@ static_assert(THREADS == 1 || DIGITS >= 3, "a thread can take in its neighbour's
 constexpr double TWO_52 = 4503599627370496.0;
 constexpr double DIGIT_UNIT = (double)(1u << SAMPLE_BITS), DIGIT_PART = 1 / DIGIT_UNIT;
 
+typedef u32 Digit;
 // For values below 2^32: the low word of a double in [2^52, 2^53).
 DEVICE double double_from(u32 value) { return double_of(bits_of(TWO_52) | value) - TWO_52; }
-DEVICE u32 integer_from(double value) { return (u32)bits_of(value + TWO_52); }
+DEVICE u32 digit_from(double value) { return (u32)bits_of(value + TWO_52); }
 
-// Arithmetic modulo one number: a running value x, a second factor y, and a table of kept values. The
-// group shares y as bits of doubles.
-struct Field {
-    Group group;
-    Table table;
-    double x[DIGITS], modulus[DIGITS];
+// A quad of a table: four digits as integers.
+DEVICE Quad quad_of(const double* digits, int first) {
+    Quad quad;
+#pragma unroll
+    for (int k = 0; k < 4; k++) quad.word[k] = first + k < DIGITS ? digit_from(digits[first + k]) : 0;
+    return quad;
+}
+DEVICE u64 bits_in(const Quad& quad, int k) { return bits_of(double_from(quad.word[k])); }
+
+#include "sample_values.cuh"
+
+// Arithmetic modulo one number.
+struct Field : Values {
     u32 inverse;       // -1/N mod 2^32
     double first_part; // 2^-SAMPLE_BITS in the first thread, whose lowest column carries, elsewhere 0
     u64 not_last;      // all ones except in the last thread
 
     DEVICE void open(Quad* scratch) {
-        group.open();
-        table.open(scratch);
+        Values::open(scratch);
         first_part = group.rank == 0 ? DIGIT_PART : 0;
         not_last = 0 - (u64)(group.rank != THREADS - 1);
-    }
-
-    DEVICE void read(const u32* row, u32 length, double* out) const {
-        u64 digits[DIGITS];
-        group.read(row, length, digits);
-#pragma unroll
-        for (int j = 0; j < DIGITS; j++) out[j] = double_from((u32)digits[j]);
     }
 
     DEVICE void load_modulus(const u32* constants) {
         inverse = constants[0];
         read(modulus_in(constants), WORDS, modulus);
-    }
-
-    // x = the integer in a row.
-    DEVICE void load(const u32* row, u32 length) { read(row, length, x); }
-
-    // y = 1, the integer.
-    DEVICE void set_y_to_one(u32) const {
-        group.meet();
-#pragma unroll
-        for (int j = 0; j < DIGITS; j++) group.own_digit(j) = j == 0 && group.rank == 0 ? bits_of(1.0) : 0;
-        group.meet();
-    }
-
-    // Table entry `index` = x.
-    DEVICE void keep(u32 index) const {
-        Quad* entry = table.entry(index);
-#pragma unroll
-        for (int i = 0; i < QUADS; i++) {
-            Quad quad;
-#pragma unroll
-            for (int k = 0; k < 4; k++) quad.word[k] = 4 * i + k < DIGITS ? integer_from(x[4 * i + k]) : 0;
-            entry[i * Table::STEP] = quad;
-        }
-    }
-
-    // Hands the digits of table entry `index`, which must be public, to `put(j, digit)`.
-    template <typename Put> DEVICE void get(u32 index, Put put) const {
-        const Quad* entry = table.entry(index);
-#pragma unroll
-        for (int i = 0; i < QUADS; i++) {
-            Quad quad = entry[i * Table::STEP];
-#pragma unroll
-            for (int k = 0; k < 4; k++) {
-                if (4 * i + k < DIGITS) put(4 * i + k, double_from(quad.word[k]));
-            }
-        }
-    }
-
-    // y = table entry `index`, which must be public.
-    DEVICE void fetch(u32 index) const {
-        group.meet();
-        get(index, [&](int j, double digit) { group.own_digit(j) = bits_of(digit); });
-        group.meet();
-    }
-
-    // x = table entry `index`, which must be public.
-    DEVICE void take(u32 index) {
-        get(index, [&](int j, double digit) { x[j] = digit; });
     }
 
     // The digit q with column + q N = 0 modulo 2^SAMPLE_BITS, as the first thread finds it.
@@ -165,23 +117,7 @@ struct Field {
 
     // x = x^2 / R modulo N; y is lost.
     DEVICE void square() {
-        group.meet();
-#pragma unroll
-        for (int j = 0; j < DIGITS; j++) group.own_digit(j) = bits_of(x[j]);
-        group.meet();
+        share_x();
         multiply();
-    }
-
-    // Writes x, below 2N, as the canonical integer; a length of 0 writes nothing.
-    DEVICE void store(u32* row, u32 length) const {
-        u64 digits[DIGITS], n[DIGITS];
-#pragma unroll
-        for (int j = 0; j < DIGITS; j++) {
-            digits[j] = integer_from(x[j]);
-            n[j] = integer_from(modulus[j]);
-        }
-        group.normalize(digits);
-        group.subtract_if_greater(digits, n);
-        group.write(digits, row, length);
     }
 };

@@ -10,7 +10,7 @@
 #include "samples.cuh"
 
 // A table entry: the bits of the digits as doubles, in whole quads.
-enum { QUADS = (DIGITS + 1) / 2 };
+enum { PER_QUAD = 2, QUADS = (DIGITS + 1) / 2 };
 #include "table.cuh"
 
 // Whether a group has a squaring of its own: with few digits a thread it moves columns about for longer than
@@ -56,77 +56,26 @@ struct Product {
 };
 
 // For digit <= 2^52.
+typedef u64 Digit;
 DEVICE double double_from(u64 digit) { return double_of(digit + bits_of(TWO_52)) - TWO_52; }
 DEVICE u64 digit_from(double digit) { return bits_of(digit + TWO_52) - bits_of(TWO_52); }
 
-// Arithmetic modulo one number: a running value x, a second factor y, and a table of kept values. The
-// group shares y as bits of doubles.
-struct Field {
-    Group group;
-    Table table;
-    double x[DIGITS], modulus[DIGITS];
+// A quad of a table: two digits as bits of doubles.
+DEVICE Quad quad_of(const double* digits, int first) {
+    u64 low = bits_of(digits[first]), high = first + 1 < DIGITS ? bits_of(digits[first + 1]) : 0;
+    return Quad{{low_of(low), high_of(low), low_of(high), high_of(high)}};
+}
+DEVICE u64 bits_in(const Quad& quad, int k) { return pair_of(quad.word[2 * k], quad.word[2 * k + 1]); }
+
+#include "sample_values.cuh"
+
+// Arithmetic modulo one number.
+struct Field : Values {
     double inverse; // -1/N mod 2^52
-
-    DEVICE void open(Quad* scratch) {
-        group.open();
-        table.open(scratch);
-    }
-
-    DEVICE void read(const u32* row, u32 length, double* out) const {
-        u64 digits[DIGITS];
-        group.read(row, length, digits);
-#pragma unroll
-        for (int j = 0; j < DIGITS; j++) out[j] = double_from(digits[j]);
-    }
 
     DEVICE void load_modulus(const u32* constants) {
         inverse = double_from(((u64)constants[1] << 32 | constants[0]) & SAMPLE_MASK);
         read(modulus_in(constants), WORDS, modulus);
-    }
-
-    // x = the integer in a row.
-    DEVICE void load(const u32* row, u32 length) { read(row, length, x); }
-
-    // y = 1, the integer.
-    DEVICE void set_y_to_one(u32) const {
-        group.meet();
-#pragma unroll
-        for (int j = 0; j < DIGITS; j++) group.own_digit(j) = j == 0 && group.rank == 0 ? bits_of(1.0) : 0;
-        group.meet();
-    }
-
-    // Table entry `index` = x.
-    DEVICE void keep(u32 index) const {
-        Quad* entry = table.entry(index);
-#pragma unroll
-        for (int i = 0; i < QUADS; i++) {
-            u64 low = bits_of(x[2 * i]), high = 2 * i + 1 < DIGITS ? bits_of(x[2 * i + 1]) : 0;
-            Quad quad = {{low_of(low), high_of(low), low_of(high), high_of(high)}};
-            entry[i * Table::STEP] = quad;
-        }
-    }
-
-    // Hands the digits of table entry `index`, which must be public, to `put(j, bits)`.
-    template <typename Put> DEVICE void get(u32 index, Put put) const {
-        const Quad* entry = table.entry(index);
-#pragma unroll
-        for (int i = 0; i < QUADS; i++) {
-            Quad quad = entry[i * Table::STEP];
-            put(2 * i, pair_of(quad.word[0], quad.word[1]));
-            if (2 * i + 1 < DIGITS) put(2 * i + 1, pair_of(quad.word[2], quad.word[3]));
-        }
-    }
-
-    // y = table entry `index`, which must be public.
-    DEVICE void fetch(u32 index) const {
-        group.meet();
-        get(index, [&](int j, u64 bits) { group.own_digit(j) = bits; });
-        group.meet();
-    }
-
-    // x = table entry `index`, which must be public.
-    DEVICE void take(u32 index) {
-        get(index, [&](int j, u64 bits) { x[j] = double_of(bits); });
     }
 
     // The digit q < 2^52 with column + q N = 0 modulo 2^52, as the first thread finds it (figure 9: the
@@ -236,14 +185,6 @@ struct Field {
         resolve(columns);
     }
 
-    // y = x.
-    DEVICE void share_x() const {
-        group.meet();
-#pragma unroll
-        for (int j = 0; j < DIGITS; j++) group.own_digit(j) = bits_of(x[j]);
-        group.meet();
-    }
-
     // The square of this thread's digits, column by column.
     template <typename Put> DEVICE void square_block(Put put) const {
         u64 crossed = 0, squared = 0; // high halves for this column
@@ -343,18 +284,5 @@ struct Field {
         u64* rest = columns_of_square(base + rows);
 #pragma unroll
         for (int j = 0; j < DIGITS; j++) add_to_column(rest[j * GROUPS], 2 * (columns[j] - initial(j, 1)));
-    }
-
-    // Writes x, below 2N, as the canonical integer; a length of 0 writes nothing.
-    DEVICE void store(u32* row, u32 length) const {
-        u64 digits[DIGITS], n[DIGITS];
-#pragma unroll
-        for (int j = 0; j < DIGITS; j++) {
-            digits[j] = digit_from(x[j]);
-            n[j] = digit_from(modulus[j]);
-        }
-        group.normalize(digits);
-        group.subtract_if_greater(digits, n);
-        group.write(digits, row, length);
     }
 };

@@ -59,9 +59,13 @@ sources! {
     "rns_scan.cuh",
     "row.cuh",
     "rsa.cuh",
+    "sample_values.cuh",
     "samples.cuh",
     "table.cuh",
     "two_pass.cuh",
+    "two_pass_numbers.cuh",
+    "two_pass_residue.cuh",
+    "two_pass_window.cuh",
     "wide.cuh",
 }
 
