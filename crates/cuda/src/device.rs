@@ -67,6 +67,7 @@ struct Shared {
 
 impl Shared {
     fn take(&self, bytes: usize) -> Result<u64> {
+        check_size(bytes)?;
         let size = self.platform.rounded(bytes);
         let kept = self.pool.lock().unwrap_or_else(PoisonError::into_inner).take(size);
         let Some(address) = kept else { return self.or_trimmed(|| self.platform.allocate(size)) };
@@ -92,6 +93,7 @@ impl Shared {
     }
 
     fn take_host(&self, bytes: usize) -> Result<u64> {
+        check_size(bytes)?;
         let size = self.platform.rounded(bytes);
         let kept = self.host_pool.lock().unwrap_or_else(PoisonError::into_inner).take(size);
         kept.map_or_else(|| self.or_trimmed(|| self.platform.allocate_host(size)), Ok)
@@ -126,6 +128,11 @@ impl Drop for Shared {
     fn drop(&mut self) {
         self.trim();
     }
+}
+
+/// More than any machine has would overflow where sizes are rounded.
+fn check_size(bytes: usize) -> Result<()> {
+    if bytes <= isize::MAX as usize / 2 { Ok(()) } else { Err(Error::OutOfMemory { wanted: bytes }) }
 }
 
 /// A GPU or an emulated one. Clones are the same device.

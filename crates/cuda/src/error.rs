@@ -98,6 +98,24 @@ pub enum Error {
         /// The name asked for.
         name: String,
     },
+    /// An item that cannot be computed as it was handed over.
+    #[error("item {item}: {reason}")]
+    Item {
+        /// Its number.
+        item: usize,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Numbers longer than kernels take.
+    #[error("{what} has {bits} bits; the limit is {limit}")]
+    TooLong {
+        /// Which numbers.
+        what: &'static str,
+        /// Their bits.
+        bits: usize,
+        /// The most there may be.
+        limit: usize,
+    },
     /// Bytes outside of a buffer.
     #[error("bytes {start} to {end} are outside of a buffer of {bytes} bytes")]
     OutOfRange {

@@ -8,6 +8,7 @@
 mod backend;
 pub mod bundle;
 pub mod cache;
+mod checks;
 pub mod compiler;
 pub mod device;
 mod driver;

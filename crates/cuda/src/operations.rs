@@ -1,12 +1,13 @@
 //! Operations modulo numbers that kernels hold whole: batches cut into chunks, over all devices.
 
 use crate::backend::{Cuda, Run};
+use crate::checks::{check_operands, check_variant};
 use crate::error::{Error, Result};
 use crate::kernels::Kernels;
 use crate::pipeline::{Pipeline, chunks};
 use crate::station::Station;
 use crate::table::Choice;
-use crate::task::Task;
+use crate::task::{Secrecy, Task};
 use crate::variant::Variant;
 use modmill_core::{Batch, Family, Job, Op, Operand, limbs};
 
@@ -19,16 +20,18 @@ const CHUNK_BYTES: usize = 16 << 20;
 impl Cuda {
     /// `a^b mod N` with secret exponents and bases.
     pub fn pow(&self, job: &Job<'_>) -> Result<Run> {
-        let masked = !self.settings.direct_tables;
         // Tables that are not read whole have the times and windows of public exponents.
-        let reads = if masked { Op::Pow } else { Op::PowVartime };
+        let (secrecy, reads) = match self.settings.direct_tables {
+            false => (Secrecy::Secret, Op::Pow),
+            true => (Secrecy::Direct, Op::PowVartime),
+        };
         let choice = self.choice_for(reads, job, job.b.bits())?;
-        let exponent_bits = u32::try_from(job.b.bits()).unwrap_or(u32::MAX);
-        self.run(choice.variant, Task::Power { masked, exponent_bits, window: choice.window }, job)
+        self.run(choice.variant, Task::power(secrecy, job.b.bits(), choice.window)?, job)
     }
 
     /// `a^b mod N` with public exponents.
     pub fn pow_vartime(&self, job: &Job<'_>) -> Result<Run> {
+        check_operands(job)?;
         let longest = job.items.iter().map(|&item| limbs::bit_length(job.b.get(item))).max().unwrap_or(0);
         let choice = self.choice_for(Op::PowVartime, job, longest)?;
         // A shared exponent skips its zero digits, so that bit by bit a sparse one has fewest products.
@@ -36,8 +39,7 @@ impl Cuda {
             Operand::Shared { value, .. } => best_shared_window_vartime(value),
             Operand::Each(_) => choice.window,
         };
-        let exponent_bits = u32::try_from(longest).unwrap_or(u32::MAX);
-        self.run(choice.variant, Task::Power { masked: false, exponent_bits, window }, job)
+        self.run(choice.variant, Task::power(Secrecy::Public, longest, window)?, job)
     }
 
     /// `a b mod N`.
@@ -67,10 +69,10 @@ impl Cuda {
         Ok(station.kernels(variant)?.wave())
     }
 
-    /// Powers by one variant and window; tables are read whole if `masked`.
+    /// Powers by one variant and window; exponents are public unless `masked`, where tables are read whole.
     pub fn pow_by(&self, variant: Variant, window: u32, masked: bool, job: &Job<'_>) -> Result<Run> {
-        let exponent_bits = u32::try_from(job.b.bits()).unwrap_or(u32::MAX);
-        self.run(variant, Task::Power { masked, exponent_bits, window }, job)
+        let secrecy = if masked { Secrecy::Secret } else { Secrecy::Public };
+        self.run(variant, Task::power(secrecy, job.b.bits(), window)?, job)
     }
 
     fn choice_for(&self, op: Op, job: &Job<'_>, exponent_bits: usize) -> Result<Choice> {
@@ -80,6 +82,7 @@ impl Cuda {
 
     /// Cuts a job into as many parts as there are devices, and computes them at the same time.
     fn run(&self, variant: Variant, task: Task, job: &Job<'_>) -> Result<Run> {
+        check_operands(job)?;
         let mut answers = Batch::zeros(job.moduli.bits(), job.items.len());
         if job.items.is_empty() {
             return Ok(Run { answers, kernel_seconds: 0.0 });
@@ -87,6 +90,7 @@ impl Cuda {
         if self.stations.is_empty() {
             return Err(Error::NoDevice);
         }
+        check_variant(variant, job)?;
         let stride = answers.stride();
         let kernel_seconds = self.share_out(job.items, &mut answers, |station, items, out| {
             let part = job.part(items);

@@ -47,6 +47,8 @@ struct Slot {
 pub(crate) struct Source<'a> {
     pub(crate) origin: Origin<'a>,
     pub(crate) width: usize,
+    /// Whether every item gets a copy of a number that all share.
+    is_repeated: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -64,9 +66,18 @@ impl Origin<'_> {
     }
 }
 
-impl Source<'_> {
+impl<'a> Source<'a> {
+    pub(crate) fn operand(operand: Operand<'a>) -> Self {
+        let width = operand.bits().div_ceil(64);
+        Self { origin: Origin::Operand(operand), width, is_repeated: false }
+    }
+
     fn is_shared(&self) -> bool {
-        matches!(self.origin, Origin::Operand(Operand::Shared { .. }) | Origin::Moduli(Moduli::Shared(_)))
+        let is_one = matches!(
+            self.origin,
+            Origin::Operand(Operand::Shared { .. }) | Origin::Moduli(Moduli::Shared(_))
+        );
+        is_one && !self.is_repeated
     }
 
     /// Limbs for so many items.
@@ -144,14 +155,13 @@ impl<'a> Pipeline<'a> {
     ) -> Result<Self> {
         let variant = &kernels.variant;
         let contents = task.contents();
-        let width = |operand: Operand<'_>| operand.bits().div_ceil(64);
         let limbs = job.bits.div_ceil(64);
         let nothing = Operand::Shared { bits: 0, value: &[] };
         let b = if matches!(task, Task::Square) { nothing } else { job.b };
         let operands = [
-            Source { origin: Origin::Operand(job.a), width: width(job.a) },
-            Source { origin: Origin::Operand(b), width: width(b) },
-            Source { origin: Origin::Moduli(job.moduli), width: limbs },
+            Source::operand(job.a),
+            Source { is_repeated: task.repeats_exponent(), ..Source::operand(b) },
+            Source { origin: Origin::Moduli(job.moduli), width: limbs, is_repeated: false },
         ];
         let input_limbs = operands.iter().map(|source| source.limbs(size)).sum::<usize>();
         let moduli_rows = if operands[2].is_shared() { 1 } else { size };
@@ -362,6 +372,25 @@ pub(crate) fn parts(count: usize, size: usize) -> impl Iterator<Item = Range<usi
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cache::Cache;
+    use crate::emulator::Faults;
+    use crate::task::Secrecy;
+
+    /// Kernels leave out digits of zero of an exponent that stands there once: a secret one does not.
+    #[test]
+    fn a_secret_exponent_of_all_items_is_copied_for_each() {
+        let device = Device::emulator_with(Faults::default(), Cache::off());
+        let buffer = device.buffer(1024, Contents::Secret).unwrap();
+        let exponent = Source::operand(Operand::Shared { bits: 70, value: &[5, 6] });
+        for (secrecy, stride) in [(Secrecy::Secret, 0), (Secrecy::Public, 0), (Secrecy::Direct, 4)] {
+            let task = Task::power(secrecy, 70, 4).unwrap();
+            let source = Source { is_repeated: task.repeats_exponent(), ..exponent };
+            assert_eq!(source.numbers(&buffer, 0).stride, stride, "{secrecy:?}");
+            let mut rows = vec![1; source.limbs(3)];
+            source.gather(&[7, 8, 9], &mut rows);
+            assert!(rows.chunks(2).all(|row| row == [5, 6]) && rows.len() == if stride > 0 { 6 } else { 2 });
+        }
+    }
 
     #[test]
     fn chunks_cover_everything_once_and_end_small() {

@@ -1,11 +1,12 @@
 //! Long numbers on GPUs: batches of products and powers over all of them, and what they are expected to take.
 
 use crate::backend::{Cuda, Run};
+use crate::checks::{check_exponent, check_long_items};
 use crate::error::{Error, Result};
 use crate::fft::{Exponents, Length, LongJob, LongModuli, LongTask, Reads, secret_window};
 use crate::operations::best_shared_window_vartime;
 use crate::table::direct_window;
-use modmill_core::{Backend, Batch, Family, MAX_BITS, Op, Operand, Plan, limbs};
+use modmill_core::{Backend, Batch, Family, HUGE_BITS, MAX_BITS, Op, Operand, Plan, limbs};
 
 /// Bits of factors below which the CPU multiplies, unless transforms are asked for.
 const LEAST_BITS: usize = 4096;
@@ -73,6 +74,7 @@ impl Cuda {
         moduli: LongModuli<'_>,
         items: &[usize],
     ) -> Result<Run> {
+        check_long_items(items, &[a, b])?;
         let bits = items.iter().map(|&item| limbs::bit_length(b.get(item))).max().unwrap_or(0);
         let window = match b {
             Operand::Shared { value, .. } => best_shared_window_vartime(value),
@@ -89,20 +91,19 @@ impl Cuda {
         moduli: LongModuli<'_>,
         items: &[usize],
     ) -> Result<Run> {
-        if u32::try_from(exponents.bits).is_err() {
-            return Err(Error::NoKernel { name: format!("for exponents of {} bits", exponents.bits) });
-        }
+        check_exponent(exponents.bits)?;
         self.run_long(&LongJob::new(a, LongTask::Power(exponents)).modulo(moduli), items)
     }
 
     fn run_long(&self, job: &LongJob<'_>, items: &[usize]) -> Result<Run> {
-        if items.is_empty() {
-            return Ok(Run { answers: Batch::zeros(0, 0), kernel_seconds: 0.0 });
+        job.check(items)?;
+        let mut answers = Batch::zeros(job.bits(), items.len());
+        if answers.is_empty() || job.bits() == 0 {
+            return Ok(Run { answers, kernel_seconds: 0.0 });
         }
         if self.stations.is_empty() {
             return Err(Error::NoDevice);
         }
-        let mut answers = Batch::zeros(job.bits(), items.len());
         let stride = answers.stride();
         let kernel_seconds = self.share_out(items, &mut answers, |station, items, out| {
             job.run(&station.device, &*station.transforms()?, items, out, stride)
@@ -115,6 +116,7 @@ impl Cuda {
     pub fn is_by_transforms(&self, op: Op, bits: usize, count: usize, exponent_bits: usize) -> bool {
         let forced = self.settings.family == Some(Family::Fft);
         match op {
+            _ if bits > HUGE_BITS => false,
             Op::Mul | Op::Square => bits >= LEAST_BITS || forced,
             Op::MulMod | Op::SquareMod | Op::Pow | Op::PowVartime => match self.settings.family {
                 Some(_) => forced && bits >= LEAST_MODULUS_BITS,

@@ -27,6 +27,9 @@ impl Station {
         if let Some(kernels) = known {
             return Ok(kernels);
         }
+        if !variant.exists() {
+            return Err(Error::NoKernel { name: format!("for {variant:?}") });
+        }
         let kernels = Kernels::load(&self.device, variant)?;
         self.kernels.lock().unwrap_or_else(PoisonError::into_inner).insert(variant, kernels.clone());
         Ok(kernels)

@@ -63,6 +63,9 @@ pub struct Choice {
 /// The longest window worth its table where only the entries needed are read.
 const MAX_DIRECT_WINDOW: u32 = 6;
 
+/// The longest window that may be asked for: beyond it, tables do not fit a GPU's memory.
+pub(crate) const MAX_WINDOW: u32 = 8;
+
 /// The part of a power with an exponent of full length that goes to residues and back; any operation has it.
 const RESIDUE_CONVERSIONS: f64 = 0.04;
 
@@ -135,7 +138,7 @@ pub fn direct_window(exponent_bits: usize) -> u32 {
 /// table and for the digits.
 fn best_window(full: u32, exponent_bits: usize) -> u32 {
     let cost = |window: u32| (1usize << window) + exponent_bits.div_ceil(window as usize);
-    (1..=full).min_by_key(|&window| cost(window)).unwrap_or(1)
+    (1..=full.min(MAX_WINDOW)).min_by_key(|&window| cost(window)).unwrap_or(1)
 }
 
 #[cfg(test)]

@@ -1,15 +1,17 @@
 //! What is asked of the kernels.
 
+use crate::checks::check_exponent;
 use crate::device::{Contents, Kernel};
 use crate::error::{Error, Result};
 use crate::kernels::{Call, Kernels};
 use crate::residues::SECRET_ENTRIES;
+use crate::table::MAX_WINDOW;
 
 /// One operation on all items of a job.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Task {
-    /// Powers; of secrets if `masked`, which reads whole tables.
-    Power { masked: bool, exponent_bits: u32, window: u32 },
+    /// Powers.
+    Power { secrecy: Secrecy, exponent_bits: u32, window: u32 },
     /// Products.
     Multiply,
     /// Squares, that is products of `a` with itself.
@@ -20,20 +22,40 @@ pub(crate) enum Task {
     SquareChain { repeat: u32 },
 }
 
+/// What exponents may show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Secrecy {
+    /// Nothing: tables are read whole.
+    Secret,
+    /// Which entries of tables are read, and nothing else.
+    Direct,
+    /// Everything: a digit of zero that all items share costs no product.
+    Public,
+}
+
 /// Powers that are chosen at once, at most (`AT_ONCE` of `table.cuh`).
 const CHOSEN: usize = 8;
 /// Numbers in a table that are no entries, at most (`IN_TABLE` of `two_pass.cuh`).
 pub(crate) const BESIDE: usize = 2;
 
 impl Task {
+    /// Powers; an error for exponents and windows that kernels do not take.
+    pub(crate) fn power(secrecy: Secrecy, exponent_bits: usize, window: u32) -> Result<Self> {
+        let exponent_bits = check_exponent(exponent_bits)?;
+        if !(1..=MAX_WINDOW).contains(&window) {
+            return Err(Error::NoKernel { name: format!("for windows of {window} bits") });
+        }
+        Ok(Self::Power { secrecy, exponent_bits, window })
+    }
+
     pub(crate) fn kernel<'a>(&self, kernels: &'a Kernels) -> Result<&'a Kernel> {
         let chains = || {
             let name = || format!("for chains of products by {}", kernels.variant.family);
             kernels.chains.as_ref().ok_or_else(|| Error::NoKernel { name: name() })
         };
         Ok(match self {
-            Self::Power { masked: true, .. } => &kernels.power,
-            Self::Power { masked: false, .. } => &kernels.power_vartime,
+            Self::Power { secrecy: Secrecy::Secret, .. } => &kernels.power,
+            Self::Power { .. } => &kernels.power_vartime,
             Self::Multiply | Self::Square => &kernels.multiply,
             Self::MultiplyChain { .. } => &chains()?.multiply,
             Self::SquareChain { .. } => &chains()?.square,
@@ -42,14 +64,20 @@ impl Task {
 
     /// Whether a table is read whole.
     pub(crate) fn is_masked(&self) -> bool {
-        matches!(self, Self::Power { masked: true, .. })
+        matches!(self, Self::Power { secrecy: Secrecy::Secret, .. })
+    }
+
+    /// Whether no item may see that it shares its exponent with others: kernels that read tables directly skip digits
+    /// of zero of one exponent for all.
+    pub(crate) fn repeats_exponent(&self) -> bool {
+        matches!(self, Self::Power { secrecy: Secrecy::Direct, .. })
     }
 
     /// Entries of the tables that warps keep in the residue family.
     pub(crate) fn residue_entries(&self) -> usize {
         match *self {
-            Self::Power { masked: false, window, .. } => 1 << window,
-            Self::Power { masked: true, .. } => SECRET_ENTRIES as usize,
+            Self::Power { secrecy: Secrecy::Secret, .. } => SECRET_ENTRIES as usize,
+            Self::Power { window, .. } => 1 << window,
             _ => 1,
         }
     }

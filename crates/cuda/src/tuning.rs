@@ -1,7 +1,7 @@
 //! Tables that were measured on this machine: where they lie, and what is kept of them.
 
 use crate::cache;
-use crate::table::{Table, Timing};
+use crate::table::{MAX_WINDOW, Table, Timing};
 use crate::variant::Variant;
 use modmill_core::Op;
 use std::env;
@@ -11,9 +11,6 @@ use std::path::{Path, PathBuf};
 
 /// The environment variable that names a table.
 const FILE: &str = "MODMILL_TUNE";
-
-/// The longest window that a table may ask for: beyond it, tables do not fit a GPU's memory.
-const MAX_WINDOW: u32 = 8;
 
 impl Table {
     /// Where a device's own table is: the file that `MODMILL_TUNE` names, or `tune-<device>.json` in the
@@ -148,6 +145,10 @@ mod tests {
         for spoil in [
             |timing: &mut Timing| timing.wave = 0,
             |timing: &mut Timing| timing.layout.threads = 3,
+            |timing: &mut Timing| timing.layout.threads = 0,
+            |timing: &mut Timing| timing.layout.block = u32::MAX - 31,
+            |timing: &mut Timing| (timing.family, timing.layout.threads) = (Family::TwoPass, 2),
+            |timing: &mut Timing| timing.bits = usize::MAX,
             |timing: &mut Timing| timing.window = 40,
             |timing: &mut Timing| timing.alone_seconds = -1.0,
         ] {

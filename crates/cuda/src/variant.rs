@@ -38,6 +38,9 @@ pub struct Layout {
 /// The longest numbers that fit, in words.
 pub const MAX_WORDS: u32 = 1024;
 
+/// More than that, and a multiple of every step of lengths.
+const MORE_WORDS: u32 = 2 * MAX_WORDS;
+
 /// Shared memory that a block may have; what these GPUs have at least. A multiprocessor has 1 KiB more, and
 /// takes as much for itself with every block.
 pub(crate) const MAX_SHARED_BYTES: u32 = 227 << 10;
@@ -52,7 +55,8 @@ const RESIDUE_POWERS: [&str; 5] = ["rns", "rns_product", "rns_memory", "rns_scan
 /// minutes, and the common ones without waste.
 #[must_use]
 pub fn words_for(bits: usize) -> u32 {
-    let words = u32::try_from(bits.div_ceil(32)).unwrap_or(u32::MAX);
+    // Whatever is longer has no kernel, and is not to overflow.
+    let words = u32::try_from(bits.div_ceil(32)).unwrap_or(u32::MAX).min(MORE_WORDS);
     let step = match words {
         0..=32 => 4,
         33..=64 => 8,
@@ -70,7 +74,7 @@ impl Variant {
     pub fn new(family: Family, bits: usize, layout: Layout) -> Option<Self> {
         let words = words_for(bits);
         // Residues have room of their own.
-        let room = family != Family::Rns && bits + 2 <= 32 * words as usize;
+        let room = family != Family::Rns && bits.saturating_add(2) <= 32 * words as usize;
         let variant = Self { family, words, room, layout };
         variant.exists().then_some(variant)
     }
@@ -154,18 +158,29 @@ impl Variant {
         }
     }
 
-    fn exists(&self) -> bool {
+    /// Whether it exists and its numbers hold moduli of some bits.
+    pub(crate) fn serves(&self, bits: usize) -> bool {
+        let room = if self.room { 2 } else { 0 };
+        self.exists() && bits > 0 && bits.saturating_add(room) <= 32 * self.words as usize
+    }
+
+    pub(crate) fn exists(&self) -> bool {
         let Layout { threads, block, tile, .. } = self.layout;
-        let shape = threads.is_power_of_two() && threads <= 32 && block % 32 == 0 && block > 0;
+        let is_shape = threads.is_power_of_two()
+            && threads <= 32
+            && block.is_multiple_of(32)
+            && (32..=1024).contains(&block)
+            && (self.family != Family::TwoPass || tile > 0)
+            && (1..=MAX_WORDS).contains(&self.words);
+        // What follows divides by these.
+        if !is_shape {
+            return false;
+        }
         let digits = self.digits();
-        shape
-            && self.shared_bytes() <= MAX_SHARED_BYTES
-            && self.words <= MAX_WORDS
+        self.shared_bytes() <= MAX_SHARED_BYTES
             && match self.family {
                 Family::Row => self.words.is_multiple_of(2 * threads) && self.words / threads <= 48,
-                Family::TwoPass => {
-                    tile > 0 && tile.is_multiple_of(4 * threads) && self.words.is_multiple_of(tile)
-                }
+                Family::TwoPass => tile.is_multiple_of(4 * threads) && self.words.is_multiple_of(tile),
                 Family::Wide => {
                     digits <= if threads == 1 { 30 } else { 24 }
                         && (threads == 1 || digits >= 2)

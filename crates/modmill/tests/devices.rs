@@ -1,8 +1,8 @@
 //! Engines with a GPU, an emulated one: what goes where, and what happens when it fails.
 
 use modmill::cuda::cache::Cache;
-use modmill::cuda::{Device, Faults};
-use modmill::{Backend, Batch, Engine, EngineBuilder, Error, Family, Modulus, Op};
+use modmill::cuda::{Device, Faults, Settings};
+use modmill::{Backend, Batch, Engine, EngineBuilder, Error, Family, HUGE_BITS, Modulus, Op};
 
 fn emulated(faults: Faults) -> Option<EngineBuilder> {
     modmill_testing::emulated::engine(faults, env!("CARGO_TARGET_TMPDIR"))
@@ -30,6 +30,91 @@ fn a_gpu_answers_as_the_cpu_does() {
     assert_eq!(gpu.faults(), [""; 0]);
     for (op, backend) in [(Op::Pow, Backend::Cuda), (Op::MulMod, Backend::Cuda), (Op::Inv, Backend::Cpu)] {
         assert_eq!(gpu.explain(op, 2048, 100).backend, backend, "{op}");
+    }
+}
+
+/// Every family of a GPU, asked for, computes what it has and leaves the rest to the CPU: moduli by item and one for
+/// all, odd and even, exponents by item and one for all, with tables read whole and directly.
+#[test]
+fn every_family_can_be_asked_for() {
+    let [bases, exponents, moduli] = numbers();
+    let cpu = Engine::builder().backend(Backend::Cpu).build().unwrap();
+    let [odd, even] = [0, 4].map(|item| Modulus::new(moduli.get(item)).unwrap());
+    let kept = [&odd, &even, &odd, &even, &odd];
+    let [none, one] = [Batch::zeros(0, 5), Batch::from_hex(["3"]).unwrap()];
+    for family in [Family::Row, Family::TwoPass, Family::Wide, Family::Narrow, Family::Rns] {
+        let Some(builder) = emulated(Faults::default()) else { return };
+        let gpu = builder.family(family).cpu_finishes(false).build().unwrap();
+        assert_eq!(gpu.explain(Op::Pow, 128, 5).family, family);
+        let mut seconds = 0.0;
+        let mut computes = |what: &str| {
+            assert!(gpu.kernel_seconds() > seconds, "{family} has no kernel for {what}");
+            seconds = gpu.kernel_seconds();
+        };
+        assert_eq!(gpu.pow(&bases, &exponents, &moduli), cpu.pow(&bases, &exponents, &moduli), "{family}");
+        computes("powers");
+        for modulus in [&odd, &even] {
+            assert_eq!(
+                gpu.pow(&bases, &exponents, modulus),
+                cpu.pow(&bases, &exponents, modulus),
+                "{family}"
+            );
+            computes("one modulus");
+            let shared = exponents.shared(0);
+            let (found, right) = (gpu.pow(&bases, shared, modulus), cpu.pow(&bases, shared, modulus));
+            assert_eq!(found, right, "{family}");
+            let found = gpu.pow_vartime(&bases, shared, modulus);
+            assert_eq!(found, right, "{family}");
+            computes("one exponent");
+            assert_eq!(gpu.pow(&bases, &none, modulus), cpu.pow(&bases, &none, modulus), "{family}");
+            assert_eq!(
+                gpu.mul_mod(&bases, &bases, modulus),
+                cpu.mul_mod(&bases, &bases, modulus),
+                "{family}"
+            );
+        }
+        assert_eq!(gpu.square_mod(&bases, &kept[..]), cpu.square_mod(&bases, &kept[..]), "{family}");
+        computes("squares");
+        assert_eq!(gpu.pow(&one, &one, &odd), cpu.pow(&one, &one, &odd), "{family}");
+        assert_eq!(gpu.pow(bases.slice(0..0), exponents.slice(0..0), &odd).unwrap().len(), 0);
+        // Not for a GPU, or not for this family.
+        assert_eq!(gpu.mul(&bases, &bases), cpu.mul(&bases, &bases));
+        let long = Batch::from_hex(["9".repeat(8_300)]).unwrap();
+        assert_eq!(gpu.mul_mod(&one, &one, &long), cpu.mul_mod(&one, &one, &long), "{family}");
+        assert_eq!(gpu.faults(), [""; 0], "{family}");
+    }
+}
+
+#[test]
+fn tables_are_read_directly_on_request() {
+    let [bases, exponents, moduli] = numbers();
+    let cpu = Engine::builder().backend(Backend::Cpu).build().unwrap();
+    for family in [Family::Row, Family::Rns, Family::Fft] {
+        let Some(builder) = emulated(Faults::default()) else { return };
+        let builder = builder.family(family).cpu_finishes(false);
+        let gpu = builder.cuda(Settings { direct_tables: true, ..Settings::default() }).build().unwrap();
+        assert_eq!(gpu.pow(&bases, &exponents, &moduli), cpu.pow(&bases, &exponents, &moduli), "{family}");
+        let modulus = Modulus::from_hex(&("b".repeat(if family == Family::Fft { 260 } else { 32 }))).unwrap();
+        let shared = exponents.shared(0);
+        assert_eq!(gpu.pow(&bases, shared, &modulus), cpu.pow(&bases, shared, &modulus), "{family}");
+        assert!(gpu.kernel_seconds() > 0.0, "{family}");
+        assert_eq!(gpu.faults(), [""; 0], "{family}");
+    }
+}
+
+/// Plans can be asked for whatever the numbers.
+#[test]
+fn plans_of_any_length() {
+    let Some(builder) = emulated(Faults::default()) else { return };
+    for family in [None, Some(Family::Fft), Some(Family::Row), Some(Family::Rns)] {
+        let builder = family.map_or(builder.clone(), |family| builder.clone().family(family));
+        let engine = builder.build().unwrap();
+        for op in [Op::Pow, Op::MulMod, Op::SquareMod] {
+            for bits in [1, 1_024, 32_768, 32_769, HUGE_BITS] {
+                let plan = engine.explain(op, bits, 0);
+                assert_eq!(plan.bits, bits, "{op} by {family:?}");
+            }
+        }
     }
 }
 
@@ -102,6 +187,29 @@ fn transforms_can_be_asked_for() {
     let longer = Batch::from_hex(["b".repeat(521), "1".to_owned(), "0".to_owned()]).unwrap();
     assert_eq!(gpu.pow(&longer, &exponents, &moduli), cpu.pow(&longer, &exponents, &moduli));
     assert_eq!(gpu.mul_mod(&bases, &longer, &moduli), cpu.mul_mod(&bases, &longer, &moduli));
+    // One modulus, odd and even, one exponent, none, and one item.
+    let one = Batch::from_hex(["7".repeat(260)]).unwrap();
+    let none = Batch::zeros(0, 3);
+    for last in ["1", "8"] {
+        let modulus = Modulus::from_hex(&("c".repeat(259) + last)).unwrap();
+        let seconds = gpu.kernel_seconds();
+        assert_eq!(gpu.pow(&bases, &exponents, &modulus), cpu.pow(&bases, &exponents, &modulus));
+        assert!(gpu.kernel_seconds() > seconds);
+        let shared = exponents.shared(1);
+        assert_eq!(gpu.pow_vartime(&bases, shared, &modulus), cpu.pow_vartime(&bases, shared, &modulus));
+        assert_eq!(gpu.pow(&bases, &none, &modulus), cpu.pow(&bases, &none, &modulus));
+        assert_eq!(gpu.pow_vartime(&bases, &none, &modulus), cpu.pow_vartime(&bases, &none, &modulus));
+        assert_eq!(gpu.square_mod(&one, &modulus), cpu.square_mod(&one, &modulus));
+        assert_eq!(gpu.mul_mod(&longer, &bases, &modulus), cpu.mul_mod(&longer, &bases, &modulus));
+    }
+    let kept = moduli.iter().map(|value| Modulus::new(value).unwrap()).collect::<Vec<_>>();
+    let kept: Vec<&Modulus> = kept.iter().collect();
+    assert_eq!(gpu.pow(&bases, &exponents, &kept[..]), cpu.pow(&bases, &exponents, &moduli));
+    assert_eq!(gpu.square_mod(&bases, &moduli), cpu.square_mod(&bases, &moduli));
+    assert_eq!(gpu.mul(&bases, &longer), cpu.mul(&bases, &longer));
+    assert_eq!(gpu.mul(&one, bases.shared(0)), cpu.mul(&one, bases.shared(0)));
+    assert_eq!(gpu.square(&exponents), cpu.square(&exponents));
+    assert_eq!(gpu.faults(), [""; 0]);
     let backend = |bits| gpu.explain(Op::Pow, bits, 10).backend;
     assert_eq!(
         [backend(1_023), backend(1_024), backend(65_536)],

@@ -84,6 +84,12 @@ impl SeededModulus {
         newton::precisions(bits)[0] / 64
     }
 
+    /// Bits of the modulus.
+    #[must_use]
+    pub fn bits(&self) -> usize {
+        self.bits
+    }
+
     pub(super) fn divisor(&self) -> &[u64] {
         &self.divisor
     }
@@ -117,15 +123,12 @@ pub enum LongModuli<'a> {
 }
 
 impl LongModuli<'_> {
-    /// Bits of all of them.
-    ///
-    /// # Panics
-    /// If there is none.
+    /// Bits of all of them; 0 if there is none.
     #[must_use]
     pub fn bits(&self) -> usize {
         match self {
             Self::One(modulus) => modulus.bits,
-            Self::Each(moduli) => moduli.values().next().expect("there are items").bits,
+            Self::Each(moduli) => moduli.values().next().map_or(0, |modulus| modulus.bits),
         }
     }
 

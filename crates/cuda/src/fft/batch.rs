@@ -4,10 +4,11 @@
 use super::barrett::{LongModuli, Reduction, SeededModulus};
 use super::powers::{Exponents, Powers};
 use super::{Chunk, Factor, Input, Length, Output, Transforms, Workspace, small};
+use crate::checks::{check_long_items, check_long_moduli};
 use crate::device::{Buffer, Contents, Device, Event, Stream};
 use crate::error::{Error, Result};
 use crate::kernels::Numbers;
-use crate::pipeline::{Origin, Source, Staging, chunks, copy_rows, scatter};
+use crate::pipeline::{Source, Staging, chunks, copy_rows, scatter};
 use modmill_core::Operand;
 
 /// Chunks on a device at a time: one computed, one waiting for it, one copied out.
@@ -56,6 +57,16 @@ impl<'a> LongJob<'a> {
         [Some(self.a), second]
     }
 
+    /// Every item has its operands and its modulus, of lengths that transforms have.
+    pub(crate) fn check(&self, items: &[usize]) -> Result<()> {
+        let factors: Vec<Operand<'_>> = self.factors().into_iter().flatten().collect();
+        check_long_items(items, &factors)?;
+        if let LongTask::Power(exponents) = self.task {
+            check_long_items(items, &[exponents.operand])?;
+        }
+        self.moduli.map_or(Ok(()), |moduli| check_long_moduli(items, moduli, &factors))
+    }
+
     /// Bits of an answer.
     pub(crate) fn bits(&self) -> usize {
         let [_, second] = self.factors();
@@ -80,7 +91,8 @@ impl<'a> LongJob<'a> {
         }
     }
 
-    /// Computes items into rows of `stride` limbs; returns the kernels' seconds.
+    /// Computes items into rows of `stride` limbs; returns the kernels' seconds. Tables are made on the way, so that memory
+    /// may run out when chunks have begun: all of them begin again then, smaller.
     pub(crate) fn run(
         &self,
         device: &Device,
@@ -89,22 +101,33 @@ impl<'a> LongJob<'a> {
         answers: &mut [u64],
         stride: usize,
     ) -> Result<f64> {
-        let length = self.length();
-        let mut size = (CHUNK_BYTES / (2 * length.bytes())).clamp(1, items.len());
-        let (mut run, chunks) = loop {
-            // Small ones first and last: the device waits for the first, and the host for the last. Powers keep
-            // devices busy for so long that copies do not count.
-            let edge = match self.task {
-                _ if items.len() <= size => size,
-                LongTask::Power(_) => size,
-                _ => size.div_ceil(4),
-            };
-            let chunks = chunks(items.len(), size, edge);
-            match LongRun::new(self, device, transforms, length, size, chunks.len()) {
+        let mut size = (CHUNK_BYTES / (2 * self.length().bytes())).clamp(1, items.len());
+        loop {
+            match self.run_in_chunks(device, transforms, items, answers, stride, size) {
                 Err(Error::OutOfMemory { .. }) if size > 1 => size = size.div_ceil(2),
-                result => break (result?, chunks),
+                result => return result,
             }
+        }
+    }
+
+    fn run_in_chunks(
+        &self,
+        device: &Device,
+        transforms: &Transforms,
+        items: &[usize],
+        answers: &mut [u64],
+        stride: usize,
+        size: usize,
+    ) -> Result<f64> {
+        // Small ones first and last: the device waits for the first, and the host for the last. Powers keep
+        // devices busy for so long that copies do not count.
+        let edge = match self.task {
+            _ if items.len() <= size => size,
+            LongTask::Power(_) => size,
+            _ => size.div_ceil(4),
         };
+        let chunks = chunks(items.len(), size, edge);
+        let mut run = LongRun::new(self, device, transforms, self.length(), size, chunks.len())?;
         let mut seconds = 0.0;
         for turn in 0..chunks.len() + IN_FLIGHT {
             if let Some(done) = turn.checked_sub(IN_FLIGHT).filter(|&done| done < chunks.len()) {
@@ -164,13 +187,15 @@ impl<'a> LongRun<'a> {
         // Rows of answers on the device are whole quads of words.
         let limbs = job.bits().div_ceil(64).next_multiple_of(2);
         let compute = device.stream()?;
-        let mut sources = vec![source(job.a)];
+        let mut sources = vec![Source::operand(job.a)];
         let mut kept = None;
         match job.task {
             LongTask::Multiply(b @ Operand::Shared { .. }) if !job.is_reduced_first(b) => {
-                kept = Some(keep(device, transforms, &compute, &length, source(b))?);
+                kept = Some(keep(device, transforms, &compute, &length, Source::operand(b))?);
             }
-            LongTask::Multiply(b) | LongTask::Power(Exponents { operand: b, .. }) => sources.push(source(b)),
+            LongTask::Multiply(b) | LongTask::Power(Exponents { operand: b, .. }) => {
+                sources.push(Source::operand(b))
+            }
             LongTask::Square => {}
         }
         let reduce = |moduli| Reduction::new(device, transforms, &compute, &length, moduli, size);
@@ -322,10 +347,6 @@ struct Places {
     numbers: [Numbers; 2],
     /// The limb of the inputs that moduli begin at, if every item has one.
     moduli: usize,
-}
-
-fn source(operand: Operand<'_>) -> Source<'_> {
-    Source { origin: Origin::Operand(operand), width: operand.bits().div_ceil(64) }
 }
 
 /// The transform of a number that all items share.

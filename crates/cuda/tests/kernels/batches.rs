@@ -2,11 +2,11 @@
 
 use crate::items::{Items, Operation, Shared};
 use crate::{devices, held_to, variant};
-use modmill_core::Family;
+use modmill_core::{Batch, Family, Job, Moduli, Modulus, Operand};
 use modmill_cuda::{Cuda, Device, Error, Settings, Variant};
 use modmill_testing::rng::Rng;
 
-use Operation::{MulMod, Pow, PowVartime};
+use Operation::{MulMod, MultiplyChain, Pow, PowBy, PowVartime, SquareMod};
 
 const BITS: usize = 256;
 
@@ -66,4 +66,63 @@ fn without_devices_nothing_is_computed() {
     let run = |count| items().run(&cuda, variant, Pow, Shared::default(), &order(count));
     assert!(run(0).unwrap().answers.is_empty());
     assert_eq!(run(1).unwrap_err(), Error::NoDevice);
+}
+
+/// Secret exponents with tables that are read directly: one for each item, one for all, and none.
+#[test]
+fn tables_are_read_directly_on_request() {
+    for variant in [groups_of_four(), variant(Family::Rns, 2, 11, BITS)] {
+        let Some(cuda) = held_to(devices(), variant) else { return };
+        let settings = Settings { variant: Some(variant), direct_tables: true, ..Settings::default() };
+        let direct = Cuda::on(cuda.devices().cloned().collect(), settings);
+        let one = Shared { b: true, ..Shared::default() };
+        for shared in [Shared::default(), one, Shared { n: true, ..one }] {
+            // The first exponents are 0, 1, all ones and a single bit, whose other digits are zero.
+            for first in 0..4 {
+                items().rotated(first).check_order(&direct, variant, Pow, shared, &order(20));
+            }
+        }
+        let nothing = items().with_b(|_| 0u8.into());
+        nothing.check_order(&direct, variant, Pow, one, &order(5));
+    }
+}
+
+/// Nothing of this panics, or lets kernels read what is not there.
+#[test]
+fn jobs_that_cannot_be_computed_are_errors() {
+    let variant = groups_of_four();
+    let Some(cuda) = held_to(devices(), variant) else { return };
+    for operation in [Pow, PowVartime, MulMod, SquareMod, MultiplyChain(2), PowBy(4, true)] {
+        let run = items().run(&cuda, variant, operation, Shared::default(), &[3, 61]);
+        assert!(matches!(run, Err(Error::Item { item: 61, .. })), "{operation:?}");
+    }
+    let numbers = Batch::zeros(BITS, 2);
+    let modulus = Modulus::from_hex(&"f".repeat(BITS / 4)).unwrap();
+    let job = |moduli, bits, b| Job { items: &[0, 1], bits, a: (&numbers).into(), b, moduli };
+    let good = job(Moduli::from(&modulus), BITS, (&numbers).into());
+    assert!(cuda.pow_by(variant, 4, true, &good).is_ok());
+    let spoilt = |change: fn(&mut Variant)| {
+        let mut variant = variant;
+        change(&mut variant);
+        variant
+    };
+    for variant in [
+        spoilt(|variant| variant.layout.threads = 0),
+        spoilt(|variant| variant.layout.block = 0),
+        spoilt(|variant| (variant.family, variant.layout.tile) = (Family::TwoPass, 0)),
+        spoilt(|variant| variant.family = Family::Fft),
+        spoilt(|variant| variant.words = 4),
+        spoilt(|variant| variant.words = u32::MAX),
+        spoilt(|variant| variant.room = true),
+    ] {
+        let run = cuda.pow_by(variant, 4, true, &good);
+        assert!(matches!(run, Err(Error::NoKernel { .. })), "{variant:?}");
+    }
+    for window in [0, 9, 64] {
+        assert!(matches!(cuda.pow_by(variant, window, false, &good), Err(Error::NoKernel { .. })));
+    }
+    let exponent = Operand::Shared { bits: 1 << 32, value: &[3] };
+    assert!(matches!(cuda.pow(&job(good.moduli, BITS, exponent)), Err(Error::TooLong { .. })));
+    assert!(matches!(cuda.mul_mod(&job(good.moduli, 0, good.b)), Err(Error::NoKernel { .. })));
+    assert!(matches!(cuda.mul_mod(&job(good.moduli, usize::MAX, good.b)), Err(Error::NoKernel { .. })));
 }

@@ -3,7 +3,8 @@
 use crate::devices;
 use crate::products::answers;
 use modmill_core::{Batch, Operand};
-use modmill_cuda::{Cuda, LongModuli, LongModulus, SeededModulus, Settings};
+use modmill_cuda::cache::Cache;
+use modmill_cuda::{Cuda, Device, Error, Faults, LongModuli, LongModulus, SeededModulus, Settings};
 use modmill_testing::hard::{ones, power_of_two};
 use modmill_testing::oracle::{batch_of_width, number};
 use modmill_testing::rng::Rng;
@@ -204,4 +205,93 @@ fn powers_modulo_many_numbers() {
         let each = values.iter().map(seeded).enumerate().collect();
         check_powers(LongModuli::Each(&each), &values, base_bits, &[0, 2, 1, 4, 3, 6, 5], &mut rng);
     }
+}
+
+/// Small chunks, because memory is short, and two devices: every item with its own modulus, and with one for all.
+#[test]
+fn long_batches_are_cut_up_and_shared_out() {
+    let bits = 1_030;
+    let rng = &mut Rng::new(3);
+    let values: Vec<BigUint> = hard_moduli(bits, rng).into_iter().cycle().take(21).collect();
+    let each = values.iter().map(seeded).enumerate().collect();
+    let one = long(&values[4]);
+    let a: Vec<BigUint> = (0..21).map(|_| rng.number(bits + 9)).collect();
+    let batch = batch_of_width(&a, bits + 9);
+    let exponents = batch_of_width(&[BigUint::from(5u8)], 3);
+    let little = || {
+        let faults = Faults { out_of_memory_above: Some(1 << 18), ..Faults::default() };
+        Device::emulator_with(faults, Cache::from_environment())
+    };
+    for (devices, count) in
+        [(vec![little()], 21), (vec![little(), little()], 21), (vec![little(), little()], 1)]
+    {
+        let cuda = Cuda::on(devices, Settings::default());
+        let items: Vec<usize> = (21 - count..21).rev().collect();
+        let x = Operand::from(&batch);
+        let check = |moduli: LongModuli<'_>, of: &dyn Fn(usize) -> BigUint| {
+            let Some(squares) = answers(cuda.mul_mod_long(x, None, moduli, &items)) else { return };
+            let powers = cuda.pow_long(x, exponents.shared(0), moduli, &items).unwrap().answers;
+            for (place, &item) in items.iter().enumerate() {
+                assert_eq!(number(squares.get(place)), &a[item] * &a[item] % of(item), "{count}, {item}");
+                assert_eq!(
+                    number(powers.get(place)),
+                    a[item].modpow(&5u8.into(), &of(item)),
+                    "{count}, {item}"
+                );
+            }
+        };
+        check(LongModuli::Each(&each), &|item| values[item].clone());
+        check(LongModuli::One(&one), &|_| values[4].clone());
+    }
+}
+
+/// Nothing of this panics, or reads what is not there.
+#[test]
+fn items_that_cannot_be_computed_are_named() {
+    let cuda = Cuda::on(devices(), Settings::default());
+    let [short, other] = [1_024, 1_025].map(|bits| seeded(&ones(bits)));
+    let batch = Batch::zeros(1_000, 3);
+    let x = Operand::from(&batch);
+    let missing = HashMap::from([(0, short.clone()), (1, short.clone())]);
+    let mixed = HashMap::from([(0, short), (2, other)]);
+    for (each, items, named) in [(&missing, [1, 2], 2), (&missing, [0, 7], 7), (&mixed, [0, 1], 1)] {
+        let moduli = LongModuli::Each(each);
+        for run in [
+            cuda.pow_long(x, x, moduli, &items),
+            cuda.pow_long_vartime(x, x, moduli, &items),
+            cuda.mul_mod_long(x, Some(x), moduli, &items),
+            cuda.mul_mod_long(x, None, moduli, &items),
+        ] {
+            // Of moduli of two lengths either may be the wrong one.
+            assert!(
+                matches!(run, Err(Error::Item { item, .. }) if item == named || each.len() == 2 && item == 0)
+            );
+        }
+    }
+    let mixed = cuda.mul_mod_long(x, None, LongModuli::Each(&mixed), &[0, 2]).unwrap_err();
+    assert!(mixed.to_string().contains("bits, and others have"), "{mixed}");
+
+    let one = long(&ones(1_024));
+    let moduli = LongModuli::One(&one);
+    let long = Batch::zeros(2_049, 3);
+    let longer = Operand::from(&long);
+    for run in [
+        cuda.pow_long(longer, x, moduli, &[0]),
+        cuda.mul_mod_long(x, Some(longer), moduli, &[0]),
+        cuda.pow_long(x, Operand::Shared { bits: 1 << 33, value: &[3] }, moduli, &[0]),
+        cuda.mul(Operand::Shared { bits: usize::MAX, value: &[3] }, x, 1),
+    ] {
+        assert!(matches!(run, Err(Error::TooLong { .. })));
+    }
+    assert!(matches!(cuda.mul(x, x, 4), Err(Error::Item { item: 3, .. })));
+    assert!(matches!(cuda.square(x, 4), Err(Error::Item { item: 3, .. })));
+
+    // No items, and items of no bits.
+    let nothing = HashMap::new();
+    assert!(cuda.pow_long(x, x, LongModuli::Each(&nothing), &[]).unwrap().answers.is_empty());
+    assert_eq!(cuda.mul(x, x, 0).unwrap().answers, Batch::zeros(2_000, 0));
+    let zeros = Batch::zeros(0, 3);
+    assert_eq!(cuda.square(Operand::from(&zeros), 3).unwrap().answers, zeros);
+    let without = Cuda::on(Vec::new(), Settings::default());
+    assert_eq!(without.pow_long(x, x, moduli, &[0]).unwrap_err(), Error::NoDevice);
 }
