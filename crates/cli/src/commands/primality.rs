@@ -9,7 +9,7 @@ const LONG_ABOUT: &str = "\
 Whether 2^Q - 1 or 2^(2^M) + 1 is prime.
 
 The test of Lucas and Lehmer, or Pepin's: one square modulo the number for each of its bits, by
-number-theoretic transforms. It is a proof, and the longest check of products that there is: one wrong
+number-theoretic transforms, on the CPU whatever the backend. It is a proof, and the longest check of products that there is: one wrong
 digit in millions of squares changes the verdict.";
 
 const EXAMPLES: &str = "\
