@@ -39,7 +39,7 @@ pub(crate) struct Place {
 
 impl<'a> Term<'a> {
     /// Its parts of `len` points.
-    pub(crate) fn into_parts(self, len: usize) -> Vec<Self> {
+    fn into_parts(self, len: usize) -> Vec<Self> {
         let is_transformed = self.is_transformed;
         let parts = self.a.chunks_exact_mut(len).map(|a| Term { a, is_transformed, b: Factor::Same });
         match self.b {
@@ -63,6 +63,17 @@ impl<'a> Term<'a> {
         };
         Term { a: self.a, is_transformed: self.is_transformed, b }
     }
+}
+
+/// The parts of `len` points of all terms: those of the first part, of the second, and so on.
+pub(crate) fn by_part<'a>(terms: impl Iterator<Item = Term<'a>>, len: usize) -> Vec<Vec<Term<'a>>> {
+    let mut parts = Vec::new();
+    for term in terms {
+        let pieces = term.into_parts(len);
+        parts.resize_with(pieces.len(), Vec::new);
+        parts.iter_mut().zip(pieces).for_each(|(terms, piece)| terms.push(piece));
+    }
+    parts
 }
 
 /// Leaves the sum of products in the first factor of the first term, up to a factor that is the same everywhere.
@@ -104,7 +115,6 @@ fn by_parts(field: &impl Field, terms: &mut [Term<'_>], place: Place, frame: Fra
     let forward = |block: &mut [Point]| {
         in_columns(cut(block), is_shared, &|parts| field.forward16(parts, place.node));
     };
-    let mut parts: Vec<Vec<Term<'_>>> = (0..PARTS).map(|_| Vec::with_capacity(terms.len())).collect();
     for term in terms.iter_mut() {
         if !term.is_transformed {
             forward(term.a);
@@ -112,10 +122,8 @@ fn by_parts(field: &impl Field, terms: &mut [Term<'_>], place: Place, frame: Fra
         if let Factor::Plain(b) = &mut term.b {
             forward(b);
         }
-        for (terms, part) in parts.iter_mut().zip(term.reborrow().into_parts(len)) {
-            terms.push(part);
-        }
     }
+    let mut parts = by_part(terms.iter_mut().map(Term::reborrow), len);
     let work = |(index, terms): (usize, &mut Vec<Term<'_>>)| {
         let place =
             Place { first: place.first + index * len, node: PARTS * place.node + index, row: place.row };

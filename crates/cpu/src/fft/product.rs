@@ -1,7 +1,7 @@
 //! Products by transforms.
 
 use super::carry;
-use super::convolution::{Factor, Place, Term, add_products};
+use super::convolution::{Factor, Place, Term, add_products, by_part};
 use super::frame::{Frame, Layout};
 use super::memory::Points;
 use super::point::Point;
@@ -118,14 +118,13 @@ enum Second<'a> {
 }
 
 impl Blocks<'_> {
-    /// The factors row by row.
-    fn rows(&mut self, columns: usize) -> Vec<Term<'_>> {
+    fn term(&mut self) -> Term<'_> {
         let b = match &mut self.b {
             Second::Same => Factor::Same,
             Second::Plain(b) => Factor::Plain(b),
             Second::Transformed(b) => Factor::Transformed(b),
         };
-        Term { a: &mut self.a, is_transformed: self.is_transformed, b }.into_parts(columns)
+        Term { a: &mut self.a, is_transformed: self.is_transformed, b }
     }
 }
 
@@ -140,12 +139,7 @@ fn sum<'a, const F: usize, R: Road<F>>(
     let frame = layout.frame;
     let sum = |(index, field): (usize, &R::Field)| {
         let mut terms: Vec<Blocks<'_>> = (0..terms).map(|term| blocks(index, field, term)).collect();
-        let mut rows: Vec<Vec<Term<'_>>> = (0..frame.shape.rows).map(|_| Vec::new()).collect();
-        for term in &mut terms {
-            for (terms, row) in rows.iter_mut().zip(term.rows(frame.shape.columns)) {
-                terms.push(row);
-            }
-        }
+        let mut rows = by_part(terms.iter_mut().map(Blocks::term), frame.shape.columns);
         rows.par_iter_mut().enumerate().for_each(|(row, terms)| {
             add_products(field, terms, Place { row, first: 0, node: frame.node() }, frame);
         });
