@@ -2,7 +2,7 @@
 //! for those that are worth it.
 
 use crate::bench::inputs::{Inputs, Shape};
-use modmill::cuda::{Cuda, Device, Run, Table, Timing, Variant, direct_window};
+use modmill::cuda::{Cuda, Run, Table, Timing, Variant, direct_window};
 use modmill::{Engine, Family, Op};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -64,7 +64,7 @@ impl Tuner<'_> {
         mut tell: impl FnMut(Variant),
     ) -> Result<Findings, modmill::Error> {
         let mut findings = Findings::default();
-        let ready = self.compile(candidates(bits, families), &mut findings);
+        let ready = self.compile(self.candidates(bits, families), &mut findings);
         if ready.is_empty() {
             return Ok(findings);
         }
@@ -94,6 +94,12 @@ impl Tuner<'_> {
         Ok(findings)
     }
 
+    /// Every variant to measure.
+    fn candidates(&self, bits: usize, families: &[Family]) -> Vec<Variant> {
+        let limits = self.cuda.limits();
+        families.iter().flat_map(|&family| Variant::candidates(family, bits, &limits)).collect()
+    }
+
     /// Compiles on all cores.
     fn compile(&self, variants: Vec<Variant>, findings: &mut Findings) -> Vec<Ready> {
         let queue = Mutex::new(variants.iter().copied());
@@ -105,8 +111,7 @@ impl Tuner<'_> {
             let threads: Vec<_> = (0..cores).map(|_| scope.spawn(work)).collect();
             threads.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
         });
-        let multiprocessors =
-            self.cuda.devices().map(Device::properties).map(|gpu| gpu.multiprocessors).next();
+        let multiprocessors = self.cuda.devices().map(|device| device.limits().multiprocessors).next();
         let warps = multiprocessors.unwrap_or(1) as usize;
         let mut ready = Vec::new();
         for (variant, wave) in compiled {
@@ -188,11 +193,6 @@ impl Tuner<'_> {
     }
 }
 
-/// Every variant to measure.
-fn candidates(bits: usize, families: &[Family]) -> Vec<Variant> {
-    families.iter().flat_map(|&family| Variant::candidates(family, bits)).collect()
-}
-
 /// Whether a timing is one of a variant's.
 fn of(timing: &Timing, variant: Variant) -> bool {
     (timing.family, timing.layout) == (variant.family, variant.layout)
@@ -233,7 +233,7 @@ mod tests {
 
     #[test]
     fn what_is_measured_again_is_replaced() {
-        let layout = Layout { threads: 1, block: 128, resident: 3, tile: 0 };
+        let layout = Layout { threads: 1, block: 128, resident: 3, cut: None };
         let timing = |bits, family, wave_seconds| Timing {
             bits,
             family,

@@ -156,21 +156,21 @@ fn to_text(device: &str, found: &Findings, table: &Table, out: &Path) -> String 
         "threads",
         "block",
         "blocks",
-        "tile",
+        "cut",
         "window",
         "at once",
         "powers/s",
         "alone ms",
     ]);
     for timing in found.timings.iter().filter(|timing| table.timings.contains(timing)) {
-        let Layout { threads, block, resident, tile } = timing.layout;
+        let Layout { threads, block, resident, cut } = timing.layout;
         text.add_row([
             right(timing.bits),
             timing.family.name().into(),
             right(threads),
             right(block),
             right(resident),
-            right(tile),
+            right(cut.map_or_else(|| "-".to_owned(), |cut| cut.to_string())),
             right(timing.window),
             right(timing.wave),
             right(number(rate(timing))),
