@@ -53,7 +53,7 @@ impl BackendOption {
         // What the environment says is the option's value where none is given.
         let builder = match self.backend.0 {
             Some(backend) => Engine::builder().backend(backend),
-            None => Engine::builder().any_backend(),
+            None => Engine::builder().ignore_backend_env(),
         };
         if threads > 0 { builder.threads(threads) } else { builder }
     }

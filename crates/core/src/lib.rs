@@ -13,10 +13,13 @@ pub mod job;
 pub mod limbs;
 pub mod mask;
 pub mod modulus;
+mod names;
 pub mod operand;
 pub mod plan;
 pub mod radix;
+mod recorder;
 pub mod reference;
+mod request;
 pub mod rns;
 pub mod solinas;
 pub mod transform;
@@ -25,10 +28,13 @@ pub mod window;
 pub use batch::{Batch, BatchView};
 pub use blocks::{Blocks, CrtJob, CrtKey, PerItem, PublicJob};
 pub use error::{Error, ItemError, ItemErrorKind, Partial};
-pub use job::Job;
+pub use job::{Job, Product};
 pub use modulus::Modulus;
+pub use names::{Backend, Family, Isa, Op, Path};
 pub use operand::{Moduli, Operand};
-pub use plan::{Backend, Family, Isa, Op, Path, Plan};
+pub use plan::{Alternative, Plan, Recipe, Seconds};
+pub use recorder::{Execution, Recorder};
+pub use request::{Exponents, Location, ModuliForm, Request, Secrecy};
 
 /// The longest number that quadratic algorithms take, in bits.
 ///

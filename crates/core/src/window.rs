@@ -2,6 +2,9 @@
 
 use crate::limbs::{bit, bit_length, bits_at};
 
+/// The longest window, in bits: a table of 256 powers is more than any exponent here pays for.
+pub const MAX_WINDOW: u32 = 8;
+
 /// Digits of a fixed window of `window` bits over an exponent of declared width `bits`, most
 /// significant first. How many there are depends on the declared width alone.
 pub fn fixed_digits(exponent: &[u64], bits: usize, window: u32) -> impl Iterator<Item = u64> + '_ {
@@ -48,15 +51,23 @@ pub fn sliding_steps_vartime(exponent: &[u64], window: u32) -> Vec<SlidingStep> 
     steps
 }
 
-/// The sliding window that costs the fewest products for this public exponent, and its steps:
+/// The sliding window of at most `longest` bits that costs the fewest products for this public exponent, and its steps:
 /// 2^(w-1) for the table of odd powers (none for w = 1: the base itself), one for each step.
 #[must_use]
-pub fn best_sliding_steps_vartime(exponent: &[u64]) -> (u32, Vec<SlidingStep>) {
+pub fn best_sliding_steps_vartime(exponent: &[u64], longest: u32) -> (u32, Vec<SlidingStep>) {
     let table = |window: u32| if window == 1 { 0 } else { 1usize << (window - 1) };
-    (1..=8)
+    (1..=longest.clamp(1, MAX_WINDOW))
         .map(|window| (window, sliding_steps_vartime(exponent, window)))
         .min_by_key(|(window, steps)| table(*window) + steps.len())
         .unwrap_or_default()
+}
+
+/// The sliding window that costs the fewest products for a public exponent of `bits` bits whose digits are not known:
+/// 2^(w-1) for the table of odd powers, and one for every w + 1 bits.
+#[must_use]
+pub fn best_sliding_window(bits: usize) -> u32 {
+    let table = |window: u32| if window == 1 { 0 } else { 1usize << (window - 1) };
+    (1..=MAX_WINDOW).min_by_key(|&window| table(window) + bits / (window as usize + 1)).unwrap_or(1)
 }
 
 /// The fixed window that costs the least when a product costs one and reading one table entry
@@ -67,7 +78,7 @@ pub fn best_fixed_window(bits: usize, scan: f64) -> u32 {
         let entries = f64::from(1u32 << w);
         entries + bits.div_ceil(w as usize) as f64 * (1.0 + scan * entries)
     };
-    (1..=8).min_by(|&a, &b| cost(a).total_cmp(&cost(b))).unwrap_or(1)
+    (1..=MAX_WINDOW).min_by(|&a, &b| cost(a).total_cmp(&cost(b))).unwrap_or(1)
 }
 
 #[cfg(test)]
@@ -125,9 +136,10 @@ mod tests {
     #[test]
     fn short_public_exponents_take_the_short_road() {
         // 65537 = 2^16 + 1: sixteen squarings and one product, no table beyond the base itself.
-        let (window, steps) = best_sliding_steps_vartime(&[65537]);
+        let (window, steps) = best_sliding_steps_vartime(&[65537], MAX_WINDOW);
         assert_eq!((window, steps.len()), (1, 2));
         assert_eq!(steps[1], SlidingStep { squarings: 16, odd_power: Some(1) });
+        assert_eq!([17, 256, 1024, 65_536].map(best_sliding_window), [2, 5, 6, 8]);
         // At full length, reading the table without showing the index costs a bit of window.
         assert_eq!(best_fixed_window(1024, 0.0), 6);
         assert_eq!(best_fixed_window(1024, 0.01), 5);

@@ -50,14 +50,15 @@ pub fn available(limit: Option<Isa>) -> Vec<Isa> {
     let has = |isa: Isa| match isa {
         Isa::Avx2 => detect_avx2().is_some(),
         Isa::Avx512 => detect_avx512().is_some(),
-        _ => true,
+        Isa::Portable => true,
     };
     Isa::ALL.iter().copied().filter(|&isa| limit.is_none_or(|limit| isa <= limit) && has(isa)).collect()
 }
 
 /// The path that the environment forces, if any; an error if it is unknown or not here.
 pub fn forced() -> Result<Option<Isa>, Error> {
-    let Some(text) = std::env::var_os(FORCE) else { return Ok(None) };
+    // An empty variable is no value.
+    let Some(text) = std::env::var_os(FORCE).filter(|text| !text.is_empty()) else { return Ok(None) };
     let unavailable = |why: String| Error::Unavailable(format!("{FORCE}: {why}"));
     let isa: Isa = text.to_string_lossy().parse().map_err(unavailable)?;
     if available(None).contains(&isa) {

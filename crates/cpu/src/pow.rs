@@ -66,14 +66,15 @@ impl Exponents {
     }
 }
 
-/// `x <- x^e` for one public exponent in all lanes, by sliding windows over its own bits.
+/// `x <- x^e` for one public exponent in all lanes, by sliding windows of at most `longest_window` bits.
 pub fn pow_shared_vartime<K: Kernel>(
     domain: &Domain<K>,
     x: &mut [u64],
     exponent: &[u64],
+    longest_window: u32,
     work: &mut Workspace,
 ) {
-    let (window, steps) = best_sliding_steps_vartime(exponent);
+    let (window, steps) = best_sliding_steps_vartime(exponent, longest_window);
     let Some((&first, rest)) = steps.split_first() else {
         return x.copy_from_slice(domain.one());
     };

@@ -2,7 +2,8 @@
 
 use crate::Engine;
 use crate::engine::{check_huge_widths, common_length};
-use modmill_core::{Batch, Error, Operand};
+use modmill_core::{Batch, Error, Op, Operand, Request};
+use modmill_cpu::fft::Multiplier;
 use modmill_cpu::gcd::{Bezout, gcd, xgcd};
 use rayon::prelude::*;
 
@@ -24,7 +25,7 @@ impl Engine {
     pub fn gcd<'a>(&self, a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<Batch, Error> {
         let (a, b) = (a.into(), b.into());
         let count = checked(a, b)?;
-        let multiplier = self.multiplier();
+        let multiplier = self.half_gcd(a, b, count)?;
         let compute = |item: usize| gcd(&multiplier, a.get(item), b.get(item));
         let divisors: Vec<_> = self.install(|| (0..count).into_par_iter().map(compute).collect());
         Ok(batch(a.bits().max(b.bits()), &divisors, |divisor| divisor))
@@ -34,7 +35,7 @@ impl Engine {
     pub fn xgcd<'a>(&self, a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<Xgcd, Error> {
         let (a, b) = (a.into(), b.into());
         let count = checked(a, b)?;
-        let multiplier = self.multiplier();
+        let multiplier = self.half_gcd(a, b, count)?;
         let compute = |item: usize| xgcd(&multiplier, a.get(item), b.get(item));
         let found: Vec<Bezout> = self.install(|| (0..count).into_par_iter().map(compute).collect());
         // A cofactor may be 1 where the other number has no bits.
@@ -44,6 +45,14 @@ impl Engine {
             t: batch(a.bits().max(1), &found, |bezout| &bezout.t),
             is_swapped: found.iter().map(|bezout| bezout.is_swapped).collect(),
         })
+    }
+}
+
+impl Engine {
+    /// The multiplier of half-gcd that the plan of a batch says.
+    fn half_gcd(&self, a: Operand<'_>, b: Operand<'_>, count: usize) -> Result<Multiplier, Error> {
+        let request = Request::new(Op::Gcd, a.bits().max(b.bits()), count);
+        self.backends.cpu.divider(&self.backends.plan_on_cpu(&request)?)
     }
 }
 

@@ -3,7 +3,7 @@
 
 use crate::stream::Stream;
 use crate::{Error, ItemError, PrivateKey, PublicKey};
-use modmill::{Batch, Blocks, Engine};
+use modmill::{Batch, Blocks, Engine, Offloaded};
 use modmill_core::limbs;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -127,8 +127,8 @@ pub(crate) trait Operation<K>: Sync {
         engine: &Engine,
         keys: Keys<'_, K>,
         count: usize,
-        blocks: &mut dyn Blocks,
-    ) -> Result<bool, Error>;
+        blocks: &mut (dyn Blocks + Send),
+    ) -> Result<Offloaded, Error>;
 }
 
 /// What a call does: a block as long as the modulus from an item, an operation on these, and an answer from a

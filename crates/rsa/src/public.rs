@@ -2,7 +2,7 @@
 
 use crate::PublicKey;
 use crate::batch::{Keys, Operation, Outcome};
-use modmill::{Batch, Blocks, Engine, Error, Modulus, Operand, PerItem, PublicJob};
+use modmill::{Batch, Blocks, Engine, Error, Modulus, Offloaded, Operand, PerItem, PublicJob};
 use modmill_core::limbs;
 
 /// The public operation on numbers that are secrets, or are not.
@@ -25,8 +25,8 @@ impl Operation<PublicKey> for Public {
         engine: &Engine,
         keys: Keys<'_, PublicKey>,
         count: usize,
-        blocks: &mut dyn Blocks,
-    ) -> Result<bool, crate::Error> {
+        blocks: &mut (dyn Blocks + Send),
+    ) -> Result<Offloaded, crate::Error> {
         let first = keys.get(0);
         let get = |item: usize| keys.get(item).modulus().value();
         let moduli = match keys {
@@ -34,7 +34,7 @@ impl Operation<PublicKey> for Public {
             Keys::Each(keys) if keys.iter().all(|key| key.exponent() == first.exponent()) => {
                 PerItem::Each(&get)
             }
-            Keys::Each(_) => return Ok(false),
+            Keys::Each(_) => return Ok(Offloaded::NotHere),
         };
         let job =
             PublicJob { count, moduli, bits: first.bits(), exponent: first.exponent(), secret: self.secret };

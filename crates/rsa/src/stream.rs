@@ -3,7 +3,7 @@
 
 use crate::batch::{GRAIN, Items, Key, Keys, Refusal, Steps};
 use crate::{Error, ItemError};
-use modmill::{Blocks, Engine};
+use modmill::{Blocks, Engine, Offloaded};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -38,17 +38,21 @@ impl<'a, K, T, Encode, Operate, Decode> Stream<'a, K, T, Encode, Operate, Decode
         Self { steps, engine, keys, items, size, stride, answers, wrong: Vec::new(), failed: None }
     }
 
-    /// The answers, and the items that are to be computed step by step: all if the device did `not` compute them,
-    /// else those whose answers were wrong.
-    pub(crate) fn finish(mut self, done: bool) -> Result<(Vec<Answer<T>>, Vec<usize>), Error> {
+    /// The answers, and the items that are computed step by step: those whose answers failed their check, or all items
+    /// if no device computed them.
+    pub(crate) fn finish(mut self, outcome: Offloaded) -> Result<(Vec<Answer<T>>, Vec<usize>), Error> {
         if let Some(error) = self.failed {
             return Err(error);
         }
-        if !done {
-            // What was taken from a device that failed later does not count.
-            self.answers.clear();
-            self.answers.resize_with(self.items.len(), || None);
-            self.wrong = (0..self.items.len()).collect();
+        match outcome {
+            // Devices finish their shares in any order.
+            Offloaded::Done => self.wrong.sort_unstable(),
+            // Answers taken from a device that failed later do not count.
+            Offloaded::NotHere | Offloaded::Failed => {
+                self.answers.clear();
+                self.answers.resize_with(self.items.len(), || None);
+                self.wrong = (0..self.items.len()).collect();
+            }
         }
         let again = self.wrong.into_iter().map(|position| self.items.get(position)).collect();
         Ok((self.answers, again))
@@ -65,8 +69,11 @@ where
 {
     fn fill(&mut self, range: Range<usize>, blocks: &mut [u8]) {
         let Self { steps, keys, items, size, stride, .. } = *self;
-        // Memory is touched for the first time here, while the device computes.
-        self.answers.resize_with(range.end, || None);
+        // Memory is touched for the first time here, while the device computes. Devices ask for their shares in any
+        // order.
+        if self.answers.len() < range.end {
+            self.answers.resize_with(range.end, || None);
+        }
         let answers = &mut self.answers[range.clone()];
         let fill = |(offset, (block, answer)): (usize, (&mut [u8], &mut Answer<T>))| {
             let item = items.get(range.start + offset);

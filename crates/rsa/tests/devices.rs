@@ -1,7 +1,8 @@
 //! RSA on a GPU, an emulated one: the same answers as the CPU's, whoever has to finish.
 
-use modmill::cuda::{Chip, Cut, Faults, Layout, Settings, Variant};
+use modmill::cuda::Settings;
 use modmill::{Backend, Engine, EngineBuilder, Family};
+use modmill_cuda::{Chip, Cut, Faults, Layout, Variant};
 use modmill_rsa::{
     EncryptionScheme, Hash, ItemError, PrivateKey, PrivateParts, PublicKey, Rsa, SignatureScheme, Sizes,
 };
@@ -20,7 +21,7 @@ fn emulated(faults: Faults) -> Option<EngineBuilder> {
 }
 
 fn gpu() -> Option<Engine> {
-    emulated(Faults::default()).map(|builder| builder.cpu_finishes(false).build().unwrap())
+    emulated(Faults::default()).map(|builder| builder.fallback(false).build().unwrap())
 }
 
 fn cpu() -> Engine {
@@ -154,7 +155,7 @@ fn the_cpu_finishes_what_a_gpu_could_not() {
         let engine = builder.clone().build().unwrap();
         assert_eq!(Rsa::new(&engine).sign(&key, PKCS1, &messages).unwrap(), expected, "{faults:?}");
         assert!(engine.faults().iter().any(|fault| fault.contains("went to the CPU")), "{faults:?}");
-        let engine = builder.cpu_finishes(false).build().unwrap();
+        let engine = builder.fallback(false).build().unwrap();
         assert!(Rsa::new(&engine).sign(&key, PKCS1, &messages).is_err());
     }
 }

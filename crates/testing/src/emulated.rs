@@ -1,8 +1,8 @@
 //! Engines on an emulated GPU.
 
-use modmill::cuda::cache::Cache;
-use modmill::cuda::{Device, Faults};
 use modmill::{Backend, Engine, EngineBuilder};
+use modmill_cuda::cache::Cache;
+use modmill_cuda::{Device, Faults};
 use std::path::Path;
 use std::process::Command;
 

@@ -5,8 +5,8 @@
 //! of any weight; answers do not pass their check, which takes the same time.
 
 use crate::rng::Rng;
-use modmill::cuda::{Cuda, Error};
 use modmill::{Blocks, CrtJob, CrtKey, PerItem};
+use modmill_cuda::{Cuda, Error};
 use num_bigint::BigUint;
 use std::ops::Range;
 
@@ -151,7 +151,9 @@ pub fn measure(
                 blinded: protection != Protection::Masked,
                 public_exponent: &[65_537],
             };
-            let seconds = cuda.crt_pow(&job, &mut blocks)?;
+            let none = || Error::NoKernel { name: "for keys of this length".to_owned() };
+            let plan = cuda.plan_crt(&job).ok_or_else(none)?;
+            let seconds = cuda.crt_pow(&plan, &job, &mut blocks)?;
             // The first round warms up.
             if round > 0 {
                 times[key].push(seconds);

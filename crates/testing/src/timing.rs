@@ -136,7 +136,7 @@ impl Setting {
         let mut modulus = Rng::new(2).exact(bits);
         modulus.set_bit(0, true);
         let modulus = Modulus::new(&modulus.to_u64_digits()).expect("an odd number is a modulus");
-        Self { modulus, bits, lanes: engine.explain(op, bits, 1).lanes }
+        Self { modulus, bits, lanes: engine.explain(op, bits, 1).map_or(1, |plan| plan.lanes) }
     }
 
     fn random(&self, rng: &mut Rng) -> Batch {

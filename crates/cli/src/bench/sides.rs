@@ -49,7 +49,7 @@ impl Engines {
         let mut sides = Vec::new();
         for backend in [Backend::Cpu, Backend::Cuda] {
             let engines = if chosen.paths().iter().any(|path| path.backend == backend) {
-                Side::engines(wanted, &settings.clone().backend(backend).cpu_finishes(false))?
+                Side::engines(wanted, &settings.clone().backend(backend).fallback(false))?
             } else if backend == Backend::Cpu {
                 // GPUs are asked for: the CPU does what they do not have.
                 vec![settings.clone().build()?]

@@ -116,7 +116,7 @@ impl Selftest {
 
     fn run_path(&self, path: Path, tally: &mut Tally) -> Result<(), Failure> {
         // What a device cannot do is a failure here, not a case for the CPU.
-        let engine = self.engine.builder().path(path).cpu_finishes(false).build()?;
+        let engine = self.engine.builder().path(path).fallback(false).build()?;
         let path = path.to_string();
         let (passed, failed) = (tally.passed, tally.failed);
         let effort = if self.full { suite::Effort::Full } else { suite::Effort::Quick };

@@ -99,25 +99,28 @@ impl Modular {
         })
     }
 
-    /// `base^exponent mod N`, for an exponent of `bits` bits: time depends on `bits` and on lengths alone.
+    /// `base^exponent mod N`, for an exponent of `bits` bits with fixed windows of `window` bits: time depends on
+    /// `bits`, `window` and lengths alone.
     #[must_use]
-    pub fn pow(&self, base: &[u64], exponent: &[u64], bits: usize) -> Limbs {
+    pub fn pow(&self, base: &[u64], exponent: &[u64], bits: usize, window: u32) -> Limbs {
         let base = self.remainder(base);
         self.cut(match (&self.way, self.montgomery(bits)) {
-            (Way::Special(folded), _) => powers::pow(folded, &base, exponent, bits),
-            (Way::Any(..), Some(montgomery)) => powers::pow(montgomery, &base, exponent, bits),
-            (Way::Any(divisor, _), None) => powers::pow(&**divisor, &base, exponent, bits),
+            (Way::Special(folded), _) => powers::pow(folded, &base, exponent, bits, window),
+            (Way::Any(..), Some(montgomery)) => powers::pow(montgomery, &base, exponent, bits, window),
+            (Way::Any(divisor, _), None) => powers::pow(&**divisor, &base, exponent, bits, window),
         })
     }
 
-    /// `base^exponent mod N` for a public exponent.
+    /// `base^exponent mod N` for a public exponent, with sliding windows of at most `longest_window` bits.
     #[must_use]
-    pub fn pow_vartime(&self, base: &[u64], exponent: &[u64]) -> Limbs {
+    pub fn pow_vartime(&self, base: &[u64], exponent: &[u64], longest_window: u32) -> Limbs {
         let base = self.remainder(base);
         self.cut(match (&self.way, self.montgomery(bit_length(exponent))) {
-            (Way::Special(folded), _) => powers::pow_vartime(folded, &base, exponent),
-            (Way::Any(..), Some(montgomery)) => powers::pow_vartime(montgomery, &base, exponent),
-            (Way::Any(divisor, _), None) => powers::pow_vartime(&**divisor, &base, exponent),
+            (Way::Special(folded), _) => powers::pow_vartime(folded, &base, exponent, longest_window),
+            (Way::Any(..), Some(montgomery)) => {
+                powers::pow_vartime(montgomery, &base, exponent, longest_window)
+            }
+            (Way::Any(divisor, _), None) => powers::pow_vartime(&**divisor, &base, exponent, longest_window),
         })
     }
 
@@ -165,9 +168,9 @@ mod tests {
         for base in [random.limbs(len + 3), less, vec![0; len], modulus.to_vec(), vec![1]] {
             for exponent in [vec![], vec![0], vec![1], vec![65_537], vec![u64::MAX], random.limbs(2)] {
                 let expected = big(&base).modpow(&big(&exponent), &value);
-                let power = modular.pow(&base, &exponent, 64 * exponent.len());
+                let power = modular.pow(&base, &exponent, 64 * exponent.len(), 4);
                 assert_eq!((power.len(), big(&power)), (len, expected.clone()), "modulo {value}");
-                assert_eq!(big(&modular.pow_vartime(&base, &exponent)), expected, "modulo {value}");
+                assert_eq!(big(&modular.pow_vartime(&base, &exponent, 5)), expected, "modulo {value}");
             }
             for other in [random.limbs(2 * len), base.clone(), vec![2], vec![]] {
                 let product = modular.mul_mod(&base, &other);

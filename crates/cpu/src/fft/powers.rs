@@ -28,10 +28,16 @@ pub fn window(bits: usize) -> u32 {
     best_fixed_window(bits, SCAN)
 }
 
-/// `base^exponent` for a base below N and an exponent of `bits` bits: fixed windows and masked table reads, so
-/// that time depends on `bits` and on lengths alone.
-pub(super) fn pow(reduction: &impl Reduction, base: &[u64], exponent: &[u64], bits: usize) -> Limbs {
-    let window = window(bits) as usize;
+/// `base^exponent` for a base below N and an exponent of `bits` bits: fixed windows of `window` bits and masked table
+/// reads, so that time depends on `bits`, `window` and lengths alone.
+pub(super) fn pow(
+    reduction: &impl Reduction,
+    base: &[u64],
+    exponent: &[u64],
+    bits: usize,
+    window: u32,
+) -> Limbs {
+    let window = window as usize;
     let base = reduction.enter(base);
     let mut table = vec![reduction.unit(), base.clone()];
     while table.len() < 1 << window {
@@ -54,12 +60,17 @@ pub(super) fn pow(reduction: &impl Reduction, base: &[u64], exponent: &[u64], bi
     reduction.leave(&power)
 }
 
-/// `base^exponent` for a base below N and a public exponent: sliding windows, without products by 1.
-pub(super) fn pow_vartime(reduction: &impl Reduction, base: &[u64], exponent: &[u64]) -> Limbs {
+/// `base^exponent` for a base below N and a public exponent: sliding windows of at most `longest_window` bits.
+pub(super) fn pow_vartime(
+    reduction: &impl Reduction,
+    base: &[u64],
+    exponent: &[u64],
+    longest_window: u32,
+) -> Limbs {
     if bit_length(exponent) == 0 {
         return reduction.leave(&reduction.unit());
     }
-    let (window, steps) = best_sliding_steps_vartime(exponent);
+    let (window, steps) = best_sliding_steps_vartime(exponent, longest_window);
     // Odd powers.
     let mut table = vec![reduction.enter(base)];
     if window > 1 {

@@ -25,9 +25,10 @@ impl Domain {
         }
     }
 
-    /// `x <- x^e` in Montgomery form for a public exponent: sliding windows over its own bits.
-    pub fn pow_vartime(&self, x: &mut State, exponent: &[u64]) {
-        let (window, steps) = best_sliding_steps_vartime(exponent);
+    /// `x <- x^e` in Montgomery form for a public exponent: sliding windows of at most `longest_window`
+    /// bits.
+    pub fn pow_vartime(&self, x: &mut State, exponent: &[u64], longest_window: u32) {
+        let (window, steps) = best_sliding_steps_vartime(exponent, longest_window);
         // Odd powers: entry i holds x^(2i + 1).
         let mut table = vec![self.factor(x)];
         if window > 1 {

@@ -19,7 +19,16 @@ const LEAST_COLUMNS: usize = 512;
 /// of cutting, and a pass of their own on the way back, which memory hides the less the shorter transforms are.
 const ROW_COSTS: [(usize, [usize; 2]); 3] = [(1, [100, 100]), (3, [150, 112]), (5, [190, 125])];
 
+/// Bytes of points of a chunk: enough to keep all multiprocessors busy several times over, few enough that the next
+/// chunk is copied meanwhile.
+const CHUNK_BYTES: usize = 128 << 20;
+
 impl Length {
+    /// Items of a chunk, whose points lie in two buffers.
+    pub(crate) fn chunk_items(&self) -> usize {
+        (CHUNK_BYTES / (2 * self.bytes())).max(1)
+    }
+
     /// For products of numbers of these many bits, where digits of one of them may be as large as `sums` digits
     /// together.
     pub(crate) fn new(a_bits: usize, b_bits: usize, sums: usize) -> Self {
