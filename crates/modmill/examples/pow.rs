@@ -8,7 +8,8 @@ use num_bigint::BigUint;
 fn main() -> Result<(), Error> {
     let bases = Batch::from_hex(["3", "10001", "deadbeef", "2"])?;
     let exponents = Batch::from_hex(["ffff", "2", "123456789", "fffffffffffffffffffffffffffffffe"])?;
-    let moduli = Batch::from_hex(["fffffffb", "1000", "fedcba9876543210", "ffffffffffffffffffffffffffffff61"])?;
+    let moduli =
+        Batch::from_hex(["fffffffb", "1000", "fedcba9876543210", "ffffffffffffffffffffffffffffff61"])?;
 
     // One call computes the whole batch. The time does not depend on the values of bases and exponents.
     let powers = Engine::new()?.pow(&bases, &exponents, &moduli)?;
