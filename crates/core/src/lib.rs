@@ -1,6 +1,5 @@
-//! What everything else in modmill stands on: batches of numbers, moduli, radix conversion,
-//! exponent windows, the vocabulary of plans, typed errors, and a slow reference that shares no
-//! code with the fast paths.
+//! The foundation of modmill: batches of numbers, moduli, radix conversion, exponent windows, the
+//! vocabulary of plans, typed errors, and a slow reference that shares no code with the fast paths.
 #![forbid(unsafe_code)]
 
 pub mod batch;
@@ -38,10 +37,11 @@ pub use request::{Exponents, Location, ModuliForm, Request, Secrecy};
 
 /// The longest number that quadratic algorithms take, in bits.
 ///
-/// The lazy column sums of the vector kernels are proven up to this size (each kernel asserts
-/// it), and above it quadratic products are the wrong algorithm: longer numbers go by transforms.
+/// The lazy column sums of the vector kernels are proven up to this length, and each kernel asserts
+/// it. Quadratic products are the wrong algorithm above it: longer numbers go by transforms.
 pub const MAX_BITS: usize = 32_768;
 
-/// The longest number that operations by transforms take, in bits: products, squares, and products,
-/// squares and powers modulo N. Transforms of twice this length have roots of unity in every field.
+/// The longest number that operations by transforms take, in bits.
+///
+/// Every field of the transforms has roots of unity for products of two numbers of this length.
 pub const HUGE_BITS: usize = 1 << 34;

@@ -22,6 +22,17 @@ pub struct Xgcd {
 
 impl Engine {
     /// `gcd(a, b)`, in less than quadratic time; that of zeros is zero. Time depends on the numbers: for public ones.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use modmill::{Batch, Engine};
+    ///
+    /// let a = Batch::from_hex(["30", "0"])?;
+    /// let b = Batch::from_hex(["12", "5"])?;
+    /// assert_eq!(Engine::new()?.gcd(&a, &b)?.as_limbs(), [6, 5]);
+    /// # Ok::<(), modmill::Error>(())
+    /// ```
     pub fn gcd<'a>(&self, a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<Batch, Error> {
         let (a, b) = (a.into(), b.into());
         let count = checked(a, b)?;
@@ -32,6 +43,20 @@ impl Engine {
     }
 
     /// `gcd(a, b)` and cofactors. Time depends on the numbers: for public ones.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use modmill::{Batch, Engine};
+    ///
+    /// let (a, b) = (Batch::from_values([[240u64]]), Batch::from_values([[46u64]]));
+    /// let found = Engine::new()?.xgcd(&a, &b)?;
+    /// let (s, t) = (found.s.get(0)[0] as i64, found.t.get(0)[0] as i64);
+    /// let sign = if found.is_swapped[0] { -1 } else { 1 };
+    /// assert_eq!(found.gcd.get(0), [2]);
+    /// assert_eq!(sign * (s * 240 - t * 46), 2);
+    /// # Ok::<(), modmill::Error>(())
+    /// ```
     pub fn xgcd<'a>(&self, a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<Xgcd, Error> {
         let (a, b) = (a.into(), b.into());
         let count = checked(a, b)?;

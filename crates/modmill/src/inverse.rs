@@ -18,6 +18,20 @@ impl Engine {
     /// answered.
     ///
     /// With one modulus for all items, a batch costs one inversion and three products an item.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use modmill::{Batch, Engine, Error, Modulus};
+    ///
+    /// let modulus = Modulus::from_hex("f")?;
+    /// let numbers = Batch::from_hex(["2", "3", "7"])?;
+    /// // 3 shares a factor with 15; the other inverses are still there.
+    /// let Err(Error::Items(partial)) = Engine::new()?.inv(&numbers, &modulus) else { panic!() };
+    /// assert_eq!(partial.failed[0].index, 1);
+    /// assert_eq!(partial.answers.as_limbs(), [8, 0, 13]);
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn inv<'a>(&self, a: impl Into<Operand<'a>>, moduli: impl Into<Moduli<'a>>) -> Result<Batch, Error> {
         let (a, moduli) = (a.into(), moduli.into());
         let count = common_length(&[("a", a.len()), ("moduli", moduli.len())])?;

@@ -8,6 +8,17 @@ use modmill_cpu::fft::{Folded, Special};
 impl Engine {
     /// The Lucas-Lehmer sequence modulo `2^q - 1`, q from 3 to [`HUGE_BITS`]: from 4, `steps` times `x <- x^2 - 2`.
     /// After each step, `progress` is called; numbers are public.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use modmill::Engine;
+    ///
+    /// // Modulo 2^5 - 1 = 31: 4, 14, 8, 0.
+    /// let engine = Engine::new()?;
+    /// assert_eq!(engine.lucas_lehmer(5, 2, || {})?, [8]);
+    /// # Ok::<(), modmill::Error>(())
+    /// ```
     pub fn lucas_lehmer(
         &self,
         q: usize,
@@ -29,17 +40,49 @@ impl Engine {
 
     /// Pepin's sequence modulo `2^(2^m) + 1`, m from 1 to 33: from 3, `steps` times `x <- x^2`. After each step,
     /// `progress` is called.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use modmill::Engine;
+    ///
+    /// // Modulo 2^(2^3) + 1 = 257: 3, 9, 81.
+    /// assert_eq!(Engine::new()?.pepin(3, 2, || {})?, [81]);
+    /// # Ok::<(), modmill::Error>(())
+    /// ```
     pub fn pepin(&self, m: u32, steps: usize, progress: impl FnMut() + Send) -> Result<Vec<u64>, Error> {
         Ok(self.sequence(fermat(m)?, 3, steps, progress, |_| {}))
     }
 
     /// Whether `2^q - 1` is prime, for a prime q from 3 to [`HUGE_BITS`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use modmill::Engine;
+    ///
+    /// let engine = Engine::new()?;
+    /// assert!(engine.is_mersenne_prime(127, || {})?);
+    /// assert!(!engine.is_mersenne_prime(131, || {})?);
+    /// # Ok::<(), modmill::Error>(())
+    /// ```
     pub fn is_mersenne_prime(&self, q: usize, progress: impl FnMut() + Send) -> Result<bool, Error> {
         let last = self.lucas_lehmer(q, q.saturating_sub(2), progress)?;
         Ok(last.iter().all(|&limb| limb == 0))
     }
 
     /// Whether `2^(2^m) + 1` is prime, for an m from 1 to 33: then, and only then, 3 is no square.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use modmill::Engine;
+    ///
+    /// let engine = Engine::new()?;
+    /// assert!(engine.is_fermat_prime(4, || {})?); // 65537
+    /// assert!(!engine.is_fermat_prime(5, || {})?); // 641 * 6700417
+    /// # Ok::<(), modmill::Error>(())
+    /// ```
     pub fn is_fermat_prime(&self, m: u32, progress: impl FnMut() + Send) -> Result<bool, Error> {
         let number = fermat(m)?;
         let mut x = self.pepin(m, (1 << m) - 1, progress)?;
