@@ -1,4 +1,4 @@
-//! AVX2 with FMA: four numbers side by side.
+//! Kernels for AVX2 with FMA: four numbers side by side.
 
 pub(crate) mod fft;
 mod table;

@@ -1,4 +1,4 @@
-//! AVX-512: eight numbers side by side.
+//! Kernels for AVX-512: eight numbers side by side.
 
 pub(crate) mod fft;
 pub mod ifma;

@@ -1,19 +1,19 @@
-//! Which instruction sets this processor has, and tokens that prove it.
+//! Detection of instruction sets, and tokens that prove it.
 
 use modmill_core::{Error, Isa};
 
-/// Name of the environment variable that forces a path.
+/// The environment variable that limits the instruction set.
 pub const FORCE: &str = "MODMILL_CPU";
 
-/// The processor has AVX2 and FMA. Only [`detect_avx2`] makes one.
+/// Proof that the processor has AVX2 and FMA. Only [`detect_avx2`] creates one.
 #[derive(Debug, Clone, Copy)]
 pub struct Avx2(());
 
-/// The processor has AVX-512F. Only [`detect_avx512`] makes one.
+/// Proof that the processor has AVX-512F. Only [`detect_avx512`] creates one.
 #[derive(Debug, Clone, Copy)]
 pub struct Avx512(());
 
-/// The processor has AVX-512F and AVX-512 IFMA. Only [`detect_ifma`] makes one.
+/// Proof that the processor has AVX-512F and AVX-512 IFMA. Only [`detect_ifma`] creates one.
 #[derive(Debug, Clone, Copy)]
 pub struct Ifma(());
 
@@ -32,19 +32,19 @@ macro_rules! detect {
 }
 
 detect! {
-    /// Looks for AVX2 and FMA.
+    /// Detects AVX2 and FMA.
     detect_avx2 -> Avx2: "avx2", "fma"
 }
 detect! {
-    /// Looks for AVX-512F.
+    /// Detects AVX-512F.
     detect_avx512 -> Avx512: "avx512f"
 }
 detect! {
-    /// Looks for AVX-512 IFMA.
+    /// Detects AVX-512 IFMA.
     detect_ifma -> Ifma: "avx512f", "avx512ifma"
 }
 
-/// The instruction sets to use: all that the processor has, up to and including `limit`.
+/// The instruction sets of this processor, up to and including `limit`.
 #[must_use]
 pub fn available(limit: Option<Isa>) -> Vec<Isa> {
     let has = |isa: Isa| match isa {
@@ -55,7 +55,8 @@ pub fn available(limit: Option<Isa>) -> Vec<Isa> {
     Isa::ALL.iter().copied().filter(|&isa| limit.is_none_or(|limit| isa <= limit) && has(isa)).collect()
 }
 
-/// The path that the environment forces, if any; an error if it is unknown or not here.
+/// The instruction set that the environment variable names, if it is set. An unknown name or a missing
+/// instruction set is an error.
 pub fn forced() -> Result<Option<Isa>, Error> {
     let Some(text) = std::env::var_os(FORCE) else { return Ok(None) };
     let unavailable = |why: String| Error::Unavailable(format!("{FORCE}: {why}"));

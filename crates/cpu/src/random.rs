@@ -1,6 +1,6 @@
-//! Numbers for the tests of this crate, the same in every run.
+//! Reproducible random numbers for the tests of this crate.
 
-/// A xorshift generator; its seed is not zero.
+/// A xorshift generator. Its seed must not be zero.
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
@@ -16,7 +16,7 @@ impl Random {
         (self.word() >> 8) as usize % limit
     }
 
-    /// So many random limbs.
+    /// `count` random limbs.
     pub(crate) fn limbs(&mut self, count: usize) -> Vec<u64> {
         (0..count).map(|_| self.word()).collect()
     }

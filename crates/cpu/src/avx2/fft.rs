@@ -1,10 +1,10 @@
-//! Arithmetic modulo the three primes in doubles with AVX2 and FMA, four side by side.
+//! Arithmetic modulo the three primes in doubles with AVX2 and FMA, four lanes side by side.
 //!
-//! Words are the bits of doubles that hold whole numbers of either sign. A fused multiply-add rounds once, so that
-//! `a b - fl(a b)` is exact, and adding `1.5 * 2^52` rounds to a whole number (as FLINT's `fft_small` does it, with
-//! an instruction to round). Bounds are in `docs/algorithms/fft.md`: *any* number is within 4p, *reduced* ones within
-//! `p / 2` and next to nothing, *products* within 5/4 p. Everything that is added stays below `2^53`, so that nothing
-//! is rounded that is not meant to be.
+//! A word holds the bits of a double that is an integer of either sign. A fused multiply-add rounds once, so
+//! `a b - fl(a b)` is exact. Adding `1.5 * 2^52` rounds to an integer; FLINT's `fft_small` uses a rounding
+//! instruction instead. The bounds are in `docs/algorithms/fft.md`: *any* number is within 4p, *reduced*
+//! numbers are within `p / 2` plus a rounding error, and *products* are within 5/4 p. All sums stay below
+//! `2^53`, so there are no unintended roundings.
 #![allow(unsafe_code)]
 
 mod join;
@@ -17,13 +17,13 @@ use std::arch::x86_64::*;
 
 type V = __m256d;
 
-/// What makes a sum round to a whole number, if that is within `2^51`.
+/// Adding this constant rounds a sum to an integer, if the sum is within `2^51`.
 const WHOLE: f64 = 1.5 * (1u64 << 52) as f64;
 
-/// What makes a sum round to a multiple of `2^50`, if it is within `2^101`.
+/// Adding this constant rounds a sum to a multiple of `2^50`, if the sum is within `2^101`.
 const WIDE: f64 = (1u64 << 50) as f64 * WHOLE;
 
-/// The constants of a field, in registers. Holding them proves the instruction set.
+/// The constants of a field, in registers. A value of this type proves the instruction set.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Doubles {
     prime: V,
@@ -33,8 +33,8 @@ pub(crate) struct Doubles {
     whole: V,
 }
 
-/// # Safety of what follows
-/// Intrinsics are called by values of this type alone, which the token proved may be executed.
+/// # Safety of the functions below Only values of this type call intrinsics, and the token proves that the
+/// processor has them.
 impl Doubles {
     #[inline(always)]
     fn set(x: f64) -> V {
@@ -62,16 +62,16 @@ impl Doubles {
         unsafe { _mm256_fnmadd_pd(a, b, c) }
     }
 
-    /// The whole number next to `a b`, which is within `2^51`.
+    /// The integer nearest to `a b`, which is within `2^51`.
     #[inline(always)]
     fn quotient(&self, a: V, b: V) -> V {
         self.sub(self.fma(a, b, self.whole), self.whole)
     }
 
-    /// `x w`, within `p / 2` and `2^-55 x` times p, for an x within 5p.
+    /// `x w`, within `(1/2 + 2^-55 x) p`, for an x within 5p.
     ///
-    /// `w / p` is off by at most `2^-55`, and so the quotient by `1/2 + 2^-55 x`. Both differences are whole numbers
-    /// within p and `2^49`: exact.
+    /// `w / p` has an error of at most `2^-55`, so the quotient has an error of at most `1/2 + 2^-55 x`. Both
+    /// differences are integers within p and `2^49`, so they are exact.
     #[inline(always)]
     fn mul_by(&self, x: V, [value, quotient]: [V; 2]) -> V {
         let quotient = self.quotient(x, quotient);
@@ -88,7 +88,7 @@ impl Doubles {
         self.mul_by(x, self.splat(w))
     }
 
-    /// [`Arithmetic::forward4`] where `a` is small enough already: within 7/4 p and what is left within 3p.
+    /// [`Arithmetic::forward4`] for an `a` within 7/4 p. The other inputs are within 3p.
     #[inline(always)]
     fn split4(&self, [a, b, x, y]: [V; 4], [w, v, iv]: [&Factor; 3]) -> [V; 4] {
         let (x, y) = (self.mul(x, w), self.mul(y, w));
@@ -99,7 +99,7 @@ impl Doubles {
     }
 }
 
-/// A sum of products in two parts: [`WIDE`] and a multiple of `2^50`, and the rest.
+/// A sum of products in two parts: [`WIDE`] plus a multiple of `2^50`, and the remainder.
 #[derive(Clone, Copy)]
 struct Sum {
     high: V,
@@ -112,7 +112,7 @@ impl Sum {
         Self { high: Doubles::set(WIDE), low: Doubles::set(0.0) }
     }
 
-    /// Adds `a b`: what the high vector grows by is exact, and what the product has beyond that is within `2^49`.
+    /// Adds `a b`. The growth of the high vector is exact, and the rest of the product is within `2^49`.
     #[inline(always)]
     fn add(&mut self, c: &Doubles, a: V, b: V) {
         let high = c.fma(a, b, self.high);
@@ -152,13 +152,13 @@ impl Arithmetic for Doubles {
 
     #[inline(always)]
     fn load(&self, point: &Point, vector: usize) -> V {
-        // SAFETY: four words are there, aligned to 32 bytes; and see above.
+        // SAFETY: the slice has four words, aligned to 32 bytes; and see above.
         unsafe { _mm256_load_pd(point.0[4 * vector..][..4].as_ptr().cast()) }
     }
 
     #[inline(always)]
     fn store(&self, point: &mut Point, vector: usize, x: V) {
-        // SAFETY: four words are there, aligned to 32 bytes; and see above.
+        // SAFETY: the slice has four words, aligned to 32 bytes; and see above.
         unsafe { _mm256_store_pd(point.0[4 * vector..][..4].as_mut_ptr().cast(), x) }
     }
 
@@ -178,7 +178,7 @@ impl Arithmetic for Doubles {
         self.sub(self.zero(), x)
     }
 
-    /// Within `(1/2 + 2^-50) p`, for an x within 7p.
+    /// The result is within `(1/2 + 2^-50) p`, for an x within 7p.
     #[inline(always)]
     fn reduce(&self, x: V) -> V {
         self.minus_product(x, self.quotient(x, self.inverse), self.prime)
@@ -194,13 +194,13 @@ impl Arithmetic for Doubles {
         self.add(sum, self.mul_by(x, factors))
     }
 
-    /// Within `p / 2` and `2^32`: the high half of a digit is reduced, the low one added.
+    /// The result is within `p / 2 + 2^32`: the high half of a digit is reduced, and the low half is added.
     #[inline(always)]
     fn residues(&self, digits: &[u64; LANES], vector: usize) -> V {
-        // Under these bits a half stands in a double, times one or 2^32.
+        // With these exponent bits, a half digit reads as a double, times one or 2^32.
         const LOW: f64 = (1u64 << 52) as f64;
         const HIGH: f64 = LOW * (1u64 << 32) as f64;
-        // SAFETY: four words are there, which need not be aligned; and see above.
+        // SAFETY: the slice has four words, and the load needs no alignment; and see above.
         let [low, high] = unsafe {
             let digits = _mm256_loadu_si256(digits[4 * vector..][..4].as_ptr().cast());
             let exponent = _mm256_castpd_si256(Self::set(LOW));
@@ -218,7 +218,7 @@ impl Arithmetic for Doubles {
         [self.add(a, x), self.sub(a, x)]
     }
 
-    /// Products are within 5/8 p: from 1/2 p to 7/4 p.
+    /// Products are within 5/8 p, so the bound of `a` grows from 1/2 p to 7/4 p.
     #[inline(always)]
     fn forward4(&self, [a, b, x, y]: [V; 4], roots: [&Factor; 3]) -> [V; 4] {
         self.split4([self.reduce(a), b, x, y], roots)
@@ -234,7 +234,8 @@ impl Arithmetic for Doubles {
         [self.reduce(self.add(a, x)), self.mul(self.sub(x, a), w)]
     }
 
-    /// Sums and differences of two are within 5/2 p, and products of them within 9/16 p; of four within 5p.
+    /// Sums and differences of two numbers are within 5/2 p, and their products within 9/16 p. Sums of four
+    /// are within 5p.
     #[inline(always)]
     fn inverse4(&self, [a, b, x, y]: [V; 4], [w, v, iv]: [&Factor; 3]) -> [V; 4] {
         let (sum, difference) = (self.add(a, b), self.sub(b, a));
@@ -248,7 +249,7 @@ impl Arithmetic for Doubles {
         ]
     }
 
-    /// From three times 5/4 p to less than 4p.
+    /// Inputs within 5/4 p give outputs within 4p.
     #[inline(always)]
     fn transform3(&self, [x0, x1, x2]: [V; 3], w: &Factor) -> [V; 3] {
         let turned = self.mul(self.sub(x1, x2), w);
@@ -263,8 +264,8 @@ impl Arithmetic for Doubles {
     fn transform5(&self, [x0, x1, x2, x3, x4]: [V; 5], fifths: &[Factor; 4]) -> [V; 5] {
         let (s, t) = (self.add(x1, x4), self.add(x2, x3));
         let (d, e) = (self.sub(x1, x4), self.sub(x2, x3));
-        // Sums of four are within 5p, of five within 7p; products within 5/8 p of sums and 9/16 p of differences: less
-        // than 4p in all.
+        // Sums of four are within 5p, and sums of five within 7p. Products of sums are within 5/8 p, products
+        // of differences within 9/16 p. The outputs are within 4p.
         let sum = self.add(s, t);
         let both = self.add(x0, self.mul(sum, &fifths[1]));
         let turned = self.mul(self.sub(s, t), &fifths[0]);
@@ -300,7 +301,7 @@ impl Arithmetic for Doubles {
             let reduced = self.reduce(self.load(a, vector));
             self.store(a, vector, reduced);
         }
-        // x^k b: what is shifted beyond x^7 comes back as y times itself.
+        // x^k b: coefficients that are shifted beyond x^7 return as their product with y.
         let windows = windows([turned[0], turned[1], b[0], b[1]]);
         let mut sums = [Sum::new(); 2];
         for (k, &digit) in a.0.iter().enumerate() {
@@ -309,8 +310,9 @@ impl Arithmetic for Doubles {
             sums[1].add(self, digit, windows[12 - k]);
         }
         for (vector, sum) in sums.iter().enumerate() {
-            // Eight terms within (1/2 + 2^-50) p times 9/16 p make a high vector below 9/4 p^2, less than 2^101, with a
-            // quotient below 2^51, off by 3/4 at most; the low vector is within 2^52, less than 6p in all.
+            // The eight terms are within (1/2 + 2^-50) p times 9/16 p. The high vector is below 9/4 p^2,
+            // which is less than 2^101. Its quotient is below 2^51, with an error of at most 3/4. The low
+            // vector is within 2^52, so the sum is within 6p.
             let high = sum.high(self);
             let rest = self.minus_product(high, self.quotient(high, self.inverse), self.prime);
             let product = self.reduce(self.add(rest, sum.low));
@@ -329,16 +331,16 @@ impl Arithmetic for Doubles {
     ) {
         let joined = join::join(token, first, is_signed, residues, factors);
         for (word, joined) in words.iter_mut().zip(joined) {
-            // SAFETY: four words are there, aligned to 32 bytes; the token proves AVX2.
+            // SAFETY: the slice has four words, aligned to 32 bytes; the token proves AVX2.
             unsafe { _mm256_store_si256(word.0[4 * vector..][..4].as_mut_ptr().cast(), joined) }
         }
     }
 }
 
-/// The four words from each of words 0 to 12 of sixteen on.
+/// The windows of four words that start at words 0 to 12 of sixteen.
 #[inline(always)]
 fn windows(x: [V; 4]) -> [V; 13] {
-    // SAFETY: vectors come from a `Doubles` alone.
+    // SAFETY: vectors come from a `Doubles` only.
     let [middles, before, after] = unsafe {
         let middles = [0, 1, 2].map(|i: usize| _mm256_permute2f128_pd::<0b10_0001>(x[i], x[i + 1]));
         [

@@ -1,11 +1,11 @@
 //! Arithmetic modulo the three primes with AVX-512 IFMA, eight words side by side.
 //!
-//! All arithmetic is modulo `2^52`: the multiplier looks at the low 52 bits of its factors alone, so
-//! that words may hold anything above. A word stands for the number in `0..2^52` that it is modulo
-//! `2^52`, and a bound on that number makes each step right; `docs/algorithms/fft.md` has them.
+//! All arithmetic is modulo `2^52`. The multiplier uses only the low 52 bits of its factors, so the bits
+//! above are arbitrary. A word represents its residue in `0..2^52`. A bound on that residue makes each step
+//! correct; the bounds are in `docs/algorithms/fft.md`.
 //!
-//! With p the prime and `2^52 = (5 + e) p`: *any* number is below `2^52`, *reduced* ones are in `0..(1 + e) p`, and
-//! *products* at most 2p.
+//! With p the prime and `2^52 = (5 + e) p`: *any* number is below `2^52`, *reduced* numbers are in
+//! `0..(1 + e) p`, and *products* are at most 2p.
 #![allow(unsafe_code)]
 
 mod join;
@@ -19,7 +19,7 @@ use std::arch::x86_64::*;
 
 type V = __m512i;
 
-/// The constants of a field, in registers. Holding them proves the instruction set.
+/// The constants of a field, in registers. A value of this type proves the instruction set.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Words {
     /// `-p`.
@@ -30,15 +30,16 @@ pub(crate) struct Words {
     five: V,
     /// `p^-1` modulo `2^52`.
     inverse: V,
-    /// What the high bits of digits are multiplied by.
+    /// The factor of the high bits of digits.
     high_digit: Factor,
 }
 
-/// Bits of a digit that are taken as they are; those above are multiplied by `2^LOW mod p`.
+/// The number of low bits of a digit that are used unchanged. The bits above them are multiplied by
+/// `2^LOW mod p`.
 const LOW: u32 = 49;
 
-/// # Safety of what follows
-/// Intrinsics are called by values of this type alone, which the token proved may be executed.
+/// # Safety of the functions below Only values of this type call intrinsics, and the token proves that the
+/// processor has them.
 impl Words {
     #[inline(always)]
     fn set(word: i64) -> V {
@@ -71,20 +72,20 @@ impl Words {
         self.add(self.prime, self.prime)
     }
 
-    /// x, less p as often as `5 x / 2^52` and `bias` more say: in `-bias p + 0..(1 + e) p`.
+    /// Subtracts `(5 x / 2^52 + bias) p` from x. The result is in `-bias p + 0..(1 + e) p`.
     #[inline(always)]
     fn reduce_from(&self, bias: V, x: V) -> V {
         self.low(x, self.high(bias, x, self.five), self.negative)
     }
 
-    /// `a b` modulo `x^8 - y`, divided by `2^52`; `turned` is `y b`.
+    /// `a b` modulo `x^8 - y`, divided by `2^52`. `turned` is `y b`.
     #[inline(always)]
     fn product(&self, a: &[u64; LANES], b: V, turned: V) -> V {
         let (mut low, mut high) = (self.zero, self.prime);
         macro_rules! terms {
             ($($k:literal)+) => {
                 $(
-                    // x^k b: what is shifted beyond x^7 comes back as y times itself.
+                    // x^k b: coefficients that are shifted beyond x^7 return as their product with y.
                     // SAFETY: see above.
                     let shifted = unsafe { _mm512_alignr_epi64::<{ (8 - $k) & 7 }>(b, turned) };
                     let shifted = if $k == 0 { b } else { shifted };
@@ -95,8 +96,9 @@ impl Words {
             };
         }
         terms!(0 1 2 3 4 5 6 7);
-        // Montgomery: the product, less q p, is a multiple of 2^52. Eight terms below (1 + e) p times 2 p
-        // make a high half below 16/5 p, from p to 21/5 p with the p it began with, less at most p.
+        // Montgomery's reduction: the product minus q p is a multiple of 2^52. Eight terms below (1 + e) p
+        // times 2 p make a high half below 16/5 p. It starts at p, so it is between p and 21/5 p, and at most
+        // p is subtracted.
         let quotient = self.low(self.zero, low, self.inverse);
         let multiple = self.high(self.zero, quotient, self.prime);
         // SAFETY: see above.
@@ -180,10 +182,10 @@ impl Arithmetic for Words {
         self.low(product, quotient, self.negative)
     }
 
-    /// Below `2^49 + (1 + 2^-36) p`, less than 13/8 p.
+    /// The result is below `2^49 + (1 + 2^-36) p`, which is less than 13/8 p.
     #[inline(always)]
     fn residues(&self, digits: &[u64; LANES], _: usize) -> V {
-        // SAFETY: 64 bytes are there, which need not be aligned; and see above.
+        // SAFETY: the slice has 64 bytes, and the load needs no alignment; and see above.
         let [low, high] = unsafe {
             let digits = _mm512_loadu_si512(digits.as_ptr().cast());
             [_mm512_and_si512(digits, Self::set((1 << LOW) - 1)), _mm512_srli_epi64::<LOW>(digits)]
@@ -200,7 +202,7 @@ impl Arithmetic for Words {
 
     #[inline(always)]
     fn forward4(&self, [a, b, x, y]: [V; 4], [w, v, iv]: [&Factor; 3]) -> [V; 4] {
-        // In 2p..(3 + e) p; what is added or taken below is in -p..p, twice.
+        // a and b are in 2p..(3 + e) p. The two terms added or subtracted below are in -p..p.
         let a = self.reduce_from(Self::set(-2), a);
         let b = self.reduce_from(Self::set(-2), b);
         let x = self.mul_add(self.negative, x, w);
@@ -223,10 +225,10 @@ impl Arithmetic for Words {
         let double = self.double_prime();
         let (sum, difference) = (self.add(a, b), self.sub(self.add(b, double), a));
         let (other, distance) = (self.add(x, y), self.sub(self.add(y, double), x));
-        // Differences are below 4p, so that products are below 9/5 p: in -p..4/5 p and p..14/5 p.
+        // Differences are below 4p, so products are below 9/5 p: b is in -p..4/5 p and y in p..14/5 p.
         let b = self.mul_add(self.negative, difference, v);
         let y = self.mul_add(self.prime, distance, iv);
-        // In -p..ep and p..(2 + e) p.
+        // The sums are in -p..ep and in p..(2 + e) p.
         let sum = self.reduce_from(Self::set(1), sum);
         let other = self.reduce_from(Self::set(-1), other);
         [
@@ -240,10 +242,10 @@ impl Arithmetic for Words {
     #[inline(always)]
     fn transform3(&self, [x0, x1, x2]: [V; 3], w: &Factor) -> [V; 3] {
         let double = self.double_prime();
-        // In 0..(1 + e) p, and from there up to 2^52 = (5 + e) p.
+        // x0 is in 0..(1 + e) p, and the sum is below 2^52 = (5 + e) p.
         let x0 = self.reduce(x0);
         let sum = self.add(x0, self.add(x1, x2));
-        // In -p..4/5 p, so that 3p more than the others is in 0..(5 + e) p.
+        // `turned` is in -p..4/5 p, so adding 3p to the other terms gives 0..(5 + e) p.
         let turned = self.mul_add(self.negative, self.sub(self.add(x1, double), x2), w);
         let x0 = self.add(x0, self.add(double, self.prime));
         [sum, self.add(self.sub(x0, x2), turned), self.sub(self.sub(x0, x1), turned)]
@@ -255,13 +257,14 @@ impl Arithmetic for Words {
         let x0 = self.reduce(x0);
         let (s, t) = (self.reduce(self.add(x1, x4)), self.reduce(self.add(x2, x3)));
         let sum = self.add(s, t);
-        // Below (5/2 + e) p and 13/8 p: up to (33/8 + e) p, and from 3/8 p to (9/2 + e) p.
+        // The factors are below (5/2 + e) p and 13/8 p. The sums are up to (33/8 + e) p, and from 3/8 p to
+        // (9/2 + e) p.
         let both = self.mul_add(x0, sum, &fifths[1]);
         let turned = self.mul_add(self.zero, self.sub(self.add(s, double), t), &fifths[0]);
-        // In 2p..(3 + e) p; what is added or taken below is in -2p..2p.
+        // `near` and `far` are in 2p..(3 + e) p. The terms added or subtracted below are in -2p..2p.
         let near = self.reduce_from(Self::set(-2), self.add(both, turned));
         let far = self.reduce_from(Self::set(-2), self.sub(self.add(both, double), turned));
-        // Differences below 4p, with products in -p..4/5 p.
+        // Differences are below 4p, and their products are in -p..4/5 p.
         let (d, e) = (self.sub(self.add(x1, double), x4), self.sub(self.add(x2, double), x3));
         let minus_e = self.sub(self.add(x3, double), x2);
         let turn = |d: V, f: usize| self.mul_add(self.negative, d, &fifths[f]);
@@ -283,7 +286,7 @@ impl Arithmetic for Words {
         (root, turn): (&Factor, Option<&Factor>),
         is_negated: bool,
     ) {
-        // Both in 0..(1 + e) p, and the turned one below p (1 + (1 + e) / 5).
+        // Both are in 0..(1 + e) p, and `turned` is below p (1 + (1 + e) / 5).
         let (b, x) = (self.reduce(self.load(b, 0)), self.reduce(self.load(a, 0)));
         self.store(a, 0, x);
         let mut turned = self.mul_add(self.zero, b, root);

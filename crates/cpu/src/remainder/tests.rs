@@ -14,7 +14,7 @@ fn limbs_of(number: &BigUint, len: usize) -> Vec<u64> {
     limbs
 }
 
-/// One product and, for equal factors, one square.
+/// Checks one product and, for equal factors, one square.
 fn check(a: &[u64], b: &[u64], n: &[u64], scratch: &mut Scratch) {
     let expected = limbs_of(&(natural(a) * natural(b) % natural(n)), n.len() + 1);
     let mut out = vec![7; n.len() + 1];
@@ -27,7 +27,7 @@ fn check(a: &[u64], b: &[u64], n: &[u64], scratch: &mut Scratch) {
     }
 }
 
-/// The remainder of a dividend, which is not a product of anything in particular.
+/// Checks the remainder of an arbitrary dividend.
 fn check_division(value: &[u64], n: &[u64]) {
     let mut scratch = Scratch::new(1, 1);
     let mut out = vec![7; n.len()];
@@ -35,7 +35,7 @@ fn check_division(value: &[u64], n: &[u64]) {
     assert_eq!(out, limbs_of(&(natural(value) % natural(n)), n.len()), "{value:x?} mod {n:x?}");
 }
 
-/// Numbers of `count` limbs whose carries run: bits, runs of ones, extremes at the top.
+/// Numbers of `count` limbs with long carry chains: bits, runs of ones, extremes at the top.
 fn hard(count: usize, random: &mut Random) -> Vec<Vec<u64>> {
     let mut numbers = vec![vec![0; count], vec![u64::MAX; count]];
     for place in [0, 1, 63, 64 * count / 2, 64 * count - 1] {
@@ -87,9 +87,8 @@ fn hard_numbers_of_all_lengths() {
     }
 }
 
-/// Dividends `q n + r` with extreme q and r: quotients of all ones, quotients just below a
-/// boundary, tops equal to the divisor's, and remainders at both ends, where the estimate is one
-/// too large.
+/// Dividends `q n + r` with extreme q and r: quotients of all ones, quotients just below a boundary, top
+/// limbs equal to the divisor's, and remainders at both ends, where the estimate is one too large.
 #[test]
 fn quotients_at_their_limits() {
     let mut random = Random(6);
@@ -116,8 +115,8 @@ fn quotients_at_their_limits() {
     }
 }
 
-/// For a multiple of the divisor the lower estimate of the quotient misses it, and rounding up
-/// makes it right; nearly everywhere else rounding up makes it one too large.
+/// The lower estimate of the quotient misses a multiple of the divisor, and rounding up corrects it. For
+/// nearly all other dividends, rounding up makes the quotient one too large.
 #[test]
 fn multiples_and_their_neighbours() {
     let mut random = Random(7);

@@ -1,4 +1,4 @@
-//! Jobs in residues.
+//! Jobs in a residue number system, item by item.
 
 use super::Domain;
 use crate::Cpu;
@@ -8,15 +8,15 @@ use modmill_core::{Batch, Job, Moduli, Modulus};
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// Computes a job item by item, on all threads. A modulus that has a prime of base B in it, or is too
-/// long for any bases, has no residues: such items are left to `otherwise`.
+/// Computes a job item by item, on the current thread pool. A modulus that shares a prime with base B, or is
+/// too long for all bases, has no domain. `otherwise` computes the items with such a modulus.
 pub fn run(
     cpu: &Cpu,
     job: &Job<'_>,
     otherwise: impl FnOnce(&Job<'_>) -> Batch,
     compute: impl Fn(&Domain, usize, &mut [u64]) + Sync,
 ) -> Batch {
-    // Each modulus gets the bases of its own length.
+    // Each modulus uses the bases for its own length.
     let make = |modulus: &[u64]| Domain::new(&Bases::for_bits(bit_length(modulus))?, modulus);
     let kept = |modulus: &Modulus| modulus.constants(|modulus| make(modulus.value()));
     let shared: Option<Arc<Option<Domain>>> = match job.moduli {
@@ -25,7 +25,7 @@ pub fn run(
     };
     let mut answers = Batch::zeros(job.moduli.bits(), job.items.len());
     let stride = answers.stride();
-    // The place of the item if it was refused.
+    // Returns the place of the item if its modulus has no domain.
     let item = |(place, (&item, out)): (usize, (&usize, &mut [u64]))| {
         let domain = match (&shared, job.moduli) {
             (Some(domain), _) => Arc::clone(domain),

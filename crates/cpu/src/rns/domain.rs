@@ -1,4 +1,4 @@
-//! Montgomery products in residues, modulo one odd number.
+//! Montgomery products in a residue number system, modulo one odd number.
 
 use crate::remainder::{self, Scratch};
 use modmill_core::limbs::{bit_length, reduce_once};
@@ -7,36 +7,36 @@ use modmill_core::rns::{Bases, Channel, Matrix, ModulusConstants};
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
-/// One word a channel.
+/// One word per channel.
 type Words = Zeroizing<Vec<u32>>;
 
-/// A running value x: lazy residues `x / A_j` modulo the primes of A.
+/// A running value x: the lazy residues `x / A_j` modulo the primes of A.
 #[derive(Clone)]
 pub struct State(pub(super) Words);
 
-/// A second factor y, prepared: `y C_j / A_j` in A and `y c_i` in B, all below their primes.
+/// A prepared second factor y: `y C_j / A_j` in A and `y c_i` in B. All residues are below their primes.
 #[derive(Clone)]
 pub struct Factor {
     pub(super) a: Words,
     pub(super) b: Words,
 }
 
-/// Arithmetic modulo an odd number of at least 3 that has no prime of base B in it.
+/// Arithmetic modulo an odd number of at least 3 that shares no prime with base B.
 ///
-/// Products are `x y / B`, so that numbers are kept as `x B`. Values are below c N
-/// ([`modmill_core::rns::Bounds`]), but for what [`Domain::load`] gives.
+/// A product is `x y / B`, so a number x is represented by `x B`. Values are below c N
+/// ([`modmill_core::rns::Bounds`]), except for those that [`Domain::load`] returns.
 pub struct Domain {
     bases: Arc<Bases>,
     modulus: Zeroizing<Vec<u64>>,
     constants: ModulusConstants,
-    /// B^2 mod N: a product with it brings a number into Montgomery form.
+    /// `B^2 mod N`: a product with it brings a number into Montgomery form.
     entry: Factor,
-    /// B mod N, the number one.
+    /// `B mod N`, which represents the number one.
     one: State,
 }
 
 impl Domain {
-    /// The domain of a modulus within the capacity of some bases; `None` if it shares a factor with
+    /// The domain of a modulus within the capacity of `bases`, or `None` if the modulus shares a factor with
     /// base B.
     #[must_use]
     pub fn new(bases: &Arc<Bases>, modulus: &[u64]) -> Option<Self> {
@@ -63,9 +63,9 @@ impl Domain {
         &self.one
     }
 
-    /// A number of any length as it is, not in Montgomery form: itself if it is within the capacity
-    /// of the bases by its number of limbs, else reduced. It is then below A/2, and its product with
-    /// a factor below N is below c N, as any other product.
+    /// Loads a number of any length without converting it to Montgomery form. A number whose limbs exceed the
+    /// capacity of the bases is first reduced. The value is below A/2, and its product with a factor below N
+    /// is below c N, as for any other product.
     #[must_use]
     pub fn load(&self, number: &[u64]) -> State {
         let reduced;
@@ -81,7 +81,7 @@ impl Domain {
         State(Words::new(xi.collect()))
     }
 
-    /// A number of any length in Montgomery form.
+    /// Loads a number of any length and converts it to Montgomery form.
     #[must_use]
     pub fn enter(&self, number: &[u64]) -> State {
         let mut x = self.load(number);
@@ -89,10 +89,10 @@ impl Domain {
         x
     }
 
-    /// A value as a second factor.
+    /// Prepares a value as a second factor.
     #[must_use]
     pub fn factor(&self, y: &State) -> Factor {
-        // Both products are of a word and a residue below p: below 2p when reduced.
+        // Both products multiply a word by a residue below p, so they are below 2p after reduction.
         let prepare = |channel: &Channel, y: u32, constant: u32| {
             channel.reduce_once(channel.redc(u64::from(y) * u64::from(constant)))
         };
@@ -125,10 +125,10 @@ impl Domain {
         self.combine(x, &q, |j, _, xi| u64::from(xi) * u64::from(y.a[j]));
     }
 
-    /// `out <- x y / B mod N`, canonical, for a value x and a factor y below `2^capacity`: what ends a
-    /// computation. `out` holds as many limbs as N.
+    /// `out <- x y / B mod N`, canonical, for a value x and a factor y below `2^capacity`. This is the last
+    /// product of a computation. `out` has as many limbs as N.
     ///
-    /// The quotient q is extended exactly, so that `(x y + q N) / B < N + N` with q below B.
+    /// The quotient q is extended exactly and is below B, so `(x y + q N) / B < N + N`.
     pub fn finish(&self, mut x: State, y: &Factor, out: &mut [u64]) {
         let q = self.extend_exactly_to_a(&self.quotient(&x, y));
         self.combine(&mut x, &q, |j, _, xi| u64::from(xi) * u64::from(y.a[j]));
@@ -144,7 +144,7 @@ impl Domain {
         above.fill(0);
     }
 
-    /// The number one, not in Montgomery form: what a power is finished with.
+    /// The number one as a factor, not in Montgomery form. A power ends with a product by it.
     #[must_use]
     pub fn unit(&self) -> Factor {
         self.factor(&self.load(&[1]))
@@ -157,7 +157,7 @@ impl Domain {
         Words::new(words.map(|((channel, &x), &y)| channel.redc(u64::from(x) * u64::from(y))).collect())
     }
 
-    /// `x <- (product + q N) / B` in base A, where `product` gives x times the other factor.
+    /// `x <- (product + q N) / B` in base A. `product` returns x times the second factor.
     fn combine(&self, x: &mut State, q: &[u32], product: impl Fn(usize, Channel, u32) -> u64) {
         let channels = self.bases.a().iter().zip(q).zip(self.constants.modulus.iter());
         for ((j, xi), ((channel, &q), &modulus)) in x.0.iter_mut().enumerate().zip(channels) {
@@ -171,12 +171,12 @@ impl Domain {
         extend(self.bases.a_to_b(), self.bases.b(), &x.0, k)
     }
 
-    /// q modulo the primes of A, plus a multiple of B: without a quotient.
+    /// q plus a multiple of B, modulo the primes of A. The multiple is not computed.
     fn extend_to_a(&self, xi: &[u32]) -> Words {
         extend(self.bases.b_to_a(), self.bases.a(), xi, 0)
     }
 
-    /// q modulo the primes of A, by mixed radix.
+    /// q modulo the primes of A, exactly, by mixed-radix conversion.
     fn extend_exactly_to_a(&self, xi: &[u32]) -> Words {
         let mut digits = residues(self.bases.b(), xi, self.bases.cofactors_b());
         let mixed_radix = self.bases.mixed_radix_b();
@@ -191,7 +191,7 @@ fn extend(matrix: &Matrix, to: &[Channel], words: &[u32], quotient: u32) -> Word
     Words::new(to.iter().enumerate().map(fold).collect())
 }
 
-/// Canonical residues of a number from its words xi.
+/// The canonical residues of a number with the words xi.
 fn residues(base: &[Channel], xi: &[u32], cofactors: &[u32]) -> Words {
     let channels = base.iter().zip(xi).zip(cofactors);
     Words::new(channels.map(|((channel, &xi), &cofactor)| channel.multiply(xi, cofactor)).collect())

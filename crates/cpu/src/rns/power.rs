@@ -1,12 +1,12 @@
-//! Powers in residues.
+//! Powers in a residue number system.
 
 use super::{Domain, Factor, State};
 use modmill_core::mask;
 use modmill_core::window::{SlidingStep, best_sliding_steps_vartime, fixed_digits};
 
 impl Domain {
-    /// `x <- x^e` in Montgomery form for a secret exponent of declared width `bits`: fixed windows, of
-    /// which each ends in a product, and every read of the table passes over all of it.
+    /// `x <- x^e` in Montgomery form for a secret exponent of declared width `bits`. Every fixed window ends
+    /// in a product, and every table read passes over the whole table.
     pub fn pow(&self, x: &mut State, exponent: &[u64], bits: usize, window: u32) {
         let mut table = vec![self.factor(self.one())];
         let mut power = x.clone();
@@ -17,7 +17,7 @@ impl Domain {
         }
         x.clone_from(self.one());
         for (place, digit) in fixed_digits(exponent, bits, window).enumerate() {
-            // The first digit meets the number one, which need not be squared.
+            // The first digit multiplies the number one, which is not squared.
             for _ in 0..if place == 0 { 0 } else { window } {
                 self.square(x);
             }
@@ -25,10 +25,10 @@ impl Domain {
         }
     }
 
-    /// `x <- x^e` in Montgomery form for a public exponent: sliding windows over its own bits.
+    /// `x <- x^e` in Montgomery form for a public exponent, by sliding windows.
     pub fn pow_vartime(&self, x: &mut State, exponent: &[u64]) {
         let (window, steps) = best_sliding_steps_vartime(exponent);
-        // Odd powers: entry i holds x^(2i + 1).
+        // A table of odd powers: entry i holds `x^(2i + 1)`.
         let mut table = vec![self.factor(x)];
         if window > 1 {
             let mut power = x.clone();
@@ -51,7 +51,7 @@ impl Domain {
     }
 }
 
-/// The entry of a secret index, below the number of entries.
+/// The table entry at a secret index, read under masks. The index is below the number of entries.
 fn select(table: &[Factor], index: u64) -> Factor {
     let mut chosen = Factor { a: vec![0; table[0].a.len()].into(), b: vec![0; table[0].b.len()].into() };
     for (entry, place) in table.iter().zip(0..) {

@@ -1,4 +1,4 @@
-//! Products and powers in residues against num-bigint, at the ends of every range.
+//! Products and powers in residues against `num-bigint`, at the ends of every range.
 
 use super::Domain;
 use crate::random::Random;
@@ -16,7 +16,7 @@ fn limbs(number: &BigUint, count: usize) -> Vec<u64> {
     limbs
 }
 
-/// The number that a state stands for, which must be below c N if there is a modulus.
+/// The number that a state represents.
 fn value(bases: &Bases, state: &super::State) -> BigUint {
     let a: BigUint = bases.a().iter().map(|channel| BigUint::from(channel.p)).product();
     let terms = bases.a().iter().zip(state.0.iter());
@@ -28,7 +28,7 @@ fn product(base: &[Channel]) -> BigUint {
     base.iter().map(|channel| BigUint::from(channel.p)).product()
 }
 
-/// Odd moduli of a length: the largest, the smallest, and random ones.
+/// Odd moduli of `bits` bits: the largest, the smallest and a random one.
 fn moduli(bits: usize, random: &mut Random) -> Vec<BigUint> {
     let one = BigUint::from(1u32);
     let largest = (&one << bits) - &one;
@@ -77,7 +77,7 @@ fn products_are_right_and_stay_in_their_range() {
                     domain.finish(entered.clone(), &factor, &mut out);
                     assert_eq!(big(&out), expected, "{bits} bits, exactly: {x:x} {y:x}");
                 }
-                // A chain of squares, so that lazy residues take their time to grow.
+                // A chain of squares, so that lazy residues can grow to their bounds.
                 let mut square = entered;
                 for _ in 0..8 {
                     domain.square(&mut square);
@@ -90,8 +90,8 @@ fn products_are_right_and_stay_in_their_range() {
     }
 }
 
-/// The largest value that may be squared, in words as large as the ranges allow: the state of a
-/// product at all of its bounds at once.
+/// The largest value that may be squared, in the largest words that the ranges allow, so that a product meets
+/// all its bounds at once.
 #[test]
 fn a_product_is_right_with_its_state_at_the_bounds() {
     for bits in [116, 512, 1024, 2048, 4096] {
