@@ -6,6 +6,7 @@
 pub mod batch;
 pub mod blocks;
 pub mod error;
+pub mod goldilocks;
 pub mod hex;
 #[cfg(any(feature = "num-bigint", feature = "crypto-bigint"))]
 mod interop;
@@ -18,7 +19,6 @@ pub mod plan;
 pub mod radix;
 pub mod reference;
 pub mod rns;
-pub mod solinas;
 pub mod transform;
 pub mod window;
 

@@ -2,4 +2,4 @@
 
 pub(crate) mod fft;
 mod table;
-pub mod wide;
+pub(crate) mod wide;

@@ -1,9 +1,9 @@
 //! The backend: paths, the choice among them, and batches over all cores.
 
 use crate::domain::{Domain, Workspace};
-use crate::fft::{self, Multiplier};
 use crate::isa;
 use crate::kernel::{Kernel, MAX_LANES};
+use crate::long::{self, Multiplier};
 use crate::path::{Path, with_kernel};
 use crate::remainder::{self, Scratch};
 use crate::rows::Rows;
@@ -168,7 +168,7 @@ impl Cpu {
         };
         let reason = match path {
             Path::Fft(multiplier) if window.is_some() => {
-                format!("{reason}; {}", fft::reduction(&multiplier, bits.div_ceil(64), exponent_bits))
+                format!("{reason}; {}", long::reduction_method(&multiplier, bits.div_ceil(64), exponent_bits))
             }
             _ => reason,
         };
@@ -180,7 +180,7 @@ impl Cpu {
     pub fn pow(&self, job: &Job<'_>) -> Batch {
         match self.choose(Op::Pow, job.bits, job.items.len()) {
             Path::Rns => rns::run(
-                self,
+                &self.pool,
                 job,
                 |part| self.pow_by(Path::Row, part),
                 |domain, item, out| {
@@ -190,7 +190,7 @@ impl Cpu {
                     domain.finish(x, &domain.unit(), out);
                 },
             ),
-            Path::Fft(multiplier) => fft::run(self, multiplier, job, |modulus, item| {
+            Path::Fft(multiplier) => long::run(&self.pool, multiplier, job, |modulus, item| {
                 modulus.pow(job.a.get(item), job.b.get(item), job.b.bits())
             }),
             path => self.pow_by(path, job),
@@ -211,7 +211,7 @@ impl Cpu {
     pub fn pow_vartime(&self, job: &Job<'_>) -> Batch {
         match self.choose(Op::PowVartime, job.bits, job.items.len()) {
             Path::Rns => rns::run(
-                self,
+                &self.pool,
                 job,
                 |part| self.pow_vartime_by(Path::Row, part),
                 |domain, item, out| {
@@ -220,7 +220,7 @@ impl Cpu {
                     domain.finish(x, &domain.unit(), out);
                 },
             ),
-            Path::Fft(multiplier) => fft::run(self, multiplier, job, |modulus, item| {
+            Path::Fft(multiplier) => long::run(&self.pool, multiplier, job, |modulus, item| {
                 modulus.pow_vartime(job.a.get(item), job.b.get(item))
             }),
             path => self.pow_vartime_by(path, job),
@@ -251,7 +251,7 @@ impl Cpu {
         }
         match self.choose(Op::MulMod, job.bits, job.items.len()) {
             Path::Rns => rns::run(
-                self,
+                &self.pool,
                 job,
                 |part| self.mul_mod_by(Path::Row, part),
                 |domain, item, out| {
@@ -259,7 +259,7 @@ impl Cpu {
                     domain.finish(domain.enter(job.a.get(item)), &y, out);
                 },
             ),
-            Path::Fft(multiplier) => fft::run(self, multiplier, job, |modulus, item| {
+            Path::Fft(multiplier) => long::run(&self.pool, multiplier, job, |modulus, item| {
                 modulus.mul_mod(job.a.get(item), job.b.get(item))
             }),
             path => self.mul_mod_by(path, job),
@@ -287,7 +287,7 @@ impl Cpu {
         }
         match self.choose(Op::SquareMod, job.bits, job.items.len()) {
             Path::Rns => rns::run(
-                self,
+                &self.pool,
                 job,
                 |part| self.square_mod_by(Path::Row, part),
                 |domain, item, out| {
@@ -296,7 +296,7 @@ impl Cpu {
                 },
             ),
             Path::Fft(multiplier) => {
-                fft::run(self, multiplier, job, |modulus, item| modulus.square_mod(job.a.get(item)))
+                long::run(&self.pool, multiplier, job, |modulus, item| modulus.square_mod(job.a.get(item)))
             }
             path => self.square_mod_by(path, job),
         }
@@ -394,7 +394,7 @@ impl Cpu {
     #[must_use]
     pub fn mul(&self, a: Operand<'_>, b: Operand<'_>, count: usize) -> Batch {
         match self.choose(Op::Mul, a.bits().max(b.bits()), count) {
-            Path::Fft(multiplier) => fft::products(self, multiplier, a, b, count),
+            Path::Fft(multiplier) => long::products(&self.pool, multiplier, a, b, count),
             path => with_kernel!(path, K, token => self.run_products::<K>(token, a, b, count)),
         }
     }
@@ -403,7 +403,7 @@ impl Cpu {
     #[must_use]
     pub fn square(&self, a: Operand<'_>, count: usize) -> Batch {
         match self.choose(Op::Square, a.bits(), count) {
-            Path::Fft(multiplier) => fft::squares(self, multiplier, a, count),
+            Path::Fft(multiplier) => long::squares(&self.pool, multiplier, a, count),
             path => with_kernel!(path, K, token => self.run_products::<K>(token, a, a, count)),
         }
     }
@@ -413,11 +413,11 @@ impl Cpu {
     pub fn mul_prepared(
         &self,
         a: Operand<'_>,
-        b: (&fft::Prepared, usize),
+        b: (&long::PreparedFactor, usize),
         multiplier: Multiplier,
         count: usize,
     ) -> Batch {
-        fft::products_prepared(self, multiplier, a, b, count)
+        long::products_prepared(&self.pool, multiplier, a, b, count)
     }
 
     fn run_products<K: Kernel>(

@@ -3,7 +3,7 @@
 //! The constants are clock cycles per group of lanes, fitted to `modmill bench` on an Emerald
 //! Rapids core; only their ratios matter.
 
-use crate::fft::{self, Multiplier};
+use crate::long::{self, Multiplier};
 use crate::path::Path;
 use modmill_core::window::best_fixed_window;
 use modmill_core::{Isa, Op};
@@ -40,16 +40,16 @@ fn product(path: Path, bits: usize) -> f64 {
 
 /// The best fixed window for an exponent of `exponent_bits` bits.
 #[must_use]
-pub fn window(path: Path, bits: usize, exponent_bits: usize) -> u32 {
+pub(crate) fn window(path: Path, bits: usize, exponent_bits: usize) -> u32 {
     if let Path::Fft(_) = path {
-        return fft::window(exponent_bits);
+        return long::window(exponent_bits);
     }
     best_fixed_window(exponent_bits, fit(path).scan * path.digits(bits) as f64 / product(path, bits))
 }
 
 /// Cycles until a batch is done: the groups that one thread computes, one after the other.
 #[must_use]
-pub fn batch(path: Path, op: Op, bits: usize, count: usize, threads: usize) -> f64 {
+pub(crate) fn batch(path: Path, op: Op, bits: usize, count: usize, threads: usize) -> f64 {
     if let Path::Fft(multiplier) = path {
         return by_transforms(&multiplier, op, bits, count, threads);
     }
@@ -70,9 +70,9 @@ fn by_transforms(multiplier: &Multiplier, op: Op, bits: usize, count: usize, thr
     let reduced = 3.3 * product;
     let cycles = match op {
         Op::Pow | Op::PowVartime => {
-            let square = match fft::reduction(multiplier, limbs, bits) {
-                fft::By::Barrett => reduced,
-                fft::By::Montgomery => montgomery_square(multiplier, limbs),
+            let square = match long::reduction_method(multiplier, limbs, bits) {
+                long::ReductionMethod::Barrett => reduced,
+                long::ReductionMethod::Montgomery => montgomery_square(multiplier, limbs),
             };
             1.2 * bits as f64 * square
         }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use zeroize::Zeroizing;
 
 /// Arithmetic modulo `LANES` odd numbers of at least 3.
-pub struct Domain<K: Kernel> {
+pub(crate) struct Domain<K: Kernel> {
     kernel: K,
     /// The moduli as plain digits.
     modulus: Rows,
@@ -32,7 +32,7 @@ struct Column<K> {
 }
 
 /// Working memory for one thread in one domain.
-pub struct Workspace {
+pub(crate) struct Workspace {
     /// The running value.
     pub x: Rows,
     /// The second factor.
@@ -47,7 +47,7 @@ pub struct Workspace {
 impl Workspace {
     /// Working memory for any domain of kernel `K` with moduli of at most `bits` bits.
     #[must_use]
-    pub fn new<K: Kernel>(bits: usize) -> Self {
+    pub(crate) fn new<K: Kernel>(bits: usize) -> Self {
         let digits = Domain::<K>::digits_for(bits);
         let rows = || Rows::zeros(digits * K::LANES);
         Self {
@@ -64,14 +64,14 @@ impl Workspace {
 impl<K: Kernel> Domain<K> {
     /// The number of digits for moduli of `bits` bits.
     #[must_use]
-    pub fn digits_for(bits: usize) -> usize {
+    pub(crate) fn digits_for(bits: usize) -> usize {
         radix::digits_for(bits + K::ROOM, K::WIDTH)
     }
 
     /// A domain for odd moduli of at least 3 and at most `bits` bits, one per lane. Missing lanes repeat the
     /// last modulus.
     #[must_use]
-    pub fn new(token: K::Token, bits: usize, moduli: &[&[u64]]) -> Self {
+    pub(crate) fn new(token: K::Token, bits: usize, moduli: &[&[u64]]) -> Self {
         let digits = Self::digits_for(bits);
         let rows = || Rows::zeros(digits * K::LANES);
         let mut limbs = Rows::zeros(Self::limb_words(digits));
@@ -91,7 +91,7 @@ impl<K: Kernel> Domain<K> {
     /// Like [`Domain::new`], for moduli that all have the same number of limbs and cache their constants
     /// between calls.
     #[must_use]
-    pub fn prepared(token: K::Token, bits: usize, moduli: &[&Modulus]) -> Arc<Self> {
+    pub(crate) fn prepared(token: K::Token, bits: usize, moduli: &[&Modulus]) -> Arc<Self> {
         let (first, digits) = (moduli[0], Self::digits_for(bits));
         if moduli.iter().all(|modulus| modulus.is_clone_of(first)) && Self::digits_for(first.bits()) == digits
         {
@@ -191,12 +191,12 @@ impl<K: Kernel> Domain<K> {
     }
 
     /// The kernel.
-    pub fn kernel(&self) -> &K {
+    pub(crate) fn kernel(&self) -> &K {
         &self.kernel
     }
 
     /// The number one in Montgomery form.
-    pub fn one(&self) -> &[u64] {
+    pub(crate) fn one(&self) -> &[u64] {
         &self.one
     }
 
@@ -205,7 +205,7 @@ impl<K: Kernel> Domain<K> {
     ///
     /// Numbers below `R / 2^ROOM` are copied. Longer numbers are reduced by Horner's rule over chunks below
     /// R/32; each step is one product and one sum.
-    pub fn load(&self, numbers: &[&[u64]], bits: usize, out: &mut [u64], work: &mut Workspace) {
+    pub(crate) fn load(&self, numbers: &[&[u64]], bits: usize, out: &mut [u64], work: &mut Workspace) {
         let capacity = K::WIDTH as usize * self.kernel.digits() - K::ROOM;
         if bits <= capacity {
             lanes::split::<K>(numbers, 0, bits, &mut work.limbs, out);
@@ -239,29 +239,29 @@ impl<K: Kernel> Domain<K> {
     }
 
     /// Loads numbers and brings them into Montgomery form.
-    pub fn enter(&self, numbers: &[&[u64]], bits: usize, out: &mut [u64], work: &mut Workspace) {
+    pub(crate) fn enter(&self, numbers: &[&[u64]], bits: usize, out: &mut [u64], work: &mut Workspace) {
         self.load(numbers, bits, out, work);
         self.multiply(out, &self.entry, work);
     }
 
     /// `x <- x y / R`.
-    pub fn multiply(&self, x: &mut [u64], y: &[u64], work: &mut Workspace) {
+    pub(crate) fn multiply(&self, x: &mut [u64], y: &[u64], work: &mut Workspace) {
         self.kernel.multiply(x, y, &mut work.scratch);
     }
 
     /// `x <- x^2 / R`, repeated `times` times.
-    pub fn square(&self, x: &mut [u64], times: u32, work: &mut Workspace) {
+    pub(crate) fn square(&self, x: &mut [u64], times: u32, work: &mut Workspace) {
         self.kernel.square(x, times, &mut work.scratch);
     }
 
     /// Cancels the factor 1/R of one product of plain numbers. The result is below `2.3 N`; [`Domain::store`]
     /// makes it canonical.
-    pub fn restore(&self, x: &mut [u64], work: &mut Workspace) {
+    pub(crate) fn restore(&self, x: &mut [u64], work: &mut Workspace) {
         self.kernel.multiply(x, &self.entry, &mut work.scratch);
     }
 
     /// Leaves Montgomery form by a product with one. The result is at most `2.1 N`.
-    pub fn leave(&self, x: &mut [u64], work: &mut Workspace) {
+    pub(crate) fn leave(&self, x: &mut [u64], work: &mut Workspace) {
         let Workspace { scratch, chunk: one, .. } = work;
         one.fill(0);
         one[..K::LANES].fill(1);
@@ -271,7 +271,7 @@ impl<K: Kernel> Domain<K> {
 
     /// Writes plain residues below 4N as canonical numbers of `stride` limbs, lane after lane, for as many
     /// lanes as `out` holds.
-    pub fn store(&self, x: &mut [u64], out: &mut [u64], stride: usize, work: &mut Workspace) {
+    pub(crate) fn store(&self, x: &mut [u64], out: &mut [u64], stride: usize, work: &mut Workspace) {
         K::decode(x);
         lanes::reduce_once::<K>(x, &self.twice);
         lanes::reduce_once::<K>(x, &self.modulus);

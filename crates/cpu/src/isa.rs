@@ -3,7 +3,7 @@
 use modmill_core::{Error, Isa};
 
 /// The environment variable that limits the instruction set.
-pub const FORCE: &str = "MODMILL_CPU";
+pub(crate) const FORCE: &str = "MODMILL_CPU";
 
 /// Proof that the processor has AVX2 and FMA. Only [`detect_avx2`] creates one.
 #[derive(Debug, Clone, Copy)]
@@ -21,7 +21,7 @@ macro_rules! detect {
     ($(#[$doc:meta])* $name:ident -> $token:ident: $($feature:tt),+) => {
         $(#[$doc])*
         #[must_use]
-        pub fn $name() -> Option<$token> {
+        pub(crate) fn $name() -> Option<$token> {
             #[cfg(target_arch = "x86_64")]
             if $(std::arch::is_x86_feature_detected!($feature))&&+ {
                 return Some($token(()));
@@ -46,7 +46,7 @@ detect! {
 
 /// The instruction sets of this processor, up to and including `limit`.
 #[must_use]
-pub fn available(limit: Option<Isa>) -> Vec<Isa> {
+pub(crate) fn available(limit: Option<Isa>) -> Vec<Isa> {
     let has = |isa: Isa| match isa {
         Isa::Avx2 => detect_avx2().is_some(),
         Isa::Avx512 => detect_avx512().is_some(),
@@ -57,7 +57,7 @@ pub fn available(limit: Option<Isa>) -> Vec<Isa> {
 
 /// The instruction set that the environment variable names, if it is set. An unknown name or a missing
 /// instruction set is an error.
-pub fn forced() -> Result<Option<Isa>, Error> {
+pub(crate) fn forced() -> Result<Option<Isa>, Error> {
     let Some(text) = std::env::var_os(FORCE) else { return Ok(None) };
     let unavailable = |why: String| Error::Unavailable(format!("{FORCE}: {why}"));
     let isa: Isa = text.to_string_lossy().parse().map_err(unavailable)?;

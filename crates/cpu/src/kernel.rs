@@ -3,7 +3,7 @@
 use modmill_core::{Family, Isa};
 
 /// The largest number of lanes of any kernel.
-pub const MAX_LANES: usize = 8;
+pub(crate) const MAX_LANES: usize = 8;
 
 /// Montgomery arithmetic modulo `LANES` odd numbers side by side.
 ///
@@ -21,7 +21,7 @@ pub const MAX_LANES: usize = 8;
 ///   form by such a product.
 ///
 /// A kernel without room (`ROOM = 0`) takes any inputs below R and returns results below R.
-pub trait Kernel: Sized + Send + Sync + 'static {
+pub(crate) trait Kernel: Sized + Send + Sync + 'static {
     /// The number of residues computed side by side.
     const LANES: usize;
     /// Bits per digit.

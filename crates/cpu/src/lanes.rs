@@ -8,13 +8,19 @@ use modmill_core::mask;
 
 /// The length of the `limbs` buffer that [`split`] and [`join`] need for numbers of `count` limbs.
 #[must_use]
-pub fn limb_words<K: Kernel>(count: usize) -> usize {
+pub(crate) fn limb_words<K: Kernel>(count: usize) -> usize {
     (count + 2) * K::LANES
 }
 
 /// Extracts bits `start..end` of one number per lane as plain digits and fills `rows` with them. All numbers
 /// have the same length. Missing lanes repeat the last number.
-pub fn split<K: Kernel>(numbers: &[&[u64]], start: usize, end: usize, limbs: &mut [u64], rows: &mut [u64]) {
+pub(crate) fn split<K: Kernel>(
+    numbers: &[&[u64]],
+    start: usize,
+    end: usize,
+    limbs: &mut [u64],
+    rows: &mut [u64],
+) {
     let width = K::WIDTH as usize;
     let first = (start / 64).min(numbers[0].len());
     let count = end.div_ceil(64).min(numbers[0].len()).saturating_sub(first);
@@ -46,7 +52,7 @@ pub fn split<K: Kernel>(numbers: &[&[u64]], start: usize, end: usize, limbs: &mu
 
 /// Converts plain digits, each below `2^WIDTH`, to numbers of `stride` limbs, lane after lane, for as many
 /// lanes as `numbers` holds.
-pub fn join<K: Kernel>(rows: &[u64], limbs: &mut [u64], numbers: &mut [u64], stride: usize) {
+pub(crate) fn join<K: Kernel>(rows: &[u64], limbs: &mut [u64], numbers: &mut [u64], stride: usize) {
     let width = K::WIDTH as usize;
     let digits = rows.len() / K::LANES;
     for (index, row) in limbs.chunks_exact_mut(K::LANES).take(stride).enumerate() {
@@ -76,7 +82,7 @@ pub fn join<K: Kernel>(rows: &[u64], limbs: &mut [u64], numbers: &mut [u64], str
 }
 
 /// `twice <- 2 x` for plain digits. Returns the carry out of each lane.
-pub fn double<K: Kernel>(x: &[u64], twice: &mut [u64]) -> [u64; MAX_LANES] {
+pub(crate) fn double<K: Kernel>(x: &[u64], twice: &mut [u64]) -> [u64; MAX_LANES] {
     let mut below = [0; MAX_LANES];
     for (twice, x) in twice.chunks_exact_mut(K::LANES).zip(x.chunks_exact(K::LANES)) {
         for lane in 0..K::LANES {
@@ -88,7 +94,7 @@ pub fn double<K: Kernel>(x: &[u64], twice: &mut [u64]) -> [u64; MAX_LANES] {
 }
 
 /// `x <- x - m` in the lanes where `x >= m`, in constant time. Both are plain digits.
-pub fn reduce_once<K: Kernel>(x: &mut [u64], m: &[u64]) {
+pub(crate) fn reduce_once<K: Kernel>(x: &mut [u64], m: &[u64]) {
     let mut borrow = [0u64; MAX_LANES];
     for (x, m) in x.chunks_exact(K::LANES).zip(m.chunks_exact(K::LANES)) {
         for lane in 0..K::LANES {

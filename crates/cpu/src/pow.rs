@@ -12,7 +12,7 @@ use modmill_core::window::{SlidingStep, best_sliding_steps_vartime};
 /// digit zero, with a table entry that [`Kernel::select`] reads. The sequence of operations and addresses
 /// depends on `bits` and `window` only ([Emmart-wide], section II: constant time by a fixed window and the
 /// Orup/Walter range).
-pub fn pow<K: Kernel>(
+pub(crate) fn pow<K: Kernel>(
     domain: &Domain<K>,
     x: &mut [u64],
     exponents: &[&[u64]],
@@ -67,7 +67,7 @@ impl Exponents {
 }
 
 /// `x <- x^e` for one public exponent in all lanes, by sliding windows.
-pub fn pow_shared_vartime<K: Kernel>(
+pub(crate) fn pow_shared_vartime<K: Kernel>(
     domain: &Domain<K>,
     x: &mut [u64],
     exponent: &[u64],
@@ -103,7 +103,7 @@ pub fn pow_shared_vartime<K: Kernel>(
 }
 
 /// `x <- x^e` for one public exponent per lane, by fixed windows with direct table reads.
-pub fn pow_each_vartime<K: Kernel>(
+pub(crate) fn pow_each_vartime<K: Kernel>(
     domain: &Domain<K>,
     x: &mut [u64],
     exponents: &[&[u64]],

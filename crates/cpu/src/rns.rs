@@ -6,5 +6,4 @@ mod power;
 #[cfg(test)]
 mod tests;
 
-pub use batch::run;
-pub use domain::{Domain, Factor, State};
+pub(crate) use batch::run;

@@ -8,7 +8,7 @@ const LINE: usize = 8;
 
 /// Words that start on a 64-byte boundary and are zeroized on drop.
 #[derive(Default, Zeroize, ZeroizeOnDrop)]
-pub struct Rows {
+pub(crate) struct Rows {
     words: Vec<u64>,
     start: usize,
     len: usize,
@@ -17,7 +17,7 @@ pub struct Rows {
 impl Rows {
     /// `len` zero words.
     #[must_use]
-    pub fn zeros(len: usize) -> Self {
+    pub(crate) fn zeros(len: usize) -> Self {
         let words = vec![0; len + LINE - 1];
         // `align_offset` may refuse to answer. Alignment then affects the speed only.
         let start = words.as_ptr().align_offset(8 * LINE).min(LINE - 1);

@@ -14,7 +14,7 @@ use modmill_core::{Family, Isa, MAX_BITS, radix};
 use samples::{bias, make_initial};
 
 /// Montgomery arithmetic modulo one odd number per vector lane, in floating point.
-pub struct Wide<S: Leaves> {
+pub(crate) struct Wide<S: Leaves> {
     token: S::Token,
     digits: usize,
     modulus: Rows,

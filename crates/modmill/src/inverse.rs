@@ -5,8 +5,8 @@ use crate::engine::{check_huge_widths, common_length, finish};
 use modmill_core::{
     Batch, BatchView, Error, ItemError, ItemErrorKind, MAX_BITS, Moduli, Modulus, Operand, limbs,
 };
-use modmill_cpu::gcd;
 use modmill_cpu::inverse::invert;
+use modmill_cpu::long::gcd;
 use modmill_cpu::power_of_two::Residue;
 use rayon::prelude::*;
 

@@ -37,6 +37,6 @@ pub use modmill_core::{
     Backend, Batch, BatchView, Blocks, CrtJob, CrtKey, Error, Family, HUGE_BITS, Isa, ItemError,
     ItemErrorKind, MAX_BITS, Moduli, Modulus, Op, Operand, Partial, Path, PerItem, Plan, PublicJob, hex,
 };
-pub use modmill_cpu::fft::Special;
+pub use modmill_cpu::long::MersenneLike;
 pub use modmill_cuda as cuda;
 pub use prepared::Prepared;

@@ -4,7 +4,7 @@
 use crate::backends::{Backends, Shape, answers_and_seconds};
 use modmill_core::limbs::{add_assign, bit_length, shift_left, shift_right};
 use modmill_core::{Batch, Error, Job, Moduli, Modulus, Op};
-use modmill_cpu::fft::{Multiplier, reciprocal};
+use modmill_cpu::long::{Multiplier, reciprocal};
 use modmill_cuda::{Cuda, LongModuli, LongModulus, Run, SeededModulus};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, HashMap};

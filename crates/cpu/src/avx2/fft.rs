@@ -10,7 +10,7 @@
 mod join;
 
 use crate::fft::point::{LANES, Point};
-use crate::fft::primes::{COUNT, Factor, Form};
+use crate::fft::primes::{COUNT, FactorForm, ShoupFactor};
 use crate::fft::three_primes::arithmetic::Arithmetic;
 use crate::isa::Avx2 as Token;
 use std::arch::x86_64::*;
@@ -84,13 +84,13 @@ impl Doubles {
     }
 
     #[inline(always)]
-    fn mul(&self, x: V, w: &Factor) -> V {
+    fn mul(&self, x: V, w: &ShoupFactor) -> V {
         self.mul_by(x, self.splat(w))
     }
 
     /// [`Arithmetic::forward4`] for an `a` within 7/4 p. The other inputs are within 3p.
     #[inline(always)]
-    fn split4(&self, [a, b, x, y]: [V; 4], [w, v, iv]: [&Factor; 3]) -> [V; 4] {
+    fn split4(&self, [a, b, x, y]: [V; 4], [w, v, iv]: [&ShoupFactor; 3]) -> [V; 4] {
         let (x, y) = (self.mul(x, w), self.mul(y, w));
         let (a, x) = (self.add(a, x), self.sub(a, x));
         let (b, y) = (self.add(b, y), self.sub(b, y));
@@ -131,7 +131,7 @@ impl Arithmetic for Doubles {
     type Token = Token;
     type Vector = V;
     const VECTORS: usize = 2;
-    const FORM: Form = Form::Doubles;
+    const FORM: FactorForm = FactorForm::Doubles;
     const DIVIDED_BY: u64 = 1;
 
     #[inline(always)]
@@ -185,7 +185,7 @@ impl Arithmetic for Doubles {
     }
 
     #[inline(always)]
-    fn splat(&self, factor: &Factor) -> [V; 2] {
+    fn splat(&self, factor: &ShoupFactor) -> [V; 2] {
         [factor.value, factor.quotient].map(|bits| Self::set(f64::from_bits(bits)))
     }
 
@@ -213,31 +213,31 @@ impl Arithmetic for Doubles {
     }
 
     #[inline(always)]
-    fn forward2(&self, [a, x]: [V; 2], w: &Factor) -> [V; 2] {
+    fn forward2(&self, [a, x]: [V; 2], w: &ShoupFactor) -> [V; 2] {
         let (a, x) = (self.reduce(a), self.mul(x, w));
         [self.add(a, x), self.sub(a, x)]
     }
 
     /// Products are within 5/8 p, so the bound of `a` grows from 1/2 p to 7/4 p.
     #[inline(always)]
-    fn forward4(&self, [a, b, x, y]: [V; 4], roots: [&Factor; 3]) -> [V; 4] {
+    fn forward4(&self, [a, b, x, y]: [V; 4], roots: [&ShoupFactor; 3]) -> [V; 4] {
         self.split4([self.reduce(a), b, x, y], roots)
     }
 
     #[inline(always)]
-    fn forward4_again(&self, x: [V; 4], roots: [&Factor; 3]) -> [V; 4] {
+    fn forward4_again(&self, x: [V; 4], roots: [&ShoupFactor; 3]) -> [V; 4] {
         self.split4(x, roots)
     }
 
     #[inline(always)]
-    fn inverse2(&self, [a, x]: [V; 2], w: &Factor) -> [V; 2] {
+    fn inverse2(&self, [a, x]: [V; 2], w: &ShoupFactor) -> [V; 2] {
         [self.reduce(self.add(a, x)), self.mul(self.sub(x, a), w)]
     }
 
     /// Sums and differences of two numbers are within 5/2 p, and their products within 9/16 p. Sums of four
     /// are within 5p.
     #[inline(always)]
-    fn inverse4(&self, [a, b, x, y]: [V; 4], [w, v, iv]: [&Factor; 3]) -> [V; 4] {
+    fn inverse4(&self, [a, b, x, y]: [V; 4], [w, v, iv]: [&ShoupFactor; 3]) -> [V; 4] {
         let (sum, difference) = (self.add(a, b), self.sub(b, a));
         let (other, distance) = (self.add(x, y), self.sub(y, x));
         let (b, y) = (self.mul(difference, v), self.mul(distance, iv));
@@ -251,7 +251,7 @@ impl Arithmetic for Doubles {
 
     /// Inputs within 5/4 p give outputs within 4p.
     #[inline(always)]
-    fn transform3(&self, [x0, x1, x2]: [V; 3], w: &Factor) -> [V; 3] {
+    fn transform3(&self, [x0, x1, x2]: [V; 3], w: &ShoupFactor) -> [V; 3] {
         let turned = self.mul(self.sub(x1, x2), w);
         [
             self.add(x0, self.add(x1, x2)),
@@ -261,7 +261,7 @@ impl Arithmetic for Doubles {
     }
 
     #[inline(always)]
-    fn transform5(&self, [x0, x1, x2, x3, x4]: [V; 5], fifths: &[Factor; 4]) -> [V; 5] {
+    fn transform5(&self, [x0, x1, x2, x3, x4]: [V; 5], fifths: &[ShoupFactor; 4]) -> [V; 5] {
         let (s, t) = (self.add(x1, x4), self.add(x2, x3));
         let (d, e) = (self.sub(x1, x4), self.sub(x2, x3));
         // Sums of four are within 5p, and sums of five within 7p. Products of sums are within 5/8 p, products
@@ -286,14 +286,14 @@ impl Arithmetic for Doubles {
         &self,
         a: &mut Point,
         b: &Point,
-        (root, turn): (&Factor, Option<&Factor>),
+        (root, twiddle): (&ShoupFactor, Option<&ShoupFactor>),
         is_negated: bool,
     ) {
         let b = [0, 1].map(|vector| self.reduce(self.load(b, vector)));
         let turned = b.map(|b| {
             let mut turned = self.mul(b, root);
-            if let Some(turn) = turn {
-                turned = self.mul(turned, turn);
+            if let Some(twiddle) = twiddle {
+                turned = self.mul(turned, twiddle);
             }
             if is_negated { self.negate(turned) } else { turned }
         });

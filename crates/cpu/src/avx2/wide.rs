@@ -9,11 +9,11 @@ use core::arch::x86_64::*;
 use modmill_core::Isa;
 
 /// The kernel.
-pub type Wide = crate::wide::Wide<Quad>;
+pub(crate) type Wide = crate::wide::Wide<Quad>;
 
 /// A vector of four samples.
 #[derive(Clone, Copy)]
-pub struct Quad(__m256i);
+pub(crate) struct Quad(__m256i);
 
 impl Quad {
     #[inline(always)]

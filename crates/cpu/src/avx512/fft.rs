@@ -11,7 +11,7 @@
 mod join;
 
 use crate::fft::point::{LANES, Point};
-use crate::fft::primes::{COUNT, Factor, Form, PRIMES};
+use crate::fft::primes::{COUNT, FactorForm, PRIMES, ShoupFactor};
 use crate::fft::three_primes::arithmetic::Arithmetic;
 use crate::isa::Ifma as Token;
 use modmill_core::limbs::inverse_of_odd;
@@ -31,7 +31,7 @@ pub(crate) struct Words {
     /// `p^-1` modulo `2^52`.
     inverse: V,
     /// The factor of the high bits of digits.
-    high_digit: Factor,
+    high_digit: ShoupFactor,
 }
 
 /// The number of low bits of a digit that are used unchanged. The bits above them are multiplied by
@@ -111,7 +111,7 @@ impl Arithmetic for Words {
     type Token = Token;
     type Vector = V;
     const VECTORS: usize = 1;
-    const FORM: Form = Form::Words;
+    const FORM: FactorForm = FactorForm::Words;
     const DIVIDED_BY: u64 = 1 << 52;
 
     #[inline(always)]
@@ -132,7 +132,7 @@ impl Arithmetic for Words {
             zero: Self::set(0),
             five: Self::set(5),
             inverse: Self::set((inverse_of_odd(prime) % (1 << 52)) as i64),
-            high_digit: Factor::new(Self::FORM, 1 << LOW, prime),
+            high_digit: ShoupFactor::new(Self::FORM, 1 << LOW, prime),
         }
     }
 
@@ -170,7 +170,7 @@ impl Arithmetic for Words {
     }
 
     #[inline(always)]
-    fn splat(&self, factor: &Factor) -> [V; 2] {
+    fn splat(&self, factor: &ShoupFactor) -> [V; 2] {
         [Self::set(factor.value as i64), Self::set(factor.quotient as i64)]
     }
 
@@ -194,14 +194,14 @@ impl Arithmetic for Words {
     }
 
     #[inline(always)]
-    fn forward2(&self, [a, x]: [V; 2], w: &Factor) -> [V; 2] {
+    fn forward2(&self, [a, x]: [V; 2], w: &ShoupFactor) -> [V; 2] {
         let a = self.reduce_from(Self::set(-2), a);
         let x = self.mul_add(self.negative, x, w);
         [self.add(a, x), self.sub(a, x)]
     }
 
     #[inline(always)]
-    fn forward4(&self, [a, b, x, y]: [V; 4], [w, v, iv]: [&Factor; 3]) -> [V; 4] {
+    fn forward4(&self, [a, b, x, y]: [V; 4], [w, v, iv]: [&ShoupFactor; 3]) -> [V; 4] {
         // a and b are in 2p..(3 + e) p. The two terms added or subtracted below are in -p..p.
         let a = self.reduce_from(Self::set(-2), a);
         let b = self.reduce_from(Self::set(-2), b);
@@ -215,13 +215,13 @@ impl Arithmetic for Words {
     }
 
     #[inline(always)]
-    fn inverse2(&self, [a, x]: [V; 2], w: &Factor) -> [V; 2] {
+    fn inverse2(&self, [a, x]: [V; 2], w: &ShoupFactor) -> [V; 2] {
         let difference = self.sub(self.add(x, self.double_prime()), a);
         [self.reduce(self.add(a, x)), self.mul_add(self.zero, difference, w)]
     }
 
     #[inline(always)]
-    fn inverse4(&self, [a, b, x, y]: [V; 4], [w, v, iv]: [&Factor; 3]) -> [V; 4] {
+    fn inverse4(&self, [a, b, x, y]: [V; 4], [w, v, iv]: [&ShoupFactor; 3]) -> [V; 4] {
         let double = self.double_prime();
         let (sum, difference) = (self.add(a, b), self.sub(self.add(b, double), a));
         let (other, distance) = (self.add(x, y), self.sub(self.add(y, double), x));
@@ -240,7 +240,7 @@ impl Arithmetic for Words {
     }
 
     #[inline(always)]
-    fn transform3(&self, [x0, x1, x2]: [V; 3], w: &Factor) -> [V; 3] {
+    fn transform3(&self, [x0, x1, x2]: [V; 3], w: &ShoupFactor) -> [V; 3] {
         let double = self.double_prime();
         // x0 is in 0..(1 + e) p, and the sum is below 2^52 = (5 + e) p.
         let x0 = self.reduce(x0);
@@ -252,7 +252,7 @@ impl Arithmetic for Words {
     }
 
     #[inline(always)]
-    fn transform5(&self, [x0, x1, x2, x3, x4]: [V; 5], fifths: &[Factor; 4]) -> [V; 5] {
+    fn transform5(&self, [x0, x1, x2, x3, x4]: [V; 5], fifths: &[ShoupFactor; 4]) -> [V; 5] {
         let double = self.double_prime();
         let x0 = self.reduce(x0);
         let (s, t) = (self.reduce(self.add(x1, x4)), self.reduce(self.add(x2, x3)));
@@ -283,15 +283,15 @@ impl Arithmetic for Words {
         &self,
         a: &mut Point,
         b: &Point,
-        (root, turn): (&Factor, Option<&Factor>),
+        (root, twiddle): (&ShoupFactor, Option<&ShoupFactor>),
         is_negated: bool,
     ) {
         // Both are in 0..(1 + e) p, and `turned` is below p (1 + (1 + e) / 5).
         let (b, x) = (self.reduce(self.load(b, 0)), self.reduce(self.load(a, 0)));
         self.store(a, 0, x);
         let mut turned = self.mul_add(self.zero, b, root);
-        if let Some(turn) = turn {
-            turned = self.mul_add(self.zero, turned, turn);
+        if let Some(twiddle) = twiddle {
+            turned = self.mul_add(self.zero, turned, twiddle);
         }
         if is_negated {
             turned = self.negate(turned);

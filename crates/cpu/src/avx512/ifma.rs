@@ -1,6 +1,7 @@
 #![doc = include_str!("../../../../docs/algorithms/ifma.md")]
 #![allow(unsafe_code)]
 
+mod columns;
 mod karatsuba;
 mod tile;
 
@@ -8,23 +9,21 @@ use super::table;
 use crate::isa::Ifma as Token;
 use crate::kernel::Kernel;
 use crate::rows::Rows;
+use columns::{BLOCK, block, multiply_columns};
 use modmill_core::limbs::inverse_of_odd;
 use modmill_core::{Family, Isa, MAX_BITS};
-use tile::{Columns, Finish, Store, V, for_rows};
+use tile::{Finish, Store, V, for_rows};
 
 const LANES: usize = 8;
 const WIDTH: u32 = 52;
 const MASK: u64 = (1 << WIDTH) - 1;
-
-/// Digits of one factor that a tile holds in registers.
-const BLOCK: usize = 10;
 
 // A column of a tiled product receives at most 2 n + 2 halves below 2^52 (n low, n high) and a carry, and is
 // read as a signed number. The tests of `karatsuba` count what the reduction adds.
 const _: () = assert!(2 * (MAX_BITS / WIDTH as usize + 2) + 4 <= 1 << 11);
 
 /// The IFMA kernel: eight odd moduli, 52-bit digits, AVX-512 IFMA.
-pub struct Ifma {
+pub(crate) struct Ifma {
     n: usize,
     modulus: Rows,
     /// `-N^-1 mod 2^52`, one word per lane.
@@ -107,7 +106,7 @@ impl Kernel for Ifma {
 
     fn arrange(&self, numbers: &mut [u64], digits: usize) {
         // SAFETY: as in `multiply`.
-        unsafe { table::turn(numbers, digits) }
+        unsafe { table::transpose(numbers, digits) }
     }
 
     fn select(&self, table: &[u64], indices: &[u64], out: &mut [u64]) {
@@ -207,46 +206,6 @@ impl Ifma {
             }
         }
     }
-}
-
-/// The columns of `x y`, for `n` digits of `x` and `m` digits of `y`.
-///
-/// # Safety `t` has `n + m` columns.
-#[target_feature(enable = "avx512f,avx512ifma")]
-unsafe fn multiply_columns(x: *const V, n: usize, y: *const V, m: usize, t: *mut V) {
-    let mut row = 0;
-    while row < n {
-        let rows = block(n - row);
-        // SAFETY: required of the caller. Earlier rows wrote columns 0..row + m.
-        unsafe {
-            let t = Columns { at: t.add(row), fresh: if row == 0 { 0 } else { m } };
-            for_rows!(rows, R => tile::rectangle::<R>(t, x.add(row), y, m));
-        }
-        row += rows;
-    }
-}
-
-/// The columns of `x^2`, for `n` digits.
-///
-/// # Safety `t` has `2 n` columns.
-#[target_feature(enable = "avx512f,avx512ifma")]
-unsafe fn square_columns(x: *const V, n: usize, t: *mut V) {
-    let mut row = 0;
-    while row < n {
-        let rows = block(n - row);
-        // SAFETY: required of the caller; the blocks add up to n. Earlier rows wrote columns 0..row + n.
-        unsafe {
-            let t = Columns { at: t.add(2 * row), fresh: if row == 0 { 0 } else { n - row } };
-            for_rows!(rows, R => tile::square_rows::<R>(t, x.add(row), n - row));
-        }
-        row += rows;
-    }
-}
-
-/// The number of rows of the next block when `left` rows are left. The last two blocks share their rows
-/// evenly.
-fn block(left: usize) -> usize {
-    if left <= BLOCK { left } else { (left / 2).min(BLOCK) }
 }
 
 fn aligned(words: &[u64]) -> bool {

@@ -30,14 +30,14 @@ type Line = __m512i;
 
 /// Transposes numbers of `digits` digits, eight at a time. Two transpositions cancel.
 #[target_feature(enable = "avx512f")]
-pub(super) fn turn(numbers: &mut [u64], digits: usize) {
-    turn_digits(numbers, digits, 0..digits);
+pub(super) fn transpose(numbers: &mut [u64], digits: usize) {
+    transpose_digits(numbers, digits, 0..digits);
 }
 
 /// Transposes a range of the digits.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn turn_digits(numbers: &mut [u64], digits: usize, some: Range<usize>) {
+fn transpose_digits(numbers: &mut [u64], digits: usize, some: Range<usize>) {
     assert!(numbers.len().is_multiple_of(LANES * digits * LANES) && some.end <= digits);
     for eight in numbers.chunks_exact_mut(LANES * digits * LANES) {
         for digit in some.clone() {
@@ -70,7 +70,7 @@ pub(super) fn read(table: &[u64], indices: &[u64], out: &mut [u64]) {
                 }
             }
         }
-        turn_digits(out, digits, done..done + some);
+        transpose_digits(out, digits, done..done + some);
         done += some;
     }
 }
@@ -193,7 +193,7 @@ mod tests {
                 table.iter_mut().for_each(|word| *word = random.word());
                 let plain = table.clone();
                 // SAFETY: the instruction set was detected.
-                unsafe { turn(&mut table, digits) };
+                unsafe { transpose(&mut table, digits) };
                 // Every entry in every lane and place, then random entries.
                 for round in 0..entries + 8 {
                     let mut indices = Rows::zeros(AT_ONCE * LANES);
@@ -207,7 +207,7 @@ mod tests {
                     out.fill(u64::MAX);
                     // SAFETY: as above.
                     unsafe {
-                        turn(&mut indices, 1);
+                        transpose(&mut indices, 1);
                         read(&table, &indices, &mut out);
                     }
                     for (number, (found, asked)) in
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn turning_exchanges_lanes_and_numbers() {
+    fn transposing_exchanges_lanes_and_numbers() {
         if detect_avx512().is_none() {
             return;
         }
@@ -237,7 +237,7 @@ mod tests {
         table.iter_mut().enumerate().for_each(|(place, word)| *word = place as u64);
         let plain = table.clone();
         // SAFETY: the instruction set was detected.
-        unsafe { turn(&mut table, digits) };
+        unsafe { transpose(&mut table, digits) };
         for (place, &word) in table.iter().enumerate() {
             let (line, lane) = (place / LANES, place % LANES);
             let (number, digit) = (line / digits, line % digits);
@@ -245,7 +245,7 @@ mod tests {
             assert_eq!(word, plain[from * LANES + number % LANES]);
         }
         // SAFETY: as above.
-        unsafe { turn(&mut table, digits) };
+        unsafe { transpose(&mut table, digits) };
         assert_eq!(table[..], plain[..]);
     }
 }

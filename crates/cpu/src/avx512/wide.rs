@@ -9,11 +9,11 @@ use core::arch::x86_64::*;
 use modmill_core::Isa;
 
 /// The kernel.
-pub type Wide = crate::wide::Wide<Octet>;
+pub(crate) type Wide = crate::wide::Wide<Octet>;
 
 /// A vector of eight samples.
 #[derive(Clone, Copy)]
-pub struct Octet(__m512i);
+pub(crate) struct Octet(__m512i);
 
 impl Octet {
     #[inline(always)]
@@ -104,7 +104,7 @@ implement_leaves!(Octet, Avx512, Isa::Avx512, "avx512f", 1 2 3 4 5;
 
     fn arrange(_: Avx512, numbers: &mut [u64], digits: usize) {
         // SAFETY: the token proves the instruction set.
-        unsafe { table::turn(numbers, digits) }
+        unsafe { table::transpose(numbers, digits) }
     }
 
     fn select(_: Avx512, table: &[u64], indices: &[u64], out: &mut [u64]) {

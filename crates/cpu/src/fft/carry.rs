@@ -1,7 +1,7 @@
 //! Digits that overlap, added up into one number; and all threads at it, by carry look-ahead.
 
-use super::frame::Layout;
 use super::point::{LANES, Point};
+use super::shape::DigitLayout;
 use modmill_core::limbs::add_signed;
 use modmill_core::mask;
 use rayon::prelude::*;
@@ -53,7 +53,7 @@ impl<'a, const WHOLE: bool> DigitWriter<'a, WHOLE> {
             self.carry = (sum >> 64) as i128 | high << 64;
             return self.write(sum as u64);
         }
-        // By words: digits have less than 64 bits here.
+        // ReductionMethod words: digits have less than 64 bits here.
         let (rest, [low, middle, high]) = (64 - self.bits, [sum as u64, (sum >> 64) as u64, high as u64]);
         let carry = [low >> self.bits | middle << rest, middle >> self.bits | high << rest];
         self.carry = (u128::from(carry[0]) | u128::from(carry[1]) << 64) as i128;
@@ -107,7 +107,7 @@ const HEAD: usize = 2;
 pub(crate) fn resolve<const F: usize>(
     join: &impl Join<F>,
     residues: [&[Point]; F],
-    layout: &Layout,
+    layout: &DigitLayout,
     out: &mut [u64],
 ) -> i128 {
     let bits = layout.digit_bits;

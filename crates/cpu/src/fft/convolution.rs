@@ -4,9 +4,9 @@
 //! each part goes all the way, there and back, while it is in a cache, and the last pass joins the parts: a long
 //! block comes from memory twice and not four times.
 
-use super::frame::Frame;
 use super::point::Point;
-use super::road::Field;
+use super::scheme::PrimeField;
+use super::shape::BlockShape;
 use super::transform::{self, cut, in_columns, is_shared};
 use rayon::prelude::*;
 
@@ -18,11 +18,11 @@ pub(crate) struct Term<'a> {
     /// The first factor, which the product replaces.
     pub(crate) a: &'a mut [Point],
     pub(crate) is_transformed: bool,
-    pub(crate) b: Factor<'a>,
+    pub(crate) b: TermFactor<'a>,
 }
 
 /// The second factor.
-pub(crate) enum Factor<'a> {
+pub(crate) enum TermFactor<'a> {
     /// The first one again.
     Same,
     Plain(&'a mut [Point]),
@@ -41,15 +41,15 @@ impl<'a> Term<'a> {
     /// Its parts of `len` points.
     fn into_parts(self, len: usize) -> Vec<Self> {
         let is_transformed = self.is_transformed;
-        let parts = self.a.chunks_exact_mut(len).map(|a| Term { a, is_transformed, b: Factor::Same });
+        let parts = self.a.chunks_exact_mut(len).map(|a| Term { a, is_transformed, b: TermFactor::Same });
         match self.b {
-            Factor::Same => parts.collect(),
-            Factor::Plain(b) => {
-                let factors = b.chunks_exact_mut(len).map(Factor::Plain);
+            TermFactor::Same => parts.collect(),
+            TermFactor::Plain(b) => {
+                let factors = b.chunks_exact_mut(len).map(TermFactor::Plain);
                 parts.zip(factors).map(|(part, b)| Term { b, ..part }).collect()
             }
-            Factor::Transformed(b) => {
-                let factors = b.chunks_exact(len).map(Factor::Transformed);
+            TermFactor::Transformed(b) => {
+                let factors = b.chunks_exact(len).map(TermFactor::Transformed);
                 parts.zip(factors).map(|(part, b)| Term { b, ..part }).collect()
             }
         }
@@ -57,9 +57,9 @@ impl<'a> Term<'a> {
 
     fn reborrow(&mut self) -> Term<'_> {
         let b = match &mut self.b {
-            Factor::Same => Factor::Same,
-            Factor::Plain(b) => Factor::Plain(b),
-            Factor::Transformed(b) => Factor::Transformed(b),
+            TermFactor::Same => TermFactor::Same,
+            TermFactor::Plain(b) => TermFactor::Plain(b),
+            TermFactor::Transformed(b) => TermFactor::Transformed(b),
         };
         Term { a: self.a, is_transformed: self.is_transformed, b }
     }
@@ -77,28 +77,33 @@ pub(crate) fn by_part<'a>(terms: impl Iterator<Item = Term<'a>>, len: usize) -> 
 }
 
 /// Leaves the sum of products in the first factor of the first term, up to a factor that is the same everywhere.
-pub(crate) fn add_products(field: &impl Field, terms: &mut [Term<'_>], place: Place, frame: Frame) {
+pub(crate) fn add_products(field: &impl PrimeField, terms: &mut [Term<'_>], place: Place, shape: BlockShape) {
     if terms[0].a.len() <= LEAF {
-        at_once(field, terms, place, frame);
+        at_once(field, terms, place, shape);
     } else {
-        by_parts(field, terms, place, frame);
+        by_parts(field, terms, place, shape);
     }
 }
 
-fn at_once(field: &impl Field, terms: &mut [Term<'_>], Place { row, first, node }: Place, frame: Frame) {
+fn at_once(
+    field: &impl PrimeField,
+    terms: &mut [Term<'_>],
+    Place { row, first, node }: Place,
+    shape: BlockShape,
+) {
     for Term { a, is_transformed, b } in terms.iter_mut() {
         if !*is_transformed {
             transform::forward(field, a, node);
         }
         let b = match b {
-            Factor::Same => None,
-            Factor::Plain(b) => {
+            TermFactor::Same => None,
+            TermFactor::Plain(b) => {
                 transform::forward(field, b, node);
                 Some(&**b)
             }
-            Factor::Transformed(b) => Some(*b),
+            TermFactor::Transformed(b) => Some(*b),
         };
-        field.multiply(a, b, row, first, frame);
+        field.multiply(a, b, row, first, shape);
     }
     let (sum, rest) = terms.split_first_mut().expect("there is something to add");
     for term in rest {
@@ -107,7 +112,7 @@ fn at_once(field: &impl Field, terms: &mut [Term<'_>], Place { row, first, node 
     transform::inverse(field, sum.a, node);
 }
 
-fn by_parts(field: &impl Field, terms: &mut [Term<'_>], place: Place, frame: Frame) {
+fn by_parts(field: &impl PrimeField, terms: &mut [Term<'_>], place: Place, shape: BlockShape) {
     const PARTS: usize = 16;
     const { assert!(LEAF >= 1 << 7) }; // shorter blocks are cut otherwise
     let len = terms[0].a.len() / PARTS;
@@ -119,7 +124,7 @@ fn by_parts(field: &impl Field, terms: &mut [Term<'_>], place: Place, frame: Fra
         if !term.is_transformed {
             forward(term.a);
         }
-        if let Factor::Plain(b) = &mut term.b {
+        if let TermFactor::Plain(b) = &mut term.b {
             forward(b);
         }
     }
@@ -127,7 +132,7 @@ fn by_parts(field: &impl Field, terms: &mut [Term<'_>], place: Place, frame: Fra
     let work = |(index, terms): (usize, &mut Vec<Term<'_>>)| {
         let place =
             Place { first: place.first + index * len, node: PARTS * place.node + index, row: place.row };
-        add_products(field, terms, place, frame);
+        add_products(field, terms, place, shape);
     };
     if is_shared {
         parts.par_iter_mut().enumerate().for_each(work);

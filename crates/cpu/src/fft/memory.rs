@@ -57,7 +57,7 @@ fn allocate(len: usize) -> Vec<Point> {
 }
 
 /// Asks for large pages where something long will be written: page by page, new memory takes long to come and to go.
-pub(super) fn prefer_large_pages<T>(memory: &mut [T]) {
+pub(crate) fn prefer_large_pages<T>(memory: &mut [T]) {
     #[cfg(target_os = "linux")]
     if size_of_val(memory) >= LARGE {
         use rustix::mm::{Advice, madvise};

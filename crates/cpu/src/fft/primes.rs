@@ -124,7 +124,7 @@ pub(crate) fn root_of_two(field: usize, order: u64) -> u64 {
 
 /// How factors are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum FactorForm {
     /// w, and `floor(2^52 w / p)`.
     Words,
     /// w between `-p / 2` and `p / 2`, and `w / p`, rounded; the bits of doubles.
@@ -132,22 +132,22 @@ pub(crate) enum Form {
 }
 
 /// How many forms there are.
-pub(crate) const FORMS: usize = 2;
+pub(crate) const FACTOR_FORMS: usize = 2;
 
 /// A factor w with its quotient by p, by which products with it are reduced (Shoup).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(C)]
-pub(crate) struct Factor {
+pub(crate) struct ShoupFactor {
     pub(crate) value: u64,
     pub(crate) quotient: u64,
 }
 
-impl Factor {
+impl ShoupFactor {
     /// For a value below p.
-    pub(crate) const fn new(form: Form, value: u64, p: u64) -> Self {
+    pub(crate) const fn new(form: FactorForm, value: u64, p: u64) -> Self {
         match form {
-            Form::Words => Self { value, quotient: (((value as u128) << 52) / p as u128) as u64 },
-            Form::Doubles => {
+            FactorForm::Words => Self { value, quotient: (((value as u128) << 52) / p as u128) as u64 },
+            FactorForm::Doubles => {
                 let centred = if value > p / 2 { value as i64 - p as i64 } else { value as i64 } as f64;
                 Self { value: centred.to_bits(), quotient: (centred / p as f64).to_bits() }
             }

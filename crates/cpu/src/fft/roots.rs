@@ -5,26 +5,26 @@
 //! 2j + 1 below node j. The root w of a node depends on its number alone, not on the level: one table
 //! serves all levels and all lengths.
 
-use super::primes::{self, FORMS, Factor, Form, PRIMES};
+use super::primes::{self, FACTOR_FORMS, FactorForm, PRIMES, ShoupFactor};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Roots of nodes `0..len` of one field.
-pub(crate) type Roots = Arc<Vec<Factor>>;
+pub(crate) type Roots = Arc<Vec<ShoupFactor>>;
 
 /// Of each field, in each form.
-type Tables = [[Mutex<Option<Roots>>; PRIMES.len()]; FORMS];
+type Tables = [[Mutex<Option<Roots>>; PRIMES.len()]; FACTOR_FORMS];
 
-static TABLES: Tables = [const { [const { Mutex::new(None) }; PRIMES.len()] }; FORMS];
+static TABLES: Tables = [const { [const { Mutex::new(None) }; PRIMES.len()] }; FACTOR_FORMS];
 
 /// The roots of at least `len` nodes, made at first use and kept.
-pub(crate) fn roots(form: Form, field: usize, len: usize) -> Roots {
+pub(crate) fn roots(form: FactorForm, field: usize, len: usize) -> Roots {
     let mut table = TABLES[form as usize][field].lock().unwrap_or_else(PoisonError::into_inner);
     match &*table {
         Some(roots) if roots.len() >= len => roots.clone(),
         _ => {
             let p = PRIMES[field];
             let values = compute(field, len.next_power_of_two().max(16));
-            let roots = Arc::new(values.into_iter().map(|root| Factor::new(form, root, p)).collect());
+            let roots = Arc::new(values.into_iter().map(|root| ShoupFactor::new(form, root, p)).collect());
             *table = Some(Arc::clone(&roots));
             roots
         }

@@ -6,7 +6,7 @@ pub(super) const BATCH: u32 = 62;
 /// The matrix of a batch: `2^62 (f', g') = (u f + v g, q f + r g)` with `|u| + |v| <= 2^62` and
 /// `|q| + |r| <= 2^62`.
 #[derive(Clone, Copy)]
-pub(super) struct Matrix {
+pub(super) struct StepMatrix {
     pub(super) u: i64,
     pub(super) v: i64,
     pub(super) q: i64,
@@ -18,11 +18,11 @@ pub(super) struct Matrix {
 ///
 /// A batch is two half batches of 31 steps. Their matrices fit in half words; the batch returns their
 /// product.
-pub(super) fn batch(zeta: &mut i64, f: u64, g: u64) -> Matrix {
+pub(super) fn batch(zeta: &mut i64, f: u64, g: u64) -> StepMatrix {
     let (first, f, g) = half_batch(zeta, f, g);
     let (second, _, _) = half_batch(zeta, f, g);
     // A product of matrices with row norms of at most 2^31 has row norms of at most 2^62.
-    Matrix {
+    StepMatrix {
         u: second.u * first.u + second.v * first.q,
         v: second.u * first.v + second.v * first.r,
         q: second.q * first.u + second.r * first.q,
@@ -37,7 +37,7 @@ pub(super) fn batch(zeta: &mut i64, f: u64, g: u64) -> Matrix {
 /// row `(-2^i, 0)` would require the two previous rows to be parallel, or to be one of them, but the
 /// determinant is a power of two. So every entry is above -2^31 and at most 2^31.
 #[inline(always)]
-fn half_batch(zeta: &mut i64, mut f: u64, mut g: u64) -> (Matrix, u64, u64) {
+fn half_batch(zeta: &mut i64, mut f: u64, mut g: u64) -> (StepMatrix, u64, u64) {
     let mut f_row = 1u64;
     let mut g_row = 1u64 << 32;
     for _ in 0..BATCH / 2 {
@@ -55,7 +55,7 @@ fn half_batch(zeta: &mut i64, mut f: u64, mut g: u64) -> (Matrix, u64, u64) {
         f_row <<= 1;
     }
     let ((u, v), (q, r)) = (unpack(f_row), unpack(g_row));
-    (Matrix { u, v, q, r }, f, g)
+    (StepMatrix { u, v, q, r }, f, g)
 }
 
 /// Splits a packed row into its two entries, each above -2^31 and at most 2^31.

@@ -1,6 +1,6 @@
 //! Signed numbers in digits of 62 bits, and their update by a batch of division steps.
 
-use super::divsteps::{BATCH, Matrix};
+use super::divsteps::{BATCH, StepMatrix};
 use modmill_core::radix;
 use zeroize::Zeroizing;
 
@@ -52,7 +52,7 @@ fn wide(a: i64, b: i64) -> i128 {
 ///
 /// A sum of two products is below `2^62 2^62` for the low digits and below twice that for the top digits. The
 /// carry is below 2^65. All of it fits in 128 bits.
-pub(super) fn update(f: &mut [i64], g: &mut [i64], step: Matrix) {
+pub(super) fn update(f: &mut [i64], g: &mut [i64], step: StepMatrix) {
     let (mut carry_f, mut carry_g) = (0i128, 0i128);
     let (mut below_f, mut below_g) = (&mut 0, &mut 0);
     for (f, g) in f.iter_mut().zip(g) {
@@ -75,7 +75,7 @@ pub(super) fn update(f: &mut [i64], g: &mut [i64], step: Matrix) {
 /// First N is added to d and e where they are negative, so both are between -N and N. `2^-62 (u d + v e)` and
 /// its counterpart are in the same range, because `|u| + |v| <= 2^62`. Then a multiple of N makes the lowest
 /// digit zero. The multiplier is between 0 and -(2^62 - 1), so the quotient decreases by less than N.
-pub(super) fn update_modulo(d: &mut [i64], e: &mut [i64], step: Matrix, modulus: &[i64], inverse: i64) {
+pub(super) fn update_modulo(d: &mut [i64], e: &mut [i64], step: StepMatrix, modulus: &[i64], inverse: i64) {
     let (sign_d, sign_e) = (sign(d), sign(e));
     let negative_d = (step.u & sign_d) + (step.v & sign_e);
     let negative_e = (step.q & sign_d) + (step.r & sign_e);

@@ -1,13 +1,13 @@
 //! Powers in a residue number system.
 
-use super::{Domain, Factor, State};
+use super::domain::{RnsDomain, RnsFactor, RnsValue};
 use modmill_core::mask;
 use modmill_core::window::{SlidingStep, best_sliding_steps_vartime, fixed_digits};
 
-impl Domain {
+impl RnsDomain {
     /// `x <- x^e` in Montgomery form for a secret exponent of declared width `bits`. Every fixed window ends
     /// in a product, and every table read passes over the whole table.
-    pub fn pow(&self, x: &mut State, exponent: &[u64], bits: usize, window: u32) {
+    pub(crate) fn pow(&self, x: &mut RnsValue, exponent: &[u64], bits: usize, window: u32) {
         let mut table = vec![self.factor(self.one())];
         let mut power = x.clone();
         let base = self.factor(x);
@@ -26,7 +26,7 @@ impl Domain {
     }
 
     /// `x <- x^e` in Montgomery form for a public exponent, by sliding windows.
-    pub fn pow_vartime(&self, x: &mut State, exponent: &[u64]) {
+    pub(crate) fn pow_vartime(&self, x: &mut RnsValue, exponent: &[u64]) {
         let (window, steps) = best_sliding_steps_vartime(exponent);
         // A table of odd powers: entry i holds `x^(2i + 1)`.
         let mut table = vec![self.factor(x)];
@@ -52,8 +52,8 @@ impl Domain {
 }
 
 /// The table entry at a secret index, read under masks. The index is below the number of entries.
-fn select(table: &[Factor], index: u64) -> Factor {
-    let mut chosen = Factor { a: vec![0; table[0].a.len()].into(), b: vec![0; table[0].b.len()].into() };
+fn select(table: &[RnsFactor], index: u64) -> RnsFactor {
+    let mut chosen = RnsFactor { a: vec![0; table[0].a.len()].into(), b: vec![0; table[0].b.len()].into() };
     for (entry, place) in table.iter().zip(0..) {
         let mask = mask::equal(place, index) as u32;
         for (to, from) in [(&mut chosen.a, &entry.a), (&mut chosen.b, &entry.b)] {

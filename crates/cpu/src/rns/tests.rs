@@ -1,6 +1,6 @@
 //! Products and powers in residues against `num-bigint`, at the ends of every range.
 
-use super::Domain;
+use super::domain::{RnsDomain, RnsValue};
 use crate::random::Random;
 use modmill_core::rns::{Bases, Channel};
 use num_bigint::BigUint;
@@ -17,7 +17,7 @@ fn limbs(number: &BigUint, count: usize) -> Vec<u64> {
 }
 
 /// The number that a state represents.
-fn value(bases: &Bases, state: &super::State) -> BigUint {
+fn value(bases: &Bases, state: &RnsValue) -> BigUint {
     let a: BigUint = bases.a().iter().map(|channel| BigUint::from(channel.p)).product();
     let terms = bases.a().iter().zip(state.0.iter());
     let sum: BigUint = terms.map(|(channel, &xi)| &a / channel.p * xi).sum();
@@ -57,7 +57,7 @@ fn products_are_right_and_stay_in_their_range() {
         let bases = Bases::for_bits(bits).unwrap();
         let b = product(bases.b());
         for modulus in moduli(bits, &mut random) {
-            let domain = Domain::new(&bases, &limbs(&modulus, 0)).unwrap();
+            let domain = RnsDomain::new(&bases, &limbs(&modulus, 0)).unwrap();
             let bound = &modulus * bases.bounds().growth;
             let undo = b.modinv(&modulus).unwrap();
             let numbers = numbers(&modulus, bases.capacity_bits(), &mut random);
@@ -97,7 +97,7 @@ fn a_product_is_right_with_its_state_at_the_bounds() {
     for bits in [116, 512, 1024, 2048, 4096] {
         let bases = Bases::for_bits(bits).unwrap();
         let modulus = (BigUint::from(1u32) << bases.capacity_bits()) - 1u32;
-        let domain = Domain::new(&bases, &modulus.to_u64_digits()).unwrap();
+        let domain = RnsDomain::new(&bases, &modulus.to_u64_digits()).unwrap();
         let bound = &modulus * bases.bounds().growth;
         let undo = product(bases.b()).modinv(&modulus).unwrap();
         for x in [&bound - 1u32, BigUint::ZERO, bound.clone() / 2u32] {
@@ -131,7 +131,7 @@ fn powers_are_right() {
     for bits in [2, 64, 116, 300, 512] {
         let bases = Bases::for_bits(bits).unwrap();
         for modulus in moduli(bits, &mut random) {
-            let domain = Domain::new(&bases, &limbs(&modulus, 0)).unwrap();
+            let domain = RnsDomain::new(&bases, &limbs(&modulus, 0)).unwrap();
             let unit = domain.unit();
             for x in numbers(&modulus, bases.capacity_bits(), &mut random) {
                 for exponent in
@@ -159,7 +159,7 @@ fn powers_are_right() {
 #[test]
 fn a_modulus_of_base_primes_is_refused_by_b_and_taken_by_a() {
     let bases: Arc<Bases> = Bases::for_bits(200).unwrap();
-    let domain = |primes: &[Channel]| Domain::new(&bases, &product(primes).to_u64_digits());
+    let domain = |primes: &[Channel]| RnsDomain::new(&bases, &product(primes).to_u64_digits());
     assert!(domain(&bases.b()[..1]).is_none() && domain(&bases.b()[3..7]).is_none());
     let (modulus, domain) = (product(&bases.a()[..5]), domain(&bases.a()[..5]).unwrap());
     for x in [BigUint::from(bases.a()[2].p), BigUint::from(7u32), &modulus - 1u32] {

@@ -5,7 +5,7 @@ use modmill_core::Isa;
 
 /// A part of a pass.
 #[derive(Clone, Copy)]
-pub enum Part {
+pub(crate) enum Part {
     /// The lowest `BLOCK` columns, and their carry into the next column.
     Head,
     /// The columns above the head.
@@ -15,7 +15,7 @@ pub enum Part {
 }
 
 /// The inner loops of [`super::leaf`], compiled for one instruction set. All slices hold whole vectors.
-pub trait Leaves: Samples {
+pub(crate) trait Leaves: Samples {
     /// Proof that the processor has the instruction set.
     type Token: Copy + Send + Sync;
     /// The instruction set.

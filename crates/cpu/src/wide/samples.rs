@@ -6,7 +6,7 @@
 /// # Safety A function may be called only if the processor has the vector's instruction set. It compiles to
 /// good code only if it is inlined into a function that is compiled for that set. All functions here and in
 /// [`super::leaf`] are therefore `#[inline(always)]`.
-pub trait Samples: Copy + Send + Sync + 'static {
+pub(crate) trait Samples: Copy + Send + Sync + 'static {
     /// Samples per vector.
     const LANES: usize;
     /// Bits per sample, at most 52. Samples are integers from 0 to `2^WIDTH` inclusive.

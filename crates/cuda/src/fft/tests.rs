@@ -4,8 +4,8 @@ use super::{Chunk, Factor, Input, Length, Output, Transforms, upload};
 use crate::device::{Buffer, Contents, Device};
 use crate::error::Error;
 use crate::kernels::Numbers;
+use modmill_core::goldilocks::{add, mul, pow, reduce, root_of_unity};
 use modmill_core::limbs::bits_at;
-use modmill_core::solinas::{add, mul, pow, reduce, root_of_unity};
 use modmill_core::transform::Shape;
 
 /// The emulated device with the kernels; nothing where there is no C++ compiler.

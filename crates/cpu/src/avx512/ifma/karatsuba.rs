@@ -12,8 +12,8 @@
 //! keep their sign.
 #![allow(unsafe_code)]
 
+use super::columns::{multiply_columns, square_columns};
 use super::tile::{self, Columns, V, carry, for_rows, load, minus, plus, rectangle, store, zero};
-use super::{multiply_columns, square_columns};
 use std::arch::x86_64::*;
 
 /// The number of digits from which Karatsuba's method is faster for products; measured.

@@ -1,10 +1,10 @@
 //! Steps of the transforms: blocks of R interleaved parts, R = 2, 4, 8 or 16, in one pass.
 #![allow(unsafe_code)]
 
-use super::Field;
 use super::arithmetic::Arithmetic;
+use super::field::VectorField;
 use crate::fft::point::Point;
-use crate::fft::primes::Factor;
+use crate::fft::primes::ShoupFactor;
 use crate::fft::roots::negative_inverse;
 use crate::fft::transform::Transform;
 
@@ -29,7 +29,7 @@ macro_rules! apply {
 macro_rules! pass {
     ($name:ident, $radix:literal: $($k:literal)+; $find:ident $($root:ident $n:literal)+; |$c:ident, $x:ident| $body:block) => {
         fn $name(&self, parts: &mut [&mut [Point]; $radix], node: usize) {
-            $(let $root: &[Factor; $n] = self.$find(node);)+
+            $(let $root: &[ShoupFactor; $n] = self.$find(node);)+
             self.run(
                 #[inline(always)]
                 move |$c| {
@@ -51,7 +51,7 @@ macro_rules! pass {
     };
 }
 
-impl<A: Arithmetic> Transform for Field<A> {
+impl<A: Arithmetic> Transform for VectorField<A> {
     pass! {
         forward2, 2: 0 1; below w 1; |c, x| {
             apply!(forward2, c, x, &w[0]; 0, 1);
@@ -105,28 +105,17 @@ impl<A: Arithmetic> Transform for Field<A> {
     }
 }
 
-impl<A: Arithmetic> Field<A> {
+impl<A: Arithmetic> VectorField<A> {
     /// The roots of the N nodes below a node, as many levels down as N says.
-    fn below<const N: usize>(&self, node: usize) -> &[Factor; N] {
+    fn below<const N: usize>(&self, node: usize) -> &[ShoupFactor; N] {
         self.roots[N * node..].first_chunk().expect("the table serves the length of the transform")
     }
 
     /// Minus their inverses, the last one first.
-    fn mirrored<const N: usize>(&self, node: usize) -> &[Factor; N] {
+    fn mirrored<const N: usize>(&self, node: usize) -> &[ShoupFactor; N] {
         match node {
             0 => self.first_mirrored[N - 1..].first_chunk().expect("1 + 2 + 4 + 8 nodes"),
             _ => self.below(negative_inverse(node)),
         }
     }
-}
-
-/// Minus the inverses of the roots below node 0, the last of each level first: 1, 2, 4 and 8.
-pub(super) fn first_mirrored<A: Arithmetic>(p: u64, roots: &[Factor]) -> [Factor; 15] {
-    std::array::from_fn(|index| {
-        let level = (index + 1).ilog2();
-        match (2 << level) - 2 - index {
-            0 => Factor::new(A::FORM, p - 1, p),
-            node => roots[negative_inverse(node)],
-        }
-    })
 }

@@ -8,51 +8,41 @@
 //! from the number.
 
 use super::arithmetic::Arithmetic;
-use super::pointwise::correction;
+use super::scale::factor_of;
 use super::weights::Weights;
 use crate::fft::carry::{DigitWriter, Join};
-use crate::fft::frame::{Frame, Ring};
 use crate::fft::point::{LANES, Point};
-use crate::fft::primes::{self, COUNT, Factor, PRIMES};
+use crate::fft::primes::{COUNT, PRIMES, ShoupFactor};
+use crate::fft::shape::{BlockShape, Ring};
 use std::sync::Arc;
 
 /// `2^OFFSET` is more than the size of coefficients of either sign, and at most half of `63/64 P`.
 pub(crate) const OFFSET: u32 = 148;
 
-/// `(P / p_i)^-1 mod p_i`, for the primes of products and those in which 2 has roots.
-const INVERSES: [[u64; COUNT]; 2] = [primes::inverses_of_parts(0), primes::inverses_of_parts(COUNT)];
-
-/// By what a residue is multiplied: `(P / p_i)^-1 mod p_i`, with the factor that products of a length of so many points
-/// lack, in a field.
-pub(super) fn factor_of<A: Arithmetic>(field: usize, points: usize) -> u64 {
-    let inverse = INVERSES[field / COUNT][field % COUNT];
-    primes::mul(inverse, correction::<A>(field, points as u64), PRIMES[field])
-}
-
-/// What residues of products in blocks of one frame are joined with.
+/// What residues of products in blocks of one shape are joined with.
 pub(crate) struct Crt<A: Arithmetic> {
-    frame: Frame,
+    shape: BlockShape,
     /// What residues are multiplied by, and minus that.
-    factors: [[Factor; COUNT]; 2],
+    factors: [[ShoupFactor; COUNT]; 2],
     /// Of blocks with weights.
     weights: Option<Arc<Weights>>,
     token: A::Token,
 }
 
 impl<A: Arithmetic> Crt<A> {
-    /// For products of blocks of this frame.
-    pub(super) fn new(token: A::Token, frame: Frame) -> Self {
-        let factor = |i: usize| factor_of::<A>(i, frame.shape.points());
+    /// For products of blocks of this shape.
+    pub(super) fn new(token: A::Token, shape: BlockShape) -> Self {
+        let factor = |i: usize| factor_of::<A>(i, shape.grid.points());
         let factors = [
-            std::array::from_fn(|i| Factor::new(A::FORM, factor(i), PRIMES[i])),
-            std::array::from_fn(|i| Factor::new(A::FORM, PRIMES[i] - factor(i), PRIMES[i])),
+            std::array::from_fn(|i| ShoupFactor::new(A::FORM, factor(i), PRIMES[i])),
+            std::array::from_fn(|i| ShoupFactor::new(A::FORM, PRIMES[i] - factor(i), PRIMES[i])),
         ];
-        Self { frame, factors, weights: None, token }
+        Self { shape, factors, weights: None, token }
     }
 
     /// For products of blocks with weights, modulo the primes in which 2 has roots.
-    pub(super) fn weighted(token: A::Token, frame: Frame, weights: Arc<Weights>) -> Self {
-        Self { weights: Some(weights), ..Self::new(token, frame) }
+    pub(super) fn weighted(token: A::Token, shape: BlockShape, weights: Arc<Weights>) -> Self {
+        Self { weights: Some(weights), ..Self::new(token, shape) }
     }
 
     #[inline(always)]
@@ -62,17 +52,17 @@ impl<A: Arithmetic> Crt<A> {
         first: usize,
         mut out: DigitWriter<'_, WHOLE>,
     ) -> i128 {
-        let is_signed = self.frame.ring == Ring::Plus;
+        let is_signed = self.shape.ring == Ring::Negacyclic;
         // What is to be taken from the last word of a number.
         let excess = if is_signed { 1 << (OFFSET - 128) } else { 0 };
         let c = A::new(self.token, PRIMES[0]);
-        let mut place = self.frame.shape.place(first);
+        let mut place = self.shape.grid.place(first);
         let mut words = [Point::ZERO; 3];
         for point in first.. {
             if out.is_full() {
                 break;
             }
-            let factors = &self.factors[usize::from(self.frame.is_negated(point))];
+            let factors = &self.factors[usize::from(self.shape.is_negated(point))];
             for vector in 0..A::VECTORS {
                 let residues = residues.map(|points| c.load(&points[place.index()], vector));
                 let factors = factors.each_ref().map(|factor| c.splat(factor));
@@ -92,9 +82,9 @@ impl<A: Arithmetic> Crt<A> {
     fn carry_weighted(&self, residues: [&[Point]; COUNT], weights: &Weights, out: &mut [u64]) -> i128 {
         let c = A::new(self.token, PRIMES[COUNT]);
         let mut out = DigitWriter::<false>::new(out, 1);
-        let mut place = self.frame.shape.place(0);
+        let mut place = self.shape.grid.place(0);
         let mut words = [Point::ZERO; 3];
-        for point in 0..self.frame.shape.points() {
+        for point in 0..self.shape.grid.points() {
             for vector in 0..A::VECTORS {
                 let residues = residues.map(|points| c.load(&points[place.index()], vector));
                 let factors = std::array::from_fn(|field| weights.back(&c, field, point, vector));

@@ -1,19 +1,19 @@
 //! Products of points: polynomials of degree below 8 modulo `x^8 - y`, one y for each point.
 
-use super::Field;
 use super::arithmetic::Arithmetic;
+use super::field::VectorField;
 use crate::fft::point::Point;
-use crate::fft::primes::{self, Factor, PRIMES};
+use crate::fft::primes::ShoupFactor;
 
-impl<A: Arithmetic> Field<A> {
+impl<A: Arithmetic> VectorField<A> {
     /// `a <- a b` point by point, or `a^2`, divided by what the arithmetic leaves out; point j is modulo
-    /// `x^8 - turn y_j`, and y_j the root that belongs to node `leaf + j` of the last level.
+    /// `x^8 - twiddle y_j`, and y_j the root that belongs to node `leaf + j` of the last level.
     pub(super) fn multiply_row(
         &self,
         a: &mut [Point],
         b: Option<&[Point]>,
         leaf: usize,
-        turn: Option<&Factor>,
+        twiddle: Option<&ShoupFactor>,
     ) {
         assert!(b.is_none_or(|b| b.len() == a.len()));
         self.run(
@@ -23,7 +23,7 @@ impl<A: Arithmetic> Field<A> {
                     let node = leaf + index;
                     let other = b.map_or(*point, |b| b[index]);
                     // The root of an odd node is minus that of the even one before.
-                    c.multiply_point(point, &other, (&self.roots[node / 2], turn), node % 2 == 1);
+                    c.multiply_point(point, &other, (&self.roots[node / 2], twiddle), node % 2 == 1);
                 }
             },
         );
@@ -43,10 +43,4 @@ impl<A: Arithmetic> Field<A> {
             },
         );
     }
-}
-
-/// The factor by which products of blocks of `len` points have to be multiplied after the inverse transform.
-pub(super) fn correction<A: Arithmetic>(field: usize, len: u64) -> u64 {
-    let p = PRIMES[field];
-    primes::mul(primes::inverse_of_length(field, len), A::DIVIDED_BY % p, p)
 }

@@ -1,4 +1,4 @@
-//! Weighted transforms: products modulo `2^q - 1` for any q (Crandall and Fagin, "Discrete weighted transforms and
+//! WeightedRing transforms: products modulo `2^q - 1` for any q (Crandall and Fagin, "Discrete weighted transforms and
 //! large-integer arithmetic", 1994), in fields where 2 has roots.
 //!
 //! With L digits, digit j stands at `s_j = ceil(j q / L)`, and is multiplied by `2^(s_j - j q / L)`, a power of the root
@@ -6,16 +6,13 @@
 //! `s_j + s_k - s_(j+k)`, which is 0 or 1, so that coefficients are at most `2 L (2^b - 1)^2` with digits of b bits at
 //! most.
 
-use super::Field;
 use super::arithmetic::Arithmetic;
-use super::crt::{Crt, factor_of};
-use crate::fft::frame::{Frame, Layout, Ring};
+use super::scale::factor_of;
 use crate::fft::point::{LANES, Point};
-use crate::fft::primes::{self, COUNT, Factor, Form, PRIMES, ROOTS_OF_TWO};
-use crate::fft::road;
+use crate::fft::primes::{self, COUNT, FactorForm, PRIMES, ROOTS_OF_TWO, ShoupFactor};
+use crate::fft::shape::{DigitLayout, Ring};
 use modmill_core::limbs::bits_at;
 use modmill_core::transform::{Plan, Shape};
-use std::sync::Arc;
 use zeroize::Zeroizing;
 
 /// Bits of the longest digits.
@@ -31,9 +28,9 @@ struct Table {
 }
 
 impl Table {
-    fn new(form: Form, p: u64, points: usize, factor: impl Fn(usize) -> u64) -> Self {
-        let factors = |point: usize| -> [Factor; LANES] {
-            std::array::from_fn(|lane| Factor::new(form, factor(LANES * point + lane), p))
+    fn new(form: FactorForm, p: u64, points: usize, factor: impl Fn(usize) -> u64) -> Self {
+        let factors = |point: usize| -> [ShoupFactor; LANES] {
+            std::array::from_fn(|lane| ShoupFactor::new(form, factor(LANES * point + lane), p))
         };
         Self {
             values: (0..points).map(|point| Point(factors(point).map(|factor| factor.value))).collect(),
@@ -91,11 +88,11 @@ impl Weights {
     }
 
     /// How blocks of [`Self::digits`] lie: a limb for each digit.
-    pub(crate) fn layout(&self) -> Layout {
-        Layout::new(self.plan(), Ring::Minus)
+    pub(crate) fn layout(&self) -> DigitLayout {
+        DigitLayout::new(self.plan(), Ring::Cyclic)
     }
 
-    fn plan(&self) -> Plan {
+    pub(super) fn plan(&self) -> Plan {
         Plan { digit_bits: 64, shape: self.shape }
     }
 
@@ -129,49 +126,8 @@ impl Weights {
     }
 
     /// The digits of a number, a limb each.
-    fn digits(&self, number: &[u64]) -> Zeroizing<Vec<u64>> {
+    pub(super) fn digits(&self, number: &[u64]) -> Zeroizing<Vec<u64>> {
         let digit = |ends: &[u64]| bits_at(number, ends[0] as usize, (ends[1] - ends[0]) as u32);
         Zeroizing::new(self.starts.windows(2).map(digit).collect())
-    }
-}
-
-/// The way through the three primes in which 2 has roots, modulo one `2^q - 1`.
-pub(crate) struct RootsOfTwo<A: Arithmetic> {
-    token: A::Token,
-    weights: Arc<Weights>,
-}
-
-impl<A: Arithmetic> RootsOfTwo<A> {
-    pub(crate) fn new(token: A::Token, weights: Arc<Weights>) -> Self {
-        Self { token, weights }
-    }
-
-    /// The digits of a number, a limb each.
-    pub(crate) fn digits(&self, number: &[u64]) -> Zeroizing<Vec<u64>> {
-        self.weights.digits(number)
-    }
-}
-
-impl<A: Arithmetic> road::Road<COUNT> for RootsOfTwo<A> {
-    type Field = Field<A>;
-    type Join = Crt<A>;
-
-    fn fields(&self, frame: Frame) -> [Field<A>; COUNT] {
-        std::array::from_fn(|index| Field {
-            weights: Some(self.weights.clone()),
-            ..Field::new(self.token, COUNT + index, frame.nodes())
-        })
-    }
-
-    fn join(&self, frame: Frame) -> Crt<A> {
-        Crt::weighted(self.token, frame, self.weights.clone())
-    }
-
-    fn plan(&self, _: usize, _: usize) -> Plan {
-        self.weights.plan()
-    }
-
-    fn ring_digit_bits(&self, _: usize) -> Option<u32> {
-        None
     }
 }

@@ -1,6 +1,6 @@
 //! Reciprocals of long numbers by Newton's iteration, exact, in time that depends on lengths alone.
 
-use super::Multiplier;
+use super::multiplier::Multiplier;
 use modmill_core::limbs::{add_assign, negate, reduce_once, sub_assign, sub_assign_times};
 use modmill_core::mask;
 use zeroize::Zeroizing;
@@ -34,7 +34,7 @@ pub fn reciprocal(multiplier: &Multiplier, d: &[u64]) -> Limbs {
 /// Finishes a division whose quotient is too small by at most `times`, a few: takes d, whose top bit is set, from the
 /// rest, of one limb more, as often as it fits.
 pub(super) fn correct(quotient: &mut [u64], rest: &mut [u64], d: &[u64], times: u64) {
-    // By the first limb of d, and one more for the others, it fits as often or once less: the two quotients differ
+    // ReductionMethod the first limb of d, and one more for the others, it fits as often or once less: the two quotients differ
     // by less than `(times + 2) / 2^63`.
     let n = d.len();
     let (top, once) = (u128::from(rest[n]) << 64 | u128::from(rest[n - 1]), u128::from(d[n - 1]) + 1);

@@ -6,12 +6,14 @@
 //! Modulo Q, R is 2: t is half of `x y + m N` there. That is all of t but for one Q, and the lowest bit tells: `R = 1`
 //! modulo `2^n`, so that `t = x y + m N` there. Every product is one in a ring of n bits, where the textbook's are of 2n.
 
-use super::frame::Ring;
+use super::barrett::BarrettDivisor;
+use super::cyclic::CyclicRings;
+use super::gcd;
+use super::multiplier::Multiplier;
 use super::powers::Reduction;
-use super::product::{Other, Transformed};
-use super::wrapped::Wrapped;
-use super::{Divisor, Multiplier};
-use crate::{gcd, inverse};
+use crate::fft::product::{SecondFactor, Transformed};
+use crate::fft::shape::Ring;
+use crate::inverse;
 use modmill_core::limbs::{reduce_once, sub_assign};
 use modmill_core::{MAX_BITS, mask};
 use zeroize::Zeroizing;
@@ -19,8 +21,8 @@ use zeroize::Zeroizing;
 type Limbs = Zeroizing<Vec<u64>>;
 
 /// A modulus that has no factor in common with R, and what it takes to multiply modulo it.
-pub struct Montgomery {
-    rings: Wrapped,
+pub(super) struct Montgomery {
+    rings: CyclicRings,
     modulus: Limbs,
     /// The transform of the modulus modulo Q.
     modulus_transform: Transformed,
@@ -38,9 +40,9 @@ impl Montgomery {
     /// What it takes to multiply modulo a number, whose divisor is known; `None` if there is no such n, or N has a
     /// factor in common with `2^n + 1`.
     #[must_use]
-    pub fn new(divisor: &Divisor, modulus: &[u64]) -> Option<Self> {
+    pub(super) fn new(divisor: &BarrettDivisor, modulus: &[u64]) -> Option<Self> {
         let multiplier = *divisor.multiplier();
-        let rings = Wrapped::at_least(multiplier, 64 * modulus.len())?;
+        let rings = CyclicRings::at_least(multiplier, 64 * modulus.len())?;
         let limbs = rings.limbs();
         let mut r = vec![0; limbs + 1];
         (r[0], r[limbs]) = (1, 1);
@@ -52,8 +54,8 @@ impl Montgomery {
         negative.truncate(limbs);
         let unit = divisor.remainder(&r);
         Some(Self {
-            modulus_transform: rings.transform(modulus, Ring::Minus),
-            inverse_transform: rings.transform(&negative, Ring::Plus),
+            modulus_transform: rings.transform(modulus, Ring::Cyclic),
+            inverse_transform: rings.transform(&negative, Ring::Negacyclic),
             square_of_r: divisor.square(&unit),
             modulus: Zeroizing::new(modulus.to_vec()),
             rings,
@@ -63,18 +65,19 @@ impl Montgomery {
     }
 
     /// `x y / R mod N`, for factors below N, the second with this lowest limb.
-    fn reduced_product(&self, x: &[u64], y: Other<'_>, lowest: u64) -> Limbs {
-        let (product, is_minus_one) = self.rings.plus(&[(x, y)]);
-        let (mut m, is_top) = self.rings.plus(&[(&product, Other::Transformed(&self.inverse_transform))]);
+    fn reduced_product(&self, x: &[u64], y: SecondFactor<'_>, lowest: u64) -> Limbs {
+        let (product, is_minus_one) = self.rings.negacyclic(&[(x, y)]);
+        let (mut m, is_top) =
+            self.rings.negacyclic(&[(&product, SecondFactor::Transformed(&self.inverse_transform))]);
         // A product of -1 came as zero; -1 times -1 / N is 1 / N.
         let minus_one = mask::from_bit(is_minus_one);
         m.iter_mut().zip(self.inverse.iter()).for_each(|(m, inverse)| *m |= inverse & minus_one);
         let parity = (x[0] & lowest ^ m[0] & self.modulus[0]) & 1;
         // m = 2^n came as zero, and is 1 modulo Q.
         m[0] |= is_top;
-        let mut t = self.rings.minus(&[(x, y), (&m, Other::Transformed(&self.modulus_transform))]);
+        let mut t = self.rings.cyclic(&[(x, y), (&m, SecondFactor::Transformed(&self.modulus_transform))]);
         halve(&mut t);
-        Wrapped::without_minus_zero(&mut t);
+        CyclicRings::normalize_zero(&mut t);
         // Plus Q = 2^n - 1 where the lowest bit says so; then at most once N too much.
         let is_more = (t[0] ^ parity) & 1;
         t.push(is_more);
@@ -99,11 +102,11 @@ impl Reduction for Montgomery {
     }
 
     fn multiply(&self, x: &[u64], y: &[u64]) -> Limbs {
-        self.reduced_product(x, Other::Number(y), y[0])
+        self.reduced_product(x, SecondFactor::Number(y), y[0])
     }
 
     fn square(&self, x: &[u64]) -> Limbs {
-        self.reduced_product(x, Other::Same, x[0])
+        self.reduced_product(x, SecondFactor::Same, x[0])
     }
 }
 
@@ -158,8 +161,8 @@ mod tests {
                     if modulus == [4] || big(&modulus) < BigUint::from(2u8) {
                         continue;
                     }
-                    let divisor = Divisor::new(multiplier, &modulus);
-                    let rings = Wrapped::at_least(multiplier, 64 * n).unwrap();
+                    let divisor = BarrettDivisor::new(multiplier, &modulus);
+                    let rings = CyclicRings::at_least(multiplier, 64 * n).unwrap();
                     let r = (BigUint::from(1u8) << rings.bits()) + 1u8;
                     let montgomery = Montgomery::new(&divisor, &modulus);
                     // All ones and R, for one, may share a factor.

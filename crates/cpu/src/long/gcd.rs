@@ -5,12 +5,13 @@
 //! Numbers are reduced by matrices of determinant 1 whose entries are not negative: `(a, b) = M (a', b')`. No number
 //! becomes zero: the end is `a' = b' = g`, where `g = m_11 a - m_01 b = m_00 b - m_10 a`.
 
+mod euclid;
 mod half;
 mod lehmer;
 mod matrix;
 mod natural;
 
-use crate::fft::Multiplier;
+use crate::long::multiplier::Multiplier;
 use matrix::Matrix;
 use natural::{Natural, trimmed};
 use std::cmp::Ordering;

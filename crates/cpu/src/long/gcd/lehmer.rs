@@ -1,9 +1,9 @@
 //! Lehmer's way: matrices of words from the leading 128 bits of both numbers.
 
-use super::half::step;
-use super::matrix::{Matrix, Small};
+use super::euclid::step;
+use super::matrix::{Matrix, WordMatrix};
 use super::natural::{Natural, trim, wide_at};
-use crate::fft::Multiplier;
+use crate::long::multiplier::Multiplier;
 use modmill_core::limbs::bit_length;
 
 /// Leading parts are kept above this, so that entries of matrices stay below `2^128 / 2^65 = 2^63`.
@@ -47,7 +47,7 @@ pub(super) fn round(
 }
 
 /// The matrix that reduces two leading parts, both to no less than `low`, if there is more to it than the identity.
-fn leading(mut x: u128, mut y: u128, low: u128) -> Option<Small> {
+fn leading(mut x: u128, mut y: u128, low: u128) -> Option<WordMatrix> {
     if x < low || y < low {
         return None;
     }
@@ -68,7 +68,7 @@ fn leading(mut x: u128, mut y: u128, low: u128) -> Option<Small> {
             row[to] += quotient * row[from];
         }
     }
-    (m != [[1, 0], [0, 1]]).then_some(Small(m))
+    (m != [[1, 0], [0, 1]]).then_some(WordMatrix(m))
 }
 
 /// Quotient, below `2^63`, and remainder; most quotients are small.
@@ -84,7 +84,7 @@ fn divide(x: u128, y: u128) -> (u64, u128) {
 }
 
 /// `(a, b) <- m^-1 (a, b)`, whose entries are not negative.
-fn apply(Small([[m00, m01], [m10, m11]]): Small, a: &mut Natural, b: &mut Natural) {
+fn apply(WordMatrix([[m00, m01], [m10, m11]]): WordMatrix, a: &mut Natural, b: &mut Natural) {
     let len = a.len().max(b.len());
     a.resize(len, 0);
     b.resize(len, 0);

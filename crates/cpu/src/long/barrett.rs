@@ -8,12 +8,12 @@
 //! What is left of x is below 4d. Modulo `2^s - 1`, s at least the bits of n limbs, it is found by a product of half the
 //! length; how many times `2^s - 1` it is more, the lowest limb tells.
 
-use super::frame::Ring;
+use super::cyclic::{CyclicRings, zeros_with_room};
+use super::multiplier::{Multiplier, PreparedFactor};
 use super::powers::Reduction;
-use super::product::{Other, Transformed};
 use super::reciprocal::{correct, reciprocal};
-use super::wrapped::{Wrapped, zeros_with_room};
-use super::{Multiplier, Prepared};
+use crate::fft::product::{SecondFactor, Transformed};
+use crate::fft::shape::Ring;
 use modmill_core::limbs::{
     add_assign, add_signed, bit_length, reduce_once, shift_left, shift_right, sub_assign, sub_assign_times,
 };
@@ -29,14 +29,14 @@ const SHORT_CORRECTIONS: u64 = 5;
 
 /// A divisor of at least one, with what it takes to divide by it: transforms of the divisor and of its
 /// reciprocal.
-pub struct Divisor {
+pub(super) struct BarrettDivisor {
     multiplier: Multiplier,
     /// d: the divisor, shifted so that its top bit is set.
     normalised: Limbs,
     shift: usize,
     divisor: Multiple,
     /// The reciprocal m, but for its first limb, which is 1.
-    reciprocal: Prepared,
+    reciprocal: PreparedFactor,
     /// The limb below that.
     reciprocal_top: u64,
 }
@@ -44,17 +44,17 @@ pub struct Divisor {
 /// The divisor, to be multiplied by quotients.
 enum Multiple {
     /// Too short for transforms.
-    Whole(Prepared),
-    Wrapped(Wrapped, Transformed),
+    Whole(PreparedFactor),
+    CyclicRings(CyclicRings, Transformed),
 }
 
-impl Divisor {
+impl BarrettDivisor {
     /// A divisor of at least one.
     ///
     /// # Panics
     /// If it is zero.
     #[must_use]
-    pub fn new(multiplier: Multiplier, divisor: &[u64]) -> Self {
+    pub(super) fn new(multiplier: Multiplier, divisor: &[u64]) -> Self {
         let bits = bit_length(divisor);
         assert!(bits > 0, "a divisor is at least one");
         let n = bits.div_ceil(64);
@@ -62,10 +62,11 @@ impl Divisor {
         let mut normalised = Zeroizing::new(vec![0; n]);
         shift_left(&divisor[..n], shift, &mut normalised);
         let reciprocal = reciprocal(&multiplier, &normalised);
-        let rings = (n >= multiplier.threshold()).then(|| Wrapped::at_least(multiplier, 64 * n)).flatten();
+        let rings =
+            (n >= multiplier.threshold()).then(|| CyclicRings::at_least(multiplier, 64 * n)).flatten();
         Self {
             divisor: match rings {
-                Some(rings) => Multiple::Wrapped(rings, rings.transform(&normalised, Ring::Minus)),
+                Some(rings) => Multiple::CyclicRings(rings, rings.transform(&normalised, Ring::Cyclic)),
                 None => Multiple::Whole(multiplier.prepare(&normalised, n)),
             },
             reciprocal_top: reciprocal[n - 1],
@@ -78,25 +79,25 @@ impl Divisor {
 
     /// Limbs of the divisor.
     #[must_use]
-    pub fn limbs(&self) -> usize {
+    pub(super) fn limbs(&self) -> usize {
         self.normalised.len()
     }
 
     /// The multiplier it works with.
     #[must_use]
-    pub fn multiplier(&self) -> &Multiplier {
+    pub(super) fn multiplier(&self) -> &Multiplier {
         &self.multiplier
     }
 
     /// `x mod d` for any x.
     #[must_use]
-    pub fn remainder(&self, x: &[u64]) -> Limbs {
+    pub(super) fn remainder(&self, x: &[u64]) -> Limbs {
         self.divide(x, None)
     }
 
     /// `(floor(x / d), x mod d)` for any x; the quotient is as long as x.
     #[must_use]
-    pub fn quotient_and_remainder(&self, x: &[u64]) -> (Limbs, Limbs) {
+    pub(super) fn quotient_and_remainder(&self, x: &[u64]) -> (Limbs, Limbs) {
         let mut quotient = Zeroizing::new(vec![0; x.len() + 1]);
         let remainder = self.divide(x, Some(&mut quotient));
         quotient.truncate(x.len());
@@ -168,8 +169,8 @@ impl Divisor {
                 sub_assign(&mut rest, &product);
                 rest
             }
-            Multiple::Wrapped(rings, divisor) => {
-                let multiple = rings.minus(&[(&quotient, Other::Transformed(divisor))]);
+            Multiple::CyclicRings(rings, divisor) => {
+                let multiple = rings.cyclic(&[(&quotient, SecondFactor::Transformed(divisor))]);
                 let lowest = x[0].wrapping_sub(quotient[0].wrapping_mul(self.normalised[0]));
                 difference_of_wrapped(x, &multiple, lowest)
             }
@@ -182,7 +183,7 @@ impl Divisor {
     }
 }
 
-impl Reduction for Divisor {
+impl Reduction for BarrettDivisor {
     fn unit(&self) -> Limbs {
         self.remainder(&[1])
     }
@@ -219,7 +220,7 @@ fn difference_of_wrapped(x: &[u64], y: &[u64], lowest: u64) -> Limbs {
     add_assign(&mut rest, &[carry]);
     let borrow = sub_assign(&mut rest, y);
     add_signed(&mut rest, -i128::from(borrow));
-    Wrapped::without_minus_zero(&mut rest);
+    CyclicRings::normalize_zero(&mut rest);
     let times = rest[0].wrapping_sub(lowest);
     rest.push(times);
     sub_assign(&mut rest, &[times]);
@@ -247,7 +248,7 @@ mod tests {
                 let mut ones = vec![u64::MAX; n];
                 ones[n - 1] >>= 64 * n - bits;
                 for d in [power, ones, random.bits(bits)] {
-                    let divisor = Divisor::new(multiplier, &d);
+                    let divisor = BarrettDivisor::new(multiplier, &d);
                     for len in [0, 1, n - 1, n, n + 1, 2 * n - 1, 2 * n, 2 * n + 1, 5 * n + 3] {
                         let mut multiple = vec![0; len];
                         for (to, from) in multiple.iter_mut().rev().zip(d.iter().rev()) {

@@ -1,9 +1,9 @@
 //! Matrices of two columns by which numbers are reduced.
 
 use super::natural::{Natural, add, product, trim, trimmed};
-use crate::fft::Multiplier;
-use crate::fft::frame::Ring;
-use crate::fft::wrapped::Wrapped;
+use crate::fft::shape::Ring;
+use crate::long::cyclic::CyclicRings;
+use crate::long::multiplier::Multiplier;
 
 /// A matrix of determinant 1 with entries that are not negative, or some rows of one.
 pub(super) struct Matrix {
@@ -12,7 +12,7 @@ pub(super) struct Matrix {
 
 /// Entries that fit in a word, and less.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Small(pub(super) [[u64; 2]; 2]);
+pub(super) struct WordMatrix(pub(super) [[u64; 2]; 2]);
 
 impl Matrix {
     /// The first `rows` rows of the identity.
@@ -55,19 +55,19 @@ impl Matrix {
         }
     }
 
-    fn times_transformed(&mut self, rings: &Wrapped, other: &Self) {
-        let transform = |number: &Natural| rings.transform(number, Ring::Minus);
+    fn times_transformed(&mut self, rings: &CyclicRings, other: &Self) {
+        let transform = |number: &Natural| rings.transform(number, Ring::Cyclic);
         let [[m00, m01], [m10, m11]] = [0, 1].map(|row: usize| other.rows[row].each_ref().map(transform));
         for row in &mut self.rows {
             let [first, second] = row.each_ref().map(transform);
             let entry =
-                |top, bottom| trimmed(&rings.minus_of_transformed(&[(&first, top), (&second, bottom)]));
+                |top, bottom| trimmed(&rings.cyclic_of_transformed(&[(&first, top), (&second, bottom)]));
             *row = [entry(&m00, &m10), entry(&m01, &m11)];
         }
     }
 
     /// `M <- M m`.
-    pub(super) fn times_small(&mut self, Small([[m00, m01], [m10, m11]]): Small) {
+    pub(super) fn times_small(&mut self, WordMatrix([[m00, m01], [m10, m11]]): WordMatrix) {
         for [first, second] in &mut self.rows {
             let len = first.len().max(second.len());
             first.resize(len, 0);
@@ -99,7 +99,7 @@ impl Matrix {
         if mine.min(theirs) >= multiplier.threshold() {
             // Sums of two products are below B^len: every entry is transformed once.
             let len = mine + theirs + 1;
-            if let Some(rings) = Wrapped::at_least(*multiplier, 64 * len) {
+            if let Some(rings) = CyclicRings::at_least(*multiplier, 64 * len) {
                 return self.times_transformed(&rings, &other);
             }
         }

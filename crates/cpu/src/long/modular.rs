@@ -1,9 +1,11 @@
 //! Products, squares and powers modulo a long number, by what suits the modulus and the exponent.
 //! Constant-time in everything but lengths, public exponents and the modulus.
 
+use super::barrett::BarrettDivisor;
+use super::mersenne::{MersenneLike, MersenneRing};
+use super::montgomery::Montgomery;
+use super::multiplier::Multiplier;
 use super::powers::{self, Reduction};
-use super::special::Folded;
-use super::{Divisor, Montgomery, Multiplier, Special};
 use modmill_core::MAX_BITS;
 use modmill_core::limbs::bit_length;
 use std::fmt;
@@ -18,14 +20,14 @@ const PAYING_BITS: [usize; 2] = [64, 1024];
 
 /// The ways to reduce modulo a number of no special form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum By {
+pub(crate) enum ReductionMethod {
     /// Products with the reciprocal and the modulus.
     Barrett,
     /// Products modulo `2^n + 1` and `2^n - 1`, at the price of an inverse beforehand.
     Montgomery,
 }
 
-impl fmt::Display for By {
+impl fmt::Display for ReductionMethod {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Barrett => "Barrett's reduction",
@@ -36,103 +38,111 @@ impl fmt::Display for By {
 
 /// How powers modulo a number of so many limbs are reduced, with exponents of so many bits.
 #[must_use]
-pub fn reduction(multiplier: &Multiplier, limbs: usize, exponent_bits: usize) -> By {
+pub(crate) fn reduction_method(
+    multiplier: &Multiplier,
+    limbs: usize,
+    exponent_bits: usize,
+) -> ReductionMethod {
     let paying = PAYING_BITS[usize::from(limbs > MAX_BITS / 64)];
-    if limbs >= multiplier.ring_threshold() && exponent_bits >= paying { By::Montgomery } else { By::Barrett }
+    if limbs >= multiplier.ring_threshold() && exponent_bits >= paying {
+        ReductionMethod::Montgomery
+    } else {
+        ReductionMethod::Barrett
+    }
 }
 
 /// A modulus of at least one, with what it takes to compute modulo it.
-pub struct Modular {
+pub(crate) struct PreparedModulus {
     value: Limbs,
-    way: Way,
+    method: Method,
 }
 
-enum Way {
+enum Method {
     /// `2^n - 1` or `2^n + 1`.
-    Special(Folded),
+    MersenneLike(MersenneRing),
     /// Any other; Montgomery's constants are made when a power asks for them.
-    Any(Box<Divisor>, OnceLock<Option<Box<Montgomery>>>),
+    Any(Box<BarrettDivisor>, OnceLock<Option<Box<Montgomery>>>),
 }
 
-impl Modular {
+impl PreparedModulus {
     /// A modulus of at least one.
     ///
     /// # Panics
     /// If it is zero.
     #[must_use]
-    pub fn new(multiplier: Multiplier, modulus: &[u64]) -> Self {
+    pub(crate) fn new(multiplier: Multiplier, modulus: &[u64]) -> Self {
         let value = Zeroizing::new(modulus[..bit_length(modulus).div_ceil(64)].to_vec());
-        let way = match Special::of(&value) {
-            Some(special) => Way::Special(Folded::new(special, multiplier)),
-            None => Way::Any(Box::new(Divisor::new(multiplier, &value)), OnceLock::new()),
+        let method = match MersenneLike::of(&value) {
+            Some(form) => Method::MersenneLike(MersenneRing::new(form, multiplier)),
+            None => Method::Any(Box::new(BarrettDivisor::new(multiplier, &value)), OnceLock::new()),
         };
-        Self { value, way }
+        Self { value, method }
     }
 
     /// `x mod N`, as long as N.
     #[must_use]
-    pub fn remainder(&self, x: &[u64]) -> Limbs {
-        self.cut(match &self.way {
-            Way::Special(folded) => folded.enter(x),
-            Way::Any(divisor, _) => divisor.remainder(x),
+    pub(crate) fn remainder(&self, x: &[u64]) -> Limbs {
+        self.cut(match &self.method {
+            Method::MersenneLike(ring) => ring.enter(x),
+            Method::Any(divisor, _) => divisor.remainder(x),
         })
     }
 
     /// `a b mod N`. One product alone is not worth Montgomery's form, into which and out of which it would have
     /// to be brought.
     #[must_use]
-    pub fn mul_mod(&self, a: &[u64], b: &[u64]) -> Limbs {
+    pub(crate) fn mul_mod(&self, a: &[u64], b: &[u64]) -> Limbs {
         let (a, b) = (self.shortened(a), self.shortened(b));
-        self.cut(match &self.way {
-            Way::Special(folded) => folded.multiply(&folded.enter(&a), &folded.enter(&b)),
-            Way::Any(divisor, _) => divisor.multiply(&a, &b),
+        self.cut(match &self.method {
+            Method::MersenneLike(ring) => ring.multiply(&ring.enter(&a), &ring.enter(&b)),
+            Method::Any(divisor, _) => divisor.multiply(&a, &b),
         })
     }
 
     /// `a^2 mod N`.
     #[must_use]
-    pub fn square_mod(&self, a: &[u64]) -> Limbs {
+    pub(crate) fn square_mod(&self, a: &[u64]) -> Limbs {
         let a = self.shortened(a);
-        self.cut(match &self.way {
-            Way::Special(folded) => folded.square(&folded.enter(&a)),
-            Way::Any(divisor, _) => divisor.square(&a),
+        self.cut(match &self.method {
+            Method::MersenneLike(ring) => ring.square(&ring.enter(&a)),
+            Method::Any(divisor, _) => divisor.square(&a),
         })
     }
 
     /// `base^exponent mod N`, for an exponent of `bits` bits: time depends on `bits` and on lengths alone.
     #[must_use]
-    pub fn pow(&self, base: &[u64], exponent: &[u64], bits: usize) -> Limbs {
+    pub(crate) fn pow(&self, base: &[u64], exponent: &[u64], bits: usize) -> Limbs {
         let base = self.remainder(base);
-        self.cut(match (&self.way, self.montgomery(bits)) {
-            (Way::Special(folded), _) => powers::pow(folded, &base, exponent, bits),
-            (Way::Any(..), Some(montgomery)) => powers::pow(montgomery, &base, exponent, bits),
-            (Way::Any(divisor, _), None) => powers::pow(&**divisor, &base, exponent, bits),
+        self.cut(match (&self.method, self.montgomery(bits)) {
+            (Method::MersenneLike(ring), _) => powers::pow(ring, &base, exponent, bits),
+            (Method::Any(..), Some(montgomery)) => powers::pow(montgomery, &base, exponent, bits),
+            (Method::Any(divisor, _), None) => powers::pow(&**divisor, &base, exponent, bits),
         })
     }
 
     /// `base^exponent mod N` for a public exponent.
     #[must_use]
-    pub fn pow_vartime(&self, base: &[u64], exponent: &[u64]) -> Limbs {
+    pub(crate) fn pow_vartime(&self, base: &[u64], exponent: &[u64]) -> Limbs {
         let base = self.remainder(base);
-        self.cut(match (&self.way, self.montgomery(bit_length(exponent))) {
-            (Way::Special(folded), _) => powers::pow_vartime(folded, &base, exponent),
-            (Way::Any(..), Some(montgomery)) => powers::pow_vartime(montgomery, &base, exponent),
-            (Way::Any(divisor, _), None) => powers::pow_vartime(&**divisor, &base, exponent),
+        self.cut(match (&self.method, self.montgomery(bit_length(exponent))) {
+            (Method::MersenneLike(ring), _) => powers::pow_vartime(ring, &base, exponent),
+            (Method::Any(..), Some(montgomery)) => powers::pow_vartime(montgomery, &base, exponent),
+            (Method::Any(divisor, _), None) => powers::pow_vartime(&**divisor, &base, exponent),
         })
     }
 
     /// Montgomery's constants, if they pay for an exponent of `bits` bits and there are any.
     fn montgomery(&self, bits: usize) -> Option<&Montgomery> {
-        match &self.way {
-            Way::Any(divisor, made) => {
+        match &self.method {
+            Method::Any(divisor, made) => {
                 let make = || Montgomery::new(divisor, &self.value).map(Box::new);
-                match reduction(divisor.multiplier(), self.value.len(), bits) {
-                    By::Montgomery => made.get_or_init(make).as_deref(),
+                match reduction_method(divisor.multiplier(), self.value.len(), bits) {
+                    ReductionMethod::Montgomery => made.get_or_init(make).as_deref(),
                     // What is there already serves short exponents too.
-                    By::Barrett => made.get()?.as_deref(),
+                    ReductionMethod::Barrett => made.get()?.as_deref(),
                 }
             }
-            Way::Special(_) => None,
+            Method::MersenneLike(_) => None,
         }
     }
 
@@ -159,7 +169,7 @@ mod tests {
     }
 
     fn check(multiplier: Multiplier, modulus: &[u64], random: &mut Random) {
-        let (modular, value, len) = (Modular::new(multiplier, modulus), big(modulus), modulus.len());
+        let (modular, value, len) = (PreparedModulus::new(multiplier, modulus), big(modulus), modulus.len());
         let mut less = modulus.to_vec();
         modmill_core::limbs::sub_assign(&mut less, &[1]);
         for base in [random.limbs(len + 3), less, vec![0; len], modulus.to_vec(), vec![1]] {
@@ -188,14 +198,14 @@ mod tests {
     }
 
     #[test]
-    fn special_moduli_are_folded() {
+    fn mersenne_like_moduli_are_folded() {
         let mut random = Random(61);
         for multiplier in Multiplier::detect(None) {
             for n in [2, 3, 5, 63, 64, 65, 127, 128, 640, 1024, 1279, 12_288, 16_384] {
-                for special in [Special::Minus(n), Special::Plus(n)] {
-                    let value = special.value();
+                for form in [MersenneLike::minus_one(n), MersenneLike::plus_one(n)].map(Result::unwrap) {
+                    let value = form.value();
                     let modulus = &value[..bit_length(&value).div_ceil(64)];
-                    assert_eq!(Special::of(modulus).map(Special::value), Some(value.clone()));
+                    assert_eq!(MersenneLike::of(modulus).map(MersenneLike::value), Some(value.clone()));
                     check(multiplier, modulus, &mut random);
                 }
             }

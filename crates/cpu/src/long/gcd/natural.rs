@@ -1,6 +1,7 @@
 //! Numbers without leading zeros, and what half-gcd asks of them.
 
-use crate::fft::{Divisor, Multiplier};
+use crate::long::barrett::BarrettDivisor;
+use crate::long::multiplier::Multiplier;
 use modmill_core::limbs::{add_assign, bit_length, bits_at, shift_left, shift_right, sub_assign};
 use std::cmp::Ordering;
 
@@ -53,7 +54,7 @@ pub(super) fn divide(multiplier: &Multiplier, a: Natural, b: &[u64]) -> (Natural
         return (vec![], a);
     }
     let (mut quotient, mut remainder) = if b.len().min(a.len() - b.len()) >= LONG {
-        let (quotient, remainder) = Divisor::new(*multiplier, b).quotient_and_remainder(&a);
+        let (quotient, remainder) = BarrettDivisor::new(*multiplier, b).quotient_and_remainder(&a);
         (quotient.to_vec(), remainder.to_vec())
     } else {
         by_rows(a, b)

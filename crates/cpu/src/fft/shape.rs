@@ -7,9 +7,9 @@ use modmill_core::transform::{Plan, Shape};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ring {
     /// Cyclic: polynomials modulo `y^len - 1`.
-    Minus,
+    Cyclic,
     /// Negacyclic: modulo `y^len + 1`.
-    Plus,
+    Negacyclic,
 }
 
 /// The shape of a block and its ring.
@@ -19,46 +19,46 @@ pub(crate) enum Ring {
 /// `z^M = -1` gives `y^(oM) = -1`: point v is `c^(v mod o) z^(v mod 2M)`, its place that of a cyclic block and
 /// its sign minus where `v mod 2M` is not below M.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Frame {
-    pub(crate) shape: Shape,
+pub(crate) struct BlockShape {
+    pub(crate) grid: Shape,
     pub(crate) ring: Ring,
 }
 
-impl Frame {
+impl BlockShape {
     /// The node of the tree that a row is.
     pub(crate) fn node(self) -> usize {
         match self.ring {
-            Ring::Minus => 0,
-            Ring::Plus => 1,
+            Ring::Cyclic => 0,
+            Ring::Negacyclic => 1,
         }
     }
 
     /// The node of the last level that the first point of a transformed row is.
     pub(crate) fn first_leaf(self) -> usize {
-        self.node() * self.shape.columns
+        self.node() * self.grid.columns
     }
 
     /// Nodes whose roots transforms and products of rows need.
     pub(crate) fn nodes(self) -> usize {
-        (self.first_leaf() + self.shape.columns).div_ceil(2)
+        (self.first_leaf() + self.grid.columns).div_ceil(2)
     }
 
     /// Whether a point stands with the opposite sign.
     #[inline(always)]
     pub(crate) fn is_negated(self, point: usize) -> bool {
-        self.ring == Ring::Plus && point & self.shape.columns != 0
+        self.ring == Ring::Negacyclic && point & self.grid.columns != 0
     }
 }
 
 /// How numbers are multiplied: as a plan says, in a ring.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Layout {
+pub(crate) struct DigitLayout {
     pub(crate) digit_bits: u32,
-    pub(crate) frame: Frame,
+    pub(crate) shape: BlockShape,
 }
 
-impl Layout {
+impl DigitLayout {
     pub(crate) fn new(plan: Plan, ring: Ring) -> Self {
-        Self { digit_bits: plan.digit_bits, frame: Frame { shape: plan.shape, ring } }
+        Self { digit_bits: plan.digit_bits, shape: BlockShape { grid: plan.shape, ring } }
     }
 }

@@ -1,14 +1,15 @@
 //! Operation counts of products of 786 432 bits over the thesis's prime, as its table 3.1 has them: counted by
 //! running products over a field that counts instead of computing.
 
-use super::carry::Join;
-use super::frame::{Frame, Layout, Ring};
-use super::point::{LANES, Point};
-use super::product::{Other, sum_of_products, transform};
-use super::road::{Field, Road};
-use super::transform::Transform;
-use super::wrapped::Wrapped;
-use super::{Multiplier, OnePrime};
+use super::cyclic::CyclicRings;
+use super::multiplier::Multiplier;
+use crate::fft::carry::Join;
+use crate::fft::point::{LANES, Point};
+use crate::fft::product::{SecondFactor, sum_of_products, transform};
+use crate::fft::scheme::{NttScheme, PrimeField};
+use crate::fft::shape::{BlockShape, DigitLayout, Ring};
+use crate::fft::transform::Transform;
+use crate::portable::fft::Goldilocks;
 use modmill_core::transform::{Digits, Plan};
 use std::ops::Add;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -44,9 +45,9 @@ impl Counter {
     }
 
     /// Short transforms down the columns.
-    fn columns(&self, Frame { shape, .. }: Frame) {
-        if shape.rows > 1 {
-            let each = shape.columns * LANES * shape.rows * shape.rows;
+    fn columns(&self, BlockShape { grid, .. }: BlockShape) {
+        if grid.rows > 1 {
+            let each = grid.columns * LANES * grid.rows * grid.rows;
             self.count(each, each);
         }
     }
@@ -70,16 +71,16 @@ impl Transform for &Counter {
     count_passes!(inverse2 2, inverse4 4, inverse8 8, inverse16 16);
 }
 
-impl Field for &Counter {
-    fn fill(&self, _: &mut [&mut [Point]], _: usize, _: &Digits<'_>, frame: Frame) {
-        self.columns(frame);
+impl PrimeField for &Counter {
+    fn fill(&self, _: &mut [&mut [Point]], _: usize, _: &Digits<'_>, shape: BlockShape) {
+        self.columns(shape);
     }
 
-    fn inverse_columns(&self, _: &mut [&mut [Point]], frame: Frame) {
-        self.columns(frame);
+    fn inverse_columns(&self, _: &mut [&mut [Point]], shape: BlockShape) {
+        self.columns(shape);
     }
 
-    fn multiply(&self, a: &mut [Point], _: Option<&[Point]>, _: usize, _: usize, _: Frame) {
+    fn multiply(&self, a: &mut [Point], _: Option<&[Point]>, _: usize, _: usize, _: BlockShape) {
         self.points(a.len());
     }
 
@@ -96,24 +97,24 @@ impl Join<1> for &Counter {
     }
 }
 
-impl<'a> Road<1> for &'a Counter {
+impl<'a> NttScheme<1> for &'a Counter {
     type Field = &'a Counter;
     type Join = &'a Counter;
 
-    fn fields(&self, _: Frame) -> [&'a Counter; 1] {
+    fn fields(&self, _: BlockShape) -> [&'a Counter; 1] {
         [*self]
     }
 
-    fn join(&self, _: Frame) -> &'a Counter {
+    fn join(&self, _: BlockShape) -> &'a Counter {
         self
     }
 
     fn plan(&self, a: usize, b: usize) -> Plan {
-        OnePrime.plan(a, b)
+        Goldilocks.plan(a, b)
     }
 
     fn ring_digit_bits(&self, digits: usize) -> Option<u32> {
-        OnePrime.ring_digit_bits(digits)
+        Goldilocks.ring_digit_bits(digits)
     }
 }
 
@@ -129,34 +130,34 @@ const LIMBS: usize = 786_432 / 64;
 #[test]
 fn operations_of_a_product_of_786432_bits() {
     let number = vec![1; LIMBS];
-    let whole = Layout::new(OnePrime.plan(LIMBS, LIMBS), Ring::Minus);
-    assert_eq!((whole.digit_bits, whole.frame.shape.points() * LANES), (24, 65_536));
-    let one_transform = counted(|road| drop(transform(&road, &number, &whole)));
+    let whole = DigitLayout::new(Goldilocks.plan(LIMBS, LIMBS), Ring::Cyclic);
+    assert_eq!((whole.digit_bits, whole.shape.grid.points() * LANES), (24, 65_536));
+    let one_transform = counted(|scheme| drop(transform(&scheme, &number, &whole)));
     assert_eq!(one_transform, Counts(425_984, 851_968));
 
-    let run = |layout: &Layout, terms: &[(&[u64], Other<'_>)], limbs: usize| {
-        counted(|road| _ = sum_of_products(&road, terms, layout, &mut vec![0; limbs]))
+    let run = |layout: &DigitLayout, terms: &[(&[u64], SecondFactor<'_>)], limbs: usize| {
+        counted(|scheme| _ = sum_of_products(&scheme, terms, layout, &mut vec![0; limbs]))
     };
-    let prepared = |layout: &Layout| {
+    let prepared = |layout: &DigitLayout| {
         let counter = Counter::default();
         transform(&&counter, &number, layout)
     };
-    let product = run(&whole, &[(&number, Other::Number(&number))], 2 * LIMBS);
+    let product = run(&whole, &[(&number, SecondFactor::Number(&number))], 2 * LIMBS);
     assert_eq!(product, Counts(1_933_312, 3_080_192));
 
     // Barrett: a product, one with the reciprocal, and one with the modulus of half the length.
     let kept = prepared(&whole);
-    let with_kept = run(&whole, &[(&number, Other::Transformed(&kept))], 2 * LIMBS);
-    let rings = Wrapped::at_least(Multiplier::detect(None)[0], 64 * LIMBS).unwrap();
-    let [minus, plus] = [Ring::Minus, Ring::Plus].map(|ring| rings.layout(ring));
+    let with_kept = run(&whole, &[(&number, SecondFactor::Transformed(&kept))], 2 * LIMBS);
+    let rings = CyclicRings::at_least(Multiplier::detect(None)[0], 64 * LIMBS).unwrap();
+    let [minus, plus] = [Ring::Cyclic, Ring::Negacyclic].map(|ring| rings.layout(ring));
     let half = prepared(&minus);
-    let kept_half = Other::Transformed(&half);
+    let kept_half = SecondFactor::Transformed(&half);
     let barrett = product + with_kept + run(&minus, &[(&number, kept_half)], rings.limbs());
 
     // Montgomery: a product and one with the inverse modulo 2^n + 1, and the sum of two modulo 2^n - 1.
-    let montgomery = run(&plus, &[(&number, Other::Number(&number))], rings.limbs())
+    let montgomery = run(&plus, &[(&number, SecondFactor::Number(&number))], rings.limbs())
         + run(&plus, &[(&number, kept_half)], rings.limbs())
-        + run(&minus, &[(&number, Other::Number(&number)), (&number, kept_half)], rings.limbs());
+        + run(&minus, &[(&number, SecondFactor::Number(&number)), (&number, kept_half)], rings.limbs());
     assert_eq!([barrett, montgomery], [Counts(4_669_440, 6_864_896), Counts(5_283_840, 6_881_280)]);
 
     // The thesis's interleaved Montgomery product, a multiplication for each pair of limbs, twice, and a quotient.

@@ -24,7 +24,7 @@ const SCAN: f64 = 0.002;
 
 /// Bits of the window for an exponent of `bits` bits.
 #[must_use]
-pub fn window(bits: usize) -> u32 {
+pub(crate) fn window(bits: usize) -> u32 {
     best_fixed_window(bits, SCAN)
 }
 

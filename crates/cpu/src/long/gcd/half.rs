@@ -2,12 +2,11 @@
 
 use super::lehmer;
 use super::matrix::Matrix;
-use super::natural::{Natural, add, compare, divide, product, subtract, trim, trimmed};
-use crate::fft::Multiplier;
-use crate::fft::frame::Ring;
-use crate::fft::wrapped::Wrapped;
+use super::natural::{Natural, add, product, subtract, trim, trimmed};
+use crate::fft::shape::Ring;
+use crate::long::cyclic::CyclicRings;
+use crate::long::multiplier::Multiplier;
 use modmill_core::limbs::add_assign;
-use std::cmp::Ordering;
 
 /// Limbs from which halves are taken; measured.
 pub(super) const THRESHOLD: usize = 260;
@@ -70,7 +69,7 @@ pub(super) fn reduce_top(
     if shortest >= multiplier.threshold() {
         // Both answers are below B^len.
         let len = cut + upper_a.len().max(upper_b.len()) + 1;
-        if let Some(rings) = Wrapped::at_least(*multiplier, 64 * len) {
+        if let Some(rings) = CyclicRings::at_least(*multiplier, 64 * len) {
             (*a, *b) = apply_transformed(&rings, &found, [a, b], [upper_a, upper_b], cut);
             matrix.times(multiplier, found);
             return true;
@@ -89,13 +88,13 @@ pub(super) fn reduce_top(
 /// `upper B^cut + M^-1 lower` for both numbers, modulo `2^n - 1`, which is more than either: every number is transformed
 /// once, and minus a number is its complement.
 fn apply_transformed(
-    rings: &Wrapped,
+    rings: &CyclicRings,
     matrix: &Matrix,
     lower: [&Natural; 2],
     upper: [Natural; 2],
     cut: usize,
 ) -> (Natural, Natural) {
-    let transform = |number: &[u64]| rings.transform(number, Ring::Minus);
+    let transform = |number: &[u64]| rings.transform(number, Ring::Cyclic);
     let negative = |number: &[u64]| {
         let mut complement = number.to_vec();
         complement.resize(rings.limbs(), 0);
@@ -105,14 +104,14 @@ fn apply_transformed(
     let [[m00, m01], [m10, m11]] = matrix.entries();
     let [a, b] = lower.map(|number| transform(number));
     let sums = [
-        rings.minus_of_transformed(&[(&transform(m11), &a), (&negative(m01), &b)]),
-        rings.minus_of_transformed(&[(&negative(m10), &a), (&transform(m00), &b)]),
+        rings.cyclic_of_transformed(&[(&transform(m11), &a), (&negative(m01), &b)]),
+        rings.cyclic_of_transformed(&[(&negative(m10), &a), (&transform(m00), &b)]),
     ];
     let [a, b] = [0, 1].map(|index: usize| {
         let mut sum = sums[index].to_vec();
         let carry = add_assign(&mut sum[cut..], &upper[index]);
         add_assign(&mut sum, &[carry]);
-        Wrapped::without_minus_zero(&mut sum);
+        CyclicRings::normalize_zero(&mut sum);
         trim(&mut sum);
         sum
     });
@@ -125,30 +124,4 @@ fn joined(upper: &[u64], cut: usize, lower: &[u64]) -> Natural {
     sum.extend_from_slice(upper);
     add(&mut sum, lower);
     trimmed(&sum)
-}
-
-/// Takes the smaller number from the larger as often as that keeps more than `floor` limbs; says whether it did.
-pub(super) fn step(
-    multiplier: &Multiplier,
-    a: &mut Natural,
-    b: &mut Natural,
-    floor: usize,
-    matrix: &mut Matrix,
-) -> bool {
-    let is_second = compare(a, b) == Ordering::Less;
-    let (large, small) = if is_second { (b, a) } else { (a, b) };
-    if small.len() <= floor {
-        return false;
-    }
-    let (mut quotient, mut rest) = divide(multiplier, large.clone(), small);
-    if rest.len() <= floor {
-        add(&mut rest, small);
-        subtract(&mut quotient, &[1]);
-    }
-    if quotient.is_empty() {
-        return false;
-    }
-    *large = rest;
-    matrix.times_step(multiplier, &quotient, is_second);
-    true
 }
