@@ -55,15 +55,34 @@ pub(crate) fn available(limit: Option<Isa>) -> Vec<Isa> {
     Isa::ALL.iter().copied().filter(|&isa| limit.is_none_or(|limit| isa <= limit) && has(isa)).collect()
 }
 
-/// The instruction set that the environment variable names, if it is set. An unknown name or a missing
-/// instruction set is an error.
+/// The instruction set that the environment variable names, if it is set and not empty. An unknown name or a
+/// missing instruction set is an error.
 pub(crate) fn forced() -> Result<Option<Isa>, Error> {
-    let Some(text) = std::env::var_os(FORCE) else { return Ok(None) };
+    named(&std::env::var_os(FORCE).unwrap_or_default().to_string_lossy())
+}
+
+/// The instruction set of this name, in any case; an empty name is none.
+fn named(name: &str) -> Result<Option<Isa>, Error> {
+    if name.is_empty() {
+        return Ok(None);
+    }
     let unavailable = |why: String| Error::Unavailable(format!("{FORCE}: {why}"));
-    let isa: Isa = text.to_string_lossy().parse().map_err(unavailable)?;
+    let isa: Isa = name.to_lowercase().parse().map_err(unavailable)?;
     if available(None).contains(&isa) {
         Ok(Some(isa))
     } else {
         Err(unavailable(format!("this processor has no {isa}")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_taken_in_any_case_and_an_empty_one_is_none() {
+        assert_eq!(named(""), Ok(None));
+        assert_eq!(named("Portable"), Ok(Some(Isa::Portable)));
+        assert!(named("avx1024").is_err());
     }
 }

@@ -7,11 +7,13 @@ pub(crate) const MAX_LANES: usize = 8;
 
 /// Montgomery arithmetic modulo `LANES` odd numbers side by side.
 ///
-/// # Layout A number has `digits` digits of `WIDTH` bits. Digit `i` of lane `l` is word `i * LANES + l` of a
+/// # Layout
+/// A number has `digits` digits of `WIDTH` bits. Digit `i` of lane `l` is word `i * LANES + l` of a
 /// slice that starts on a 64-byte boundary. Each kernel decides how a digit is encoded in its word
 /// ([`Kernel::encode`], [`Kernel::decode`]).
 ///
-/// # Range Let `R = 2^(WIDTH * digits)`. Operands are residues in the sense of Orup and Walter: any value
+/// # Range
+/// Let `R = 2^(WIDTH * digits)`. Operands are residues in the sense of Orup and Walter: any value
 /// below R/2 that is congruent to the number modulo N. They need not be canonical, so no product ends in a
 /// data-dependent subtraction. `digits` leaves `ROOM` bits above the modulus: `N < R / 2^ROOM`. Every kernel
 /// keeps this contract:

@@ -1,6 +1,9 @@
 //! The CPU backend: one Montgomery domain, several kernels (portable, AVX2, AVX-512), the choice among them,
 //! and a thread pool for all cores.
 
+// The vector kernels exist on x86-64 only. Elsewhere the code they share is unused.
+#![cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
+
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]

@@ -20,7 +20,8 @@ pub(crate) const KARATSUBA: usize = karatsuba::THRESHOLD;
 ///
 /// The time depends on the lengths only.
 ///
-/// # Panics If `out` is shorter than both factors together.
+/// # Panics
+/// If `out` is shorter than both factors together.
 pub fn product(a: &[u64], b: &[u64], out: &mut [u64]) {
     karatsuba::product(a, b, out);
 }

@@ -71,7 +71,9 @@ pub fn pow(base: &[u64], exponent: &[u64], exponent_bits: usize, k: usize) -> Re
 /// correct low bits.
 #[must_use]
 pub fn inverse_of_odd_residue(a: &[u64], k: usize) -> Residue {
-    let mut inverse = reduce(&[inverse_of_odd(a[0])], k);
+    // Modulo 1 there are no limbs, and every inverse is 0.
+    let lowest = a.first().copied().unwrap_or(1);
+    let mut inverse = reduce(&[inverse_of_odd(lowest)], k);
     let two = reduce(&[2], k);
     let mut correct = 64;
     while correct < k {
@@ -98,6 +100,13 @@ pub fn join(x: &[u64], m: &[u64], y: &[u64], k: usize, len: usize) -> Residue {
 mod tests {
     use super::*;
     use modmill_core::reference::Natural;
+
+    #[test]
+    fn modulo_one_every_number_is_zero() {
+        assert!(inverse_of_odd_residue(&reduce(&[3], 0), 0).is_empty());
+        assert!(pow(&[3], &[5], 3, 0).is_empty());
+        assert_eq!(join(&[2], &[5], &[], 0, 1)[..], [2]);
+    }
 
     #[test]
     fn powers_and_inverses_agree_with_the_reference() {

@@ -40,7 +40,8 @@ impl Scratch {
 /// `out <- a b mod n`, for any factors and any n of at least one, odd or even. `out` has at least as many
 /// limbs as n has without leading zeros.
 ///
-/// # Panics If n is zero or `out` is shorter than n.
+/// # Panics
+/// If n is zero or `out` is shorter than n.
 pub fn mul_mod(a: &[u64], b: &[u64], n: &[u64], out: &mut [u64], scratch: &mut Scratch) {
     run(a.len() + b.len(), n, out, scratch, |value| match (a.try_into(), b.try_into()) {
         (Ok::<&[u64; BLOCK], _>(a), Ok::<&[u64; BLOCK], _>(b)) => {
@@ -54,7 +55,8 @@ pub fn mul_mod(a: &[u64], b: &[u64], n: &[u64], out: &mut [u64], scratch: &mut S
 
 /// `out <- a^2 mod n`, under the conditions of [`mul_mod`].
 ///
-/// # Panics If n is zero or `out` is shorter than n.
+/// # Panics
+/// If n is zero or `out` is shorter than n.
 pub fn square_mod(a: &[u64], n: &[u64], out: &mut [u64], scratch: &mut Scratch) {
     run(2 * a.len(), n, out, scratch, |value| square(a, value));
 }

@@ -29,7 +29,8 @@ pub(super) fn read(table: &[u64], indices: &[u64], out: &mut [u64]) {
 
 /// Reads D digits, starting with `digit`. Returns D.
 ///
-/// # Safety `out` has these digits, the entries of the table are as long as `out`, and there is one index per
+/// # Safety
+/// `out` has these digits, the entries of the table are as long as `out`, and there is one index per
 /// lane.
 #[inline]
 #[target_feature(enable = "avx2")]

@@ -163,7 +163,8 @@ impl Ifma {
 
     /// `x <- x^2 / R`, repeated `times` times.
     ///
-    /// # Safety `x` points to `n` digits and `t` to `scratch_words(n)` words, both aligned.
+    /// # Safety
+    /// `x` points to `n` digits and `t` to `scratch_words(n)` words, both aligned.
     #[target_feature(enable = "avx512f,avx512ifma")]
     unsafe fn squares(&self, x: *mut V, times: u32, t: *mut V) {
         for _ in 0..times {
@@ -179,7 +180,8 @@ impl Ifma {
     /// away: half of them at once if that is faster, the rest in blocks. The last digit is removed by a
     /// Montgomery step.
     ///
-    /// # Safety `t` points to `scratch_words(n)` words and `out` to `n` digits, both aligned.
+    /// # Safety
+    /// `t` points to `scratch_words(n)` words and `out` to `n` digits, both aligned.
     #[target_feature(enable = "avx512f,avx512ifma")]
     unsafe fn reduce(&self, mut t: *mut V, out: *mut V) {
         let (n, fold) = (self.n, row(&self.fold));

@@ -77,7 +77,8 @@ pub(super) fn read(table: &[u64], indices: &[u64], out: &mut [u64]) {
 
 /// Looks up D digits of one lane, starting with `digit`.
 ///
-/// # Safety Numbers have `digits` digits. The table holds a multiple of sixteen numbers; `indices` and `out`
+/// # Safety
+/// Numbers have `digits` digits. The table holds a multiple of sixteen numbers; `indices` and `out`
 /// hold sixteen. There are D digits from `digit` on.
 #[inline]
 #[target_feature(enable = "avx512f")]
@@ -126,7 +127,8 @@ unsafe fn look_up<const D: usize>(
 
 /// Transposes eight lines of eight words that are `stride` lines apart.
 ///
-/// # Safety These lines are valid for reading.
+/// # Safety
+/// These lines are valid for reading.
 #[inline]
 #[target_feature(enable = "avx512f")]
 unsafe fn transposed(lines: *const Line, stride: usize) -> [Line; 8] {
@@ -156,7 +158,8 @@ unsafe fn transposed(lines: *const Line, stride: usize) -> [Line; 8] {
     })
 }
 
-/// # Safety `from` is valid for reading one line.
+/// # Safety
+/// `from` is valid for reading one line.
 #[inline]
 #[target_feature(enable = "avx512f")]
 unsafe fn load(from: *const Line) -> Line {
@@ -164,7 +167,8 @@ unsafe fn load(from: *const Line) -> Line {
     unsafe { _mm512_loadu_si512(from) }
 }
 
-/// # Safety `to` is valid for writing one line.
+/// # Safety
+/// `to` is valid for writing one line.
 #[inline]
 #[target_feature(enable = "avx512f")]
 unsafe fn store(to: *mut Line, value: Line) {

@@ -1,8 +1,8 @@
-//! Products along a row: transforms, products of points and the way back, part by part.
+//! Convolution along a row: forward transforms, pointwise products and the inverse transform, part by part.
 //!
-//! A pass over a block leaves parts that have nothing to do with each other. So both factors take their pass, then
-//! each part goes all the way, there and back, while it is in a cache, and the last pass joins the parts: a long
-//! block comes from memory twice and not four times.
+//! A pass over a block leaves independent parts. So both factors take the first pass. Then each part is
+//! transformed, multiplied and transformed back while it is in a cache, and the last pass joins the parts. A
+//! long block is thus read from memory twice instead of four times.
 
 use super::point::Point;
 use super::scheme::PrimeField;
@@ -10,10 +10,11 @@ use super::shape::BlockShape;
 use super::transform::{self, cut, in_columns, is_shared};
 use rayon::prelude::*;
 
-/// Points of blocks that are transformed one after the other: two of them fit in the first-level cache.
+/// The number of points up to which a block is transformed at once. Two such blocks fit in the first-level
+/// cache.
 const LEAF: usize = 1 << 8;
 
-/// A product that is part of a sum.
+/// One product of a sum of products.
 pub(crate) struct Term<'a> {
     /// The first factor, which the product replaces.
     pub(crate) a: &'a mut [Point],
@@ -21,15 +22,16 @@ pub(crate) struct Term<'a> {
     pub(crate) b: TermFactor<'a>,
 }
 
-/// The second factor.
+/// The second factor of a term.
 pub(crate) enum TermFactor<'a> {
-    /// The first one again.
+    /// The first factor again.
     Same,
     Plain(&'a mut [Point]),
     Transformed(&'a [Point]),
 }
 
-/// Where a block is: its row, its first column in the order of transformed rows, and its node of the tree.
+/// The position of a block: its row, its first column in the order of transformed rows, and its node of the
+/// transform tree.
 #[derive(Clone, Copy)]
 pub(crate) struct Place {
     pub(crate) row: usize,
@@ -38,7 +40,7 @@ pub(crate) struct Place {
 }
 
 impl<'a> Term<'a> {
-    /// Its parts of `len` points.
+    /// Splits the term into parts of `len` points.
     fn into_parts(self, len: usize) -> Vec<Self> {
         let is_transformed = self.is_transformed;
         let parts = self.a.chunks_exact_mut(len).map(|a| Term { a, is_transformed, b: TermFactor::Same });
@@ -65,7 +67,7 @@ impl<'a> Term<'a> {
     }
 }
 
-/// The parts of `len` points of all terms: those of the first part, of the second, and so on.
+/// Splits all terms into parts of `len` points and groups them by part.
 pub(crate) fn by_part<'a>(terms: impl Iterator<Item = Term<'a>>, len: usize) -> Vec<Vec<Term<'a>>> {
     let mut parts = Vec::new();
     for term in terms {
@@ -76,7 +78,7 @@ pub(crate) fn by_part<'a>(terms: impl Iterator<Item = Term<'a>>, len: usize) -> 
     parts
 }
 
-/// Leaves the sum of products in the first factor of the first term, up to a factor that is the same everywhere.
+/// Replaces the first factor of the first term by the sum of the products, up to a constant factor.
 pub(crate) fn add_products(field: &impl PrimeField, terms: &mut [Term<'_>], place: Place, shape: BlockShape) {
     if terms[0].a.len() <= LEAF {
         at_once(field, terms, place, shape);
@@ -114,7 +116,7 @@ fn at_once(
 
 fn by_parts(field: &impl PrimeField, terms: &mut [Term<'_>], place: Place, shape: BlockShape) {
     const PARTS: usize = 16;
-    const { assert!(LEAF >= 1 << 7) }; // shorter blocks are cut otherwise
+    const { assert!(LEAF >= 1 << 7) }; // shorter blocks are cut differently
     let len = terms[0].a.len() / PARTS;
     let is_shared = is_shared(terms[0].a);
     let forward = |block: &mut [Point]| {

@@ -10,19 +10,19 @@ use super::transform;
 use modmill_core::transform::Digits;
 use rayon::prelude::*;
 
-/// The transform of a number over all fields of a scheme.
+/// The transforms of a number over all fields of a scheme.
 pub(crate) struct Transformed(Vec<Points>);
 
 /// The second factor of a product.
 #[derive(Clone, Copy)]
 pub(crate) enum SecondFactor<'a> {
-    /// The first one again.
+    /// The first factor again.
     Same,
     Number(&'a [u64]),
     Transformed(&'a Transformed),
 }
 
-/// A block of digits, transformed down the columns.
+/// The block of a number's digits, with its columns transformed.
 fn filled(field: &impl PrimeField, number: &[u64], layout: &DigitLayout) -> Points {
     let shape = layout.shape;
     let mut block = Points::zeros(shape.grid.points());
@@ -38,7 +38,7 @@ fn forward(field: &impl PrimeField, number: &[u64], layout: &DigitLayout) -> Poi
     block
 }
 
-/// Columns that one thread takes at a time: a power of two, as all columns.
+/// The number of columns that one thread takes at a time: a power of two, like the number of all columns.
 fn share(shape: BlockShape) -> usize {
     let columns = shape.grid.columns;
     match rayon::current_num_threads() {
@@ -47,10 +47,10 @@ fn share(shape: BlockShape) -> usize {
     }
 }
 
-/// Columns of a share, at least.
+/// The least number of columns that one thread takes.
 const SHARE: usize = 1 << 10;
 
-/// Runs work on shares of columns: the first column, and its columns of every row.
+/// Runs `work` on each share of columns. Its arguments are the first column and these columns of every row.
 fn each_share(block: &mut [Point], shape: BlockShape, work: impl Fn(usize, &mut [&mut [Point]]) + Sync) {
     let (columns, share) = (shape.grid.columns, share(shape));
     let mut shares: Vec<Vec<&mut [Point]>> = (0..columns / share).map(|_| Vec::new()).collect();
@@ -62,7 +62,7 @@ fn each_share(block: &mut [Point], shape: BlockShape, work: impl Fn(usize, &mut 
     shares.par_iter_mut().enumerate().for_each(|(index, rows)| work(index * share, rows));
 }
 
-/// The transform of a number, for products by a layout.
+/// The transform of a number, for products with this layout.
 pub(crate) fn transform<const F: usize>(
     scheme: &impl NttScheme<F>,
     number: &[u64],
@@ -72,8 +72,8 @@ pub(crate) fn transform<const F: usize>(
     Transformed(fields.par_iter().map(|field| forward(field, number, layout)).collect())
 }
 
-/// Fills `out` with the low limbs of a sum of products, and returns what is above them. The sum is one in the ring
-/// of the layout: exact where that is longer than the sum.
+/// Fills `out` with the low limbs of a sum of products and returns the part above them. The sum is computed
+/// in the ring of the layout, so it is exact if the ring is longer than the sum.
 pub(crate) fn sum_of_products<const F: usize>(
     scheme: &impl NttScheme<F>,
     terms: &[(&[u64], SecondFactor<'_>)],
@@ -92,7 +92,7 @@ pub(crate) fn sum_of_products<const F: usize>(
     sum(scheme, terms.len(), layout, blocks, out)
 }
 
-/// The same where all factors are transformed already.
+/// The same as [`sum_of_products`], for factors that are all transformed already.
 pub(crate) fn sum_of_transformed<const F: usize>(
     scheme: &impl NttScheme<F>,
     terms: &[(&Transformed, &Transformed)],
@@ -132,7 +132,7 @@ impl Blocks<'_> {
     }
 }
 
-/// Adds so many products over each field, goes back, and resolves the carries.
+/// Adds `terms` products over each field, transforms back and resolves the carries.
 fn sum<'a, const F: usize, R: NttScheme<F>>(
     scheme: &R,
     terms: usize,
@@ -157,7 +157,7 @@ fn sum<'a, const F: usize, R: NttScheme<F>>(
     let blocks: Vec<Points> = scheme.fields(shape).par_iter().enumerate().map(sum).collect();
     let residues: [&[Point]; F] = std::array::from_fn(|field| &blocks[field][..]);
     let above = carry::resolve(&scheme.join(shape), residues, layout, out);
-    // Clearing takes as long as a pass.
+    // Clearing costs as much as a pass, so threads share it.
     blocks.into_par_iter().for_each(drop);
     above
 }

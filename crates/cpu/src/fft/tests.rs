@@ -16,10 +16,10 @@ use crate::{avx2::fft::Doubles, avx512::fft::Words};
 use modmill_core::goldilocks;
 use modmill_core::transform::{Digits, LANES, Shape};
 
-/// What a field is, for the definition of a transform.
+/// A field, as the definition of a transform needs it.
 struct Definition {
     prime: u64,
-    /// The number that a word is, and the word of a number below the prime.
+    /// The number that a word represents, and the word that represents a number below the prime.
     read: fn(u64) -> i128,
     write: fn(u64) -> u64,
     root: fn(usize, u64) -> u64,
@@ -35,7 +35,7 @@ impl Definition {
         (0..exponent).fold(1, |power, _| self.mul(power, base))
     }
 
-    /// The values at `root^bit-reversed j` of the polynomial with these coefficients.
+    /// The values of the polynomial with coefficients `x` at `root^j'`, where j' is j with its bits reversed.
     fn transform(&self, x: &[u64]) -> Vec<u64> {
         let bits = x.len().ilog2();
         let root = (self.root)(self.index, x.len() as u64);
@@ -72,7 +72,7 @@ fn check<const F: usize>(scheme: &impl NttScheme<F>, definitions: [Definition; F
                     assert_eq!(canonical(definition, &block, lane), definition.transform(x), "2^{log}");
                 }
             }
-            // Inverse transforms take what products leave: squares of values that are all one.
+            // Inverse transforms take products, so the values are first made canonical.
             inverse_of_forward(field, definition, &lanes);
         }
     }

@@ -1,12 +1,12 @@
-//! Barrett's reduction (Algorithm 3.1 of the thesis, with the shift it lacks), constant-time.
+//! Barrett's reduction ([Thesis], Algorithm 3.1, with the shift it lacks), in constant time.
 //!
-//! For d of n limbs with its top bit set, `m = floor((B^2n - 1) / d)` and `x = h B^n + l` below `d B^n`,
-//! `q = floor(h m / B^n)` is at most 3 less than `floor(x / d)`: `B^2n <= (m + 1) d`, so that `x / d` is at most
-//! `(h B^n + l)(m + 1) / B^2n`, which is less than `h m / B^n` and one for h and two for l. m is `B^n + m'`: the
-//! product is one of n limbs by n limbs.
+//! Let d have n limbs and its top bit set, `m = floor((B^2n - 1) / d)`, and `x = h B^n + l` below `d B^n`.
+//! Then `q = floor(h m / B^n)` is at most 3 below `floor(x / d)`: since `B^2n <= (m + 1) d`, `x / d` is at
+//! most `(h B^n + l)(m + 1) / B^2n`, which exceeds `h m / B^n` by less than one for h and two for l. The
+//! reciprocal is `m = B^n + m'`, so the product is one of n limbs by n limbs.
 //!
-//! What is left of x is below 4d. Modulo `2^s - 1`, s at least the bits of n limbs, it is found by a product of half the
-//! length; how many times `2^s - 1` it is more, the lowest limb tells.
+//! The remaining x is below 4d. It is computed modulo `2^s - 1`, with s at least the bits of n limbs, by a
+//! product of half the length. The lowest limb shows which multiple of `2^s - 1` to add.
 
 use super::cyclic::{CyclicRings, zeros_with_room};
 use super::multiplier::{Multiplier, PreparedFactor};
@@ -21,38 +21,37 @@ use zeroize::Zeroizing;
 
 type Limbs = Zeroizing<Vec<u64>>;
 
-/// How often the divisor may still fit into what Barrett's quotient leaves.
+/// The number of times that the divisor may still fit into the remainder after Barrett's quotient.
 const CORRECTIONS: u64 = 3;
 
-/// The same for a quotient of one limb, from the first limb alone.
+/// The same number for a quotient of one limb, which is estimated from the first limb only.
 const SHORT_CORRECTIONS: u64 = 5;
 
-/// A divisor of at least one, with what it takes to divide by it: transforms of the divisor and of its
-/// reciprocal.
+/// A divisor of at least one, with the transforms of the divisor and of its reciprocal.
 pub(super) struct BarrettDivisor {
     multiplier: Multiplier,
     /// d: the divisor, shifted so that its top bit is set.
     normalised: Limbs,
     shift: usize,
     divisor: Multiple,
-    /// The reciprocal m, but for its first limb, which is 1.
+    /// The reciprocal m without its first limb, which is 1.
     reciprocal: PreparedFactor,
-    /// The limb below that.
+    /// The top limb of `reciprocal`.
     reciprocal_top: u64,
 }
 
-/// The divisor, to be multiplied by quotients.
+/// The divisor, prepared for products with quotients.
 enum Multiple {
-    /// Too short for transforms.
+    /// The divisor is too short for transforms.
     Whole(PreparedFactor),
     CyclicRings(CyclicRings, Transformed),
 }
 
 impl BarrettDivisor {
-    /// A divisor of at least one.
+    /// Sets up a divisor of at least one.
     ///
     /// # Panics
-    /// If it is zero.
+    /// If the divisor is zero.
     #[must_use]
     pub(super) fn new(multiplier: Multiplier, divisor: &[u64]) -> Self {
         let bits = bit_length(divisor);
@@ -83,7 +82,7 @@ impl BarrettDivisor {
         self.normalised.len()
     }
 
-    /// The multiplier it works with.
+    /// The multiplier of this divisor.
     #[must_use]
     pub(super) fn multiplier(&self) -> &Multiplier {
         &self.multiplier
@@ -95,7 +94,7 @@ impl BarrettDivisor {
         self.divide(x, None)
     }
 
-    /// `(floor(x / d), x mod d)` for any x; the quotient is as long as x.
+    /// `(floor(x / d), x mod d)` for any x. The quotient is as long as x.
     #[must_use]
     pub(super) fn quotient_and_remainder(&self, x: &[u64]) -> (Limbs, Limbs) {
         let mut quotient = Zeroizing::new(vec![0; x.len() + 1]);
@@ -107,12 +106,12 @@ impl BarrettDivisor {
     /// Long division, n limbs at a time.
     fn divide(&self, x: &[u64], mut quotient: Option<&mut [u64]>) -> Limbs {
         let n = self.limbs();
-        // x 2^shift has the remainder of x, times 2^shift, modulo the shifted divisor.
+        // The remainder of x 2^shift modulo the shifted divisor is 2^shift times the remainder of x.
         let mut shifted = Zeroizing::new(vec![0; x.len() + 1]);
         shift_left(x, self.shift, &mut shifted);
         let mut rest = Zeroizing::new(vec![0; 2 * n]);
-        // The first block, of n limbs or less, has the divisor once at most. With the second block it is short if
-        // the first is a limb.
+        // The first block has at most n limbs, so the divisor fits at most once. If the first block is a
+        // single limb, the second step has a quotient of one limb.
         let blocks = shifted.len().div_ceil(n);
         let first = shifted.len() - (blocks - 1) * n;
         let mut put = |index: usize, digits: &[u64]| {
@@ -141,10 +140,11 @@ impl BarrettDivisor {
         remainder
     }
 
-    /// The quotient of a number of n + 1 limbs below `d B`; the number becomes its remainder.
+    /// The quotient of a number of n + 1 limbs below `d B`. The number becomes its remainder.
     ///
-    /// With `B^n + m'` for the reciprocal, `x_n + x_n m' / B^n` falls short by less than one for each of `x_n` times the
-    /// lower limbs of m', the lower limbs of x, and these times m'; and by two roundings.
+    /// With the reciprocal `B^n + m'`, the estimate `x_n + x_n m' / B^n` is too small by less than one for
+    /// each of three omitted terms: `x_n` times the lower limbs of m', the lower limbs of x, and their
+    /// product with m'. Two roundings come on top.
     fn short_step(&self, x: &mut [u64]) -> u64 {
         let n = self.limbs();
         let top = x[n];
@@ -155,7 +155,7 @@ impl BarrettDivisor {
         digit[0]
     }
 
-    /// The quotient of a number below `d B^n`; the number becomes its remainder.
+    /// The quotient of a number below `d B^n`. The number becomes its remainder.
     fn step(&self, x: &mut [u64]) -> Limbs {
         let n = self.limbs();
         let mut product = Zeroizing::new(vec![0; 2 * n]);
@@ -209,13 +209,13 @@ impl Reduction for BarrettDivisor {
     }
 }
 
-/// A number that is `x - y` modulo `2^s - 1`, below some times that, and has this lowest limb; y is of s bits and x of at
-/// most 2s.
+/// The number that is congruent to `x - y` modulo `2^s - 1`, is below a small multiple of it, and has the
+/// lowest limb `lowest`. y has s bits, and x has at most 2s bits.
 fn difference_of_wrapped(x: &[u64], y: &[u64], lowest: u64) -> Limbs {
     let (low, high) = x.split_at(y.len().min(x.len()));
     let mut rest = zeros_with_room(y.len());
     rest[..low.len()].copy_from_slice(low);
-    // Bits that are carried out come back in at the lowest place; each leaves room for the next.
+    // A carry out of the top is added at the bottom. Each addition leaves room for the next.
     let carry = add_assign(&mut rest, high);
     add_assign(&mut rest, &[carry]);
     let borrow = sub_assign(&mut rest, y);

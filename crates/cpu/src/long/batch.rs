@@ -1,4 +1,4 @@
-//! Batches of long numbers: several items share the threads, and what threads are left share an item.
+//! Batches of long numbers. Items share the threads, and the remaining threads share an item.
 
 use super::modular::PreparedModulus;
 use super::multiplier::{Multiplier, PreparedFactor};
@@ -8,7 +8,7 @@ use rayon::ThreadPool;
 use rayon::prelude::*;
 use zeroize::Zeroizing;
 
-/// Computes a job item by item.
+/// Computes a job item by item, on the threads of `pool`.
 pub(crate) fn run(
     pool: &ThreadPool,
     multiplier: Multiplier,
@@ -32,7 +32,7 @@ pub(crate) fn run(
     answers
 }
 
-/// Full products `a b`; a factor that all items share is transformed once.
+/// Full products `a b`. A factor that all items share is transformed once.
 pub(crate) fn products(
     pool: &ThreadPool,
     multiplier: Multiplier,
@@ -56,7 +56,7 @@ pub(crate) fn products(
     })
 }
 
-/// Full products `a b` with a factor of so many bits that was prepared by this multiplier.
+/// Full products `a b` with a factor of `bits` bits that this multiplier prepared.
 pub(crate) fn products_prepared(
     pool: &ThreadPool,
     multiplier: Multiplier,
@@ -81,8 +81,8 @@ pub(crate) fn squares(pool: &ThreadPool, multiplier: Multiplier, a: Operand<'_>,
     each_item(pool, 2 * a.bits(), count, limbs, |item, out| multiplier.square(a.get(item), out))
 }
 
-/// Answers of `bits` bits, at least 1; each is computed with as many limbs as its item needs: the uppermost may be
-/// zeros that answers have no room for, and where there are fewer than in an answer, zeros are above.
+/// Computes `count` answers of `bits` bits, with bits at least 1. `limbs` is the number of limbs that an item
+/// needs. Excess top limbs are zero and are dropped; missing top limbs are filled with zeros.
 fn each_item(
     pool: &ThreadPool,
     bits: usize,

@@ -1,5 +1,5 @@
-//! Operation counts of products of 786 432 bits over the thesis's prime, as its table 3.1 has them: counted by
-//! running products over a field that counts instead of computing.
+//! Operation counts of products of 786 432 bits over the prime of [Thesis], as in its table 3.1. The counts
+//! come from products over a field that counts instead of computing.
 
 use super::cyclic::CyclicRings;
 use super::multiplier::Multiplier;
@@ -38,13 +38,13 @@ impl Counter {
         self.additions.fetch_add(additions, Relaxed);
     }
 
-    /// Butterflies of a pass over R parts: a multiplication and two additions each.
+    /// The butterflies of a pass over R parts: one multiplication and two additions each.
     fn pass<const R: usize>(&self, parts: &[&mut [Point]; R]) {
         let butterflies = parts[0].len() * LANES * R / 2 * R.ilog2() as usize;
         self.count(butterflies, 2 * butterflies);
     }
 
-    /// Short transforms down the columns.
+    /// The short transforms down the columns.
     fn columns(&self, BlockShape { grid, .. }: BlockShape) {
         if grid.rows > 1 {
             let each = grid.columns * LANES * grid.rows * grid.rows;
@@ -52,7 +52,7 @@ impl Counter {
         }
     }
 
-    /// Products of points: 64, and 8 to turn what comes around.
+    /// The pointwise products: 64 multiplications each, and 8 twiddles for the coefficients that wrap around.
     fn points(&self, points: usize) {
         self.count(points * (64 + 8), points * 64);
     }
@@ -90,7 +90,7 @@ impl PrimeField for &Counter {
 }
 
 impl Join<1> for &Counter {
-    /// A multiplication to scale every digit.
+    /// One multiplication scales each digit.
     fn carry(&self, _: [&[Point]; 1], bits: u32, _: usize, out: &mut [u64]) -> i128 {
         self.count((64 * out.len()).div_ceil(bits as usize * LANES) * LANES, 0);
         0
@@ -145,7 +145,8 @@ fn operations_of_a_product_of_786432_bits() {
     let product = run(&whole, &[(&number, SecondFactor::Number(&number))], 2 * LIMBS);
     assert_eq!(product, Counts(1_933_312, 3_080_192));
 
-    // Barrett: a product, one with the reciprocal, and one with the modulus of half the length.
+    // Barrett: a product, a product with the reciprocal, and a product with the modulus in a ring of half the
+    // length.
     let kept = prepared(&whole);
     let with_kept = run(&whole, &[(&number, SecondFactor::Transformed(&kept))], 2 * LIMBS);
     let rings = CyclicRings::at_least(Multiplier::detect(None)[0], 64 * LIMBS).unwrap();
@@ -154,12 +155,14 @@ fn operations_of_a_product_of_786432_bits() {
     let kept_half = SecondFactor::Transformed(&half);
     let barrett = product + with_kept + run(&minus, &[(&number, kept_half)], rings.limbs());
 
-    // Montgomery: a product and one with the inverse modulo 2^n + 1, and the sum of two modulo 2^n - 1.
+    // Montgomery: a product and a product with the inverse modulo 2^n + 1, and a sum of two products modulo
+    // 2^n - 1.
     let montgomery = run(&plus, &[(&number, SecondFactor::Number(&number))], rings.limbs())
         + run(&plus, &[(&number, kept_half)], rings.limbs())
         + run(&minus, &[(&number, SecondFactor::Number(&number)), (&number, kept_half)], rings.limbs());
     assert_eq!([barrett, montgomery], [Counts(4_669_440, 6_864_896), Counts(5_283_840, 6_881_280)]);
 
-    // The thesis's interleaved Montgomery product, a multiplication for each pair of limbs, twice, and a quotient.
+    // The interleaved Montgomery product of [Thesis]: two multiplications for each pair of limbs, and a
+    // quotient per limb.
     assert_eq!(2 * LIMBS * LIMBS + LIMBS, 302_002_176);
 }

@@ -1,5 +1,5 @@
-//! Products modulo `2^n - 1` and `2^n + 1`, with transforms of half the length that a product of n bits by n bits
-//! has: what is above n bits wraps around by itself. Constant-time.
+//! Products modulo `2^n - 1` and `2^n + 1`. Their transforms have half the length of a full product of two
+//! n-bit numbers, since the part above n bits wraps around by itself. Constant time.
 
 use super::multiplier::{Multiplier, Scheme, with_scheme};
 use crate::fft::product::{self, SecondFactor, Transformed};
@@ -12,10 +12,10 @@ use zeroize::Zeroizing;
 
 type Limbs = Zeroizing<Vec<u64>>;
 
-/// Points that have a whole number of limbs, whatever the bits of a digit.
+/// The number of points that fill whole limbs for every digit length.
 const UNIT: usize = 64 / LANES;
 
-/// The two rings for one n, which is a whole number of limbs.
+/// The cyclic ring modulo `2^n - 1` and the negacyclic ring modulo `2^n + 1`, for an n of whole limbs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CyclicRings {
     multiplier: Multiplier,
@@ -23,7 +23,7 @@ pub(crate) struct CyclicRings {
 }
 
 impl CyclicRings {
-    /// The rings of the least n of at least `bits`, if there are digits for it.
+    /// The rings of the smallest n of at least `bits`, or `None` if no digit length serves.
     pub(crate) fn at_least(multiplier: Multiplier, bits: usize) -> Option<Self> {
         let plan = |digit_bits: u32| {
             let points = bits.div_ceil(LANES * digit_bits as usize);
@@ -32,7 +32,7 @@ impl CyclicRings {
         (1..=64).rev().map(plan).find(|plan| multiplier.holds(plan)).map(|plan| Self { multiplier, plan })
     }
 
-    /// The rings of just this n, if there are digits for it.
+    /// The rings of exactly this n, or `None` if no digit length serves.
     pub(crate) fn exactly(multiplier: Multiplier, bits: usize) -> Option<Self> {
         let plan = |digit_bits: u32| {
             let shapes =
@@ -44,7 +44,7 @@ impl CyclicRings {
             };
             shapes.into_iter().find(is_exact).map(|shape| Plan { digit_bits, shape })
         };
-        // Digits of less than half the size are slower than a product and its folding.
+        // Digits of less than half the length are slower than a full product with folding.
         let plans = (multiplier.widest_digit() / 2..=multiplier.widest_digit()).rev().filter_map(plan);
         plans.into_iter().find(|plan| multiplier.holds(plan)).map(|plan| Self { multiplier, plan })
     }
@@ -59,7 +59,7 @@ impl CyclicRings {
         self.bits() / 64
     }
 
-    /// How blocks of a ring lie.
+    /// The layout of blocks of a ring.
     pub(crate) fn layout(&self, ring: Ring) -> DigitLayout {
         DigitLayout::new(self.plan, ring)
     }
@@ -70,7 +70,7 @@ impl CyclicRings {
         with_scheme!(self.multiplier.scheme, scheme => product::transform(&scheme, number, &self.layout(ring)))
     }
 
-    /// The low n bits of a sum of at most two products of numbers of at most n bits, and what is above.
+    /// The low n bits of a sum of at most two products of numbers of at most n bits, and the part above.
     fn sum_of_products(&self, terms: &[(&[u64], SecondFactor<'_>)], ring: Ring) -> (Limbs, i128) {
         assert!(
             terms.len() <= 2 && terms.iter().all(|(a, _)| a.len() <= self.limbs()),
@@ -83,13 +83,14 @@ impl CyclicRings {
         (out, carry)
     }
 
-    /// The sum modulo `2^n - 1`, where zero may be `2^n - 1` as well.
+    /// The sum modulo `2^n - 1`. Zero may be represented as `2^n - 1`.
     pub(crate) fn cyclic(&self, terms: &[(&[u64], SecondFactor<'_>)]) -> Limbs {
         let (sum, carry) = self.sum_of_products(terms, Ring::Cyclic);
         wrapped(sum, carry)
     }
 
-    /// The same of at most two products of numbers that are transformed for this ring already.
+    /// The sum modulo `2^n - 1` of at most two products of numbers that are already transformed for this
+    /// ring.
     pub(crate) fn cyclic_of_transformed(&self, terms: &[(&Transformed, &Transformed)]) -> Limbs {
         assert!(terms.len() <= 2, "digits hold the sum of two products");
         let mut out = zeros_with_room(self.limbs());
@@ -99,48 +100,49 @@ impl CyclicRings {
         wrapped(out, carry)
     }
 
-    /// The sum modulo `2^n + 1`: its low n bits, and one and no other bits if it is `2^n`.
+    /// The sum modulo `2^n + 1`: its low n bits and bit n. If bit n is one, all low bits are zero.
     pub(crate) fn negacyclic(&self, terms: &[(&[u64], SecondFactor<'_>)]) -> (Limbs, u64) {
         let (mut sum, carry) = self.sum_of_products(terms, Ring::Negacyclic);
-        // 2^n is -1. What is carried out of the first subtraction is one at most, either way; what is carried out of
-        // the second leaves 2^n, as -1 or as itself.
+        // 2^n is congruent to -1. The carry of the first subtraction is -1, 0 or 1. The carry of the second
+        // leaves 2^n, as -1 or as itself.
         let again = add_signed(&mut sum, -carry);
         let last = add_signed(&mut sum, -again);
         add_assign(&mut sum, &[u64::from(last < 0)]);
         (sum, last as u64 & 1)
     }
 
-    /// Minus zero made zero, modulo `2^n - 1`.
+    /// Replaces `2^n - 1`, the second representation of zero modulo `2^n - 1`, by zero.
     pub(crate) fn normalize_zero(x: &mut [u64]) {
         let is_all_ones = mask::equal(x.iter().fold(u64::MAX, |all, limb| all & limb), u64::MAX);
         x.iter_mut().for_each(|limb| *limb &= !is_all_ones);
     }
 }
 
-/// Zeros with room for a limb more: to grow into new memory would leave the old behind as it is.
+/// `len` zero limbs with capacity for one more. Growing into new memory would leave a copy of the old limbs
+/// behind.
 pub(super) fn zeros_with_room(len: usize) -> Limbs {
     let mut limbs = Zeroizing::new(vec![0; len + 1]);
     limbs.truncate(len);
     limbs
 }
 
-/// Modulo `2^n - 1`, n bits and what is above them.
+/// Adds the part above n bits at the bottom, modulo `2^n - 1`.
 fn wrapped(mut sum: Limbs, carry: i128) -> Limbs {
-    // A second carry leaves next to nothing, to which it can be added.
+    // After a second carry the number is tiny, so the carry can be added without another carry.
     let again = add_signed(&mut sum, carry);
     add_signed(&mut sum, again);
     sum
 }
 
 impl Multiplier {
-    /// Whether digits hold the sum of two products in either ring.
+    /// Whether digits of this plan hold the sum of two products in either ring.
     fn holds(&self, plan: &Plan) -> bool {
         let digits = plan.shape.points() * LANES;
         with_scheme!(self.scheme, scheme => scheme.ring_digit_bits(digits))
             .is_some_and(|bits| plan.digit_bits <= bits)
     }
 
-    /// Bits of the longest digits that a ring may have.
+    /// Bits of the longest digits of a ring.
     fn widest_digit(&self) -> u32 {
         with_scheme!(self.scheme, scheme => scheme.ring_digit_bits(LANES * UNIT))
             .expect("there are digits for short numbers")
@@ -245,7 +247,7 @@ mod tests {
         for multiplier in Multiplier::detect(None) {
             let rings = CyclicRings::at_least(multiplier, 64 * 50_000).unwrap();
             let numbers = hard(&mut random, rings.limbs());
-            // -1 times 1, 2^k times 2^k, -1 times -1, and random ones.
+            // -1 times 1, 2^k times 2^k, -1 times -1, and random numbers.
             for (a, b) in [(4, 1), (2, 2), (3, 3), (5, 5), (0, 5)] {
                 let terms = [(&numbers[a][..], SecondFactor::Number(&numbers[b]))];
                 let compute = || (rings.cyclic(&terms), rings.negacyclic(&terms));

@@ -1,5 +1,5 @@
-//! Arithmetic modulo `2^n - 1` and `2^n + 1`: what is above `2^n` is folded down, or wraps around by itself where
-//! blocks of digits are n bits exactly. Constant-time in everything but n.
+//! Arithmetic modulo `2^n - 1` and `2^n + 1`. The part above `2^n` is folded down, or wraps around by itself
+//! if blocks of digits have exactly n bits. Constant time, except for n.
 
 use super::cyclic::CyclicRings;
 use super::multiplier::Multiplier;
@@ -57,7 +57,7 @@ impl MersenneLike {
         }
     }
 
-    /// `number` as a modulus of this form, if it has one.
+    /// `number` as a modulus of this form, or `None` if it has another form.
     #[must_use]
     pub fn of(number: &[u64]) -> Option<Self> {
         let bits = bit_length(number);
@@ -66,13 +66,13 @@ impl MersenneLike {
         forms.into_iter().flatten().find(is)
     }
 
-    /// Limbs of a number below it.
+    /// Limbs of a residue below the modulus.
     #[must_use]
     pub fn limbs(self) -> usize {
         self.exponent / 64 + 1
     }
 
-    /// The modulus.
+    /// The modulus as a number.
     #[must_use]
     pub fn value(self) -> Vec<u64> {
         let mut value = vec![0; self.limbs()];
@@ -84,7 +84,7 @@ impl MersenneLike {
         value
     }
 
-    /// `x mod` it, for any x.
+    /// `x` modulo this number, for any x.
     #[must_use]
     pub fn reduce(self, x: &[u64]) -> Vec<u64> {
         let n = self.exponent;
@@ -95,12 +95,12 @@ impl MersenneLike {
             shift_right(&x[index * n / 64..], index * n % 64, &mut piece);
             piece[n / 64] &= (1 << (n % 64)) - 1;
             if self.sign == Sign::Plus && index % 2 == 1 {
-                // The modulus less the piece, which is smaller.
+                // The modulus minus the piece, which is smaller.
                 piece.iter_mut().for_each(|limb| *limb = !*limb);
                 add_assign(&mut piece, &modulus);
                 add_assign(&mut piece, &[1]);
             }
-            // At most the modulus is added to what is below it.
+            // The sum is below the modulus, and at most the modulus is added.
             add_assign(&mut sum, &piece);
             reduce_once(&mut sum, &modulus);
         }
@@ -109,18 +109,18 @@ impl MersenneLike {
     }
 }
 
-/// Multiplication modulo a modulus number.
+/// Multiplication modulo a [`MersenneLike`] number.
 pub struct MersenneRing {
     modulus: MersenneLike,
     multiplier: Multiplier,
-    /// Where digits make up n bits exactly.
+    /// The rings of exactly n bits, if digits add up to n bits.
     rings: Option<CyclicRings>,
-    /// Modulo `2^n - 1`, for other n.
+    /// The weighted ring modulo `2^n - 1`, for other n.
     weighted: Option<WeightedRing>,
 }
 
 impl MersenneRing {
-    /// With this multiplier.
+    /// Sets up the ring with this multiplier.
     #[must_use]
     pub fn new(modulus: MersenneLike, multiplier: Multiplier) -> Self {
         let n = modulus.exponent;
@@ -133,7 +133,7 @@ impl MersenneRing {
         Self { modulus, multiplier, rings, weighted }
     }
 
-    /// `x^2`, for an x below the modulus.
+    /// `x^2` modulo this number, for an x below it. An x of another length is reduced first.
     #[must_use]
     pub fn square_of(&self, x: &[u64]) -> Vec<u64> {
         if x.len() == self.modulus.limbs() {
@@ -143,7 +143,7 @@ impl MersenneRing {
         }
     }
 
-    /// `x y`, where y is x if there is none.
+    /// `x y`, or `x^2` without y.
     fn product(&self, x: &[u64], y: Option<&[u64]>) -> Limbs {
         if let Some(weighted) = &self.weighted {
             return weighted.product(x, y);
@@ -169,7 +169,8 @@ impl MersenneRing {
         }
     }
 
-    /// Modulo `2^n + 1`, where a factor of `2^n` is -1: its low bits are zero, and so is their product.
+    /// The product modulo `2^n + 1`. A factor of `2^n` represents -1: its low bits are zero, and so is the
+    /// product of low bits.
     fn product_plus(&self, rings: &CyclicRings, x: &[u64], y: Option<&[u64]>) -> Limbs {
         let n = rings.limbs();
         let (mut product, top) =
@@ -177,7 +178,7 @@ impl MersenneRing {
         product.push(top);
         let y = y.unwrap_or(x);
         let modulus = self.modulus.value();
-        // -y, or else -x, or else nothing is added; minus zero is the modulus.
+        // -y or -x is added if the other factor is -1. The negative of zero is the modulus.
         for (number, is_added) in [(y, x[n]), (x, y[n] & (1 - x[n]))] {
             let mut negative = Zeroizing::new(modulus.clone());
             sub_assign(&mut negative, number);

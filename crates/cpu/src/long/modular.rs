@@ -1,5 +1,5 @@
-//! Products, squares and powers modulo a long number, by what suits the modulus and the exponent.
-//! Constant-time in everything but lengths, public exponents and the modulus.
+//! Products, squares and powers modulo a long number, by the fastest method for the modulus and the exponent.
+//! Constant time, except for lengths, public exponents and the modulus.
 
 use super::barrett::BarrettDivisor;
 use super::mersenne::{MersenneLike, MersenneRing};
@@ -14,16 +14,16 @@ use zeroize::Zeroizing;
 
 type Limbs = Zeroizing<Vec<u64>>;
 
-/// Bits of an exponent from which Montgomery's reduction, whose set-up is an inverse, is faster than Barrett's:
-/// measured, for moduli whose inverse is found by division steps, and for longer ones.
+/// Bits of an exponent from which Montgomery's reduction is faster than Barrett's, although its set-up is an
+/// inversion. Measured for moduli that are inverted by division steps, and for longer moduli.
 const PAYING_BITS: [usize; 2] = [64, 1024];
 
-/// The ways to reduce modulo a number of no special form.
+/// The reduction methods for a modulus without a special form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ReductionMethod {
     /// Products with the reciprocal and the modulus.
     Barrett,
-    /// Products modulo `2^n + 1` and `2^n - 1`, at the price of an inverse beforehand.
+    /// Products modulo `2^n + 1` and `2^n - 1`, after an inversion.
     Montgomery,
 }
 
@@ -36,7 +36,7 @@ impl fmt::Display for ReductionMethod {
     }
 }
 
-/// How powers modulo a number of so many limbs are reduced, with exponents of so many bits.
+/// The reduction method of powers with exponents of `exponent_bits` bits, modulo a number of `limbs` limbs.
 #[must_use]
 pub(crate) fn reduction_method(
     multiplier: &Multiplier,
@@ -51,7 +51,7 @@ pub(crate) fn reduction_method(
     }
 }
 
-/// A modulus of at least one, with what it takes to compute modulo it.
+/// A modulus of at least one, with its constants.
 pub(crate) struct PreparedModulus {
     value: Limbs,
     method: Method,
@@ -60,15 +60,15 @@ pub(crate) struct PreparedModulus {
 enum Method {
     /// `2^n - 1` or `2^n + 1`.
     MersenneLike(MersenneRing),
-    /// Any other; Montgomery's constants are made when a power asks for them.
+    /// Any other modulus. The constants of Montgomery's reduction are computed on demand.
     Any(Box<BarrettDivisor>, OnceLock<Option<Box<Montgomery>>>),
 }
 
 impl PreparedModulus {
-    /// A modulus of at least one.
+    /// Sets up a modulus of at least one.
     ///
     /// # Panics
-    /// If it is zero.
+    /// If the modulus is zero.
     #[must_use]
     pub(crate) fn new(multiplier: Multiplier, modulus: &[u64]) -> Self {
         let value = Zeroizing::new(modulus[..bit_length(modulus).div_ceil(64)].to_vec());
@@ -79,7 +79,7 @@ impl PreparedModulus {
         Self { value, method }
     }
 
-    /// `x mod N`, as long as N.
+    /// `x mod N`, with as many limbs as N.
     #[must_use]
     pub(crate) fn remainder(&self, x: &[u64]) -> Limbs {
         self.cut(match &self.method {
@@ -88,8 +88,7 @@ impl PreparedModulus {
         })
     }
 
-    /// `a b mod N`. One product alone is not worth Montgomery's form, into which and out of which it would have
-    /// to be brought.
+    /// `a b mod N`. A single product is not worth the conversion to Montgomery form and back.
     #[must_use]
     pub(crate) fn mul_mod(&self, a: &[u64], b: &[u64]) -> Limbs {
         let (a, b) = (self.shortened(a), self.shortened(b));
@@ -109,7 +108,7 @@ impl PreparedModulus {
         })
     }
 
-    /// `base^exponent mod N`, for an exponent of `bits` bits: time depends on `bits` and on lengths alone.
+    /// `base^exponent mod N`, for an exponent of `bits` bits. The time depends on `bits` and on lengths only.
     #[must_use]
     pub(crate) fn pow(&self, base: &[u64], exponent: &[u64], bits: usize) -> Limbs {
         let base = self.remainder(base);
@@ -131,14 +130,14 @@ impl PreparedModulus {
         })
     }
 
-    /// Montgomery's constants, if they pay for an exponent of `bits` bits and there are any.
+    /// The constants of Montgomery's reduction, if they exist and pay off for an exponent of `bits` bits.
     fn montgomery(&self, bits: usize) -> Option<&Montgomery> {
         match &self.method {
             Method::Any(divisor, made) => {
                 let make = || Montgomery::new(divisor, &self.value).map(Box::new);
                 match reduction_method(divisor.multiplier(), self.value.len(), bits) {
                     ReductionMethod::Montgomery => made.get_or_init(make).as_deref(),
-                    // What is there already serves short exponents too.
+                    // Constants that exist already serve short exponents too.
                     ReductionMethod::Barrett => made.get()?.as_deref(),
                 }
             }
@@ -151,7 +150,7 @@ impl PreparedModulus {
         if a.len() > self.value.len() { self.remainder(a) } else { Zeroizing::new(a.to_vec()) }
     }
 
-    /// A number below N in as many limbs as N has.
+    /// Resizes a number below N to as many limbs as N has.
     fn cut(&self, mut x: Limbs) -> Limbs {
         x.resize(self.value.len(), 0);
         x

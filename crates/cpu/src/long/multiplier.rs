@@ -14,16 +14,25 @@ use crate::isa;
 use crate::portable::fft::Goldilocks;
 use modmill_core::Isa;
 
-/// Multiplies long numbers, exactly.
+/// Multiplies long numbers exactly.
 ///
-/// Everything here takes time that depends on the lengths of numbers alone. Numbers are little-endian
-/// limbs; a product is as long as both factors together.
+/// The time of all methods depends on the lengths of the numbers only. Numbers are little-endian limbs. The
+/// length of a product is the sum of the lengths of its factors.
+///
+/// ```
+/// use modmill_cpu::long::Multiplier;
+///
+/// let multiplier = Multiplier::detect(None).pop().expect("the portable multiplier always exists");
+/// let mut product = [0; 3];
+/// multiplier.multiply(&[u64::MAX, u64::MAX], &[2], &mut product);
+/// assert_eq!(product, [u64::MAX - 1, u64::MAX, 1]);
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Multiplier {
     pub(super) scheme: Scheme,
 }
 
-/// The multipliers there are.
+/// The NTT schemes of this crate.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Scheme {
     Portable(Goldilocks),
@@ -33,7 +42,7 @@ pub(super) enum Scheme {
     Ifma(ThreePrimes<Words>),
 }
 
-/// Runs an expression with `$scheme` bound to a multiplier's scheme.
+/// Runs an expression with `$scheme` bound to the scheme of a multiplier.
 macro_rules! with_scheme {
     ($choice:expr, $scheme:ident => $body:expr) => {
         match $choice {
@@ -48,7 +57,7 @@ macro_rules! with_scheme {
 
 pub(super) use with_scheme;
 
-/// A factor that is used again: its transform, for products with factors up to some length.
+/// A factor that is used again: its transform, for products with factors up to a certain length.
 pub struct PreparedFactor {
     limbs: usize,
     longest: usize,
@@ -56,7 +65,7 @@ pub struct PreparedFactor {
 }
 
 enum Form {
-    /// Too short for transforms to pay.
+    /// The factor is too short for transforms.
     Plain(zeroize::Zeroizing<Vec<u64>>),
     Transformed(DigitLayout, Transformed),
 }
@@ -68,7 +77,7 @@ impl PreparedFactor {
         self.limbs
     }
 
-    /// Most limbs of the other factor.
+    /// The largest number of limbs of the other factor.
     #[must_use]
     pub fn longest(&self) -> usize {
         self.longest
@@ -76,7 +85,7 @@ impl PreparedFactor {
 }
 
 impl Multiplier {
-    /// The multipliers of this processor within a limit, best last.
+    /// The multipliers of this processor with instruction sets up to `limit`, the fastest last.
     #[must_use]
     pub fn detect(limit: Option<Isa>) -> Vec<Self> {
         let mut found = vec![Self { scheme: Scheme::Portable(Goldilocks) }];
@@ -91,7 +100,7 @@ impl Multiplier {
         found
     }
 
-    /// Its instruction set.
+    /// The instruction set.
     #[must_use]
     pub fn isa(&self) -> Isa {
         match self.scheme {
@@ -103,7 +112,7 @@ impl Multiplier {
         }
     }
 
-    /// Limbs of the shorter factor from which transforms are faster than Karatsuba's way; measured.
+    /// Limbs of the shorter factor from which transforms are faster than Karatsuba's algorithm; measured.
     #[must_use]
     pub fn threshold(&self) -> usize {
         match self.scheme {
@@ -115,7 +124,8 @@ impl Multiplier {
         }
     }
 
-    /// Limbs of a modulus from which Montgomery's reduction by transforms is faster than Barrett's by rows; measured.
+    /// Limbs of a modulus from which Montgomery's reduction by transforms is faster than Barrett's by rows;
+    /// measured.
     pub(super) fn ring_threshold(&self) -> usize {
         match self.scheme {
             Scheme::Portable(_) => 700,
@@ -129,7 +139,7 @@ impl Multiplier {
     /// `out <- a b`.
     ///
     /// # Panics
-    /// If `out` is not as long as both factors together.
+    /// If the length of `out` is not the sum of the lengths of the factors.
     pub fn multiply(&self, a: &[u64], b: &[u64], out: &mut [u64]) {
         assert_eq!(out.len(), a.len() + b.len(), "a product is as long as its factors");
         if a.len().min(b.len()) < self.threshold() {
@@ -152,7 +162,7 @@ impl Multiplier {
         }
     }
 
-    /// `out <- a b`, for a b of so many limbs.
+    /// `out <- a b` by transforms, for a factor b of `limbs` limbs.
     pub(super) fn by_transforms(&self, a: &[u64], limbs: usize, b: SecondFactor<'_>, out: &mut [u64]) {
         with_scheme!(self.scheme, scheme => {
             let layout = DigitLayout::new(scheme.plan(a.len(), limbs), Ring::Cyclic);
@@ -160,7 +170,7 @@ impl Multiplier {
         });
     }
 
-    /// A factor prepared for products with others of at most `longest` limbs.
+    /// Prepares a factor for products with other factors of at most `longest` limbs.
     #[must_use]
     pub fn prepare(&self, b: &[u64], longest: usize) -> PreparedFactor {
         let form = if b.len().min(longest) < self.threshold() {
@@ -174,10 +184,11 @@ impl Multiplier {
         PreparedFactor { limbs: b.len(), longest, form }
     }
 
-    /// `out <- a b`, with b prepared by this multiplier.
+    /// `out <- a b`, for a factor b that this multiplier prepared.
     ///
     /// # Panics
-    /// If a is longer than b was prepared for, or `out` not as long as both together.
+    /// If a is longer than b was prepared for, or if the length of `out` is not the sum of the
+    /// lengths of the factors.
     pub fn multiply_prepared(&self, a: &[u64], b: &PreparedFactor, out: &mut [u64]) {
         assert!(a.len() <= b.longest, "prepared for factors of {} limbs", b.longest);
         assert_eq!(out.len(), a.len() + b.limbs, "a product is as long as its factors");

@@ -1,6 +1,6 @@
-//! Products modulo `2^q - 1` for any q by weighted transforms of half the length. Constant-time.
+//! Products modulo `2^q - 1` for any q, by weighted transforms of half the length. Constant time.
 //!
-//! Only vector fields have the roots that it takes: elsewhere there is no scheme, and nothing after it.
+//! Only the vector fields have the roots of 2 that the weights need. Without them this module has no scheme.
 #![cfg_attr(not(target_arch = "x86_64"), allow(unused, unreachable_code))]
 
 use super::multiplier::{Multiplier, Scheme};
@@ -17,31 +17,31 @@ use zeroize::Zeroizing;
 
 type Limbs = Zeroizing<Vec<u64>>;
 
-/// The multipliers whose fields have roots of 2.
-enum NttScheme {
+/// The schemes whose fields have roots of 2.
+enum WeightedScheme {
     #[cfg(target_arch = "x86_64")]
     Fma(WeightedThreePrimes<Doubles>),
     #[cfg(target_arch = "x86_64")]
     Ifma(WeightedThreePrimes<Words>),
 }
 
-/// The weights of one modulus.
+/// The ring modulo one `2^q - 1`, with its weights.
 #[derive(Clone)]
 pub(crate) struct WeightedRing {
     bits: usize,
     layout: DigitLayout,
-    scheme: Arc<NttScheme>,
+    scheme: Arc<WeightedScheme>,
 }
 
 impl WeightedRing {
-    /// The weights for `2^bits - 1`, where the multiplier has fields for them.
+    /// The ring modulo `2^bits - 1`. `None` if the multiplier has no fields for it.
     pub(crate) fn new(multiplier: &Multiplier, bits: usize) -> Option<Self> {
         match multiplier.scheme {
             Scheme::Portable(_) => None,
             #[cfg(target_arch = "x86_64")]
-            Scheme::Fma(primes) => Self::over(primes, bits, NttScheme::Fma),
+            Scheme::Fma(primes) => Self::over(primes, bits, WeightedScheme::Fma),
             #[cfg(target_arch = "x86_64")]
-            Scheme::Ifma(primes) => Self::over(primes, bits, NttScheme::Ifma),
+            Scheme::Ifma(primes) => Self::over(primes, bits, WeightedScheme::Ifma),
         }
     }
 
@@ -49,14 +49,14 @@ impl WeightedRing {
     fn over<A: Arithmetic>(
         primes: ThreePrimes<A>,
         bits: usize,
-        scheme: impl Fn(WeightedThreePrimes<A>) -> NttScheme,
+        scheme: impl Fn(WeightedThreePrimes<A>) -> WeightedScheme,
     ) -> Option<Self> {
         let weights = Arc::new(Weights::new::<A>(bits)?);
         let layout = weights.layout();
         Some(Self { bits, layout, scheme: Arc::new(scheme(WeightedThreePrimes::new(primes.0, weights))) })
     }
 
-    /// The low limbs of `x y`, or of `x^2` if there is no y, and what is above them.
+    /// The low limbs of `x y`, or of `x^2` without y. Returns the part above them.
     #[cfg(target_arch = "x86_64")]
     fn low_limbs<A: Arithmetic>(
         &self,
@@ -70,17 +70,19 @@ impl WeightedRing {
         product::sum_of_products(scheme, &terms, &self.layout, out)
     }
 
-    /// `x y mod 2^q - 1`, or `x^2` if there is no y, of numbers below it: canonical, of `q / 64 + 1` limbs.
+    /// `x y mod 2^q - 1`, or `x^2` without y, for numbers below the modulus. The result is canonical and has
+    /// `q / 64 + 1` limbs.
     pub(crate) fn product(&self, x: &[u64], y: Option<&[u64]>) -> Limbs {
         let mut out = Zeroizing::new(vec![0; self.bits / 64 + 1]);
         let low = &mut out[..self.bits.div_ceil(64)];
         let carry: i128 = match *self.scheme {
             #[cfg(target_arch = "x86_64")]
-            NttScheme::Fma(ref scheme) => self.low_limbs(scheme, x, y, low),
+            WeightedScheme::Fma(ref scheme) => self.low_limbs(scheme, x, y, low),
             #[cfg(target_arch = "x86_64")]
-            NttScheme::Ifma(ref scheme) => self.low_limbs(scheme, x, y, low),
+            WeightedScheme::Ifma(ref scheme) => self.low_limbs(scheme, x, y, low),
         };
-        // What is above 2^q comes back in, and what that carries once more; then all ones are zero.
+        // The part above 2^q is added at the bottom, and so is the carry of that addition. Then all ones
+        // become zero.
         let (word, bit) = (self.bits / 64, self.bits % 64);
         let mut handed = carry;
         for _ in 0..2 {
@@ -112,15 +114,17 @@ mod tests {
         let mut random = Random(67);
         let multipliers = Multiplier::detect(None);
         let lengths = [8191, 9689, 9941, 11_213, 19_937, 21_701, 23_808, 23_809, 44_497, 86_243];
-        for scheme in multipliers.iter().filter(|scheme| scheme.isa() != modmill_core::Isa::Portable) {
+        for multiplier in
+            multipliers.iter().filter(|multiplier| multiplier.isa() != modmill_core::Isa::Portable)
+        {
             assert!(
-                lengths.iter().any(|&q| WeightedRing::new(scheme, q).is_some()),
+                lengths.iter().any(|&q| WeightedRing::new(multiplier, q).is_some()),
                 "no weights on {}",
-                scheme.isa()
+                multiplier.isa()
             );
         }
-        for (scheme, q) in multipliers.iter().flat_map(|scheme| lengths.map(|q| (scheme, q))) {
-            let Some(weighted) = WeightedRing::new(scheme, q) else { continue };
+        for (multiplier, q) in multipliers.iter().flat_map(|multiplier| lengths.map(|q| (multiplier, q))) {
+            let Some(weighted) = WeightedRing::new(multiplier, q) else { continue };
             let modulus = (BigUint::from(1u8) << q) - 1u8;
             let limbs = |x: BigUint| {
                 let mut limbs = x.to_u64_digits();

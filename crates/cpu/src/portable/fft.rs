@@ -1,7 +1,7 @@
-//! Transforms over `2^64 - 2^32 + 1` in plain Rust: one multiplication of words and a few additions
-//! for a product, on any processor. Elements are canonical throughout.
+//! Transforms over `2^64 - 2^32 + 1` in plain Rust. A product takes one multiplication of words and a few
+//! additions, on any processor. Elements are always canonical.
 //!
-//! Roots that are powers of two are not treated apart: a multiplier is as fast as the shifts would be.
+//! Roots that are powers of two get no special treatment, since a multiplier is as fast as shifts.
 
 use crate::fft::carry::{DigitWriter, Join};
 use crate::fft::point::{LANES, Point};
@@ -13,7 +13,8 @@ use modmill_core::goldilocks::{self, add, mul, sub};
 use modmill_core::transform::{Digits, Plan, Shape};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The roots of at least `len` nodes in the order of `fft::roots`, made at first use and kept.
+/// The roots of at least `len` nodes in the order of `fft::roots`. The table is computed at first use and
+/// cached.
 fn roots(len: usize) -> Arc<Vec<u64>> {
     static TABLE: Mutex<Option<Arc<Vec<u64>>>> = Mutex::new(None);
     let mut table = TABLE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -38,7 +39,7 @@ pub(crate) struct GoldilocksField {
 }
 
 impl GoldilocksField {
-    /// Level by level: the block of a column is halved until its elements stand alone.
+    /// Halves the block of each column level by level, down to single elements.
     fn forward<const R: usize>(&self, parts: &mut [&mut [Point]; R], node: usize) {
         each_column(parts, |x| {
             for level in 0..R.ilog2() {
@@ -171,7 +172,7 @@ impl scheme::PrimeField for GoldilocksField {
         let (grid, count) = (shape.grid, rows.len());
         for index in 0..rows[0].len() {
             for point in (first + index..grid.points()).step_by(grid.columns) {
-                // Digits are below 2^32, so canonical.
+                // Digits are below 2^32, so they are canonical.
                 let is_zero = point >= digits.points();
                 let digits = if is_zero { Point::ZERO.0 } else { digits.point(point) };
                 rows[point % count][index] =
@@ -199,22 +200,23 @@ impl scheme::PrimeField for GoldilocksField {
     }
 }
 
-/// `a - b` in two words, the second zero or all ones.
+/// `a - b` in two words. The second word is zero or all ones.
 fn sub_wide(a: u64, b: u64) -> (u64, u64) {
     let difference = u128::from(a).wrapping_sub(u128::from(b));
     (difference as u64, (difference >> 64) as u64)
 }
 
-/// The way through one prime.
+/// The scheme over the single prime `2^64 - 2^32 + 1`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Goldilocks;
 
-/// What is left to do after the inverse transform.
+/// The reconstruction: residues are scaled by the inverse of the transform length.
 pub(crate) struct Scale {
     shape: BlockShape,
-    /// One over the length of the transform, and minus that.
+    /// The inverse of the transform length, and its negative.
     factors: [u64; 2],
-    /// More than the size of coefficients of either sign, and at most half of p; zero where there is one sign.
+    /// An offset above the magnitude of signed coefficients and at most half of p; zero if coefficients are
+    /// unsigned.
     offset: u64,
 }
 
@@ -234,13 +236,14 @@ impl scheme::NttScheme<1> for Goldilocks {
 
     fn plan(&self, a: usize, b: usize) -> Plan {
         let shorter = a.min(b);
-        // Fewer bits make more digits: the first length of digit that is right for its own count.
+        // Shorter digits are more digits. The plan takes the longest digits that are short enough for their
+        // number.
         let fits = |bits: &u32| goldilocks::digit_bits((64 * shorter).div_ceil(*bits as usize)) >= *bits;
         Plan::new(a + b, (1..=31).rev().find(fits).expect("digits of one bit fit"))
     }
 
     fn ring_digit_bits(&self, digits: usize) -> Option<u32> {
-        // Two products, of either sign.
+        // Two products, which are signed.
         Some(goldilocks::digit_bits(4 * digits))
     }
 }

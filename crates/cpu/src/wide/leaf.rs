@@ -29,7 +29,8 @@ struct Sums<S> {
 }
 
 impl<S: Samples> Sums<S> {
-    /// # Safety The processor has the instruction set. The same holds for all functions below.
+    /// # Safety
+    /// The processor has the instruction set. The same holds for all functions below.
     #[inline(always)]
     unsafe fn new() -> Self {
         // SAFETY: required of the caller.
@@ -43,7 +44,8 @@ impl<S: Samples> Sums<S> {
     /// the high sum in floating point. The growth of the high sum is the product's high half; the rest of the
     /// product is its low half (see docs/algorithms/wide.md).
     ///
-    /// # Safety The processor has the instruction set.
+    /// # Safety
+    /// The processor has the instruction set.
     #[inline(always)]
     unsafe fn take(&mut self, index: usize, a: S, b: S) {
         // SAFETY: required of the caller.
@@ -64,7 +66,8 @@ impl<S: Samples> Sums<S> {
 
     /// The bits of the low and high sums, exponents included.
     ///
-    /// # Safety The processor has the instruction set.
+    /// # Safety
+    /// The processor has the instruction set.
     #[inline(always)]
     unsafe fn bits(self) -> (S, S) {
         // SAFETY: required of the caller.
@@ -75,7 +78,8 @@ impl<S: Samples> Sums<S> {
 /// The products of one column: `held[i] * stream[c - i]` for `i` in `FROM..TO`. `newest` points to
 /// `stream[c]`.
 ///
-/// # Safety The processor has the instruction set, and the samples are within the allocation of `newest`.
+/// # Safety
+/// The processor has the instruction set, and the samples are within the allocation of `newest`.
 #[inline(always)]
 unsafe fn column<S: Samples, const ROWS: usize, const FROM: usize, const TO: usize>(
     held: &[S; ROWS],
@@ -95,7 +99,8 @@ unsafe fn column<S: Samples, const ROWS: usize, const FROM: usize, const TO: usi
 
 /// Adds the full columns `from..to` to memory.
 ///
-/// # Safety The processor has the instruction set, and `stream` holds samples `from - ROWS + 1..to`.
+/// # Safety
+/// The processor has the instruction set, and `stream` holds samples `from - ROWS + 1..to`.
 #[inline(always)]
 unsafe fn interior<S: Samples, const ROWS: usize>(
     columns: *mut u64,
@@ -134,7 +139,8 @@ unsafe fn interior<S: Samples, const ROWS: usize>(
 
 /// Adds a column to memory, together with the high halves of the column below.
 ///
-/// # Safety The processor has the instruction set, and `to` is valid.
+/// # Safety
+/// The processor has the instruction set, and `to` is valid.
 #[inline(always)]
 unsafe fn settle<S: Samples>(to: *mut u64, (low, high): (S, S), pending: &mut S) {
     // SAFETY: required of the caller.
@@ -146,7 +152,8 @@ unsafe fn settle<S: Samples>(to: *mut u64, (low, high): (S, S), pending: &mut S)
 /// the columns below `split`, `TAIL` the columns from `split` up, where `ROWS <= split <= count`. A head
 /// alone also adds the high halves from below to column `split`.
 ///
-/// # Safety The processor has the instruction set. `columns` holds `count + ROWS` vectors, `held` holds
+/// # Safety
+/// The processor has the instruction set. `columns` holds `count + ROWS` vectors, `held` holds
 /// `ROWS` and `stream` holds `count`.
 #[inline(always)]
 pub(crate) unsafe fn pass<S: Samples, const ROWS: usize, const HEAD: bool, const TAIL: bool>(
@@ -184,7 +191,8 @@ pub(crate) unsafe fn pass<S: Samples, const ROWS: usize, const HEAD: bool, const
 /// Adds the products `x[i] x[j]` with `i < ROWS` and `i < j < count` to the columns, for
 /// `count >= 2 ROWS - 1`.
 ///
-/// # Safety The processor has the instruction set. `columns` holds `count + ROWS` vectors and `x` holds
+/// # Safety
+/// The processor has the instruction set. `columns` holds `count + ROWS` vectors and `x` holds
 /// `count`.
 #[inline(always)]
 pub(crate) unsafe fn cross_pass<S: Samples, const ROWS: usize>(
@@ -215,7 +223,8 @@ pub(crate) unsafe fn cross_pass<S: Samples, const ROWS: usize>(
 
 /// `columns <- 2 columns + squares of x`.
 ///
-/// # Safety The processor has the instruction set. `columns` holds `2 count` vectors and `x` holds `count`.
+/// # Safety
+/// The processor has the instruction set. `columns` holds `2 count` vectors and `x` holds `count`.
 #[inline(always)]
 pub(crate) unsafe fn double_and_square<S: Samples>(columns: *mut u64, x: *const u64, count: usize) {
     // SAFETY: required of the caller.
@@ -234,7 +243,8 @@ pub(crate) unsafe fn double_and_square<S: Samples>(columns: *mut u64, x: *const 
 /// Resolves the carries of `ROWS` columns into samples and adds the carry to the column above. With `again`,
 /// the columns are set to their digits plus those words.
 ///
-/// # Safety The processor has the instruction set. `columns` holds `ROWS + 1` vectors and `out` holds `ROWS`.
+/// # Safety
+/// The processor has the instruction set. `columns` holds `ROWS + 1` vectors and `out` holds `ROWS`.
 #[inline(always)]
 pub(crate) unsafe fn low_samples<S: Samples, const ROWS: usize>(
     columns: *mut u64,
@@ -259,7 +269,8 @@ pub(crate) unsafe fn low_samples<S: Samples, const ROWS: usize>(
 
 /// `out <- low * inverse mod 2^(WIDTH ROWS)`, with carries resolved.
 ///
-/// # Safety The processor has the instruction set. All three pointers hold `ROWS` vectors.
+/// # Safety
+/// The processor has the instruction set. All three pointers hold `ROWS` vectors.
 #[inline(always)]
 pub(crate) unsafe fn quotient<S: Samples, const ROWS: usize>(
     low: *const u64,
@@ -289,7 +300,8 @@ pub(crate) unsafe fn quotient<S: Samples, const ROWS: usize>(
 /// Resolves `skip + count` columns into samples. The first `skip` columns contribute their carries only. The
 /// last carry is dropped, since the result is known to fit.
 ///
-/// # Safety The processor has the instruction set. `columns` holds `skip + count` vectors and `out` holds
+/// # Safety
+/// The processor has the instruction set. `columns` holds `skip + count` vectors and `out` holds
 /// `count`.
 #[inline(always)]
 pub(crate) unsafe fn finish<S: Samples>(columns: *const u64, skip: usize, out: *mut u64, count: usize) {
@@ -309,7 +321,8 @@ pub(crate) unsafe fn finish<S: Samples>(columns: *const u64, skip: usize, out: *
 
 /// Resolves `count` columns into plain digits, in place.
 ///
-/// # Safety The processor has the instruction set. `columns` holds `count` vectors.
+/// # Safety
+/// The processor has the instruction set. `columns` holds `count` vectors.
 #[inline(always)]
 pub(crate) unsafe fn finish_plain<S: Samples>(columns: *mut u64, count: usize) {
     // SAFETY: required of the caller.
@@ -324,7 +337,8 @@ pub(crate) unsafe fn finish_plain<S: Samples>(columns: *mut u64, count: usize) {
 
 /// Sets every lane of column i to `words[i]`.
 ///
-/// # Safety The processor has the instruction set. `columns` holds `words.len()` vectors.
+/// # Safety
+/// The processor has the instruction set. `columns` holds `words.len()` vectors.
 #[inline(always)]
 pub(crate) unsafe fn fill<S: Samples>(columns: *mut u64, words: &[u64]) {
     for (i, &word) in words.iter().enumerate() {
@@ -335,7 +349,8 @@ pub(crate) unsafe fn fill<S: Samples>(columns: *mut u64, words: &[u64]) {
 
 /// `x <- x + y`, with carries resolved. The last carry is dropped.
 ///
-/// # Safety The processor has the instruction set. `x` and `y` hold `count` vectors.
+/// # Safety
+/// The processor has the instruction set. `x` and `y` hold `count` vectors.
 #[inline(always)]
 pub(crate) unsafe fn add<S: Samples>(x: *mut u64, y: *const u64, count: usize) {
     // SAFETY: required of the caller.
@@ -351,7 +366,8 @@ pub(crate) unsafe fn add<S: Samples>(x: *mut u64, y: *const u64, count: usize) {
 
 /// Converts plain digits to samples.
 ///
-/// # Safety The processor has the instruction set. Both pointers hold `count` vectors.
+/// # Safety
+/// The processor has the instruction set. Both pointers hold `count` vectors.
 #[inline(always)]
 pub(crate) unsafe fn convert<S: Samples>(plain: *const u64, out: *mut u64, count: usize) {
     for i in (0..count).map(|i| i * S::LANES) {
@@ -360,7 +376,8 @@ pub(crate) unsafe fn convert<S: Samples>(plain: *const u64, out: *mut u64, count
     }
 }
 
-/// # Safety The processor has the instruction set, and `from` holds `ROWS` vectors.
+/// # Safety
+/// The processor has the instruction set, and `from` holds `ROWS` vectors.
 #[inline(always)]
 unsafe fn load_all<S: Samples, const ROWS: usize>(from: *const u64) -> [S; ROWS] {
     // SAFETY: required of the caller.
@@ -375,7 +392,8 @@ unsafe fn load_all<S: Samples, const ROWS: usize>(from: *const u64) -> [S; ROWS]
 
 /// Splits a column plus the incoming carry into its digit and the outgoing carry.
 ///
-/// # Safety The processor has the instruction set.
+/// # Safety
+/// The processor has the instruction set.
 #[inline(always)]
 unsafe fn split<S: Samples>(column: S, carry: &mut S) -> S {
     // SAFETY: required of the caller.
@@ -388,7 +406,8 @@ unsafe fn split<S: Samples>(column: S, carry: &mut S) -> S {
 
 /// Converts an integer below `2^52` to a double.
 ///
-/// # Safety The processor has the instruction set.
+/// # Safety
+/// The processor has the instruction set.
 #[inline(always)]
 unsafe fn to_double<S: Samples>(integer: S) -> S {
     // SAFETY: required of the caller.
@@ -400,7 +419,8 @@ unsafe fn to_double<S: Samples>(integer: S) -> S {
 
 /// Converts an integral double of at most `2^52` to an integer.
 ///
-/// # Safety The processor has the instruction set.
+/// # Safety
+/// The processor has the instruction set.
 #[inline(always)]
 unsafe fn to_integer<S: Samples>(double: S) -> S {
     // SAFETY: required of the caller.

@@ -3,7 +3,8 @@
 
 /// A vector of samples: doubles, or the 64-bit integers with the same bits.
 ///
-/// # Safety A function may be called only if the processor has the vector's instruction set. It compiles to
+/// # Safety
+/// A function may be called only if the processor has the vector's instruction set. It compiles to
 /// good code only if it is inlined into a function that is compiled for that set. All functions here and in
 /// [`super::leaf`] are therefore `#[inline(always)]`.
 pub(crate) trait Samples: Copy + Send + Sync + 'static {
@@ -38,31 +39,38 @@ pub(crate) trait Samples: Copy + Send + Sync + 'static {
 
     /// Loads a vector.
     ///
-    /// # Safety `from` is valid for reading `LANES` words, and the processor has the instruction set.
+    /// # Safety
+    /// `from` is valid for reading `LANES` words, and the processor has the instruction set.
     unsafe fn load(from: *const u64) -> Self;
     /// Stores a vector.
     ///
-    /// # Safety `to` is valid for writing `LANES` words, and the processor has the instruction set.
+    /// # Safety
+    /// `to` is valid for writing `LANES` words, and the processor has the instruction set.
     unsafe fn store(self, to: *mut u64);
     /// The same word in every lane.
     ///
-    /// # Safety The processor has the instruction set. The same holds for all functions below.
+    /// # Safety
+    /// The processor has the instruction set. The same holds for all functions below.
     unsafe fn splat(word: u64) -> Self;
     /// `self * b + c`, rounded once, in the direction that `LOW` implies.
     ///
-    /// # Safety As above.
+    /// # Safety
+    /// As above.
     unsafe fn fma(self, b: Self, c: Self) -> Self;
     /// The sum of doubles. It is used only where it is exact.
     ///
-    /// # Safety As above.
+    /// # Safety
+    /// As above.
     unsafe fn plus(self, b: Self) -> Self;
     /// The difference of doubles. It is used only where it is exact.
     ///
-    /// # Safety As above.
+    /// # Safety
+    /// As above.
     unsafe fn minus(self, b: Self) -> Self;
     /// The sum of integers modulo `2^64`.
     ///
-    /// # Safety As above.
+    /// # Safety
+    /// As above.
     unsafe fn add(self, b: Self) -> Self;
     /// Bitwise and.
     ///

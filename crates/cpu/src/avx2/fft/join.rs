@@ -1,9 +1,10 @@
 //! Chinese remaindering for three primes in digits of 50 bits; see `fft/three_primes/crt.rs`.
+#![allow(unsafe_code)]
 
-use super::{Doubles, Sum, Token, V, WHOLE};
+use super::doubles::{Doubles, Sum, V, WHOLE};
 use crate::fft::primes::{COUNT, PRIMES};
 use crate::fft::three_primes::OFFSET;
-use crate::fft::three_primes::arithmetic::Arithmetic;
+use crate::isa::Avx2 as Token;
 use std::arch::x86_64::*;
 
 /// Bits of a digit.
@@ -53,7 +54,7 @@ impl Basis {
     }
 }
 
-/// Implements [`Arithmetic::join`].
+/// Implements `Arithmetic::join`.
 #[inline(always)]
 pub(super) fn join(
     token: Token,
@@ -68,10 +69,10 @@ pub(super) fn join(
     // integral part. The sum has an error of less than 2^-48.
     let mut sum = set(if is_signed { 0.5 } else { 1.0 / 256.0 });
     let mut digits = [Sum::new(); 2];
-    let c = Doubles::new(token, PRIMES[first]);
+    let c = Doubles::of_prime(token, PRIMES[first]);
     for i in 0..COUNT {
         // y is within 9/16 p, so k is from -2 to 2.
-        let y = Doubles::new(token, PRIMES[first + i]).mul_by(residues[i], factors[i]);
+        let y = Doubles::of_prime(token, PRIMES[first + i]).mul_by(residues[i], factors[i]);
         sum = c.fma(y, set(basis.reciprocals[i]), sum);
         for (digit, part) in digits.iter_mut().zip(basis.parts[i]) {
             digit.add(&c, y, set(part));

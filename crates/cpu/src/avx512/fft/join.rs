@@ -1,10 +1,11 @@
 //! Chinese remaindering for three primes in digits of 52 bits; see `fft/three_primes/crt.rs`.
+#![allow(unsafe_code)]
 
-use super::{Token, V, Words};
+use super::words::{V, Words};
 use crate::fft::point::LANES;
 use crate::fft::primes::{self, COUNT, PRIMES};
 use crate::fft::three_primes::OFFSET;
-use crate::fft::three_primes::arithmetic::Arithmetic;
+use crate::isa::Ifma as Token;
 use std::arch::x86_64::*;
 
 const MASK: u64 = (1 << 52) - 1;
@@ -71,7 +72,7 @@ impl Basis {
     }
 }
 
-/// Implements [`Arithmetic::join`].
+/// Implements `Arithmetic::join`.
 #[inline(always)]
 pub(super) fn join(
     token: Token,
@@ -86,7 +87,7 @@ pub(super) fn join(
     let mut digits = [set(0); 3];
     for i in 0..COUNT {
         // y is below 7/5 p, or below 12/5 p with an offset.
-        let c = Words::new(token, basis.primes[i]);
+        let c = Words::of_prime(token, basis.primes[i]);
         let offset = set(if is_signed { basis.offsets[i] } else { 0 });
         let y = c.mul_add_by(offset, residues[i], factors[i]);
         sum = c.high(sum, y, set(basis.reciprocals[i]));

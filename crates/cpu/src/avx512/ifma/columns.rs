@@ -8,7 +8,8 @@ pub(super) const BLOCK: usize = 10;
 
 /// The columns of `x y`, for `n` digits of `x` and `m` digits of `y`.
 ///
-/// # Safety `t` has `n + m` columns.
+/// # Safety
+/// `t` has `n + m` columns.
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) unsafe fn multiply_columns(x: *const V, n: usize, y: *const V, m: usize, t: *mut V) {
     let mut row = 0;
@@ -25,7 +26,8 @@ pub(super) unsafe fn multiply_columns(x: *const V, n: usize, y: *const V, m: usi
 
 /// The columns of `x^2`, for `n` digits.
 ///
-/// # Safety `t` has `2 n` columns.
+/// # Safety
+/// `t` has `2 n` columns.
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) unsafe fn square_columns(x: *const V, n: usize, t: *mut V) {
     let mut row = 0;

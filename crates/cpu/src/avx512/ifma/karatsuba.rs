@@ -36,7 +36,8 @@ pub(super) fn scratch(n: usize) -> usize {
 
 /// The columns of `x^2`.
 ///
-/// # Safety `x` has `n` digits, `t` has `2 n` columns, `space` has `scratch(n)` columns.
+/// # Safety
+/// `x` has `n` digits, `t` has `2 n` columns, `space` has `scratch(n)` columns.
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) unsafe fn square(x: *const V, n: usize, t: *mut V, space: *mut V) {
     // SAFETY: required of the caller; the scratch space holds a difference, a product and the rest.
@@ -60,7 +61,8 @@ pub(super) unsafe fn square(x: *const V, n: usize, t: *mut V, space: *mut V) {
 
 /// The columns of `x y` for numbers of the same length.
 ///
-/// # Safety `x` and `y` have `n` digits, `t` has `2 n` columns, `space` has `scratch(n)` columns.
+/// # Safety
+/// `x` and `y` have `n` digits, `t` has `2 n` columns, `space` has `scratch(n)` columns.
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) unsafe fn multiply(x: *const V, y: *const V, n: usize, t: *mut V, space: *mut V) {
     // SAFETY: required of the caller; the scratch space holds two differences, a product and the rest.
@@ -81,7 +83,8 @@ pub(super) unsafe fn multiply(x: *const V, y: *const V, n: usize, t: *mut V, spa
 
 /// [`multiply`], with carries resolved if the product is long.
 ///
-/// # Safety As for [`multiply`].
+/// # Safety
+/// As for [`multiply`].
 #[target_feature(enable = "avx512f,avx512ifma")]
 unsafe fn multiply_part(x: *const V, y: *const V, n: usize, t: *mut V, space: *mut V) {
     // SAFETY: required of the caller.
@@ -93,7 +96,8 @@ unsafe fn multiply_part(x: *const V, y: *const V, n: usize, t: *mut V, space: *m
 
 /// Resolves the carries of a product of `n` digits if it is long.
 ///
-/// # Safety `t` has `2 n` columns.
+/// # Safety
+/// `t` has `2 n` columns.
 #[target_feature(enable = "avx512f,avx512ifma")]
 unsafe fn carry_long(t: *mut V, n: usize) {
     if n >= CARRY {
@@ -106,7 +110,8 @@ unsafe fn carry_long(t: *mut V, n: usize) {
 /// The result starts at column `h`. It is `h` digits longer than N, so more than `h` digits must be left to
 /// fold afterwards.
 ///
-/// # Safety `m` has `n > 2 h` digits, `t` has `2 h + n` columns, `space` has `2 h + scratch(h)` columns.
+/// # Safety
+/// `m` has `n > 2 h` digits, `t` has `2 h + n` columns, `space` has `2 h + scratch(h)` columns.
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) unsafe fn fold(t: *mut V, m: *const V, h: usize, n: usize, space: *mut V) {
     // SAFETY: required of the caller.
@@ -139,7 +144,8 @@ struct Difference {
 }
 
 impl Difference {
-    /// # Safety `x` has `n` digits, of which `h >= n - h` are low; `out` has `h` digits.
+    /// # Safety
+    /// `x` has `n` digits, of which `h >= n - h` are low; `out` has `h` digits.
     #[target_feature(enable = "avx512f,avx512ifma")]
     unsafe fn new(x: *const V, h: usize, n: usize, out: *mut V) -> Self {
         let mask = _mm512_set1_epi64((1 << 52) - 1);
@@ -161,7 +167,8 @@ impl Difference {
 /// `t += (low + high - x y) B`. `low` and `high` are the outer products that `t` holds. `product` is the
 /// product of the digits of the differences x and y.
 ///
-/// # Safety `t` has `2 n` columns, `product` has `2 h`, and the differences have `h` digits.
+/// # Safety
+/// `t` has `2 n` columns, `product` has `2 h`, and the differences have `h` digits.
 #[target_feature(enable = "avx512f,avx512ifma")]
 unsafe fn join(t: *mut V, h: usize, n: usize, product: *const V, x: Difference, y: Difference) {
     // SAFETY: required of the caller.

@@ -87,7 +87,8 @@ pub(super) fn carry(column: V) -> V {
     _mm512_srai_epi64::<52>(column)
 }
 
-/// # Safety `from` is valid for reading one aligned vector.
+/// # Safety
+/// `from` is valid for reading one aligned vector.
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) unsafe fn load(from: *const V) -> V {
@@ -95,7 +96,8 @@ pub(super) unsafe fn load(from: *const V) -> V {
     unsafe { _mm512_load_si512(from) }
 }
 
-/// # Safety `to` is valid for writing one aligned vector.
+/// # Safety
+/// `to` is valid for writing one aligned vector.
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) unsafe fn store(to: *mut V, value: V) {
@@ -126,7 +128,8 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    /// # Safety There is a column `index`.
+    /// # Safety
+    /// There is a column `index`.
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma")]
     unsafe fn get(self, index: usize) -> V {
@@ -134,7 +137,8 @@ impl Columns {
         if index < self.fresh { unsafe { load(self.at.add(index)) } } else { zero() }
     }
 
-    /// # Safety There is a column `index`.
+    /// # Safety
+    /// There is a column `index`.
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma")]
     unsafe fn set(self, index: usize, value: V) {
@@ -146,7 +150,8 @@ impl Columns {
 /// Steps `from..n` of the rows `x` along `y`. When digit `from` is due, the window holds columns
 /// `column..column + R` of `t`. All columns end up in `t`.
 ///
-/// # Safety `y` has `n` digits; `t` has `column + n - from + R` columns.
+/// # Safety
+/// `y` has `n` digits; `t` has `column + n - from + R` columns.
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma")]
 unsafe fn slide<const R: usize>(
@@ -178,7 +183,8 @@ unsafe fn slide<const R: usize>(
 
 /// `t += x y` for `R` digits `x` and `n` digits `y`.
 ///
-/// # Safety `x` has `R` digits, `y` has `n`, `t` has `n + R` columns.
+/// # Safety
+/// `x` has `R` digits, `y` has `n`, `t` has `n + R` columns.
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) unsafe fn rectangle<const R: usize>(t: Columns, x: *const V, y: *const V, n: usize) {
     // SAFETY: required of the caller.
@@ -196,7 +202,8 @@ pub(super) unsafe fn rectangle<const R: usize>(t: Columns, x: *const V, y: *cons
 /// The part of a square that contains the first `R` of `n` digits. Cross products are computed once. No later
 /// digit adds to columns below `2 R`, so these are then doubled, and the squares of the digits are added.
 ///
-/// # Safety `x` has `n >= R` digits, `t` has `n + R` columns.
+/// # Safety
+/// `x` has `n >= R` digits, `t` has `n + R` columns.
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) unsafe fn square_rows<const R: usize>(t: Columns, x: *const V, n: usize) {
     // SAFETY: required of the caller.
@@ -246,11 +253,13 @@ fn double_with_diagonal(index: usize, column: V, digit: V) -> V {
 pub(super) trait Sink {
     /// Takes the lowest column.
     ///
-    /// # Safety The processor has AVX-512 IFMA, and the sink has room for every column of the fold.
+    /// # Safety
+    /// The processor has AVX-512 IFMA, and the sink has room for every column of the fold.
     unsafe fn first(&mut self, column: V);
     /// Takes a column between the lowest and the highest.
     ///
-    /// # Safety As for `first`.
+    /// # Safety
+    /// As for `first`.
     unsafe fn next(&mut self, column: V);
     /// Takes the highest column.
     ///
@@ -263,7 +272,8 @@ pub(super) trait Sink {
 /// `m = 2^-52 mod N`. This divides t by `2^(52 R)` modulo N. Columns `R..R + n + 1` are the result and go to
 /// the sink.
 ///
-/// # Safety `m` has `n >= R` digits, `t` has `n + R + 1` columns, and the sink takes `n + 1` of them.
+/// # Safety
+/// `m` has `n >= R` digits, `t` has `n + R + 1` columns, and the sink takes `n + 1` of them.
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) unsafe fn fold<const R: usize>(t: *const V, m: *const V, n: usize, mut sink: impl Sink) {
     let mut digits = [zero(); R];
@@ -355,7 +365,8 @@ pub(super) struct Finish {
 }
 
 impl Finish {
-    /// # Safety `modulus` and `out` have as many digits as there will be calls of `next` and `last`.
+    /// # Safety
+    /// `modulus` and `out` have as many digits as there will be calls of `next` and `last`.
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma")]
     pub(super) unsafe fn new(modulus: *const V, negated_inverse: V, out: *mut V) -> Self {
@@ -378,7 +389,8 @@ impl Finish {
 
     /// Applies the step to columns in memory.
     ///
-    /// # Safety `t` has `n + 1` columns, where `n` is the number of digits given to `new`.
+    /// # Safety
+    /// `t` has `n + 1` columns, where `n` is the number of digits given to `new`.
     #[target_feature(enable = "avx512f,avx512ifma")]
     pub(super) unsafe fn run(mut self, t: *const V, n: usize) {
         // SAFETY: required of the caller.
@@ -423,7 +435,8 @@ impl Sink for Finish {
 
 /// Resolves the carries of columns into plain digits, in place.
 ///
-/// # Safety `t` has `n` columns.
+/// # Safety
+/// `t` has `n` columns.
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) unsafe fn normalize(t: *mut V, n: usize) {
     let mask = _mm512_set1_epi64((1 << 52) - 1);

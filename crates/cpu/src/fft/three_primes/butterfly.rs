@@ -1,4 +1,4 @@
-//! Steps of the transforms: blocks of R interleaved parts, R = 2, 4, 8 or 16, in one pass.
+//! The passes of the transforms: blocks of R interleaved parts, R = 2, 4, 8 or 16.
 #![allow(unsafe_code)]
 
 use super::arithmetic::Arithmetic;
@@ -8,14 +8,14 @@ use crate::fft::primes::ShoupFactor;
 use crate::fft::roots::negative_inverse;
 use crate::fft::transform::Transform;
 
-/// Repeats a block with `$k` bound to each literal: arrays indexed by literals stay in registers.
+/// Repeats a block with `$k` bound to each literal. Arrays indexed by literals stay in registers.
 macro_rules! repeat {
     ($k:ident in $($literal:literal)+, $body:block) => {
         $({ const $k: usize = $literal; $body })+
     };
 }
 
-/// Replaces elements of an array by what a step makes of them.
+/// Replaces elements of an array by the results of a step.
 macro_rules! apply {
     ($step:ident, $c:ident, $x:ident, $roots:expr; $a:expr, $b:expr) => {
         [$x[$a], $x[$b]] = $c.$step([$x[$a], $x[$b]], $roots);
@@ -25,7 +25,7 @@ macro_rules! apply {
     };
 }
 
-/// One pass over a block of R parts of equal length; `$find` finds the roots of each level.
+/// One pass over a block of R parts of equal length. `$find` looks up the roots of each level.
 macro_rules! pass {
     ($name:ident, $radix:literal: $($k:literal)+; $find:ident $($root:ident $n:literal)+; |$c:ident, $x:ident| $body:block) => {
         fn $name(&self, parts: &mut [&mut [Point]; $radix], node: usize) {
@@ -106,12 +106,12 @@ impl<A: Arithmetic> Transform for VectorField<A> {
 }
 
 impl<A: Arithmetic> VectorField<A> {
-    /// The roots of the N nodes below a node, as many levels down as N says.
+    /// The roots of the N nodes below `node`, `log2 N` levels down.
     fn below<const N: usize>(&self, node: usize) -> &[ShoupFactor; N] {
         self.roots[N * node..].first_chunk().expect("the table serves the length of the transform")
     }
 
-    /// Minus their inverses, the last one first.
+    /// Minus the inverses of the roots of [`Self::below`], in reverse order.
     fn mirrored<const N: usize>(&self, node: usize) -> &[ShoupFactor; N] {
         match node {
             0 => self.first_mirrored[N - 1..].first_chunk().expect("1 + 2 + 4 + 8 nodes"),

@@ -1,8 +1,8 @@
 //! Short transforms of odd length across the rows of a block.
 //!
-//! A block of `o M` points with o odd is o rows of M columns: by the Chinese remainder theorem,
-//! point v stands in row `v mod o` and column `v mod M`, and a transform of length `o M` is one of
-//! length o down every column and then one of length M along every row, without factors in between
+//! A block of `o M` points with o odd has o rows of M columns. By the Chinese remainder theorem, point v is
+//! in row `v mod o` and column `v mod M`. A transform of length `o M` is then a transform of length o down
+//! every column, followed by a transform of length M along every row, without twiddle factors in between
 //! (Good and Thomas).
 
 use super::arithmetic::Arithmetic;
@@ -18,7 +18,7 @@ impl OddRoots {
         &A::ODD_ROOTS[field.index][usize::from(order == 5)][usize::from(is_inverse)]
     }
 
-    /// The transform of a column, whose elements are products or residues of digits, into any numbers.
+    /// Transforms a column. Its elements are products or residues of digits; the results are any numbers.
     #[inline(always)]
     pub(super) fn transform<A: Arithmetic>(&self, c: &A, x: &[A::Vector; MOST]) -> [A::Vector; MOST] {
         match self.order {
@@ -32,7 +32,7 @@ impl OddRoots {
 }
 
 impl<A: Arithmetic> VectorField<A> {
-    /// Fills columns from the `first` on with the residues of digits, transformed down each.
+    /// Fills the columns from `first` on with the residues of digits and transforms each column.
     pub(super) fn fill_columns(
         &self,
         rows: &mut [&mut [Point]],
@@ -89,7 +89,7 @@ impl<A: Arithmetic> VectorField<A> {
         }
     }
 
-    /// The residues of the digits of a point, times their weights if they have any.
+    /// The residues of the digits of a point, multiplied by their weights if there are any.
     #[inline(always)]
     fn residues(&self, c: &A, digits: &[u64; LANES], point: usize, vector: usize) -> A::Vector {
         let residues = c.residues(digits, vector);
@@ -99,7 +99,7 @@ impl<A: Arithmetic> VectorField<A> {
         }
     }
 
-    /// Undoes the transforms of columns, but for a factor of their length; all reduced.
+    /// Inverts the transforms of columns, up to a factor of their length. The results are reduced.
     pub(super) fn invert_columns(&self, rows: &mut [&mut [Point]]) {
         let roots = OddRoots::of(self, rows.len(), true);
         self.run(
@@ -121,7 +121,7 @@ impl<A: Arithmetic> VectorField<A> {
         );
     }
 
-    /// The root by which row `row` of the transformed block is turned against the first.
+    /// The twiddle factor of row `row` of the transformed block, relative to the first row.
     pub(super) fn row_twiddle(&self, row: usize, rows: usize) -> Option<&'static ShoupFactor> {
         (row > 0).then(|| &OddRoots::of(self, rows, false).powers[row])
     }

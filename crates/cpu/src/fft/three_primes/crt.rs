@@ -1,11 +1,11 @@
-//! From residues modulo the three primes back to one number.
+//! Reconstruction of a number from its residues modulo the three primes.
 //!
-//! With `P = p_0 p_1 p_2`, a number X below P is `sum y_i P / p_i - k P`, where y_i is X times the
-//! inverse of `P / p_i` modulo p_i, and k the integral part of `sum y_i / p_i`. The fraction of that
-//! sum is `X / P`, which stays clear of 1 (`plan`), so that a rounded sum gives the right k.
+//! With `P = p_0 p_1 p_2`, a number X below P is `sum y_i P / p_i - k P`. Here y_i is X times the inverse of
+//! `P / p_i` modulo p_i, and k is the integral part of `sum y_i / p_i`. The fraction of that sum is `X / P`.
+//! It stays below 1 by a margin (`plan`), so a rounded sum gives the right k.
 //!
-//! Coefficients modulo `y^len + 1` have either sign. They are joined with [`OFFSET`] added, which is taken away
-//! from the number.
+//! Coefficients modulo `y^len + 1` are signed. [`OFFSET`] is added before they are reconstructed and
+//! subtracted afterwards.
 
 use super::arithmetic::Arithmetic;
 use super::scale::factor_of;
@@ -16,15 +16,15 @@ use crate::fft::primes::{COUNT, PRIMES, ShoupFactor};
 use crate::fft::shape::{BlockShape, Ring};
 use std::sync::Arc;
 
-/// `2^OFFSET` is more than the size of coefficients of either sign, and at most half of `63/64 P`.
+/// `2^OFFSET` exceeds the magnitude of signed coefficients and is at most half of `63/64 P`.
 pub(crate) const OFFSET: u32 = 148;
 
-/// What residues of products in blocks of one shape are joined with.
+/// The constants that reconstruct the products of blocks of one shape.
 pub(crate) struct Crt<A: Arithmetic> {
     shape: BlockShape,
-    /// What residues are multiplied by, and minus that.
+    /// The factors of residues, and their negatives.
     factors: [[ShoupFactor; COUNT]; 2],
-    /// Of blocks with weights.
+    /// The weights, if the transform is weighted.
     weights: Option<Arc<Weights>>,
     token: A::Token,
 }
@@ -40,7 +40,7 @@ impl<A: Arithmetic> Crt<A> {
         Self { shape, factors, weights: None, token }
     }
 
-    /// For products of blocks with weights, modulo the primes in which 2 has roots.
+    /// For products of weighted blocks, modulo the primes of weighted transforms.
     pub(super) fn weighted(token: A::Token, shape: BlockShape, weights: Arc<Weights>) -> Self {
         Self { weights: Some(weights), ..Self::new(token, shape) }
     }
@@ -53,7 +53,7 @@ impl<A: Arithmetic> Crt<A> {
         mut out: DigitWriter<'_, WHOLE>,
     ) -> i128 {
         let is_signed = self.shape.ring == Ring::Negacyclic;
-        // What is to be taken from the last word of a number.
+        // The excess of the last word of a number.
         let excess = if is_signed { 1 << (OFFSET - 128) } else { 0 };
         let c = A::new(self.token, PRIMES[0]);
         let mut place = self.shape.grid.place(first);
@@ -77,7 +77,7 @@ impl<A: Arithmetic> Crt<A> {
         out.carry()
     }
 
-    /// Digits of blocks with weights: all of them, of two lengths.
+    /// Resolves the carries of weighted blocks, whose digits have two lengths.
     #[inline(always)]
     fn carry_weighted(&self, residues: [&[Point]; COUNT], weights: &Weights, out: &mut [u64]) -> i128 {
         let c = A::new(self.token, PRIMES[COUNT]);

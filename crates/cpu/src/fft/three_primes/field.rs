@@ -1,4 +1,4 @@
-//! One of the three fields, with its tables of roots.
+//! One of the three fields, with its table of roots.
 
 use super::arithmetic::Arithmetic;
 use super::weights::Weights;
@@ -10,22 +10,22 @@ use std::sync::Arc;
 pub(crate) struct VectorField<A: Arithmetic> {
     pub(super) index: usize,
     pub(super) roots: Roots,
-    /// What node 0 has instead of a mirrored one.
+    /// The mirrored roots of node 0, which the table of roots does not contain.
     pub(super) first_mirrored: [ShoupFactor; 15],
-    /// What digits are multiplied by, where blocks have weights.
+    /// The weights of digits, if the transform is weighted.
     pub(super) weights: Option<Arc<Weights>>,
     pub(super) token: A::Token,
 }
 
 impl<A: Arithmetic> VectorField<A> {
-    /// The field, for transforms whose blocks have nodes up to `nodes`.
+    /// The field with the roots of `nodes` nodes.
     pub(super) fn new(token: A::Token, index: usize, nodes: usize) -> Self {
         let roots = roots(A::FORM, index, nodes);
         let first_mirrored = first_mirrored::<A>(PRIMES[index], &roots);
         Self { index, first_mirrored, roots, weights: None, token }
     }
 
-    /// Runs work that was compiled for the instruction set, with the field's arithmetic.
+    /// Runs `work` with the field's arithmetic, compiled for the instruction set.
     #[inline(always)]
     pub(super) fn run(&self, work: impl FnOnce(A)) {
         A::run(
@@ -36,7 +36,8 @@ impl<A: Arithmetic> VectorField<A> {
     }
 }
 
-/// Minus the inverses of the roots below node 0, the last of each level first: 1, 2, 4 and 8.
+/// Minus the inverses of the roots below node 0, for levels of 1, 2, 4 and 8 nodes, each level in reverse
+/// order.
 fn first_mirrored<A: Arithmetic>(p: u64, roots: &[ShoupFactor]) -> [ShoupFactor; 15] {
     std::array::from_fn(|index| {
         let level = (index + 1).ilog2();

@@ -2,20 +2,20 @@
 
 use crate::fft::primes::{self, FactorForm, PRIMES, ShoupFactor};
 
-/// Longest column.
+/// The length of the longest column.
 pub(super) const MOST: usize = 5;
 
-/// What a root of unity w of order 3 or 5 turns columns by.
+/// A root of unity w of order 3 or 5, with the factors of the short transform.
 #[derive(Clone, Copy)]
 pub(crate) struct OddRoots {
     pub(super) order: usize,
     /// The powers of w.
     pub(super) powers: [ShoupFactor; MOST],
-    /// Of order 5: `(w + w^4 - w^2 - w^3) / 4`, `-1/4`, `(w - w^4) / 2` and `(w^2 - w^3) / 2`.
+    /// For order 5: `(w + w^4 - w^2 - w^3) / 4`, `-1/4`, `(w - w^4) / 2` and `(w^2 - w^3) / 2`.
     pub(super) fifths: [ShoupFactor; 4],
 }
 
-/// Those of order 3, and 5 where there are any, of every field, forward and inverse.
+/// The roots of order 3 and, if the field has one, of order 5, for every field, forward and inverse.
 pub(crate) type OddRootTable = [[[OddRoots; 2]; 2]; PRIMES.len()];
 
 pub(super) const fn odd_roots(form: FactorForm) -> OddRootTable {

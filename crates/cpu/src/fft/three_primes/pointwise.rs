@@ -1,4 +1,4 @@
-//! Products of points: polynomials of degree below 8 modulo `x^8 - y`, one y for each point.
+//! Pointwise products: polynomials of degree below 8 modulo `x^8 - y`, with one y per point.
 
 use super::arithmetic::Arithmetic;
 use super::field::VectorField;
@@ -6,8 +6,8 @@ use crate::fft::point::Point;
 use crate::fft::primes::ShoupFactor;
 
 impl<A: Arithmetic> VectorField<A> {
-    /// `a <- a b` point by point, or `a^2`, divided by what the arithmetic leaves out; point j is modulo
-    /// `x^8 - twiddle y_j`, and y_j the root that belongs to node `leaf + j` of the last level.
+    /// `a <- a b` point by point, or `a^2` without b, divided by [`Arithmetic::DIVIDED_BY`]. Point j is a
+    /// polynomial modulo `x^8 - twiddle y_j`, where y_j is the root of node `leaf + j` of the last level.
     pub(super) fn multiply_row(
         &self,
         a: &mut [Point],
@@ -22,14 +22,14 @@ impl<A: Arithmetic> VectorField<A> {
                 for (index, point) in a.iter_mut().enumerate() {
                     let node = leaf + index;
                     let other = b.map_or(*point, |b| b[index]);
-                    // The root of an odd node is minus that of the even one before.
+                    // The root of an odd node is minus the root of the even node before it.
                     c.multiply_point(point, &other, (&self.roots[node / 2], twiddle), node % 2 == 1);
                 }
             },
         );
     }
 
-    /// `a <- a + b`, all products.
+    /// `a <- a + b`, where both are products.
     pub(super) fn add_points(&self, a: &mut [Point], b: &[Point]) {
         self.run(
             #[inline(always)]

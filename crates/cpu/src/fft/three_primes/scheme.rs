@@ -1,4 +1,4 @@
-//! Products over the three primes.
+//! The NTT schemes over three primes.
 
 use super::arithmetic::Arithmetic;
 use super::crt::{Crt, OFFSET};
@@ -12,18 +12,18 @@ use modmill_core::transform::{Digits, Plan};
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
-/// The way through the three primes.
+/// Plain transforms over the three primes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ThreePrimes<A: Arithmetic>(pub(crate) A::Token);
 
-/// Digits of the shorter factor, at most, if they have these many bits: their number times
-/// `(2^bits - 1)^2` is below P, and its fraction of P below 1 by more than the join is short.
+/// The largest number of digits of the shorter factor for digits of `bits` bits. This number times
+/// `(2^bits - 1)^2` is below P, by more than the error of the reconstruction.
 const fn most_digits(bits: u32) -> u128 {
     let two = (PRIMES[0] as u128 * PRIMES[1] as u128) >> (2 * bits - 64);
     ((two * PRIMES[2] as u128) >> 64) / 64 * 63
 }
 
-/// Digits of 64 bits serve factors up to 2^21 limbs, and of 62 bits beyond.
+/// Digits of 64 bits serve factors of up to 2^21 limbs, and digits of 62 bits serve longer factors.
 const WIDE: u32 = 64;
 const NARROW: u32 = 62;
 
@@ -48,7 +48,7 @@ impl<A: Arithmetic> scheme::NttScheme<COUNT> for ThreePrimes<A> {
     }
 
     fn ring_digit_bits(&self, digits: usize) -> Option<u32> {
-        // Two products of so many digits are below 2^OFFSET in size.
+        // Two products of `digits` digits are below 2^OFFSET in magnitude.
         [WIDE, NARROW].into_iter().find(|bits| (digits as u128) < 1 << (OFFSET - 1 - 2 * bits))
     }
 }
@@ -71,7 +71,7 @@ impl<A: Arithmetic> scheme::PrimeField for VectorField<A> {
     }
 }
 
-/// The way through the three primes in which 2 has roots, modulo one `2^q - 1`.
+/// Weighted transforms over the three primes in which 2 has roots, modulo one `2^q - 1`.
 pub(crate) struct WeightedThreePrimes<A: Arithmetic> {
     token: A::Token,
     weights: Arc<Weights>,
@@ -82,7 +82,7 @@ impl<A: Arithmetic> WeightedThreePrimes<A> {
         Self { token, weights }
     }
 
-    /// The digits of a number, a limb each.
+    /// The digits of a number, one per limb.
     pub(crate) fn digits(&self, number: &[u64]) -> Zeroizing<Vec<u64>> {
         self.weights.digits(number)
     }

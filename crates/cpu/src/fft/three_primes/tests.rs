@@ -1,5 +1,5 @@
-//! Every step of every arithmetic at the bounds of its numbers: what comes out is congruent to the definition, and
-//! within the bounds that the next step relies on.
+//! Every step of every arithmetic at the bounds of its inputs. The outputs are congruent to the definition
+//! and within the bounds of the next step.
 
 use super::arithmetic::Arithmetic;
 use super::odd_roots::odd_roots;
@@ -15,7 +15,7 @@ use std::ops::RangeInclusive;
 
 type Range = RangeInclusive<i128>;
 
-/// An arithmetic with the bounds it states.
+/// An arithmetic with its stated bounds.
 trait Bounded: Arithmetic {
     fn any(p: i128) -> Range;
     fn products(p: i128) -> Range;
@@ -61,7 +61,7 @@ impl Bounded for Doubles {
     }
 }
 
-/// Numbers of a range, its ends above all.
+/// Numbers of a range, mostly at its ends.
 fn numbers(random: &mut Random, range: &Range) -> [i128; LANES] {
     let (low, high) = (*range.start(), *range.end());
     std::array::from_fn(|_| match random.word() % 8 {
@@ -91,7 +91,8 @@ impl<A: Bounded> Bench<A> {
         (ShoupFactor::new(A::FORM, value, p), value.into())
     }
 
-    /// Applies a step to numbers of a range and holds what comes out to the definition and to another range.
+    /// Applies a step to numbers of a range. Checks the results against the definition and against another
+    /// range.
     #[track_caller]
     fn check<const N: usize>(
         &mut self,
@@ -217,7 +218,8 @@ impl<A: Bounded> Bench<A> {
     }
 }
 
-/// Numbers at both ends of what can be joined, and their residues in every way that products may be written.
+/// Numbers at both ends of the range of the reconstruction, with residues in every representation of a
+/// product.
 fn check_joined<A: Bounded>(token: A::Token, first: usize, random: &mut Random) {
     let c = A::new(token, PRIMES[first]);
     let whole: BigUint = PRIMES[first..][..COUNT].iter().map(|&p| BigUint::from(p)).product();
@@ -227,7 +229,7 @@ fn check_joined<A: Bounded>(token: A::Token, first: usize, random: &mut Random) 
         std::array::from_fn(|i| c.splat(&ShoupFactor::new(A::FORM, inverses[i], PRIMES[first + i])));
     let big = |limbs: Vec<u64>| limbs.iter().rev().fold(BigUint::ZERO, |sum, &limb| (sum << 64) + limb);
     for is_signed in [false, true] {
-        // Those of either sign with the offset added.
+        // Signed numbers have the offset added.
         let most = if is_signed { &offset * 2u8 - 1u8 } else { &whole * 63u8 / 64u8 };
         let x: [BigUint; LANES] = std::array::from_fn(|lane| match lane {
             0 => BigUint::ZERO,

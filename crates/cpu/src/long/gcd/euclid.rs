@@ -5,7 +5,8 @@ use super::natural::{Natural, add, compare, divide, subtract};
 use crate::long::multiplier::Multiplier;
 use std::cmp::Ordering;
 
-/// Takes the smaller number from the larger as often as that keeps more than `floor` limbs; says whether it did.
+/// Subtracts a multiple of the smaller number from the larger one, such that both keep more than `floor`
+/// limbs. Returns whether it subtracted anything.
 pub(super) fn step(
     multiplier: &Multiplier,
     a: &mut Natural,

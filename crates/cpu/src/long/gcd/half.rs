@@ -1,4 +1,4 @@
-//! Half-gcd: numbers of n limbs reduced to about half of that, with the matrix that does it.
+//! Half-gcd: reduces numbers of n limbs to about half the length and returns the matrix of the reduction.
 
 use super::lehmer;
 use super::matrix::Matrix;
@@ -8,10 +8,11 @@ use crate::long::cyclic::CyclicRings;
 use crate::long::multiplier::Multiplier;
 use modmill_core::limbs::add_assign;
 
-/// Limbs from which halves are taken; measured.
+/// The number of limbs from which the recursion is faster than Lehmer's steps; measured.
 pub(super) const THRESHOLD: usize = 260;
 
-/// Reduces both numbers as far as they keep more than `n / 2 + 1` limbs, n those of the longer one.
+/// Reduces both numbers as long as they keep more than `n / 2 + 1` limbs, where n is the length of the longer
+/// one.
 fn half(multiplier: &Multiplier, a: &mut Natural, b: &mut Natural) -> Matrix {
     let n = a.len().max(b.len());
     let floor = n / 2 + 1;
@@ -29,7 +30,8 @@ fn half(multiplier: &Multiplier, a: &mut Natural, b: &mut Natural) -> Matrix {
             return matrix;
         }
     }
-    // The second half: cut so that what is reduced to half of itself has just more than the floor in all.
+    // The second half. The cut is chosen such that halving the upper part leaves just more than `floor`
+    // limbs.
     let rest = a.len().max(b.len());
     if rest > floor + 2 {
         reduce_top(multiplier, a, b, 2 * floor + 1 - rest, &mut matrix);
@@ -38,10 +40,11 @@ fn half(multiplier: &Multiplier, a: &mut Natural, b: &mut Natural) -> Matrix {
     matrix
 }
 
-/// Reduces numbers by what half-gcd finds for their limbs from `cut` up; says whether there was anything.
+/// Reduces numbers by the matrix of their limbs from `cut` up. Returns whether there was a reduction.
 ///
-/// With n' limbs above the cut and `s' = n' / 2 + 1`, reduced upper parts are at least `B^s'` and the entries of M
-/// less than `B^(n' - s')`, so that the lower parts, times those entries, never make a number negative.
+/// With n' limbs above the cut and `s' = n' / 2 + 1`, the reduced upper parts are at least `B^s'`, and the
+/// entries of M are less than `B^(n' - s')`. So the products of the lower parts and these entries never make
+/// a number negative.
 pub(super) fn reduce_top(
     multiplier: &Multiplier,
     a: &mut Natural,
@@ -67,7 +70,7 @@ pub(super) fn reduce_top(
     let [[m00, m01], [m10, m11]] = found.entries();
     let shortest = [a.len(), b.len(), m00.len(), m11.len()].into_iter().min().unwrap_or(0);
     if shortest >= multiplier.threshold() {
-        // Both answers are below B^len.
+        // Both results are below B^len.
         let len = cut + upper_a.len().max(upper_b.len()) + 1;
         if let Some(rings) = CyclicRings::at_least(*multiplier, 64 * len) {
             (*a, *b) = apply_transformed(&rings, &found, [a, b], [upper_a, upper_b], cut);
@@ -85,8 +88,8 @@ pub(super) fn reduce_top(
     true
 }
 
-/// `upper B^cut + M^-1 lower` for both numbers, modulo `2^n - 1`, which is more than either: every number is transformed
-/// once, and minus a number is its complement.
+/// `upper B^cut + M^-1 lower` for both numbers, modulo `2^n - 1`, which exceeds both results. Every number is
+/// transformed once. The negative of a number is its complement.
 fn apply_transformed(
     rings: &CyclicRings,
     matrix: &Matrix,

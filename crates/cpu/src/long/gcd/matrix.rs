@@ -1,16 +1,16 @@
-//! Matrices of two columns by which numbers are reduced.
+//! The 2 by 2 matrices that reduce pairs of numbers.
 
 use super::natural::{Natural, add, product, trim, trimmed};
 use crate::fft::shape::Ring;
 use crate::long::cyclic::CyclicRings;
 use crate::long::multiplier::Multiplier;
 
-/// A matrix of determinant 1 with entries that are not negative, or some rows of one.
+/// A matrix of determinant 1 with non-negative entries, or some of its rows.
 pub(super) struct Matrix {
     rows: Vec<[Natural; 2]>,
 }
 
-/// Entries that fit in a word, and less.
+/// A matrix whose entries are below 2^63.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct WordMatrix(pub(super) [[u64; 2]; 2]);
 
@@ -47,7 +47,7 @@ impl Matrix {
         last
     }
 
-    /// `M <- M (1 q; 0 1)`, or `M (1 0; q 1)` if the second number is the one that was reduced.
+    /// `M <- M (1 q; 0 1)`, or `M (1 0; q 1)` if the second number was reduced.
     pub(super) fn times_step(&mut self, multiplier: &Multiplier, quotient: &[u64], is_second: bool) {
         for [first, second] in &mut self.rows {
             let (to, from) = if is_second { (first, second) } else { (second, first) };
@@ -74,7 +74,7 @@ impl Matrix {
             second.resize(len, 0);
             let mut carries = [0u64; 2];
             for (a, b) in first.iter_mut().zip(&mut *second) {
-                // Two products of a limb and less than 2^63, and a carry of less than a limb.
+                // Two products of a limb and a number below 2^63, and a carry below 2^64.
                 let sum = |x: u64, y: u64, carry: u64| {
                     u128::from(*a) * u128::from(x) + u128::from(*b) * u128::from(y) + u128::from(carry)
                 };
@@ -97,7 +97,7 @@ impl Matrix {
     pub(super) fn times(&mut self, multiplier: &Multiplier, other: Self) {
         let (mine, theirs) = (self.longest(), other.longest());
         if mine.min(theirs) >= multiplier.threshold() {
-            // Sums of two products are below B^len: every entry is transformed once.
+            // Sums of two products are below B^len, so every entry is transformed once.
             let len = mine + theirs + 1;
             if let Some(rings) = CyclicRings::at_least(*multiplier, 64 * len) {
                 return self.times_transformed(&rings, &other);

@@ -1,4 +1,4 @@
-//! Against Euclid's algorithm on `num-bigint`, and against what cofactors have to satisfy.
+//! Checks against Euclid's algorithm on `num-bigint`, and against the properties of cofactors.
 
 use super::*;
 use crate::random::Random;
@@ -56,6 +56,15 @@ fn short_numbers_exhaustively() {
 }
 
 #[test]
+fn no_number_has_an_inverse_modulo_zero() {
+    let multiplier = Multiplier::detect(None)[0];
+    for zero in [&[][..], &[0], &[0, 0]] {
+        assert_eq!(invert(&multiplier, &[3], zero), None);
+        assert_eq!(invert(&multiplier, zero, zero), None);
+    }
+}
+
+#[test]
 fn every_length_around_the_thresholds() {
     let mut random = Random(47);
     let multiplier = *Multiplier::detect(None).last().unwrap();
@@ -72,7 +81,7 @@ fn every_length_around_the_thresholds() {
         power[n] = 1;
         check(&multiplier, &power, &vec![u64::MAX; n]);
         check(&multiplier, &power, &b);
-        // Quotients of many limbs, and leading limbs that are equal.
+        // Quotients of many limbs, and equal leading limbs.
         let mut close = a.clone();
         close[0] ^= 6;
         check(&multiplier, &a, &close);
@@ -102,7 +111,7 @@ fn lehmer_stops_above_the_floor() {
             lehmer::reduce(&multiplier, &mut reduced_a, &mut reduced_b, floor, &mut matrix);
             let [x, y] = [&reduced_a, &reduced_b].map(|x| big(x));
             assert!(reduced_a.len().min(reduced_b.len()) > floor, "{floor}");
-            // Neither can be taken from the other once more.
+            // Neither number can be subtracted from the other once more.
             let distance = if x > y { &x - &y } else { &y - &x };
             assert!(distance.bits() <= 64 * floor as u64, "{floor}");
             let [m0, m1] = matrix.entries();
@@ -112,7 +121,7 @@ fn lehmer_stops_above_the_floor() {
     }
 }
 
-/// Quotients that are all one: the longest way down.
+/// Quotients that are all one: the longest reduction.
 #[test]
 fn fibonacci_numbers() {
     let (mut a, mut b) = (BigUint::from(1u8), BigUint::from(1u8));
@@ -128,7 +137,7 @@ fn fibonacci_numbers() {
     }
 }
 
-/// Long enough for transforms; the divisor is known beforehand.
+/// Numbers that are long enough for transforms, with a known divisor.
 #[test]
 fn long_numbers_with_a_known_divisor() {
     let mut random = Random(53);
@@ -138,7 +147,7 @@ fn long_numbers_with_a_known_divisor() {
         let mut consecutive = a.clone();
         modmill_core::limbs::add_assign(&mut consecutive, &[1]);
         let coprime = times(&consecutive, &b);
-        // a and (a + 1) b + ... share what a and b share: nothing but small primes.
+        // a and (a + 1) b + ... share the common factors of a and b: only small primes.
         let found = gcd(&multiplier, &times(&a, &g), &times(&coprime, &g));
         assert_eq!(big(&found) % big(&g), BigUint::ZERO);
         let bezout = xgcd(&multiplier, &times(&a, &g), &times(&coprime, &g));
