@@ -33,12 +33,7 @@ pub fn invert(a: &[u64], n: &[u64]) -> Option<Residue> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
-    use num_bigint::BigUint;
-
-    fn big(limbs: &[u64]) -> BigUint {
-        BigUint::new(limbs.iter().flat_map(|&limb| [limb as u32, (limb >> 32) as u32]).collect())
-    }
+    use crate::test_support::{Random, big};
 
     /// Compares an inverse, or its absence, with `num-bigint`.
     fn check(a: &[u64], n: &[u64]) {

@@ -21,11 +21,11 @@ mod path;
 pub mod portable;
 mod pow;
 pub mod power_of_two;
-#[cfg(test)]
-mod random;
 pub mod remainder;
 mod rns;
 mod rows;
+#[cfg(test)]
+mod test_support;
 #[cfg(target_arch = "x86_64")]
 mod wide;
 

@@ -1,4 +1,4 @@
-#![doc = include_str!("../../../docs/algorithms/rns.md")]
+//! Modular products in residue number systems. The derivation is in `docs/algorithms/rns.md`.
 
 mod batch;
 mod domain;

@@ -1,4 +1,4 @@
-#![doc = include_str!("../../../docs/algorithms/wide.md")]
+//! Wide samples: modular products in floating point. The derivation is in `docs/algorithms/wide.md`.
 
 pub(crate) mod leaf;
 pub(crate) mod leaves;

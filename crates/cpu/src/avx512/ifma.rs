@@ -1,4 +1,4 @@
-#![doc = include_str!("../../../../docs/algorithms/ifma.md")]
+//! Eight numbers at a time with AVX-512 IFMA. The derivation is in `docs/algorithms/ifma.md`.
 #![allow(unsafe_code)]
 
 mod columns;

@@ -180,8 +180,8 @@ unsafe fn store(to: *mut Line, value: Line) {
 mod tests {
     use super::*;
     use crate::isa::detect_avx512;
-    use crate::random::Random;
     use crate::rows::Rows;
+    use crate::test_support::Random;
 
     /// Windows of one to eight bits, and digits in groups of four, single digits, or both.
     #[test]

@@ -155,8 +155,8 @@ fn uniform(limbs: &[u64]) -> [u64; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
-    use num_bigint::{BigInt, BigUint};
+    use crate::test_support::{Random, big};
+    use num_bigint::BigInt;
 
     /// Signed numbers below `2^bits` in magnitude, in three words: both bounds, runs of ones and zeros, and
     /// random numbers.
@@ -169,6 +169,17 @@ mod tests {
         };
         let high = |word: u64| (word as i64).clamp(-top - 1, top) as u64;
         (0..count).map(|_| [word(), word(), high(word())]).collect()
+    }
+
+    /// `sum x_i 2^(bits i)`, by halves.
+    fn sum(numbers: &[BigInt], bits: u32) -> BigInt {
+        match numbers {
+            [number] => number.clone(),
+            _ => {
+                let (low, high) = numbers.split_at(numbers.len() / 2);
+                sum(low, bits) + (sum(high, bits) << (bits as usize * low.len()))
+            }
+        }
     }
 
     fn check<const WHOLE: bool>(bits: u32, random: &mut Random) {
@@ -185,10 +196,9 @@ mod tests {
             let value = |&[low, middle, high]: &[u64; 3]| {
                 BigInt::from(u128::from(low) | u128::from(middle) << 64) + (BigInt::from(high as i64) << 128)
             };
-            let expected =
-                numbers.iter().rev().fold(BigInt::ZERO, |sum, number| (sum << bits) + value(number));
-            let limbs = out.iter().rev().fold(BigUint::ZERO, |sum, &limb| (sum << 64) + limb);
-            assert_eq!((BigInt::from(carry) << (64 * out.len())) + BigInt::from(limbs), expected, "{count}");
+            let expected = sum(&numbers.iter().map(value).collect::<Vec<_>>(), bits);
+            let found = (BigInt::from(carry) << (64 * out.len())) + BigInt::from(big(&out));
+            assert_eq!(found, expected, "{count}");
         }
     }
 

@@ -10,7 +10,7 @@ use super::transform::{forward, inverse};
 use super::{primes, three_primes};
 use crate::isa;
 use crate::portable::fft::Goldilocks;
-use crate::random::Random;
+use crate::test_support::Random;
 #[cfg(target_arch = "x86_64")]
 use crate::{avx2::fft::Doubles, avx512::fft::Words};
 use modmill_core::goldilocks;

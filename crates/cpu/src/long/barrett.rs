@@ -1,4 +1,4 @@
-//! Barrett's reduction ([Thesis], Algorithm 3.1, with the shift it lacks), in constant time.
+//! Barrett's reduction (\[Thesis\], Algorithm 3.1, with the shift it lacks), in constant time.
 //!
 //! Let d have n limbs and its top bit set, `m = floor((B^2n - 1) / d)`, and `x = h B^n + l` below `d B^n`.
 //! Then `q = floor(h m / B^n)` is at most 3 below `floor(x / d)`: since `B^2n <= (m + 1) d`, `x / d` is at
@@ -230,12 +230,7 @@ fn difference_of_wrapped(x: &[u64], y: &[u64], lowest: u64) -> Limbs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
-    use num_bigint::BigUint;
-
-    fn big(limbs: &[u64]) -> BigUint {
-        BigUint::new(limbs.iter().flat_map(|&limb| [limb as u32, (limb >> 32) as u32]).collect())
-    }
+    use crate::test_support::{Random, big};
 
     #[test]
     fn quotients_and_remainders() {

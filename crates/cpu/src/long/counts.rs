@@ -1,4 +1,4 @@
-//! Operation counts of products of 786 432 bits over the prime of [Thesis], as in its table 3.1. The counts
+//! Operation counts of products of 786 432 bits over the prime of \[Thesis\], as in its table 3.1. The counts
 //! come from products over a field that counts instead of computing.
 
 use super::cyclic::CyclicRings;

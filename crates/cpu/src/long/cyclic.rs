@@ -152,12 +152,8 @@ impl Multiplier {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
+    use crate::test_support::{Random, big};
     use num_bigint::BigUint;
-
-    fn big(limbs: &[u64]) -> BigUint {
-        BigUint::new(limbs.iter().flat_map(|&limb| [limb as u32, (limb >> 32) as u32]).collect())
-    }
 
     /// Numbers of n bits that wrap around in every way.
     fn hard(random: &mut Random, limbs: usize) -> Vec<Vec<u64>> {
@@ -245,7 +241,9 @@ mod tests {
             [1, 3].map(|threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap());
         let mut random = Random(43);
         for multiplier in Multiplier::detect(None) {
-            let rings = CyclicRings::at_least(multiplier, 64 * 50_000).unwrap();
+            let rings = CyclicRings::at_least(multiplier, 64 * 34_000).unwrap();
+            // Three shares, of which the second passes carries on.
+            assert!(rings.limbs() > 2 << 14);
             let numbers = hard(&mut random, rings.limbs());
             // -1 times 1, 2^k times 2^k, -1 times -1, and random numbers.
             for (a, b) in [(4, 1), (2, 2), (3, 3), (5, 5), (0, 5)] {

@@ -215,12 +215,7 @@ impl Reduction for MersenneRing {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
-    use num_bigint::BigUint;
-
-    fn big(limbs: &[u64]) -> BigUint {
-        BigUint::new(limbs.iter().flat_map(|&limb| [limb as u32, (limb >> 32) as u32]).collect())
-    }
+    use crate::test_support::{Random, big};
 
     #[test]
     fn exponents_outside_the_range_are_refused() {

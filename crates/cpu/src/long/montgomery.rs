@@ -1,4 +1,4 @@
-//! Montgomery's reduction by transforms ([Thesis], Algorithm 7.1) with `R = 2^n + 1` and all products modulo
+//! Montgomery's reduction by transforms (\[Thesis\], Algorithm 7.1) with `R = 2^n + 1` and all products modulo
 //! R or `Q = 2^n - 1` (McLaughlin, "New frameworks for Montgomery's modular multiplication method", 2004).
 //! Constant time, except for the modulus.
 //!
@@ -135,12 +135,8 @@ fn inverse_modulo(multiplier: &Multiplier, x: &[u64], r: &[u64]) -> Option<Limbs
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
+    use crate::test_support::{Random, big};
     use num_bigint::BigUint;
-
-    fn big(limbs: &[u64]) -> BigUint {
-        BigUint::new(limbs.iter().flat_map(|&limb| [limb as u32, (limb >> 32) as u32]).collect())
-    }
 
     fn limbs(x: &BigUint, len: usize) -> Vec<u64> {
         let mut limbs = x.to_u64_digits();
@@ -166,11 +162,14 @@ mod tests {
                     let divisor = BarrettDivisor::new(multiplier, &modulus);
                     let rings = CyclicRings::at_least(multiplier, 64 * n).unwrap();
                     let r = (BigUint::from(1u8) << rings.bits()) + 1u8;
-                    let montgomery = Montgomery::new(&divisor, &modulus);
-                    // All ones and R may share a factor, for example.
-                    assert_eq!(montgomery.is_some(), big(&modulus).modinv(&r).is_some(), "{n} limbs");
-                    if let Some(montgomery) = montgomery {
-                        check(&montgomery, &modulus, &mut random);
+                    match Montgomery::new(&divisor, &modulus) {
+                        Some(montgomery) => {
+                            let one = big(&montgomery.inverse) * big(&modulus) % &r;
+                            assert_eq!(one, BigUint::from(1u8), "{n} limbs");
+                            check(&montgomery, &modulus, &mut random);
+                        }
+                        // All ones and R may share a factor, for example.
+                        None => assert!(big(&modulus).modinv(&r).is_none(), "{n} limbs"),
                     }
                 }
             }
@@ -190,14 +189,14 @@ mod tests {
         }
         factors.push(BigUint::from(1u8) << (montgomery.rings.bits() / 2).min(64 * n - 7));
         factors.retain(|factor| factor < &value);
-        for x in &factors {
-            for y in &factors {
+        for (index, x) in factors.iter().enumerate() {
+            for y in &factors[index..] {
                 let product = montgomery.multiply(&limbs(x, n), &limbs(y, n));
                 assert!(big(&product) < value);
                 assert_eq!(big(&product) * &r % &value, x * y % &value, "{n} limbs");
+                assert_eq!(montgomery.multiply(&limbs(y, n), &limbs(x, n)), product, "{n} limbs");
             }
-            let square = montgomery.square(&limbs(x, n));
-            assert_eq!(big(&square) * &r % &value, x * x % &value, "{n} limbs");
+            assert_eq!(montgomery.square(&limbs(x, n)), montgomery.multiply(&limbs(x, n), &limbs(x, n)));
             let entered = montgomery.enter(&limbs(x, n));
             assert_eq!(big(&entered), x * &r % &value);
             assert_eq!(&big(&montgomery.leave(&entered)), x);

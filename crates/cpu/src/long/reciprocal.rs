@@ -112,12 +112,8 @@ fn by_bits(d: &[u64]) -> Limbs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
+    use crate::test_support::{Random, big};
     use num_bigint::BigUint;
-
-    fn big(limbs: &[u64]) -> BigUint {
-        BigUint::new(limbs.iter().flat_map(|&limb| [limb as u32, (limb >> 32) as u32]).collect())
-    }
 
     #[test]
     fn reciprocals_are_exact() {

@@ -4,13 +4,8 @@ use super::multiplier::Multiplier;
 use crate::fft::product::SecondFactor;
 use crate::fft::scheme::NttScheme;
 use crate::portable::fft::Goldilocks;
-use crate::random::Random;
+use crate::test_support::{Random, big};
 use modmill_core::Isa;
-use num_bigint::BigUint;
-
-fn big(limbs: &[u64]) -> BigUint {
-    BigUint::new(limbs.iter().flat_map(|&limb| [limb as u32, (limb >> 32) as u32]).collect())
-}
 
 fn multipliers() -> Vec<Multiplier> {
     Multiplier::detect(None)

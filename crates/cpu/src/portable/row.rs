@@ -129,7 +129,7 @@ mod tests {
     use super::*;
     use crate::domain::{Domain, Workspace};
     use crate::pow::pow;
-    use crate::random::Random;
+    use crate::test_support::Random;
     use modmill_core::reference::Natural;
 
     fn natural(limbs: &[u64]) -> Natural {

@@ -112,17 +112,14 @@ fn add<const N: usize>(a: &[u64; N], b: &[u64; N]) -> [u64; N] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::test_support::big;
     use num_bigint::BigUint;
-
-    fn natural(limbs: &[u64]) -> BigUint {
-        BigUint::new(limbs.iter().flat_map(|&limb| [limb as u32, (limb >> 32) as u32]).collect())
-    }
 
     /// The defect of a reciprocal of n limbs, in units of 2^-(128 n).
     fn defect(e: &[u64], v: &[u64]) -> BigUint {
         let one = BigUint::from(1u8) << (64 * e.len());
-        let d = &one - natural(e);
-        let product = d * (&one + natural(v));
+        let d = &one - big(e);
+        let product = d * (&one + big(v));
         let whole = &one * &one;
         assert!(product <= whole, "not a lower estimate: {e:x?} {v:x?}");
         whole - product

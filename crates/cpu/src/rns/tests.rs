@@ -1,14 +1,10 @@
 //! Products and powers in residues against `num-bigint`, at the ends of every range.
 
 use super::domain::{RnsDomain, RnsValue};
-use crate::random::Random;
+use crate::test_support::{Random, big};
 use modmill_core::rns::{Bases, Channel};
 use num_bigint::BigUint;
 use std::sync::Arc;
-
-fn big(limbs: &[u64]) -> BigUint {
-    BigUint::new(limbs.iter().flat_map(|&limb| [limb as u32, (limb >> 32) as u32]).collect())
-}
 
 fn limbs(number: &BigUint, count: usize) -> Vec<u64> {
     let mut limbs = number.to_u64_digits();

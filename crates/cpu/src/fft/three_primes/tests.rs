@@ -9,7 +9,7 @@ use crate::fft::point::{LANES, Point};
 use crate::fft::primes::{self, COUNT, PRIMES, ShoupFactor};
 use crate::fft::three_primes::OFFSET;
 use crate::isa;
-use crate::random::Random;
+use crate::test_support::Random;
 use num_bigint::BigUint;
 use std::ops::RangeInclusive;
 

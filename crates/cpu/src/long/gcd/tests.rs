@@ -1,12 +1,11 @@
 //! Checks against Euclid's algorithm on `num-bigint`, and against the properties of cofactors.
+//!
+//! A divisor of both numbers that is also a combination of them is their greatest common divisor. Long numbers
+//! are checked by this property, since Euclid's algorithm takes quadratic time.
 
 use super::*;
-use crate::random::Random;
+use crate::test_support::{Random, big};
 use num_bigint::BigUint;
-
-fn big(limbs: &[u64]) -> BigUint {
-    BigUint::new(limbs.iter().flat_map(|&limb| [limb as u32, (limb >> 32) as u32]).collect())
-}
 
 fn euclid(mut a: BigUint, mut b: BigUint) -> BigUint {
     while b != BigUint::ZERO {
@@ -17,10 +16,12 @@ fn euclid(mut a: BigUint, mut b: BigUint) -> BigUint {
 
 #[track_caller]
 fn check(multiplier: &Multiplier, a: &[u64], b: &[u64]) {
-    let expected = euclid(big(a), big(b));
+    let Bezout { gcd: divisor, s, t, is_swapped } = xgcd(multiplier, a, b);
+    let expected = big(&divisor);
+    for number in [a, b].map(big) {
+        assert_eq!(&number - &number / (&expected).max(&BigUint::from(1u8)) * &expected, BigUint::ZERO);
+    }
     assert_eq!(big(&gcd(multiplier, a, b)), expected, "{} {}", a.len(), b.len());
-    let Bezout { gcd, s, t, is_swapped } = xgcd(multiplier, a, b);
-    assert_eq!(big(&gcd), expected);
     let (plus, minus) = (big(&s) * big(a), big(&t) * big(b));
     let (plus, minus) = if is_swapped { (minus, plus) } else { (plus, minus) };
     assert_eq!(plus, minus + &expected, "{} {}", a.len(), b.len());
@@ -49,8 +50,10 @@ fn short_numbers_exhaustively() {
     let multiplier = Multiplier::detect(None)[0];
     for a in 0..40 {
         for b in 0..40 {
-            check(&multiplier, &[a], &[b]);
-            check(&multiplier, &[a, u64::MAX], &[u64::MAX - b, b]);
+            for (a, b) in [([a, 0], [b, 0]), ([a, u64::MAX], [u64::MAX - b, b])] {
+                check(&multiplier, &a, &b);
+                assert_eq!(big(&gcd(&multiplier, &a, &b)), euclid(big(&a), big(&b)));
+            }
         }
     }
 }

@@ -1,4 +1,11 @@
-//! Reproducible random numbers for the tests of this crate.
+//! Reproducible random numbers and the oracle's integers, for the tests of this crate.
+
+use num_bigint::BigUint;
+
+/// Limbs as an integer of the oracle.
+pub(crate) fn big(limbs: &[u64]) -> BigUint {
+    BigUint::new(limbs.iter().flat_map(|&limb| [limb as u32, (limb >> 32) as u32]).collect())
+}
 
 /// A xorshift generator. Its seed must not be zero.
 pub(crate) struct Random(pub(crate) u64);
