@@ -12,6 +12,13 @@ use modmill_core::limbs;
 ///
 /// The time depends on the lengths, on the power of two in n and on whether an inverse exists, but not
 /// otherwise on the values.
+///
+/// ```
+/// use modmill_cpu::inverse::invert;
+///
+/// assert_eq!(invert(&[3], &[7]).as_deref(), Some(&vec![5]));
+/// assert!(invert(&[6], &[9]).is_none());
+/// ```
 #[must_use]
 pub fn invert(a: &[u64], n: &[u64]) -> Option<Residue> {
     let k = limbs::trailing_zeros(n)?;

@@ -52,6 +52,12 @@ pub fn sub(a: &[u64], b: &[u64], k: usize) -> Residue {
 
 /// `base^exponent mod 2^k` by square-and-multiply with a masked choice. The time depends on `exponent_bits`
 /// and k only.
+///
+/// ```
+/// use modmill_cpu::power_of_two::pow;
+///
+/// assert_eq!(pow(&[3], &[5], 3, 7)[..], [243 % 128]);
+/// ```
 #[must_use]
 pub fn pow(base: &[u64], exponent: &[u64], exponent_bits: usize, k: usize) -> Residue {
     let base = reduce(base, k);

@@ -40,6 +40,14 @@ impl Scratch {
 /// `out <- a b mod n`, for any factors and any n of at least one, odd or even. `out` has at least as many
 /// limbs as n has without leading zeros.
 ///
+/// ```
+/// use modmill_cpu::remainder::{Scratch, mul_mod};
+///
+/// let mut out = [0];
+/// mul_mod(&[5], &[6], &[7], &mut out, &mut Scratch::new(2, 1));
+/// assert_eq!(out, [2]);
+/// ```
+///
 /// # Panics
 /// If n is zero or `out` is shorter than n.
 pub fn mul_mod(a: &[u64], b: &[u64], n: &[u64], out: &mut [u64], scratch: &mut Scratch) {

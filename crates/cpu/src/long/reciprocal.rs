@@ -13,12 +13,19 @@ fn zeros(len: usize) -> Limbs {
 
 /// `floor((B^2n - 1) / d)` with `B = 2^64`, in n + 1 limbs, for a d of n limbs whose top bit is set.
 ///
+/// ```
+/// use modmill_cpu::long::{Multiplier, reciprocal};
+///
+/// let multiplier = Multiplier::detect(None)[0];
+/// assert_eq!(reciprocal(&multiplier, &[1 << 63])[..], [u64::MAX, 1]);
+/// ```
+///
 /// # Panics
-/// If the top bit of d is not set.
+/// If d is empty or its top bit is not set.
 #[must_use]
 pub fn reciprocal(multiplier: &Multiplier, d: &[u64]) -> Limbs {
     let n = d.len();
-    assert!(d[n - 1] >> 63 == 1, "a divisor is normalised");
+    assert!(d.last().is_some_and(|top| top >> 63 == 1), "the top bit of a divisor must be set");
     let mut x = approximate(multiplier, d);
     // The approximation has an error of at most SLACK, so the remainder is in 0 .. (2 SLACK + 1) d.
     sub_assign(&mut x, &[SLACK]);
