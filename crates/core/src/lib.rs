@@ -5,6 +5,7 @@
 pub mod batch;
 pub mod blocks;
 pub mod error;
+pub mod goldilocks;
 pub mod hex;
 #[cfg(any(feature = "num-bigint", feature = "crypto-bigint"))]
 mod interop;
@@ -20,7 +21,6 @@ mod recorder;
 pub mod reference;
 mod request;
 pub mod rns;
-pub mod solinas;
 pub mod transform;
 pub mod window;
 

@@ -1,7 +1,7 @@
 //! The CPU backend: its paths, its worker threads, and what a caller may fix.
 
-use crate::fft::Multiplier;
 use crate::isa;
+use crate::long::Multiplier;
 use crate::path::Path;
 use modmill_core::{Error, Execution, Family, Isa, Recorder};
 use std::sync::Arc;

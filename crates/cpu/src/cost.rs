@@ -3,7 +3,7 @@
 //! The constants are clock cycles per group of lanes, fitted to `modmill bench` on an Emerald
 //! Rapids core; only their ratios matter.
 
-use crate::fft::{self, Multiplier};
+use crate::long::{self, Multiplier};
 use crate::path::Path;
 use crate::planning::Method;
 use modmill_core::window::best_fixed_window;
@@ -42,7 +42,7 @@ fn product(path: Path, bits: usize) -> f64 {
 /// The best fixed window for an exponent of `exponent_bits` bits.
 pub(crate) fn window(path: Path, bits: usize, exponent_bits: usize) -> u32 {
     if let Path::Fft(_) = path {
-        return fft::window(exponent_bits);
+        return long::window(exponent_bits);
     }
     best_fixed_window(exponent_bits, fit(path).scan * path.digits(bits) as f64 / product(path, bits))
 }
@@ -97,9 +97,9 @@ fn by_transforms(multiplier: &Multiplier, request: &Request, threads: usize) -> 
     let reduced = 3.3 * product;
     let cycles = match op {
         Op::Pow | Op::PowVartime => {
-            let square = match fft::reduction(multiplier, limbs, request.exponent_bits()) {
-                fft::By::Barrett => reduced,
-                fft::By::Montgomery => montgomery_square(multiplier, limbs),
+            let square = match long::reduction_method(multiplier, limbs, request.exponent_bits()) {
+                long::ReductionMethod::Barrett => reduced,
+                long::ReductionMethod::Montgomery => montgomery_square(multiplier, limbs),
             };
             1.2 * request.exponent_bits() as f64 * square
         }

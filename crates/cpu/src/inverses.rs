@@ -1,10 +1,11 @@
 //! Running a plan for inverses or greatest common divisors, item by item.
 
 use crate::backend::Cpu;
-use crate::fft::Multiplier;
+use crate::inverse;
+use crate::long::Multiplier;
+use crate::long::gcd;
 use crate::planning::{Method, Recipe};
 use crate::power_of_two::Residue;
-use crate::{gcd, inverse};
 use modmill_core::{Error, MAX_BITS, Plan};
 
 /// A way to find inverses of single numbers.

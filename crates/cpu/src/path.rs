@@ -1,10 +1,10 @@
 //! The paths: every kernel of this crate, chosen once per batch.
 
 use crate::domain::Domain;
-use crate::fft::Multiplier;
 #[cfg(target_arch = "x86_64")]
 use crate::isa;
 use crate::kernel::Kernel;
+use crate::long::Multiplier;
 use modmill_core::rns::bases::{self as rns, channels_for};
 use modmill_core::{Family, Isa, MAX_BITS, Op};
 

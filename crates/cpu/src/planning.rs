@@ -2,7 +2,7 @@
 
 use crate::backend::Cpu;
 use crate::cost;
-use crate::fft::{self, Multiplier};
+use crate::long::{self, Multiplier};
 use crate::path::Path;
 use modmill_core::window::{MAX_WINDOW, best_sliding_steps_vartime, best_sliding_window};
 use modmill_core::{
@@ -86,7 +86,7 @@ impl Method {
             Self::Residues => format!("residues, {threads}"),
             Self::Transforms(multiplier) if request.op.is_power() => {
                 let reduction =
-                    fft::reduction(&multiplier, request.bits.div_ceil(64), request.exponent_bits());
+                    long::reduction_method(&multiplier, request.bits.div_ceil(64), request.exponent_bits());
                 format!("transforms with {reduction}, {threads}")
             }
             Self::Transforms(_) => format!("transforms, {threads}"),
@@ -109,7 +109,7 @@ impl Method {
             }
             (Self::Lanes(path), _) => cost::window(path, request.bits, bits),
             (Self::Residues, _) => cost::window(Path::Rns, request.bits, bits),
-            (Self::Transforms(_), _) => fft::window(bits),
+            (Self::Transforms(_), _) => long::window(bits),
             (Self::Division | Self::DivisionSteps | Self::HalfGcd(_), _) => 1,
         }
     }

@@ -2,9 +2,9 @@
 
 use crate::backend::Cpu;
 use crate::cost::grain;
-use crate::fft::{self, Multiplier};
 use crate::kernel::{Kernel, MAX_LANES};
 use crate::lanes;
+use crate::long::{self, Multiplier};
 use crate::path::Path;
 use crate::path::with_kernel;
 use crate::planning::{Method, Recipe, counted};
@@ -22,8 +22,8 @@ impl Cpu {
                 self.record(method.path(), method.variant(&plan.request, self.threads()), None);
                 let &Product { a, b, count } = product;
                 Ok(match b {
-                    Some(b) => fft::products(self, multiplier, a, b, count),
-                    None => fft::squares(self, multiplier, a, count),
+                    Some(b) => long::products(&self.pool, multiplier, a, b, count),
+                    None => long::squares(&self.pool, multiplier, a, count),
                 })
             }
             Method::Lanes(path) => {
@@ -40,11 +40,11 @@ impl Cpu {
     pub fn mul_prepared(
         &self,
         a: Operand<'_>,
-        b: (&fft::Prepared, usize),
+        b: (&long::PreparedFactor, usize),
         multiplier: Multiplier,
         count: usize,
     ) -> Batch {
-        fft::products_prepared(self, multiplier, a, b, count)
+        long::products_prepared(&self.pool, multiplier, a, b, count)
     }
 
     /// Products in the lanes of a kernel, on all threads.

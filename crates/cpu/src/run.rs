@@ -3,8 +3,8 @@
 use crate::backend::Cpu;
 use crate::cost::grain;
 use crate::domain::{Domain, Workspace};
-use crate::fft::{self, Multiplier};
 use crate::kernel::Kernel;
+use crate::long::{self, Multiplier};
 use crate::path::{Path, with_kernel};
 use crate::planning::{Method, Recipe, counted};
 use crate::remainder::{self, Scratch};
@@ -173,7 +173,7 @@ impl Cpu {
     /// kernel.
     fn run_in_residues(&self, operation: Modular, job: &Job<'_>) -> Batch {
         let otherwise = |part: &Job<'_>| self.run_in_lanes(Path::Row, operation, part);
-        rns::run(self, job, otherwise, |domain, item, out| {
+        rns::run(&self.pool, job, otherwise, |domain, item, out| {
             let (a, b) = (job.a.get(item), job.b.get(item));
             match operation {
                 Modular::Multiply => {
@@ -200,7 +200,7 @@ impl Cpu {
 
     /// Transforms, item by item; long products use all threads by themselves.
     fn run_by_transforms(&self, multiplier: Multiplier, operation: Modular, job: &Job<'_>) -> Batch {
-        fft::run(self, multiplier, job, |modulus, item| {
+        long::run(&self.pool, multiplier, job, |modulus, item| {
             let (a, b) = (job.a.get(item), job.b.get(item));
             match operation {
                 Modular::Multiply => modulus.mul_mod(a, b),

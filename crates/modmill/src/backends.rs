@@ -5,7 +5,7 @@ use modmill_core::{
     Backend, Batch, CrtJob, Error, Exponents, HUGE_BITS, Job, Op, Path, Plan, Product, PublicJob, Request,
 };
 use modmill_cpu::Cpu;
-use modmill_cpu::fft::{Multiplier, reciprocal};
+use modmill_cpu::long::{Multiplier, reciprocal};
 use modmill_cuda::{CrtPlan, Cuda, PublicPlan, Reciprocals, Run};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -206,7 +206,7 @@ impl Engine {
     }
 
     /// The multiplier of long numbers on this engine's instruction set.
-    pub(crate) fn multiplier(&self) -> modmill_cpu::fft::Multiplier {
+    pub(crate) fn multiplier(&self) -> modmill_cpu::long::Multiplier {
         self.backends.cpu.multiplier()
     }
 

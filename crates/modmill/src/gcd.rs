@@ -3,8 +3,8 @@
 use crate::Engine;
 use crate::engine::{check_huge_widths, common_length};
 use modmill_core::{Batch, Error, Op, Operand, Request};
-use modmill_cpu::fft::Multiplier;
-use modmill_cpu::gcd::{Bezout, gcd, xgcd};
+use modmill_cpu::long::Multiplier;
+use modmill_cpu::long::gcd::{Bezout, gcd, xgcd};
 use rayon::prelude::*;
 
 /// Greatest common divisors g with cofactors, item by item: `s a - t b = g`, or `t b - s a = g` where `is_swapped`.

@@ -39,7 +39,7 @@ pub use modmill_core::{
     HUGE_BITS, Isa, ItemError, ItemErrorKind, Location, MAX_BITS, Moduli, ModuliForm, Modulus, Op, Operand,
     Partial, Path, PerItem, Plan, PublicJob, Recorder, Request, Seconds, Secrecy, hex,
 };
-pub use modmill_cpu::fft::Special;
+pub use modmill_cpu::long::MersenneLike;
 pub use octets::Offloaded;
 pub use prepared::Prepared;
 

@@ -3,14 +3,14 @@
 use crate::Engine;
 use crate::engine::check_huge_widths;
 use modmill_core::{Batch, Error, HUGE_BITS, Operand};
-use modmill_cpu::fft::{self, Multiplier};
+use modmill_cpu::long::{Multiplier, PreparedFactor};
 
 /// A factor of many products, transformed once.
 pub struct Prepared {
     bits: usize,
     longest: usize,
     multiplier: Multiplier,
-    factor: fft::Prepared,
+    factor: PreparedFactor,
 }
 
 impl Prepared {

@@ -3,7 +3,7 @@
 use crate::Engine;
 use modmill_core::limbs::{add_assign, sub_assign};
 use modmill_core::{Error, HUGE_BITS};
-use modmill_cpu::fft::{Folded, Special};
+use modmill_cpu::long::{MersenneLike, MersenneRing};
 
 impl Engine {
     /// The Lucas-Lehmer sequence modulo `2^q - 1`, q from 3 to [`HUGE_BITS`]: from 4, `steps` times `x <- x^2 - 2`.
@@ -26,14 +26,14 @@ impl Engine {
         progress: impl FnMut() + Send,
     ) -> Result<Vec<u64>, Error> {
         check_range("q", q, 3, HUGE_BITS)?;
-        let special = Special::Minus(q);
-        let last = self.sequence(special, 4, steps, progress, move |x| {
+        let modulus = MersenneLike::minus_one(q)?;
+        let last = self.sequence(modulus, 4, steps, progress, move |x| {
             // Minus 2 is plus N - 2.
-            let mut minus_two = special.value();
+            let mut minus_two = modulus.value();
             sub_assign(&mut minus_two, &[2]);
             x.push(0);
             add_assign(x, &minus_two);
-            *x = special.reduce(x);
+            *x = modulus.reduce(x);
         });
         Ok(last)
     }
@@ -92,17 +92,17 @@ impl Engine {
 
     fn sequence(
         &self,
-        special: Special,
+        modulus: MersenneLike,
         start: u64,
         steps: usize,
         mut progress: impl FnMut() + Send,
         adjust: impl Fn(&mut Vec<u64>) + Sync,
     ) -> Vec<u64> {
-        let folded = Folded::new(special, self.multiplier());
+        let ring = MersenneRing::new(modulus, self.multiplier());
         self.install(|| {
-            let mut x = special.reduce(&[start]);
+            let mut x = modulus.reduce(&[start]);
             for _ in 0..steps {
-                x = folded.square_of(&x);
+                x = ring.square_of(&x);
                 adjust(&mut x);
                 progress();
             }
@@ -112,9 +112,9 @@ impl Engine {
 }
 
 /// `2^(2^m) + 1`, if it is no longer than numbers may be.
-fn fermat(m: u32) -> Result<Special, Error> {
+fn fermat(m: u32) -> Result<MersenneLike, Error> {
     check_range("m", m as usize, 1, HUGE_BITS.ilog2() as usize - 1)?;
-    Ok(Special::Plus(1 << m))
+    MersenneLike::plus_one(1 << m)
 }
 
 fn check_range(what: &'static str, value: usize, least: usize, most: usize) -> Result<(), Error> {

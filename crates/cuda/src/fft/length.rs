@@ -1,6 +1,6 @@
 //! How long transforms are, and into which passes they are divided.
 
-use modmill_core::solinas;
+use modmill_core::goldilocks;
 use modmill_core::transform::Shape;
 
 /// Digits, the shape of a transform, and its passes.
@@ -101,7 +101,7 @@ fn digits(bits: usize, digit_bits: u32) -> usize {
 /// The longest digits of factors, of which the shorter has so many bits.
 fn digit_bits(bits: usize, sums: usize) -> u32 {
     // Fewer bits make more digits: the first length of digit that is right for its own count.
-    let fits = |digit_bits: &u32| solinas::digit_bits(sums * digits(bits, *digit_bits)) >= *digit_bits;
+    let fits = |digit_bits: &u32| goldilocks::digit_bits(sums * digits(bits, *digit_bits)) >= *digit_bits;
     (LEAST_DIGIT_BITS..=MOST_DIGIT_BITS).rev().find(fits).expect("the longest numbers fit")
 }
 

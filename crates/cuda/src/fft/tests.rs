@@ -4,8 +4,8 @@ use super::{Factor, Input, Length, Output, Transforms, Work, upload};
 use crate::call::Numbers;
 use crate::device::{Buffer, Contents, Device};
 use crate::error::Error;
+use modmill_core::goldilocks::{add, mul, pow, reduce, root_of_unity};
 use modmill_core::limbs::bits_at;
-use modmill_core::solinas::{add, mul, pow, reduce, root_of_unity};
 use modmill_core::transform::Shape;
 
 /// The emulated device with the kernels; nothing where there is no C++ compiler.

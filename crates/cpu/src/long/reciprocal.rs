@@ -1,6 +1,6 @@
-//! Reciprocals of long numbers by Newton's iteration, exact, in time that depends on lengths alone.
+//! Exact reciprocals of long numbers by Newton's iteration, in time that depends on lengths only.
 
-use super::Multiplier;
+use super::multiplier::Multiplier;
 use modmill_core::limbs::{add_assign, negate, reduce_once, sub_assign, sub_assign_times};
 use modmill_core::mask;
 use zeroize::Zeroizing;
@@ -11,31 +11,38 @@ fn zeros(len: usize) -> Limbs {
     Zeroizing::new(vec![0; len])
 }
 
-/// `floor((B^2n - 1) / d)` with `B = 2^64`, for a d of n limbs whose top bit is set: n + 1 limbs.
+/// `floor((B^2n - 1) / d)` with `B = 2^64`, in n + 1 limbs, for a d of n limbs whose top bit is set.
+///
+/// ```
+/// use modmill_cpu::long::{Multiplier, reciprocal};
+///
+/// let multiplier = Multiplier::detect(None)[0];
+/// assert_eq!(reciprocal(&multiplier, &[1 << 63])[..], [u64::MAX, 1]);
+/// ```
 ///
 /// # Panics
-/// If the top bit of d is not set.
+/// If d is empty or its top bit is not set.
 #[must_use]
 pub fn reciprocal(multiplier: &Multiplier, d: &[u64]) -> Limbs {
     let n = d.len();
-    assert!(d[n - 1] >> 63 == 1, "a divisor is normalised");
+    assert!(d.last().is_some_and(|top| top >> 63 == 1), "the top bit of a divisor must be set");
     let mut x = approximate(multiplier, d);
-    // The approximation is off by at most SLACK, so that what is left is in 0 .. (2 SLACK + 1) d.
+    // The approximation has an error of at most SLACK, so the remainder is in 0 .. (2 SLACK + 1) d.
     sub_assign(&mut x, &[SLACK]);
     let mut rest = zeros(2 * n + 1);
     multiplier.multiply(&x, d, &mut rest);
-    // B^2n - 1 less the product: both are below B^2n.
+    // B^2n - 1 minus the product; both are below B^2n.
     rest[..2 * n].iter_mut().for_each(|limb| *limb = !*limb);
     rest.truncate(n + 1);
     correct(&mut x, &mut rest, d, 2 * SLACK);
     x
 }
 
-/// Finishes a division whose quotient is too small by at most `times`, a few: takes d, whose top bit is set, from the
-/// rest, of one limb more, as often as it fits.
+/// Completes a division whose quotient is too small by at most `times`, a small number. Subtracts d as often
+/// as it fits into the remainder. The top bit of d is set, and `rest` has one limb more than d.
 pub(super) fn correct(quotient: &mut [u64], rest: &mut [u64], d: &[u64], times: u64) {
-    // By the first limb of d, and one more for the others, it fits as often or once less: the two quotients differ
-    // by less than `(times + 2) / 2^63`.
+    // The estimate divides the top limbs of the remainder by the top limb of d plus one. It is exact or one
+    // too small: the two quotients differ by less than `(times + 2) / 2^63`.
     let n = d.len();
     let (top, once) = (u128::from(rest[n]) << 64 | u128::from(rest[n - 1]), u128::from(d[n - 1]) + 1);
     let fits: u64 = (1..=times).map(|k| u64::from(top >= u128::from(k) * once)).sum();
@@ -44,18 +51,18 @@ pub(super) fn correct(quotient: &mut [u64], rest: &mut [u64], d: &[u64], times: 
     add_assign(quotient, &[fits]);
 }
 
-/// How far [`approximate`] may be from the truth.
+/// The largest error of [`approximate`].
 const SLACK: u64 = 4;
 
-/// Limbs of which the reciprocal is found bit by bit.
+/// The number of limbs up to which the reciprocal is computed bit by bit.
 const FIRST: usize = 2;
 
-/// Within `SLACK` of `B^2n / d`.
+/// An approximation of `B^2n / d` with an error of at most `SLACK`.
 ///
-/// From X for the upper h limbs, `X' = X B^(n-h) + X (B^(n+h) - d X) / B^2h` is right to twice as many
-/// limbs: with `X = (1 + e) B^2h / D_h` and e of the order `4 B^-h`, the error is `e^2`, below `16 B^(-2h)`,
-/// and h is chosen so that `2h >= n + 2`. What is left are two roundings, of `X E / B^2h` and of d to n limbs
-/// in the caller's reciprocal, each worth less than 2.
+/// Let X be the reciprocal of the upper h limbs. Then `X' = X B^(n-h) + X (B^(n+h) - d X) / B^2h` has twice
+/// as many correct limbs. With `X = (1 + e) B^2h / D_h` and e of the order `4 B^-h`, the error is `e^2`,
+/// below `16 B^(-2h)`, and h satisfies `2h >= n + 2`. Two roundings remain: that of `X E / B^2h`, and that of
+/// d to n limbs in the caller's reciprocal. Each is worth less than 2.
 fn approximate(multiplier: &Multiplier, d: &[u64]) -> Limbs {
     let n = d.len();
     if n <= FIRST {
@@ -65,7 +72,7 @@ fn approximate(multiplier: &Multiplier, d: &[u64]) -> Limbs {
     let x = approximate(multiplier, &d[n - h..]);
     let mut error = zeros(n + h + 1);
     multiplier.multiply(&x, d, &mut error);
-    // E = B^(n+h) - d X, of either sign and less than B^(n+1) in size: n + 2 limbs hold its magnitude.
+    // E = B^(n+h) - d X is signed and below B^(n+1) in magnitude, so n + 2 limbs hold its magnitude.
     negate(&mut error);
     let top = error.len() - 1;
     add_assign(&mut error[top..], &[1]);
@@ -82,7 +89,7 @@ fn approximate(multiplier: &Multiplier, d: &[u64]) -> Limbs {
     sum
 }
 
-/// Negates a number modulo its length under a mask of all ones.
+/// Negates a number modulo its length if the mask is all ones.
 fn add_conditional_negation(value: &mut [u64], mask: u64) {
     let mut carry = mask & 1;
     for limb in value {
@@ -112,12 +119,8 @@ fn by_bits(d: &[u64]) -> Limbs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
+    use crate::test_support::{Random, big};
     use num_bigint::BigUint;
-
-    fn big(limbs: &[u64]) -> BigUint {
-        BigUint::new(limbs.iter().flat_map(|&limb| [limb as u32, (limb >> 32) as u32]).collect())
-    }
 
     #[test]
     fn reciprocals_are_exact() {

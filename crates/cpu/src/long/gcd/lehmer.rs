@@ -1,15 +1,15 @@
-//! Lehmer's way: matrices of words from the leading 128 bits of both numbers.
+//! Lehmer's algorithm: matrices of words from the leading 128 bits of both numbers.
 
-use super::half::step;
-use super::matrix::{Matrix, Small};
+use super::euclid::step;
+use super::matrix::{Matrix, WordMatrix};
 use super::natural::{Natural, trim, wide_at};
-use crate::fft::Multiplier;
+use crate::long::multiplier::Multiplier;
 use modmill_core::limbs::bit_length;
 
-/// Leading parts are kept above this, so that entries of matrices stay below `2^128 / 2^65 = 2^63`.
+/// The lower bound of reduced leading parts. It keeps the entries of matrices below `2^128 / 2^65 = 2^63`.
 const LOW: u128 = 1 << 65;
 
-/// Reduces both numbers as far as they keep more than `floor` limbs, and the matrix by what reduced them.
+/// Reduces both numbers as long as they keep more than `floor` limbs, and updates the matrix.
 pub(super) fn reduce(
     multiplier: &Multiplier,
     a: &mut Natural,
@@ -20,7 +20,8 @@ pub(super) fn reduce(
     while round(multiplier, a, b, floor, matrix) {}
 }
 
-/// Reduces both numbers by some 63 bits, or by one quotient, if they keep more than `floor` limbs; says whether it did.
+/// Reduces both numbers by about 63 bits, or by one quotient, if they keep more than `floor` limbs. Returns
+/// whether it did.
 pub(super) fn round(
     multiplier: &Multiplier,
     a: &mut Natural,
@@ -29,8 +30,8 @@ pub(super) fn round(
     matrix: &mut Matrix,
 ) -> bool {
     let place = bit_length(a).max(bit_length(b)).saturating_sub(128);
-    // What was cut off adds to reduced parts, or takes from them, less than 2^63: so much above 2^s, they leave numbers
-    // of more than `2^s 2^place`.
+    // The truncated bits change reduced parts by less than 2^63. Parts that are this much above 2^s represent
+    // numbers above `2^s 2^place`.
     let low = match (64 * floor).saturating_sub(place) {
         0 => LOW,
         127.. => return step(multiplier, a, b, floor, matrix),
@@ -46,8 +47,8 @@ pub(super) fn round(
     }
 }
 
-/// The matrix that reduces two leading parts, both to no less than `low`, if there is more to it than the identity.
-fn leading(mut x: u128, mut y: u128, low: u128) -> Option<Small> {
+/// The matrix that reduces two leading parts to at least `low`. `None` if it is the identity.
+fn leading(mut x: u128, mut y: u128, low: u128) -> Option<WordMatrix> {
     if x < low || y < low {
         return None;
     }
@@ -68,10 +69,10 @@ fn leading(mut x: u128, mut y: u128, low: u128) -> Option<Small> {
             row[to] += quotient * row[from];
         }
     }
-    (m != [[1, 0], [0, 1]]).then_some(Small(m))
+    (m != [[1, 0], [0, 1]]).then_some(WordMatrix(m))
 }
 
-/// Quotient, below `2^63`, and remainder; most quotients are small.
+/// The quotient, below `2^63`, and the remainder. Most quotients are small.
 fn divide(x: u128, y: u128) -> (u64, u128) {
     let mut rest = x - y;
     for quotient in 1..4 {
@@ -83,14 +84,15 @@ fn divide(x: u128, y: u128) -> (u64, u128) {
     ((x / y) as u64, x % y)
 }
 
-/// `(a, b) <- m^-1 (a, b)`, whose entries are not negative.
-fn apply(Small([[m00, m01], [m10, m11]]): Small, a: &mut Natural, b: &mut Natural) {
+/// `(a, b) <- m^-1 (a, b)`. The results are non-negative.
+fn apply(WordMatrix([[m00, m01], [m10, m11]]): WordMatrix, a: &mut Natural, b: &mut Natural) {
     let len = a.len().max(b.len());
     a.resize(len, 0);
     b.resize(len, 0);
     let mut carries = [0i128; 2];
     for (a, b) in a.iter_mut().zip(&mut *b) {
-        // Products of a limb and less than 2^63 are below 2^127 - 2^64; the carry is below 2^64 in size.
+        // Products of a limb and a number below 2^63 are below 2^127 - 2^64. The carry is below 2^64 in
+        // magnitude.
         let difference = |x: (u64, u64), y: (u64, u64), carry: i128| {
             (u128::from(x.0) * u128::from(x.1)) as i128 - (u128::from(y.0) * u128::from(y.1)) as i128 + carry
         };

@@ -1,18 +1,18 @@
-//! Half-gcd: numbers of n limbs reduced to about half of that, with the matrix that does it.
+//! Half-gcd: reduces numbers of n limbs to about half the length and returns the matrix of the reduction.
 
 use super::lehmer;
 use super::matrix::Matrix;
-use super::natural::{Natural, add, compare, divide, product, subtract, trim, trimmed};
-use crate::fft::Multiplier;
-use crate::fft::frame::Ring;
-use crate::fft::wrapped::Wrapped;
+use super::natural::{Natural, add, product, subtract, trim, trimmed};
+use crate::fft::shape::Ring;
+use crate::long::cyclic::CyclicRings;
+use crate::long::multiplier::Multiplier;
 use modmill_core::limbs::add_assign;
-use std::cmp::Ordering;
 
-/// Limbs from which halves are taken; measured.
+/// The number of limbs from which the recursion is faster than Lehmer's steps; measured.
 pub(super) const THRESHOLD: usize = 260;
 
-/// Reduces both numbers as far as they keep more than `n / 2 + 1` limbs, n those of the longer one.
+/// Reduces both numbers as long as they keep more than `n / 2 + 1` limbs, where n is the length of the longer
+/// one.
 fn half(multiplier: &Multiplier, a: &mut Natural, b: &mut Natural) -> Matrix {
     let n = a.len().max(b.len());
     let floor = n / 2 + 1;
@@ -30,7 +30,8 @@ fn half(multiplier: &Multiplier, a: &mut Natural, b: &mut Natural) -> Matrix {
             return matrix;
         }
     }
-    // The second half: cut so that what is reduced to half of itself has just more than the floor in all.
+    // The second half. The cut is chosen such that halving the upper part leaves just more than `floor`
+    // limbs.
     let rest = a.len().max(b.len());
     if rest > floor + 2 {
         reduce_top(multiplier, a, b, 2 * floor + 1 - rest, &mut matrix);
@@ -39,10 +40,11 @@ fn half(multiplier: &Multiplier, a: &mut Natural, b: &mut Natural) -> Matrix {
     matrix
 }
 
-/// Reduces numbers by what half-gcd finds for their limbs from `cut` up; says whether there was anything.
+/// Reduces numbers by the matrix of their limbs from `cut` up. Returns whether there was a reduction.
 ///
-/// With n' limbs above the cut and `s' = n' / 2 + 1`, reduced upper parts are at least `B^s'` and the entries of M
-/// less than `B^(n' - s')`, so that the lower parts, times those entries, never make a number negative.
+/// With n' limbs above the cut and `s' = n' / 2 + 1`, the reduced upper parts are at least `B^s'`, and the
+/// entries of M are less than `B^(n' - s')`. So the products of the lower parts and these entries never make
+/// a number negative.
 pub(super) fn reduce_top(
     multiplier: &Multiplier,
     a: &mut Natural,
@@ -68,9 +70,9 @@ pub(super) fn reduce_top(
     let [[m00, m01], [m10, m11]] = found.entries();
     let shortest = [a.len(), b.len(), m00.len(), m11.len()].into_iter().min().unwrap_or(0);
     if shortest >= multiplier.threshold() {
-        // Both answers are below B^len.
+        // Both results are below B^len.
         let len = cut + upper_a.len().max(upper_b.len()) + 1;
-        if let Some(rings) = Wrapped::at_least(*multiplier, 64 * len) {
+        if let Some(rings) = CyclicRings::at_least(*multiplier, 64 * len) {
             (*a, *b) = apply_transformed(&rings, &found, [a, b], [upper_a, upper_b], cut);
             matrix.times(multiplier, found);
             return true;
@@ -86,16 +88,16 @@ pub(super) fn reduce_top(
     true
 }
 
-/// `upper B^cut + M^-1 lower` for both numbers, modulo `2^n - 1`, which is more than either: every number is transformed
-/// once, and minus a number is its complement.
+/// `upper B^cut + M^-1 lower` for both numbers, modulo `2^n - 1`, which exceeds both results. Every number is
+/// transformed once. The negative of a number is its complement.
 fn apply_transformed(
-    rings: &Wrapped,
+    rings: &CyclicRings,
     matrix: &Matrix,
     lower: [&Natural; 2],
     upper: [Natural; 2],
     cut: usize,
 ) -> (Natural, Natural) {
-    let transform = |number: &[u64]| rings.transform(number, Ring::Minus);
+    let transform = |number: &[u64]| rings.transform(number, Ring::Cyclic);
     let negative = |number: &[u64]| {
         let mut complement = number.to_vec();
         complement.resize(rings.limbs(), 0);
@@ -105,14 +107,14 @@ fn apply_transformed(
     let [[m00, m01], [m10, m11]] = matrix.entries();
     let [a, b] = lower.map(|number| transform(number));
     let sums = [
-        rings.minus_of_transformed(&[(&transform(m11), &a), (&negative(m01), &b)]),
-        rings.minus_of_transformed(&[(&negative(m10), &a), (&transform(m00), &b)]),
+        rings.cyclic_of_transformed(&[(&transform(m11), &a), (&negative(m01), &b)]),
+        rings.cyclic_of_transformed(&[(&negative(m10), &a), (&transform(m00), &b)]),
     ];
     let [a, b] = [0, 1].map(|index: usize| {
         let mut sum = sums[index].to_vec();
         let carry = add_assign(&mut sum[cut..], &upper[index]);
         add_assign(&mut sum, &[carry]);
-        Wrapped::without_minus_zero(&mut sum);
+        CyclicRings::normalize_zero(&mut sum);
         trim(&mut sum);
         sum
     });
@@ -125,30 +127,4 @@ fn joined(upper: &[u64], cut: usize, lower: &[u64]) -> Natural {
     sum.extend_from_slice(upper);
     add(&mut sum, lower);
     trimmed(&sum)
-}
-
-/// Takes the smaller number from the larger as often as that keeps more than `floor` limbs; says whether it did.
-pub(super) fn step(
-    multiplier: &Multiplier,
-    a: &mut Natural,
-    b: &mut Natural,
-    floor: usize,
-    matrix: &mut Matrix,
-) -> bool {
-    let is_second = compare(a, b) == Ordering::Less;
-    let (large, small) = if is_second { (b, a) } else { (a, b) };
-    if small.len() <= floor {
-        return false;
-    }
-    let (mut quotient, mut rest) = divide(multiplier, large.clone(), small);
-    if rest.len() <= floor {
-        add(&mut rest, small);
-        subtract(&mut quotient, &[1]);
-    }
-    if quotient.is_empty() {
-        return false;
-    }
-    *large = rest;
-    matrix.times_step(multiplier, &quotient, is_second);
-    true
 }

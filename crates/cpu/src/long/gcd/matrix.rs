@@ -1,18 +1,18 @@
-//! Matrices of two columns by which numbers are reduced.
+//! The 2 by 2 matrices that reduce pairs of numbers.
 
 use super::natural::{Natural, add, product, trim, trimmed};
-use crate::fft::Multiplier;
-use crate::fft::frame::Ring;
-use crate::fft::wrapped::Wrapped;
+use crate::fft::shape::Ring;
+use crate::long::cyclic::CyclicRings;
+use crate::long::multiplier::Multiplier;
 
-/// A matrix of determinant 1 with entries that are not negative, or some rows of one.
+/// A matrix of determinant 1 with non-negative entries, or some of its rows.
 pub(super) struct Matrix {
     rows: Vec<[Natural; 2]>,
 }
 
-/// Entries that fit in a word, and less.
+/// A matrix whose entries are below 2^63.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Small(pub(super) [[u64; 2]; 2]);
+pub(super) struct WordMatrix(pub(super) [[u64; 2]; 2]);
 
 impl Matrix {
     /// The first `rows` rows of the identity.
@@ -47,7 +47,7 @@ impl Matrix {
         last
     }
 
-    /// `M <- M (1 q; 0 1)`, or `M (1 0; q 1)` if the second number is the one that was reduced.
+    /// `M <- M (1 q; 0 1)`, or `M (1 0; q 1)` if the second number was reduced.
     pub(super) fn times_step(&mut self, multiplier: &Multiplier, quotient: &[u64], is_second: bool) {
         for [first, second] in &mut self.rows {
             let (to, from) = if is_second { (first, second) } else { (second, first) };
@@ -55,26 +55,26 @@ impl Matrix {
         }
     }
 
-    fn times_transformed(&mut self, rings: &Wrapped, other: &Self) {
-        let transform = |number: &Natural| rings.transform(number, Ring::Minus);
+    fn times_transformed(&mut self, rings: &CyclicRings, other: &Self) {
+        let transform = |number: &Natural| rings.transform(number, Ring::Cyclic);
         let [[m00, m01], [m10, m11]] = [0, 1].map(|row: usize| other.rows[row].each_ref().map(transform));
         for row in &mut self.rows {
             let [first, second] = row.each_ref().map(transform);
             let entry =
-                |top, bottom| trimmed(&rings.minus_of_transformed(&[(&first, top), (&second, bottom)]));
+                |top, bottom| trimmed(&rings.cyclic_of_transformed(&[(&first, top), (&second, bottom)]));
             *row = [entry(&m00, &m10), entry(&m01, &m11)];
         }
     }
 
     /// `M <- M m`.
-    pub(super) fn times_small(&mut self, Small([[m00, m01], [m10, m11]]): Small) {
+    pub(super) fn times_small(&mut self, WordMatrix([[m00, m01], [m10, m11]]): WordMatrix) {
         for [first, second] in &mut self.rows {
             let len = first.len().max(second.len());
             first.resize(len, 0);
             second.resize(len, 0);
             let mut carries = [0u64; 2];
             for (a, b) in first.iter_mut().zip(&mut *second) {
-                // Two products of a limb and less than 2^63, and a carry of less than a limb.
+                // Two products of a limb and a number below 2^63, and a carry below 2^64.
                 let sum = |x: u64, y: u64, carry: u64| {
                     u128::from(*a) * u128::from(x) + u128::from(*b) * u128::from(y) + u128::from(carry)
                 };
@@ -97,9 +97,9 @@ impl Matrix {
     pub(super) fn times(&mut self, multiplier: &Multiplier, other: Self) {
         let (mine, theirs) = (self.longest(), other.longest());
         if mine.min(theirs) >= multiplier.threshold() {
-            // Sums of two products are below B^len: every entry is transformed once.
+            // Sums of two products are below B^len, so every entry is transformed once.
             let len = mine + theirs + 1;
-            if let Some(rings) = Wrapped::at_least(*multiplier, 64 * len) {
+            if let Some(rings) = CyclicRings::at_least(*multiplier, 64 * len) {
                 return self.times_transformed(&rings, &other);
             }
         }

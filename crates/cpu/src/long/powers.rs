@@ -1,4 +1,4 @@
-//! Powers modulo a long number, once for every way to reduce.
+//! Powers modulo a long number, for all reduction methods.
 
 use modmill_core::limbs::{bit_length, bits_at};
 use modmill_core::mask;
@@ -7,29 +7,29 @@ use zeroize::Zeroizing;
 
 type Limbs = Zeroizing<Vec<u64>>;
 
-/// A way to multiply modulo N, on numbers that stand for those below N in a way of its own.
+/// Multiplication modulo N on a representation of the numbers below N.
 pub(super) trait Reduction {
-    /// What stands for 1.
+    /// The representation of 1.
     fn unit(&self) -> Limbs;
-    /// What stands for a number below N.
+    /// The representation of a number below N.
     fn enter(&self, x: &[u64]) -> Limbs;
-    /// The number below N that x stands for.
+    /// The number below N that x represents.
     fn leave(&self, x: &[u64]) -> Limbs;
     fn multiply(&self, x: &[u64], y: &[u64]) -> Limbs;
     fn square(&self, x: &[u64]) -> Limbs;
 }
 
-/// Cost of reading one table entry under a mask, in products modulo N; an estimate.
+/// The estimated cost of reading one table entry under a mask, in products modulo N.
 const SCAN: f64 = 0.002;
 
 /// Bits of the window for an exponent of `bits` bits.
 #[must_use]
-pub fn window(bits: usize) -> u32 {
+pub(crate) fn window(bits: usize) -> u32 {
     best_fixed_window(bits, SCAN)
 }
 
-/// `base^exponent` for a base below N and an exponent of `bits` bits: fixed windows of `window` bits and masked table
-/// reads, so that time depends on `bits`, `window` and lengths alone.
+/// `base^exponent` for a base below N and an exponent of `bits` bits. Fixed windows of `window` bits and masked table
+/// reads make the time depend on `bits`, `window` and lengths only.
 pub(super) fn pow(
     reduction: &impl Reduction,
     base: &[u64],
@@ -49,7 +49,7 @@ pub(super) fn pow(
     }
     let digits = bits.div_ceil(window);
     let digit = |place: usize| bits_at(exponent, place * window, window.min(bits - place * window) as u32);
-    // The first digit is an entry of the table, and nothing is squared before it.
+    // The power starts with the table entry of the first digit, without squarings.
     let mut power = if digits == 0 { reduction.unit() } else { select(&table, digit(digits - 1)) };
     for place in (0..digits.saturating_sub(1)).rev() {
         for _ in 0..window {
@@ -60,7 +60,8 @@ pub(super) fn pow(
     reduction.leave(&power)
 }
 
-/// `base^exponent` for a base below N and a public exponent: sliding windows of at most `longest_window` bits.
+/// `base^exponent` for a base below N and a public exponent, by sliding windows of at most `longest_window` bits,
+/// without products by 1.
 pub(super) fn pow_vartime(
     reduction: &impl Reduction,
     base: &[u64],
@@ -71,7 +72,7 @@ pub(super) fn pow_vartime(
         return reduction.leave(&reduction.unit());
     }
     let (window, steps) = best_sliding_steps_vartime(exponent, longest_window);
-    // Odd powers.
+    // A table of odd powers.
     let mut table = vec![reduction.enter(base)];
     if window > 1 {
         let square = reduction.square(&table[0]);
@@ -92,7 +93,7 @@ pub(super) fn pow_vartime(
     reduction.leave(&power)
 }
 
-/// The table's entry of this number, read under masks.
+/// The table entry at a secret index, read under masks.
 fn select(table: &[Limbs], index: u64) -> Limbs {
     let mut chosen = Zeroizing::new(vec![0; table[0].len()]);
     for (number, entry) in table.iter().enumerate() {

@@ -1,28 +1,30 @@
-//! Batches of long numbers: several items share the threads, and what threads are left share an item.
+//! Batches of long numbers. Items share the threads, and the remaining threads share an item.
 
-use super::memory::prefer_large_pages;
-use super::{Modular, Multiplier, Prepared};
-use crate::backend::Cpu;
+use super::modular::PreparedModulus;
+use super::multiplier::{Multiplier, PreparedFactor};
+use crate::fft::memory::prefer_large_pages;
 use modmill_core::{Batch, Job, Moduli, Modulus, Operand};
+use rayon::ThreadPool;
 use rayon::prelude::*;
 use zeroize::Zeroizing;
 
-/// Computes a job item by item.
+/// Computes a job item by item, on the threads of `pool`.
 pub(crate) fn run(
-    cpu: &Cpu,
+    pool: &ThreadPool,
     multiplier: Multiplier,
     job: &Job<'_>,
-    compute: impl Fn(&Modular, usize) -> Zeroizing<Vec<u64>> + Sync,
+    compute: impl Fn(&PreparedModulus, usize) -> Zeroizing<Vec<u64>> + Sync,
 ) -> Batch {
     let mut answers = Batch::zeros(job.moduli.bits(), job.items.len());
     let stride = answers.stride();
-    let kept = |modulus: &Modulus| modulus.constants(|modulus| Modular::new(multiplier, modulus.value()));
-    cpu.install(|| {
+    let kept =
+        |modulus: &Modulus| modulus.constants(|modulus| PreparedModulus::new(multiplier, modulus.value()));
+    pool.install(|| {
         job.items.par_iter().zip(answers.as_limbs_mut().par_chunks_mut(stride)).for_each(|(&item, out)| {
             let answer = match job.moduli {
                 Moduli::Shared(modulus) => compute(&kept(modulus), item),
                 Moduli::Prepared(moduli) => compute(&kept(moduli[item]), item),
-                Moduli::Each(_) => compute(&Modular::new(multiplier, job.moduli.get(item)), item),
+                Moduli::Each(_) => compute(&PreparedModulus::new(multiplier, job.moduli.get(item)), item),
             };
             out[..answer.len()].copy_from_slice(&answer);
         });
@@ -30,9 +32,9 @@ pub(crate) fn run(
     answers
 }
 
-/// Full products `a b`; a factor that all items share is transformed once.
+/// Full products `a b`. A factor that all items share is transformed once.
 pub(crate) fn products(
-    cpu: &Cpu,
+    pool: &ThreadPool,
     multiplier: Multiplier,
     a: Operand<'_>,
     b: Operand<'_>,
@@ -44,26 +46,26 @@ pub(crate) fn products(
         _ => (a, None),
     };
     let prepare =
-        |shared: Operand<'_>| cpu.install(|| multiplier.prepare(shared.get(0), each.bits().div_ceil(64)));
+        |shared: Operand<'_>| pool.install(|| multiplier.prepare(shared.get(0), each.bits().div_ceil(64)));
     if let Some(shared) = shared.filter(|_| count > 1) {
-        return products_prepared(cpu, multiplier, each, (&prepare(shared), shared.bits()), count);
+        return products_prepared(pool, multiplier, each, (&prepare(shared), shared.bits()), count);
     }
     let limbs = |item| a.get(item).len() + b.get(item).len();
-    each_item(cpu, a.bits() + b.bits(), count, limbs, |item, out| {
+    each_item(pool, a.bits() + b.bits(), count, limbs, |item, out| {
         multiplier.multiply(a.get(item), b.get(item), out);
     })
 }
 
-/// Full products `a b` with a factor of so many bits that was prepared by this multiplier.
+/// Full products `a b` with a factor of `bits` bits that this multiplier prepared.
 pub(crate) fn products_prepared(
-    cpu: &Cpu,
+    pool: &ThreadPool,
     multiplier: Multiplier,
     a: Operand<'_>,
-    (b, bits): (&Prepared, usize),
+    (b, bits): (&PreparedFactor, usize),
     count: usize,
 ) -> Batch {
     each_item(
-        cpu,
+        pool,
         a.bits() + bits,
         count,
         |item| a.get(item).len() + b.limbs(),
@@ -74,15 +76,15 @@ pub(crate) fn products_prepared(
 }
 
 /// Full squares `a^2`.
-pub(crate) fn squares(cpu: &Cpu, multiplier: Multiplier, a: Operand<'_>, count: usize) -> Batch {
+pub(crate) fn squares(pool: &ThreadPool, multiplier: Multiplier, a: Operand<'_>, count: usize) -> Batch {
     let limbs = |item| 2 * a.get(item).len();
-    each_item(cpu, 2 * a.bits(), count, limbs, |item, out| multiplier.square(a.get(item), out))
+    each_item(pool, 2 * a.bits(), count, limbs, |item, out| multiplier.square(a.get(item), out))
 }
 
-/// Answers of `bits` bits, at least 1; each is computed with as many limbs as its item needs: the uppermost may be
-/// zeros that answers have no room for, and where there are fewer than in an answer, zeros are above.
+/// Computes `count` answers of `bits` bits, with bits at least 1. `limbs` is the number of limbs that an item
+/// needs. Excess top limbs are zero and are dropped; missing top limbs are filled with zeros.
 fn each_item(
-    cpu: &Cpu,
+    pool: &ThreadPool,
     bits: usize,
     count: usize,
     limbs: impl Fn(usize) -> usize + Sync,
@@ -91,7 +93,7 @@ fn each_item(
     let mut answers = Batch::zeros(bits, count);
     let stride = answers.stride();
     prefer_large_pages(answers.as_limbs_mut());
-    cpu.install(|| {
+    pool.install(|| {
         answers.as_limbs_mut().par_chunks_mut(stride).enumerate().for_each(|(item, out)| {
             if limbs(item) == stride {
                 return compute(item, out);

@@ -1,4 +1,4 @@
-//! Products too short for transforms: rows, and Karatsuba's way for longer ones.
+//! Products that are too short for transforms: rows, and Karatsuba's algorithm for longer factors.
 
 use crate::portable;
 use modmill_core::limbs::add_assign;
@@ -10,7 +10,7 @@ pub(super) fn multiply(a: &[u64], b: &[u64], out: &mut [u64]) {
     if short.is_empty() {
         return out.fill(0);
     }
-    // Karatsuba's way is for factors of one length: the longer is taken in pieces of the shorter's.
+    // Karatsuba's algorithm needs factors of equal length, so the longer factor is cut into pieces.
     let mut pieces = long.chunks_exact(short.len());
     if short.len() == long.len() || short.len() < portable::KARATSUBA {
         return portable::product(short, long, out);
@@ -19,7 +19,7 @@ pub(super) fn multiply(a: &[u64], b: &[u64], out: &mut [u64]) {
     let mut product = Zeroizing::new(vec![0; 2 * short.len()]);
     for (index, piece) in pieces.by_ref().enumerate() {
         portable::product(short, piece, &mut product);
-        // What is there so far is shorter than this piece's place and its length: no carry out.
+        // The partial sum ends within the range of this piece, so there is no carry out.
         add_assign(&mut out[index * short.len()..][..2 * short.len()], &product);
     }
     let rest = pieces.remainder();

@@ -1,12 +1,11 @@
-//! Against Euclid's algorithm on `num-bigint`, and against what cofactors have to satisfy.
+//! Checks against Euclid's algorithm on `num-bigint`, and against the properties of cofactors.
+//!
+//! A divisor of both numbers that is also a combination of them is their greatest common divisor. Long numbers
+//! are checked by this property, since Euclid's algorithm takes quadratic time.
 
 use super::*;
-use crate::random::Random;
+use crate::test_support::{Random, big};
 use num_bigint::BigUint;
-
-fn big(limbs: &[u64]) -> BigUint {
-    BigUint::new(limbs.iter().flat_map(|&limb| [limb as u32, (limb >> 32) as u32]).collect())
-}
 
 fn euclid(mut a: BigUint, mut b: BigUint) -> BigUint {
     while b != BigUint::ZERO {
@@ -17,10 +16,12 @@ fn euclid(mut a: BigUint, mut b: BigUint) -> BigUint {
 
 #[track_caller]
 fn check(multiplier: &Multiplier, a: &[u64], b: &[u64]) {
-    let expected = euclid(big(a), big(b));
+    let Bezout { gcd: divisor, s, t, is_swapped } = xgcd(multiplier, a, b);
+    let expected = big(&divisor);
+    for number in [a, b].map(big) {
+        assert_eq!(&number - &number / (&expected).max(&BigUint::from(1u8)) * &expected, BigUint::ZERO);
+    }
     assert_eq!(big(&gcd(multiplier, a, b)), expected, "{} {}", a.len(), b.len());
-    let Bezout { gcd, s, t, is_swapped } = xgcd(multiplier, a, b);
-    assert_eq!(big(&gcd), expected);
     let (plus, minus) = (big(&s) * big(a), big(&t) * big(b));
     let (plus, minus) = if is_swapped { (minus, plus) } else { (plus, minus) };
     assert_eq!(plus, minus + &expected, "{} {}", a.len(), b.len());
@@ -49,9 +50,20 @@ fn short_numbers_exhaustively() {
     let multiplier = Multiplier::detect(None)[0];
     for a in 0..40 {
         for b in 0..40 {
-            check(&multiplier, &[a], &[b]);
-            check(&multiplier, &[a, u64::MAX], &[u64::MAX - b, b]);
+            for (a, b) in [([a, 0], [b, 0]), ([a, u64::MAX], [u64::MAX - b, b])] {
+                check(&multiplier, &a, &b);
+                assert_eq!(big(&gcd(&multiplier, &a, &b)), euclid(big(&a), big(&b)));
+            }
         }
+    }
+}
+
+#[test]
+fn no_number_has_an_inverse_modulo_zero() {
+    let multiplier = Multiplier::detect(None)[0];
+    for zero in [&[][..], &[0], &[0, 0]] {
+        assert_eq!(invert(&multiplier, &[3], zero), None);
+        assert_eq!(invert(&multiplier, zero, zero), None);
     }
 }
 
@@ -72,7 +84,7 @@ fn every_length_around_the_thresholds() {
         power[n] = 1;
         check(&multiplier, &power, &vec![u64::MAX; n]);
         check(&multiplier, &power, &b);
-        // Quotients of many limbs, and leading limbs that are equal.
+        // Quotients of many limbs, and equal leading limbs.
         let mut close = a.clone();
         close[0] ^= 6;
         check(&multiplier, &a, &close);
@@ -102,7 +114,7 @@ fn lehmer_stops_above_the_floor() {
             lehmer::reduce(&multiplier, &mut reduced_a, &mut reduced_b, floor, &mut matrix);
             let [x, y] = [&reduced_a, &reduced_b].map(|x| big(x));
             assert!(reduced_a.len().min(reduced_b.len()) > floor, "{floor}");
-            // Neither can be taken from the other once more.
+            // Neither number can be subtracted from the other once more.
             let distance = if x > y { &x - &y } else { &y - &x };
             assert!(distance.bits() <= 64 * floor as u64, "{floor}");
             let [m0, m1] = matrix.entries();
@@ -112,7 +124,7 @@ fn lehmer_stops_above_the_floor() {
     }
 }
 
-/// Quotients that are all one: the longest way down.
+/// Quotients that are all one: the longest reduction.
 #[test]
 fn fibonacci_numbers() {
     let (mut a, mut b) = (BigUint::from(1u8), BigUint::from(1u8));
@@ -128,7 +140,7 @@ fn fibonacci_numbers() {
     }
 }
 
-/// Long enough for transforms; the divisor is known beforehand.
+/// Numbers that are long enough for transforms, with a known divisor.
 #[test]
 fn long_numbers_with_a_known_divisor() {
     let mut random = Random(53);
@@ -138,7 +150,7 @@ fn long_numbers_with_a_known_divisor() {
         let mut consecutive = a.clone();
         modmill_core::limbs::add_assign(&mut consecutive, &[1]);
         let coprime = times(&consecutive, &b);
-        // a and (a + 1) b + ... share what a and b share: nothing but small primes.
+        // a and (a + 1) b + ... share the common factors of a and b: only small primes.
         let found = gcd(&multiplier, &times(&a, &g), &times(&coprime, &g));
         assert_eq!(big(&found) % big(&g), BigUint::ZERO);
         let bezout = xgcd(&multiplier, &times(&a, &g), &times(&coprime, &g));

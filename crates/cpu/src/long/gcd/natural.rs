@@ -1,10 +1,11 @@
-//! Numbers without leading zeros, and what half-gcd asks of them.
+//! Numbers without leading zeros, and their operations for the half-gcd.
 
-use crate::fft::{Divisor, Multiplier};
+use crate::long::barrett::BarrettDivisor;
+use crate::long::multiplier::Multiplier;
 use modmill_core::limbs::{add_assign, bit_length, bits_at, shift_left, shift_right, sub_assign};
 use std::cmp::Ordering;
 
-/// Little-endian limbs, the last of which is not zero.
+/// Little-endian limbs. The last limb is not zero.
 pub(super) type Natural = Vec<u64>;
 
 pub(super) fn trim(x: &mut Natural) {
@@ -30,7 +31,7 @@ pub(super) fn add(a: &mut Natural, b: &[u64]) {
     }
 }
 
-/// `a -= b`, for a b that is not larger.
+/// `a -= b`, for a b of at most a.
 pub(super) fn subtract(a: &mut Natural, b: &[u64]) {
     let borrow = sub_assign(a, b);
     debug_assert_eq!(borrow, 0, "a difference is not negative");
@@ -47,13 +48,13 @@ pub(super) fn product(multiplier: &Multiplier, a: &[u64], b: &[u64]) -> Natural 
 /// Limbs of quotients and divisors from which a reciprocal is faster than rows.
 const LONG: usize = 600;
 
-/// `(floor(a / b), a mod b)`, for a b that is not zero.
+/// `(floor(a / b), a mod b)`, for a non-zero b.
 pub(super) fn divide(multiplier: &Multiplier, a: Natural, b: &[u64]) -> (Natural, Natural) {
     if compare(&a, b) == Ordering::Less {
         return (vec![], a);
     }
     let (mut quotient, mut remainder) = if b.len().min(a.len() - b.len()) >= LONG {
-        let (quotient, remainder) = Divisor::new(*multiplier, b).quotient_and_remainder(&a);
+        let (quotient, remainder) = BarrettDivisor::new(*multiplier, b).quotient_and_remainder(&a);
         (quotient.to_vec(), remainder.to_vec())
     } else {
         by_rows(a, b)
@@ -67,7 +68,7 @@ pub(super) fn remainder(multiplier: &Multiplier, a: Natural, b: &[u64]) -> Natur
     divide(multiplier, a, b).1
 }
 
-/// Long division, a limb of the quotient at a time (Knuth's Algorithm D), for an a that is not shorter.
+/// Long division, one limb of the quotient at a time (Knuth's Algorithm D). a is at least as long as b.
 fn by_rows(a: Natural, b: &[u64]) -> (Natural, Natural) {
     let n = b.len();
     let shift = 64 * n - bit_length(b);
@@ -79,7 +80,7 @@ fn by_rows(a: Natural, b: &[u64]) -> (Natural, Natural) {
     let mut quotient = vec![0; a.len() - n + 1];
     for place in (0..quotient.len()).rev() {
         let rest = &mut rest[place..=place + n];
-        // The first two limbs over the first: at most two too large.
+        // The top two limbs divided by the top limb: at most two too large.
         let first = u128::from(rest[n]) << 64 | u128::from(rest[n - 1]);
         let mut digit = u64::try_from(first / u128::from(top)).unwrap_or(u64::MAX);
         let mut carry = 0u128;

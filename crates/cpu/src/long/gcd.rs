@@ -1,35 +1,43 @@
-//! Greatest common divisors and cofactors of long numbers, in less than quadratic time: half-gcd by halves of
-//! halves (Moeller, "On Schoenhage's algorithm and subquadratic integer GCD computation", 2008), Lehmer's steps
-//! below a threshold, and products by transforms. Time depends on the numbers: for public ones.
+//! Greatest common divisors and cofactors of long numbers, in subquadratic time: recursive half-gcd (Möller,
+//! "On Schönhage's algorithm and subquadratic integer GCD computation", 2008), Lehmer's steps below a
+//! threshold, and products by transforms. The time depends on the numbers, so they must be public.
 //!
-//! Numbers are reduced by matrices of determinant 1 whose entries are not negative: `(a, b) = M (a', b')`. No number
-//! becomes zero: the end is `a' = b' = g`, where `g = m_11 a - m_01 b = m_00 b - m_10 a`.
+//! Numbers are reduced by matrices of determinant 1 with non-negative entries: `(a, b) = M (a', b')`. No
+//! number becomes zero. The reduction ends with `a' = b' = g`, where `g = m_11 a - m_01 b = m_00 b - m_10 a`.
 
+mod euclid;
 mod half;
 mod lehmer;
 mod matrix;
 mod natural;
 
-use crate::fft::Multiplier;
+use crate::long::multiplier::Multiplier;
 use matrix::Matrix;
 use natural::{Natural, trimmed};
 use std::cmp::Ordering;
 
-/// A greatest common divisor and cofactors: `s a - t b = g`, or `t b - s a = g` if `is_swapped`. Neither is more
-/// than half of the other number over g, but where one number divides the other.
+/// A greatest common divisor with cofactors: `s a - t b = g`, or `t b - s a = g` if `is_swapped`. A cofactor
+/// is at most half of the other number divided by g, unless one number divides the other.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bezout {
-    /// The divisor.
+    /// The greatest common divisor.
     pub gcd: Vec<u64>,
-    /// What a is multiplied by.
+    /// The cofactor of a.
     pub s: Vec<u64>,
-    /// What b is multiplied by.
+    /// The cofactor of b.
     pub t: Vec<u64>,
-    /// Whether the product with a is the one that is taken away.
+    /// Whether the product with a is subtracted.
     pub is_swapped: bool,
 }
 
-/// `gcd(a, b)`, without leading zeros; that of zeros is zero.
+/// `gcd(a, b)`, without leading zeros. The divisor of two zeros is zero.
+///
+/// ```
+/// use modmill_cpu::long::{Multiplier, gcd::gcd};
+///
+/// let multiplier = Multiplier::detect(None)[0];
+/// assert_eq!(gcd(&multiplier, &[12], &[18]), [6]);
+/// ```
 #[must_use]
 pub fn gcd(multiplier: &Multiplier, a: &[u64], b: &[u64]) -> Vec<u64> {
     let (a, b) = (trimmed(a), trimmed(b));
@@ -40,7 +48,7 @@ pub fn gcd(multiplier: &Multiplier, a: &[u64], b: &[u64]) -> Vec<u64> {
     }
 }
 
-/// `gcd(a, b)` and cofactors.
+/// `gcd(a, b)` with cofactors.
 #[must_use]
 pub fn xgcd(multiplier: &Multiplier, a: &[u64], b: &[u64]) -> Bezout {
     let (a, b) = (trimmed(a), trimmed(b));
@@ -59,21 +67,25 @@ pub fn xgcd(multiplier: &Multiplier, a: &[u64], b: &[u64]) -> Bezout {
     }
 }
 
-/// `a^-1 mod n`, below n, for an n of at least one; `None` if they share a factor.
+/// `a^-1 mod n`, below n. `None` if a and n share a factor, or if n is zero.
 #[must_use]
 pub fn invert(multiplier: &Multiplier, a: &[u64], n: &[u64]) -> Option<Vec<u64>> {
     let n = trimmed(n);
+    if n.is_empty() {
+        return None;
+    }
     let a = natural::remainder(multiplier, trimmed(a), &n);
     if a.is_empty() {
         return (n == [1]).then(Vec::new);
     }
     let mut matrix = Matrix::last_row();
     let gcd = reduced(multiplier, a, n, &mut matrix);
-    // m_11 is at most n, and n itself only if a = n = 1.
+    // m_11 is at most n, and equals n only if a = n = 1.
     (gcd == [1]).then(|| matrix.into_last_entry())
 }
 
-/// The greatest common divisor of numbers that are not zero, and what reduces them to it.
+/// The greatest common divisor of two non-zero numbers. `matrix` is multiplied by the matrix that reduces
+/// them to it.
 fn reduced(multiplier: &Multiplier, mut a: Natural, mut b: Natural, matrix: &mut Matrix) -> Natural {
     loop {
         let n = a.len().max(b.len());
@@ -81,7 +93,7 @@ fn reduced(multiplier: &Multiplier, mut a: Natural, mut b: Natural, matrix: &mut
             lehmer::reduce(multiplier, &mut a, &mut b, 0, matrix);
             return a;
         }
-        // Without a matrix to carry along, small steps cost less.
+        // Without a matrix to update, small steps cost less.
         let cut = if matrix.is_empty() { 2 * n / 3 } else { n / 2 };
         if !half::reduce_top(multiplier, &mut a, &mut b, cut, matrix)
             && !lehmer::round(multiplier, &mut a, &mut b, 0, matrix)

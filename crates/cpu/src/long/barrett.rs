@@ -1,19 +1,19 @@
-//! Barrett's reduction (Algorithm 3.1 of the thesis, with the shift it lacks), constant-time.
+//! Barrett's reduction (\[Thesis\], Algorithm 3.1, with the shift it lacks), in constant time.
 //!
-//! For d of n limbs with its top bit set, `m = floor((B^2n - 1) / d)` and `x = h B^n + l` below `d B^n`,
-//! `q = floor(h m / B^n)` is at most 3 less than `floor(x / d)`: `B^2n <= (m + 1) d`, so that `x / d` is at most
-//! `(h B^n + l)(m + 1) / B^2n`, which is less than `h m / B^n` and one for h and two for l. m is `B^n + m'`: the
-//! product is one of n limbs by n limbs.
+//! Let d have n limbs and its top bit set, `m = floor((B^2n - 1) / d)`, and `x = h B^n + l` below `d B^n`.
+//! Then `q = floor(h m / B^n)` is at most 3 below `floor(x / d)`: since `B^2n <= (m + 1) d`, `x / d` is at
+//! most `(h B^n + l)(m + 1) / B^2n`, which exceeds `h m / B^n` by less than one for h and two for l. The
+//! reciprocal is `m = B^n + m'`, so the product is one of n limbs by n limbs.
 //!
-//! What is left of x is below 4d. Modulo `2^s - 1`, s at least the bits of n limbs, it is found by a product of half the
-//! length; how many times `2^s - 1` it is more, the lowest limb tells.
+//! The remaining x is below 4d. It is computed modulo `2^s - 1`, with s at least the bits of n limbs, by a
+//! product of half the length. The lowest limb shows which multiple of `2^s - 1` to add.
 
-use super::frame::Ring;
+use super::cyclic::{CyclicRings, zeros_with_room};
+use super::multiplier::{Multiplier, PreparedFactor};
 use super::powers::Reduction;
-use super::product::{Other, Transformed};
 use super::reciprocal::{correct, reciprocal};
-use super::wrapped::{Wrapped, zeros_with_room};
-use super::{Multiplier, Prepared};
+use crate::fft::product::{SecondFactor, Transformed};
+use crate::fft::shape::Ring;
 use modmill_core::limbs::{
     add_assign, add_signed, bit_length, reduce_once, shift_left, shift_right, sub_assign, sub_assign_times,
 };
@@ -21,40 +21,39 @@ use zeroize::Zeroizing;
 
 type Limbs = Zeroizing<Vec<u64>>;
 
-/// How often the divisor may still fit into what Barrett's quotient leaves.
+/// The number of times that the divisor may still fit into the remainder after Barrett's quotient.
 const CORRECTIONS: u64 = 3;
 
-/// The same for a quotient of one limb, from the first limb alone.
+/// The same number for a quotient of one limb, which is estimated from the first limb only.
 const SHORT_CORRECTIONS: u64 = 5;
 
-/// A divisor of at least one, with what it takes to divide by it: transforms of the divisor and of its
-/// reciprocal.
-pub struct Divisor {
+/// A divisor of at least one, with the transforms of the divisor and of its reciprocal.
+pub(super) struct BarrettDivisor {
     multiplier: Multiplier,
     /// d: the divisor, shifted so that its top bit is set.
     normalised: Limbs,
     shift: usize,
     divisor: Multiple,
-    /// The reciprocal m, but for its first limb, which is 1.
-    reciprocal: Prepared,
-    /// The limb below that.
+    /// The reciprocal m without its first limb, which is 1.
+    reciprocal: PreparedFactor,
+    /// The top limb of `reciprocal`.
     reciprocal_top: u64,
 }
 
-/// The divisor, to be multiplied by quotients.
+/// The divisor, prepared for products with quotients.
 enum Multiple {
-    /// Too short for transforms.
-    Whole(Prepared),
-    Wrapped(Wrapped, Transformed),
+    /// The divisor is too short for transforms.
+    Whole(PreparedFactor),
+    CyclicRings(CyclicRings, Transformed),
 }
 
-impl Divisor {
-    /// A divisor of at least one.
+impl BarrettDivisor {
+    /// Sets up a divisor of at least one.
     ///
     /// # Panics
-    /// If it is zero.
+    /// If the divisor is zero.
     #[must_use]
-    pub fn new(multiplier: Multiplier, divisor: &[u64]) -> Self {
+    pub(super) fn new(multiplier: Multiplier, divisor: &[u64]) -> Self {
         let bits = bit_length(divisor);
         assert!(bits > 0, "a divisor is at least one");
         let n = bits.div_ceil(64);
@@ -62,10 +61,11 @@ impl Divisor {
         let mut normalised = Zeroizing::new(vec![0; n]);
         shift_left(&divisor[..n], shift, &mut normalised);
         let reciprocal = reciprocal(&multiplier, &normalised);
-        let rings = (n >= multiplier.threshold()).then(|| Wrapped::at_least(multiplier, 64 * n)).flatten();
+        let rings =
+            (n >= multiplier.threshold()).then(|| CyclicRings::at_least(multiplier, 64 * n)).flatten();
         Self {
             divisor: match rings {
-                Some(rings) => Multiple::Wrapped(rings, rings.transform(&normalised, Ring::Minus)),
+                Some(rings) => Multiple::CyclicRings(rings, rings.transform(&normalised, Ring::Cyclic)),
                 None => Multiple::Whole(multiplier.prepare(&normalised, n)),
             },
             reciprocal_top: reciprocal[n - 1],
@@ -78,25 +78,25 @@ impl Divisor {
 
     /// Limbs of the divisor.
     #[must_use]
-    pub fn limbs(&self) -> usize {
+    pub(super) fn limbs(&self) -> usize {
         self.normalised.len()
     }
 
-    /// The multiplier it works with.
+    /// The multiplier of this divisor.
     #[must_use]
-    pub fn multiplier(&self) -> &Multiplier {
+    pub(super) fn multiplier(&self) -> &Multiplier {
         &self.multiplier
     }
 
     /// `x mod d` for any x.
     #[must_use]
-    pub fn remainder(&self, x: &[u64]) -> Limbs {
+    pub(super) fn remainder(&self, x: &[u64]) -> Limbs {
         self.divide(x, None)
     }
 
-    /// `(floor(x / d), x mod d)` for any x; the quotient is as long as x.
+    /// `(floor(x / d), x mod d)` for any x. The quotient is as long as x.
     #[must_use]
-    pub fn quotient_and_remainder(&self, x: &[u64]) -> (Limbs, Limbs) {
+    pub(super) fn quotient_and_remainder(&self, x: &[u64]) -> (Limbs, Limbs) {
         let mut quotient = Zeroizing::new(vec![0; x.len() + 1]);
         let remainder = self.divide(x, Some(&mut quotient));
         quotient.truncate(x.len());
@@ -106,12 +106,12 @@ impl Divisor {
     /// Long division, n limbs at a time.
     fn divide(&self, x: &[u64], mut quotient: Option<&mut [u64]>) -> Limbs {
         let n = self.limbs();
-        // x 2^shift has the remainder of x, times 2^shift, modulo the shifted divisor.
+        // The remainder of x 2^shift modulo the shifted divisor is 2^shift times the remainder of x.
         let mut shifted = Zeroizing::new(vec![0; x.len() + 1]);
         shift_left(x, self.shift, &mut shifted);
         let mut rest = Zeroizing::new(vec![0; 2 * n]);
-        // The first block, of n limbs or less, has the divisor once at most. With the second block it is short if
-        // the first is a limb.
+        // The first block has at most n limbs, so the divisor fits at most once. If the first block is a
+        // single limb, the second step has a quotient of one limb.
         let blocks = shifted.len().div_ceil(n);
         let first = shifted.len() - (blocks - 1) * n;
         let mut put = |index: usize, digits: &[u64]| {
@@ -140,10 +140,11 @@ impl Divisor {
         remainder
     }
 
-    /// The quotient of a number of n + 1 limbs below `d B`; the number becomes its remainder.
+    /// The quotient of a number of n + 1 limbs below `d B`. The number becomes its remainder.
     ///
-    /// With `B^n + m'` for the reciprocal, `x_n + x_n m' / B^n` falls short by less than one for each of `x_n` times the
-    /// lower limbs of m', the lower limbs of x, and these times m'; and by two roundings.
+    /// With the reciprocal `B^n + m'`, the estimate `x_n + x_n m' / B^n` is too small by less than one for
+    /// each of three omitted terms: `x_n` times the lower limbs of m', the lower limbs of x, and their
+    /// product with m'. Two roundings come on top.
     fn short_step(&self, x: &mut [u64]) -> u64 {
         let n = self.limbs();
         let top = x[n];
@@ -154,7 +155,7 @@ impl Divisor {
         digit[0]
     }
 
-    /// The quotient of a number below `d B^n`; the number becomes its remainder.
+    /// The quotient of a number below `d B^n`. The number becomes its remainder.
     fn step(&self, x: &mut [u64]) -> Limbs {
         let n = self.limbs();
         let mut product = Zeroizing::new(vec![0; 2 * n]);
@@ -168,8 +169,8 @@ impl Divisor {
                 sub_assign(&mut rest, &product);
                 rest
             }
-            Multiple::Wrapped(rings, divisor) => {
-                let multiple = rings.minus(&[(&quotient, Other::Transformed(divisor))]);
+            Multiple::CyclicRings(rings, divisor) => {
+                let multiple = rings.cyclic(&[(&quotient, SecondFactor::Transformed(divisor))]);
                 let lowest = x[0].wrapping_sub(quotient[0].wrapping_mul(self.normalised[0]));
                 difference_of_wrapped(x, &multiple, lowest)
             }
@@ -182,7 +183,7 @@ impl Divisor {
     }
 }
 
-impl Reduction for Divisor {
+impl Reduction for BarrettDivisor {
     fn unit(&self) -> Limbs {
         self.remainder(&[1])
     }
@@ -208,18 +209,18 @@ impl Reduction for Divisor {
     }
 }
 
-/// A number that is `x - y` modulo `2^s - 1`, below some times that, and has this lowest limb; y is of s bits and x of at
-/// most 2s.
+/// The number that is congruent to `x - y` modulo `2^s - 1`, is below a small multiple of it, and has the
+/// lowest limb `lowest`. y has s bits, and x has at most 2s bits.
 fn difference_of_wrapped(x: &[u64], y: &[u64], lowest: u64) -> Limbs {
     let (low, high) = x.split_at(y.len().min(x.len()));
     let mut rest = zeros_with_room(y.len());
     rest[..low.len()].copy_from_slice(low);
-    // Bits that are carried out come back in at the lowest place; each leaves room for the next.
+    // A carry out of the top is added at the bottom. Each addition leaves room for the next.
     let carry = add_assign(&mut rest, high);
     add_assign(&mut rest, &[carry]);
     let borrow = sub_assign(&mut rest, y);
     add_signed(&mut rest, -i128::from(borrow));
-    Wrapped::without_minus_zero(&mut rest);
+    CyclicRings::normalize_zero(&mut rest);
     let times = rest[0].wrapping_sub(lowest);
     rest.push(times);
     sub_assign(&mut rest, &[times]);
@@ -229,12 +230,7 @@ fn difference_of_wrapped(x: &[u64], y: &[u64], lowest: u64) -> Limbs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
-    use num_bigint::BigUint;
-
-    fn big(limbs: &[u64]) -> BigUint {
-        BigUint::new(limbs.iter().flat_map(|&limb| [limb as u32, (limb >> 32) as u32]).collect())
-    }
+    use crate::test_support::{Random, big};
 
     #[test]
     fn quotients_and_remainders() {
@@ -247,7 +243,7 @@ mod tests {
                 let mut ones = vec![u64::MAX; n];
                 ones[n - 1] >>= 64 * n - bits;
                 for d in [power, ones, random.bits(bits)] {
-                    let divisor = Divisor::new(multiplier, &d);
+                    let divisor = BarrettDivisor::new(multiplier, &d);
                     for len in [0, 1, n - 1, n, n + 1, 2 * n - 1, 2 * n, 2 * n + 1, 5 * n + 3] {
                         let mut multiple = vec![0; len];
                         for (to, from) in multiple.iter_mut().rev().zip(d.iter().rev()) {

@@ -1,13 +1,13 @@
-//! Products modulo `2^q - 1` for any q by weighted transforms of half the length. Constant-time.
+//! Products modulo `2^q - 1` for any q, by weighted transforms of half the length. Constant time.
 //!
-//! Only vector fields have the roots that it takes: elsewhere there is no road, and nothing after it.
+//! Only the vector fields have the roots of 2 that the weights need. Without them this module has no scheme.
 #![cfg_attr(not(target_arch = "x86_64"), allow(unused, unreachable_code))]
 
-use super::frame::Layout;
-use super::product::Other;
+use super::multiplier::{Multiplier, Scheme};
+use crate::fft::product::{self, SecondFactor};
+use crate::fft::shape::DigitLayout;
 #[cfg(target_arch = "x86_64")]
-use super::three_primes::{RootsOfTwo, ThreePrimes, Weights, arithmetic::Arithmetic};
-use super::{Kind, Multiplier};
+use crate::fft::three_primes::{ThreePrimes, WeightedThreePrimes, Weights, arithmetic::Arithmetic};
 #[cfg(target_arch = "x86_64")]
 use crate::{avx2::fft::Doubles, avx512::fft::Words};
 use modmill_core::limbs::{add_signed, shift_right};
@@ -17,31 +17,31 @@ use zeroize::Zeroizing;
 
 type Limbs = Zeroizing<Vec<u64>>;
 
-/// The roads whose fields have roots of 2.
-enum Road {
+/// The schemes whose fields have roots of 2.
+enum WeightedScheme {
     #[cfg(target_arch = "x86_64")]
-    Fma(RootsOfTwo<Doubles>),
+    Fma(WeightedThreePrimes<Doubles>),
     #[cfg(target_arch = "x86_64")]
-    Ifma(RootsOfTwo<Words>),
+    Ifma(WeightedThreePrimes<Words>),
 }
 
-/// The weights of one modulus.
+/// The ring modulo one `2^q - 1`, with its weights.
 #[derive(Clone)]
-pub(crate) struct Weighted {
+pub(crate) struct WeightedRing {
     bits: usize,
-    layout: Layout,
-    road: Arc<Road>,
+    layout: DigitLayout,
+    scheme: Arc<WeightedScheme>,
 }
 
-impl Weighted {
-    /// The weights for `2^bits - 1`, where the multiplier has fields for them.
+impl WeightedRing {
+    /// The ring modulo `2^bits - 1`. `None` if the multiplier has no fields for it.
     pub(crate) fn new(multiplier: &Multiplier, bits: usize) -> Option<Self> {
-        match multiplier.kind {
-            Kind::Portable(_) => None,
+        match multiplier.scheme {
+            Scheme::Portable(_) => None,
             #[cfg(target_arch = "x86_64")]
-            Kind::Fma(primes) => Self::over(primes, bits, Road::Fma),
+            Scheme::Fma(primes) => Self::over(primes, bits, WeightedScheme::Fma),
             #[cfg(target_arch = "x86_64")]
-            Kind::Ifma(primes) => Self::over(primes, bits, Road::Ifma),
+            Scheme::Ifma(primes) => Self::over(primes, bits, WeightedScheme::Ifma),
         }
     }
 
@@ -49,38 +49,40 @@ impl Weighted {
     fn over<A: Arithmetic>(
         primes: ThreePrimes<A>,
         bits: usize,
-        road: impl Fn(RootsOfTwo<A>) -> Road,
+        scheme: impl Fn(WeightedThreePrimes<A>) -> WeightedScheme,
     ) -> Option<Self> {
         let weights = Arc::new(Weights::new::<A>(bits)?);
         let layout = weights.layout();
-        Some(Self { bits, layout, road: Arc::new(road(RootsOfTwo::new(primes.0, weights))) })
+        Some(Self { bits, layout, scheme: Arc::new(scheme(WeightedThreePrimes::new(primes.0, weights))) })
     }
 
-    /// The low limbs of `x y`, or of `x^2` if there is no y, and what is above them.
+    /// The low limbs of `x y`, or of `x^2` without y. Returns the part above them.
     #[cfg(target_arch = "x86_64")]
     fn low_limbs<A: Arithmetic>(
         &self,
-        road: &RootsOfTwo<A>,
+        scheme: &WeightedThreePrimes<A>,
         x: &[u64],
         y: Option<&[u64]>,
         out: &mut [u64],
     ) -> i128 {
-        let (x, y) = (road.digits(x), y.map(|y| road.digits(y)));
-        let terms = [(&x[..], y.as_ref().map_or(Other::Same, |y| Other::Number(y)))];
-        super::product::sum_of_products(road, &terms, &self.layout, out)
+        let (x, y) = (scheme.digits(x), y.map(|y| scheme.digits(y)));
+        let terms = [(&x[..], y.as_ref().map_or(SecondFactor::Same, |y| SecondFactor::Number(y)))];
+        product::sum_of_products(scheme, &terms, &self.layout, out)
     }
 
-    /// `x y mod 2^q - 1`, or `x^2` if there is no y, of numbers below it: canonical, of `q / 64 + 1` limbs.
+    /// `x y mod 2^q - 1`, or `x^2` without y, for numbers below the modulus. The result is canonical and has
+    /// `q / 64 + 1` limbs.
     pub(crate) fn product(&self, x: &[u64], y: Option<&[u64]>) -> Limbs {
         let mut out = Zeroizing::new(vec![0; self.bits / 64 + 1]);
         let low = &mut out[..self.bits.div_ceil(64)];
-        let carry: i128 = match *self.road {
+        let carry: i128 = match *self.scheme {
             #[cfg(target_arch = "x86_64")]
-            Road::Fma(ref road) => self.low_limbs(road, x, y, low),
+            WeightedScheme::Fma(ref scheme) => self.low_limbs(scheme, x, y, low),
             #[cfg(target_arch = "x86_64")]
-            Road::Ifma(ref road) => self.low_limbs(road, x, y, low),
+            WeightedScheme::Ifma(ref scheme) => self.low_limbs(scheme, x, y, low),
         };
-        // What is above 2^q comes back in, and what that carries once more; then all ones are zero.
+        // The part above 2^q is added at the bottom, and so is the carry of that addition. Then all ones
+        // become zero.
         let (word, bit) = (self.bits / 64, self.bits % 64);
         let mut handed = carry;
         for _ in 0..2 {
@@ -100,27 +102,25 @@ impl Weighted {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
+    use crate::test_support::{Random, big};
     use num_bigint::BigUint;
-
-    fn big(limbs: &[u64]) -> BigUint {
-        BigUint::new(limbs.iter().flat_map(|&limb| [limb as u32, (limb >> 32) as u32]).collect())
-    }
 
     #[test]
     fn products_wrap_at_any_bit() {
         let mut random = Random(67);
-        let roads = Multiplier::detect(None);
+        let multipliers = Multiplier::detect(None);
         let lengths = [8191, 9689, 9941, 11_213, 19_937, 21_701, 23_808, 23_809, 44_497, 86_243];
-        for road in roads.iter().filter(|road| road.isa() != modmill_core::Isa::Portable) {
+        for multiplier in
+            multipliers.iter().filter(|multiplier| multiplier.isa() != modmill_core::Isa::Portable)
+        {
             assert!(
-                lengths.iter().any(|&q| Weighted::new(road, q).is_some()),
+                lengths.iter().any(|&q| WeightedRing::new(multiplier, q).is_some()),
                 "no weights on {}",
-                road.isa()
+                multiplier.isa()
             );
         }
-        for (road, q) in roads.iter().flat_map(|road| lengths.map(|q| (road, q))) {
-            let Some(weighted) = Weighted::new(road, q) else { continue };
+        for (multiplier, q) in multipliers.iter().flat_map(|multiplier| lengths.map(|q| (multiplier, q))) {
+            let Some(weighted) = WeightedRing::new(multiplier, q) else { continue };
             let modulus = (BigUint::from(1u8) << q) - 1u8;
             let limbs = |x: BigUint| {
                 let mut limbs = x.to_u64_digits();

@@ -1,59 +1,63 @@
-//! Montgomery's reduction by transforms (the thesis's Algorithm 7.1) with `R = 2^n + 1` and all products modulo
+//! Montgomery's reduction by transforms (\[Thesis\], Algorithm 7.1) with `R = 2^n + 1` and all products modulo
 //! R or `Q = 2^n - 1` (McLaughlin, "New frameworks for Montgomery's modular multiplication method", 2004).
-//! Constant-time in everything but the modulus.
+//! Constant time, except for the modulus.
 //!
-//! For x and y below N and `m = -x y / N mod R`, `t = (x y + m N) / R` is whole, below 2N, and congruent to `x y / R`.
-//! Modulo Q, R is 2: t is half of `x y + m N` there. That is all of t but for one Q, and the lowest bit tells: `R = 1`
-//! modulo `2^n`, so that `t = x y + m N` there. Every product is one in a ring of n bits, where the textbook's are of 2n.
+//! For x and y below N and `m = -x y / N mod R`, `t = (x y + m N) / R` is an integer below 2N that is
+//! congruent to `x y / R`. Modulo Q, R is 2, so t is half of `x y + m N` there. This determines t up to one
+//! Q. The lowest bit decides: R = 1 modulo `2^n`, so `t = x y + m N` there. Every product is in a ring of n
+//! bits, whereas the textbook method needs products of 2n bits.
 
-use super::frame::Ring;
+use super::barrett::BarrettDivisor;
+use super::cyclic::CyclicRings;
+use super::gcd;
+use super::multiplier::Multiplier;
 use super::powers::Reduction;
-use super::product::{Other, Transformed};
-use super::wrapped::Wrapped;
-use super::{Divisor, Multiplier};
-use crate::{gcd, inverse};
+use crate::fft::product::{SecondFactor, Transformed};
+use crate::fft::shape::Ring;
+use crate::inverse;
 use modmill_core::limbs::{reduce_once, sub_assign};
 use modmill_core::{MAX_BITS, mask};
 use zeroize::Zeroizing;
 
 type Limbs = Zeroizing<Vec<u64>>;
 
-/// A modulus that has no factor in common with R, and what it takes to multiply modulo it.
-pub struct Montgomery {
-    rings: Wrapped,
+/// A modulus that shares no factor with R, with its constants.
+pub(super) struct Montgomery {
+    rings: CyclicRings,
     modulus: Limbs,
     /// The transform of the modulus modulo Q.
     modulus_transform: Transformed,
     /// The transform of `-1 / N` modulo R.
     inverse_transform: Transformed,
-    /// `1 / N mod R`: what `-1 / N` is multiplied to by -1.
+    /// `1 / N mod R`, which is the product of `-1 / N` and -1.
     inverse: Limbs,
-    /// `R mod N`, which stands for 1.
+    /// `R mod N`, which represents 1.
     unit: Limbs,
     /// `R^2 mod N`.
     square_of_r: Limbs,
 }
 
 impl Montgomery {
-    /// What it takes to multiply modulo a number, whose divisor is known; `None` if there is no such n, or N has a
-    /// factor in common with `2^n + 1`.
+    /// Sets up a modulus for which a divisor exists already. `None` if no ring is long enough, or if N shares
+    /// a factor with `2^n + 1`.
     #[must_use]
-    pub fn new(divisor: &Divisor, modulus: &[u64]) -> Option<Self> {
+    pub(super) fn new(divisor: &BarrettDivisor, modulus: &[u64]) -> Option<Self> {
         let multiplier = *divisor.multiplier();
-        let rings = Wrapped::at_least(multiplier, 64 * modulus.len())?;
+        let rings = CyclicRings::at_least(multiplier, 64 * modulus.len())?;
         let limbs = rings.limbs();
         let mut r = vec![0; limbs + 1];
         (r[0], r[limbs]) = (1, 1);
         let mut inverse = inverse_modulo(&multiplier, modulus, &r)?;
-        // Only 1 has the inverse 1, and only -1, more than N, has -1: both the inverse and its negative have n bits.
+        // Only 1 has the inverse 1, and only -1, which exceeds N, has the inverse -1. So the inverse and its
+        // negative have n bits.
         let mut negative = Zeroizing::new(r.clone());
         sub_assign(&mut negative, &inverse);
         inverse.truncate(limbs);
         negative.truncate(limbs);
         let unit = divisor.remainder(&r);
         Some(Self {
-            modulus_transform: rings.transform(modulus, Ring::Minus),
-            inverse_transform: rings.transform(&negative, Ring::Plus),
+            modulus_transform: rings.transform(modulus, Ring::Cyclic),
+            inverse_transform: rings.transform(&negative, Ring::Negacyclic),
             square_of_r: divisor.square(&unit),
             modulus: Zeroizing::new(modulus.to_vec()),
             rings,
@@ -62,20 +66,21 @@ impl Montgomery {
         })
     }
 
-    /// `x y / R mod N`, for factors below N, the second with this lowest limb.
-    fn reduced_product(&self, x: &[u64], y: Other<'_>, lowest: u64) -> Limbs {
-        let (product, is_minus_one) = self.rings.plus(&[(x, y)]);
-        let (mut m, is_top) = self.rings.plus(&[(&product, Other::Transformed(&self.inverse_transform))]);
-        // A product of -1 came as zero; -1 times -1 / N is 1 / N.
+    /// `x y / R mod N`, for factors below N. `lowest` is the lowest limb of y.
+    fn reduced_product(&self, x: &[u64], y: SecondFactor<'_>, lowest: u64) -> Limbs {
+        let (product, is_minus_one) = self.rings.negacyclic(&[(x, y)]);
+        let (mut m, is_top) =
+            self.rings.negacyclic(&[(&product, SecondFactor::Transformed(&self.inverse_transform))]);
+        // A product of -1 was returned as zero with a flag; -1 times -1 / N is 1 / N.
         let minus_one = mask::from_bit(is_minus_one);
         m.iter_mut().zip(self.inverse.iter()).for_each(|(m, inverse)| *m |= inverse & minus_one);
         let parity = (x[0] & lowest ^ m[0] & self.modulus[0]) & 1;
-        // m = 2^n came as zero, and is 1 modulo Q.
+        // m = 2^n was returned as zero with a flag; it is 1 modulo Q.
         m[0] |= is_top;
-        let mut t = self.rings.minus(&[(x, y), (&m, Other::Transformed(&self.modulus_transform))]);
+        let mut t = self.rings.cyclic(&[(x, y), (&m, SecondFactor::Transformed(&self.modulus_transform))]);
         halve(&mut t);
-        Wrapped::without_minus_zero(&mut t);
-        // Plus Q = 2^n - 1 where the lowest bit says so; then at most once N too much.
+        CyclicRings::normalize_zero(&mut t);
+        // Q = 2^n - 1 is added if the lowest bit differs. The result exceeds the remainder by at most N.
         let is_more = (t[0] ^ parity) & 1;
         t.push(is_more);
         sub_assign(&mut t, &[is_more]);
@@ -99,15 +104,15 @@ impl Reduction for Montgomery {
     }
 
     fn multiply(&self, x: &[u64], y: &[u64]) -> Limbs {
-        self.reduced_product(x, Other::Number(y), y[0])
+        self.reduced_product(x, SecondFactor::Number(y), y[0])
     }
 
     fn square(&self, x: &[u64]) -> Limbs {
-        self.reduced_product(x, Other::Same, x[0])
+        self.reduced_product(x, SecondFactor::Same, x[0])
     }
 }
 
-/// Half of a number modulo `2^n - 1`: a rotation.
+/// Half of a number modulo `2^n - 1`: a rotation by one bit.
 fn halve(x: &mut [u64]) {
     let mut above = x[0] & 1;
     for limb in x.iter_mut().rev() {
@@ -115,8 +120,8 @@ fn halve(x: &mut [u64]) {
     }
 }
 
-/// `1 / x mod r`, as many limbs as r. In time that depends on lengths alone as long as kernels take numbers of this
-/// length; beyond, in less than quadratic time.
+/// `1 / x mod r`, with as many limbs as r. The time depends on lengths only, up to the length that kernels
+/// take; beyond it, the time is subquadratic and depends on the numbers.
 fn inverse_modulo(multiplier: &Multiplier, x: &[u64], r: &[u64]) -> Option<Limbs> {
     let mut found = if 64 * r.len() <= MAX_BITS + 128 {
         Zeroizing::new(inverse::invert(x, r)?.to_vec())
@@ -130,12 +135,8 @@ fn inverse_modulo(multiplier: &Multiplier, x: &[u64], r: &[u64]) -> Option<Limbs
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
+    use crate::test_support::{Random, big};
     use num_bigint::BigUint;
-
-    fn big(limbs: &[u64]) -> BigUint {
-        BigUint::new(limbs.iter().flat_map(|&limb| [limb as u32, (limb >> 32) as u32]).collect())
-    }
 
     fn limbs(x: &BigUint, len: usize) -> Vec<u64> {
         let mut limbs = x.to_u64_digits();
@@ -158,21 +159,24 @@ mod tests {
                     if modulus == [4] || big(&modulus) < BigUint::from(2u8) {
                         continue;
                     }
-                    let divisor = Divisor::new(multiplier, &modulus);
-                    let rings = Wrapped::at_least(multiplier, 64 * n).unwrap();
+                    let divisor = BarrettDivisor::new(multiplier, &modulus);
+                    let rings = CyclicRings::at_least(multiplier, 64 * n).unwrap();
                     let r = (BigUint::from(1u8) << rings.bits()) + 1u8;
-                    let montgomery = Montgomery::new(&divisor, &modulus);
-                    // All ones and R, for one, may share a factor.
-                    assert_eq!(montgomery.is_some(), big(&modulus).modinv(&r).is_some(), "{n} limbs");
-                    if let Some(montgomery) = montgomery {
-                        check(&montgomery, &modulus, &mut random);
+                    match Montgomery::new(&divisor, &modulus) {
+                        Some(montgomery) => {
+                            let one = big(&montgomery.inverse) * big(&modulus) % &r;
+                            assert_eq!(one, BigUint::from(1u8), "{n} limbs");
+                            check(&montgomery, &modulus, &mut random);
+                        }
+                        // All ones and R may share a factor, for example.
+                        None => assert!(big(&modulus).modinv(&r).is_none(), "{n} limbs"),
                     }
                 }
             }
         }
     }
 
-    /// Factors at the bounds, and a product that is N, which makes m = -1, and one that is -1 modulo R.
+    /// Factors at the bounds, a product equal to N, which makes m = -1, and a product that is -1 modulo R.
     fn check(montgomery: &Montgomery, modulus: &[u64], random: &mut Random) {
         let (n, value) = (modulus.len(), big(modulus));
         let r = (BigUint::from(1u8) << montgomery.rings.bits()) + 1u8;
@@ -185,14 +189,14 @@ mod tests {
         }
         factors.push(BigUint::from(1u8) << (montgomery.rings.bits() / 2).min(64 * n - 7));
         factors.retain(|factor| factor < &value);
-        for x in &factors {
-            for y in &factors {
+        for (index, x) in factors.iter().enumerate() {
+            for y in &factors[index..] {
                 let product = montgomery.multiply(&limbs(x, n), &limbs(y, n));
                 assert!(big(&product) < value);
                 assert_eq!(big(&product) * &r % &value, x * y % &value, "{n} limbs");
+                assert_eq!(montgomery.multiply(&limbs(y, n), &limbs(x, n)), product, "{n} limbs");
             }
-            let square = montgomery.square(&limbs(x, n));
-            assert_eq!(big(&square) * &r % &value, x * x % &value, "{n} limbs");
+            assert_eq!(montgomery.square(&limbs(x, n)), montgomery.multiply(&limbs(x, n), &limbs(x, n)));
             let entered = montgomery.enter(&limbs(x, n));
             assert_eq!(big(&entered), x * &r % &value);
             assert_eq!(&big(&montgomery.leave(&entered)), x);

@@ -1,6 +1,13 @@
-//! Numbers for the tests of this crate, the same in every run.
+//! Reproducible random numbers and the oracle's integers, for the tests of this crate.
 
-/// A xorshift generator; its seed is not zero.
+use num_bigint::BigUint;
+
+/// Limbs as an integer of the oracle.
+pub(crate) fn big(limbs: &[u64]) -> BigUint {
+    BigUint::new(limbs.iter().flat_map(|&limb| [limb as u32, (limb >> 32) as u32]).collect())
+}
+
+/// A xorshift generator. Its seed must not be zero.
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
@@ -16,7 +23,7 @@ impl Random {
         (self.word() >> 8) as usize % limit
     }
 
-    /// So many random limbs.
+    /// `count` random limbs.
     pub(crate) fn limbs(&mut self, count: usize) -> Vec<u64> {
         (0..count).map(|_| self.word()).collect()
     }
