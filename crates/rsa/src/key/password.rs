@@ -108,7 +108,7 @@ mod tests {
             error.to_string()
         };
         let scrypt = |cost_parameter: u64, block_size: u16, parallelization: u16| {
-            Kdf::Scrypt(ScryptParams { cost_parameter, block_size, parallelization, ..usual_scrypt.clone() })
+            Kdf::Scrypt(ScryptParams { cost_parameter, block_size, parallelization, ..*usual_scrypt })
         };
         for n in [0, 1, 3, 16_383, u64::MAX] {
             assert!(read(scrypt(n, 8, 1)).contains(&format!("N = {n}, r = 8, p = 1: N has to be")));
