@@ -25,6 +25,7 @@ mod engine;
 mod even;
 mod gcd;
 mod inverse;
+pub mod number;
 mod octets;
 mod prepared;
 mod prime;
