@@ -14,8 +14,8 @@ use crate::io::{self, Output};
 use crate::machine::{self, Build, Machine};
 use crate::options::BackendOption;
 use crate::peers::{self, Peer};
+use crate::progress::Bar;
 use crate::report;
-use crate::stream::Bar;
 use modmill::{Backend, Engine, HUGE_BITS, Op};
 use std::time::Duration;
 
@@ -158,11 +158,11 @@ impl Bench {
         if let Some(output) = &mut json {
             let text = to_json(&header, &records);
             output.write(&text.map_err(|error| Failure::Usage(error.to_string()))?)?;
-            output.flush()?;
+            output.finish()?;
         }
         if let Some(output) = &mut html {
             output.write(&report::page(&header, &records))?;
-            output.flush()?;
+            output.finish()?;
         }
         let Header { hardware, build, .. } = &header;
         let mut text = format!(

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::io::Output;
 use crate::machine::{self, Build, Machine};
 use crate::options::EngineOptions;
-use crate::stream::Bar;
+use crate::progress::Bar;
 use modmill::{Engine, Path};
 use modmill_testing::key_timing::{self, KeyTiming, Protection};
 use modmill_testing::{suite, timing};
@@ -105,7 +105,7 @@ impl Selftest {
                 "cases": std::mem::take(&mut tally.cases),
             });
             output.write(&format!("{document:#}\n"))?;
-            output.flush()?;
+            output.finish()?;
         }
         tally.say(&format!("{} passed, {} failed", tally.passed, tally.failed))?;
         match tally.failed {

@@ -4,7 +4,7 @@ use super::bench::{parse_bits, parse_seconds};
 use crate::bench::table::{number, plain, right};
 use crate::failure::Failure;
 use crate::io::{self, Output};
-use crate::stream::Bar;
+use crate::progress::Bar;
 use crate::tune::{Findings, Tuner, merge};
 use modmill::cuda::{Cuda, FAMILIES, Layout, Settings, Table, Timing};
 use modmill::{Backend, Engine, Family};
@@ -96,7 +96,7 @@ impl Tune {
         match &mut json {
             Some(output) => {
                 output.write(&format!("{:#}\n", to_json(&name, &found, &table)))?;
-                output.flush()?;
+                output.finish()?;
             }
             None => io::print(&to_text(&name, &found, &table, &out))?,
         }

@@ -1,9 +1,9 @@
 //! `modmill rsa inspect`.
 
-use super::options::KeyOptions;
+use super::key_options::KeyOptions;
 use crate::failure::Failure;
+use crate::hexadecimal::format_octets;
 use crate::io::print;
-use crate::octets::to_hex;
 use crate::options::EngineOptions;
 use modmill_rsa::{AnyKey, Hash};
 use serde_json::json;
@@ -45,8 +45,9 @@ impl Inspect {
             AnyKey::Public(_) => "public",
         };
         let der = public.to_der().map_err(|error| Failure::Usage(error.to_string()))?;
-        let fingerprint = to_hex(Hash::Sha256.digest(&[&der]).as_ref());
-        let (exponent, modulus) = (to_hex(&public.exponent_bytes()), to_hex(public.modulus_bytes()));
+        let fingerprint = format_octets(Hash::Sha256.digest(&[&der]).as_ref());
+        let (exponent, modulus) =
+            (format_octets(&public.exponent_bytes()), format_octets(public.modulus_bytes()));
         let primes = match (&key, self.check) {
             (AnyKey::Private(_), true) => Some(true),
             _ => None,
