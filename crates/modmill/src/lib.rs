@@ -26,6 +26,7 @@ mod even;
 mod gcd;
 mod inverse;
 mod long;
+pub mod number;
 mod prepared;
 mod prime;
 mod sort;

@@ -1,12 +1,13 @@
 //! The public operation: `x^e mod n`.
 
-use crate::PublicKey;
-use crate::batch::{Keys, Operation, Outcome};
+use crate::keys::Keys;
+use crate::steps::{Operation, Outcome};
+use crate::{PublicKey, number};
 use modmill::{Batch, Blocks, Engine, Error, Modulus, Operand, PerItem, PublicJob};
-use modmill_core::limbs;
 
-/// The public operation on numbers that are secrets, or are not.
+/// The public operation.
 pub(crate) struct Public {
+    /// Whether the inputs are secret, as messages are, or public, as signatures are.
     pub(crate) secret: bool,
 }
 
@@ -42,13 +43,13 @@ impl Operation<PublicKey> for Public {
     }
 }
 
-/// `x^e mod n` for numbers below the moduli, a key an item. Bases are treated as secrets, keys are
-/// public.
+/// `x^e mod n` for one input per key, below the modulus of the key. The time does not depend on the inputs. It
+/// depends on the exponents, which are public.
 pub(crate) fn public_operation(engine: &Engine, keys: &[&PublicKey], inputs: &Batch) -> Result<Batch, Error> {
     let moduli: Vec<&Modulus> = keys.iter().map(|key| key.modulus()).collect();
     let first = keys.first().map_or(&[][..], |key| key.exponent());
     if keys.iter().all(|key| key.exponent() == first) {
-        let exponent = Operand::Shared { bits: limbs::bit_length(first).max(1), value: first };
+        let exponent = Operand::Shared { bits: number::bit_length(first).max(1), value: first };
         return engine.pow_vartime(inputs, exponent, moduli.as_slice());
     }
     let exponents = Batch::from_values(keys.iter().map(|key| key.exponent()));

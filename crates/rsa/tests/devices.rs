@@ -40,8 +40,8 @@ fn a_gpu_signs_as_the_cpu_does() {
     let (Some(gpu), cpu) = (gpu(), cpu()) else { return };
     let (keys, messages) = (keys(3), messages(20));
     let each: Vec<&PrivateKey> = (0..20).map(|item| &keys[item % 3]).collect();
-    for direct_tables in [false, true] {
-        let rsa = Rsa::new(&gpu).direct_tables(direct_tables);
+    for blinded_direct_reads in [false, true] {
+        let rsa = Rsa::new(&gpu).blinded_direct_reads(blinded_direct_reads);
         let before = gpu.kernel_seconds();
         let one = rsa.sign(&keys[0], PKCS1, &messages).unwrap();
         assert!(gpu.kernel_seconds() > before, "kernels computed it");

@@ -262,7 +262,7 @@ pub(crate) fn point(
         .map(|(engine, plan, chosen)| Ours {
             task,
             engine,
-            rsa: Rsa::new(engine).direct_tables(task.shape.direct_tables),
+            rsa: Rsa::new(engine).blinded_direct_reads(task.shape.direct_tables),
             kernel_seconds: None,
             plan,
             chosen,

@@ -25,7 +25,7 @@ pub(crate) struct ProtectionOptions {
 
 impl ProtectionOptions {
     pub(crate) fn rsa<'a>(&self, engine: &'a Engine) -> Rsa<'a> {
-        Rsa::new(engine).blinding(self.blinding).direct_tables(self.direct_tables)
+        Rsa::new(engine).blinding(self.blinding).blinded_direct_reads(self.direct_tables)
     }
 }
 
