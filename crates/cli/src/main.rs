@@ -1,23 +1,18 @@
 //! The `modmill` program.
 
+mod build;
 mod commands;
 mod failure;
 mod gpus;
 mod io;
 mod items;
 mod jsonl;
-mod machine;
 mod octets;
 mod options;
 #[cfg(feature = "parquet")]
 mod parquet;
-mod peers;
 mod stream;
 mod task;
-mod tune;
-
-mod bench;
-mod report;
 
 use clap::Parser;
 use std::io::Write;
@@ -56,7 +51,7 @@ Exit status:
   2  wrong usage, or a file that cannot be read or written";
 
 #[derive(Parser)]
-#[command(name = "modmill", version = machine::VERSION, about = ABOUT, long_about = LONG_ABOUT)]
+#[command(name = "modmill", version = build::VERSION, about = ABOUT, long_about = LONG_ABOUT)]
 #[command(after_long_help = EXAMPLES, arg_required_else_help = true)]
 struct Cli {
     #[command(subcommand)]

@@ -1,13 +1,13 @@
 //! `modmill tune`: measures this machine's GPU and writes the table that engines then choose by.
 
 use super::bench::{parse_bits, parse_seconds};
-use crate::bench::table::{number, plain, right};
 use crate::failure::Failure;
 use crate::io::{self, Output};
 use crate::stream::Bar;
-use crate::tune::{Findings, Tuner, merge};
 use modmill::cuda::{Cuda, FAMILIES, Layout, Settings, Table, Timing};
 use modmill::{Backend, Engine, Family};
+use modmill_measure::table::{number, plain, right};
+use modmill_measure::tune::{Findings, Tuner, merge};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::time::Duration;

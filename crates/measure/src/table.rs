@@ -1,23 +1,25 @@
 //! Records as a table for people.
 
-use super::record::Record;
+use crate::record::Record;
 use comfy_table::{Cell, CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 
-/// A table as this program prints them all: no frame but a line under the head.
-pub(crate) fn plain() -> Table {
+/// An empty table in the style of all tables here: no frame, and a line under the header.
+#[must_use]
+pub fn plain() -> Table {
     let mut table = Table::new();
     let style = TableStyle::new().header_separator(LineStyle::new('─', '─', '─', '─'));
     table.load_style(style).set_content_arrangement(ContentArrangement::Dynamic);
     table
 }
 
-/// A cell that holds a number.
-pub(crate) fn right(text: impl ToString) -> Cell {
+/// A cell that holds a number, aligned to the right.
+pub fn right(text: impl ToString) -> Cell {
     Cell::new(text.to_string()).set_alignment(CellAlignment::Right)
 }
 
-/// A rate or a time: three digits or more, thousands set apart.
-pub(crate) fn number(value: f64) -> String {
+/// A rate or a time as text: at least three digits, with commas between thousands.
+#[must_use]
+pub fn number(value: f64) -> String {
     if !value.is_finite() {
         return "-".to_owned();
     }
@@ -41,7 +43,7 @@ pub(crate) fn number(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-/// The peers that occur, in order.
+/// The labels of all peers, in the order of the records.
 pub(crate) fn peers(records: &[Record]) -> Vec<String> {
     let mut labels: Vec<String> = Vec::new();
     for label in records.iter().filter_map(Record::peer_label) {
@@ -52,19 +54,20 @@ pub(crate) fn peers(records: &[Record]) -> Vec<String> {
     labels
 }
 
-/// How many times faster a record is than a peer at the same point.
+/// The rate of a record divided by the rate of a peer at the same point.
 pub(crate) fn ratio(record: &Record, peer: &str, records: &[Record]) -> Option<f64> {
     let matches = |other: &&Record| other.same_point(record) && other.peer_label().as_deref() == Some(peer);
     records.iter().find(matches).map(|other| record.ops_per_s / other.ops_per_s)
 }
 
-/// Whether a GPU took part.
+/// Whether some record has a rate of kernels alone.
 pub(crate) fn has_kernels(records: &[Record]) -> bool {
     records.iter().any(|record| record.kernel_ops_per_s.is_some())
 }
 
-/// All records.
-pub(crate) fn results(records: &[Record]) -> Table {
+/// A table of all records.
+#[must_use]
+pub fn results(records: &[Record]) -> Table {
     let peers = peers(records);
     let mut table = plain();
     let kernels = has_kernels(records);

@@ -1,25 +1,48 @@
-//! What can be measured.
+//! The operations that can be measured.
 
-use super::rsa::RsaOp;
 use modmill::Op;
 use std::fmt;
 use std::str::FromStr;
 
-/// An operation of the engine, chains of Montgomery products on GPUs, or one of RSA.
+/// An operation that can be measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Measurand {
-    /// A call, from the caller's numbers to the answers.
+pub enum BenchOp {
+    /// A call of the engine, from the caller's numbers to the answers.
     Call(Op),
-    /// Products or squares one after the other, with nothing copied in between.
+    /// A chain of Montgomery products or squares on GPUs. Nothing is copied between the products.
     Chain(Op),
-    /// From digests to signatures, and the like.
+    /// An RSA operation, padding included.
     Rsa(RsaOp),
 }
 
+/// An RSA operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RsaOp {
+    /// SHA-256 digests to PKCS #1 v1.5 signatures.
+    Sign,
+    /// PKCS #1 v1.5 signatures to verdicts.
+    Verify,
+    /// OAEP ciphertexts to messages.
+    Decrypt,
+}
+
+impl RsaOp {
+    pub(crate) const ALL: [Self; 3] = [Self::Sign, Self::Verify, Self::Decrypt];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Sign => "rsa_sign",
+            Self::Verify => "rsa_verify",
+            Self::Decrypt => "rsa_decrypt",
+        }
+    }
+}
+
+/// The ending of a chain's name.
 const CHAIN: &str = "_chain";
 
-impl Measurand {
-    /// The operation that it is, or is made of.
+impl BenchOp {
+    /// The engine's operation that does most of the work.
     pub(crate) fn op(self) -> Op {
         match self {
             Self::Call(op) | Self::Chain(op) => op,
@@ -33,7 +56,7 @@ impl Measurand {
     }
 }
 
-impl fmt::Display for Measurand {
+impl fmt::Display for BenchOp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Call(op) => write!(f, "{op}"),
@@ -43,7 +66,7 @@ impl fmt::Display for Measurand {
     }
 }
 
-impl FromStr for Measurand {
+impl FromStr for BenchOp {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -68,8 +91,8 @@ mod tests {
     #[test]
     fn names_are_read_as_they_are_written() {
         for text in ["mul", "pow_vartime", "mul_mod_chain", "square_mod_chain", "rsa_sign", "rsa_verify"] {
-            assert_eq!(text.parse::<Measurand>().unwrap().to_string(), text);
+            assert_eq!(text.parse::<BenchOp>().unwrap().to_string(), text);
         }
-        assert!("pow_chain".parse::<Measurand>().unwrap_err().contains("gcd, mul_mod_chain"));
+        assert!("pow_chain".parse::<BenchOp>().unwrap_err().contains("gcd, mul_mod_chain"));
     }
 }

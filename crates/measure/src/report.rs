@@ -1,10 +1,12 @@
-//! The HTML report: one page that needs nothing else, with plots drawn as SVG.
+//! The report: one self-contained page of HTML, with plots as SVG.
 
 mod chart;
+mod escape;
 
-use crate::bench::record::{Header, Record};
-use crate::bench::table;
+use crate::record::{Header, Record};
+use crate::table;
 use chart::{Bars, Lines, Series};
+use escape::escape;
 
 const STYLE: &str = "\
 :root{color-scheme:light}
@@ -24,24 +26,9 @@ ul.legend i.dash{border-top-style:dashed}
 th{text-align:left;color:#5a6577;font-weight:600}th,td{padding:4px 10px;border-bottom:1px solid #e3e7ee;white-space:nowrap}
 td.n,th.n{text-align:right}tr.ours td{font-weight:600}td.bad{color:#b3261e;font-weight:700}";
 
-/// Text made safe for a page.
-fn escape(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => safe.push_str("&amp;"),
-            '<' => safe.push_str("&lt;"),
-            '>' => safe.push_str("&gt;"),
-            '"' => safe.push_str("&quot;"),
-            '\'' => safe.push_str("&#39;"),
-            _ => safe.push(character),
-        }
-    }
-    safe
-}
-
-/// The page.
-pub(crate) fn page(header: &Header, records: &[Record]) -> String {
+/// The report as a page of HTML.
+#[must_use]
+pub fn page(header: &Header, records: &[Record]) -> String {
     let mut body = String::new();
     body += &head(header);
     body += &section(
@@ -103,7 +90,7 @@ fn section(title: &str, note: &str, figures: &[String]) -> String {
     )
 }
 
-/// The values of a key as they first occur, once each.
+/// The different values of a key, in the order of the records.
 fn distinct<K: PartialEq>(records: &[Record], key: impl Fn(&Record) -> K) -> Vec<K> {
     let mut keys = Vec::new();
     for key in records.iter().map(key) {
@@ -114,7 +101,7 @@ fn distinct<K: PartialEq>(records: &[Record], key: impl Fn(&Record) -> K) -> Vec
     keys
 }
 
-/// A line for each path and peer, of one colour on the whole page.
+/// A line for each path and peer. A path or peer has the same colour in every plot.
 fn series(all_records: &[Record], records: &[&Record], x: impl Fn(&Record) -> usize) -> Vec<Series> {
     let labels = distinct(all_records, Record::label);
     let mut all: Vec<Series> = Vec::new();
@@ -150,7 +137,7 @@ fn by_size(records: &[Record]) -> Vec<String> {
     for (op, threads) in distinct(records, |record| (record.op.clone(), record.threads)) {
         let here: Vec<&Record> =
             records.iter().filter(|record| record.op == op && record.threads == threads).collect();
-        // Of each path and size the largest batch.
+        // Only the largest batch of each path and size is drawn.
         let is_largest = |record: &&Record| {
             let same = |other: &&&Record| other.label() == record.label() && other.bits == record.bits;
             here.iter().filter(same).all(|other| other.batch <= record.batch)
@@ -167,7 +154,7 @@ fn by_size(records: &[Record]) -> Vec<String> {
     figures
 }
 
-/// A plot for each operation, size and number of threads measured at several batch sizes.
+/// A plot for each operation, length and number of threads that was measured with several batch sizes.
 fn by_batch(records: &[Record]) -> Vec<String> {
     let mut figures = Vec::new();
     for (op, bits, threads) in distinct(records, |record| (record.op.clone(), record.bits, record.threads)) {

@@ -3,10 +3,12 @@
 
 mod rsa;
 
-use super::{About, Kind, Peer, RsaPeer, Worker, api, c_string};
-use crate::bench::inputs::Inputs;
+use super::library::{Kind, api, c_string, load_library};
+use super::peer::{About, Peer, RsaPeer, Worker};
+use crate::error::Refusal;
+use crate::inputs::{Inputs, Workload};
 use libloading::Library;
-use modmill::Op;
+use modmill::{Batch, Op};
 use std::ffi::{c_char, c_int, c_uchar, c_void};
 use std::ops::Range;
 
@@ -16,7 +18,7 @@ pub(super) const KIND: Kind = Kind {
     load,
 };
 
-/// `BIGNUM`, `BN_CTX` and `BN_MONT_CTX` are known by address only.
+/// `BIGNUM`, `BN_CTX` and `BN_MONT_CTX` are opaque types.
 type Bn = *mut c_void;
 type New = unsafe extern "C" fn() -> *mut c_void;
 type Free = unsafe extern "C" fn(*mut c_void);
@@ -54,7 +56,7 @@ struct OpenSsl {
 }
 
 fn load(library: Library, file: &str) -> Result<Box<dyn Peer>, libloading::Error> {
-    let rsa = rsa::Rsa::new(super::load_library(file)?)?;
+    let rsa = rsa::Rsa::new(load_library(file)?)?;
     let api = Api::new(library)?;
     // SAFETY: version 0 is a constant string, "OpenSSL 3.0.2 15 Mar 2022".
     let text = unsafe { c_string((api.version)(0)) };
@@ -73,20 +75,13 @@ impl Peer for OpenSsl {
     }
 
     fn function(&self, op: Op) -> &'static str {
-        match op {
-            Op::Mul => "BN_mul",
-            Op::Square => "BN_sqr",
-            Op::MulMod => "BN_mod_mul",
-            Op::SquareMod => "BN_mod_sqr",
-            Op::Inv => "BN_mod_inverse",
-            Op::Gcd => "BN_gcd",
-            Op::PowVartime => "BN_mod_exp_mont",
-            _ => "BN_mod_exp_mont_consttime",
-        }
+        function(op)
     }
 
-    fn worker<'a>(&'a self, inputs: &Inputs, items: Range<usize>) -> Box<dyn Worker + 'a> {
+    fn worker<'a>(&'a self, inputs: &Inputs, items: Range<usize>) -> Result<Box<dyn Worker + 'a>, Refusal> {
         let api = &self.api;
+        let Workload { op, bits, .. } = inputs.workload;
+        let refused = |function| Refusal { function, what: format!("numbers of {bits} bits") };
         let object = |new: New, free: Free| {
             // SAFETY: constructors without arguments; the object is freed by its own destructor.
             Object { raw: unsafe { new() }, free }
@@ -94,33 +89,57 @@ impl Peer for OpenSsl {
         let number = |limbs: &[u64]| {
             let object = object(api.bn_new, api.bn_free);
             let bytes: Vec<u8> = limbs.iter().flat_map(|limb| limb.to_le_bytes()).collect();
-            // SAFETY: reads the bytes given into a number we own.
-            unsafe { (api.import)(bytes.as_ptr(), bytes.len() as c_int, object.raw) };
-            object
+            let length = c_int::try_from(bytes.len()).map_err(|_| refused("BN_lebin2bn"))?;
+            // SAFETY: reads `length` bytes into a number we own.
+            match unsafe { (api.import)(bytes.as_ptr(), length, object.raw) }.is_null() {
+                true => Err(refused("BN_lebin2bn")),
+                false => Ok(object),
+            }
+        };
+        let numbers = |batch: &Batch| -> Result<Vec<Object>, Refusal> {
+            items.clone().map(|item| number(batch.get(item))).collect()
         };
         let context = object(api.ctx_new, api.ctx_free);
-        let moduli: Vec<Object> = items.clone().map(|item| number(inputs.modulus(item))).collect();
-        let powers = matches!(inputs.shape.op, Op::Pow | Op::PowVartime);
+        let moduli: Vec<Object> =
+            items.clone().map(|item| number(inputs.modulus(item))).collect::<Result<_, _>>()?;
+        let powers = matches!(op, Op::Pow | Op::PowVartime);
         let montgomery = moduli.iter().filter(|_| powers).map(|modulus| {
             let constants = object(api.mont_new, api.mont_free);
             // SAFETY: three live objects of the right kinds; the modulus is odd.
-            unsafe { (api.mont_set)(constants.raw, modulus.raw, context.raw) };
-            constants
+            match unsafe { (api.mont_set)(constants.raw, modulus.raw, context.raw) } {
+                1 => Ok(constants),
+                _ => Err(refused("BN_MONT_CTX_set")),
+            }
         });
-        Box::new(Numbers {
+        Ok(Box::new(Numbers {
             api,
-            op: inputs.shape.op,
-            a: items.clone().map(|item| number(inputs.a.get(item))).collect(),
-            b: items.clone().map(|item| number(inputs.b.get(item))).collect(),
-            answers: items.map(|_| number(&[])).collect(),
-            montgomery: montgomery.collect(),
+            op,
+            bits,
+            a: numbers(&inputs.a)?,
+            b: numbers(&inputs.b)?,
+            answers: items.clone().map(|_| number(&[])).collect::<Result<_, _>>()?,
+            montgomery: montgomery.collect::<Result<_, _>>()?,
             moduli,
             context,
-        })
+        }))
     }
 }
 
-/// Something of OpenSSL's, freed when dropped.
+fn function(op: Op) -> &'static str {
+    match op {
+        Op::Mul => "BN_mul",
+        Op::Square => "BN_sqr",
+        Op::MulMod => "BN_mod_mul",
+        Op::SquareMod => "BN_mod_sqr",
+        Op::Inv => "BN_mod_inverse",
+        Op::Gcd => "BN_gcd",
+        Op::PowVartime => "BN_mod_exp_mont",
+        Op::Pow => "BN_mod_exp_mont_consttime",
+        other => other.name(),
+    }
+}
+
+/// An object of OpenSSL's that is freed when dropped.
 struct Object {
     raw: *mut c_void,
     free: Free,
@@ -133,9 +152,11 @@ impl Drop for Object {
     }
 }
 
+/// The numbers of some items of a batch.
 struct Numbers<'a> {
     api: &'a Api,
     op: Op,
+    bits: usize,
     a: Vec<Object>,
     b: Vec<Object>,
     moduli: Vec<Object>,
@@ -144,18 +165,17 @@ struct Numbers<'a> {
     context: Object,
 }
 
-// SAFETY: a worker owns all its objects, and these know no threads.
+// SAFETY: a worker owns all its objects, and they are not bound to a thread.
 unsafe impl Send for Numbers<'_> {}
 
 impl Worker for Numbers<'_> {
-    fn run(&mut self, items: Range<usize>) {
+    fn run(&mut self, items: Range<usize>) -> Result<(), Refusal> {
         let context = self.context.raw;
         for item in items {
             let (answer, a, b) = (self.answers[item].raw, self.a[item].raw, self.b[item].raw);
             let modulus = self.moduli[item].raw;
-            // SAFETY: live objects of the right kinds, used by this thread alone. A call that
-            // fails leaves a wrong answer, which the comparison finds.
-            unsafe {
+            // SAFETY: live objects of the right kinds, used by this thread alone.
+            let is_done = unsafe {
                 match self.op {
                     Op::Mul => (self.api.mul)(answer, a, b, context),
                     Op::Square => (self.api.sqr)(answer, a, context),
@@ -166,19 +186,25 @@ impl Worker for Numbers<'_> {
                     Op::PowVartime => {
                         (self.api.exp)(answer, a, b, modulus, context, self.montgomery[item].raw)
                     }
-                    _ => {
+                    Op::Pow => {
                         let montgomery = self.montgomery[item].raw;
                         (self.api.exp_consttime)(answer, a, b, modulus, context, montgomery)
                     }
-                };
+                    _ => 0,
+                }
+            };
+            if is_done != 1 {
+                let what = format!("numbers of {} bits", self.bits);
+                return Err(Refusal { function: function(self.op), what });
             }
         }
+        Ok(())
     }
 
     fn answer(&self, item: usize, limbs: usize) -> Vec<u64> {
         let mut bytes = vec![0u8; 8 * limbs];
-        // SAFETY: writes no more than the length given; an answer that is too long is refused
-        // and stays zero.
+        // SAFETY: writes no more than the given length. An answer that is too long is not written, so
+        // that zeros are returned.
         unsafe { (self.api.export)(self.answers[item].raw, bytes.as_mut_ptr(), bytes.len() as c_int) };
         let word = |word: &[u8]| word.iter().rev().fold(0u64, |value, &byte| value << 8 | u64::from(byte));
         bytes.chunks(8).map(word).collect()

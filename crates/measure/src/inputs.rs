@@ -1,42 +1,45 @@
-//! Inputs of a measurement: random numbers of full length, the same for everyone.
+//! The inputs of a measurement: random numbers of full length, the same for every contender.
 
 use modmill::{Batch, Engine, Error, Moduli, Modulus, Op};
 use modmill_core::Job;
 use num_bigint::BigUint;
 
-/// What is measured.
+/// The batch that is measured.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Shape {
+pub(crate) struct Workload {
     pub(crate) op: Op,
+    /// Bits of moduli and bases, or of factors.
     pub(crate) bits: usize,
     pub(crate) exponent_bits: usize,
+    /// Items in the batch.
     pub(crate) count: usize,
+    /// All items have the same modulus.
     pub(crate) shared_modulus: bool,
 }
 
-/// Numbers of one shape.
+/// The numbers of one workload.
 pub(crate) struct Inputs {
-    pub(crate) shape: Shape,
-    /// Bases or first factors, below their moduli.
+    pub(crate) workload: Workload,
+    /// Bases or first factors. They lie below their moduli.
     pub(crate) a: Batch,
     /// Exponents or second factors.
     pub(crate) b: Batch,
-    /// Odd moduli, one an item, or one.
+    /// Odd moduli: one per item, or a single one.
     moduli: Batch,
     shared: Option<Modulus>,
-    /// The number of every item.
+    /// The indices 0, 1, 2, ... of the items.
     items: Vec<usize>,
 }
 
-/// Shortest number that can be asked for.
-pub(crate) const MIN_BITS: usize = 8;
+/// The shortest numbers that can be measured.
+pub const MIN_BITS: usize = 8;
 
 impl Inputs {
-    /// Random inputs; the same for the same shape and seed.
-    pub(crate) fn random(shape: Shape, seed: u64) -> Self {
-        let mut random = SplitMix(seed ^ (shape.bits as u64) << 32 ^ shape.count as u64);
-        let bits = shape.bits;
-        let moduli_count = if shape.shared_modulus { 1 } else { shape.count };
+    /// Random inputs. The same workload and seed give the same numbers.
+    pub(crate) fn random(workload: Workload, seed: u64) -> Self {
+        let mut random = SplitMix(seed ^ (workload.bits as u64) << 32 ^ workload.count as u64);
+        let bits = workload.bits;
+        let moduli_count = if workload.shared_modulus { 1 } else { workload.count };
         // Moduli start with the bits 11 and numbers with 10: all have full length, and every
         // number is below every modulus.
         let moduli = random.batch(bits, moduli_count, |value| {
@@ -48,32 +51,32 @@ impl Inputs {
             set_bit(value, bits - 1, true);
             set_bit(value, bits - 2, false);
         };
-        let mut a = random.batch(bits, shape.count, full);
-        let b = match shape.op {
+        let mut a = random.batch(bits, workload.count, full);
+        let b = match workload.op {
             Op::Pow | Op::PowVartime => {
-                let bits = shape.exponent_bits;
-                random.batch(bits, shape.count, |value| {
+                let bits = workload.exponent_bits;
+                random.batch(bits, workload.count, |value| {
                     set_bit(value, bits - 1, true);
-                    if shape.op == Op::PowVartime && bits == 17 {
+                    if workload.op == Op::PowVartime && bits == 17 {
                         value[0] = 65_537;
                     }
                 })
             }
-            _ => random.batch(bits, shape.count, full),
+            _ => random.batch(bits, workload.count, full),
         };
-        if shape.op == Op::Inv {
-            for item in 0..shape.count {
-                let modulus = big(moduli.get(if shape.shared_modulus { 0 } else { item }));
+        if workload.op == Op::Inv {
+            for item in 0..workload.count {
+                let modulus = big(moduli.get(if workload.shared_modulus { 0 } else { item }));
                 while big(a.get(item)).modinv(&modulus).is_none() {
                     a.get_mut(item).copy_from_slice(random.batch(bits, 1, full).get(0));
                 }
             }
         }
-        let shared = if shape.shared_modulus { Modulus::new(moduli.get(0)).ok() } else { None };
-        Self { shape, a, b, moduli, shared, items: (0..shape.count).collect() }
+        let shared = if workload.shared_modulus { Modulus::new(moduli.get(0)).ok() } else { None };
+        Self { workload, a, b, moduli, shared, items: (0..workload.count).collect() }
     }
 
-    /// Some of the items.
+    /// The inputs of some items.
     pub(crate) fn part(&self, items: &[usize]) -> Self {
         let pick = |batch: &Batch| {
             let mut picked = Batch::zeros(batch.bits(), items.len());
@@ -82,13 +85,14 @@ impl Inputs {
             }
             picked
         };
-        let shape = Shape { count: items.len(), ..self.shape };
-        let moduli = if shape.shared_modulus { self.moduli.clone() } else { pick(&self.moduli) };
+        let workload = Workload { count: items.len(), ..self.workload };
+        let moduli = if workload.shared_modulus { self.moduli.clone() } else { pick(&self.moduli) };
         let items = (0..items.len()).collect();
-        Self { shape, a: pick(&self.a), b: pick(&self.b), moduli, shared: self.shared.clone(), items }
+        Self { workload, a: pick(&self.a), b: pick(&self.b), moduli, shared: self.shared.clone(), items }
     }
 
-    /// Random items of the first `count`, one from each of `most` equal parts; all if there are no more.
+    /// A random item from each of `most` equal parts of the first `count` items. If `count` is `most` or
+    /// less, these are all items.
     pub(crate) fn sample(&self, count: usize, most: usize) -> Vec<usize> {
         let parts = count.min(most);
         let mut random = SplitMix(count as u64);
@@ -106,50 +110,52 @@ impl Inputs {
         }
     }
 
-    /// The first items, as backends take them.
+    /// The first `count` items as a job for a backend.
     pub(crate) fn job(&self, count: usize) -> Job<'_> {
         let (a, b) = ((&self.a).into(), (&self.b).into());
-        Job { items: &self.items[..count], bits: self.shape.bits, a, b, moduli: self.moduli() }
+        Job { items: &self.items[..count], bits: self.workload.bits, a, b, moduli: self.moduli() }
     }
 
     pub(crate) fn modulus(&self, item: usize) -> &[u64] {
-        self.moduli.get(if self.shape.shared_modulus { 0 } else { item })
+        self.moduli.get(if self.workload.shared_modulus { 0 } else { item })
     }
 
-    /// Limbs of an answer.
+    /// The number of limbs of an answer.
     pub(crate) fn answer_limbs(&self) -> usize {
-        match self.shape.op {
-            Op::Mul | Op::Square => (2 * self.shape.bits).div_ceil(64),
-            _ => self.shape.bits.div_ceil(64),
+        match self.workload.op {
+            Op::Mul | Op::Square => (2 * self.workload.bits).div_ceil(64),
+            _ => self.workload.bits.div_ceil(64),
         }
     }
 
-    /// One item by another library, written in other hands than ours.
+    /// The right answer of an item, computed by num-bigint.
     pub(crate) fn expected(&self, item: usize) -> Vec<u64> {
         let (a, b, modulus) = (big(self.a.get(item)), big(self.b.get(item)), big(self.modulus(item)));
-        let answer = match self.shape.op {
+        let answer = match self.workload.op {
             Op::Mul => a * b,
             Op::Square => &a * &a,
             Op::MulMod => a * b % modulus,
             Op::SquareMod => &a * &a % modulus,
             Op::Inv => a.modinv(&modulus).unwrap_or_default(),
             Op::Gcd => gcd(a, b),
-            _ => a.modpow(&b, &modulus),
+            Op::Pow | Op::PowVartime => a.modpow(&b, &modulus),
+            // `compute` refuses any other operation, so that no answer is compared with this one.
+            _ => BigUint::ZERO,
         };
         self.to_limbs(&answer)
     }
 
-    /// A number as answers are written.
+    /// A number as limbs, zero-extended to the length of an answer.
     pub(crate) fn to_limbs(&self, number: &BigUint) -> Vec<u64> {
         let mut limbs = number.to_u64_digits();
         limbs.resize(limbs.len().max(self.answer_limbs()), 0);
         limbs
     }
 
-    /// The whole batch by an engine.
+    /// Computes the whole batch with an engine.
     pub(crate) fn compute(&self, engine: &Engine) -> Result<Batch, Error> {
         let moduli = self.moduli();
-        match self.shape.op {
+        match self.workload.op {
             Op::Mul => engine.mul(&self.a, &self.b),
             Op::Square => engine.square(&self.a),
             Op::MulMod => engine.mul_mod(&self.a, &self.b, moduli),
@@ -184,7 +190,7 @@ fn set_bit(value: &mut [u64], bit: usize, on: bool) {
     }
 }
 
-/// Steele, Lea and Flood's SplitMix64: no secrets here, only the same numbers each time.
+/// SplitMix64 by Steele, Lea and Flood. It is reproducible, and not meant for secrets.
 struct SplitMix(u64);
 
 impl SplitMix {
@@ -196,14 +202,14 @@ impl SplitMix {
         z ^ z >> 31
     }
 
-    fn batch(&mut self, bits: usize, count: usize, shape: impl Fn(&mut [u64])) -> Batch {
+    fn batch(&mut self, bits: usize, count: usize, adjust: impl Fn(&mut [u64])) -> Batch {
         let mut batch = Batch::zeros(bits, count);
         for item in 0..count {
             let value = batch.get_mut(item);
             value.fill_with(|| self.next());
             let top = value.len() - 1;
             value[top] &= u64::MAX >> (64 * value.len() - bits);
-            shape(value);
+            adjust(value);
         }
         batch
     }
@@ -218,8 +224,9 @@ mod tests {
     fn numbers_have_full_length_and_lie_below_their_moduli() {
         for bits in [8, 63, 64, 65, 128, 1000] {
             for &op in Op::ALL {
-                let shape = Shape { op, bits, exponent_bits: 17, count: 3, shared_modulus: bits % 2 == 0 };
-                let inputs = Inputs::random(shape, 1);
+                let workload =
+                    Workload { op, bits, exponent_bits: 17, count: 3, shared_modulus: bits % 2 == 0 };
+                let inputs = Inputs::random(workload, 1);
                 for item in 0..3 {
                     assert_eq!(bit_length(inputs.a.get(item)), bits);
                     assert_eq!(bit_length(inputs.modulus(item)), bits);
@@ -237,8 +244,8 @@ mod tests {
     fn the_engine_computes_what_is_expected() {
         let engine = Engine::new().unwrap();
         for &op in Op::ALL {
-            let shape = Shape { op, bits: 130, exponent_bits: 40, count: 4, shared_modulus: false };
-            let inputs = Inputs::random(shape, 5);
+            let workload = Workload { op, bits: 130, exponent_bits: 40, count: 4, shared_modulus: false };
+            let inputs = Inputs::random(workload, 5);
             let answers = inputs.compute(&engine).unwrap();
             for item in 0..4 {
                 assert_eq!(answers.get(item), inputs.expected(item), "{op}");

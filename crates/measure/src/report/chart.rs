@@ -1,7 +1,7 @@
 //! Plots as SVG: lines on logarithmic axes, and bars.
 
-use super::escape;
-use crate::bench::table::number;
+use super::escape::escape;
+use crate::table::number;
 
 /// Colours that people with any kind of colour vision can tell apart (M. Okabe, K. Ito).
 const COLOURS: [&str; 8] =

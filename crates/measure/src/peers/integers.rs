@@ -1,8 +1,10 @@
-//! What libraries with integers of their own have in common: numbers converted beforehand, and a call an item.
+//! Libraries with an integer type, such as GMP and FLINT. Numbers are converted beforehand, and each item
+//! is one call.
 #![allow(unsafe_code)]
 
-use super::{About, Peer, Worker};
-use crate::bench::inputs::Inputs;
+use super::peer::{About, Peer, Worker};
+use crate::error::Refusal;
+use crate::inputs::Inputs;
 use modmill::Op;
 use std::ops::Range;
 
@@ -10,12 +12,12 @@ use std::ops::Range;
 pub(super) type Binary<N> = unsafe extern "C" fn(*mut N, *const N, *const N);
 /// `answer = a^b mod n`
 pub(super) type Power<N> = unsafe extern "C" fn(*mut N, *const N, *const N, *const N);
-/// `answer = 1 / a mod n`, if that is not zero.
+/// `answer = 1 / a mod n`; zero is returned where there is no inverse.
 pub(super) type Invert<N> = unsafe extern "C" fn(*mut N, *const N, *const N) -> std::ffi::c_int;
 
-/// The functions of a library. Numbers may be moved, and used by any one thread at a time.
+/// The functions of a library. A number may be moved, and may be used by one thread at a time.
 pub(super) trait Integers: Send + Sync {
-    /// A number, as the library lays it out.
+    /// The library's number type.
     type Number;
 
     fn mul(&self) -> Binary<Self::Number>;
@@ -25,9 +27,9 @@ pub(super) trait Integers: Send + Sync {
     fn invert(&self) -> Invert<Self::Number>;
     /// A number from limbs.
     fn import(&self, limbs: &[u64]) -> Self::Number;
-    /// At least so many limbs of a number that `import` made.
+    /// A number that `import` made, in at least `limbs` limbs.
     fn export(&self, number: &Self::Number, limbs: usize) -> Vec<u64>;
-    /// Frees a number that `import` made, and that nobody uses again.
+    /// Frees a number that `import` made. It must not be used again.
     fn clear(&self, number: &mut Self::Number);
     /// The function that computes an operation.
     fn function(op: Op) -> &'static str;
@@ -48,21 +50,22 @@ impl<L: Integers> Peer for IntegerPeer<L> {
         L::function(op)
     }
 
-    fn worker<'a>(&'a self, inputs: &Inputs, items: Range<usize>) -> Box<dyn Worker + 'a> {
+    fn worker<'a>(&'a self, inputs: &Inputs, items: Range<usize>) -> Result<Box<dyn Worker + 'a>, Refusal> {
         let number = |limbs: &[u64]| Owned { library: &self.library, raw: self.library.import(limbs) };
-        Box::new(Numbers {
+        Ok(Box::new(Numbers {
             library: &self.library,
-            op: inputs.shape.op,
+            op: inputs.workload.op,
+            bits: inputs.workload.bits,
             a: items.clone().map(|item| number(inputs.a.get(item))).collect(),
             b: items.clone().map(|item| number(inputs.b.get(item))).collect(),
             moduli: items.clone().map(|item| number(inputs.modulus(item))).collect(),
             answers: items.map(|_| number(&[])).collect(),
             product: number(&[]),
-        })
+        }))
     }
 }
 
-/// A number, freed when dropped.
+/// A number that is freed when dropped.
 struct Owned<'a, L: Integers> {
     library: &'a L,
     raw: L::Number,
@@ -74,10 +77,11 @@ impl<L: Integers> Drop for Owned<'_, L> {
     }
 }
 
-/// Some items of a batch.
+/// The numbers of some items of a batch.
 struct Numbers<'a, L: Integers> {
     library: &'a L,
     op: Op,
+    bits: usize,
     a: Vec<Owned<'a, L>>,
     b: Vec<Owned<'a, L>>,
     moduli: Vec<Owned<'a, L>>,
@@ -85,18 +89,18 @@ struct Numbers<'a, L: Integers> {
     product: Owned<'a, L>,
 }
 
-// SAFETY: a worker owns its numbers, and libraries promise that any one thread may use them.
+// SAFETY: a worker owns its numbers, and `Integers` lets any one thread at a time use them.
 unsafe impl<L: Integers> Send for Numbers<'_, L> {}
 
 impl<L: Integers> Worker for Numbers<'_, L> {
-    fn run(&mut self, items: Range<usize>) {
+    fn run(&mut self, items: Range<usize>) -> Result<(), Refusal> {
         let (mul, gcd, modulo) = (self.library.mul(), self.library.gcd(), self.library.modulo());
         let (power, invert) = (self.library.power(), self.library.invert());
         for item in items {
             let (a, b) = (&raw const self.a[item].raw, &raw const self.b[item].raw);
             let modulus = &raw const self.moduli[item].raw;
             let (answer, product) = (&raw mut self.answers[item].raw, &raw mut self.product.raw);
-            // SAFETY: all are numbers that `import` made, those written to are not shared, and moduli are not zero.
+            // SAFETY: `import` made all of these numbers, those written to are not shared, and moduli are not zero.
             unsafe {
                 match self.op {
                     Op::Mul => mul(answer, a, b),
@@ -110,13 +114,16 @@ impl<L: Integers> Worker for Numbers<'_, L> {
                         mul(product, a, a);
                         modulo(answer, product, modulus);
                     }
-                    Op::Inv => {
-                        invert(answer, a, modulus);
+                    Op::Inv if invert(answer, a, modulus) != 0 => {}
+                    Op::Pow | Op::PowVartime => power(answer, a, b, modulus),
+                    _ => {
+                        let what = format!("numbers of {} bits", self.bits);
+                        return Err(Refusal { function: L::function(self.op), what });
                     }
-                    _ => power(answer, a, b, modulus),
                 }
             }
         }
+        Ok(())
     }
 
     fn answer(&self, item: usize, limbs: usize) -> Vec<u64> {

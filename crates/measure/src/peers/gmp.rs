@@ -2,14 +2,15 @@
 #![allow(unsafe_code)]
 
 use super::integers::{Binary, IntegerPeer, Integers, Invert, Power};
-use super::{About, Kind, Peer, api, c_string};
+use super::library::{Kind, api, c_string};
+use super::peer::{About, Peer};
 use libloading::Library;
 use modmill::Op;
 use std::ffi::{c_char, c_int, c_void};
 
 pub(super) const KIND: Kind = Kind { name: "gmp", files: &["libgmp.so.10", "libgmp.so"], load };
 
-/// `mpz_t`'s element, as `gmp.h` lays it out.
+/// The structure behind `mpz_t`, as in `gmp.h`.
 #[repr(C)]
 struct Mpz {
     alloc: c_int,
@@ -43,8 +44,8 @@ fn load(library: Library, file: &str) -> Result<Box<dyn Peer>, libloading::Error
     Ok(Box::new(IntegerPeer { library, about: About { name: KIND.name, version, library: file.to_owned() } }))
 }
 
-// SAFETY: the functions may be called from any thread (on numbers of its own), and the version
-// is constant.
+// SAFETY: GMP's functions may be called from any thread on that thread's numbers, and the version is
+// constant.
 unsafe impl Send for Api {}
 // SAFETY: as above.
 unsafe impl Sync for Api {}
@@ -74,8 +75,8 @@ impl Integers for Api {
 
     fn import(&self, limbs: &[u64]) -> Mpz {
         let mut number = Mpz { alloc: 0, size: 0, limbs: std::ptr::null_mut() };
-        // SAFETY: `init` makes a number in place, which may be moved; `import` reads as many
-        // words as are there, least significant first, in native byte order, without nails.
+        // SAFETY: `init` makes a number in place, and the number may be moved. `import` reads `limbs.len()`
+        // words: the least significant first, in native byte order, without nails.
         unsafe {
             (self.init)(&raw mut number);
             (self.import)(&raw mut number, limbs.len(), -1, 8, 0, 0, limbs.as_ptr().cast());
@@ -103,7 +104,8 @@ impl Integers for Api {
             Op::MulMod | Op::SquareMod => "mpz_mul, mpz_mod",
             Op::Inv => "mpz_invert",
             Op::Gcd => "mpz_gcd",
-            _ => "mpz_powm",
+            Op::Pow | Op::PowVartime => "mpz_powm",
+            other => other.name(),
         }
     }
 }

@@ -1,34 +1,42 @@
-//! What this machine and this build are.
+//! Descriptions of the machine and of the program's build.
 
 use serde::Serialize;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Version of the program.
-pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
-
-/// The machine a program runs on.
+/// The machine that the program runs on.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Machine {
-    pub(crate) cpu: String,
-    pub(crate) cores: usize,
-    pub(crate) architecture: &'static str,
-    pub(crate) os: &'static str,
-    /// Instruction sets that matter for big integers, as the processor reports them.
-    pub(crate) instruction_sets: Vec<&'static str>,
+pub struct Machine {
+    /// The model of the processor.
+    pub cpu: String,
+    /// Cores that the program may use.
+    pub cores: usize,
+    /// The architecture, such as `x86_64`.
+    pub architecture: &'static str,
+    /// The operating system.
+    pub os: &'static str,
+    /// The instruction sets for big integers that the processor reports.
+    pub instruction_sets: Vec<&'static str>,
 }
 
-/// How the program was built.
+/// The build of the program.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Build {
-    pub(crate) version: &'static str,
-    pub(crate) commit: &'static str,
-    pub(crate) rustc: &'static str,
-    pub(crate) profile: &'static str,
-    pub(crate) target: &'static str,
+pub struct Build {
+    /// The version of the program.
+    pub version: &'static str,
+    /// The commit that it was built from, or `unknown`.
+    pub commit: &'static str,
+    /// The version of the compiler.
+    pub rustc: &'static str,
+    /// The profile, with its optimisation level.
+    pub profile: &'static str,
+    /// The target triple.
+    pub target: &'static str,
 }
 
 impl Machine {
-    pub(crate) fn detect() -> Self {
+    /// Describes this machine.
+    #[must_use]
+    pub fn detect() -> Self {
         Self {
             cpu: cpu_model(),
             cores: std::thread::available_parallelism().map_or(1, usize::from),
@@ -39,19 +47,7 @@ impl Machine {
     }
 }
 
-impl Build {
-    pub(crate) fn this() -> Self {
-        Self {
-            version: VERSION,
-            commit: env!("MODMILL_BUILD_COMMIT"),
-            rustc: env!("MODMILL_BUILD_RUSTC"),
-            profile: env!("MODMILL_BUILD_PROFILE"),
-            target: env!("MODMILL_BUILD_TARGET"),
-        }
-    }
-}
-
-/// The processor's name where the system tells it.
+/// The model of the processor, if the system reports it.
 fn cpu_model() -> String {
     let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let line = text.lines().find(|line| line.starts_with("model name") || line.starts_with("Model"));
@@ -74,8 +70,9 @@ fn instruction_sets() -> Vec<&'static str> {
     Vec::new()
 }
 
-/// The time now, as `2026-01-31T12:00:00Z`.
-pub(crate) fn now() -> String {
+/// The current time, such as `2026-01-31T12:00:00Z`.
+#[must_use]
+pub fn now() -> String {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
     format_time(seconds)
 }

@@ -1,12 +1,15 @@
 //! OpenSSL's RSA, by `EVP_PKEY_sign`, `EVP_PKEY_verify` and `EVP_PKEY_decrypt`.
 
-use crate::bench::rsa::{RsaOp, Task, to_limbs};
-use crate::peers::{RsaPeer, Worker, api};
+use crate::error::Refusal;
+use crate::op::RsaOp;
+use crate::peers::library::api;
+use crate::peers::peer::{RsaPeer, Worker};
+use crate::rsa_items::{RsaItems, RsaWorkload, to_limbs};
 use std::ffi::{CStr, c_char, c_int, c_long, c_uchar, c_void};
 use std::ops::Range;
 use std::ptr::{null, null_mut};
 
-/// `EVP_PKEY` and `EVP_PKEY_CTX` are known by address only.
+/// `EVP_PKEY` and `EVP_PKEY_CTX` are opaque types.
 type Object = *mut c_void;
 type Init = unsafe extern "C" fn(Object) -> c_int;
 type Transform = unsafe extern "C" fn(Object, *mut c_uchar, *mut usize, *const c_uchar, usize) -> c_int;
@@ -40,8 +43,8 @@ impl Rsa {
         Ok(Self { api: Api::new(library)? })
     }
 
-    /// A context for an operation with the key in some DER; null where the library refuses it.
-    fn context(&self, op: RsaOp, der: &[u8]) -> Context<'_> {
+    /// A context for an operation with a key in DER; `None` if the library refuses the key.
+    fn context(&self, op: RsaOp, der: &[u8]) -> Option<Context<'_>> {
         let api = &self.api;
         let (init, options): (Init, &[[&CStr; 2]]) = match op {
             RsaOp::Sign => (api.sign_init, &[[c"rsa_padding_mode", c"pkcs1"], [c"digest", c"sha256"]]),
@@ -52,46 +55,58 @@ impl Rsa {
             ),
         };
         let mut start = der.as_ptr();
-        // SAFETY: reads no more than the bytes given. A context holds a reference to its key, so that ours
-        // may go; null is refused by every function.
+        // SAFETY: reads no more than the given bytes. A context holds a reference to its key, so that ours
+        // may go; every function refuses null.
         unsafe {
             let key = (api.read)(null_mut(), &mut start, der.len() as c_long);
             let context = Context { raw: (api.context_new)(key, null()), api };
             (api.key_free)(key);
-            init(context.raw);
-            for [name, value] in options {
-                (api.set)(context.raw, name.as_ptr(), value.as_ptr());
-            }
-            context
+            let set = |[name, value]: &[&CStr; 2]| (api.set)(context.raw, name.as_ptr(), value.as_ptr()) == 1;
+            (init(context.raw) == 1 && options.iter().all(set)).then_some(context)
         }
     }
 }
 
 impl RsaPeer for Rsa {
     fn function(&self, op: RsaOp) -> &'static str {
-        match op {
-            RsaOp::Sign => "EVP_PKEY_sign",
-            RsaOp::Verify => "EVP_PKEY_verify",
-            RsaOp::Decrypt => "EVP_PKEY_decrypt",
-        }
+        function(op)
     }
 
-    fn worker<'a>(&'a self, task: &'a Task, items: Range<usize>) -> Box<dyn Worker + 'a> {
+    fn worker<'a>(&'a self, all: &'a RsaItems, items: Range<usize>) -> Result<Box<dyn Worker + 'a>, Refusal> {
+        let RsaWorkload { op, bits, .. } = all.workload;
+        if op == RsaOp::Verify && bits > MAX_VERIFY_BITS {
+            return Err(refusal(op, bits));
+        }
         let context = |key: &modmill_rsa::PrivateKey| {
             let der = key.to_pkcs1_der().unwrap_or_default();
-            self.context(task.shape.op, &der)
+            self.context(op, &der).ok_or_else(|| refusal(op, bits))
         };
-        Box::new(Items {
-            task,
-            contexts: task.keys.iter().map(context).collect(),
-            answers: vec![vec![0; task.shape.bits.div_ceil(8)]; items.len()],
+        Ok(Box::new(Items {
+            all,
+            contexts: all.keys.iter().map(context).collect::<Result<_, _>>()?,
+            answers: vec![vec![0; bits.div_ceil(8)]; items.len()],
             lengths: vec![0; items.len()],
             first: items.start,
-        })
+        }))
     }
 }
 
-/// A key ready for an operation, freed when dropped.
+/// `OPENSSL_RSA_MAX_MODULUS_BITS`: OpenSSL rejects every signature by a longer key.
+const MAX_VERIFY_BITS: usize = 16_384;
+
+fn function(op: RsaOp) -> &'static str {
+    match op {
+        RsaOp::Sign => "EVP_PKEY_sign",
+        RsaOp::Verify => "EVP_PKEY_verify",
+        RsaOp::Decrypt => "EVP_PKEY_decrypt",
+    }
+}
+
+fn refusal(op: RsaOp, bits: usize) -> Refusal {
+    Refusal { function: function(op), what: format!("keys of {bits} bits") }
+}
+
+/// A key that is prepared for an operation, and freed when dropped.
 struct Context<'a> {
     raw: Object,
     api: &'a Api,
@@ -104,21 +119,24 @@ impl Drop for Context<'_> {
     }
 }
 
+/// Some items of a batch.
 struct Items<'a> {
-    task: &'a Task,
+    all: &'a RsaItems,
     contexts: Vec<Context<'a>>,
-    /// Buffers as long as the modulus, and how much of each is an answer.
+    /// Buffers as long as the modulus.
     answers: Vec<Vec<u8>>,
+    /// The length of each answer in its buffer.
     lengths: Vec<usize>,
     first: usize,
 }
 
-// SAFETY: a worker owns all its contexts, and these know no threads.
+// SAFETY: a worker owns all its contexts, and they are not bound to a thread.
 unsafe impl Send for Items<'_> {}
 
 impl Worker for Items<'_> {
-    fn run(&mut self, items: Range<usize>) {
-        let Task { shape, digests, signatures, ciphertexts, .. } = self.task;
+    fn run(&mut self, items: Range<usize>) -> Result<(), Refusal> {
+        let RsaItems { workload: RsaWorkload { op, bits, .. }, digests, signatures, ciphertexts, .. } =
+            self.all;
         for index in items {
             let item = self.first + index;
             let Context { raw, api } = &self.contexts[item % self.contexts.len()];
@@ -126,13 +144,15 @@ impl Worker for Items<'_> {
             let mut transform = |function: Transform, input: &[u8]| {
                 let (output, mut length) = (answer.as_mut_ptr(), answer.len());
                 // SAFETY: live objects of the right kinds, used by this thread alone; buffers with their
-                // lengths. A call that fails leaves no answer, which the comparison finds.
-                let done = unsafe { function(*raw, output, &mut length, input.as_ptr(), input.len()) };
-                if done == 1 { length } else { 0 }
+                // lengths.
+                match unsafe { function(*raw, output, &mut length, input.as_ptr(), input.len()) } {
+                    1 => Ok(length),
+                    _ => Err(refusal(*op, *bits)),
+                }
             };
-            let length = match shape.op {
-                RsaOp::Sign => transform(api.sign, &digests[item]),
-                RsaOp::Decrypt => transform(api.decrypt, &ciphertexts[item]),
+            let length = match op {
+                RsaOp::Sign => transform(api.sign, &digests[item])?,
+                RsaOp::Decrypt => transform(api.decrypt, &ciphertexts[item])?,
                 RsaOp::Verify => {
                     let (signature, digest) = (&signatures[item], &digests[item]);
                     let [(signature, signature_len), (digest, digest_len)] =
@@ -145,6 +165,7 @@ impl Worker for Items<'_> {
             };
             self.lengths[index] = length;
         }
+        Ok(())
     }
 
     fn answer(&self, item: usize, limbs: usize) -> Vec<u64> {

@@ -2,7 +2,8 @@
 #![allow(unsafe_code)]
 
 use super::integers::{Binary, IntegerPeer, Integers, Invert, Power};
-use super::{About, Kind, Peer, api, c_string};
+use super::library::{Kind, api, c_string};
+use super::peer::{About, Peer};
 use libloading::Library;
 use modmill::Op;
 use std::ffi::c_char;
@@ -21,7 +22,7 @@ pub(super) const KIND: Kind = Kind {
     load,
 };
 
-/// `fmpz`: a small integer, or a tagged pointer that is FLINT's own affair.
+/// `fmpz`: a small integer or a tagged pointer.
 type Fmpz = isize;
 
 api! {
@@ -46,8 +47,8 @@ fn load(library: Library, file: &str) -> Result<Box<dyn Peer>, libloading::Error
     Ok(Box::new(IntegerPeer { library, about: About { name: KIND.name, version, library: file.to_owned() } }))
 }
 
-// SAFETY: FLINT's functions may be called from any thread (on numbers of its own), and the
-// version is constant.
+// SAFETY: FLINT's functions may be called from any thread on that thread's numbers, and the version is
+// constant.
 unsafe impl Send for Api {}
 // SAFETY: as above.
 unsafe impl Sync for Api {}
@@ -77,7 +78,7 @@ impl Integers for Api {
 
     fn import(&self, limbs: &[u64]) -> Fmpz {
         let words: Vec<usize> = limbs.iter().map(|&limb| limb as usize).collect();
-        let mut number = 0; // a zero word is an initialised zero
+        let mut number = 0; // A zero word is an initialised number.
         if !words.is_empty() {
             // SAFETY: reads as many words as are there into an initialised number.
             unsafe { (self.import)(&raw mut number, words.as_ptr(), words.len() as isize) };
@@ -105,7 +106,8 @@ impl Integers for Api {
             Op::MulMod | Op::SquareMod => "fmpz_mul, fmpz_mod",
             Op::Inv => "fmpz_invmod",
             Op::Gcd => "fmpz_gcd",
-            _ => "fmpz_powm",
+            Op::Pow | Op::PowVartime => "fmpz_powm",
+            other => other.name(),
         }
     }
 }

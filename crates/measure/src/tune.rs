@@ -1,62 +1,68 @@
-//! Measuring variants of a GPU's kernels: every layout of every family at one size, then more windows
-//! for those that are worth it.
+//! Tuning: measures the variants of a GPU's kernels. At each length every layout of every family is
+//! measured with one window, and the best layouts with its neighbours too.
 
-use crate::bench::inputs::{Inputs, Shape};
-use modmill::cuda::{Cuda, Device, Run, Table, Timing, Variant, direct_window};
+use crate::inputs::{Inputs, Workload};
 use modmill::{Engine, Family, Op};
+use modmill_cuda::{Cuda, Device, Run, Table, Timing, Variant, direct_window};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A GPU that is measured, and a CPU that knows the answers.
-pub(crate) struct Tuner<'a> {
-    pub(crate) cuda: &'a Cuda,
-    pub(crate) cpu: &'a Engine,
+/// A GPU that is measured, and a CPU that computes the right answers.
+pub struct Tuner<'a> {
+    /// The GPU.
+    pub cuda: &'a Cuda,
+    /// The CPU.
+    pub cpu: &'a Engine,
 }
 
-/// What was found out about a size.
+/// The measurements of some lengths.
 #[derive(Default)]
-pub(crate) struct Findings {
-    pub(crate) timings: Vec<Timing>,
-    /// Variants that do not compile or run, or compute something else, and why.
-    pub(crate) failed: Vec<(Variant, String)>,
+pub struct Findings {
+    /// One timing per variant and window.
+    pub timings: Vec<Timing>,
+    /// Variants that do not compile, do not run or give wrong answers, and the reason.
+    pub failed: Vec<(Variant, String)>,
     /// Whether an answer was wrong.
-    pub(crate) wrong: bool,
+    pub wrong: bool,
 }
 
-/// Powers to measure with, and the right answers of some.
+/// The powers to compute, and the right answers of some of them.
 struct Powers {
     inputs: Inputs,
-    known: BTreeMap<usize, Vec<u64>>,
+    right_answers: BTreeMap<usize, Vec<u64>>,
 }
 
-/// A variant, compiled, with the powers it computes at once and those of one warp a multiprocessor.
+/// A compiled variant.
 #[derive(Clone, Copy)]
 struct Ready {
     variant: Variant,
+    /// Powers that the device computes at once.
     wave: usize,
+    /// Powers that give every multiprocessor a single warp.
     alone: usize,
 }
 
-/// How the table of a power is read: whole, or only the entries needed.
+/// How a power reads its window table.
 #[derive(Clone, Copy)]
 struct Reads {
     window: u32,
+    /// Every entry is read under a mask, to hide the exponent.
     masked: bool,
 }
 
 /// Threads of a warp.
 const WARP: usize = 32;
 
-/// Calls that a median is taken of, at most.
+/// The most calls of which the median is taken.
 const CALLS: usize = 7;
 
 const WRONG: &str = "its answers are wrong";
 
 impl Tuner<'_> {
-    /// Measures the families at a size for about so long, not counting what it takes to compile. Tells
-    /// of each variant before it is measured.
-    pub(crate) fn measure(
+    /// Measures the families at a length, for about `time` besides compiling. `tell` is called with each
+    /// variant before it is measured.
+    pub fn measure(
         &self,
         bits: usize,
         families: &[Family],
@@ -69,7 +75,7 @@ impl Tuner<'_> {
             return Ok(findings);
         }
         let powers = self.powers(bits, &ready)?;
-        // Half of the time for all variants, half for the windows of the best.
+        // Half of the time is for all variants, and half for the windows of the best ones.
         let share = time / 2 / ready.len() as u32;
         let window = likely_window(bits);
         for &ready in &ready {
@@ -94,7 +100,7 @@ impl Tuner<'_> {
         Ok(findings)
     }
 
-    /// Compiles on all cores.
+    /// Compiles the variants on all cores. Those that do not compile are added to `findings`.
     fn compile(&self, variants: Vec<Variant>, findings: &mut Findings) -> Vec<Ready> {
         let queue = Mutex::new(variants.iter().copied());
         let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
@@ -116,32 +122,32 @@ impl Tuner<'_> {
                 Err(error) => findings.failed.push((variant, error.to_string())),
             }
         }
-        // In the order of the candidates, whoever was compiled first.
+        // Restores the order of the candidates.
         ready.sort_by_key(|ready| variants.iter().position(|variant| *variant == ready.variant));
         ready
     }
 
     fn powers(&self, bits: usize, ready: &[Ready]) -> Result<Powers, modmill::Error> {
         let count = ready.iter().map(|ready| ready.wave).max().unwrap_or(1);
-        let shape = Shape { op: Op::Pow, bits, exponent_bits: bits, count, shared_modulus: false };
-        let inputs = Inputs::random(shape, 1);
+        let workload = Workload { op: Op::Pow, bits, exponent_bits: bits, count, shared_modulus: false };
+        let inputs = Inputs::random(workload, 1);
         let shortest = |length: fn(&Ready) -> usize| ready.iter().map(length).min().unwrap_or(1);
         let mut items = inputs.sample(shortest(|ready| ready.alone), 8);
         items.extend(inputs.sample(shortest(|ready| ready.wave), 24));
         let answers = inputs.part(&items).compute(self.cpu)?;
-        let known = items.into_iter().zip(answers.iter().map(<[u64]>::to_vec)).collect();
-        Ok(Powers { inputs, known })
+        let right_answers = items.into_iter().zip(answers.iter().map(<[u64]>::to_vec)).collect();
+        Ok(Powers { inputs, right_answers })
     }
 
     fn add(&self, powers: &Powers, ready: Ready, window: u32, share: Duration, findings: &mut Findings) {
         let Ready { variant, wave, alone } = ready;
-        let direct = Reads { window: direct_window(powers.inputs.shape.bits), masked: false };
+        let direct = Reads { window: direct_window(powers.inputs.workload.bits), masked: false };
         let masked = Reads { window, masked: true };
         let time = |reads, count| self.median_seconds(powers, variant, reads, count, share / 3);
         let times = || Ok((time(masked, wave)?, time(direct, wave)?, time(masked, alone)?));
         match times() {
             Ok((wave_seconds, direct_seconds, alone_seconds)) => findings.timings.push(Timing {
-                bits: powers.inputs.shape.bits,
+                bits: powers.inputs.workload.bits,
                 family: variant.family,
                 layout: variant.layout,
                 window,
@@ -157,7 +163,8 @@ impl Tuner<'_> {
         }
     }
 
-    /// The median of a few calls, after one that is checked; that one counts if it took all the time.
+    /// The median kernel time of a few calls, in seconds. The first call is checked, and counts only if it
+    /// used up the time.
     fn median_seconds(
         &self,
         powers: &Powers,
@@ -169,7 +176,10 @@ impl Tuner<'_> {
         let job = powers.inputs.job(count);
         let run = || self.cuda.pow_by(variant, window, masked, &job).map_err(|error| error.to_string());
         let is_right = |run: &Run| {
-            powers.known.range(..count).all(|(&item, answer)| run.answers.get(item) == answer.as_slice())
+            powers
+                .right_answers
+                .range(..count)
+                .all(|(&item, answer)| run.answers.get(item) == answer.as_slice())
         };
         let start = Instant::now();
         let first = run()?;
@@ -188,18 +198,18 @@ impl Tuner<'_> {
     }
 }
 
-/// Every variant to measure.
+/// The variants to measure.
 fn candidates(bits: usize, families: &[Family]) -> Vec<Variant> {
     families.iter().flat_map(|&family| Variant::candidates(family, bits)).collect()
 }
 
-/// Whether a timing is one of a variant's.
+/// Whether a timing belongs to a variant.
 fn of(timing: &Timing, variant: Variant) -> bool {
     (timing.family, timing.layout) == (variant.family, variant.layout)
 }
 
-/// A window that is about right: products for the table and the digits, and for every digit the
-/// reading of a whole table, some dozens of entries in the time of a product.
+/// A window that is nearly the best. It minimises the products for the table and for the digits, plus the
+/// reading of the whole table for every digit, where 64 entries take the time of a product.
 fn likely_window(bits: usize) -> u32 {
     let cost = |window: u32| {
         let table = f64::from(1u32 << window);
@@ -208,9 +218,10 @@ fn likely_window(bits: usize) -> u32 {
     (2..=6).min_by(|&a, &b| cost(a).total_cmp(&cost(b))).unwrap_or(4)
 }
 
-/// A table with new timings in place of old ones: of the families at the sizes that were measured. What
-/// another device did at these sizes does not count.
-pub(crate) fn merge(old: &Table, device: &str, families: &[Family], bits: &[usize], new: &[Timing]) -> Table {
+/// A table in which the new timings replace the old ones of the same families and lengths. Timings of
+/// another device at these lengths are dropped.
+#[must_use]
+pub fn merge(old: &Table, device: &str, families: &[Family], bits: &[usize], new: &[Timing]) -> Table {
     let stays = |timing: &&Timing| {
         let again = old.device != device || families.contains(&timing.family);
         !(bits.contains(&timing.bits) && again)
@@ -224,7 +235,7 @@ pub(crate) fn merge(old: &Table, device: &str, families: &[Family], bits: &[usiz
 #[cfg(test)]
 mod tests {
     use super::*;
-    use modmill::cuda::Layout;
+    use modmill_cuda::Layout;
 
     #[test]
     fn windows_grow_with_exponents() {
@@ -232,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_measured_again_is_replaced() {
+    fn timings_that_are_measured_again_are_replaced() {
         let layout = Layout { threads: 1, block: 128, resident: 3, tile: 0 };
         let timing = |bits, family, wave_seconds| Timing {
             bits,
