@@ -51,11 +51,6 @@ impl ReferenceAnswers {
         self.answers.iter().find(|(_, reference)| reference.as_slice() != answer).map(|(&item, _)| item)
     }
 
-    /// The items that have a reference answer.
-    pub(crate) fn items(&self) -> impl Iterator<Item = usize> + '_ {
-        self.answers.keys().copied()
-    }
-
     pub(crate) fn len(&self) -> usize {
         self.answers.len()
     }
@@ -72,6 +67,11 @@ pub(crate) struct Comparison<'a> {
 impl<'a> Comparison<'a> {
     pub(crate) fn new(inputs: &'a Inputs, reference: &'a ReferenceAnswers) -> Self {
         Self { inputs, reference, decided: BTreeMap::new() }
+    }
+
+    /// The items that have a reference answer.
+    pub(crate) fn items(&self) -> impl Iterator<Item = usize> + use<'a> {
+        self.reference.answers.keys().copied()
     }
 
     /// Whether `answer` is right. Items without a reference answer pass.
