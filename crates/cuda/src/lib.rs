@@ -42,5 +42,5 @@ pub use error::{Error, Result};
 pub use fft::{LongModuli, LongModulus, SeededModulus, transforms_programs};
 pub use rsa::{Fault, Stage};
 pub use sources::Source;
-pub use table::{Choice, Table, Timing, direct_window};
+pub use table::{Choice, Table, Timing, TransformTiming, Transforms, direct_window};
 pub use variant::{Layout, MAX_WORDS, Variant, words_for};

@@ -1,8 +1,11 @@
 //! What was measured on a device, and the choice that follows from it.
 
+mod transforms;
+
 use crate::variant::{Layout, Variant, words_for};
 use modmill_core::{Family, Op};
 use serde::{Deserialize, Serialize};
+pub use transforms::{TransformTiming, Transforms};
 
 /// A way to compute powers of one size, timed.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -47,6 +50,9 @@ pub struct Table {
     pub device: String,
     /// The measurements.
     pub timings: Vec<Timing>,
+    /// The measured times of products by transforms.
+    #[serde(default)]
+    pub transforms: Transforms,
 }
 
 /// A variant that was chosen, with what it is expected to take.

@@ -36,10 +36,15 @@ impl Table {
     /// Reads a table from a file.
     pub fn read(path: &Path) -> io::Result<Self> {
         let table: Self = serde_json::from_str(&fs::read_to_string(path)?)?;
-        match table.timings.iter().find(|timing| !timing.is_sound()) {
-            None if table.timings.is_empty() => Err(io::Error::other("there are none")),
+        if table.timings.is_empty() {
+            return Err(io::Error::other("there are none"));
+        }
+        let timing =
+            table.timings.iter().find(|timing| !timing.is_sound()).map(|timing| format!("{timing:?}"));
+        let transform = table.transforms.unsound().map(|timing| format!("{timing:?}"));
+        match timing.or(transform) {
             None => Ok(table),
-            Some(timing) => Err(io::Error::other(format!("nothing can be computed as in {timing:?}"))),
+            Some(timing) => Err(io::Error::other(format!("nothing can be computed as in {timing}"))),
         }
     }
 
@@ -52,11 +57,13 @@ impl Table {
         Ok(())
     }
 
-    /// As it is written to files, a measurement a line.
+    /// The text of a file, with one measurement per line.
     fn to_json(&self) -> serde_json::Result<String> {
         let device = serde_json::to_string(&self.device)?;
-        let timings: Result<Vec<String>, _> = self.timings.iter().map(serde_json::to_string).collect();
-        Ok(format!("{{\"device\": {device}, \"timings\": [\n{}\n]}}\n", timings?.join(",\n")))
+        let (timings, transforms) = (lines(&self.timings)?, lines(&self.transforms.0)?);
+        Ok(format!(
+            "{{\"device\": {device}, \"timings\": [\n{timings}\n], \"transforms\": [\n{transforms}\n]}}\n"
+        ))
     }
 
     /// Keeps of each size and family the way with the highest throughput, and those that are clearly faster than
@@ -88,6 +95,12 @@ impl Table {
     }
 }
 
+/// One JSON value per line, separated by commas.
+fn lines<T: serde::Serialize>(values: &[T]) -> serde_json::Result<String> {
+    let lines: Result<Vec<String>, _> = values.iter().map(serde_json::to_string).collect();
+    Ok(lines?.join(",\n"))
+}
+
 impl Timing {
     /// Whether it tells of something that can be computed, in a time that it can take.
     fn is_sound(&self) -> bool {
@@ -105,6 +118,7 @@ impl Timing {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::table::{TransformTiming, Transforms};
     use crate::variant::Layout;
     use modmill_core::Family;
 
@@ -130,7 +144,7 @@ mod tests {
         let never = timing(4, 30_000, 0.03, 0.009);
         let another_family = Timing { family: Family::Wide, ..never };
         let timings = vec![most, never, another_family, soonest];
-        let mut table = Table { device: "any".to_owned(), timings };
+        let mut table = Table { device: "any".to_owned(), timings, transforms: Transforms::default() };
         table.keep_winners();
         assert_eq!(table.timings, [most, soonest, another_family]);
     }
@@ -139,7 +153,18 @@ mod tests {
     fn what_is_written_is_read_and_what_is_broken_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("table.json");
-        let mut table = Table { device: "a \"GPU\"".to_owned(), timings: vec![timing(1, 10, 0.1, 0.05)] };
+        let transform = TransformTiming {
+            op: Op::MulMod,
+            bits: 1 << 20,
+            batch: 10,
+            batch_seconds: 0.1,
+            alone_seconds: 0.05,
+        };
+        let mut table = Table {
+            device: "a \"GPU\"".to_owned(),
+            timings: vec![timing(1, 10, 0.1, 0.05)],
+            transforms: Transforms(vec![transform]),
+        };
         table.write(&path).unwrap();
         assert_eq!(Table::read(&path).unwrap(), table);
         for spoil in [
@@ -157,6 +182,10 @@ mod tests {
             table.write(&path).unwrap();
             assert!(Table::read(&path).is_err(), "{table:?}");
         }
+        table.timings[0] = timing(1, 10, 0.1, 0.05);
+        table.transforms.0[0].batch = 0;
+        table.write(&path).unwrap();
+        assert!(Table::read(&path).is_err(), "{table:?}");
         fs::write(&path, "{").unwrap();
         assert!(Table::read(&path).is_err());
     }

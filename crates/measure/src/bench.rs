@@ -6,6 +6,7 @@ use crate::inputs::{Inputs, Workload};
 use crate::op::BenchOp;
 use crate::peers::Peers;
 use crate::point::{Field, Outcome, numbers, rsa};
+use crate::progress::Progress;
 use crate::record::Results;
 use crate::rsa_items::{RsaItems, RsaWorkload};
 use modmill::{Backend, Engine, EngineBuilder, Op};
@@ -40,14 +41,6 @@ pub struct Bench {
     pub engine: EngineBuilder,
     /// The peers to compare with.
     pub peers: Peers,
-}
-
-/// Is told how far a benchmark is.
-pub trait Progress {
-    /// A batch is about to be measured.
-    fn measuring(&self, what: String);
-    /// A point is finished.
-    fn point_done(&self);
 }
 
 impl Bench {

@@ -1,5 +1,8 @@
 //! Why a measurement ended without results.
 
+use std::io;
+use std::path::PathBuf;
+
 /// Why a measurement ended without results.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -19,6 +22,14 @@ pub enum Error {
     /// An answer that others depend on is wrong.
     #[error("{0}")]
     WrongAnswer(String),
+    /// A file cannot be written.
+    #[error("cannot write {}: {error}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// The error of the operating system.
+        error: io::Error,
+    },
     /// A peer does not compute the inputs.
     #[error(transparent)]
     Refused(#[from] Refusal),

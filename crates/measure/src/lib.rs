@@ -4,7 +4,7 @@
 //! Contenders take turns in short time slices, and every answer is compared. [`record::to_json`],
 //! [`table::results`] and [`report::page`] present the results.
 //!
-//! [`tune::Tuner`] measures the variants of a GPU's kernels, from which engines then choose.
+//! [`Tune`] measures the variants of a GPU's kernels, and writes the table that engines choose by.
 //!
 //! ```
 //! use modmill::Engine;
@@ -49,6 +49,7 @@ mod our_path;
 mod peer_run;
 mod peers;
 mod point;
+mod progress;
 pub mod record;
 mod record_builder;
 mod reference;
@@ -56,11 +57,13 @@ pub mod report;
 mod rsa_items;
 mod slices;
 pub mod table;
-pub mod tune;
+mod tune;
 
-pub use bench::{Bench, Progress};
+pub use bench::Bench;
 pub use engines::AlgorithmChoice;
 pub use error::{Error, Refusal};
 pub use inputs::MIN_BITS;
 pub use op::{BenchOp, RsaOp};
 pub use peers::{About, PeerChoice, PeerRequest, Peers};
+pub use progress::Progress;
+pub use tune::{Tune, Tuned, families as gpu_families};

@@ -1,267 +1,135 @@
-//! Tuning: measures the variants of a GPU's kernels. At each length every layout of every family is
-//! measured with one window, and the best layouts with its neighbours too.
+//! Tuning: measures a GPU, and makes the table that engines choose by.
 
-use crate::inputs::{Inputs, Workload};
-use modmill::{Engine, Family, Op};
-use modmill_cuda::{Cuda, Device, Run, Table, Timing, Variant, direct_window};
-use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+mod findings;
+mod kernels;
+mod report;
+mod transforms;
 
-/// A GPU that is measured, and a CPU that computes the right answers.
-pub struct Tuner<'a> {
-    /// The GPU.
-    pub cuda: &'a Cuda,
-    /// The CPU.
-    pub cpu: &'a Engine,
+use crate::error::Error;
+use crate::progress::Progress;
+use findings::Findings;
+use kernels::KernelTuner;
+use modmill::{Backend, Engine, Family};
+use modmill_cuda::{Cuda, FAMILIES, Layout, Settings, Table};
+use std::io::{self, ErrorKind};
+use std::path::PathBuf;
+use std::time::Duration;
+use transforms::TransformTuner;
+
+/// The settings of a tuning.
+#[derive(Debug, Clone)]
+pub struct Tune {
+    /// Bits of moduli and exponents at which kernels are measured.
+    pub bits: Vec<usize>,
+    /// The families to measure. With [`Family::Fft`], products by transforms are measured too.
+    pub families: Vec<Family>,
+    /// Bits of factors at which transforms are measured.
+    pub transform_bits: Vec<usize>,
+    /// The time for each length, besides compiling.
+    pub time: Duration,
+    /// The file of the table; `None` means the place where engines look for it.
+    pub out: Option<PathBuf>,
 }
 
-/// The measurements of some lengths.
-#[derive(Default)]
-pub struct Findings {
-    /// One timing per variant and window.
-    pub timings: Vec<Timing>,
-    /// Variants that do not compile, do not run or give wrong answers, and the reason.
-    pub failed: Vec<(Variant, String)>,
-    /// Whether an answer was wrong.
-    pub wrong: bool,
+/// A finished tuning.
+pub struct Tuned {
+    device: String,
+    out: PathBuf,
+    findings: Findings,
+    table: Table,
 }
 
-/// The powers to compute, and the right answers of some of them.
-struct Powers {
-    inputs: Inputs,
-    right_answers: BTreeMap<usize, Vec<u64>>,
-}
-
-/// A compiled variant.
-#[derive(Clone, Copy)]
-struct Ready {
-    variant: Variant,
-    /// Powers that the device computes at once.
-    wave: usize,
-    /// Powers that give every multiprocessor a single warp.
-    alone: usize,
-}
-
-/// How a power reads its window table.
-#[derive(Clone, Copy)]
-struct Reads {
-    window: u32,
-    /// Every entry is read under a mask, to hide the exponent.
-    masked: bool,
-}
-
-/// Threads of a warp.
-const WARP: usize = 32;
-
-/// The most calls of which the median is taken.
-const CALLS: usize = 7;
-
-const WRONG: &str = "its answers are wrong";
-
-impl Tuner<'_> {
-    /// Measures the families at a length, for about `time` besides compiling. `tell` is called with each
-    /// variant before it is measured.
-    pub fn measure(
-        &self,
-        bits: usize,
-        families: &[Family],
-        time: Duration,
-        mut tell: impl FnMut(Variant),
-    ) -> Result<Findings, modmill::Error> {
-        let mut findings = Findings::default();
-        let ready = self.compile(candidates(bits, families), &mut findings);
-        if ready.is_empty() {
-            return Ok(findings);
-        }
-        let powers = self.powers(bits, &ready)?;
-        // Half of the time is for all variants, and half for the windows of the best ones.
-        let share = time / 2 / ready.len() as u32;
-        let window = likely_window(bits);
-        for &ready in &ready {
-            tell(ready.variant);
-            let window = ready.variant.secret_window().unwrap_or(window);
-            self.add(&powers, ready, window, share, &mut findings);
-        }
-        let mut best = Table { device: String::new(), timings: findings.timings.clone() };
-        best.keep_winners();
-        let is_best = |ready: &&Ready| {
-            ready.variant.secret_window().is_none()
-                && best.timings.iter().any(|timing| of(timing, ready.variant))
-        };
-        let best: Vec<&Ready> = ready.iter().filter(is_best).collect();
-        let share = time / 4 / best.len().max(1) as u32;
-        for &ready in best {
-            for window in [window - 1, window + 1] {
-                tell(ready.variant);
-                self.add(&powers, ready, window, share, &mut findings);
-            }
-        }
-        Ok(findings)
-    }
-
-    /// Compiles the variants on all cores. Those that do not compile are added to `findings`.
-    fn compile(&self, variants: Vec<Variant>, findings: &mut Findings) -> Vec<Ready> {
-        let queue = Mutex::new(variants.iter().copied());
-        let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
-        let work =
-            || std::iter::from_fn(next).map(|variant| (variant, self.cuda.wave(variant))).collect::<Vec<_>>();
-        let compiled: Vec<_> = std::thread::scope(|scope| {
-            let cores = std::thread::available_parallelism().map_or(1, usize::from);
-            let threads: Vec<_> = (0..cores).map(|_| scope.spawn(work)).collect();
-            threads.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
-        });
-        let multiprocessors =
-            self.cuda.devices().map(Device::properties).map(|gpu| gpu.multiprocessors).next();
-        let warps = multiprocessors.unwrap_or(1) as usize;
-        let mut ready = Vec::new();
-        for (variant, wave) in compiled {
-            let alone = warps * (WARP / variant.layout.threads as usize);
-            match wave {
-                Ok(wave) => ready.push(Ready { variant, wave, alone: alone.min(wave) }),
-                Err(error) => findings.failed.push((variant, error.to_string())),
-            }
-        }
-        // Restores the order of the candidates.
-        ready.sort_by_key(|ready| variants.iter().position(|variant| *variant == ready.variant));
-        ready
-    }
-
-    fn powers(&self, bits: usize, ready: &[Ready]) -> Result<Powers, modmill::Error> {
-        let count = ready.iter().map(|ready| ready.wave).max().unwrap_or(1);
-        let workload = Workload { op: Op::Pow, bits, exponent_bits: bits, count, shared_modulus: false };
-        let inputs = Inputs::random(workload, 1);
-        let shortest = |length: fn(&Ready) -> usize| ready.iter().map(length).min().unwrap_or(1);
-        let mut items = inputs.sample(shortest(|ready| ready.alone), 8);
-        items.extend(inputs.sample(shortest(|ready| ready.wave), 24));
-        let answers = inputs.part(&items).compute(self.cpu)?;
-        let right_answers = items.into_iter().zip(answers.iter().map(<[u64]>::to_vec)).collect();
-        Ok(Powers { inputs, right_answers })
-    }
-
-    fn add(&self, powers: &Powers, ready: Ready, window: u32, share: Duration, findings: &mut Findings) {
-        let Ready { variant, wave, alone } = ready;
-        let direct = Reads { window: direct_window(powers.inputs.workload.bits), masked: false };
-        let masked = Reads { window, masked: true };
-        let time = |reads, count| self.median_seconds(powers, variant, reads, count, share / 3);
-        let times = || Ok((time(masked, wave)?, time(direct, wave)?, time(masked, alone)?));
-        match times() {
-            Ok((wave_seconds, direct_seconds, alone_seconds)) => findings.timings.push(Timing {
-                bits: powers.inputs.workload.bits,
-                family: variant.family,
-                layout: variant.layout,
-                window,
-                wave,
-                wave_seconds,
-                direct_seconds,
-                alone_seconds,
-            }),
-            Err(why) => {
-                findings.wrong |= why == WRONG;
-                findings.failed.push((variant, why));
-            }
-        }
-    }
-
-    /// The median kernel time of a few calls, in seconds. The first call is checked, and counts only if it
-    /// used up the time.
-    fn median_seconds(
-        &self,
-        powers: &Powers,
-        variant: Variant,
-        Reads { window, masked }: Reads,
-        count: usize,
-        share: Duration,
-    ) -> Result<f64, String> {
-        let job = powers.inputs.job(count);
-        let run = || self.cuda.pow_by(variant, window, masked, &job).map_err(|error| error.to_string());
-        let is_right = |run: &Run| {
-            powers
-                .right_answers
-                .range(..count)
-                .all(|(&item, answer)| run.answers.get(item) == answer.as_slice())
-        };
-        let start = Instant::now();
-        let first = run()?;
-        if !is_right(&first) {
-            return Err(WRONG.to_owned());
-        }
-        let mut seconds = Vec::new();
-        while seconds.len() < CALLS && start.elapsed() < share {
-            seconds.push(run()?.kernel_seconds);
-        }
-        if seconds.is_empty() {
-            return Ok(first.kernel_seconds);
-        }
-        seconds.sort_by(f64::total_cmp);
-        Ok(seconds[seconds.len() / 2])
-    }
-}
-
-/// The variants to measure.
-fn candidates(bits: usize, families: &[Family]) -> Vec<Variant> {
-    families.iter().flat_map(|&family| Variant::candidates(family, bits)).collect()
-}
-
-/// Whether a timing belongs to a variant.
-fn of(timing: &Timing, variant: Variant) -> bool {
-    (timing.family, timing.layout) == (variant.family, variant.layout)
-}
-
-/// A window that is nearly the best. It minimises the products for the table and for the digits, plus the
-/// reading of the whole table for every digit, where 64 entries take the time of a product.
-fn likely_window(bits: usize) -> u32 {
-    let cost = |window: u32| {
-        let table = f64::from(1u32 << window);
-        table + (bits as f64 / f64::from(window)).ceil() * (1.0 + table / 64.0)
-    };
-    (2..=6).min_by(|&a, &b| cost(a).total_cmp(&cost(b))).unwrap_or(4)
-}
-
-/// A table in which the new timings replace the old ones of the same families and lengths. Timings of
-/// another device at these lengths are dropped.
+/// The families that GPUs have.
 #[must_use]
-pub fn merge(old: &Table, device: &str, families: &[Family], bits: &[usize], new: &[Timing]) -> Table {
-    let stays = |timing: &&Timing| {
-        let again = old.device != device || families.contains(&timing.family);
-        !(bits.contains(&timing.bits) && again)
-    };
-    let timings = old.timings.iter().filter(stays).chain(new).copied().collect();
-    let mut table = Table { device: device.to_owned(), timings };
-    table.keep_winners();
-    table
+pub fn families() -> Vec<Family> {
+    FAMILIES.into_iter().chain([Family::Fft]).collect()
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use modmill_cuda::Layout;
+impl Tune {
+    /// Measures the first GPU, and writes the table after each length. What the table says of other lengths
+    /// stays.
+    pub fn run(&self, progress: &dyn Progress) -> Result<Tuned, Error> {
+        let all = Cuda::open(Settings::default())?;
+        let device = all.devices().next().cloned();
+        let device = device.ok_or_else(|| Error::Unsupported("there is no GPU".to_owned()))?;
+        let name = device.properties().name.clone();
+        let out = self.place(&name)?;
+        let cpu = Engine::builder().backend(Backend::Cpu).build()?;
+        let mut findings = Findings::default();
+        let mut table = all.table().clone();
+        // Each length is written at once, so that an interrupted tuning loses only the rest.
+        let mut write = |findings: &Findings| {
+            table = findings.merged_into(all.table(), &name);
+            table.write(&out).map_err(|error| Error::Write { path: out.clone(), error })
+        };
 
-    #[test]
-    fn windows_grow_with_exponents() {
-        assert_eq!([64, 1024, 8192].map(likely_window), [3, 4, 5]);
+        let cuda = Cuda::on(vec![device.clone()], Settings::default());
+        let kernels = KernelTuner { cuda: &cuda, cpu: &cpu };
+        let families: Vec<Family> = self.kernel_families();
+        for &bits in self.kernel_bits() {
+            progress.measuring(format!("compiling for {bits} bits"));
+            kernels.measure(bits, &families, self.time, &mut findings, |variant| {
+                let Layout { threads, block, .. } = variant.layout;
+                progress.measuring(format!("{bits} bits: {}, {threads} of {block} threads", variant.family));
+            })?;
+            write(&findings)?;
+            progress.point_done();
+        }
+        if self.has_transforms() {
+            let transforms = TransformTuner::new(device, &cpu)?;
+            for &bits in &self.transform_bits {
+                transforms.measure(bits, self.time, &mut findings, |op| {
+                    progress.measuring(format!("{bits} bits: {op} by transforms"));
+                })?;
+                write(&findings)?;
+                progress.point_done();
+            }
+        }
+        Ok(Tuned { device: name, out, findings, table })
     }
 
-    #[test]
-    fn timings_that_are_measured_again_are_replaced() {
-        let layout = Layout { threads: 1, block: 128, resident: 3, tile: 0 };
-        let timing = |bits, family, wave_seconds| Timing {
-            bits,
-            family,
-            layout,
-            window: 4,
-            wave: 1000,
-            wave_seconds,
-            direct_seconds: wave_seconds,
-            alone_seconds: wave_seconds / 2.0,
-        };
-        let table = |device: &str, timings: Vec<Timing>| Table { device: device.to_owned(), timings };
-        let (old, wide) = (timing(256, Family::Row, 0.1), timing(256, Family::Wide, 0.05));
-        let (new, other) = (timing(256, Family::Row, 0.2), timing(512, Family::Row, 0.4));
-        let merged = |device: &str| {
-            merge(&table(device, vec![old, wide, other]), "mine", &[Family::Row], &[256], &[new]).timings
-        };
-        assert_eq!(merged("mine"), [wide, new, other]);
-        assert_eq!(merged("another"), [new, other]);
+    /// The number of lengths that are measured.
+    #[must_use]
+    pub fn lengths(&self) -> usize {
+        let transforms = if self.has_transforms() { self.transform_bits.len() } else { 0 };
+        self.kernel_bits().len() + transforms
+    }
+
+    fn has_transforms(&self) -> bool {
+        self.families.contains(&Family::Fft)
+    }
+
+    fn kernel_families(&self) -> Vec<Family> {
+        self.families.iter().copied().filter(|family| FAMILIES.contains(family)).collect()
+    }
+
+    /// The lengths at which kernels are measured: none if the transforms alone are asked for.
+    fn kernel_bits(&self) -> &[usize] {
+        if self.kernel_families().is_empty() { &[] } else { &self.bits }
+    }
+
+    /// The file to write. A missing folder is found before minutes of measuring.
+    fn place(&self, device: &str) -> Result<PathBuf, Error> {
+        let out = self.out.clone().or_else(|| Table::place(device)).ok_or_else(|| {
+            Error::Unsupported("there is no folder for the table; name a file with --out".to_owned())
+        })?;
+        match out.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            Some(folder) if !folder.is_dir() => {
+                Err(Error::Write { path: out.clone(), error: io::Error::from(ErrorKind::NotFound) })
+            }
+            _ => Ok(out),
+        }
+    }
+}
+
+impl Tuned {
+    /// An error if an answer was wrong or if nothing could be measured.
+    pub fn check(&self) -> Result<(), Error> {
+        let Findings { timings, transforms, wrong, .. } = &self.findings;
+        match (wrong, timings.is_empty() && transforms.is_empty()) {
+            (true, _) => Err(Error::WrongAnswer("some answers were wrong".to_owned())),
+            (false, true) => Err(Error::WrongAnswer("nothing could be measured".to_owned())),
+            (false, false) => Ok(()),
+        }
     }
 }
