@@ -1,9 +1,10 @@
 //! Tables that were measured on this machine: where they lie, and what is kept of them.
 
 use crate::cache;
+use crate::family::layout::Cut;
 use crate::table::{MAX_WINDOW, Table, Timing};
 use crate::variant::Variant;
-use modmill_core::Op;
+use modmill_core::{Family, Op};
 use std::env;
 use std::fs;
 use std::io;
@@ -35,7 +36,8 @@ impl Table {
 
     /// Reads a table from a file.
     pub fn read(path: &Path) -> io::Result<Self> {
-        let table: Self = serde_json::from_str(&fs::read_to_string(path)?)?;
+        let mut table: Self = serde_json::from_str(&fs::read_to_string(path)?)?;
+        table.timings.iter_mut().for_each(Timing::read_old_tile);
         if table.timings.is_empty() {
             return Err(io::Error::other("there are none"));
         }
@@ -73,10 +75,8 @@ impl Table {
         const CLEARLY: f64 = 1.02;
         // Steps of a tenth, from one number to more than any device holds.
         let counts = || (0..320).map(|step| 1.1f64.powi(step) as usize);
-        let seconds = |timing: &Timing, op: Op, count: usize| {
-            let choice = timing.choice(op, timing.bits, count, timing.bits);
-            choice.map_or(f64::INFINITY, |choice| choice.seconds)
-        };
+        let seconds =
+            |timing: &Timing, op: Op, count: usize| timing.seconds(op, timing.bits, count, timing.bits);
         let for_one = |timing: &Timing| timing.wave_seconds / timing.wave as f64;
         self.timings.sort_by(|a, b| a.bits.cmp(&b.bits).then(for_one(a).total_cmp(&for_one(b))));
         let mut kept: Vec<Timing> = Vec::new();
@@ -102,11 +102,21 @@ fn lines<T: serde::Serialize>(values: &[T]) -> serde_json::Result<String> {
 }
 
 impl Timing {
+    /// Older tables have a `tile` in every layout: 0 where a family cuts up nothing, and in the residue family ten
+    /// times the chunks to base B plus those to base A.
+    fn read_old_tile(&mut self) {
+        self.layout.cut = match (self.family, self.layout.cut) {
+            (Family::Rns, Some(Cut::Tile(both))) => Some(Cut::Chunks(both / 10, both % 10)),
+            (_, Some(Cut::Tile(0))) => None,
+            (_, cut) => cut,
+        };
+    }
+
     /// Whether it tells of something that can be computed, in a time that it can take.
     fn is_sound(&self) -> bool {
         let is_time = |seconds: f64| seconds.is_finite() && seconds > 0.0;
         self.bits > 0
-            && Variant::new(self.family, self.bits, self.layout).is_some()
+            && Variant::is_layout(self.family, self.bits, self.layout)
             && (1..=MAX_WINDOW).contains(&self.window)
             && self.wave > 0
             && is_time(self.wave_seconds)
@@ -118,12 +128,11 @@ impl Timing {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::family::layout::Layout;
     use crate::table::{TransformTiming, Transforms};
-    use crate::variant::Layout;
-    use modmill_core::Family;
 
     fn timing(threads: u32, wave: usize, wave_seconds: f64, alone_seconds: f64) -> Timing {
-        let layout = Layout { threads, block: 128, resident: 3, tile: 0 };
+        let layout = Layout { threads, block: 128, resident: 3, cut: None };
         let direct_seconds = wave_seconds;
         Timing {
             bits: 1024,
@@ -186,6 +195,17 @@ mod tests {
         table.transforms.0[0].batch = 0;
         table.write(&path).unwrap();
         assert!(Table::read(&path).is_err(), "{table:?}");
+        // As tables were written before layouts told tiles from chunks.
+        let old = |family: &str, tile: u32| {
+            let layout = format!(r#""threads":2,"block":256,"resident":1,"tile":{tile},"window":4,"wave":1"#);
+            let seconds = r#""wave_seconds":1.0,"direct_seconds":1.0,"alone_seconds":1.0"#;
+            format!(r#"{{"bits":2048,"family":"{family}",{layout},{seconds}}}"#)
+        };
+        let timings = [old("row", 0), old("two_pass", 32), old("rns", 22)].join(",");
+        fs::write(&path, format!(r#"{{"device":"any","timings":[{timings}]}}"#)).unwrap();
+        let cuts: Vec<_> =
+            Table::read(&path).unwrap().timings.iter().map(|timing| timing.layout.cut).collect();
+        assert_eq!(cuts, [None, Some(Cut::Tile(32)), Some(Cut::Chunks(2, 2))]);
         fs::write(&path, "{").unwrap();
         assert!(Table::read(&path).is_err());
     }

@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     fn timing(bits: usize, family: Family, wave_seconds: f64) -> Timing {
-        let layout = Layout { threads: 1, block: 128, resident: 3, tile: 0 };
+        let layout = Layout { threads: 1, block: 128, resident: 3, cut: None };
         Timing {
             bits,
             family,

@@ -4,7 +4,7 @@
 use super::findings::{Findings, Measured, WRONG};
 use crate::inputs::{Inputs, Workload};
 use modmill::{Engine, Family, Op};
-use modmill_cuda::{Cuda, Device, Run, Table, Timing, Transforms, Variant, direct_window};
+use modmill_cuda::{Cuda, Run, Table, Timing, Transforms, Variant, direct_window};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -58,7 +58,7 @@ impl KernelTuner<'_> {
     ) -> Result<(), modmill::Error> {
         findings.measured.extend(families.iter().map(|&family| (family, bits)));
         let before = findings.timings.len();
-        let ready = self.compile(bits, candidates(bits, families), findings);
+        let ready = self.compile(bits, self.candidates(bits, families), findings);
         if ready.is_empty() {
             return Ok(());
         }
@@ -89,6 +89,12 @@ impl KernelTuner<'_> {
         Ok(())
     }
 
+    /// The variants to measure.
+    fn candidates(&self, bits: usize, families: &[Family]) -> Vec<Variant> {
+        let limits = self.cuda.limits();
+        families.iter().flat_map(|&family| Variant::candidates(family, bits, &limits)).collect()
+    }
+
     /// Compiles the variants on all cores. Those that do not compile are added to `findings`.
     fn compile(&self, bits: usize, variants: Vec<Variant>, findings: &mut Findings) -> Vec<Ready> {
         let queue = Mutex::new(variants.iter().copied());
@@ -100,8 +106,7 @@ impl KernelTuner<'_> {
             let threads: Vec<_> = (0..cores).map(|_| scope.spawn(work)).collect();
             threads.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
         });
-        let multiprocessors =
-            self.cuda.devices().map(Device::properties).map(|gpu| gpu.multiprocessors).next();
+        let multiprocessors = self.cuda.devices().map(|device| device.limits().multiprocessors).next();
         let warps = multiprocessors.unwrap_or(1) as usize;
         let mut ready = Vec::new();
         for (variant, wave) in compiled {
@@ -184,11 +189,6 @@ impl KernelTuner<'_> {
         seconds.sort_by(f64::total_cmp);
         Ok(seconds[seconds.len() / 2])
     }
-}
-
-/// The variants to measure.
-fn candidates(bits: usize, families: &[Family]) -> Vec<Variant> {
-    families.iter().flat_map(|&family| Variant::candidates(family, bits)).collect()
 }
 
 /// Whether a timing belongs to a variant.

@@ -70,21 +70,21 @@ impl Tuned {
             "threads",
             "block",
             "blocks",
-            "tile",
+            "cut",
             "window",
             "at once",
             "powers/s",
             "alone ms",
         ]);
         for timing in self.findings.timings.iter().filter(|timing| self.table.timings.contains(timing)) {
-            let Layout { threads, block, resident, tile } = timing.layout;
+            let Layout { threads, block, resident, cut } = timing.layout;
             table.add_row([
                 right(timing.bits),
                 timing.family.name().into(),
                 right(threads),
                 right(block),
                 right(resident),
-                right(tile),
+                right(cut.map_or_else(|| "-".to_owned(), |cut| cut.to_string())),
                 right(timing.window),
                 right(timing.wave),
                 right(number(powers_per_second(timing))),

@@ -1,26 +1,21 @@
-//! The family `rns`: what its kernels have on the device, and how they are called.
+//! The residue family's kernels and constants on a device, and the sequence in which the kernels run.
 //!
 //! A power is a sequence of kernels: B^2 modulo N and the residues of moduli and bases, the power itself on
-//! the tensor cores, and words again. See `docs/algorithms/rns.md`.
+//! the tensor cores, and words again.
 #![allow(unsafe_code)] // launches kernels
 
-mod calls;
-mod layout;
-mod tables;
-
-pub(crate) use calls::PowerCall;
-pub(crate) use layout::{ResidueLayout, SECRET_ENTRIES, SECRET_WINDOW};
-
+use super::Rns;
+use super::calls::{ConversionCall, PowerCall, RadixCall, WordsCall};
+use super::layout::ResidueLayout;
+use super::tables::{self, MergedTables, Tables, radix_square};
+use crate::call::Numbers;
 use crate::device::{Buffer, Contents, Device, Kernel, Module, Shape, Stream};
 use crate::error::Result;
-use crate::kernels::Numbers;
 use crate::task::Task;
 use crate::variant::Variant;
-use calls::{ConversionCall, RadixCall, WordsCall};
 use modmill_core::rns::Bases;
 use std::cell::Cell;
 use std::sync::Arc;
-use tables::{MergedTables, Tables, radix_square};
 
 /// The family's kernels and constants on a device.
 pub(crate) struct Residues {
@@ -109,7 +104,7 @@ struct RadixSquare {
 
 impl Residues {
     pub(crate) fn load(device: &Device, module: &Module, variant: &Variant) -> Result<Option<Arc<Self>>> {
-        let Some((layout, bases)) = variant.residues() else { return Ok(None) };
+        let Some(Rns { residues: layout, bases }) = variant.rns() else { return Ok(None) };
         Ok(Some(Arc::new(Self {
             variant: *variant,
             layout,

@@ -1,8 +1,8 @@
 //! What the family's kernels are handed.
 #![allow(unsafe_code)] // says that the structures may be handed to kernels
 
+use crate::call::Numbers;
 use crate::device::KernelArguments;
-use crate::kernels::Numbers;
 
 /// `ResidueCall` of `rns_power.cuh`.
 #[repr(C)]

@@ -263,6 +263,7 @@ pub(super) fn radix_square(product: &[u32], limbs: usize) -> (Vec<u32>, Vec<u32>
 
 #[cfg(test)]
 mod tests {
+    use super::super::Rns;
     use super::*;
     use crate::variant::Variant;
     use modmill_core::Family;
@@ -272,8 +273,8 @@ mod tests {
     fn usual_moduli_are_merged() {
         let device = Device::emulator();
         for bits in [512, 1024, 1536, 2048, 3072, 4096] {
-            for variant in Variant::candidates(Family::Rns, bits) {
-                let (layout, bases) = variant.residues().unwrap();
+            for variant in Variant::candidates(Family::Rns, bits, device.limits()) {
+                let Rns { residues: layout, bases } = variant.rns().unwrap();
                 let mut modulus = vec![0x9e37_79b9_7f4a_7c15; bits / 64];
                 modulus[bits / 64 - 1] |= 1 << 63;
                 assert!(MergedTables::new(&device, &layout, &bases, &modulus).unwrap().is_some());
