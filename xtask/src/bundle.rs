@@ -3,7 +3,7 @@
 use modmill_core::{MAX_BITS, Op};
 use modmill_cuda::cache::Cache;
 use modmill_cuda::compiler::{self, Architecture, Compiler, Digest, Program, code_key};
-use modmill_cuda::{Table, Variant, bundle, transforms_programs, words_for};
+use modmill_cuda::{Chip, Table, Variant, bundle, transforms_programs, words_for};
 use rayon::prelude::*;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -41,7 +41,9 @@ fn length(text: &str) -> Result<usize, String> {
 fn variants(bits: usize) -> Vec<Variant> {
     let table = Table::shipped();
     let full = 32 * words_for(bits) as usize;
-    let choices = [full, full - 2].into_iter().flat_map(|bits| table.choices(Op::Pow, bits, 1, bits));
+    let choices = [full, full - 2]
+        .into_iter()
+        .flat_map(|bits| table.choices(&Chip::H200.limits(), Op::Pow, bits, 1, bits));
     let mut found = Vec::new();
     for choice in choices {
         if !found.contains(&choice.variant) {
@@ -66,7 +68,7 @@ fn programs(variants: impl Iterator<Item = Variant>) -> Vec<(String, Program)> {
 }
 
 fn describe(variant: &Variant) -> String {
-    let Variant { family, words, room, layout } = variant;
+    let Variant { family, words, room, layout, .. } = variant;
     let room = if *room { "with" } else { "without" };
     let (bits, threads, block, resident) = (32 * words, layout.threads, layout.block, layout.resident);
     format!("{bits} bits {room} room, {family} of {threads}, {resident} blocks of {block}")

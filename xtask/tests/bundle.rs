@@ -2,7 +2,7 @@
 
 use modmill_core::Op;
 use modmill_cuda::compiler::{self, Architecture, Compiler};
-use modmill_cuda::{Error, Table};
+use modmill_cuda::{Chip, Error, Table};
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -62,13 +62,13 @@ fn find_every_choice() {
     assert_eq!(compiler.warnings(), Vec::<String>::new());
     for bits in [2, 64, 100, 126, 127, 128] {
         for batch in [1, 1_000_000] {
-            for choice in Table::shipped().choices(Op::Pow, bits, batch, bits) {
+            for choice in Table::shipped().choices(&Chip::H200.limits(), Op::Pow, bits, batch, bits) {
                 let code = compiler.code(&choice.variant.program(), hopper).unwrap();
                 assert!(code.starts_with(b"\x7fELF"));
             }
         }
     }
-    let choice = Table::shipped().choices(Op::Pow, 256, 1, 256)[0];
+    let choice = Table::shipped().choices(&Chip::H200.limits(), Op::Pow, 256, 1, 256)[0];
     let absent = compiler.code(&choice.variant.program(), hopper);
     assert!(matches!(absent, Err(Error::NoCompiler { .. })), "{absent:?}");
 }

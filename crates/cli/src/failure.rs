@@ -56,6 +56,15 @@ impl From<modmill_rsa::Error> for Failure {
     }
 }
 
+impl From<modmill_measure::Error> for Failure {
+    fn from(error: modmill_measure::Error) -> Self {
+        match error {
+            modmill_measure::Error::WrongAnswer(message) => Self::Items(message),
+            other => Self::Usage(other.to_string()),
+        }
+    }
+}
+
 impl From<modmill::Error> for Failure {
     fn from(error: modmill::Error) -> Self {
         Self::Usage(error.to_string())

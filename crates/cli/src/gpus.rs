@@ -30,12 +30,12 @@ pub(crate) fn found(engine: &Engine) -> Gpus {
 }
 
 pub(crate) fn to_json(gpu: &Properties) -> Value {
-    let (major, minor) = gpu.capability;
+    let (major, minor) = gpu.limits.capability;
     json!({
         "name": gpu.name,
         "ordinal": gpu.ordinal,
         "capability": format!("{major}.{minor}"),
-        "multiprocessors": gpu.multiprocessors,
+        "multiprocessors": gpu.limits.multiprocessors,
         "memory_bytes": gpu.memory_bytes,
         "driver": gpu.driver,
         "emulated": gpu.emulated,
@@ -47,14 +47,14 @@ impl Gpus {
     pub(crate) fn to_text(&self) -> String {
         let mut lines = Vec::new();
         for gpu in &self.devices {
-            let (major, minor) = gpu.capability;
+            let (major, minor) = gpu.limits.capability;
             lines.push((
                 "GPU",
                 format!(
                     "{}: {}, compute capability {major}.{minor}, {} multiprocessors, {} GiB, driver for CUDA {}",
                     gpu.ordinal,
                     gpu.name,
-                    gpu.multiprocessors,
+                    gpu.limits.multiprocessors,
                     gpu.memory_bytes >> 30,
                     gpu.driver
                 ),

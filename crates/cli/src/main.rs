@@ -1,21 +1,16 @@
 //! The `modmill` program.
 
 mod arithmetic;
+mod build;
 mod commands;
 mod failure;
 mod gpus;
 mod hexadecimal;
 mod io;
-mod machine;
 mod number_options;
 mod options;
-mod peers;
 mod progress;
 mod records;
-mod tune;
-
-mod bench;
-mod report;
 
 use clap::Parser;
 use std::process::ExitCode;
@@ -54,7 +49,7 @@ Exit status:
   2  the command line is wrong, or a file cannot be read or written";
 
 #[derive(Parser)]
-#[command(name = "modmill", version = machine::VERSION, about = ABOUT, long_about = LONG_ABOUT)]
+#[command(name = "modmill", version = build::VERSION, about = ABOUT, long_about = LONG_ABOUT)]
 #[command(after_long_help = EXAMPLES, arg_required_else_help = true)]
 struct Cli {
     #[command(subcommand)]

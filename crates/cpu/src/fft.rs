@@ -1,4 +1,4 @@
-#![doc = include_str!("../../../docs/algorithms/fft.md")]
+#![doc = include_str!("../docs/fft.md")]
 
 mod barrett;
 mod basecase;

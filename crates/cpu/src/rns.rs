@@ -1,4 +1,4 @@
-#![doc = include_str!("../../../docs/algorithms/rns.md")]
+#![doc = include_str!("../docs/rns.md")]
 
 mod batch;
 mod domain;

@@ -1,4 +1,4 @@
-#![doc = include_str!("../../../docs/algorithms/wide.md")]
+#![doc = include_str!("../docs/wide.md")]
 
 pub(crate) mod leaf;
 pub(crate) mod leaves;

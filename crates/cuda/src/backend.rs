@@ -1,6 +1,6 @@
 //! The backend: the devices, what a caller fixed, and what it has.
 
-use crate::device::{Device, Gpus};
+use crate::device::{Chip, Device, Gpus, Limits};
 use crate::error::{Error, Result};
 use crate::station::Station;
 use crate::table::Table;
@@ -75,6 +75,13 @@ impl Cuda {
     /// The devices.
     pub fn devices(&self) -> impl Iterator<Item = &Device> {
         self.stations.iter().map(|station| &station.device)
+    }
+
+    /// The limits that all devices keep.
+    #[must_use]
+    pub fn limits(&self) -> Limits {
+        let all = self.devices().map(|device| *device.limits());
+        all.reduce(|common, limits| common.common(&limits)).unwrap_or_else(|| Chip::H200.limits())
     }
 
     /// What it chooses by.

@@ -4,7 +4,7 @@
 //! bytes, little-endian as all numbers here), for each entry its key (32 bytes), the digest of key and
 //! code (32), where the code begins (8) and its length (8), and then all code.
 
-use crate::compiler::Digest;
+use crate::digest::Digest;
 use std::collections::HashMap;
 use std::env;
 use std::fs::File;

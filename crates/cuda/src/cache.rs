@@ -4,7 +4,7 @@
 //! belong to the user and be writable by nobody else. Where that is not so, or where nothing can be
 //! written, the cache is not used; programs are then compiled anew, and a warning says why.
 
-use crate::compiler::Digest;
+use crate::digest::Digest;
 use std::env;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read, Write};

@@ -4,7 +4,8 @@ mod find;
 mod nvrtc;
 mod program;
 
-pub use program::{Architecture, Digest, Program, code_key};
+pub use crate::digest::Digest;
+pub use program::{Architecture, Program, code_key};
 
 use crate::bundle::Bundle;
 use crate::cache::Cache;

@@ -4,6 +4,8 @@
 //! reused, and that nothing is given back while the device still works with it.
 #![allow(unsafe_code)] // frees what is kept for reuse
 
+mod chip;
+mod limits;
 mod memory;
 mod module;
 pub(crate) mod platform;
@@ -11,6 +13,8 @@ pub(crate) mod pool;
 mod stream;
 mod uses;
 
+pub use chip::Chip;
+pub use limits::{Limits, MAX_BLOCK, Tensor};
 pub(crate) use memory::prefer_large_pages;
 pub use memory::{Buffer, Contents, HostBuffer};
 pub use module::{Attributes, Kernel, KernelArguments, Module};
@@ -38,18 +42,8 @@ pub struct Properties {
     pub driver: String,
     /// Whether it is the emulated device.
     pub emulated: bool,
-    /// Compute capability, major and minor.
-    pub capability: (u32, u32),
-    /// Multiprocessors.
-    pub multiprocessors: u32,
-    /// Threads that a multiprocessor holds.
-    pub threads_per_multiprocessor: u32,
-    /// 32-bit registers of a multiprocessor.
-    pub registers_per_multiprocessor: u32,
-    /// Bytes of shared memory that a block may have.
-    pub shared_per_block: u32,
-    /// Bytes of shared memory of a multiprocessor.
-    pub shared_per_multiprocessor: u32,
+    /// What its multiprocessors can hold.
+    pub limits: Limits,
     /// Bytes of second-level cache.
     pub l2_bytes: u32,
     /// Bytes of memory.
@@ -185,6 +179,12 @@ impl Device {
     #[must_use]
     pub fn properties(&self) -> &Properties {
         self.shared.platform.properties()
+    }
+
+    /// What its multiprocessors can hold.
+    #[must_use]
+    pub fn limits(&self) -> &Limits {
+        &self.properties().limits
     }
 
     /// Bytes that can still be allocated, with those that are kept for reuse.

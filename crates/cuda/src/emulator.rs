@@ -11,7 +11,7 @@ mod memory;
 use crate::cache::Cache;
 use crate::compiler::Program;
 use crate::device::platform::{Handle, Platform};
-use crate::device::{Attributes, Properties, Shape};
+use crate::device::{Attributes, Chip, Limits, Properties, Shape};
 use crate::error::{Error, Result};
 use libloading::Library;
 use memory::Memory;
@@ -67,13 +67,8 @@ impl Emulator {
             ordinal: 0,
             driver: "none".to_owned(),
             emulated: true,
-            // As an H100, but smaller.
-            capability: (9, 0),
-            multiprocessors: 2,
-            threads_per_multiprocessor: 2048,
-            registers_per_multiprocessor: 65536,
-            shared_per_block: 227 << 10,
-            shared_per_multiprocessor: 228 << 10,
+            // A few multiprocessors, so that waves are short.
+            limits: Limits { multiprocessors: 2, ..Chip::H200.limits() },
             l2_bytes: 1 << 20,
             memory_bytes: faults.out_of_memory_above.unwrap_or(4 << 30),
         };
@@ -95,7 +90,7 @@ impl Emulator {
 
     fn check(&self, shape: Shape) -> Result<()> {
         let Shape { grid, block, shared_bytes } = shape;
-        if grid == 0 || block == 0 || block > 1024 || shared_bytes > self.properties.shared_per_block {
+        if grid == 0 || block == 0 || block > 1024 || shared_bytes > self.properties.limits.shared_per_block {
             let reason =
                 format!("a GPU does not take {grid} blocks of {block} threads, {shared_bytes} bytes");
             return Err(Error::Call { call: "launch", reason });
@@ -135,10 +130,7 @@ impl Platform for Emulator {
     }
 
     unsafe fn occupancy(&self, _: Handle, block: u32, shared_bytes: u32) -> Result<u32> {
-        let by_threads = self.properties.threads_per_multiprocessor / block.max(1);
-        // A GPU takes 1 KiB of each block for itself.
-        let by_memory = self.properties.shared_per_multiprocessor / shared_bytes.saturating_add(1024);
-        Ok(by_threads.min(by_memory).min(32))
+        Ok(self.properties.limits.resident_blocks(block, shared_bytes))
     }
 
     /// Exactly what is wanted, so that writing beyond it is noticed.

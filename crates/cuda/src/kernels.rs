@@ -1,62 +1,14 @@
-//! The kernels of a variant on one device, and what they are handed.
-#![allow(unsafe_code)] // says that the structures below may be handed to kernels
+//! The kernels of a variant, loaded on one device.
 
-use crate::device::{Buffer, Device, Kernel, KernelArguments};
-use crate::error::Result;
-use crate::residues::Residues;
+pub(crate) use crate::call::{Call, Numbers, Preparation};
+
+use crate::device::{Device, Kernel};
+use crate::error::{Error, Result};
+use crate::family::rns::kernels::Residues;
+use crate::task::{Secrecy, Task};
 use crate::variant::Variant;
 use modmill_core::Family;
 use std::sync::Arc;
-
-/// Numbers of a batch, as in `call.cuh`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Numbers {
-    pub address: u64,
-    /// Words from one number to the next; 0 if there is one for all items.
-    pub stride: u32,
-    /// Words of a number.
-    pub length: u32,
-}
-
-impl Numbers {
-    pub(crate) fn at(buffer: &Buffer, stride: u32, length: u32) -> Self {
-        Self { address: buffer.address(), stride, length }
-    }
-}
-
-/// `Call` of `call.cuh`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Call {
-    pub a: Numbers,
-    pub b: Numbers,
-    pub constants: Numbers,
-    pub results: u64,
-    pub result_stride: u32,
-    pub result_length: u32,
-    pub scratch: u64,
-    pub count: u32,
-    pub exponent_bits: u32,
-    pub window: u32,
-    pub repeat: u32,
-}
-
-/// `Preparation` of `constants.cuh`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Preparation {
-    pub input: Numbers,
-    pub constants: Numbers,
-    pub rows: u64,
-    pub count: u32,
-    pub limbs: u32,
-}
-
-// SAFETY: plain structures of integers, laid out as the kernels' own.
-unsafe impl KernelArguments for Call {}
-// SAFETY: as above.
-unsafe impl KernelArguments for Preparation {}
 
 /// A variant, compiled and loaded.
 #[derive(Clone)]
@@ -102,8 +54,23 @@ impl Kernels {
             constants: module.kernel("constants")?,
             reduce: module.kernel("reduce")?,
             residues,
-            blocks: per_multiprocessor * device.properties().multiprocessors,
+            blocks: per_multiprocessor * device.limits().multiprocessors,
             power,
+        })
+    }
+
+    /// The kernel that computes a task; an error if the family has none.
+    pub(crate) fn of(&self, task: &Task) -> Result<&Kernel> {
+        let chains = || {
+            let name = || format!("for chains of products by {}", self.variant.family);
+            self.chains.as_ref().ok_or_else(|| Error::NoKernel { name: name() })
+        };
+        Ok(match task {
+            Task::Power { secrecy: Secrecy::Secret, .. } => &self.power,
+            Task::Power { .. } => &self.power_vartime,
+            Task::Multiply | Task::Square => &self.multiply,
+            Task::MultiplyChain { .. } => &chains()?.multiply,
+            Task::SquareChain { .. } => &chains()?.square,
         })
     }
 

@@ -8,12 +8,15 @@
 mod backend;
 pub mod bundle;
 pub mod cache;
+mod call;
 mod checks;
 pub mod compiler;
 pub mod device;
+mod digest;
 mod driver;
 pub mod emulator;
 mod error;
+mod family;
 mod fft;
 mod kernels;
 mod library;
@@ -22,7 +25,6 @@ mod operations;
 mod pipeline;
 mod planning;
 mod products;
-mod residues;
 mod rsa;
 pub mod sources;
 mod station;
@@ -34,13 +36,14 @@ mod variant;
 pub use backend::{Cuda, FAMILIES, Run, Settings};
 pub use compiler::Program;
 pub use device::{
-    Attributes, Buffer, Contents, Device, Event, Gpus, HostBuffer, Kernel, KernelArguments, Module,
-    Properties, Shape, Stream,
+    Attributes, Buffer, Chip, Contents, Device, Event, Gpus, HostBuffer, Kernel, KernelArguments, Limits,
+    Module, Properties, Shape, Stream, Tensor,
 };
 pub use emulator::Faults;
 pub use error::{Error, Result};
+pub use family::layout::{Cut, Layout, Placement};
 pub use fft::{LongModuli, LongModulus, SeededModulus, transforms_programs};
 pub use rsa::{Fault, Stage};
 pub use sources::Source;
-pub use table::{Choice, Table, Timing, direct_window};
-pub use variant::{Layout, MAX_WORDS, Variant, words_for};
+pub use table::{Choice, Table, Timing, TransformTiming, Transforms, direct_window};
+pub use variant::{MAX_WORDS, Variant, words_for};

@@ -1,6 +1,6 @@
 //! Programs that are ready, by their digests.
 
-use crate::compiler::Digest;
+use crate::digest::Digest;
 use crate::error::Result;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};

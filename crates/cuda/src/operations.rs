@@ -117,7 +117,7 @@ impl Cuda {
             return Ok(0.0);
         }
         let items: Vec<usize> = places.iter().map(|&place| job.items[place]).collect();
-        let other = Variant::candidates(Family::Row, job.bits)
+        let other = Variant::candidates(Family::Row, job.bits, &self.limits())
             .into_iter()
             .find(|other| other.family != variant.family)
             .ok_or_else(|| Error::NoKernel { name: format!("for {} bits but by residues", job.bits) })?;

@@ -7,8 +7,8 @@
 
 use crate::device::{Buffer, Contents, Device, Event, HostBuffer, Shape, Stream};
 use crate::error::Result;
+use crate::family::rns::kernels::{JobConstants, Request, ResidueSlot};
 use crate::kernels::{Call, Kernels, Numbers, Preparation};
-use crate::residues::{JobConstants, Request, ResidueSlot};
 use crate::task::Task;
 use modmill_core::{Job, Moduli, Operand};
 use rayon::prelude::*;
@@ -269,7 +269,7 @@ impl<'a> Pipeline<'a> {
         let limbs = job.bits.div_ceil(64);
         let mut used = vec![&slot.inputs, &slot.constants, &*scratch, &slot.results];
         used.extend(slot.reduced.iter().flatten());
-        let kernel = task.kernel(kernels)?;
+        let kernel = kernels.of(&task)?;
         slot.began.record(compute)?;
         if let (Some(residues), Some((place, _)), Some(constants)) =
             (&kernels.residues, &slot.residues, &*residue_constants)

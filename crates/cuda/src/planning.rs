@@ -26,17 +26,17 @@ impl Cuda {
     }
 
     pub(crate) fn choices(&self, op: Op, bits: usize, count: usize, exponent_bits: usize) -> Vec<Choice> {
-        let mut choices = self.table().choices(op, bits, count, exponent_bits);
+        let mut choices = self.table().choices(&self.limits(), op, bits, count, exponent_bits);
         if let Some(family) = self.settings.family {
             choices.retain(|choice| choice.variant.family == family);
             if choices.is_empty() {
                 // Never measured: any layout, a guess for its time.
                 let guess = |variant| Choice { variant, window: 4, seconds: f64::INFINITY };
-                choices.extend(Variant::candidates(family, bits).into_iter().map(guess));
+                choices.extend(Variant::candidates(family, bits, &self.limits()).into_iter().map(guess));
             }
         }
         if let Some(forced) = self.settings.variant
-            && let Some(variant) = Variant::new(forced.family, bits, forced.layout)
+            && let Some(variant) = Variant::new(forced.family, bits, forced.layout, &self.limits())
         {
             let (window, seconds) =
                 choices.first().map_or((4, 0.0), |choice| (choice.window, choice.seconds));

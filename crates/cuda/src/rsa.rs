@@ -99,7 +99,7 @@ impl Cuda {
         let of_residues = |choice: &Choice| choice.variant.family == Family::Rns;
         let measured = self.choices(reads, bits, halves, job.exponent_bits).into_iter().find(of_residues);
         let guess = |variant| Choice { variant, window: 4, seconds: f64::INFINITY };
-        let other = || Variant::candidates(Family::Rns, bits).into_iter().map(guess).next();
+        let other = || Variant::candidates(Family::Rns, bits, &self.limits()).into_iter().map(guess).next();
         let wanted = self.settings.family.is_none_or(|family| family == Family::Rns);
         let choice = measured.or_else(other).filter(|_| wanted && bits > 0);
         let choice = choice.filter(|choice| choice.variant.input_bits() > 32 * choice.variant.words as usize);
@@ -114,8 +114,12 @@ impl Cuda {
         let count = count.div_ceil(self.devices().count().max(1));
         let is_plain = |choice: &Choice| choice.variant.family != Family::Rns;
         let own = self.choices(Op::PowVartime, bits, count, exponent_bits).into_iter().find(is_plain);
-        let any =
-            || self.table().choices(Op::PowVartime, bits, count, exponent_bits).into_iter().find(is_plain);
+        let any = || {
+            self.table()
+                .choices(&self.limits(), Op::PowVartime, bits, count, exponent_bits)
+                .into_iter()
+                .find(is_plain)
+        };
         let none = || Error::NoKernel { name: format!("for powers of {bits} bits with such an exponent") };
         own.or_else(any).filter(|_| is_short_exponent(exponent)).ok_or_else(none)
     }

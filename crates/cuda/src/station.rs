@@ -27,7 +27,7 @@ impl Station {
         if let Some(kernels) = known {
             return Ok(kernels);
         }
-        if !variant.exists() {
+        if !variant.exists(self.device.limits()) {
             return Err(Error::NoKernel { name: format!("for {variant:?}") });
         }
         let kernels = Kernels::load(&self.device, variant)?;

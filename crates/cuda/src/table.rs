@@ -1,8 +1,13 @@
 //! What was measured on a device, and the choice that follows from it.
 
-use crate::variant::{Layout, Variant, words_for};
+mod transforms;
+
+use crate::device::Limits;
+use crate::family::layout::Layout;
+use crate::variant::{Variant, words_for};
 use modmill_core::{Family, Op};
 use serde::{Deserialize, Serialize};
+pub use transforms::{TransformTiming, Transforms};
 
 /// A way to compute powers of one size, timed.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -47,6 +52,9 @@ pub struct Table {
     pub device: String,
     /// The measurements.
     pub timings: Vec<Timing>,
+    /// The measured times of products by transforms.
+    #[serde(default)]
+    pub transforms: Transforms,
 }
 
 /// A variant that was chosen, with what it is expected to take.
@@ -82,9 +90,16 @@ impl Table {
         serde_json::from_str(include_str!("../plans/sm_90.json")).expect("the shipped table is valid")
     }
 
-    /// Every way to compute a batch, the fastest first.
+    /// Every way to compute a batch on a device with these limits, the fastest first.
     #[must_use]
-    pub fn choices(&self, op: Op, bits: usize, count: usize, exponent_bits: usize) -> Vec<Choice> {
+    pub fn choices(
+        &self,
+        limits: &Limits,
+        op: Op,
+        bits: usize,
+        count: usize,
+        exponent_bits: usize,
+    ) -> Vec<Choice> {
         let size = |bits: usize| f64::from(words_for(bits));
         let nearest = |timing: &&Timing| (size(timing.bits) / size(bits)).ln().abs();
         let Some(distance) = self.timings.iter().map(|timing| nearest(&timing)).min_by(f64::total_cmp) else {
@@ -94,7 +109,7 @@ impl Table {
             .timings
             .iter()
             .filter(|timing| nearest(timing) <= distance + 1e-9)
-            .filter_map(|timing| timing.choice(op, bits, count, exponent_bits))
+            .filter_map(|timing| timing.choice(limits, op, bits, count, exponent_bits))
             .collect();
         choices.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
         choices
@@ -102,8 +117,23 @@ impl Table {
 }
 
 impl Timing {
-    pub(crate) fn choice(&self, op: Op, bits: usize, count: usize, exponent_bits: usize) -> Option<Choice> {
-        let variant = Variant::nearest(self.family, bits, self.layout, self.bits)?;
+    /// The choice of this way for a batch of `count` items; `None` if the device has no room for it.
+    fn choice(
+        &self,
+        limits: &Limits,
+        op: Op,
+        bits: usize,
+        count: usize,
+        exponent_bits: usize,
+    ) -> Option<Choice> {
+        let variant = Variant::nearest(self.family, bits, self.layout, self.bits, limits)?;
+        let longest = if op == Op::PowVartime { MAX_DIRECT_WINDOW } else { self.window };
+        let window = best_window(longest, exponent_bits);
+        Some(Choice { variant, window, seconds: self.seconds(op, bits, count, exponent_bits) })
+    }
+
+    /// Estimated seconds of a batch of `count` items.
+    pub(crate) fn seconds(&self, op: Op, bits: usize, count: usize, exponent_bits: usize) -> f64 {
         let waves = count as f64 / self.wave as f64;
         let part = waves.fract();
         let rest = if part > 0.0 {
@@ -112,19 +142,14 @@ impl Timing {
             0.0
         };
         // Products grow with the square of the length, and a power has as many as the exponent has bits.
-        let product = (f64::from(variant.words) / f64::from(words_for(self.bits))).powi(2);
+        let product = (f64::from(words_for(bits)) / f64::from(words_for(self.bits))).powi(2);
         let products = match op {
             Op::Pow | Op::PowVartime => exponent_bits as f64 / self.bits as f64,
             _ => 8.0 / (1.25 * self.bits as f64),
         };
         let products = products + if self.family == Family::Rns { RESIDUE_CONVERSIONS } else { 0.0 };
-        let (reads, longest) = match op {
-            Op::PowVartime => (self.direct_seconds / self.wave_seconds, MAX_DIRECT_WINDOW),
-            _ => (1.0, self.window),
-        };
-        let seconds =
-            OVERHEAD_SECONDS + reads * product * products * (waves.floor() * self.wave_seconds + rest);
-        Some(Choice { variant, window: best_window(longest, exponent_bits), seconds })
+        let reads = if op == Op::PowVartime { self.direct_seconds / self.wave_seconds } else { 1.0 };
+        OVERHEAD_SECONDS + reads * product * products * (waves.floor() * self.wave_seconds + rest)
     }
 }
 
@@ -144,13 +169,17 @@ fn best_window(full: u32, exponent_bits: usize) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::device::Chip;
 
     #[test]
     fn the_shipped_table_serves_every_size() {
         let table = Table::shipped();
         for bits in (1..2000).chain([2048, 3072, 4096, 8192, 16384, 32768]) {
             for count in [1, 1000, 1_000_000] {
-                assert!(!table.choices(Op::Pow, bits, count, bits).is_empty(), "{bits} bits");
+                assert!(
+                    !table.choices(&Chip::H200.limits(), Op::Pow, bits, count, bits).is_empty(),
+                    "{bits} bits"
+                );
             }
         }
     }
@@ -161,7 +190,7 @@ mod tests {
         let table = Table::shipped();
         for bits in [1024, 2048, 4096] {
             for (op, exponent_bits) in [(Op::PowVartime, 17), (Op::MulMod, 0), (Op::SquareMod, 0)] {
-                let choice = table.choices(op, bits, 1_000_000, exponent_bits)[0];
+                let choice = table.choices(&Chip::H200.limits(), op, bits, 1_000_000, exponent_bits)[0];
                 assert_ne!(choice.variant.family, Family::Rns, "{op} at {bits} bits");
             }
         }
@@ -172,7 +201,7 @@ mod tests {
     fn residues_serve_every_length() {
         let table = Table::shipped();
         for bits in (1024..=4096).step_by(32) {
-            let choice = table.choices(Op::Pow, bits, 1_000_000, bits)[0];
+            let choice = table.choices(&Chip::H200.limits(), Op::Pow, bits, 1_000_000, bits)[0];
             assert_eq!(choice.variant.family, Family::Rns, "{bits} bits");
         }
     }
@@ -180,7 +209,8 @@ mod tests {
     #[test]
     fn small_batches_are_spread_over_more_threads() {
         let table = Table::shipped();
-        let threads = |count| table.choices(Op::Pow, 1024, count, 1024)[0].variant.layout.threads;
+        let threads =
+            |count| table.choices(&Chip::H200.limits(), Op::Pow, 1024, count, 1024)[0].variant.layout.threads;
         assert!(threads(100) > threads(1_000_000));
     }
 

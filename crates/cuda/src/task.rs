@@ -1,10 +1,10 @@
 //! What is asked of the kernels.
 
+use crate::call::Call;
 use crate::checks::check_exponent;
-use crate::device::{Contents, Kernel};
+use crate::device::Contents;
 use crate::error::{Error, Result};
-use crate::kernels::{Call, Kernels};
-use crate::residues::SECRET_ENTRIES;
+use crate::family::rns::layout::SECRET_ENTRIES;
 use crate::table::MAX_WINDOW;
 
 /// One operation on all items of a job.
@@ -46,20 +46,6 @@ impl Task {
             return Err(Error::NoKernel { name: format!("for windows of {window} bits") });
         }
         Ok(Self::Power { secrecy, exponent_bits, window })
-    }
-
-    pub(crate) fn kernel<'a>(&self, kernels: &'a Kernels) -> Result<&'a Kernel> {
-        let chains = || {
-            let name = || format!("for chains of products by {}", kernels.variant.family);
-            kernels.chains.as_ref().ok_or_else(|| Error::NoKernel { name: name() })
-        };
-        Ok(match self {
-            Self::Power { secrecy: Secrecy::Secret, .. } => &kernels.power,
-            Self::Power { .. } => &kernels.power_vartime,
-            Self::Multiply | Self::Square => &kernels.multiply,
-            Self::MultiplyChain { .. } => &chains()?.multiply,
-            Self::SquareChain { .. } => &chains()?.square,
-        })
     }
 
     /// Whether a table is read whole.

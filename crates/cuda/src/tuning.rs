@@ -1,9 +1,10 @@
 //! Tables that were measured on this machine: where they lie, and what is kept of them.
 
 use crate::cache;
+use crate::family::layout::Cut;
 use crate::table::{MAX_WINDOW, Table, Timing};
 use crate::variant::Variant;
-use modmill_core::Op;
+use modmill_core::{Family, Op};
 use std::env;
 use std::fs;
 use std::io;
@@ -35,11 +36,17 @@ impl Table {
 
     /// Reads a table from a file.
     pub fn read(path: &Path) -> io::Result<Self> {
-        let table: Self = serde_json::from_str(&fs::read_to_string(path)?)?;
-        match table.timings.iter().find(|timing| !timing.is_sound()) {
-            None if table.timings.is_empty() => Err(io::Error::other("there are none")),
+        let mut table: Self = serde_json::from_str(&fs::read_to_string(path)?)?;
+        table.timings.iter_mut().for_each(Timing::read_old_tile);
+        if table.timings.is_empty() {
+            return Err(io::Error::other("there are none"));
+        }
+        let timing =
+            table.timings.iter().find(|timing| !timing.is_sound()).map(|timing| format!("{timing:?}"));
+        let transform = table.transforms.unsound().map(|timing| format!("{timing:?}"));
+        match timing.or(transform) {
             None => Ok(table),
-            Some(timing) => Err(io::Error::other(format!("nothing can be computed as in {timing:?}"))),
+            Some(timing) => Err(io::Error::other(format!("nothing can be computed as in {timing}"))),
         }
     }
 
@@ -52,11 +59,13 @@ impl Table {
         Ok(())
     }
 
-    /// As it is written to files, a measurement a line.
+    /// The text of a file, with one measurement per line.
     fn to_json(&self) -> serde_json::Result<String> {
         let device = serde_json::to_string(&self.device)?;
-        let timings: Result<Vec<String>, _> = self.timings.iter().map(serde_json::to_string).collect();
-        Ok(format!("{{\"device\": {device}, \"timings\": [\n{}\n]}}\n", timings?.join(",\n")))
+        let (timings, transforms) = (lines(&self.timings)?, lines(&self.transforms.0)?);
+        Ok(format!(
+            "{{\"device\": {device}, \"timings\": [\n{timings}\n], \"transforms\": [\n{transforms}\n]}}\n"
+        ))
     }
 
     /// Keeps of each size and family the way with the highest throughput, and those that are clearly faster than
@@ -66,10 +75,8 @@ impl Table {
         const CLEARLY: f64 = 1.02;
         // Steps of a tenth, from one number to more than any device holds.
         let counts = || (0..320).map(|step| 1.1f64.powi(step) as usize);
-        let seconds = |timing: &Timing, op: Op, count: usize| {
-            let choice = timing.choice(op, timing.bits, count, timing.bits);
-            choice.map_or(f64::INFINITY, |choice| choice.seconds)
-        };
+        let seconds =
+            |timing: &Timing, op: Op, count: usize| timing.seconds(op, timing.bits, count, timing.bits);
         let for_one = |timing: &Timing| timing.wave_seconds / timing.wave as f64;
         self.timings.sort_by(|a, b| a.bits.cmp(&b.bits).then(for_one(a).total_cmp(&for_one(b))));
         let mut kept: Vec<Timing> = Vec::new();
@@ -88,12 +95,28 @@ impl Table {
     }
 }
 
+/// One JSON value per line, separated by commas.
+fn lines<T: serde::Serialize>(values: &[T]) -> serde_json::Result<String> {
+    let lines: Result<Vec<String>, _> = values.iter().map(serde_json::to_string).collect();
+    Ok(lines?.join(",\n"))
+}
+
 impl Timing {
+    /// Older tables have a `tile` in every layout: 0 where a family cuts up nothing, and in the residue family ten
+    /// times the chunks to base B plus those to base A.
+    fn read_old_tile(&mut self) {
+        self.layout.cut = match (self.family, self.layout.cut) {
+            (Family::Rns, Some(Cut::Tile(both))) => Some(Cut::Chunks(both / 10, both % 10)),
+            (_, Some(Cut::Tile(0))) => None,
+            (_, cut) => cut,
+        };
+    }
+
     /// Whether it tells of something that can be computed, in a time that it can take.
     fn is_sound(&self) -> bool {
         let is_time = |seconds: f64| seconds.is_finite() && seconds > 0.0;
         self.bits > 0
-            && Variant::new(self.family, self.bits, self.layout).is_some()
+            && Variant::is_layout(self.family, self.bits, self.layout)
             && (1..=MAX_WINDOW).contains(&self.window)
             && self.wave > 0
             && is_time(self.wave_seconds)
@@ -105,11 +128,11 @@ impl Timing {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::variant::Layout;
-    use modmill_core::Family;
+    use crate::family::layout::Layout;
+    use crate::table::{TransformTiming, Transforms};
 
     fn timing(threads: u32, wave: usize, wave_seconds: f64, alone_seconds: f64) -> Timing {
-        let layout = Layout { threads, block: 128, resident: 3, tile: 0 };
+        let layout = Layout { threads, block: 128, resident: 3, cut: None };
         let direct_seconds = wave_seconds;
         Timing {
             bits: 1024,
@@ -130,7 +153,7 @@ mod tests {
         let never = timing(4, 30_000, 0.03, 0.009);
         let another_family = Timing { family: Family::Wide, ..never };
         let timings = vec![most, never, another_family, soonest];
-        let mut table = Table { device: "any".to_owned(), timings };
+        let mut table = Table { device: "any".to_owned(), timings, transforms: Transforms::default() };
         table.keep_winners();
         assert_eq!(table.timings, [most, soonest, another_family]);
     }
@@ -139,7 +162,18 @@ mod tests {
     fn what_is_written_is_read_and_what_is_broken_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("table.json");
-        let mut table = Table { device: "a \"GPU\"".to_owned(), timings: vec![timing(1, 10, 0.1, 0.05)] };
+        let transform = TransformTiming {
+            op: Op::MulMod,
+            bits: 1 << 20,
+            batch: 10,
+            batch_seconds: 0.1,
+            alone_seconds: 0.05,
+        };
+        let mut table = Table {
+            device: "a \"GPU\"".to_owned(),
+            timings: vec![timing(1, 10, 0.1, 0.05)],
+            transforms: Transforms(vec![transform]),
+        };
         table.write(&path).unwrap();
         assert_eq!(Table::read(&path).unwrap(), table);
         for spoil in [
@@ -157,6 +191,21 @@ mod tests {
             table.write(&path).unwrap();
             assert!(Table::read(&path).is_err(), "{table:?}");
         }
+        table.timings[0] = timing(1, 10, 0.1, 0.05);
+        table.transforms.0[0].batch = 0;
+        table.write(&path).unwrap();
+        assert!(Table::read(&path).is_err(), "{table:?}");
+        // As tables were written before layouts told tiles from chunks.
+        let old = |family: &str, tile: u32| {
+            let layout = format!(r#""threads":2,"block":256,"resident":1,"tile":{tile},"window":4,"wave":1"#);
+            let seconds = r#""wave_seconds":1.0,"direct_seconds":1.0,"alone_seconds":1.0"#;
+            format!(r#"{{"bits":2048,"family":"{family}",{layout},{seconds}}}"#)
+        };
+        let timings = [old("row", 0), old("two_pass", 32), old("rns", 22)].join(",");
+        fs::write(&path, format!(r#"{{"device":"any","timings":[{timings}]}}"#)).unwrap();
+        let cuts: Vec<_> =
+            Table::read(&path).unwrap().timings.iter().map(|timing| timing.layout.cut).collect();
+        assert_eq!(cuts, [None, Some(Cut::Tile(32)), Some(Cut::Chunks(2, 2))]);
         fs::write(&path, "{").unwrap();
         assert!(Table::read(&path).is_err());
     }

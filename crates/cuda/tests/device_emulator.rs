@@ -125,7 +125,7 @@ fn gpus_do_as_the_emulated_device_does() {
         let kernel = kernel(&device).unwrap();
         println!("{device:?}: {:?}", kernel.attributes());
         assert!(kernel.attributes().registers > 0);
-        let most = device.properties().shared_per_block - kernel.attributes().shared_bytes;
+        let most = device.limits().shared_per_block - kernel.attributes().shared_bytes;
         assert_eq!(kernel.occupancy(64, most), Ok(1));
         assert!(kernel.occupancy(64, 0).unwrap() > 1);
         run_kernel(&device, &kernel);

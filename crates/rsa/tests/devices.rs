@@ -1,6 +1,6 @@
 //! RSA on a GPU, an emulated one: the same answers as the CPU's, whoever has to finish.
 
-use modmill::cuda::{Faults, Layout, Settings, Variant};
+use modmill::cuda::{Chip, Cut, Faults, Layout, Settings, Variant};
 use modmill::{Backend, Engine, EngineBuilder, Family};
 use modmill_rsa::{
     EncryptionScheme, Hash, ItemError, PrivateKey, PrivateParts, PublicKey, Rsa, SignatureScheme, Sizes,
@@ -13,8 +13,8 @@ const PKCS1: SignatureScheme = SignatureScheme::Pkcs1v15(Hash::Sha256);
 
 fn emulated(faults: Faults) -> Option<EngineBuilder> {
     // Blocks of one warp, since whole ones are computed.
-    let layout = Layout { threads: 2, block: 32, resident: 1, tile: 11 };
-    let variant = Variant::new(Family::Rns, BITS / 2, layout);
+    let layout = Layout { threads: 2, block: 32, resident: 1, cut: Some(Cut::Chunks(1, 1)) };
+    let variant = Variant::new(Family::Rns, BITS / 2, layout, &Chip::H200.limits());
     let builder = modmill_testing::emulated::engine(faults, env!("CARGO_TARGET_TMPDIR"))?;
     Some(builder.cuda(Settings { variant, ..Settings::default() }))
 }

@@ -1,4 +1,4 @@
-#![doc = include_str!("../../../../docs/algorithms/ifma.md")]
+#![doc = include_str!("../../docs/ifma.md")]
 #![allow(unsafe_code)]
 
 mod karatsuba;

@@ -1,8 +1,7 @@
 //! What is compiled, and the digests by which it is found again.
 
+use crate::digest::Digest;
 use crate::sources::Source;
-use sha2::{Digest as _, Sha256};
-use std::fmt;
 
 /// A program of kernels. Kernels are declared `extern "C"`, so that they are found by their names.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,47 +73,6 @@ pub fn code_key(program: &Program, architecture: Architecture) -> Digest {
     Digest::of(&[program.digest().bytes(), options.as_bytes(), env!("CARGO_PKG_VERSION").as_bytes()])
 }
 
-/// A SHA-256 digest.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Digest([u8; 32]);
-
-impl Digest {
-    /// Of some parts; where one ends and the next begins matters.
-    #[must_use]
-    pub fn of(parts: &[&[u8]]) -> Self {
-        let mut hash = Sha256::new();
-        for part in parts {
-            hash.update((part.len() as u64).to_le_bytes());
-            hash.update(part);
-        }
-        Self(hash.finalize().into())
-    }
-
-    /// From its bytes.
-    #[must_use]
-    pub const fn new(bytes: [u8; 32]) -> Self {
-        Self(bytes)
-    }
-
-    /// Its bytes.
-    #[must_use]
-    pub const fn bytes(&self) -> &[u8; 32] {
-        &self.0
-    }
-}
-
-impl fmt::Display for Digest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
-    }
-}
-
-impl fmt::Debug for Digest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -145,11 +103,5 @@ mod tests {
         for other in others {
             assert_ne!(key, code_key(&other, hopper), "{other:?}");
         }
-    }
-
-    #[test]
-    fn parts_do_not_run_into_each_other() {
-        assert_ne!(Digest::of(&[b"ab", b"c"]), Digest::of(&[b"a", b"bc"]));
-        assert_ne!(Digest::of(&[b"a", b""]), Digest::of(&[b"a"]));
     }
 }

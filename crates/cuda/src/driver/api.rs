@@ -167,6 +167,7 @@ const LASTING: &[c_int] = &[
 ];
 
 // Values of `CUdevice_attribute`.
+pub(super) const CLOCK_RATE: c_int = 13;
 pub(super) const MULTIPROCESSOR_COUNT: c_int = 16;
 pub(super) const L2_CACHE_SIZE: c_int = 38;
 pub(super) const MAX_THREADS_PER_MULTIPROCESSOR: c_int = 39;
@@ -174,7 +175,10 @@ pub(super) const COMPUTE_CAPABILITY_MAJOR: c_int = 75;
 pub(super) const COMPUTE_CAPABILITY_MINOR: c_int = 76;
 pub(super) const MAX_SHARED_MEMORY_PER_MULTIPROCESSOR: c_int = 81;
 pub(super) const MAX_REGISTERS_PER_MULTIPROCESSOR: c_int = 82;
+pub(super) const SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO: c_int = 87;
 pub(super) const MAX_SHARED_MEMORY_PER_BLOCK_OPTIN: c_int = 97;
+pub(super) const MAX_BLOCKS_PER_MULTIPROCESSOR: c_int = 106;
+pub(super) const RESERVED_SHARED_MEMORY_PER_BLOCK: c_int = 111;
 
 // Values of `CUfunction_attribute`.
 pub(super) const MAX_THREADS_PER_BLOCK: c_int = 0;

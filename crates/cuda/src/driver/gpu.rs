@@ -4,7 +4,7 @@
 use super::api::{self, Address, Api, Number, Pointer};
 use crate::compiler::{Architecture, Compiler, Program};
 use crate::device::platform::{Handle, Platform};
-use crate::device::{Attributes, Properties, Shape, pool};
+use crate::device::{Attributes, Limits, Properties, Shape, pool};
 use crate::error::{Error, Result};
 use std::ffi::{CStr, CString, c_int, c_void};
 use std::ptr;
@@ -92,12 +92,21 @@ fn properties(api: &Api, number: Number, ordinal: u32) -> Result<Properties> {
         ordinal,
         driver: api.version(),
         emulated: false,
-        capability: (attribute(api::COMPUTE_CAPABILITY_MAJOR)?, attribute(api::COMPUTE_CAPABILITY_MINOR)?),
-        multiprocessors: attribute(api::MULTIPROCESSOR_COUNT)?,
-        threads_per_multiprocessor: attribute(api::MAX_THREADS_PER_MULTIPROCESSOR)?,
-        registers_per_multiprocessor: attribute(api::MAX_REGISTERS_PER_MULTIPROCESSOR)?,
-        shared_per_block: attribute(api::MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?,
-        shared_per_multiprocessor: attribute(api::MAX_SHARED_MEMORY_PER_MULTIPROCESSOR)?,
+        limits: Limits {
+            capability: (
+                attribute(api::COMPUTE_CAPABILITY_MAJOR)?,
+                attribute(api::COMPUTE_CAPABILITY_MINOR)?,
+            ),
+            multiprocessors: attribute(api::MULTIPROCESSOR_COUNT)?,
+            clock_mhz: attribute(api::CLOCK_RATE)? / 1000,
+            threads_per_multiprocessor: attribute(api::MAX_THREADS_PER_MULTIPROCESSOR)?,
+            blocks_per_multiprocessor: attribute(api::MAX_BLOCKS_PER_MULTIPROCESSOR)?,
+            registers_per_multiprocessor: attribute(api::MAX_REGISTERS_PER_MULTIPROCESSOR)?,
+            shared_per_block: attribute(api::MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?,
+            shared_per_multiprocessor: attribute(api::MAX_SHARED_MEMORY_PER_MULTIPROCESSOR)?,
+            shared_reserved: attribute(api::RESERVED_SHARED_MEMORY_PER_BLOCK)?,
+            single_per_double: attribute(api::SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO)?,
+        },
         l2_bytes: attribute(api::L2_CACHE_SIZE)?,
         memory_bytes,
     })
@@ -130,7 +139,7 @@ impl Platform for Gpu {
     }
 
     fn load(&self, program: &Program) -> Result<Handle> {
-        let (major, minor) = self.properties.capability;
+        let (major, minor) = self.properties.limits.capability;
         let code = self.compiler.code(program, Architecture { major, minor })?;
         let mut module = ptr::null_mut();
         let api = self.api()?;
@@ -167,7 +176,7 @@ impl Platform for Gpu {
             max_threads: attribute(api::MAX_THREADS_PER_BLOCK)?,
         };
         // More than 48 KiB only for kernels that say so; what a launch does not use costs nothing.
-        let room = self.properties.shared_per_block.saturating_sub(attributes.shared_bytes) as c_int;
+        let room = self.properties.limits.shared_per_block.saturating_sub(attributes.shared_bytes) as c_int;
         unsafe { call!(api, set_function_attribute(kernel, api::MAX_DYNAMIC_SHARED_SIZE_BYTES, room)) }?;
         Ok((kernel as Handle, attributes))
     }

@@ -112,7 +112,7 @@ fn a_kernel_runs_and_everything_is_given_back() {
     let device = found.unwrap().devices.remove(0);
     let properties = device.properties();
     assert_eq!((properties.name.as_str(), properties.driver.as_str()), ("Fake Zero", "13.0"));
-    assert_eq!((properties.capability, properties.multiprocessors), ((9, 0), 1016));
+    assert_eq!((properties.limits.capability, properties.limits.multiprocessors), ((9, 0), 1016));
 
     let kernel = device.compile(&program("good")).unwrap().kernel("add").unwrap();
     let attributes = kernel.attributes();

@@ -11,9 +11,10 @@ use super::flow::{Chunk, Sequence};
 use super::public::Public;
 use crate::device::{Buffer, Contents, Device, Kernel, KernelArguments, Shape, Stream};
 use crate::error::{Error, Result};
+use crate::family::rns::calls::PowerCall;
+use crate::family::rns::kernels::{JobConstants, ModuliPlace, Residues, Rows};
 use crate::kernels::{Kernels, Numbers, Preparation};
 use crate::pipeline::{Staging, copy_rows};
-use crate::residues::{JobConstants, ModuliPlace, PowerCall, Residues, Rows};
 use crate::task::Task;
 use crate::variant::{GARNER_BLOCK, Variant};
 use modmill_core::{CrtJob, PerItem, PublicJob};
@@ -278,7 +279,7 @@ impl<'a, 'j> Private<'a, 'j> {
     fn powers(&self, stream: &Stream, keys: &Buffer, places: KeyPlaces, rows: usize) -> Result<()> {
         let Self { residues, memory, job, .. } = self;
         let (exponent_bits, window) = self.task.exponent();
-        let kernel = self.task.kernel(self.kernels)?;
+        let kernel = self.kernels.of(&self.task)?;
         let used = [keys, &memory.workspace, &memory.tiles[0], &memory.tiles[1], &memory.halves];
         let half_words = 2 * job.prime_limbs;
         // All at once, or half by half: the first row of a part, and how many there are.

@@ -103,7 +103,7 @@ fn load(device: &Device, variant: Variant) -> Result<(Kernels, u32)> {
         release: module.kernel("release")?,
         power,
     };
-    Ok((kernels, at_once * device.properties().multiprocessors))
+    Ok((kernels, at_once * device.limits().multiprocessors))
 }
 
 /// Numbers that a device computes at once.

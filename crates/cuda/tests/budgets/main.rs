@@ -9,7 +9,7 @@ use modmill_core::rns::Bases;
 use modmill_core::{Family, Op};
 use modmill_cuda::cache::Cache;
 use modmill_cuda::compiler::{self, Architecture, Compiler};
-use modmill_cuda::{Layout, Table, Variant, transforms_programs};
+use modmill_cuda::{Chip, Cut, Layout, Table, Variant, transforms_programs};
 
 const HOPPER: Architecture = Architecture { major: 9, minor: 0 };
 
@@ -64,8 +64,8 @@ fn powers_of_4096_bits() {
 fn wide_samples_in_groups() {
     let Some(compiler) = compiler() else { return };
     for (bits, resident) in [(1536, 3), (2048, 3)] {
-        let layout = Layout { threads: 2, block: 128, resident, tile: 0 };
-        let variant = Variant::new(Family::Wide, bits, layout).unwrap();
+        let layout = Layout { threads: 2, block: 128, resident, cut: None };
+        let variant = Variant::new(Family::Wide, bits, layout, &Chip::H200.limits()).unwrap();
         let code = compiler.code(&variant.program(), HOPPER).unwrap();
         for kernel in ["power", "power_vartime"] {
             let code = MachineCode::of(&code, kernel);
@@ -85,15 +85,15 @@ fn residues_on_tensor_cores() {
     let Some(compiler) = compiler() else { return };
     // Bits, threads of a block, chunks, and bytes of local memory: with a modulus for each item, and with one.
     let shapes = [
-        (1024, 384, 12, 16, None),
-        (1536, 384, 23, 32, Some(64)),
-        (2048, 384, 25, 96, Some(112)),
-        (3072, 256, 33, 64, None),
-        (4096, 256, 57, 112, Some(112)),
+        (1024, 384, (1, 2), 16, None),
+        (1536, 384, (2, 3), 32, Some(64)),
+        (2048, 384, (2, 5), 96, Some(112)),
+        (3072, 256, (3, 3), 64, None),
+        (4096, 256, (5, 7), 112, Some(112)),
     ];
-    for (bits, block, tile, each, one) in shapes {
-        let layout = Layout { threads: 2, block, resident: 1, tile };
-        let variant = Variant::new(Family::Rns, bits, layout).unwrap();
+    for (bits, block, (to_b, to_a), each, one) in shapes {
+        let layout = Layout { threads: 2, block, resident: 1, cut: Some(Cut::Chunks(to_b, to_a)) };
+        let variant = Variant::new(Family::Rns, bits, layout, &Chip::H200.limits()).unwrap();
         let groups = Bases::for_bits(bits).unwrap().channels() / 4;
         let programs = [(Some(variant.program()), Some(each)), (variant.merged_program(), one)];
         for (program, spilled) in programs.into_iter().filter_map(|(program, spilled)| program.zip(spilled)) {
@@ -124,7 +124,8 @@ fn residues_on_tensor_cores() {
 fn rsa_beside_its_powers() {
     let Some(compiler) = compiler() else { return };
     for (bits, local) in [(1024, 128), (1536, 256), (2048, 768)] {
-        let variant = Table::shipped().choices(Op::Pow, bits, 1_000_000, bits)[0].variant;
+        let variant =
+            Table::shipped().choices(&Chip::H200.limits(), Op::Pow, bits, 1_000_000, bits)[0].variant;
         let code = compiler.code(&variant.garner_program().unwrap(), HOPPER).unwrap();
         for kernel in ["rsa_bases", "rsa_join"] {
             let code = MachineCode::of(&code, kernel);
@@ -132,7 +133,8 @@ fn rsa_beside_its_powers() {
         }
     }
     for bits in [2048, 4096] {
-        let variant = Table::shipped().choices(Op::PowVartime, bits, 1_000_000, 17)[0].variant;
+        let variant =
+            Table::shipped().choices(&Chip::H200.limits(), Op::PowVartime, bits, 1_000_000, 17)[0].variant;
         let public = compiler.code(&variant.public_program().unwrap(), HOPPER).unwrap();
         let public = MachineCode::of(&public, "public_power");
         let powers = compiler.code(&variant.program(), HOPPER).unwrap();
@@ -153,8 +155,8 @@ fn rsa_beside_its_powers() {
 #[test]
 fn residues_on_older_tensor_cores() {
     let Some(compiler) = compiler() else { return };
-    let layout = Layout { threads: 2, block: 256, resident: 1, tile: 11 };
-    let variant = Variant::new(Family::Rns, 1024, layout).unwrap();
+    let layout = Layout { threads: 2, block: 256, resident: 1, cut: Some(Cut::Chunks(1, 1)) };
+    let variant = Variant::new(Family::Rns, 1024, layout, &Chip::A100.limits()).unwrap();
     let code = compiler.code(&variant.program(), Architecture { major: 8, minor: 0 }).unwrap();
     assert!(MachineCode::of(&code, "residue_power").registers <= 255);
 }
@@ -210,7 +212,7 @@ fn check(bits: usize) {
     let Some(compiler) = compiler() else { return };
     let mut beyond = Vec::new();
     for batch in [1000, 1_000_000] {
-        let variant = Table::shipped().choices(Op::Pow, bits, batch, bits)[0].variant;
+        let variant = Table::shipped().choices(&Chip::H200.limits(), Op::Pow, bits, batch, bits)[0].variant;
         let chosen = format!("{} of {}", variant.family, variant.layout.threads);
         let code = compiler.code(&variant.program(), HOPPER).unwrap();
         let kernel = if variant.family == Family::Rns { "residue_power" } else { "power" };

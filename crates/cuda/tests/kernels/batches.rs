@@ -1,9 +1,9 @@
 //! Batches of every size: parts of a wave, several waves, several chunks, several devices.
 
 use crate::items::{Items, Operation, Shared};
-use crate::{devices, held_to, variant};
+use crate::{chunks, devices, held_to, variant};
 use modmill_core::{Batch, Family, Job, Moduli, Modulus, Operand};
-use modmill_cuda::{Cuda, Device, Error, Settings, Variant};
+use modmill_cuda::{Cuda, Cut, Device, Error, Settings, Variant};
 use modmill_testing::rng::Rng;
 
 use Operation::{MulMod, MultiplyChain, Pow, PowBy, PowVartime, SquareMod};
@@ -12,7 +12,7 @@ const BITS: usize = 256;
 
 /// Groups of four threads, so that a block has several items and warps are shared.
 fn groups_of_four() -> Variant {
-    variant(Family::Row, 4, 0, BITS)
+    variant(Family::Row, 4, None, BITS)
 }
 
 fn items() -> Items {
@@ -71,7 +71,7 @@ fn without_devices_nothing_is_computed() {
 /// Secret exponents with tables that are read directly: one for each item, one for all, and none.
 #[test]
 fn tables_are_read_directly_on_request() {
-    for variant in [groups_of_four(), variant(Family::Rns, 2, 11, BITS)] {
+    for variant in [groups_of_four(), variant(Family::Rns, 2, chunks(1, 1), BITS)] {
         let Some(cuda) = held_to(devices(), variant) else { return };
         let settings = Settings { variant: Some(variant), direct_tables: true, ..Settings::default() };
         let direct = Cuda::on(cuda.devices().cloned().collect(), settings);
@@ -109,7 +109,7 @@ fn jobs_that_cannot_be_computed_are_errors() {
     for variant in [
         spoilt(|variant| variant.layout.threads = 0),
         spoilt(|variant| variant.layout.block = 0),
-        spoilt(|variant| (variant.family, variant.layout.tile) = (Family::TwoPass, 0)),
+        spoilt(|variant| (variant.family, variant.layout.cut) = (Family::TwoPass, Some(Cut::Tile(0)))),
         spoilt(|variant| variant.family = Family::Fft),
         spoilt(|variant| variant.words = 4),
         spoilt(|variant| variant.words = u32::MAX),

@@ -2,10 +2,10 @@
 //! of words and samples.
 
 use crate::items::{Items, Operation, Shared};
-use crate::{devices, held_to, on_gpus, variant};
+use crate::{chunks, devices, held_to, limits, on_gpus, tile, variant, variant_for};
 use modmill_core::rns::Bases;
 use modmill_core::{Family, Op};
-use modmill_cuda::{Choice, Cuda, Table, Variant};
+use modmill_cuda::{Choice, Cuda, Cut, Limits, Table, Variant};
 use modmill_testing::rng::Rng;
 use num_bigint::BigUint;
 
@@ -14,64 +14,64 @@ use Operation::{MulMod, MultiplyChain, Pow, PowBy, PowVartime, SquareChain, Squa
 /// A test for each family and number of threads, at some lengths of moduli. Every number of words is
 /// compiled, once for lengths that leave room above the modulus and once for those that do not.
 macro_rules! families {
-    ($($name:ident: $family:ident, $threads:literal threads, tile $tile:literal, $lengths:expr;)*) => {
+    ($($name:ident: $family:ident, $threads:literal threads, $cut:expr, $lengths:expr;)*) => {
         $(
             #[test]
             fn $name() {
-                check(Family::$family, $threads, $tile, &$lengths);
+                check(Family::$family, $threads, $cut, &$lengths);
             }
         )*
     };
 }
 
 families! {
-    row_of_1: Row, 1 threads, tile 0, [2, 3, 31, 33, 63, 64, 65, 97, 126, 127, 128, 254, 256, 384, 600];
-    row_of_2: Row, 2 threads, tile 0, [2, 64, 65, 126, 127, 128];
-    row_of_4: Row, 4 threads, tile 0, [129, 200, 254, 255, 256];
-    row_of_8: Row, 8 threads, tile 0, [450, 510, 512];
-    row_of_16: Row, 16 threads, tile 0, [1022, 1024];
-    row_of_32: Row, 32 threads, tile 0, [2046, 2048];
-    two_pass_of_1: TwoPass, 1 threads, tile 4, [2, 64, 65, 126, 127, 128, 256];
-    two_pass_of_1_by_8: TwoPass, 1 threads, tile 8, [255, 512];
-    two_pass_of_1_by_16: TwoPass, 1 threads, tile 16, [512, 1022];
-    two_pass_of_2: TwoPass, 2 threads, tile 8, [256, 510];
-    two_pass_of_4: TwoPass, 4 threads, tile 16, [512, 1022];
-    two_pass_of_8: TwoPass, 8 threads, tile 32, [1022, 1024];
-    two_pass_of_32: TwoPass, 32 threads, tile 128, [4094];
-    wide_of_1: Wide, 1 threads, tile 0, [2, 51, 52, 53, 64, 65, 104, 126, 128, 255, 256];
-    wide_of_2: Wide, 2 threads, tile 0, [2, 65, 127, 128, 850];
-    wide_of_4: Wide, 4 threads, tile 0, [256];
-    wide_of_8: Wide, 8 threads, tile 0, [512];
-    wide_of_16: Wide, 16 threads, tile 0, [1024];
-    wide_of_32: Wide, 32 threads, tile 0, [2000];
-    narrow_of_1: Narrow, 1 threads, tile 0, [2, 22, 23, 46, 64, 65, 115, 127, 128, 256];
-    narrow_of_2: Narrow, 2 threads, tile 0, [2, 64, 65, 127, 128];
-    narrow_of_4: Narrow, 4 threads, tile 0, [256];
-    narrow_of_8: Narrow, 8 threads, tile 0, [1500];
-    narrow_of_16: Narrow, 16 threads, tile 0, [1024];
-    narrow_of_32: Narrow, 32 threads, tile 0, [2048];
-    residues_in_1_and_1: Rns, 2 threads, tile 11, [2, 31, 64, 65, 126, 128, 255, 512];
-    residues_in_2_and_3: Rns, 2 threads, tile 23, [384];
+    row_of_1: Row, 1 threads, None, [2, 3, 31, 33, 63, 64, 65, 97, 126, 127, 128, 254, 256, 384, 600];
+    row_of_2: Row, 2 threads, None, [2, 64, 65, 126, 127, 128];
+    row_of_4: Row, 4 threads, None, [129, 200, 254, 255, 256];
+    row_of_8: Row, 8 threads, None, [450, 510, 512];
+    row_of_16: Row, 16 threads, None, [1022, 1024];
+    row_of_32: Row, 32 threads, None, [2046, 2048];
+    two_pass_of_1: TwoPass, 1 threads, tile(4), [2, 64, 65, 126, 127, 128, 256];
+    two_pass_of_1_by_8: TwoPass, 1 threads, tile(8), [255, 512];
+    two_pass_of_1_by_16: TwoPass, 1 threads, tile(16), [512, 1022];
+    two_pass_of_2: TwoPass, 2 threads, tile(8), [256, 510];
+    two_pass_of_4: TwoPass, 4 threads, tile(16), [512, 1022];
+    two_pass_of_8: TwoPass, 8 threads, tile(32), [1022, 1024];
+    two_pass_of_32: TwoPass, 32 threads, tile(128), [4094];
+    wide_of_1: Wide, 1 threads, None, [2, 51, 52, 53, 64, 65, 104, 126, 128, 255, 256];
+    wide_of_2: Wide, 2 threads, None, [2, 65, 127, 128, 850];
+    wide_of_4: Wide, 4 threads, None, [256];
+    wide_of_8: Wide, 8 threads, None, [512];
+    wide_of_16: Wide, 16 threads, None, [1024];
+    wide_of_32: Wide, 32 threads, None, [2000];
+    narrow_of_1: Narrow, 1 threads, None, [2, 22, 23, 46, 64, 65, 115, 127, 128, 256];
+    narrow_of_2: Narrow, 2 threads, None, [2, 64, 65, 127, 128];
+    narrow_of_4: Narrow, 4 threads, None, [256];
+    narrow_of_8: Narrow, 8 threads, None, [1500];
+    narrow_of_16: Narrow, 16 threads, None, [1024];
+    narrow_of_32: Narrow, 32 threads, None, [2048];
+    residues_in_1_and_1: Rns, 2 threads, chunks(1, 1), [2, 31, 64, 65, 126, 128, 255, 512];
+    residues_in_2_and_3: Rns, 2 threads, chunks(2, 3), [384];
 }
 
-fn check(family: Family, threads: u32, tile: u32, lengths: &[usize]) {
+fn check(family: Family, threads: u32, cut: Option<Cut>, lengths: &[usize]) {
     for &bits in lengths {
-        let variant = variant(family, threads, tile, bits);
+        let variant = variant(family, threads, cut, bits);
         let Some(cuda) = held_to(devices(), variant) else { return };
         check_operations(&cuda, variant, bits);
     }
 }
 
-/// The more blocks share a multiprocessor, the fewer numbers of theirs are in its shared memory: here two
-/// of the three, and one.
+/// The less shared memory a device has, the fewer of a number's three arrays are there: here two of them, and one.
 #[test]
 fn two_pass_with_numbers_in_tables() {
-    for resident in [60, 80] {
+    for arrays in [2, 1] {
         for bits in [254, 256] {
-            let mut variant = variant(Family::TwoPass, 1, 4, bits);
-            let shared_bytes = variant.shared_bytes();
-            variant.layout.resident = resident;
-            assert!(variant.shared_bytes() <= shared_bytes * if resident == 60 { 2 } else { 1 } / 3);
+            let whole = variant(Family::TwoPass, 1, tile(4), bits);
+            let shared_bytes = whole.shared_bytes() * arrays / 3;
+            let small = Limits { shared_per_block: shared_bytes, ..limits() };
+            let variant = variant_for(&small, Family::TwoPass, 1, tile(4), bits);
+            assert_eq!(variant.shared_bytes(), shared_bytes);
             let Some(cuda) = held_to(devices(), variant) else { return };
             check_operations(&cuda, variant, bits);
         }
@@ -127,8 +127,8 @@ fn check_operations(cuda: &Cuda, variant: Variant, bits: usize) {
 /// Residues at real sizes: in shared memory, streamed through it, and with sums beyond a word.
 #[test]
 fn residues_of_long_numbers() {
-    for (bits, tile) in [(1024, 13), (2048, 22), (3072, 45), (4096, 57)] {
-        let variant = variant(Family::Rns, 2, tile, bits);
+    for (bits, to_b, to_a) in [(1024, 1, 3), (2048, 2, 2), (3072, 4, 5), (4096, 5, 7)] {
+        let variant = variant(Family::Rns, 2, chunks(to_b, to_a), bits);
         let Some(cuda) = held_to(devices(), variant) else { return };
         let items = Items::hard(bits, bits, 5, 18, &mut Rng::new(bits as u64));
         for operation in [Pow, PowVartime, MulMod] {
@@ -142,7 +142,7 @@ fn residues_of_long_numbers() {
 #[test]
 fn one_modulus_in_the_matrices() {
     for bits in [200, 256, 512] {
-        let variant = variant(Family::Rns, 2, 11, bits);
+        let variant = variant(Family::Rns, 2, chunks(1, 1), bits);
         let Some(cuda) = held_to(devices(), variant) else { return };
         let batch = cuda.wave(variant).unwrap() + 5;
         let items = Items::hard(bits, bits, 37, 23, &mut Rng::new(bits as u64));
@@ -159,7 +159,7 @@ fn one_modulus_in_the_matrices() {
 /// otherwise, and the others of the batch are not disturbed.
 #[test]
 fn moduli_with_primes_of_the_radix_are_right_too() {
-    let variant = variant(Family::Rns, 2, 11, 256);
+    let variant = variant(Family::Rns, 2, chunks(1, 1), 256);
     let Some(cuda) = held_to(devices(), variant) else { return };
     let primes = Bases::for_bits(256).unwrap();
     let mut items = Items::hard(256, 256, 20, 40, &mut Rng::new(7));
@@ -179,7 +179,7 @@ fn moduli_with_primes_of_the_radix_are_right_too() {
 /// One over this modulus overflowed where squares were not reduced on the way.
 #[test]
 fn inverses_of_residues_stay_in_range() {
-    let variant = variant(Family::Rns, 2, 11, 64);
+    let variant = variant(Family::Rns, 2, chunks(1, 1), 64);
     let Some(cuda) = held_to(devices(), variant) else { return };
     let items = Items::hard(64, 198, 67, 20, &mut Rng::new(64));
     let modulus = BigUint::from(0xea45_6469_4845_c8ab_u64);
@@ -220,7 +220,7 @@ fn check_choices(bits: usize) {
     if !on_gpus() && !EMULATED.contains(&bits) {
         return println!("skipped: for GPUs");
     }
-    let mut choices = Table::shipped().choices(Op::Pow, bits, 1000, bits);
+    let mut choices = Table::shipped().choices(&limits(), Op::Pow, bits, 1000, bits);
     let exponent_bits = if on_gpus() { bits.min(2048) } else { 9 };
     choices.truncate(if on_gpus() { choices.len() } else { 1 });
     let items = Items::hard(bits, bits, exponent_bits, 12, &mut Rng::new(bits as u64));

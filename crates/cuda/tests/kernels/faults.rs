@@ -12,7 +12,7 @@ const BITS: usize = 128;
 const NONE: Faults = Faults { fail_launch_after: None, lose_device_after: None, out_of_memory_above: None };
 
 fn row() -> Variant {
-    variant(Family::Row, 2, 0, BITS)
+    variant(Family::Row, 2, None, BITS)
 }
 
 fn device(faults: Faults) -> Device {

@@ -10,7 +10,7 @@ mod products;
 mod rsa;
 
 use modmill_core::Family;
-use modmill_cuda::{Cuda, Device, Error, Layout, Settings, Variant};
+use modmill_cuda::{Cuda, Cut, Device, Error, Layout, Limits, Settings, Variant};
 
 /// Whether GPUs are tested instead of the emulated device.
 fn on_gpus() -> bool {
@@ -24,10 +24,30 @@ fn devices() -> Vec<Device> {
 
 /// A way to compute, at a length that it is for. Small blocks: the emulated device computes whole ones. On a GPU
 /// the four warps of a warpgroup multiply residues together.
-fn variant(family: Family, threads: u32, tile: u32, bits: usize) -> Variant {
+fn variant(family: Family, threads: u32, cut: Option<Cut>, bits: usize) -> Variant {
+    variant_for(&limits(), family, threads, cut, bits)
+}
+
+/// The same within limits.
+fn variant_for(limits: &Limits, family: Family, threads: u32, cut: Option<Cut>, bits: usize) -> Variant {
     let block = if family == Family::Rns && on_gpus() { 128 } else { 32 };
-    let layout = Layout { threads, block, resident: 1, tile };
-    Variant::new(family, bits, layout).expect("the family has this layout for this length")
+    let layout = Layout { threads, block, resident: 1, cut };
+    Variant::new(family, bits, layout, limits).expect("the family has this layout for this length")
+}
+
+/// Tiles of this many words, of the two-pass family.
+fn tile(words: u32) -> Option<Cut> {
+    Some(Cut::Tile(words))
+}
+
+/// The chunks of the two matrices of the residue family.
+fn chunks(to_b: u32, to_a: u32) -> Option<Cut> {
+    Some(Cut::Chunks(to_b, to_a))
+}
+
+/// The limits of the devices to test.
+fn limits() -> Limits {
+    *devices()[0].limits()
 }
 
 /// Devices held to one variant; nothing, and a word about it, where there is no C++ compiler.

@@ -1,6 +1,6 @@
 //! Operations of RSA from octets to octets, against num-bigint.
 
-use crate::{devices, held_to, variant};
+use crate::{chunks, devices, held_to, tile, variant};
 use modmill_core::rns::Bases;
 use modmill_core::{Blocks, CrtJob, CrtKey, Family, PerItem, PublicJob};
 use modmill_cuda::{Cuda, Fault, Stage};
@@ -124,7 +124,7 @@ impl Blocks for Numbers {
 
 /// Devices whose residues are for primes of some bits.
 fn cuda_for(bits: usize) -> Option<Cuda> {
-    held_to(devices(), variant(Family::Rns, 2, 11, bits))
+    held_to(devices(), variant(Family::Rns, 2, chunks(1, 1), bits))
 }
 
 fn job<'a>(keys: PerItem<'a, CrtKey<'a>>, count: usize, bits: usize, blinded: bool) -> CrtJob<'a> {
@@ -184,8 +184,8 @@ fn many_items_with_one_key() {
     let bits = 128;
     let key = Key::random(bits, &mut rng);
     let two = devices().into_iter().chain(devices()).collect();
-    let Some(cuda) = held_to(two, variant(Family::Rns, 2, 11, bits / 2)) else { return };
-    let wave = cuda.wave(variant(Family::Rns, 2, 11, bits / 2)).unwrap();
+    let Some(cuda) = held_to(two, variant(Family::Rns, 2, chunks(1, 1), bits / 2)) else { return };
+    let wave = cuda.wave(variant(Family::Rns, 2, chunks(1, 1), bits / 2)).unwrap();
     let count = 2 * wave + 37;
     let inputs = key.hard_inputs(count, &mut rng);
     let expected: Vec<BigUint> = inputs.iter().map(|input| input.modpow(&key.d, &key.n)).collect();
@@ -203,16 +203,16 @@ fn many_items_with_one_key() {
 #[test]
 fn public_powers() {
     let mut rng = Rng::new(73);
-    for (family, threads, tile, bits) in [
-        (Family::Row, 1, 0, 254),
-        (Family::Row, 4, 0, 256),
-        (Family::TwoPass, 4, 16, 512),
-        (Family::TwoPass, 2, 8, 510),
-        (Family::Wide, 1, 0, 256),
-        (Family::Wide, 2, 0, 500),
-        (Family::Narrow, 1, 0, 250),
+    for (family, threads, cut, bits) in [
+        (Family::Row, 1, None, 254),
+        (Family::Row, 4, None, 256),
+        (Family::TwoPass, 4, tile(16), 512),
+        (Family::TwoPass, 2, tile(8), 510),
+        (Family::Wide, 1, None, 256),
+        (Family::Wide, 2, None, 500),
+        (Family::Narrow, 1, None, 250),
     ] {
-        let Some(cuda) = held_to(devices(), variant(family, threads, tile, bits)) else { return };
+        let Some(cuda) = held_to(devices(), variant(family, threads, cut, bits)) else { return };
         let keys: Vec<Key> = (0..3).map(|_| Key::random(bits, &mut rng)).collect();
         let bits = keys[0].n.bits() as usize;
         for exponent in [vec![3], vec![E.into()], vec![u64::MAX; 4], vec![1, 0, 0, 1 << 63]] {

@@ -1,0 +1,74 @@
+//! The families of kernels. Each file says how its family spreads numbers over threads, which layouts are worth
+//! measuring, what its kernels are compiled with, and what they need of a device. This file calls the one that a
+//! caller names.
+
+pub(crate) mod layout;
+mod narrow;
+pub(crate) mod rns;
+mod row;
+mod samples;
+mod two_pass;
+mod wide;
+
+use crate::device::Limits;
+use layout::{KernelSet, Layout, Placement, Size};
+use modmill_core::Family;
+use narrow::Narrow;
+use rns::Rns;
+use row::Row;
+use two_pass::TwoPass;
+use wide::Wide;
+
+/// Threads that may hold a number together.
+const GROUPS: [u32; 6] = [1, 2, 4, 8, 16, 32];
+
+/// A family's kernels for numbers of this size; `None` if it has none in this layout.
+pub(crate) fn kernel_set(
+    family: Family,
+    size: Size,
+    layout: &Layout,
+    placement: Placement,
+) -> Option<Box<dyn KernelSet>> {
+    fn boxed(set: impl KernelSet + 'static) -> Box<dyn KernelSet> {
+        Box::new(set)
+    }
+    match family {
+        Family::Row => Row::new(size, layout).map(boxed),
+        Family::TwoPass => TwoPass::new(size, layout, placement).map(boxed),
+        Family::Wide => Wide::new(size, layout).map(boxed),
+        Family::Narrow => Narrow::new(size, layout).map(boxed),
+        Family::Rns => Rns::new(size.words, layout, placement).map(boxed),
+        _ => None,
+    }
+}
+
+/// Where a family's kernels keep their large data on a device; `None` if the device has no room for it.
+pub(crate) fn place(family: Family, size: Size, layout: &Layout, limits: &Limits) -> Option<Placement> {
+    match family {
+        Family::TwoPass => TwoPass::place(size, layout, limits),
+        Family::Rns => Rns::place(size.words, layout, limits),
+        _ => Some(Placement::Fixed),
+    }
+}
+
+/// The placement that every layout of a family has kernels for.
+pub(crate) fn least_placement(family: Family) -> Placement {
+    match family {
+        Family::TwoPass => Placement::InTable(0),
+        Family::Rns => Placement::Shared,
+        _ => Placement::Fixed,
+    }
+}
+
+/// The layouts of a family that are worth measuring for numbers of this size, as far as the device has room for them.
+pub(crate) fn layouts(family: Family, size: Size, limits: &Limits) -> Vec<Layout> {
+    let in_groups = |layouts: &dyn Fn(u32) -> Vec<Layout>| GROUPS.into_iter().flat_map(layouts).collect();
+    match family {
+        Family::Row => in_groups(&|threads| Row::layouts(size.words, threads)),
+        Family::TwoPass => in_groups(&|threads| TwoPass::layouts(size, threads, limits)),
+        Family::Wide => in_groups(&|threads| Wide::layouts(size, threads)),
+        Family::Narrow => in_groups(&|threads| Narrow::layouts(size, threads)),
+        Family::Rns => Rns::layouts(size.words),
+        _ => Vec::new(),
+    }
+}

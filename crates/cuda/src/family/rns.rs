@@ -1,0 +1,123 @@
+//! The family `rns`: residues modulo many primes, multiplied by constant matrices on the tensor cores. A warp holds
+//! sixteen numbers.
+//!
+//! `layout` has the sizes of its data, `tables` the constants of a size, `calls` the structures that its kernels take,
+//! and `kernels` the sequence in which they run. See `docs/algorithms/rns.md`.
+
+pub(crate) mod calls;
+pub(crate) mod kernels;
+pub(crate) mod layout;
+mod tables;
+
+use super::layout::{Cut, KernelSet, Layout, Placement};
+use crate::device::{Limits, Tensor};
+use layout::{LEAST_STREAMED, MOST_GROUPS, ResidueLayout, fewest_to_a, fewest_to_b};
+use modmill_core::rns::Bases;
+use std::sync::Arc;
+
+/// The source files of powers in residues.
+pub(crate) const POWER_FILES: [&str; 5] = ["rns", "rns_product", "rns_memory", "rns_scan", "rns_power"];
+
+/// Two threads of a warp's 32 for each of its 16 numbers.
+const THREADS: u32 = 2;
+
+/// Groups for which four warpgroups have registers: with more, three are as fast, and faster with one modulus.
+const MOST_GROUPS_OF_FOUR: u32 = 12;
+
+/// The bases of a size, and how residues lie in memory.
+pub(crate) struct Rns {
+    pub(crate) residues: ResidueLayout,
+    pub(crate) bases: Arc<Bases>,
+}
+
+impl Rns {
+    pub(crate) fn new(words: u32, layout: &Layout, placement: Placement) -> Option<Self> {
+        let &Layout { threads: THREADS, block, cut: Some(Cut::Chunks(to_b, to_a)), .. } = layout else {
+            return None;
+        };
+        // The four warps of a warpgroup work together. A single warp is for the emulated device.
+        if block != 32 && !block.is_multiple_of(128) {
+            return None;
+        }
+        let bases = Bases::for_bits(32 * words as usize)?;
+        let residues = ResidueLayout::new(&bases, words, block, [to_b, to_a], placement)?;
+        Some(Self { residues, bases })
+    }
+
+    /// Matrices that fit shared memory stay there. Others are streamed by devices with warpgroups, which multiply by
+    /// matrices in shared memory only, and read from global memory by other devices.
+    pub(super) fn place(words: u32, layout: &Layout, limits: &Limits) -> Option<Placement> {
+        let set = Self::new(words, layout, Placement::Shared)?;
+        let room = limits.shared_per_block.checked_sub(set.residues.other_bytes(true))?;
+        if 2 * set.residues.matrix_bytes() <= room {
+            return Some(Placement::Shared);
+        }
+        match limits.tensor() {
+            Tensor::Warpgroups => Some(Placement::Ring(room)),
+            Tensor::WarpTiles | Tensor::SmallTiles => Some(Placement::Global),
+        }
+    }
+
+    /// The layouts worth measuring: for each number of warpgroups the fewest chunks that fit the registers, and one
+    /// less to base A, which spills a little and waits less. Streamed matrices leave room for two warpgroups, and few
+    /// long chunks are the best.
+    pub(super) fn layouts(words: u32) -> Vec<Layout> {
+        let channels = Bases::for_bits(32 * words as usize).map_or(0, |bases| bases.channels());
+        let groups = u32::try_from(channels / 4).unwrap_or(u32::MAX);
+        let layout = |block, (to_b, to_a)| {
+            let cut = Some(Cut::Chunks(to_b, to_a));
+            Layout { threads: THREADS, block, resident: 1, cut }
+        };
+        match groups {
+            1..LEAST_STREAMED => {
+                let blocks = [512, 384, 256].into_iter();
+                let blocks = blocks.filter(|&block| block < 512 || groups <= MOST_GROUPS_OF_FOUR);
+                let chunks = |block: u32| {
+                    let chunks = fewest_to_b(groups, block).zip(fewest_to_a(groups, block, 12));
+                    let pairs = chunks.into_iter().flat_map(|(to_b, to_a)| [(to_b, to_a), (to_b, to_a - 1)]);
+                    pairs.filter(|&(_, to_a)| to_a > 0).map(move |chunks| layout(block, chunks))
+                };
+                blocks.flat_map(chunks).collect()
+            }
+            LEAST_STREAMED..=23 | 26 => vec![layout(256, (3, 3))],
+            // With fewer chunks the compiler would put their products one after the other.
+            24..=25 => vec![layout(256, (4, 5))],
+            27..=34 => vec![layout(256, (groups.div_ceil(7), groups.div_ceil(5)))],
+            // As with (5, 7) chunks.
+            MOST_GROUPS => vec![layout(256, (6, 8))],
+            _ => Vec::new(),
+        }
+    }
+}
+
+impl KernelSet for Rns {
+    fn radix_bits(&self) -> u32 {
+        32 * self.residues.words()
+    }
+
+    fn input_bits(&self) -> usize {
+        self.bases.capacity_bits()
+    }
+
+    /// Tables are a part of the workspace.
+    fn entry_bytes(&self) -> usize {
+        0
+    }
+
+    fn shared_bytes(&self) -> u32 {
+        self.residues.shared_bytes(true)
+    }
+
+    fn defines(&self) -> Vec<(&'static str, u32)> {
+        self.residues.defines()
+    }
+
+    fn runs_on(&self, limits: &Limits) -> bool {
+        let has_warpgroups = limits.tensor() == Tensor::Warpgroups;
+        match self.residues.placement() {
+            Placement::Ring(_) => has_warpgroups,
+            Placement::Global => !has_warpgroups,
+            _ => true,
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! What the family's kernels are handed.
+#![allow(unsafe_code)] // says that the structures may be handed to kernels
+
+use crate::call::Numbers;
+use crate::device::KernelArguments;
+
+/// `ResidueCall` of `rns_power.cuh`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct PowerCall {
+    pub(crate) matrices: u64,
+    pub(crate) channels: u64,
+    pub(crate) workspace: u64,
+    pub(crate) bases: u64,
+    pub(crate) results: u64,
+    pub(crate) seconds: u64,
+    pub(crate) exponents: Numbers,
+    pub(crate) exponent_bits: u32,
+    pub(crate) window: u32,
+    pub(crate) count: u32,
+    pub(crate) modulus_stride: u32,
+    pub(crate) tables: u32,
+}
+
+/// `ConversionCall` of `rns_convert.cuh`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct ConversionCall {
+    pub(super) input: Numbers,
+    pub(super) channels: u64,
+    pub(super) conversions: u64,
+    pub(super) powers: u64,
+    pub(super) radix: Numbers,
+    pub(super) tiles: u64,
+    pub(super) flags: u64,
+    pub(super) roots: u64,
+    pub(super) count: u32,
+}
+
+/// `RadixCall` of `rns_convert.cuh`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct RadixCall {
+    pub(super) moduli: Numbers,
+    pub(super) leading: u64,
+    pub(super) digits: u64,
+    pub(super) rows: u64,
+    pub(super) digit_count: u32,
+    pub(super) first_bits: u32,
+    pub(super) count: u32,
+    pub(super) limbs: u32,
+}
+
+/// `WordsCall` of `rns_convert.cuh`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct WordsCall {
+    pub(super) tiles: u64,
+    pub(super) channels: u64,
+    pub(super) cofactors: u64,
+    pub(super) moduli: Numbers,
+    pub(super) results: u64,
+    pub(super) result_stride: u32,
+    pub(super) result_length: u32,
+    pub(super) count: u32,
+    pub(super) limbs: u32,
+}
+
+// SAFETY: plain structures of integers, laid out as the kernels' own.
+unsafe impl KernelArguments for PowerCall {}
+// SAFETY: as above.
+unsafe impl KernelArguments for ConversionCall {}
+// SAFETY: as above.
+unsafe impl KernelArguments for RadixCall {}
+// SAFETY: as above.
+unsafe impl KernelArguments for WordsCall {}

@@ -1,0 +1,379 @@
+//! The residue family's kernels and constants on a device, and the sequence in which the kernels run.
+//!
+//! A power is a sequence of kernels: B^2 modulo N and the residues of moduli and bases, the power itself on
+//! the tensor cores, and words again.
+#![allow(unsafe_code)] // launches kernels
+
+use super::Rns;
+use super::calls::{ConversionCall, PowerCall, RadixCall, WordsCall};
+use super::layout::ResidueLayout;
+use super::tables::{self, MergedTables, Tables, radix_square};
+use crate::call::Numbers;
+use crate::device::{Buffer, Contents, Device, Kernel, Module, Shape, Stream};
+use crate::error::Result;
+use crate::task::Task;
+use crate::variant::Variant;
+use modmill_core::rns::Bases;
+use std::cell::Cell;
+use std::sync::Arc;
+
+/// The family's kernels and constants on a device.
+pub(crate) struct Residues {
+    variant: Variant,
+    layout: ResidueLayout,
+    bases: Arc<Bases>,
+    tables: Tables,
+    moduli: Kernel,
+    numbers: Kernel,
+    radix: Kernel,
+    words: Kernel,
+}
+
+/// What a chunk on its way needs beside its inputs and results.
+pub(crate) struct ResidueSlot {
+    /// B^2 modulo every modulus.
+    radix: Buffer,
+    /// Tiles of the moduli, and the tables of powers.
+    workspace: Buffer,
+    /// Tiles of the first and second operands and of the results.
+    tiles: [Buffer; 3],
+    /// Whether a modulus has a factor in common with base B.
+    pub(crate) flags: Buffer,
+    /// Whether the one modulus of all items is in there already.
+    has_modulus: Cell<bool>,
+}
+
+/// Threads of a block of the conversions.
+const BLOCK: u32 = 32;
+
+/// What is computed from where.
+pub(crate) struct Request<'a> {
+    pub(crate) task: Task,
+    pub(crate) a: Numbers,
+    pub(crate) b: Numbers,
+    pub(crate) moduli: Numbers,
+    pub(crate) limbs: u32,
+    pub(crate) count: u32,
+    pub(crate) results: &'a Buffer,
+    pub(crate) result_words: u32,
+    /// What the addresses above lie in.
+    pub(crate) inputs: &'a [&'a Buffer],
+}
+
+/// Where [`Residues::set_up`] writes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ModuliPlace {
+    /// B^2 modulo every modulus.
+    pub(crate) radix: u64,
+    /// Tiles.
+    pub(crate) tiles: u64,
+    /// A word for each modulus, set where it has a factor in common with base B.
+    pub(crate) flags: u64,
+}
+
+/// Rows of words on the device.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rows {
+    pub(crate) address: u64,
+    /// Words of a row.
+    pub(crate) words: u32,
+}
+
+/// What a job's moduli have in common, on the device.
+pub(crate) struct JobConstants {
+    /// B^2 for moduli of some limbs.
+    radix: RadixSquare,
+    /// The one modulus, if it has matrices of its own.
+    merged: Option<OneModulus>,
+}
+
+/// Matrices with a modulus in them, and the kernels for powers by them.
+struct OneModulus {
+    layout: ResidueLayout,
+    tables: MergedTables,
+    power: Kernel,
+    power_vartime: Kernel,
+}
+
+struct RadixSquare {
+    words: Buffer,
+    leading_words: usize,
+    digit_count: u32,
+    first_bits: u32,
+}
+
+impl Residues {
+    pub(crate) fn load(device: &Device, module: &Module, variant: &Variant) -> Result<Option<Arc<Self>>> {
+        let Some(Rns { residues: layout, bases }) = variant.rns() else { return Ok(None) };
+        Ok(Some(Arc::new(Self {
+            variant: *variant,
+            layout,
+            tables: Tables::new(device, &layout, &bases, variant.words as usize)?,
+            bases,
+            moduli: module.kernel("residue_moduli")?,
+            numbers: module.kernel("residue_numbers")?,
+            radix: module.kernel("residue_radix")?,
+            words: module.kernel("residue_words")?,
+        })))
+    }
+
+    /// For moduli of so many limbs, or for one that is worth matrices of its own.
+    pub(crate) fn job_constants(
+        &self,
+        device: &Device,
+        limbs: usize,
+        merged: Option<&[u64]>,
+    ) -> Result<JobConstants> {
+        let merged = merged.map(|modulus| self.one_modulus(device, modulus)).transpose()?.flatten();
+        Ok(JobConstants { radix: self.radix_square(device, limbs)?, merged })
+    }
+
+    fn one_modulus(&self, device: &Device, modulus: &[u64]) -> Result<Option<OneModulus>> {
+        let layout = self.layout.merged();
+        let tables = MergedTables::new(device, &layout, &self.bases, modulus)?;
+        let (Some(tables), Some(program)) = (tables, self.variant.merged_program()) else { return Ok(None) };
+        let module = device.compile(&program)?;
+        let (power, power_vartime) =
+            (module.kernel("residue_power")?, module.kernel("residue_power_vartime")?);
+        Ok(Some(OneModulus { layout, tables, power, power_vartime }))
+    }
+
+    /// B^2 as `residue_radix` takes it.
+    fn radix_square(&self, device: &Device, limbs: usize) -> Result<RadixSquare> {
+        let (leading, digits, first_bits) = radix_square(self.bases.product_b(), limbs);
+        let mut words = leading.clone();
+        words.extend(&digits);
+        Ok(RadixSquare {
+            words: tables::upload(device, &words, Contents::Public)?,
+            leading_words: leading.len(),
+            digit_count: u32::try_from(digits.len()).unwrap_or(u32::MAX),
+            first_bits,
+        })
+    }
+
+    /// Memory for chunks of at most `size` items, of which so many threads compute at a time.
+    pub(crate) fn slot(
+        &self,
+        device: &Device,
+        words: u32,
+        size: usize,
+        shared_modulus: bool,
+        task: Task,
+        threads: usize,
+    ) -> Result<ResidueSlot> {
+        let contents = task.contents();
+        let layout = &self.layout;
+        let moduli = if shared_modulus { layout.tile_items() } else { size };
+        let tables = self.tables_bytes(task, threads);
+        let side = || device.buffer(self.side_bytes(size), contents);
+        Ok(ResidueSlot {
+            radix: device.buffer(4 * words as usize * moduli, contents)?,
+            workspace: device.buffer(self.moduli_bytes(moduli) + tables, contents)?,
+            tiles: [side()?, side()?, side()?],
+            flags: device.buffer(4 * moduli, Contents::Public)?,
+            has_modulus: Cell::new(false),
+        })
+    }
+
+    /// Bytes of the tables that so many threads keep.
+    pub(crate) fn tables_bytes(&self, task: Task, threads: usize) -> usize {
+        self.layout.entry_bytes() * task.residue_entries() * threads.div_ceil(32)
+    }
+
+    /// Bytes of the tiles of numbers.
+    pub(crate) fn side_bytes(&self, count: usize) -> usize {
+        self.layout.side_bytes() * count.div_ceil(self.layout.tile_items())
+    }
+
+    /// Bytes of the tiles of moduli.
+    pub(crate) fn moduli_bytes(&self, moduli: usize) -> usize {
+        self.layout.modulus_bytes() * moduli.div_ceil(self.layout.tile_items())
+    }
+
+    /// Launches everything; `power` is the task's own kernel, in so many blocks of so many threads.
+    pub(crate) fn launch(
+        &self,
+        stream: &Stream,
+        slot: &ResidueSlot,
+        constants: &JobConstants,
+        request: &Request<'_>,
+        power: &Kernel,
+        blocks: (u32, u32),
+    ) -> Result<()> {
+        let &Request { task, a, b, moduli, limbs, count, .. } = request;
+        let mut used: Vec<&Buffer> = request.inputs.to_vec();
+        used.extend([&slot.radix, &slot.workspace, &slot.flags, request.results]);
+        used.extend(slot.tiles.iter());
+        let shared_modulus = moduli.stride == 0;
+        let modulus_count = if shared_modulus { self.layout.tile_items() as u32 } else { count };
+        if !slot.has_modulus.replace(shared_modulus) {
+            stream.fill(&slot.flags, 0..4 * modulus_count as usize, 0)?;
+            let place = ModuliPlace {
+                radix: slot.radix.address(),
+                tiles: slot.workspace.address(),
+                flags: slot.flags.address(),
+            };
+            self.set_up(stream, constants, moduli, limbs, count, place, &used)?;
+        }
+        let operands = [Some(a), task.multiplies_b().then_some(b)];
+        for (input, tiles) in operands.into_iter().zip(&slot.tiles) {
+            let Some(input) = input else { continue };
+            self.enter(stream, input, count, tiles.address(), &used)?;
+        }
+        let (exponent_bits, window) = task.exponent();
+        let moduli_pairs = self.moduli_bytes(modulus_count as usize) / 8;
+        let call = PowerCall {
+            workspace: slot.workspace.address(),
+            bases: slot.tiles[0].address(),
+            results: slot.tiles[2].address(),
+            seconds: slot.tiles[1].address(),
+            exponents: b,
+            exponent_bits,
+            window,
+            count,
+            modulus_stride: u32::from(!shared_modulus),
+            tables: u32::try_from(moduli_pairs).unwrap_or(u32::MAX),
+            ..PowerCall::default()
+        };
+        self.power(stream, constants, task, power, blocks, call, &used)?;
+        let results = Rows { address: request.results.address(), words: request.result_words };
+        self.leave(stream, slot.tiles[2].address(), moduli, limbs, count, results, &used)
+    }
+
+    /// Tiles of moduli, with B^2 modulo each; of one modulus for all, in every row of a tile.
+    #[allow(clippy::too_many_arguments)]
+    pub(crate) fn set_up(
+        &self,
+        stream: &Stream,
+        constants: &JobConstants,
+        moduli: Numbers,
+        limbs: u32,
+        count: u32,
+        place: ModuliPlace,
+        used: &[&Buffer],
+    ) -> Result<()> {
+        let JobConstants { radix, merged } = constants;
+        let is_shared = moduli.stride == 0;
+        let words = self.layout.words();
+        let call = RadixCall {
+            moduli,
+            leading: radix.words.address(),
+            digits: radix.words.address() + 4 * radix.leading_words as u64,
+            rows: place.radix,
+            digit_count: radix.digit_count,
+            first_bits: radix.first_bits,
+            count: if is_shared { 1 } else { count },
+            limbs,
+        };
+        let mut used: Vec<&Buffer> =
+            used.iter().copied().chain([&radix.words, self.tables.buffer()]).collect();
+        used.extend(merged.iter().map(|merged| merged.tables.buffer()));
+        // SAFETY: the kernel takes this structure, reads `count` moduli and the digits, and writes `count` rows.
+        unsafe { stream.launch(&self.radix, one_thread_each(call.count), &call, &used)? };
+        let call = ConversionCall {
+            input: moduli,
+            radix: Numbers { address: place.radix, stride: if is_shared { 0 } else { words }, length: words },
+            tiles: place.tiles,
+            flags: place.flags,
+            roots: merged.as_ref().map_or(0, |merged| merged.tables.roots()),
+            count: if is_shared { self.layout.tile_items() as u32 } else { count },
+            ..self.conversion()
+        };
+        // SAFETY: the kernel takes this structure, reads `count` moduli and rows, and writes their tiles and flags.
+        unsafe {
+            stream.launch(&self.moduli, one_thread_each(2 * self.channels() * call.count), &call, &used)
+        }
+    }
+
+    /// Tiles of numbers.
+    pub(crate) fn enter(
+        &self,
+        stream: &Stream,
+        input: Numbers,
+        count: u32,
+        tiles: u64,
+        used: &[&Buffer],
+    ) -> Result<()> {
+        let call = ConversionCall { input, tiles, count, ..self.conversion() };
+        let used: Vec<&Buffer> = used.iter().copied().chain([self.tables.buffer()]).collect();
+        // SAFETY: the kernel takes this structure, reads `count` numbers and writes their tiles.
+        unsafe { stream.launch(&self.numbers, one_thread_each(self.channels() * count), &call, &used) }
+    }
+
+    /// Powers or products of tiles, by the task's own kernel or that for one modulus; the constants of the size are
+    /// filled in here.
+    #[allow(clippy::too_many_arguments)]
+    pub(crate) fn power(
+        &self,
+        stream: &Stream,
+        constants: &JobConstants,
+        task: Task,
+        kernel: &Kernel,
+        (grid, block): (u32, u32),
+        call: PowerCall,
+        used: &[&Buffer],
+    ) -> Result<()> {
+        let (kernel, layout, matrices, channels, buffer) = match &constants.merged {
+            Some(OneModulus { layout, tables, power, power_vartime }) => {
+                let kernel = if task.is_masked() { power } else { power_vartime };
+                (kernel, layout, tables.matrices(), tables.channels(), tables.buffer())
+            }
+            None => {
+                let tables = &self.tables;
+                (kernel, &self.layout, tables.matrices(), tables.channels(), tables.buffer())
+            }
+        };
+        let call = PowerCall { matrices, channels, ..call };
+        let shape = Shape { grid, block, shared_bytes: layout.shared_bytes(task.is_masked()) };
+        let used: Vec<&Buffer> = used.iter().copied().chain([buffer]).collect();
+        // SAFETY: the kernel takes this structure, reads the tiles of `count` items, the constants and the
+        // exponents, keeps a table for each warp in the workspace, and writes the tiles of the results.
+        unsafe { stream.launch(kernel, shape, &call, &used) }
+    }
+
+    /// Words of tiles, below their moduli.
+    #[allow(clippy::too_many_arguments)]
+    pub(crate) fn leave(
+        &self,
+        stream: &Stream,
+        tiles: u64,
+        moduli: Numbers,
+        limbs: u32,
+        count: u32,
+        results: Rows,
+        used: &[&Buffer],
+    ) -> Result<()> {
+        let call = WordsCall {
+            tiles,
+            channels: self.tables.channels(),
+            cofactors: self.tables.cofactors(),
+            moduli,
+            results: results.address,
+            result_stride: results.words,
+            result_length: results.words,
+            count,
+            limbs,
+        };
+        let used: Vec<&Buffer> = used.iter().copied().chain([self.tables.buffer()]).collect();
+        // SAFETY: the kernel takes this structure, reads `count` tiles and moduli, and writes `count` results.
+        unsafe { stream.launch(&self.words, one_thread_each(count), &call, &used) }
+    }
+
+    fn channels(&self) -> u32 {
+        u32::try_from(self.bases.channels()).unwrap_or(u32::MAX)
+    }
+
+    fn conversion(&self) -> ConversionCall {
+        ConversionCall {
+            channels: self.tables.channels(),
+            conversions: self.tables.conversions(),
+            powers: self.tables.powers(),
+            ..ConversionCall::default()
+        }
+    }
+}
+
+/// Small blocks: a few thousand threads are to reach every multiprocessor.
+fn one_thread_each(count: u32) -> Shape {
+    Shape { grid: count.div_ceil(BLOCK), block: BLOCK, shared_bytes: 0 }
+}

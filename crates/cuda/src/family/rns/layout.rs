@@ -1,0 +1,228 @@
+//! Sizes of the residue family's data, as `rns.cuh`, `rns_memory.cuh` and `rns_power.cuh` have them.
+
+use crate::family::layout::Placement;
+use modmill_core::rns::{Bases, Bounds};
+
+/// Window of secret exponents, whose tables are read whole.
+pub(crate) const SECRET_WINDOW: u32 = 4;
+/// Entries of a secret table, and copies of the entries that the digits of two words of an exponent chose.
+pub(crate) const SECRET_ENTRIES: u32 = (1 << SECRET_WINDOW) + 2 * (32 / SECRET_WINDOW);
+
+/// Groups of channels, at most: two warpgroups have registers for the residues of this many.
+pub(super) const MOST_GROUPS: u32 = 35;
+/// Groups of channels from which on an H200 streams the matrices: those of 20 groups fill 200 KiB.
+pub(super) const LEAST_STREAMED: u32 = 20;
+/// Groups of a chunk, at most: a thread has registers for their sums.
+const MOST_OF_CHUNK: u32 = 9;
+/// Stages of a ring, at most: more save no time.
+const MOST_STAGES: u32 = 6;
+
+/// Bytes of a group of four channels in a step of a matrix.
+const GROUP_BYTES: u32 = 512;
+/// Numbers of a tile, which a warp holds.
+const TILE_ITEMS: usize = 16;
+/// Sides of a modulus's tile.
+const MODULUS_SIDES: usize = 7;
+/// Bytes of a tile's row, the words of a group: two for each lane.
+const ROW_BYTES: usize = 32 * 8;
+/// Bytes of a channel's constants.
+const CHANNEL_BYTES: u32 = 16;
+
+/// Registers of a multiprocessor and the most of a thread, in every generation from Turing on.
+const REGISTERS: (u32, u32) = (65536, 255);
+
+/// Registers of a thread.
+fn registers(block: u32) -> u32 {
+    (REGISTERS.0 / block).min(REGISTERS.1)
+}
+
+/// Registers for a number's residues in one base.
+fn state(groups: u32) -> u32 {
+    4 * groups.div_ceil(2)
+}
+
+/// The fewest chunks for which `fits` holds, called with the groups of a chunk and the number of chunks.
+fn fewest(groups: u32, fits: impl Fn(u32, u32) -> bool) -> Option<u32> {
+    let fits =
+        |&chunks: &u32| groups.div_ceil(chunks) <= MOST_OF_CHUNK && fits(groups.div_ceil(chunks), chunks);
+    (1..=9.min(groups)).find(fits)
+}
+
+/// The fewest chunks to base B whose sums, factors and residues fit the registers.
+pub(super) fn fewest_to_b(groups: u32, block: u32) -> Option<u32> {
+    let state = state(groups);
+    fewest(groups, |count, chunks| {
+        state + 10 * count + state * (chunks - 1) / chunks + 18 <= registers(block)
+    })
+}
+
+/// The fewest chunks to base A, where a group takes `for_group` registers. Quotients that are not in the matrix take
+/// two.
+pub(super) fn fewest_to_a(groups: u32, block: u32, for_group: u32) -> Option<u32> {
+    let quotients = if groups.is_multiple_of(2) { 2 } else { 0 };
+    let others = 2 * state(groups) + quotients + 48;
+    fewest(groups, |count, _| others + for_group * count <= registers(block))
+}
+
+/// How the residues of one size lie in memory, and how their products are cut up.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ResidueLayout {
+    channels: u32,
+    words: u32,
+    /// Chunks of the matrix to base B and of the matrix to base A. The sums of one chunk are in registers at a time.
+    chunks: [u32; 2],
+    block: u32,
+    placement: Placement,
+    quotient_shift: u32,
+    narrow_fold: bool,
+    /// Whether the one modulus of all items is a part of the matrices.
+    merged: bool,
+}
+
+impl ResidueLayout {
+    /// The layout for numbers of `words` words in blocks of `block` threads; `None` if sums or residues do not fit
+    /// the registers, or a ring of stages its memory.
+    pub(super) fn new(
+        bases: &Bases,
+        words: u32,
+        block: u32,
+        chunks: [u32; 2],
+        placement: Placement,
+    ) -> Option<Self> {
+        let layout = Self {
+            channels: u32::try_from(bases.channels()).ok()?,
+            words,
+            chunks,
+            block,
+            placement,
+            quotient_shift: bases.quotient().precision,
+            narrow_fold: bases.narrow_fold(),
+            merged: false,
+        };
+        let groups = layout.groups();
+        let fits = |chunks: u32| (1..=groups).contains(&chunks) && groups.div_ceil(chunks) <= MOST_OF_CHUNK;
+        let fits = groups <= MOST_GROUPS && chunks.into_iter().all(fits) && layout.ring_bytes().is_some();
+        fits.then_some(layout)
+    }
+
+    /// The layout for one modulus that is a part of the matrices. Its factor takes no registers, which leaves them to
+    /// longer chunks, except where the quotient needs them (`QUOTIENT_IN_MATRIX` of `rns.cuh`).
+    pub(crate) fn merged(&self) -> Self {
+        let groups = self.groups();
+        let chunks = match groups {
+            ..LEAST_STREAMED if groups % 2 == 1 => {
+                fewest_to_b(groups, self.block).zip(fewest_to_a(groups, self.block, 8))
+            }
+            // 4096 bits. With a few groups less the compiler puts products one after the other.
+            34 => Some((4, 5)),
+            _ => None,
+        };
+        Self { chunks: chunks.map_or(self.chunks, |(b, a)| [b, a]), merged: true, ..*self }
+    }
+
+    /// Whether the kernels are right for matrices with these bounds: quotient and folds are compiled into them.
+    pub(super) fn serves(&self, bounds: &Bounds) -> bool {
+        let folds = !self.narrow_fold || u32::try_from(bounds.low_sum).is_ok();
+        folds && bounds.quotient.precision == self.quotient_shift
+    }
+
+    pub(super) fn words(&self) -> u32 {
+        self.words
+    }
+
+    pub(super) fn placement(&self) -> Placement {
+        self.placement
+    }
+
+    pub(super) fn tile_items(&self) -> usize {
+        TILE_ITEMS
+    }
+
+    /// Groups of four channels.
+    pub(super) fn groups(&self) -> u32 {
+        self.channels / 4
+    }
+
+    /// Steps of a product, of 32 bytes each.
+    pub(super) fn steps(&self) -> u32 {
+        self.groups().div_ceil(2)
+    }
+
+    /// The groups of each chunk of the matrix to one of the bases: the first group, and how many.
+    pub(super) fn chunks(&self, base: usize) -> impl Iterator<Item = (u32, u32)> + '_ {
+        let (chunks, groups) = (self.chunks[base], self.groups());
+        let first = move |chunk: u32| chunk * groups / chunks;
+        (0..chunks).map(move |chunk| (first(chunk), first(chunk + 1) - first(chunk)))
+    }
+
+    /// Bytes of one matrix.
+    pub(super) fn matrix_bytes(&self) -> u32 {
+        self.steps() * self.groups() * GROUP_BYTES
+    }
+
+    /// Bytes of a side of a tile.
+    pub(super) fn side_bytes(&self) -> usize {
+        self.groups() as usize * ROW_BYTES
+    }
+
+    /// Bytes of a modulus's tile.
+    pub(super) fn modulus_bytes(&self) -> usize {
+        MODULUS_SIDES * self.side_bytes()
+    }
+
+    /// Bytes of a table entry of a tile.
+    pub(super) fn entry_bytes(&self) -> usize {
+        2 * self.side_bytes()
+    }
+
+    /// Bytes of a stage of the ring, which holds the largest chunk and its barrier.
+    fn stage_bytes(&self) -> u32 {
+        let groups = self.groups().div_ceil(self.chunks[0].min(self.chunks[1]));
+        groups * self.steps() * GROUP_BYTES + 16
+    }
+
+    /// Stages of the ring; 0 if the matrices are not streamed.
+    fn stages(&self) -> u32 {
+        match self.placement {
+            Placement::Ring(bytes) => (bytes / self.stage_bytes()).min(MOST_STAGES),
+            _ => 0,
+        }
+    }
+
+    /// Bytes of the ring; `None` if it has room for less than two stages.
+    fn ring_bytes(&self) -> Option<u32> {
+        let stages = self.stages();
+        let is_ring = matches!(self.placement, Placement::Ring(_));
+        (!is_ring || stages >= 2).then(|| stages * self.stage_bytes())
+    }
+
+    /// Shared memory beside the matrices: the channels and, for secrets, each warp's row of a table and its barrier.
+    pub(super) fn other_bytes(&self, secret: bool) -> u32 {
+        let row = ((ROW_BYTES as u32) << SECRET_WINDOW) + 16;
+        2 * self.channels * CHANNEL_BYTES + if secret { row * self.block / 32 } else { 0 }
+    }
+
+    /// Shared memory of a block.
+    pub(super) fn shared_bytes(&self, secret: bool) -> u32 {
+        let matrices = match self.placement {
+            Placement::Shared => 2 * self.matrix_bytes(),
+            _ => self.ring_bytes().unwrap_or(0),
+        };
+        matrices + self.other_bytes(secret)
+    }
+
+    /// The macros of the family's sources.
+    pub(super) fn defines(&self) -> Vec<(&'static str, u32)> {
+        vec![
+            ("CHANNELS", self.channels),
+            ("CHUNKS_B", self.chunks[0]),
+            ("CHUNKS_A", self.chunks[1]),
+            ("QUOTIENT_SHIFT", self.quotient_shift),
+            ("SECRET_WINDOW", SECRET_WINDOW),
+            ("NARROW_FOLD", self.narrow_fold.into()),
+            ("STREAMED", u32::from(self.placement != Placement::Shared)),
+            ("STAGES", self.stages()),
+            ("MERGED", self.merged.into()),
+        ]
+    }
+}

@@ -1,0 +1,287 @@
+//! The constants of a size, on the device.
+
+use super::layout::ResidueLayout;
+use crate::device::{Buffer, Contents, Device};
+use crate::error::Result;
+use modmill_core::rns::{Bases, Channel, Matrix, Merged, ModulusConstants, bases::powers_of_words};
+use zeroize::{Zeroize, Zeroizing};
+
+/// Bits of a digit of [`radix_square`], `STEP_BITS` of `constants.cuh`.
+const STEP_BITS: usize = 28;
+
+/// Everything that depends on the size alone, in one piece of memory.
+pub(super) struct Tables {
+    buffer: Buffer,
+    /// Where channels, conversions, powers and cofactors begin, in words.
+    starts: [usize; 4],
+}
+
+impl Tables {
+    pub(super) fn new(device: &Device, layout: &ResidueLayout, bases: &Bases, words: usize) -> Result<Self> {
+        let matrices = [bases.a_to_b(), bases.b_to_a()];
+        let plain = channels(bases, matrices[0], |_| 0);
+        let parts = [plain, conversions(bases), powers(bases), cofactors(bases, words)];
+        let (all, starts) = join(matrix_words(layout, matrices), parts);
+        Ok(Self { buffer: upload(device, &all, Contents::Public)?, starts })
+    }
+
+    pub(super) fn buffer(&self) -> &Buffer {
+        &self.buffer
+    }
+
+    pub(super) fn matrices(&self) -> u64 {
+        self.buffer.address()
+    }
+
+    pub(super) fn channels(&self) -> u64 {
+        self.at(0)
+    }
+
+    pub(super) fn conversions(&self) -> u64 {
+        self.at(1)
+    }
+
+    pub(super) fn powers(&self) -> u64 {
+        self.at(2)
+    }
+
+    pub(super) fn cofactors(&self) -> u64 {
+        self.at(3)
+    }
+
+    fn at(&self, part: usize) -> u64 {
+        self.buffer.address() + 4 * self.starts[part] as u64
+    }
+}
+
+/// Matrices with a modulus in them, and what goes with them.
+pub(crate) struct MergedTables {
+    buffer: Buffer,
+    /// Where channels and roots begin, in words.
+    starts: [usize; 2],
+}
+
+impl MergedTables {
+    /// `None` if the modulus has a factor in common with base B, or does not leave the matrices the ranges that
+    /// kernels of this layout are made for.
+    pub(super) fn new(
+        device: &Device,
+        layout: &ResidueLayout,
+        bases: &Bases,
+        modulus: &[u64],
+    ) -> Result<Option<Self>> {
+        let Some(constants) = ModulusConstants::new(bases, modulus) else { return Ok(None) };
+        let merged = Merged::new(bases, modulus, &constants);
+        let Some(merged) = merged.filter(|merged| layout.serves(merged.bounds())) else { return Ok(None) };
+        let matrices = [merged.a_to_b(), merged.b_to_a()];
+        let form = |(channel, &root): (&Channel, &u32)| channel.multiply(root, channel.radix);
+        let roots = bases.b().iter().zip(merged.roots()).map(form).collect();
+        let own = channels(bases, matrices[0], |place| constants.modulus[place]);
+        let (all, starts) = join(matrix_words(layout, matrices), [own, roots]);
+        Ok(Some(Self { buffer: upload(device, &all, Contents::Secret)?, starts }))
+    }
+
+    pub(super) fn buffer(&self) -> &Buffer {
+        &self.buffer
+    }
+
+    pub(super) fn matrices(&self) -> u64 {
+        self.buffer.address()
+    }
+
+    pub(super) fn channels(&self) -> u64 {
+        self.buffer.address() + 4 * self.starts[0] as u64
+    }
+
+    pub(super) fn roots(&self) -> u64 {
+        self.buffer.address() + 4 * self.starts[1] as u64
+    }
+}
+
+/// The matrices and other parts one after the other, and where those begin; structures are aligned to 16 bytes.
+/// A modulus may be in them, so no copy stays.
+fn join<const N: usize>(mut matrices: Vec<u32>, parts: [Vec<u32>; N]) -> (Zeroizing<Vec<u32>>, [usize; N]) {
+    let words = matrices.len() + parts.iter().map(|part| part.len() + 3).sum::<usize>();
+    let mut all = Zeroizing::new(Vec::with_capacity(words));
+    all.extend_from_slice(&matrices);
+    matrices.zeroize();
+    let starts = parts.map(|mut part| {
+        let start = all.len().next_multiple_of(4);
+        all.resize(start, 0);
+        all.extend_from_slice(&part);
+        part.zeroize();
+        start
+    });
+    (all, starts)
+}
+
+/// Words on the device.
+pub(super) fn upload(device: &Device, words: &[u32], contents: Contents) -> Result<Buffer> {
+    let bytes = 4 * words.len().max(1);
+    let mut staging = device.host_buffer(bytes.next_multiple_of(8), contents)?;
+    staging.words_mut()[..words.len()].copy_from_slice(words);
+    let buffer = device.buffer(bytes, contents)?;
+    let stream = device.stream()?;
+    stream.copy_in(&staging, 0..bytes, &buffer, 0)?;
+    stream.synchronize()?;
+    Ok(buffer)
+}
+
+/// The matrices to base B and to base A.
+fn matrix_words(layout: &ResidueLayout, matrices: [&Matrix; 2]) -> Vec<u32> {
+    let mut words = Vec::with_capacity(2 * layout.matrix_bytes() as usize / 4);
+    for (base, matrix) in matrices.into_iter().enumerate() {
+        let bytes = bytes_of(layout, matrix, base);
+        words.extend(
+            bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])),
+        );
+    }
+    words
+}
+
+/// A matrix as the tensor cores read it: chunk by chunk, in a chunk step by step, in a step two blocks of
+/// eight columns for every group, in a block two cores of 8 columns by 16 rows. Columns of a group stand in
+/// the order of digit pairs, lanes and digits.
+fn bytes_of(layout: &ResidueLayout, matrix: &Matrix, base: usize) -> Zeroizing<Vec<u8>> {
+    let mut bytes = Zeroizing::new(vec![0u8; layout.matrix_bytes() as usize]);
+    // The quotient has a place where the last step has room.
+    let with_quotient = matrix.has_quotient() && layout.groups() % 2 == 1;
+    let rows = matrix.words() * 4 + if with_quotient { 2 } else { 0 };
+    for (first, count) in layout.chunks(base) {
+        let start = (first * layout.steps()) as usize * 512;
+        for channel in 4 * first as usize..4 * (first + count) as usize {
+            let group = channel / 4 - first as usize;
+            for (row, entry) in matrix.column(channel).iter().take(rows).enumerate() {
+                for (digit, &byte) in entry.to_le_bytes().iter().enumerate() {
+                    let column = 16 * group + digit / 2 * 8 + channel % 4 * 2 + digit % 2;
+                    let block = row / 32 * 2 * count as usize + column / 8;
+                    let place = block * 256 + row % 32 / 16 * 128 + column % 8 * 16 + row % 16;
+                    bytes[start + place] = byte;
+                }
+            }
+        }
+    }
+    bytes
+}
+
+/// `Channel` of `rns.cuh`, for base A with the modulus's factor of the quotient, and then for base B, where it has
+/// the quotient's row of the first matrix.
+fn channels(bases: &Bases, a_to_b: &Matrix, modulus: impl Fn(usize) -> u32) -> Vec<u32> {
+    let h = |channel: &Channel| (channel.p >> 16) + 1;
+    let (weights, factors) = (&bases.quotient().weights, bases.combine());
+    let a = bases.a().iter().enumerate();
+    let a = a.flat_map(|(place, channel)| [h(channel), weights[place], factors[place], modulus(place)]);
+    let b = bases.b().iter().enumerate();
+    let b = b.flat_map(|(place, channel)| [h(channel), a_to_b.entry(bases.channels(), 0, place), 0, 0]);
+    a.chain(b).collect()
+}
+
+/// `Conversion` of `rns_convert.cuh`, for base A and then for base B.
+fn conversions(bases: &Bases) -> Vec<u32> {
+    let high = |channel: Channel| channel.power(2, 48);
+    let mut words = Vec::new();
+    for (place, &channel) in bases.a().iter().enumerate() {
+        let inverse = bases.cofactor_inverses()[place];
+        let to_xi = channel.multiply(inverse, channel.radix_squared);
+        let modulus = channel.multiply(bases.modulus_factors()[place], channel.radix_squared);
+        // The entry of 1: xi C / 2^32.
+        let one = channel.reduce_once(channel.redc(u64::from(inverse) * u64::from(bases.combine()[place])));
+        words.extend([high(channel), to_xi, modulus, one, inverse, 0, 0, 0]);
+    }
+    for (place, &channel) in bases.b().iter().enumerate() {
+        // 1 / B_i, from which the factor 2^64 is taken.
+        let inverse =
+            channel.multiply(bases.quotient_factors()[place], channel.invert(channel.radix_squared));
+        words.extend([high(channel), channel.radix_squared, channel.p - inverse, 0, 0, 0, 0, 0]);
+    }
+    words
+}
+
+/// 2^(32 i) modulo every prime, as long as the longest number that is taken as it is.
+fn powers(bases: &Bases) -> Vec<u32> {
+    let count = bases.capacity_bits().div_ceil(32) + 2;
+    let columns: Vec<Vec<u32>> =
+        bases.a().iter().chain(bases.b()).map(|&channel| powers_of_words(channel, count)).collect();
+    (0..count).flat_map(|word| columns.iter().map(move |column| column[word]).collect::<Vec<_>>()).collect()
+}
+
+/// The words of every `A_j` and of A, four at a time, up to one more than numbers have.
+fn cofactors(bases: &Bases, words: usize) -> Vec<u32> {
+    let numbers: Vec<Vec<u32>> = (0..bases.channels())
+        .map(|channel| bases.cofactor_a(channel))
+        .chain([bases.product_a().to_vec()])
+        .collect();
+    let mut quads = Vec::new();
+    for first in (0..=words).step_by(4) {
+        for number in &numbers {
+            quads.extend((first..first + 4).map(|place| number.get(place).copied().unwrap_or(0)));
+        }
+    }
+    quads
+}
+
+/// B^2 as its leading words, which are below every modulus of so many limbs, and digits for steps of a
+/// remainder, the first of them shorter: with its bits.
+pub(super) fn radix_square(product: &[u32], limbs: usize) -> (Vec<u32>, Vec<u32>, u32) {
+    let mut square = vec![0u32; 2 * product.len()];
+    for (place, &factor) in product.iter().enumerate() {
+        let mut carry = 0;
+        for (word, &other) in square[place..].iter_mut().zip(product.iter().chain(std::iter::repeat(&0))) {
+            let sum = u64::from(factor) * u64::from(other) + u64::from(*word) + carry;
+            *word = sum as u32;
+            carry = sum >> 32;
+        }
+    }
+    let bits = 32 * square.len() - square.iter().rev().take_while(|&&word| word == 0).count() * 32;
+    let bits = bits - square[bits / 32 - 1].leading_zeros() as usize;
+    let bits_at = |place: usize, count: usize| {
+        let word = |index: usize| u64::from(square.get(index).copied().unwrap_or(0));
+        let pair = word(place / 32) | word(place / 32 + 1) << 32;
+        (pair >> (place % 32) & ((1 << count) - 1)) as u32
+    };
+    // Below 2^(64 (limbs - 1)), which is below every modulus.
+    let leading_bits = (64 * (limbs - 1)).min(bits);
+    let rest = bits - leading_bits;
+    let leading = (0..2 * (limbs - 1)).map(|word| {
+        let place = rest + 32 * word;
+        if 32 * word < leading_bits { bits_at(place, 32) } else { 0 }
+    });
+    let first_bits = match rest % STEP_BITS {
+        0 => STEP_BITS,
+        bits => bits,
+    };
+    let mut digits = Vec::new();
+    let mut place = rest;
+    let mut count = first_bits;
+    while place > 0 {
+        place -= count.min(place);
+        digits.push(bits_at(place, count));
+        count = STEP_BITS;
+    }
+    (leading.collect(), digits, first_bits as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Rns;
+    use super::*;
+    use crate::variant::Variant;
+    use modmill_core::Family;
+
+    /// Every length that is measured has its modulus merged, and one with a prime of the radix has not.
+    #[test]
+    fn usual_moduli_are_merged() {
+        let device = Device::emulator();
+        for bits in [512, 1024, 1536, 2048, 3072, 4096] {
+            for variant in Variant::candidates(Family::Rns, bits, device.limits()) {
+                let Rns { residues: layout, bases } = variant.rns().unwrap();
+                let mut modulus = vec![0x9e37_79b9_7f4a_7c15; bits / 64];
+                modulus[bits / 64 - 1] |= 1 << 63;
+                assert!(MergedTables::new(&device, &layout, &bases, &modulus).unwrap().is_some());
+                let mut prime = vec![0; bits / 64];
+                prime[0] = u64::from(bases.b()[3].p);
+                assert!(MergedTables::new(&device, &layout, &bases, &prime).unwrap().is_none());
+            }
+        }
+    }
+}
