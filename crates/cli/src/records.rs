@@ -44,13 +44,15 @@ pub(crate) type Record = Vec<Option<Field>>;
 /// The octets that answer a record, or why there are none. A verdict has no octets.
 pub(crate) type Answer = Result<Zeroizing<Vec<u8>>, String>;
 
+/// Answers records in order.
+pub(crate) type Compute<'a> = dyn Fn(&[Record]) -> Result<Vec<Answer>, Failure> + 'a;
+
 /// What is computed for each record.
 pub(crate) struct Operation<'a> {
     pub(crate) layout: Layout,
     /// How fields are read from files; `None` if records have to be lines or rows.
     pub(crate) files: Option<FileRules>,
-    /// Answers records in order.
-    pub(crate) compute: &'a dyn Fn(&[Record]) -> Result<Vec<Answer>, Failure>,
+    pub(crate) compute: &'a Compute<'a>,
 }
 
 /// How records are read from files.

@@ -9,6 +9,9 @@ use modmill_rsa::Hash;
 use std::io::{self, Read};
 use zeroize::Zeroizing;
 
+/// Bytes that are hashed at a time.
+const BUFFER_BYTES: usize = 1 << 15;
+
 /// Reads all of an input. A file of `size` bytes is read without growing the memory for it.
 pub(crate) fn read_all(mut input: impl Read, size: Option<u64>) -> io::Result<Zeroizing<Vec<u8>>> {
     let size = size.and_then(|size| usize::try_from(size).ok()).unwrap_or(0);
@@ -32,13 +35,20 @@ pub(crate) fn read_all(mut input: impl Read, size: Option<u64>) -> io::Result<Ze
     }
 }
 
-/// Reads a field from a file: its octets, or their digest.
-pub(super) fn read_field(input: impl Read, size: Option<u64>, hash: Option<Hash>) -> io::Result<Field> {
-    let octets = read_all(input, size)?;
-    Ok(match hash {
-        None => Field::new(octets),
-        Some(hash) => Field::new(Zeroizing::new(hash.digest(&[&octets]).as_ref().to_vec())),
-    })
+/// Reads a field from a file: its octets, or their digest, which is computed without keeping the octets.
+pub(super) fn read_field(mut input: impl Read, size: Option<u64>, hash: Option<Hash>) -> io::Result<Field> {
+    let Some(hash) = hash else {
+        return read_all(input, size).map(Field::new);
+    };
+    let mut hasher = hash.hasher();
+    let mut buffer = Zeroizing::new([0; BUFFER_BYTES]);
+    loop {
+        match input.read(buffer.as_mut_slice()) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Ok(0) => return Ok(Field::new(Zeroizing::new(hasher.finish().as_ref().to_vec()))),
+            read => hasher.update(&buffer[..read?]),
+        }
+    }
 }
 
 /// Reads the files of one record.

@@ -1,6 +1,7 @@
 //! The fields of records and of their answers.
 
 use crate::hexadecimal;
+#[cfg(feature = "parquet")]
 use modmill::hex::HexError;
 use zeroize::Zeroizing;
 
@@ -31,6 +32,7 @@ pub(crate) enum Notation {
 }
 
 impl Notation {
+    /// Reads a text.
     pub(super) fn parse(self, text: &str) -> Result<Field, String> {
         match self {
             Self::Number => hexadecimal::number(text).map(|(octets, bits)| Field { octets, bits }),
@@ -38,8 +40,9 @@ impl Notation {
         }
     }
 
+    /// Reads a binary value.
     #[cfg(feature = "parquet")]
-    pub(super) fn from_octets(self, octets: &[u8]) -> Result<Field, String> {
+    pub(super) fn read(self, octets: &[u8]) -> Result<Field, String> {
         match self {
             Self::Number if octets.is_empty() => Err(HexError::Empty.to_string()),
             _ => Ok(Field::new(Zeroizing::new(octets.to_vec()))),

@@ -78,7 +78,7 @@ impl RowSource {
     fn record(&self, batch: &RecordBatch, row: usize) -> Result<Record, String> {
         let field = |name: &'static str| {
             let octets = batch.column_by_name(name).and_then(|column| octets(column, row));
-            let field = octets.map(|octets| self.layout.notation.from_octets(octets));
+            let field = octets.map(|octets| self.layout.notation.read(octets));
             field.transpose().map_err(|reason| format!("{name}: {reason}"))
         };
         let record = self.layout.names().map(field).collect::<Result<Record, _>>()?;

@@ -1,6 +1,7 @@
 //! `modmill rsa` as users call it.
 
 use crate::common::{run, stderr, stdout};
+use num_bigint::BigUint;
 use serde_json::Value;
 use std::path::PathBuf;
 use std::process::Output;
@@ -298,6 +299,46 @@ fn folders_pass_over_nothing_in_silence() {
     // A link to a file is a file.
     assert!(desk.path("signed/link.sig").exists() && desk.path("signed/file.sig").exists());
     desk.bad(&format!("{VERIFY} --in @letters --sig @signed"), 1, &format!("{failed} of {total} files"));
+}
+
+/// The DER encoding of a PKCS #1 public key with the exponent 65537.
+fn public_key(modulus: &BigUint) -> Vec<u8> {
+    let bytes = [vec![0], modulus.to_bytes_be()].concat();
+    let with_length = |tag: u8, contents: &[u8]| {
+        let length = u16::try_from(contents.len()).unwrap().to_be_bytes();
+        [&[tag, 0x82, length[0], length[1]], contents].concat()
+    };
+    with_length(0x30, &[with_length(2, &bytes), vec![2, 3, 1, 0, 1]].concat())
+}
+
+#[test]
+fn flawed_keys_are_not_called_well_formed() {
+    let desk = Desk::new("flaws");
+    let said = desk.good("inspect --allow-small --key @public.pem");
+    assert!(stdout(&said).starts_with("public RSA key of 1024 bits, well-formed\n"), "{}", stdout(&said));
+    let said = desk.good("inspect --allow-small --key @key.pem --check");
+    assert!(stdout(&said).starts_with("private RSA key of 1024 bits, well-formed, factors prime\n"));
+    let said = desk.good("inspect --allow-small --key @public.pem --json");
+    let said: Value = serde_json::from_str(&stdout(&said)).unwrap();
+    let modulus = BigUint::parse_bytes(said["modulus"].as_str().unwrap().as_bytes(), 16).unwrap();
+    assert_eq!((&said["well_formed"], &said["flaw"]), (&true.into(), &Value::Null));
+    for (modulus, flaw) in [
+        (BigUint::from(3u8).pow(1300), "divisible by 3"),
+        (modulus.pow(2), "a perfect power with exponent 2"),
+        (BigUint::from(65_537u32) * &modulus * &modulus, ""),
+    ] {
+        desk.write("flawed.der", public_key(&modulus));
+        if flaw.is_empty() {
+            // A factor just above the bound of trial division is not looked for.
+            desk.good("inspect --key @flawed.der");
+            continue;
+        }
+        let said = desk.bad("inspect --key @flawed.der --json", 1, flaw);
+        let said: Value = serde_json::from_str(&stdout(&said)).unwrap();
+        assert_eq!(said["well_formed"], false);
+        assert!(said["flaw"].as_str().unwrap().contains(flaw), "{said}");
+    }
+    desk.bad("inspect --allow-small --key @public.pem --check", 2, "this key is public");
 }
 
 #[test]

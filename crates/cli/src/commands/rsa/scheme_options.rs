@@ -33,8 +33,7 @@ pub(crate) struct SignatureOptions {
 }
 
 impl SignatureOptions {
-    /// The scheme, with the salt that is meant if the options name none.
-    pub(crate) fn scheme(&self, default_salt: SaltLength) -> Result<SignatureScheme, Failure> {
+    pub(crate) fn scheme(&self) -> Result<SignatureScheme, Failure> {
         match self.padding {
             SignaturePadding::Pkcs1v15 => {
                 let pss_options = [("--salt", self.salt.is_some()), ("--mgf-hash", self.mgf_hash.is_some())];
@@ -44,7 +43,7 @@ impl SignatureOptions {
             SignaturePadding::Pss => Ok(SignatureScheme::Pss(Pss {
                 hash: self.hash,
                 mask_hash: self.mgf_hash.unwrap_or(self.hash),
-                salt: self.salt.unwrap_or(default_salt),
+                salt: self.salt.unwrap_or_default(),
             })),
         }
     }
@@ -130,7 +129,7 @@ fn check_unused(options: &[(&str, bool)], needs: &str) -> Result<(), Failure> {
 }
 
 fn parse_hash(text: &str) -> Result<Hash, String> {
-    text.to_ascii_lowercase().parse()
+    text.parse()
 }
 
 fn parse_salt(text: &str) -> Result<SaltLength, String> {

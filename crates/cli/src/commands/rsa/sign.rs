@@ -4,7 +4,6 @@ use super::run_options::{ProtectionOptions, RunOptions, column, to_answers};
 use super::scheme_options::SignatureOptions;
 use crate::failure::Failure;
 use crate::records::{AnswerField, FileNames, FileRules, Layout, Notation, Operation, OtherFields, Record};
-use modmill_rsa::SaltLength;
 use zeroize::Zeroizing;
 
 const LONG_ABOUT: &str = r#"Signs a file, or many messages at once.
@@ -43,7 +42,7 @@ pub(crate) struct Sign {
 
 impl Sign {
     pub(crate) fn run(self) -> Result<(), Failure> {
-        let scheme = self.signature.scheme(SaltLength::Digest)?;
+        let scheme = self.signature.scheme()?;
         let layout = Layout {
             required: self.signature.input_fields(),
             optional: &[],

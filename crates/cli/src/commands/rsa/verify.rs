@@ -5,7 +5,7 @@ use super::scheme_options::SignatureOptions;
 use crate::failure::Failure;
 use crate::io::print;
 use crate::records::{AnswerField, FileNames, FileRules, Layout, Notation, Operation, OtherFields, Record};
-use modmill_rsa::{Rsa, SaltLength};
+use modmill_rsa::Rsa;
 use zeroize::Zeroizing;
 
 const LONG_ABOUT: &str = r#"Verifies the signature of a file, or many signatures at once.
@@ -43,7 +43,7 @@ pub(crate) struct Verify {
 
 impl Verify {
     pub(crate) fn run(self) -> Result<(), Failure> {
-        let scheme = self.signature.scheme(SaltLength::Any)?;
+        let scheme = self.signature.scheme()?;
         let signatures = self.signatures()?;
         let layout = Layout {
             required: self.signature.signed_fields(),
