@@ -47,5 +47,5 @@ pub use family::layout::{Cut, Layout, Placement};
 pub use fft::{Reciprocals, transforms_programs};
 pub use rsa::{CrtPlan, Fault, PublicPlan, Stage};
 pub use sources::Source;
-pub use table::{Choice, Table, Timing, direct_window};
+pub use table::{Choice, Table, Timing, TransformTiming, Transforms, direct_window};
 pub use variant::{MAX_WORDS, Variant, words_for};

@@ -1,10 +1,13 @@
 //! What was measured on a device, and the choice that follows from it.
 
+mod transforms;
+
 use crate::device::Limits;
 use crate::family::layout::Layout;
 use crate::variant::{Variant, words_for};
 use modmill_core::{Family, Op};
 use serde::{Deserialize, Serialize};
+pub use transforms::{TransformTiming, Transforms};
 
 /// A way to compute powers of one size, timed.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -49,6 +52,9 @@ pub struct Table {
     pub device: String,
     /// The measurements.
     pub timings: Vec<Timing>,
+    /// The measured times of products by transforms.
+    #[serde(default)]
+    pub transforms: Transforms,
 }
 
 /// A variant that was chosen, with what it is expected to take.

@@ -1,22 +1,14 @@
 //! `modmill bench`: every operation and size beside the peers found on the machine.
 
-use crate::bench::contender::{Call, Theirs};
-use crate::bench::inputs::{Inputs, MIN_BITS, Shape};
-use crate::bench::measurand::Measurand;
-use crate::bench::measure::{Known, measure};
-use crate::bench::record::{Header, PeerFound, Record, to_json};
-use crate::bench::rsa;
-use crate::bench::scribe::Scribe;
-use crate::bench::sides::{Engines, Side, Wanted};
-use crate::bench::table;
+use crate::build;
 use crate::failure::Failure;
 use crate::io::{self, Output};
-use crate::machine::{self, Build, Machine};
 use crate::options::BackendOption;
-use crate::peers::{self, Peer};
-use crate::report;
-use crate::stream::Bar;
-use modmill::{Backend, Engine, HUGE_BITS, Op};
+use crate::progress::Bar;
+use modmill::HUGE_BITS;
+use modmill_measure::machine::{self, Machine};
+use modmill_measure::record::{Header, Record, Results, to_json};
+use modmill_measure::{AlgorithmChoice, BenchOp, MIN_BITS, PeerChoice, Peers, Progress, report, table};
 use std::time::Duration;
 
 const LONG_ABOUT: &str = "\
@@ -66,8 +58,8 @@ on GPUs: mul_mod_chain, square_mod_chain";
 #[command(long_about = LONG_ABOUT, after_long_help = EXAMPLES)]
 pub(crate) struct Bench {
     /// Operations
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "pow", value_parser = parse_measurand)]
-    ops: Vec<Measurand>,
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "pow", value_parser = parse_op)]
+    ops: Vec<BenchOp>,
     /// Lengths of moduli, or of factors for mul
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "1024,2048,4096")]
     #[arg(value_parser = parse_bits)]
@@ -76,8 +68,8 @@ pub(crate) struct Bench {
     backend: BackendOption,
     /// Algorithms: auto (the engine's choice), row, two_pass, wide, narrow, ifma, rns, fft, or all (every path there is)
     /// [default: auto, and on the CPU the best path of every other algorithm]
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = Wanted::parse)]
-    algorithm: Vec<Wanted>,
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parse_algorithm)]
+    algorithm: Vec<AlgorithmChoice>,
     /// Items in a batch [default: 16 a thread for powers, 64 for inv, 1024 for products; on GPUs 8
     /// times what they compute at once, 16 times for products, less if that takes long]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
@@ -104,8 +96,8 @@ pub(crate) struct Bench {
     direct_tables: bool,
     /// Peers: all found, or a list of gmp, openssl, flint (or name=FILE), or none
     #[arg(long, value_name = "LIST", num_args = 0..=1, require_equals = true)]
-    #[arg(default_value = "all", default_missing_value = "all", value_parser = peers::parse)]
-    peers: peers::Choice,
+    #[arg(default_value = "all", default_missing_value = "all", value_parser = parse_peers)]
+    peers: PeerChoice,
     /// Seed of the random inputs
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
@@ -120,7 +112,15 @@ pub(crate) struct Bench {
     quiet: bool,
 }
 
-fn parse_measurand(text: &str) -> Result<Measurand, String> {
+fn parse_op(text: &str) -> Result<BenchOp, String> {
+    text.parse()
+}
+
+fn parse_algorithm(text: &str) -> Result<AlgorithmChoice, String> {
+    text.parse()
+}
+
+fn parse_peers(text: &str) -> Result<PeerChoice, String> {
     text.parse()
 }
 
@@ -149,41 +149,32 @@ pub(crate) fn parse_seconds(text: &str) -> Result<Duration, String> {
 
 impl Bench {
     pub(crate) fn run(self) -> Result<(), Failure> {
-        let peers = peers::load(&self.peers).map_err(Failure::Usage)?;
-        // Opened first: a minute of measuring should not end in a misspelt directory.
+        let peers = Peers::load(&self.peers).map_err(Failure::Usage)?;
+        // The files are opened first: a misspelt folder should not show after minutes of measuring.
         let mut json = self.json.as_deref().map(Output::create).transpose()?;
         let mut html = self.html.as_deref().map(Output::create).transpose()?;
         let header = self.header(&peers);
-        let records = self.records(&peers)?;
+        let bench = self.settings(peers);
+        let bar = Bar::new(Some(bench.points() as u64), self.quiet, "points");
+        let results = bench.run(&bar)?;
+        bar.finish();
         if let Some(output) = &mut json {
-            let text = to_json(&header, &records);
+            let text = to_json(&header, &results);
             output.write(&text.map_err(|error| Failure::Usage(error.to_string()))?)?;
-            output.flush()?;
+            output.finish()?;
         }
         if let Some(output) = &mut html {
-            output.write(&report::page(&header, &records))?;
-            output.flush()?;
+            output.write(&report::page(&header, &results.records))?;
+            output.finish()?;
         }
-        let Header { hardware, build, .. } = &header;
-        let mut text = format!(
-            "{}, {} cores; modmill {} at {}, {}\n",
-            hardware.cpu, hardware.cores, build.version, build.commit, build.profile
-        );
-        if let Some(device) = records.iter().find_map(|record| record.device.as_ref()) {
-            text += &format!("{device}\n");
-        }
-        text += &format!("{}\n", table::results(&records).trim_fmt());
-        if records.iter().any(|record| record.chosen) {
-            text += "* the path the engine chooses by itself\n";
-        }
-        io::print(&text)?;
-        let wrong: Vec<&Record> = records.iter().filter(|record| !record.verified).collect();
+        io::print(&to_text(&header, &results))?;
+        let wrong: Vec<&Record> = results.records.iter().filter(|record| !record.verified).collect();
         match wrong.first() {
             None => Ok(()),
             Some(first) => Err(Failure::Items(format!(
                 "wrong answers in {} of {} records; the first: {} of {} bits by {}",
                 wrong.len(),
-                records.len(),
+                results.records.len(),
                 first.op,
                 first.bits,
                 first.label()
@@ -191,7 +182,30 @@ impl Bench {
         }
     }
 
-    fn header(&self, peers: &[Box<dyn Peer>]) -> Header {
+    fn settings(&self, peers: Peers) -> modmill_measure::Bench {
+        // A GPU is fed by all cores.
+        let default_threads = usize::from(!self.backend.is_cuda());
+        modmill_measure::Bench {
+            ops: self.ops.clone(),
+            bits: self.bits.clone(),
+            algorithms: self.algorithm.clone(),
+            batches: self.batch.iter().map(|&count| count as usize).collect(),
+            threads: match self.threads.is_empty() {
+                true => vec![default_threads],
+                false => self.threads.iter().copied().map(usize::from).collect(),
+            },
+            time: self.seconds,
+            exponent_bits: self.exponent_bits,
+            shared_modulus: self.shared_modulus,
+            keys: self.keys.into(),
+            direct_tables: self.direct_tables,
+            seed: self.seed,
+            engine: self.backend.builder(0),
+            peers,
+        }
+    }
+
+    fn header(&self, peers: &Peers) -> Header {
         let hardware = Machine::detect();
         let mut command: Vec<String> =
             std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
@@ -202,142 +216,42 @@ impl Bench {
             kind: "header",
             machine: format!("{} {}, {} cores", hardware.os, hardware.architecture, hardware.cores),
             hardware,
-            build: Build::this(),
+            build: build::THIS,
             date: machine::now(),
             command: command.join(" "),
             seconds: self.seconds.as_secs_f64(),
             seed: self.seed,
-            peers: peers.iter().map(|peer| PeerFound::of(peer.as_ref())).collect(),
+            peers: peers.about(),
         }
-    }
-
-    /// What feeds a GPU are all cores.
-    fn threads(&self) -> Vec<u16> {
-        match self.threads.is_empty() {
-            true => vec![u16::from(!self.backend.is_cuda())],
-            false => self.threads.clone(),
-        }
-    }
-
-    fn records(&self, peers: &[Box<dyn Peer>]) -> Result<Vec<Record>, Failure> {
-        let batches = self.batch.len().max(1);
-        let threads = self.threads();
-        let points = self.ops.len() * self.bits.len() * batches * threads.len();
-        let bar = Bar::new(Some(points as u64), self.quiet, "points");
-        let cpu = Engine::builder().backend(Backend::Cpu).build()?;
-        let mut records = Vec::new();
-        let all = threads
-            .iter()
-            .map(|&threads| Engines::new(&self.algorithm, &self.backend.builder(threads.into())))
-            .collect::<Result<Vec<Engines>, _>>()?;
-        let chain = self.ops.iter().find(|measurand| matches!(measurand, Measurand::Chain(_)));
-        if let (Some(chain), Some(why)) = (chain, all.iter().find_map(Engines::without_gpu)) {
-            return Err(Failure::Usage(format!("{chain} is for GPUs: {why}")));
-        }
-        for &measurand in &self.ops {
-            for &bits in &self.bits {
-                for batch in 0..batches {
-                    // Numbers of threads one after the other, as close in time as they come.
-                    for engines in &all {
-                        for side in &engines.sides {
-                            let message = |count| {
-                                let backend = side.backend;
-                                bar.message(format!(
-                                    "{measurand} of {bits} bits on {backend}, {count} a batch"
-                                ));
-                            };
-                            let field = Field { engines, side, peers, cpu: &cpu };
-                            records.extend(self.side(measurand, bits, batch, &field, message)?);
-                        }
-                        bar.advance(1);
-                    }
-                }
-            }
-        }
-        bar.finish();
-        Ok(records)
-    }
-
-    /// Measures everyone of one side with one of the batches.
-    fn side(
-        &self,
-        measurand: Measurand,
-        bits: usize,
-        batch: usize,
-        field: &Field<'_>,
-        message: impl Fn(usize),
-    ) -> Result<Vec<Record>, Failure> {
-        let Field { engines, side, peers, cpu } = *field;
-        // Peers alone are measured once, with as many items as beside a CPU.
-        let has = side.has(measurand);
-        let count = match self.batch.get(batch) {
-            Some(&count) if has => count as usize,
-            _ => side.default_batch(measurand, bits, engines.chosen.threads())?,
-        };
-        let peers = if has || batch == 0 { side.peers(measurand, peers) } else { &[] };
-        if !has && peers.is_empty() {
-            return Ok(Vec::new());
-        }
-        message(count);
-        if let Measurand::Rsa(op) = measurand {
-            let shape =
-                rsa::Shape { op, bits, count, keys: self.keys.into(), direct_tables: self.direct_tables };
-            return rsa::point(&rsa::Task::new(shape, cpu)?, engines, side, peers, self.seconds);
-        }
-        let inputs = Inputs::random(self.shape(measurand, bits, count), self.seed);
-        self.point(measurand, &inputs, &Field { peers, ..*field })
-    }
-
-    fn shape(&self, measurand: Measurand, bits: usize, count: usize) -> Shape {
-        let op = measurand.op();
-        let exponent_bits = self.exponent_bits.unwrap_or(bits);
-        Shape {
-            op,
-            bits,
-            exponent_bits,
-            count,
-            shared_modulus: self.shared_modulus && !matches!(op, Op::Mul | Op::Square | Op::Gcd),
-        }
-    }
-
-    /// Measures everyone of one side at one point: on the CPU turn by turn with the peers, GPUs alone.
-    fn point(
-        &self,
-        measurand: Measurand,
-        inputs: &Inputs,
-        field: &Field<'_>,
-    ) -> Result<Vec<Record>, Failure> {
-        let Field { engines, side, peers, cpu } = *field;
-        let threads = engines.chosen.threads();
-        let mut ours = engines.contenders(side, measurand, inputs)?;
-        let mut records = Vec::new();
-        if side.backend == Backend::Cuda {
-            for path in &mut ours {
-                let known = match &path.call {
-                    Call::Engine(_) => Known::by_cpu(inputs, cpu)?,
-                    Call::Chain(chain) => chain.known(inputs),
-                };
-                let point = measure(inputs, std::slice::from_mut(path), &mut [], self.seconds, Some(known))?;
-                let scribe = Scribe { measurand, shape: inputs.shape, threads, known: &point.known };
-                records.extend(point.ours.iter().map(|measured| scribe.ours(path, side, measured)));
-            }
-            return Ok(records);
-        }
-        let mut theirs: Vec<Theirs<'_>> =
-            peers.iter().map(|peer| Theirs::of_inputs(peer.as_ref(), inputs, threads)).collect();
-        let point = measure(inputs, &mut ours, &mut theirs, self.seconds, None)?;
-        let scribe = Scribe { measurand, shape: inputs.shape, threads, known: &point.known };
-        records
-            .extend(ours.iter().zip(&point.ours).map(|(path, measured)| scribe.ours(path, side, measured)));
-        records.extend(theirs.iter().zip(&point.peers).map(|(peer, measured)| scribe.theirs(peer, measured)));
-        Ok(records)
     }
 }
 
-/// Who is measured at a point, and who knows the answers.
-struct Field<'a> {
-    engines: &'a Engines,
-    side: &'a Side,
-    peers: &'a [Box<dyn Peer>],
-    cpu: &'a Engine,
+fn to_text(header: &Header, results: &Results) -> String {
+    let Header { hardware, build, .. } = header;
+    let records = &results.records;
+    let mut text = format!(
+        "{}, {} cores\nmodmill {} at {}, {}\n",
+        hardware.cpu, hardware.cores, build.version, build.commit, build.profile
+    );
+    if let Some(device) = records.iter().find_map(|record| record.device.as_ref()) {
+        text += &format!("{device}\n");
+    }
+    text += &format!("{}\n", table::results(records).trim_fmt());
+    if records.iter().any(|record| record.chosen) {
+        text += "* the path the engine chooses by itself\n";
+    }
+    for left_out in &results.left_out {
+        text += &format!("{left_out}\n");
+    }
+    text
+}
+
+impl Progress for Bar {
+    fn measuring(&self, what: String) {
+        self.message(what);
+    }
+
+    fn point_done(&self) {
+        self.advance(1);
+    }
 }

@@ -1,14 +1,14 @@
 //! `modmill info`: what this machine has, which path each operation takes, and why.
 
-use crate::bench::record::PeerFound;
-use crate::bench::table::{plain, right};
+use crate::build;
 use crate::failure::Failure;
 use crate::gpus;
 use crate::io;
-use crate::machine::{Build, Machine};
 use crate::options::EngineOptions;
-use crate::peers;
 use modmill::{Engine, Isa, Op, Path, Plan};
+use modmill_measure::machine::Machine;
+use modmill_measure::table::{plain, right};
+use modmill_measure::{About, PeerChoice, Peers};
 use serde_json::json;
 
 const LONG_ABOUT: &str = "\
@@ -42,8 +42,7 @@ const COUNTS: [usize; 2] = [1, 10_000];
 impl Info {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let engine = self.engine.engine()?;
-        let peers = peers::load(&peers::Choice::Found).map_err(Failure::Usage)?;
-        let peers: Vec<PeerFound> = peers.iter().map(|peer| PeerFound::of(peer.as_ref())).collect();
+        let peers = Peers::load(&PeerChoice::Found).map_err(Failure::Usage)?.about();
         let plans = plans(&engine);
         io::print(&if self.json {
             to_json(&engine, &plans, &peers)
@@ -63,7 +62,7 @@ fn plans(engine: &Engine) -> Vec<Plan> {
     plans
 }
 
-fn to_json(engine: &Engine, plans: &[Plan], peers: &[PeerFound]) -> String {
+fn to_json(engine: &Engine, plans: &[Plan], peers: &[About]) -> String {
     let paths: Vec<_> = engine
         .paths()
         .into_iter()
@@ -95,7 +94,7 @@ fn to_json(engine: &Engine, plans: &[Plan], peers: &[PeerFound]) -> String {
     let gpus = gpus::found(engine);
     let info = json!({
         "machine": Machine::detect(),
-        "build": Build::this(),
+        "build": build::THIS,
         "threads": engine.threads(),
         "gpus": gpus.devices.iter().map(gpus::to_json).collect::<Vec<_>>(),
         "gpu_faults": gpus.faults,
@@ -110,12 +109,12 @@ fn to_json(engine: &Engine, plans: &[Plan], peers: &[PeerFound]) -> String {
     format!("{info:#}\n")
 }
 
-fn to_text(engine: &Engine, plans: &[Plan], peers: &[PeerFound]) -> String {
-    let (machine, build) = (Machine::detect(), Build::this());
+fn to_text(engine: &Engine, plans: &[Plan], peers: &[About]) -> String {
+    let (machine, build) = (Machine::detect(), build::THIS);
     let list = |items: Vec<String>| if items.is_empty() { "none".to_owned() } else { items.join(", ") };
     let sets = machine.instruction_sets.iter().map(|&set| set.to_owned()).collect();
     let paths = engine.paths().iter().map(Path::to_string).collect();
-    let found = peers.iter().map(|peer| format!("{} {} ({})", peer.name, peer.version, peer.library));
+    let found = peers.iter().map(About::to_string);
     let mut table = plain();
     table.set_header(["op", "bits", "batch", "path", "lanes", "window", "why"]);
     for plan in plans {

@@ -1,12 +1,13 @@
 //! `modmill selftest`: proves this build on this hardware.
 
 use super::bench::parse_seconds;
+use crate::build;
 use crate::failure::Failure;
 use crate::io::Output;
-use crate::machine::{self, Build, Machine};
 use crate::options::EngineOptions;
-use crate::stream::Bar;
+use crate::progress::Bar;
 use modmill::{Engine, Path};
+use modmill_measure::machine::{self, Machine};
 use modmill_testing::key_timing::{self, KeyTiming, Protection};
 use modmill_testing::{suite, timing};
 use serde_json::{Value, json};
@@ -98,14 +99,14 @@ impl Selftest {
             let (passed, failed) = (tally.passed, tally.failed);
             let document = json!({
                 "machine": Machine::detect(),
-                "build": Build::this(),
+                "build": build::THIS,
                 "date": machine::now(),
                 "passed": passed,
                 "failed": failed,
                 "cases": std::mem::take(&mut tally.cases),
             });
             output.write(&format!("{document:#}\n"))?;
-            output.flush()?;
+            output.finish()?;
         }
         tally.say(&format!("{} passed, {} failed", tally.passed, tally.failed))?;
         match tally.failed {

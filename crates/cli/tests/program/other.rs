@@ -43,7 +43,7 @@ fn completions_are_written_for_each_shell() {
 
 #[test]
 fn help_teaches_with_examples() {
-    for command in ["info", "powm", "mul", "bench", "selftest", "tune", "completions"] {
+    for command in ["info", "powm", "mul", "inv", "gcd", "bench", "selftest", "tune", "completions"] {
         let text = stdout(&run(&[command, "--help"], ""));
         assert!(text.contains("Examples:") && text.contains(&format!("modmill {command}")), "{command}");
     }

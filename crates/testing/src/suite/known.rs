@@ -8,8 +8,8 @@ use modmill::{Batch, Engine, Modulus};
 use num_bigint::BigUint;
 
 /// Written by `vectors/generate.py` with Python's integers.
-const POW: &str = include_str!("../../../../vectors/pow.jsonl");
-const INV: &str = include_str!("../../../../vectors/inv.jsonl");
+const POW: &str = include_str!("../../vectors/pow.jsonl");
+const INV: &str = include_str!("../../vectors/inv.jsonl");
 
 pub(super) fn run(suite: &mut Suite<'_>) {
     let longest = suite.effort.choose(2048, usize::MAX);
