@@ -77,7 +77,7 @@ impl Tuner<'_> {
             let window = ready.variant.secret_window().unwrap_or(window);
             self.add(&powers, ready, window, share, &mut findings);
         }
-        let mut best = Table { device: String::new(), timings: findings.timings.clone() };
+        let mut best = Table::measured("", findings.timings.clone());
         best.keep_winners();
         let is_best = |ready: &&Ready| {
             ready.variant.secret_window().is_none()
@@ -212,11 +212,11 @@ fn likely_window(bits: usize) -> u32 {
 /// another device did at these sizes does not count.
 pub(crate) fn merge(old: &Table, device: &str, families: &[Family], bits: &[usize], new: &[Timing]) -> Table {
     let stays = |timing: &&Timing| {
-        let again = old.device != device || families.contains(&timing.family);
+        let again = old.estimated || old.device != device || families.contains(&timing.family);
         !(bits.contains(&timing.bits) && again)
     };
     let timings = old.timings.iter().filter(stays).chain(new).copied().collect();
-    let mut table = Table { device: device.to_owned(), timings };
+    let mut table = Table::measured(device, timings);
     table.keep_winners();
     table
 }
@@ -244,7 +244,7 @@ mod tests {
             direct_seconds: wave_seconds,
             alone_seconds: wave_seconds / 2.0,
         };
-        let table = |device: &str, timings: Vec<Timing>| Table { device: device.to_owned(), timings };
+        let table = |device: &str, timings: Vec<Timing>| Table::measured(device, timings);
         let (old, wide) = (timing(256, Family::Row, 0.1), timing(256, Family::Wide, 0.05));
         let (new, other) = (timing(256, Family::Row, 0.2), timing(512, Family::Row, 0.4));
         let merged = |device: &str| {

@@ -21,7 +21,8 @@ pub struct Settings {
     /// Let addresses of table reads depend on secret exponents. The instructions are the same for every
     /// key all the same; what is read is not.
     pub direct_tables: bool,
-    /// What was measured on this machine; what was measured on an H200 by default.
+    /// What was measured on this machine. By default, what was measured on an H200 or is estimated from the device's
+    /// rates.
     pub table: Option<Table>,
 }
 
@@ -67,7 +68,10 @@ impl Cuda {
     /// These devices.
     #[must_use]
     pub fn on(devices: Vec<Device>, settings: Settings) -> Self {
-        let table = settings.table.clone().unwrap_or_else(Table::shipped);
+        let table = settings.table.clone().unwrap_or_else(|| match devices.first() {
+            Some(device) => Table::for_device(&device.properties().name, device.limits()),
+            None => Table::shipped(),
+        });
         let stations = devices.into_iter().map(Station::new).collect();
         Self { stations, settings, table, warnings: Vec::new() }
     }

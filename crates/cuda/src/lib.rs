@@ -25,6 +25,7 @@ mod operations;
 mod pipeline;
 mod planning;
 mod products;
+mod rates;
 mod rsa;
 pub mod sources;
 mod station;

@@ -72,11 +72,8 @@ impl Cuda {
         }
         let reason = if best.seconds.is_finite() {
             let others = if others.is_empty() { "nothing else was measured" } else { &others.join(", ") };
-            let (seconds, device) = (best.seconds * 1e3, &self.table().device);
-            format!(
-                "{} takes about {seconds:.2} ms, by what was measured on {device}: {others}",
-                describe(best)
-            )
+            let (seconds, basis) = (best.seconds * 1e3, self.table().basis());
+            format!("{} takes about {seconds:.2} ms, {basis}: {others}", describe(best))
         } else {
             format!("{}, as asked for; it was not measured at this size", describe(best))
         };

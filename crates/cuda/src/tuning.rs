@@ -139,7 +139,7 @@ mod tests {
         let never = timing(4, 30_000, 0.03, 0.009);
         let another_family = Timing { family: Family::Wide, ..never };
         let timings = vec![most, never, another_family, soonest];
-        let mut table = Table { device: "any".to_owned(), timings };
+        let mut table = Table::measured("any", timings);
         table.keep_winners();
         assert_eq!(table.timings, [most, soonest, another_family]);
     }
@@ -148,7 +148,7 @@ mod tests {
     fn what_is_written_is_read_and_what_is_broken_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("table.json");
-        let mut table = Table { device: "a \"GPU\"".to_owned(), timings: vec![timing(1, 10, 0.1, 0.05)] };
+        let mut table = Table::measured("a \"GPU\"", vec![timing(1, 10, 0.1, 0.05)]);
         table.write(&path).unwrap();
         assert_eq!(Table::read(&path).unwrap(), table);
         for spoil in [

@@ -22,8 +22,8 @@ ways that are the fastest for some size of batch are kept, the others dropped. L
 computed like their neighbours.
 
 The table is written where engines on this machine look for it: the file that MODMILL_TUNE names, or
-tune-<GPU>.json in the folder of the cache. What it says of other lengths stays. Without it engines use
-what was measured on an H200. The GPU is the first one, or the one that MODMILL_CUDA_DEVICES names.";
+tune-<GPU>.json in the folder of the cache. What it says of other lengths stays. Without it engines
+use what was measured on an H200, or estimate from the rates of the GPU. The GPU is the first one, or the one that MODMILL_CUDA_DEVICES names.";
 
 const EXAMPLES: &str = "\
 Examples:
