@@ -1,6 +1,7 @@
 //! The backend: the devices, what a caller fixed, and what it has.
 
-use crate::device::{Chip, Device, Gpus, Limits};
+use crate::device::{Chip, Device, Limits};
+use crate::driver::Gpus;
 use crate::error::{Error, Result};
 use crate::station::Station;
 use crate::table::Table;
@@ -43,18 +44,12 @@ pub struct Run {
     pub kernel_seconds: f64,
 }
 
-/// The environment variable that names devices.
-const DEVICES: &str = "MODMILL_CUDA_DEVICES";
-
 impl Cuda {
     /// The GPUs of this machine, or those that `MODMILL_CUDA_DEVICES` names; `emulator` there is the
     /// emulated device. What was measured on the first of them is used if it is where `modmill tune`
     /// leaves it.
     pub fn open(mut settings: Settings) -> Result<Self> {
-        let Gpus { devices, failed } = match std::env::var(DEVICES) {
-            Ok(name) if name == "emulator" => Gpus { devices: vec![Device::emulator()], failed: Vec::new() },
-            _ => Device::gpus()?,
-        };
+        let Gpus { devices, failed } = Device::from_environment()?;
         let mut warnings: Vec<String> = failed.iter().map(Error::to_string).collect();
         if let (None, Some(device)) = (&settings.table, devices.first()) {
             match Table::tuned(&device.properties().name) {

@@ -78,7 +78,7 @@ fn two_pass_with_numbers_in_tables() {
     }
 }
 
-fn check_operations(cuda: &Cuda, variant: Variant, bits: usize) {
+pub(crate) fn check_operations(cuda: &Cuda, variant: Variant, bits: usize) {
     let mut rng = Rng::new(bits as u64);
     let (count, exponent_bits) = if bits <= 128 || on_gpus() { (75, bits + 3) } else { (25, 20) };
     // The longest numbers that are taken as they are, and numbers that are reduced first.

@@ -2,6 +2,7 @@
 //! on the GPUs of this machine, with real sizes and full batches too.
 
 mod batches;
+mod chips;
 mod families;
 mod faults;
 mod items;
