@@ -1,6 +1,7 @@
 //! Tasks of developers: `cargo xtask --help`.
 
 mod bundle;
+mod chips;
 
 use clap::Parser;
 use std::process::ExitCode;
@@ -9,11 +10,13 @@ use std::process::ExitCode;
 #[derive(Parser)]
 enum Task {
     Bundle(bundle::Arguments),
+    Chips(chips::Arguments),
 }
 
 fn main() -> ExitCode {
     let result = match Task::parse() {
         Task::Bundle(arguments) => bundle::run(&arguments),
+        Task::Chips(arguments) => chips::run(&arguments),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
