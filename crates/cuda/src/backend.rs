@@ -1,6 +1,7 @@
 //! The backend: its devices, what a caller may fix, and batches shared out among the devices.
 
-use crate::device::{Chip, Contents, Device, Gpus, Limits};
+use crate::device::{Chip, Contents, Device, Limits};
+use crate::driver::Gpus;
 use crate::error::{Error, Result};
 use crate::fft::Reciprocals;
 use crate::loaded::LoadedDevice;
@@ -51,16 +52,10 @@ pub struct Run {
     pub kernel_seconds: f64,
 }
 
-/// The environment variable that names devices.
-const DEVICES: &str = "MODMILL_CUDA_DEVICES";
-
 impl Cuda {
     /// The GPUs of this machine, or those that `MODMILL_CUDA_DEVICES` names.
     pub fn open(mut settings: Settings) -> Result<Self> {
-        let Gpus { devices, failed } = match std::env::var(DEVICES) {
-            Ok(name) if name == "emulator" => Gpus { devices: vec![Device::emulator()], failed: Vec::new() },
-            _ => Device::gpus()?,
-        };
+        let Gpus { devices, failed } = Device::from_environment()?;
         let mut warnings: Vec<String> = failed.iter().map(Error::to_string).collect();
         if let (None, Some(device)) = (&settings.table, devices.first()) {
             match Table::tuned(&device.properties().name) {
@@ -74,7 +69,10 @@ impl Cuda {
     /// These devices.
     #[must_use]
     pub fn on(devices: Vec<Device>, settings: Settings) -> Self {
-        let table = settings.table.clone().unwrap_or_else(Table::shipped);
+        let table = settings.table.clone().unwrap_or_else(|| match devices.first() {
+            Some(device) => Table::for_device(&device.properties().name, device.limits()),
+            None => Table::shipped(),
+        });
         Self {
             devices: devices.into_iter().map(LoadedDevice::new).collect(),
             settings,

@@ -12,6 +12,7 @@ mod call;
 mod checks;
 pub mod compiler;
 pub mod device;
+mod devices;
 mod digest;
 mod driver;
 pub mod emulator;
@@ -26,6 +27,7 @@ mod memo;
 mod modular;
 mod pipeline;
 mod planning;
+mod rates;
 mod rsa;
 pub mod sources;
 mod staging;
@@ -38,9 +40,10 @@ mod workers;
 pub use backend::{Cuda, FAMILIES, Run, Settings};
 pub use compiler::Program;
 pub use device::{
-    Attributes, Buffer, Chip, Contents, Device, Event, Gpus, HostBuffer, Kernel, KernelArguments, Limits,
-    Module, Properties, Shape, Stream, Tensor,
+    Attributes, Buffer, Chip, Contents, Device, Event, HostBuffer, Kernel, KernelArguments, Limits, Module,
+    Properties, Shape, Stream, Tensor,
 };
+pub use driver::Gpus;
 pub use emulator::Faults;
 pub use error::{Error, Result};
 pub use family::layout::{Cut, Layout, Placement};

@@ -5,6 +5,7 @@ use crate::checks::check_items;
 use crate::device::{Contents, prefer_large_pages};
 use crate::error::{Error, Result};
 use crate::fft::{Exponents, KnownModuli, Length, LongJob, LongTask, places_by_bits, secret_window};
+use crate::rates::integer_slowdown;
 use crate::table::direct_window;
 use crate::task::{Reads, Task, best_shared_window_vartime};
 use modmill_core::{Batch, Exponents as Requested, Family, HUGE_BITS, Job, Op, Product, Request};
@@ -112,15 +113,18 @@ impl Cuda {
             Op::SquareMod | Op::Pow | Op::PowVartime => (2.6, 2.0),
             Op::MulMod => (2.9, 3.0),
         };
-        let compute = transforms * length.shape.points() as f64 * POINT_SECONDS;
+        let slowdown = integer_slowdown(&self.limits());
+        let compute = transforms * length.shape.points() as f64 * POINT_SECONDS * slowdown;
         if let Task::Power { window, .. } = task {
             let window = f64::from(window);
             let products = request.exponent_bits() as f64 * (1.0 + 1.1 / window) + window.exp2();
-            return OVERHEAD_SECONDS + products * (per_device * compute).max(LEAST_PRODUCT_SECONDS);
+            let product = (per_device * compute).max(LEAST_PRODUCT_SECONDS * slowdown);
+            return OVERHEAD_SECONDS + products * product;
         }
-        let copy = copied * request.bits as f64 / 8.0 / COPY_RATE;
+        let measured = self.table().transforms.seconds(request.op, request.bits, per_device as usize);
+        let copy = per_device * copied * request.bits as f64 / 8.0 / COPY_RATE;
         // Chunks are copied while others are computed.
-        OVERHEAD_SECONDS + per_device * compute.max(copy)
+        OVERHEAD_SECONDS + measured.unwrap_or(per_device * compute).max(copy)
     }
 
     /// Full products or squares by transforms.

@@ -88,7 +88,7 @@ impl Cuda {
         let chunk = CHUNK_BYTES.div_ceil(item_bytes);
         let reason = match () {
             () if self.settings.variant.is_some() => "the layout that was asked for".to_owned(),
-            () if seconds.is_finite() => format!("least time as measured on {}", self.table().device),
+            () if seconds.is_finite() => format!("least time, {}", self.table().basis()),
             () => format!("{} was asked for; it was not measured at this length", variant.family),
         };
         Some(Plan {

@@ -20,8 +20,8 @@ are the fastest for some size of batch are kept. Other lengths are computed like
 
 The table is written to the file that MODMILL_TUNE names, or to tune-<GPU>.json in the cache folder:
 engines on this machine look for it there. Entries for other lengths stay in it. Without a table,
-engines use the measurements of an H200. The measured GPU is the first one, or the one that
-MODMILL_CUDA_DEVICES names.";
+engines use the measurements of an H200, or estimates from the rates of another GPU. The measured GPU
+is the first one, or the one that MODMILL_CUDA_DEVICES names.";
 
 const EXAMPLES: &str = "\
 Examples:

@@ -71,8 +71,7 @@ impl KernelTuner<'_> {
             let window = ready.variant.secret_window().unwrap_or(window);
             self.add(&powers, ready, window, share, findings);
         }
-        let timings = findings.timings[before..].to_vec();
-        let mut best = Table { device: String::new(), timings, transforms: Transforms::default() };
+        let mut best = Table::measured("", findings.timings[before..].to_vec());
         best.keep_winners();
         let is_best = |ready: &&Ready| {
             ready.variant.secret_window().is_none()
