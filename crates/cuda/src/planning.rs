@@ -74,6 +74,15 @@ impl Cuda {
         }
     }
 
+    /// The kernels that a plan of this backend runs; `None` for transforms.
+    #[must_use]
+    pub fn variant_of(&self, plan: &Plan) -> Option<Variant> {
+        match plan.recipe.get()? {
+            Recipe::Kernels { variant, .. } => Some(*variant),
+            Recipe::Transforms(_) => None,
+        }
+    }
+
     /// A plan that runs one variant with one window: for measurements and tests.
     pub fn plan_by(&self, variant: Variant, window: u32, request: &Request) -> Result<Plan> {
         let choice = Choice { variant, window, seconds: f64::INFINITY };
