@@ -1,4 +1,4 @@
-//! What the fuzz targets run, here so that plain `cargo test` runs it too.
+//! The bodies of the fuzz targets. They are here so that plain `cargo test` runs them too.
 
 use crate::oracle;
 use modmill::{Batch, Engine, Error, ItemErrorKind, hex};
