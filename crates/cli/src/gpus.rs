@@ -1,7 +1,7 @@
 //! The GPUs that an engine uses, or why it uses none.
 
 use modmill::Engine;
-use modmill::cuda::{Cuda, Device, Properties, compiler};
+use modmill_cuda::{Cuda, Device, Properties, compiler};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::gpus;
 use crate::io;
 use crate::options::EngineOptions;
-use modmill::{Engine, Isa, Op, Path, Plan};
+use modmill::{Engine, Isa, Op, Path, Plan, Seconds};
 use modmill_measure::machine::Machine;
 use modmill_measure::table::{WIDTH, beside, plain, right};
 use modmill_measure::{About, PeerChoice, Peers};
@@ -47,7 +47,7 @@ impl Info {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let engine = self.engine.engine()?;
         let peers = Peers::load(&PeerChoice::Found).map_err(Failure::Usage)?.about();
-        let plans = plans(&engine);
+        let plans = plans(&engine)?;
         io::print(&if self.json {
             to_json(&engine, &plans, &peers)
         } else {
@@ -56,14 +56,9 @@ impl Info {
     }
 }
 
-fn plans(engine: &Engine) -> Vec<Plan> {
-    let mut plans = Vec::new();
-    for &op in Op::ALL {
-        for bits in SIZES {
-            plans.extend(COUNTS.map(|count| engine.explain(op, bits, count)));
-        }
-    }
-    plans
+fn plans(engine: &Engine) -> Result<Vec<Plan>, modmill::Error> {
+    let cases = Op::ALL.iter().flat_map(|&op| SIZES.map(|bits| COUNTS.map(|count| (op, bits, count))));
+    cases.flatten().map(|(op, bits, count)| engine.explain(op, bits, count)).collect()
 }
 
 fn to_json(engine: &Engine, plans: &[Plan], peers: &[About]) -> String {
@@ -82,16 +77,24 @@ fn to_json(engine: &Engine, plans: &[Plan], peers: &[About]) -> String {
         .iter()
         .map(|plan| {
             json!({
-                "op": plan.op.name(),
-                "bits": plan.bits,
-                "batch": plan.count,
-                "backend": plan.backend.name(),
-                "isa": plan.isa.map(Isa::name),
-                "algorithm": plan.family.name(),
+                "op": plan.op().name(),
+                "bits": plan.request.bits,
+                "batch": plan.request.count,
+                "backend": plan.backend().name(),
+                "isa": plan.path.isa.map(Isa::name),
+                "algorithm": plan.family().name(),
+                "variant": plan.variant,
                 "lanes": plan.lanes,
                 "threads": plan.threads,
                 "window": plan.window,
+                "chunk": plan.chunk,
+                "seconds": plan.seconds,
                 "reason": plan.reason,
+                "others": plan.others.iter().map(|other| json!({
+                    "path": other.path.to_string(),
+                    "variant": other.variant,
+                    "seconds": other.seconds,
+                })).collect::<Vec<_>>(),
             })
         })
         .collect();
@@ -141,49 +144,29 @@ fn to_text(engine: &Engine, plans: &[Plan], peers: &[About], with_others: bool) 
 }
 
 fn plan_table(plans: &[Plan]) -> String {
-    let mut table = plain(["op", "bits", "batch", "path", "lanes", "window", "why"]);
+    let mut table = plain(["op", "bits", "batch", "path", "window", "time", "why"]);
     if table.width().is_none() {
         table.set_width(WIDTH as u16);
     }
     for plan in plans {
         table.add_row([
-            plan.op.name().into(),
-            right(plan.bits),
-            right(plan.count),
-            plan.path().to_string().into(),
-            right(plan.lanes),
+            plan.op().name().into(),
+            right(plan.request.bits),
+            right(plan.request.count),
+            plan.path.to_string().into(),
             right(plan.window.map_or("-".to_owned(), |window| window.to_string())),
-            Why::of(plan).reason.into(),
+            right(Seconds(plan.seconds)),
+            plan.reason.as_str().into(),
         ]);
     }
     format!("{}\n", table.trim_fmt())
 }
 
-/// A plan with the paths that lost, a paragraph.
+/// A plan with the plans that lost, a paragraph.
 fn plan_with_others(plan: &Plan) -> String {
-    let Why { reason, others } = Why::of(plan);
-    let window = plan.window.map_or(String::new(), |window| format!(", {window}-bit window"));
-    let (op, bits, count, lanes) = (plan.op, plan.bits, plan.count, plan.lanes);
-    let path = plan.path();
-    let title = format!("{op} of {bits} bits, batch of {count}: {path}, {lanes} lanes{window}");
-    let lines = [reason, others];
-    let lines = lines.iter().filter(|line| !line.is_empty()).map(|line| beside("", 2, line));
-    format!("{title}\n{}", lines.collect::<String>())
-}
-
-/// Why a path was chosen.
-struct Why {
-    /// One short reason.
-    reason: String,
-    /// The paths that lost, and further remarks.
-    others: String,
-}
-
-impl Why {
-    fn of(plan: &Plan) -> Self {
-        match plan.reason.split_once([':', ';']) {
-            Some((reason, others)) => Self { reason: reason.to_owned(), others: others.trim().to_owned() },
-            None => Self { reason: plan.reason.clone(), others: String::new() },
-        }
-    }
+    let text = plan.to_string();
+    let mut lines = text.lines();
+    let title = lines.next().unwrap_or_default();
+    let rest = lines.map(|line| beside("", 2, line.trim_start()));
+    format!("{}{}", beside("", 0, title), rest.collect::<String>())
 }
