@@ -1,5 +1,5 @@
-//! Number-theoretic transforms: fields, passes, convolutions and exact products. The derivation of the bounds is
-//! in `docs/algorithms/fft.md`.
+//! Number-theoretic transforms: fields, passes, convolutions and exact products. The derivation of the bounds
+//! is in `docs/algorithms/fft.md`.
 
 pub(crate) mod carry;
 mod convolution;

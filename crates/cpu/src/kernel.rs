@@ -17,10 +17,11 @@ pub(crate) const MAX_LANES: usize = 8;
 /// below R/2 that is congruent to the number modulo N. They need not be canonical, so no product ends in a
 /// data-dependent subtraction. `digits` leaves `ROOM` bits above the modulus: `N < R / 2^ROOM`. Every kernel
 /// keeps this contract:
-/// * inputs `x, y < R` with `x y <= R^2 / 4` give a result below `R/2` that is congruent to `x y / R` modulo N;
+/// * inputs `x, y < R` with `x y <= R^2 / 4` give a result below `R/2` that is congruent to `x y / R`
+///   modulo N;
 /// * if the inputs are small, the result is below `x y / R + 2.1 N + 1`;
-/// * a product with the number one is therefore below `2.1 N + 2`. [`crate::domain::Domain`] leaves Montgomery
-///   form by such a product.
+/// * a product with the number one is therefore below `2.1 N + 2`. [`crate::domain::Domain`] leaves
+///   Montgomery form by such a product.
 ///
 /// A kernel without room (`ROOM = 0`) takes any inputs below R and returns results below R.
 pub(crate) trait Kernel: Sized + Send + Sync + 'static {

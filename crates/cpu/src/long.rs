@@ -1,7 +1,8 @@
 //! Arithmetic on long numbers, built on the transforms of the `fft` module.
 //!
-//! [`Multiplier`] multiplies; [`gcd`] finds common divisors and inverses; [`MersenneRing`] computes modulo
-//! `2^n - 1` and `2^n + 1`; `PreparedModulus` computes modulo any number, by Barrett's or Montgomery's reduction.
+//! [`Multiplier`] multiplies. [`gcd`] finds common divisors and inverses. [`MersenneRing`] computes modulo
+//! `2^n - 1` and `2^n + 1`. `PreparedModulus` computes modulo any number, by Barrett's or Montgomery's
+//! reduction.
 
 mod barrett;
 mod basecase;

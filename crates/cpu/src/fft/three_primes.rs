@@ -1,5 +1,5 @@
-//! Transforms over three primes in vector registers: everything except the arithmetic modulo a prime, which each
-//! instruction set implements ([`Arithmetic`](arithmetic::Arithmetic)).
+//! Transforms over three primes in vector registers: everything except the arithmetic modulo a prime, which
+//! each instruction set implements ([`Arithmetic`](arithmetic::Arithmetic)).
 
 pub(crate) mod arithmetic;
 mod butterfly;

@@ -1,5 +1,5 @@
-//! Montgomery's reduction by transforms (\[Thesis\], Algorithm 7.1) with `R = 2^n + 1` and all products modulo
-//! R or `Q = 2^n - 1` (McLaughlin, "New frameworks for Montgomery's modular multiplication method", 2004).
+//! Montgomery's reduction by transforms (\[Thesis\], Algorithm 7.1) with `R = 2^n + 1` and all products
+//! modulo R or `Q = 2^n - 1` (McLaughlin, "New frameworks for Montgomery's modular multiplication method", 2004).
 //! Constant time, except for the modulus.
 //!
 //! For x and y below N and `m = -x y / N mod R`, `t = (x y + m N) / R` is an integer below 2N that is

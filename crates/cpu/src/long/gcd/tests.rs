@@ -1,7 +1,7 @@
 //! Checks against Euclid's algorithm on `num-bigint`, and against the properties of cofactors.
 //!
-//! A divisor of both numbers that is also a combination of them is their greatest common divisor. Long numbers
-//! are checked by this property, since Euclid's algorithm takes quadratic time.
+//! A divisor of both numbers that is also a combination of them is their greatest common divisor. Long
+//! numbers are checked by this property, since Euclid's algorithm takes quadratic time.
 
 use super::*;
 use crate::test_support::{Random, big};
