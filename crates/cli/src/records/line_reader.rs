@@ -14,7 +14,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 pub(super) struct LineReader<R> {
     input: R,
-    /// The most bytes of a line.
+    /// The most bytes of a line, its line break included. The buffer does not grow beyond it.
     limit: usize,
     buffer: Zeroizing<Vec<u8>>,
     /// The bytes of the buffer that were read and not yet returned.
@@ -58,7 +58,7 @@ impl<R: Read> LineReader<R> {
             let line_break = rest.iter().position(|&byte| byte == b'\n');
             let length = line_break.map_or(self.unread.len(), |at| searched + at);
             let text = &self.buffer[self.unread.start..][..length];
-            if length > self.limit {
+            if length >= self.limit {
                 let bytes = self.skip_line()?;
                 return Ok(Some(Line { bytes, content: Content::TooLong }));
             }
@@ -122,7 +122,7 @@ impl<R: Read> LineReader<R> {
             if self.unread.start > 0 {
                 self.buffer.copy_within(self.unread.clone(), 0);
             } else {
-                let mut larger = Zeroizing::new(vec![0; 2 * self.buffer.len()]);
+                let mut larger = Zeroizing::new(vec![0; (2 * length).min(self.limit)]);
                 larger[..length].copy_from_slice(&self.buffer);
                 self.buffer = larger;
             }
@@ -208,5 +208,16 @@ mod tests {
         }
         assert_eq!(reader.next_line().unwrap(), None);
         assert_eq!(reader.buffer.len(), BUFFER_BYTES);
+    }
+
+    #[test]
+    fn the_limit_counts_the_line_break() {
+        for (limit, is_too_long) in [(2999, true), (3000, false)] {
+            let input = format!("{{{}\n{{}}", "x".repeat(2998));
+            let mut reader = LineReader::new(Slow(input.as_bytes(), 7), limit);
+            let line = reader.next_line().unwrap().unwrap();
+            assert_eq!((line.bytes, line.content == Content::TooLong), (3000, is_too_long));
+            assert_eq!(reader.next_line().unwrap().unwrap().content, text("{}", true));
+        }
     }
 }
