@@ -20,9 +20,9 @@ const ABOUT: &str = "Batch modular arithmetic on big integers";
 const LONG_ABOUT: &str = "\
 Batch modular arithmetic on big integers.
 
-modmill computes powers, products, inverses and divisors of whole batches of numbers at once, and
-RSA signatures and encryption, on the fastest path that this machine has. Numbers are hexadecimal and
-of any length. Moduli may be odd or even. One batch may mix lengths.";
+modmill computes powers, products, inverses and divisors of whole batches of numbers at
+once, and RSA signatures and encryption, on the fastest path that this machine has. Numbers
+are hexadecimal and of any length. Moduli may be odd or even. One batch may mix lengths.";
 
 const EXAMPLES: &str = "\
 Examples:

@@ -11,7 +11,7 @@ Examples:
   modmill completions zsh > ~/.zfunc/_modmill
   modmill completions fish > ~/.config/fish/completions/modmill.fish";
 
-/// Print a script that lets a shell complete command lines
+/// Prints a script that lets a shell complete command lines
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Completions {

@@ -20,7 +20,7 @@ const EXAMPLES: &str = r#"Examples:
   modmill gcd --in pairs.jsonl --out divisors.jsonl
   modmill gcd --in pairs.parquet --out divisors.parquet"#;
 
-/// Find greatest common divisors
+/// Finds greatest common divisors
 #[derive(Debug, clap::Args)]
 #[command(long_about = LONG_ABOUT, after_long_help = EXAMPLES)]
 pub(crate) struct Gcd {

@@ -13,14 +13,15 @@ The answer is the number below N whose product with a is 1 modulo N:
   {"error":"line 3: ..."}    if a and N have a common factor, or if the line is not such an object
 Other fields are ignored. All else is as for powm: see `modmill powm --help`.
 
-Numbers are taken to be secret up to 32768 bits. The time for longer numbers depends on their values."#;
+Numbers are taken to be secret up to 32768 bits. The time for longer numbers depends on
+their values."#;
 
 const EXAMPLES: &str = r#"Examples:
   echo '{"a":"3","mod":"fffffffb"}' | modmill inv
   modmill inv --in numbers.jsonl --out inverses.jsonl
   modmill inv --in numbers.parquet --out inverses.parquet"#;
 
-/// Invert numbers modulo N
+/// Inverts numbers modulo N
 #[derive(Debug, clap::Args)]
 #[command(long_about = LONG_ABOUT, after_long_help = EXAMPLES)]
 pub(crate) struct Inv {

@@ -9,15 +9,15 @@ const LONG_ABOUT: &str = r#"Multiplies numbers, with or without a modulus.
 The input is JSON Lines, one object a line:
   {"a":"<hex>","b":"<hex>"}                the whole product
   {"a":"<hex>","b":"<hex>","mod":"<hex>"}  the product modulo N
-Both kinds may stand in one file. Fields of other names are errors, because a misspelt "mod" would
-change the answer. All else is as for powm: see `modmill powm --help`."#;
+Both kinds may stand in one file. Fields of other names are errors, because a misspelt "mod"
+would change the answer. All else is as for powm: see `modmill powm --help`."#;
 
 const EXAMPLES: &str = r#"Examples:
   echo '{"a":"ffff","b":"ffff"}' | modmill mul
   modmill mul --in factors.jsonl --out products.jsonl
   modmill mul --in factors.parquet --out products.parquet"#;
 
-/// Multiply numbers, with or without a modulus
+/// Multiplies numbers, with or without a modulus
 #[derive(Debug, clap::Args)]
 #[command(long_about = LONG_ABOUT, after_long_help = EXAMPLES)]
 pub(crate) struct Mul {

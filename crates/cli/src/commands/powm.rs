@@ -8,24 +8,25 @@ const LONG_ABOUT: &str = r#"Raises numbers to powers modulo N.
 
 The input is JSON Lines, one object a line:
   {"base":"<hex>","exp":"<hex>","mod":"<hex>"}
-Numbers are hexadecimal, most significant digit first, in upper or lower case, with or without 0x,
-and have up to 2^34 bits. The modulus may be odd or even. The base may be larger than the modulus.
-0^0 is 1, and every number is 0 modulo 1. Other fields are ignored.
+Numbers are hexadecimal, most significant digit first, in upper or lower case, with or
+without 0x, and have up to 2^34 bits. The modulus may be odd or even. The base may be larger
+than the modulus. 0^0 is 1, and every number is 0 modulo 1. Other fields are ignored.
 
 The output has one line for each line of the input, in the same order:
   {"result":"<hex>"}         lower case, no leading zeros
   {"error":"line 3: ..."}    if the line is not such an object
-A line with an error costs no other line its answer; the exit status is then 1. Empty lines at the end
-of the input are ignored. Empty lines before that are errors.
+A line with an error costs no other line its answer; the exit status is then 1. Empty lines
+at the end of the input are ignored. Empty lines before that are errors.
 
-Bases and exponents are taken to be secret: the time for a line depends only on its modulus and on how
-long its numbers are written, leading zeros included. --vartime is faster and is for public exponents.
+Bases and exponents are taken to be secret: the time for a line depends only on its modulus
+and on how long its numbers are written, leading zeros included. --vartime is faster and is
+for public exponents.
 
-Lines are answered in chunks, so the input may be larger than memory. Lines from a pipe or a terminal
-are answered as soon as no further ones arrive.
+Lines are answered in chunks, so the input may be larger than memory. Lines from a pipe or a
+terminal are answered as soon as no further ones arrive.
 
-*.parquet files are read and written too: binary columns base, exp and mod with the most significant
-byte first give the columns result and error."#;
+*.parquet files are read and written too: binary columns base, exp and mod with the most
+significant byte first give the columns result and error."#;
 
 const EXAMPLES: &str = r#"Examples:
   echo '{"base":"3","exp":"10001","mod":"fffffffb"}' | modmill powm
@@ -33,7 +34,7 @@ const EXAMPLES: &str = r#"Examples:
   modmill powm --in jobs.parquet --out powers.parquet
   modmill powm --vartime --threads 4 < verify.jsonl > answers.jsonl"#;
 
-/// Raise numbers to powers modulo N
+/// Raises numbers to powers modulo N
 #[derive(Debug, clap::Args)]
 #[command(long_about = LONG_ABOUT, after_long_help = EXAMPLES)]
 pub(crate) struct Powm {

@@ -8,9 +8,10 @@ use crate::progress::Bar;
 const LONG_ABOUT: &str = "\
 Proves whether 2^Q - 1 or 2^(2^M) + 1 is prime.
 
-Mersenne numbers 2^Q - 1 take the Lucas-Lehmer test, Fermat numbers 2^(2^M) + 1 take Pepin's test. Both
-compute one square modulo the number for each of its bits, by number-theoretic transforms. They run on
-the CPU whatever --backend says. One wrong digit in millions of squares would change the verdict.";
+Mersenne numbers 2^Q - 1 take the Lucas-Lehmer test, Fermat numbers 2^(2^M) + 1 take Pepin's
+test. Both compute one square modulo the number for each of its bits, by number-theoretic
+transforms. They run on the CPU whatever --backend says. One wrong digit in millions of
+squares would change the verdict.";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -18,7 +19,7 @@ Examples:
   modmill primality --mersenne 756839    takes minutes; the number is prime
   modmill primality --fermat 16";
 
-/// Prove whether a Mersenne or Fermat number is prime
+/// Proves whether a Mersenne or Fermat number is prime
 #[derive(Debug, clap::Args)]
 #[command(long_about = LONG_ABOUT, after_long_help = EXAMPLES)]
 pub(crate) struct Primality {

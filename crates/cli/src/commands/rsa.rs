@@ -12,7 +12,7 @@ mod verify;
 
 use crate::failure::Failure;
 
-/// Generate keys, sign, verify, encrypt and decrypt with RSA
+/// Generates keys, signs, verifies, encrypts and decrypts with RSA
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Rsa {
     Keygen(keygen::Keygen),

@@ -2,7 +2,7 @@
 
 use super::layout::{AnswerField, Field, Layout};
 use super::line_parser::parse;
-use super::{Answer, Chunk, FileRules, Origin, Places, Sink, Source};
+use super::pipeline::{Answer, Chunk, FileRules, Origin, Places, Record, Sink, Source};
 use crate::failure::Failure;
 use crate::io::{Input, Output, STANDARD, writes_terminal};
 use modmill_rsa::Hash;
@@ -53,7 +53,7 @@ pub(super) fn read_field(mut input: impl Read, size: Option<u64>, hash: Option<H
 
 /// Reads the files of one record.
 pub(super) struct FileSource {
-    record: Option<Vec<Option<Field>>>,
+    record: Option<Record>,
     name: String,
 }
 

@@ -2,7 +2,9 @@
 
 use super::file::read_field;
 use super::layout::{AnswerField, Field, FileNames, Layout};
-use super::{Answer, CHUNK_BYTES, CHUNK_RECORDS, Chunk, FileRules, Origin, Places, Record, Sink, Source};
+use super::pipeline::{
+    Answer, CHUNK_BYTES, CHUNK_RECORDS, Chunk, FileRules, Origin, Places, Record, Sink, Source,
+};
 use crate::failure::Failure;
 use crate::io::{Input, Output, Protected, STANDARD};
 use modmill::Engine;

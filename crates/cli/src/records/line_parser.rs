@@ -1,8 +1,8 @@
 //! JSON objects to records.
 
-use super::Record;
 use super::layout::{Field, Layout, OtherFields};
 use super::line_reader::may_be_object;
+use super::pipeline::Record;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;

@@ -1,8 +1,8 @@
-//! Lines of bounded length, read in a buffer that is zeroized when it is dropped or outgrown.
+//! Lines of bounded length, read in a buffer in which they are zeroized after use.
 
 use std::io::{self, Read};
 use std::ops::Range;
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, Zeroizing};
 
 /// The first length of the buffer.
 const BUFFER_BYTES: usize = 1 << 18;
@@ -14,11 +14,13 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 pub(super) struct LineReader<R> {
     input: R,
-    /// The most bytes of a line.
+    /// The most bytes of a line, its line break included. The buffer does not grow beyond it.
     limit: usize,
     buffer: Zeroizing<Vec<u8>>,
     /// The bytes of the buffer that were read and not yet returned.
     unread: Range<usize>,
+    /// The bytes of the buffer that were returned and zeroized.
+    consumed: usize,
     /// Whether the next line is the first.
     is_at_start: bool,
     has_ended: bool,
@@ -46,11 +48,14 @@ impl<R: Read> LineReader<R> {
     /// A reader of lines of at most `limit` bytes.
     pub(super) fn new(input: R, limit: usize) -> Self {
         let buffer = Zeroizing::new(vec![0; BUFFER_BYTES]);
-        Self { input, limit, buffer, unread: 0..0, is_at_start: true, has_ended: false }
+        Self { input, limit, buffer, unread: 0..0, consumed: 0, is_at_start: true, has_ended: false }
     }
 
     /// The next line, or `None` at the end.
     pub(super) fn next_line(&mut self) -> io::Result<Option<Line<'_>>> {
+        // The lines before this one may have held secrets.
+        self.buffer[self.consumed..self.unread.start].zeroize();
+        self.consumed = self.unread.start;
         // The first bytes of the line, in which there is no line break.
         let mut searched = 0;
         loop {
@@ -58,7 +63,7 @@ impl<R: Read> LineReader<R> {
             let line_break = rest.iter().position(|&byte| byte == b'\n');
             let length = line_break.map_or(self.unread.len(), |at| searched + at);
             let text = &self.buffer[self.unread.start..][..length];
-            if length > self.limit {
+            if length >= self.limit {
                 let bytes = self.skip_line()?;
                 return Ok(Some(Line { bytes, content: Content::TooLong }));
             }
@@ -105,8 +110,11 @@ impl<R: Read> LineReader<R> {
             }
             bytes += rest.len();
             self.unread = 0..0;
+            self.consumed = 0;
             if self.buffer.len() > BUFFER_BYTES {
                 self.buffer = Zeroizing::new(vec![0; BUFFER_BYTES]);
+            } else {
+                self.buffer[..].zeroize();
             }
             if self.has_ended {
                 return Ok(bytes);
@@ -121,12 +129,14 @@ impl<R: Read> LineReader<R> {
             let length = self.unread.len();
             if self.unread.start > 0 {
                 self.buffer.copy_within(self.unread.clone(), 0);
+                self.buffer[length..].zeroize();
             } else {
-                let mut larger = Zeroizing::new(vec![0; 2 * self.buffer.len()]);
+                let mut larger = Zeroizing::new(vec![0; (2 * length).min(self.limit)]);
                 larger[..length].copy_from_slice(&self.buffer);
                 self.buffer = larger;
             }
             self.unread = 0..length;
+            self.consumed = 0;
         }
         loop {
             match self.input.read(&mut self.buffer[self.unread.end..]) {
@@ -208,5 +218,37 @@ mod tests {
         }
         assert_eq!(reader.next_line().unwrap(), None);
         assert_eq!(reader.buffer.len(), BUFFER_BYTES);
+    }
+
+    #[test]
+    fn lines_that_were_used_are_zeroized() {
+        // Lines that are moved to the front of the buffer, and lines that outgrow it.
+        let lines: Vec<String> = (1..200).map(|index| format!("{{{}", "s".repeat(97 * index))).collect();
+        let long = format!("{{{}", "s".repeat(2 * BUFFER_BYTES));
+        let input = format!("{}\n{long}\n{long}\nend\n", lines.join("\n"));
+        let mut reader = LineReader::new(Slow(input.as_bytes(), 60_000), 3 * BUFFER_BYTES);
+        loop {
+            let line = reader.next_line().unwrap().unwrap();
+            if line.content == text("end", false) {
+                break;
+            }
+            assert!(matches!(line.content, Content::Text { .. }));
+            let used = reader.unread.start;
+            assert!(reader.buffer[reader.unread.end..].iter().all(|&byte| byte == 0));
+            assert!(reader.buffer[..used].starts_with(&vec![0; reader.consumed]));
+        }
+        assert!(reader.next_line().unwrap().is_none());
+        assert!(reader.buffer.iter().all(|&byte| byte == 0));
+    }
+
+    #[test]
+    fn the_limit_counts_the_line_break() {
+        for (limit, is_too_long) in [(2999, true), (3000, false)] {
+            let input = format!("{{{}\n{{}}", "x".repeat(2998));
+            let mut reader = LineReader::new(Slow(input.as_bytes(), 7), limit);
+            let line = reader.next_line().unwrap().unwrap();
+            assert_eq!((line.bytes, line.content == Content::TooLong), (3000, is_too_long));
+            assert_eq!(reader.next_line().unwrap().unwrap().content, text("{}", true));
+        }
     }
 }

@@ -6,8 +6,8 @@
 use super::layout::{AnswerField, ERROR, Layout};
 use super::line_parser::{ParsedLine, parse, to_json};
 use super::line_reader::{Content, LineReader};
+use super::pipeline::{Answer, Chunk, Origin, Places, Sink, Source};
 use super::queue::{Receiver, Sender, queue};
-use super::{Answer, Chunk, Origin, Places, Sink, Source};
 use crate::failure::{Failure, say};
 use crate::io::{Input, Output, reads_terminal};
 use std::io::{self, Read};

@@ -1,7 +1,7 @@
 //! Parquet: binary columns in, a column of answers and a column of errors out.
 
 use super::layout::{AnswerField, ERROR, Layout};
-use super::{Answer, CHUNK_BYTES, CHUNK_RECORDS, Chunk, Origin, Record, Sink, Source};
+use super::pipeline::{Answer, CHUNK_BYTES, CHUNK_RECORDS, Chunk, Origin, Record, Sink, Source};
 use crate::failure::Failure;
 use crate::io::{Output, STANDARD};
 use arrow_array::{

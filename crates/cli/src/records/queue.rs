@@ -1,6 +1,6 @@
 //! A queue between the thread that reads records and the thread that answers them.
 
-use super::{CHUNK_BYTES, CHUNK_RECORDS};
+use super::pipeline::{CHUNK_BYTES, CHUNK_RECORDS};
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;

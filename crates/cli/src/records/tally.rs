@@ -1,6 +1,5 @@
 //! Counts of answered records.
 
-use super::Answer;
 use crate::failure::Failure;
 
 /// How many records there were, and how many of them have no answer.
@@ -25,7 +24,7 @@ impl Tally {
         Self { items: 0, failed: 0, first_failure: None, unit, tells_first }
     }
 
-    pub(super) fn count(&mut self, answer: &Answer) {
+    pub(super) fn count<T>(&mut self, answer: &Result<T, String>) {
         self.items += 1;
         if let Err(reason) = answer {
             self.failed += 1;

@@ -230,7 +230,7 @@ fn the_input_is_not_overwritten_under_another_name() {
     let mut from_shell = modmill(&["powm", "--out", hard.to_str().unwrap()]);
     assert_eq!(from_shell.stdin(opened()).output().unwrap().status.code(), Some(2));
     let mut to_shell = modmill(&["powm", "--in", input]);
-    assert_eq!(to_shell.stdout(appended()).status().unwrap().code(), Some(2));
+    assert_eq!(to_shell.stdout(appended()).stderr(Stdio::null()).status().unwrap().code(), Some(2));
     assert_eq!(std::fs::read_to_string(&file).unwrap(), task);
 }
 
@@ -285,6 +285,59 @@ fn a_pipe_that_runs_dry_is_answered() {
     }
     drop(stdin);
     assert!(answers.next().is_none());
+    assert!(child.wait().unwrap().success());
+}
+
+/// The memory of a process that may be written, where the system shows it to its parent.
+#[cfg(target_os = "linux")]
+fn memory(process: u32) -> std::io::Result<Vec<u8>> {
+    use std::os::unix::fs::FileExt;
+    let maps = std::fs::read_to_string(format!("/proc/{process}/maps"))?;
+    let file = std::fs::File::open(format!("/proc/{process}/mem"))?;
+    let mut memory = Vec::new();
+    for line in maps.lines().filter(|line| line.contains(" rw") && !line.contains("[v")) {
+        let (start, end) = line.split(' ').next().unwrap().split_once('-').unwrap();
+        let [start, end] = [start, end].map(|address| u64::from_str_radix(address, 16).unwrap());
+        for page in (start..end).step_by(4096) {
+            let mut bytes = [0; 4096];
+            // A page that was never touched may not be readable.
+            if file.read_at(&mut bytes, page).is_ok() {
+                memory.extend(bytes);
+            }
+        }
+    }
+    Ok(memory)
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn numbers_are_zeroized_when_they_are_answered() {
+    let (base, exponent) = ("5ec2e7ba5e00112233445566778899aa", "5ec2e7e4901f0e0d0c0b0a9988776655");
+    let mut child = modmill(&["powm"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let (mut stdin, stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    let mut answers = BufReader::new(stdout).lines();
+    let modulus = "f3b4c1a5d6e7f8091a2b3c4d5e6f7a8b";
+    stdin.write_all(powm_line(base, exponent, modulus).as_bytes()).unwrap();
+    let expected = format!("{{\"result\":\"{:x}\"}}", big(base).modpow(&big(exponent), &big(modulus)));
+    assert_eq!(answers.next().unwrap().unwrap(), expected);
+    // The program has answered and waits for the next line; give it time to get there.
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    let memory = match memory(child.id()) {
+        Ok(memory) => memory,
+        Err(why) => return println!("skipped: the memory of the program cannot be read: {why}"),
+    };
+    let holds = |bytes: &[u8]| memory.windows(bytes.len()).any(|window| window == bytes);
+    // The search finds what is there: an environment variable.
+    assert!(holds(b"MODMILL_BACKEND=cpu") && memory.len() > 1 << 16);
+    for secret in [base, exponent] {
+        // As text, as bytes with the most significant first, and as limbs in memory.
+        let bytes = big(secret).to_bytes_be();
+        let reversed: Vec<u8> = bytes.iter().rev().copied().collect();
+        for form in [&secret.as_bytes()[8..], &bytes[4..], &reversed[..12]] {
+            assert!(!holds(form), "{secret} is still in memory as {form:x?}");
+        }
+    }
+    drop(stdin);
     assert!(child.wait().unwrap().success());
 }
 

@@ -14,16 +14,16 @@ const LONG_ABOUT: &str = r#"Decrypts a ciphertext, or many ciphertexts at once.
   *.parquet    a binary column ciphertext gives a column message
 --format says what --in is if its name does not. Lines and rows keep their other fields.
 
-With PKCS #1 v1.5, a ciphertext with a wrong padding is no error. It decrypts to a random message that
-depends on nothing but the key and the ciphertext (implicit rejection), so that nobody learns which
-paddings are wrong."#;
+With PKCS #1 v1.5, a ciphertext with a wrong padding is no error. It decrypts to a random
+message that depends on nothing but the key and the ciphertext (implicit rejection), so that
+nobody learns which paddings are wrong."#;
 
 const EXAMPLES: &str = "\
 Examples:
   modmill rsa decrypt --key key.pem --padding oaep --in message.enc --out message
   modmill rsa decrypt --key key.pem --padding oaep --in ciphertexts.jsonl --out messages.jsonl";
 
-/// Decrypt a ciphertext, or many ciphertexts at once
+/// Decrypts a ciphertext, or many ciphertexts at once
 #[derive(Debug, clap::Args)]
 #[command(long_about = LONG_ABOUT, after_long_help = EXAMPLES)]
 pub(crate) struct Decrypt {

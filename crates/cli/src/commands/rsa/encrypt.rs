@@ -14,19 +14,19 @@ const LONG_ABOUT: &str = r#"Encrypts a short message, or many messages at once.
   a folder     the ciphertext of each file NAME is written to NAME.enc in the folder --out
   *.jsonl      each line {"message":"<hex>"} gives a line {"ciphertext":"<hex>"}
   *.parquet    a binary column message gives a column ciphertext
---format says what --in is if its name does not. Lines and rows keep their other fields, but not the
-message.
+--format says what --in is if its name does not. Lines and rows keep their other fields, but
+not the message.
 
-A message has to be shorter than the key: by two digests and two bytes with OAEP, by 11 bytes with
-PKCS #1 v1.5. The key may be public or private."#;
+A message has to be shorter than the key: by two digests and two bytes with OAEP, by 11
+bytes with PKCS #1 v1.5. The key may be public or private."#;
 
 const EXAMPLES: &str = "\
 Examples:
   modmill rsa encrypt --key public.pem --padding oaep --in message --out message.enc
   modmill rsa encrypt --key public.pem --padding oaep --hash sha1 --in message --out message.enc
-  modmill rsa encrypt --key public.pem --padding oaep --label-hex 00ff --in plain.jsonl --out secret.jsonl";
+  modmill rsa encrypt --key public.pem --padding oaep --in plain.jsonl --out secret.jsonl";
 
-/// Encrypt a short message, or many messages at once
+/// Encrypts a short message, or many messages at once
 #[derive(Debug, clap::Args)]
 #[command(long_about = LONG_ABOUT, after_long_help = EXAMPLES)]
 pub(crate) struct Encrypt {

@@ -12,19 +12,20 @@ use serde_json::json;
 const LONG_ABOUT: &str = "\
 Describes a key and looks for flaws. Nothing secret is shown.
 
-Every number of the key is compared with the others. The modulus is well-formed if it has no prime
-factor below 2^16, is no power of another number and is not prime; that does not prove that it is the
-product of two large primes. --check tests whether the factors of a private key are prime.
+Every number of the key is compared with the others. The modulus is well-formed if it has no
+prime factor below 2^16, is no power of another number and is not prime; that does not prove
+that it is the product of two large primes. --check tests whether the factors of a private
+key are prime.
 
-The fingerprint is the SHA-256 digest of the public key's DER encoding (SubjectPublicKeyInfo). The exit
-status is 1 if the key has a flaw.";
+The fingerprint is the SHA-256 digest of the public key's DER encoding
+(SubjectPublicKeyInfo). The exit status is 1 if the key has a flaw.";
 
 const EXAMPLES: &str = "\
 Examples:
   modmill rsa inspect --key public.pem
   modmill rsa inspect --key key.pem --check --json";
 
-/// Describe a key and look for flaws
+/// Describes a key and looks for flaws
 #[derive(Debug, clap::Args)]
 #[command(long_about = LONG_ABOUT, after_long_help = EXAMPLES)]
 pub(crate) struct Inspect {

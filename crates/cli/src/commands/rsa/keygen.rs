@@ -12,8 +12,8 @@ use std::time::Instant;
 use zeroize::Zeroizing;
 
 const LONG_ABOUT: &str = "\
-Generates a key by the rules of FIPS 186-5: two random probable primes of half the length, and the
-public exponent 65537. Many candidates are tested at a time.
+Generates a key by the rules of FIPS 186-5: two random probable primes of half the length,
+and the public exponent 65537. Many candidates are tested at a time.
 
 A file that exists is not overwritten, because it may hold a key: --force overwrites it.";
 
@@ -30,7 +30,7 @@ enum Format {
     Jwk,
 }
 
-/// Generate a key
+/// Generates a key
 #[derive(Debug, clap::Args)]
 #[command(long_about = LONG_ABOUT, after_long_help = EXAMPLES)]
 pub(crate) struct Keygen {

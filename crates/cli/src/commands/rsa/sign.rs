@@ -13,13 +13,14 @@ const LONG_ABOUT: &str = r#"Signs a file, or many messages at once.
   a folder     the signature of each file NAME is written to NAME.sig in the folder --out
   *.jsonl      each line {"message":"<hex>"} gives a line {"signature":"<hex>","message":"<hex>"}
   *.parquet    a binary column message gives a column signature beside the other columns
-With --digest the inputs are digests of messages, and the field is called "digest". --format says
-what --in is if its name does not: for example, --format lines for JSON Lines from a pipe.
+With --digest the inputs are digests of messages, and the field is called "digest". --format
+says what --in is if its name does not: for example, --format lines for JSON Lines from a
+pipe.
 
-Lines and rows keep all their other fields, so that `modmill rsa verify` reads what this command writes.
-Every signature is checked with the public exponent before it is written. A message that cannot be
-signed has an error at its place, or for a folder a line on standard error. It costs no other message
-its signature. The exit status is then 1."#;
+Lines and rows keep all their other fields, so that `modmill rsa verify` reads what this
+command writes. Every signature is checked with the public exponent before it is written. A
+message that cannot be signed has an error at its place, or for a folder a line on standard
+error. It costs no other message its signature. The exit status is then 1."#;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -28,7 +29,7 @@ Examples:
   modmill rsa sign --key key.pem --padding pss --hash sha256 --digest --in digests.jsonl
   make-lines | modmill rsa sign --key key.pem --padding pss --hash sha256 --format lines";
 
-/// Sign a file, or many messages at once
+/// Signs a file, or many messages at once
 #[derive(Debug, clap::Args)]
 #[command(long_about = LONG_ABOUT, after_long_help = EXAMPLES)]
 pub(crate) struct Sign {

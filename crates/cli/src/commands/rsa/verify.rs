@@ -16,19 +16,19 @@ const LONG_ABOUT: &str = r#"Verifies the signature of a file, or many signatures
   *.jsonl      each line {"message":"<hex>","signature":"<hex>"} gives a line {"valid":true} or
                {"valid":false,"error":"line 3: ..."} in --out
   *.parquet    binary columns message and signature give columns valid and error in --out
-With --digest the inputs are digests of messages, and the field is called "digest". --format says
-what --in is if its name does not. Lines and rows keep their other fields.
+With --digest the inputs are digests of messages, and the field is called "digest". --format
+says what --in is if its name does not. Lines and rows keep their other fields.
 
-The exit status is 0 only if there is at least one signature and all signatures verify. The key may be
-public or private. A salt of PSS may have any length unless --salt names one."#;
+The exit status is 0 only if there is at least one signature and all signatures verify. The
+key may be public or private. A salt of PSS may have any length unless --salt names one."#;
 
 const EXAMPLES: &str = "\
 Examples:
-  modmill rsa verify --key public.pem --padding pkcs1v15 --hash sha256 --in message --sig message.sig
+  modmill rsa verify --key public.pem --padding pss --hash sha256 --in message --sig message.sig
   modmill rsa verify --key public.pem --padding pss --hash sha512 --in letters --sig signatures
-  modmill rsa verify --key public.pem --padding pss --hash sha256 --in signed.jsonl --out verdicts.jsonl";
+  modmill rsa verify --key public.pem --padding pss --hash sha256 --in signed.jsonl";
 
-/// Verify a signature, or many signatures at once
+/// Verifies a signature, or many signatures at once
 #[derive(Debug, clap::Args)]
 #[command(long_about = LONG_ABOUT, after_long_help = EXAMPLES)]
 pub(crate) struct Verify {
