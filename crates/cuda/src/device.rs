@@ -17,6 +17,7 @@ pub use chip::Chip;
 pub use limits::{Limits, MAX_BLOCK, Tensor};
 pub(crate) use memory::prefer_large_pages;
 pub use memory::{Buffer, Contents, HostBuffer};
+pub(crate) use module::assert_layout;
 pub use module::{Attributes, Kernel, KernelArguments, Module};
 pub use stream::{Event, Shape, Stream};
 

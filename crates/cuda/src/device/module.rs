@@ -13,6 +13,17 @@ use std::sync::Arc;
 /// `#[repr(C)]`, of numbers only, the same as the kernel's own structure, field by field.
 pub unsafe trait KernelArguments: Copy + 'static {}
 
+/// Asserts the size of a kernel's structure and the offsets of its fields. The kernel's source asserts the same numbers.
+macro_rules! assert_layout {
+    ($name:ident: $bytes:literal bytes, $($field:ident at $offset:literal),+) => {
+        const _: () = assert!(
+            size_of::<$name>() == $bytes $(&& std::mem::offset_of!($name, $field) == $offset)+,
+            "the kernels' structure has another layout"
+        );
+    };
+}
+pub(crate) use assert_layout;
+
 /// What the compiler made of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Attributes {
