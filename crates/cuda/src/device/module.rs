@@ -1,8 +1,8 @@
 //! Compiled programs and their kernels.
 #![allow(unsafe_code)] // hands handles to the platform
 
-use super::Shared;
-use super::platform::Handle;
+use super::platform::{Attributes, Handle};
+use super::shared::Shared;
 use super::uses::Uses;
 use crate::error::Result;
 use std::sync::Arc;
@@ -23,19 +23,6 @@ macro_rules! assert_layout {
     };
 }
 pub(crate) use assert_layout;
-
-/// What the compiler made of a kernel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Attributes {
-    /// Registers of a thread; 0 on the emulated device.
-    pub registers: u32,
-    /// Bytes of local memory of a thread: what did not fit into registers, and arrays that are indexed.
-    pub local_bytes: u32,
-    /// Bytes of shared memory that the kernel itself declares.
-    pub shared_bytes: u32,
-    /// Threads that a block may have.
-    pub max_threads: u32,
-}
 
 pub(super) struct Loaded {
     device: Arc<Shared>,
