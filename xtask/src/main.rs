@@ -1,6 +1,7 @@
 //! Tasks of developers: `cargo xtask --help`.
 
 mod bundle;
+mod chips;
 mod release;
 
 use clap::Parser;
@@ -10,12 +11,14 @@ use std::process::ExitCode;
 #[derive(Parser)]
 enum Task {
     Bundle(bundle::Arguments),
+    Chips(chips::Arguments),
     Release(release::Arguments),
 }
 
 fn main() -> ExitCode {
     let result = match Task::parse() {
         Task::Bundle(arguments) => bundle::run(&arguments),
+        Task::Chips(arguments) => chips::run(&arguments),
         Task::Release(arguments) => release::run(&arguments),
     };
     match result {

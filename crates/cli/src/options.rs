@@ -57,7 +57,7 @@ impl BackendOption {
         // The option already has the value of the environment variable.
         let builder = match self.backend.0 {
             Some(backend) => Engine::builder().backend(backend),
-            None => Engine::builder().any_backend(),
+            None => Engine::builder().ignore_backend_env(),
         };
         if threads > 0 { builder.threads(threads) } else { builder }
     }

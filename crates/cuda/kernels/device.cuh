@@ -56,6 +56,26 @@ CARRY_WIDE(madc_wide_cc, "madc.lo.cc")
 // Tells the compiler of a called function that a pointer is to global memory.
 DEVICE void assume_global(const void* pointer) { __builtin_assume(__isGlobal(pointer)); }
 
+// Copies by a thread from global to shared memory, of 16 bytes and of a word of 8. `finish_words` waits for all of the
+// thread's copies. From 8.0 on they go on beside the arithmetic; before, they are done at once.
+#if __CUDA_ARCH__ >= 800
+DEVICE void start_quad(u32 to, const char* from) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
+}
+DEVICE void start_word(u64* to, const u64* from) {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"((u32)__cvta_generic_to_shared(to)), "l"(from) : "memory");
+}
+DEVICE void finish_words() { asm volatile("cp.async.wait_all;" ::: "memory"); }
+#else
+DEVICE void start_quad(u32 to, const char* from) {
+    uint4 quad = *(const uint4*)from;
+    asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};"
+                 ::"r"(to), "r"(quad.x), "r"(quad.y), "r"(quad.z), "r"(quad.w) : "memory");
+}
+DEVICE void start_word(u64* to, const u64* from) { *to = *from; }
+DEVICE void finish_words() {}
+#endif
+
 // Copies from global to shared memory beside the arithmetic, of data that is read once: all threads of a warp
 // call these together. A barrier is a place in shared memory, and has one copy under way at a time, which
 // `finish_copy` waits for; `parity` is that of the number of copies finished before.
@@ -89,20 +109,13 @@ DEVICE void publish_for_copies() { __syncwarp(); }
 DEVICE void start_copy(void* to, const void* from, u32 bytes, u64*) {
     __syncwarp();
     u32 place = (u32)__cvta_generic_to_shared(to);
-    for (u32 i = threadIdx.x % 32 * 16; i < bytes; i += 512)
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(place + i), "l"((const char*)from + i) : "memory");
+    for (u32 i = threadIdx.x % 32 * 16; i < bytes; i += 512) start_quad(place + i, (const char*)from + i);
 }
 DEVICE void finish_copy(u64*, u32) {
-    asm volatile("cp.async.wait_all;" ::: "memory");
+    finish_words();
     __syncwarp();
 }
 #endif
-
-// One word of a thread's own, copied beside the arithmetic; `finish_words` waits for all of the thread's.
-DEVICE void start_word(u64* to, const u64* from) {
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"((u32)__cvta_generic_to_shared(to)), "l"(from) : "memory");
-}
-DEVICE void finish_words() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 
 DEVICE double fma_toward_zero(double a, double b, double c) { return __fma_rz(a, b, c); }
 DEVICE u64 bits_of(double x) { return (u64)__double_as_longlong(x); }

@@ -4,9 +4,9 @@
 //   acquire(side, index)   chunk `index` of the matrix to base B (side 0) or A (side 1)
 //   release(side, index)   that chunk is no longer needed; in the order in which they were acquired
 //
-// Matrices that fit shared memory stay there. Others are STREAMED: shared memory is a ring of stages, into
-// which chunks are copied in that order, and the warp that releases a stage last has it filled with the next
-// chunk.
+// Matrices that fit shared memory stay there. Others are STREAMED. On chips with warpgroups shared memory is a
+// ring of STAGES stages, into which chunks are copied in that order, and the warp that releases a stage last has it
+// filled with the next chunk. Other chips have no stages.
 #pragma once
 
 enum { CHUNKS = CHUNKS_B + CHUNKS_A };
@@ -17,9 +17,9 @@ DEVICE constexpr u32 chunk_start(u32 position) {
                                : MATRIX_BYTES + first_group(position - CHUNKS_B, CHUNKS_A) * STEPS * GROUP_BYTES;
 }
 
-#if defined(MODMILL_EMULATOR) || (STREAMED && !defined(__CUDA_ARCH_FEAT_SM90_ALL))
+#if defined(MODMILL_EMULATOR) || (STREAMED && STAGES == 0)
 
-// In place, where the host has put them.
+// Matrices without stages are read where the host has put them, in global memory.
 struct Matrices {
     enum { SHARED_QUADS = 0 };
     const unsigned char* first;

@@ -1,10 +1,12 @@
 //! From a program to machine code for one architecture: out of the cache, out of a bundle, or compiled.
 
 mod find;
+mod machine_code;
 mod nvrtc;
 mod program;
 
 pub use crate::digest::Digest;
+pub use machine_code::MachineCode;
 pub use program::{Architecture, Program, code_key};
 
 use crate::bundle::Bundle;

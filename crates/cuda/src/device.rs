@@ -1,7 +1,7 @@
 //! A device: a GPU or an emulated one, its memory, streams and compiled programs.
 //!
-//! Everything here is written once, over the raw operations of `platform`: who owns what, what is
-//! reused, and that nothing is given back while the device still works with it.
+//! Everything here is written once, over the raw operations of `platform`: ownership, reuse of memory, and the
+//! rule that nothing is given back while the device still works with it. `devices` opens them.
 #![allow(unsafe_code)] // frees what is kept for reuse
 
 mod chip;
@@ -20,10 +20,7 @@ pub use memory::{Buffer, Contents, HostBuffer};
 pub use module::{Attributes, Kernel, KernelArguments, Module};
 pub use stream::{Event, Shape, Stream};
 
-use crate::cache::Cache;
 use crate::compiler::Program;
-use crate::driver;
-use crate::emulator::{Emulator, Faults};
 use crate::error::{Error, Result};
 use crate::memo::Memo;
 use platform::Platform;
@@ -136,35 +133,7 @@ pub struct Device {
     modules: Arc<Memo<Module>>,
 }
 
-/// The GPUs that were found.
-#[derive(Debug)]
-pub struct Gpus {
-    /// Those that can be used; at least one.
-    pub devices: Vec<Device>,
-    /// Why others cannot.
-    pub failed: Vec<Error>,
-}
-
 impl Device {
-    /// The GPUs of this machine, or those of them that `MODMILL_CUDA_DEVICES` names by their numbers,
-    /// separated by commas. An error if none can be used.
-    pub fn gpus() -> Result<Gpus> {
-        driver::gpus()
-    }
-
-    /// The emulated device: runs the kernels' sources on the CPU, slowly, for tests. It exists on
-    /// every machine with a C++ compiler, and is never chosen where it was not asked for.
-    #[must_use]
-    pub fn emulator() -> Self {
-        Self::emulator_with(Faults::default(), Cache::from_environment())
-    }
-
-    /// An emulated device that fails as told, and keeps what it compiled in a cache of its own.
-    #[must_use]
-    pub fn emulator_with(faults: Faults, cache: Cache) -> Self {
-        Self::new(Box::new(Emulator::new(faults, cache)))
-    }
-
     pub(crate) fn new(platform: Box<dyn Platform>) -> Self {
         let shared = Shared {
             platform,

@@ -6,23 +6,30 @@ mod gpu;
 mod tests;
 
 use crate::compiler::Compiler;
-use crate::device::{Device, Gpus};
+use crate::device::Device;
 use crate::error::{Error, Result};
 use api::Api;
 use gpu::Gpu;
-use std::env;
 use std::ffi::c_int;
 use std::sync::{Arc, OnceLock};
 
-/// The variable that says which GPUs to use.
-const DEVICES: &str = "MODMILL_CUDA_DEVICES";
+/// The environment variable that names devices.
+pub(crate) const VARIABLE: &str = "MODMILL_CUDA_DEVICES";
 
-/// All GPUs that may be used and can be.
-pub(crate) fn gpus() -> Result<Gpus> {
+/// The GPUs that were found.
+#[derive(Debug)]
+pub struct Gpus {
+    /// The GPUs that can be used; at least one.
+    pub devices: Vec<Device>,
+    /// Why other GPUs cannot be used.
+    pub failed: Vec<Error>,
+}
+
+/// The GPUs that a list of numbers names, as far as they can be used; without a list all of them.
+pub(crate) fn gpus(wanted: Option<&str>) -> Result<Gpus> {
     static DRIVER: OnceLock<Result<Arc<Api>>> = OnceLock::new();
     let api = DRIVER.get_or_init(|| Api::of_system().map(Arc::new)).clone()?;
-    let wanted = env::var(DEVICES).ok();
-    gpus_of(&api, Compiler::from_environment(), wanted.as_deref())
+    gpus_of(&api, Compiler::from_environment(), wanted)
 }
 
 fn gpus_of(api: &Arc<Api>, compiler: Compiler, wanted: Option<&str>) -> Result<Gpus> {
@@ -52,7 +59,7 @@ fn count(api: &Api) -> Result<u32> {
 /// The GPUs that a list of numbers names, in its order; without a list all of them.
 fn ordinals(wanted: Option<&str>, count: u32) -> Result<Vec<u32>> {
     let Some(list) = wanted else { return Ok((0..count).collect()) };
-    let refused = |reason: String| Error::Setting { name: DEVICES, reason };
+    let refused = |reason: String| Error::Setting { name: VARIABLE, reason };
     let mut ordinals = Vec::new();
     for text in list.split(',').map(str::trim).filter(|text| !text.is_empty()) {
         let ordinal: u32 =

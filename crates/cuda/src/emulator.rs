@@ -11,7 +11,7 @@ mod memory;
 use crate::cache::Cache;
 use crate::compiler::Program;
 use crate::device::platform::{Handle, Platform};
-use crate::device::{Attributes, Chip, Limits, Properties, Shape};
+use crate::device::{Attributes, Limits, Properties, Shape};
 use crate::error::{Error, Result};
 use libloading::Library;
 use memory::Memory;
@@ -61,14 +61,13 @@ impl State {
 }
 
 impl Emulator {
-    pub(crate) fn new(faults: Faults, cache: Cache) -> Self {
+    pub(crate) fn new(name: String, limits: Limits, faults: Faults, cache: Cache) -> Self {
         let properties = Properties {
-            name: "emulated device".to_owned(),
+            name,
             ordinal: 0,
             driver: "none".to_owned(),
             emulated: true,
-            // A few multiprocessors, so that waves are short.
-            limits: Limits { multiprocessors: 2, ..Chip::H200.limits() },
+            limits,
             l2_bytes: 1 << 20,
             memory_bytes: faults.out_of_memory_above.unwrap_or(4 << 30),
         };
@@ -90,9 +89,11 @@ impl Emulator {
 
     fn check(&self, shape: Shape) -> Result<()> {
         let Shape { grid, block, shared_bytes } = shape;
-        if grid == 0 || block == 0 || block > 1024 || shared_bytes > self.properties.limits.shared_per_block {
-            let reason =
-                format!("a GPU does not take {grid} blocks of {block} threads, {shared_bytes} bytes");
+        if grid == 0 || self.properties.limits.resident_blocks(block, shared_bytes) == 0 {
+            let name = &self.properties.name;
+            let reason = format!(
+                "{name} does not take {grid} blocks of {block} threads with {shared_bytes} bytes of shared memory"
+            );
             return Err(Error::Call { call: "launch", reason });
         }
         Ok(())

@@ -12,6 +12,7 @@ mod call;
 mod checks;
 pub mod compiler;
 pub mod device;
+mod devices;
 mod digest;
 mod driver;
 pub mod emulator;
@@ -20,30 +21,34 @@ mod family;
 mod fft;
 mod kernels;
 mod library;
+mod loaded;
+mod long;
 mod memo;
-mod operations;
+mod modular;
 mod pipeline;
 mod planning;
-mod products;
+mod rates;
 mod rsa;
 pub mod sources;
-mod station;
+mod staging;
 mod table;
 mod task;
 mod tuning;
 mod variant;
+mod workers;
 
 pub use backend::{Cuda, FAMILIES, Run, Settings};
 pub use compiler::Program;
 pub use device::{
-    Attributes, Buffer, Chip, Contents, Device, Event, Gpus, HostBuffer, Kernel, KernelArguments, Limits,
-    Module, Properties, Shape, Stream, Tensor,
+    Attributes, Buffer, Chip, Contents, Device, Event, HostBuffer, Kernel, KernelArguments, Limits, Module,
+    Properties, Shape, Stream, Tensor,
 };
+pub use driver::Gpus;
 pub use emulator::Faults;
 pub use error::{Error, Result};
 pub use family::layout::{Cut, Layout, Placement};
-pub use fft::{LongModuli, LongModulus, SeededModulus, transforms_programs};
-pub use rsa::{Fault, Stage};
+pub use fft::{Reciprocals, transforms_programs};
+pub use rsa::{CrtPlan, Fault, PublicPlan, Stage};
 pub use sources::Source;
 pub use table::{Choice, Table, Timing, TransformTiming, Transforms, direct_window};
 pub use variant::{MAX_WORDS, Variant, words_for};

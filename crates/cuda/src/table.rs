@@ -1,4 +1,4 @@
-//! What was measured on a device, and the choice that follows from it.
+//! The timings of a device, measured or estimated, and the choice that follows from them.
 
 mod transforms;
 
@@ -45,16 +45,19 @@ mod family_name {
     }
 }
 
-/// Everything that was measured on a kind of device.
+/// The timings of a kind of device.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Table {
     /// The device's name.
     pub device: String,
-    /// The measurements.
+    /// The measurements or estimates.
     pub timings: Vec<Timing>,
     /// The measured times of products by transforms.
     #[serde(default)]
     pub transforms: Transforms,
+    /// Whether the timings are estimates from the rates of the device.
+    #[serde(skip)]
+    pub estimated: bool,
 }
 
 /// A variant that was chosen, with what it is expected to take.
@@ -81,7 +84,24 @@ const RESIDUE_CONVERSIONS: f64 = 0.04;
 const OVERHEAD_SECONDS: f64 = 150e-6;
 
 impl Table {
-    /// What was measured on an H200, for compute capability 9.0 and whatever has no table of its own.
+    /// A table of measurements.
+    #[must_use]
+    pub fn measured(device: &str, timings: Vec<Timing>) -> Self {
+        let (device, transforms) = (device.to_owned(), Transforms::default());
+        Self { device, timings, transforms, estimated: false }
+    }
+
+    /// Where the timings come from, in words.
+    #[must_use]
+    pub fn basis(&self) -> String {
+        if self.estimated {
+            format!("estimated from the rates of {}; `modmill tune` measures", self.device)
+        } else {
+            format!("measured on {}", self.device)
+        }
+    }
+
+    /// What was measured on an H200.
     ///
     /// # Panics
     /// Never: the table is a part of the program, and tests read it.

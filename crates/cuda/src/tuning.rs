@@ -153,7 +153,7 @@ mod tests {
         let never = timing(4, 30_000, 0.03, 0.009);
         let another_family = Timing { family: Family::Wide, ..never };
         let timings = vec![most, never, another_family, soonest];
-        let mut table = Table { device: "any".to_owned(), timings, transforms: Transforms::default() };
+        let mut table = Table::measured("any", timings);
         table.keep_winners();
         assert_eq!(table.timings, [most, soonest, another_family]);
     }
@@ -169,11 +169,8 @@ mod tests {
             batch_seconds: 0.1,
             alone_seconds: 0.05,
         };
-        let mut table = Table {
-            device: "a \"GPU\"".to_owned(),
-            timings: vec![timing(1, 10, 0.1, 0.05)],
-            transforms: Transforms(vec![transform]),
-        };
+        let mut table = Table::measured("a \"GPU\"", vec![timing(1, 10, 0.1, 0.05)]);
+        table.transforms = Transforms(vec![transform]);
         table.write(&path).unwrap();
         assert_eq!(Table::read(&path).unwrap(), table);
         for spoil in [

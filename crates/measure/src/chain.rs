@@ -3,7 +3,7 @@
 
 use crate::inputs::{Inputs, Workload, big};
 use crate::reference::ReferenceAnswers;
-use modmill::{Error, Op};
+use modmill::{Error, Op, Request};
 use modmill_cuda::{Cuda, Run, Variant};
 
 /// A chain of products for every item, computed by one variant of the kernels.
@@ -25,7 +25,8 @@ impl<'a> Chain<'a> {
     pub(crate) fn new(cuda: &'a Cuda, inputs: &Inputs) -> Result<Self, Error> {
         let Workload { op, bits, count, .. } = inputs.workload;
         let none = || Error::Unavailable(format!("no kernel has {op} of {bits} bits"));
-        let variant = cuda.choose(op, bits, count, bits).ok_or_else(none)?.variant;
+        let plan = cuda.plan(&Request::new(op, bits, count)).ok_or_else(none)?;
+        let variant = cuda.variant_of(&plan).ok_or_else(none)?;
         let mut chain = Self { cuda, variant, repeat: TRIAL };
         let seconds = chain.run(inputs)?.kernel_seconds / f64::from(TRIAL);
         chain.repeat = (SECONDS / seconds).clamp(f64::from(TRIAL), 65_536.0) as u32;

@@ -7,7 +7,7 @@ use crate::inputs::{Inputs, Workload};
 use crate::op::{BenchOp, RsaOp};
 use crate::our_path::{Call, OurPath};
 use crate::peers::Peer;
-use modmill::{Backend, Engine, EngineBuilder, Family, Op, Plan};
+use modmill::{Backend, Engine, EngineBuilder, Family, Op, Plan, Request};
 use modmill_cuda::{Cuda, Device};
 use std::str::FromStr;
 
@@ -53,7 +53,7 @@ impl Engines {
         let mut by_backend = Vec::new();
         for backend in [Backend::Cpu, Backend::Cuda] {
             let engines = if chosen.paths().iter().any(|path| path.backend == backend) {
-                BackendEngines::new_engines(wanted, &settings.clone().backend(backend).cpu_finishes(false))?
+                BackendEngines::new_engines(wanted, &settings.clone().backend(backend).fallback(false))?
             } else if backend == Backend::Cpu {
                 // With `--backend cuda`, the CPU computes the operations that GPUs do not have.
                 vec![settings.clone().build()?]
@@ -89,18 +89,20 @@ impl Engines {
         &self,
         backend: &'a BackendEngines,
         workload: Workload,
-    ) -> Vec<(&'a Engine, Plan, bool)> {
+    ) -> Result<Vec<(&'a Engine, Plan, bool)>, Error> {
+        let request = workload.request();
+        let chosen = self.chosen.plan(&request)?.path;
         let mut found: Vec<(&Engine, Plan, bool)> = Vec::new();
         for engine in &backend.engines {
-            let plan = explain(engine, workload);
-            if plan.backend == backend.backend
-                && found.iter().all(|(_, other, _)| other.path() != plan.path())
+            let plan = engine.plan(&request)?;
+            if plan.backend() == backend.backend
+                && found.iter().all(|(_, other, _)| other.path != plan.path)
             {
-                let chosen = plan.path() == explain(&self.chosen, workload).path();
-                found.push((engine, plan, chosen));
+                let is_chosen = plan.path == chosen;
+                found.push((engine, plan, is_chosen));
             }
         }
-        found
+        Ok(found)
     }
 
     /// Every path of a backend to measure at a point, once each.
@@ -111,9 +113,9 @@ impl Engines {
         inputs: &'a Inputs,
     ) -> Result<Vec<OurPath<'a>>, Error> {
         let mut contenders: Vec<OurPath<'a>> = Vec::new();
-        for (engine, plan, chosen) in self.engines(backend, inputs.workload) {
+        for (engine, plan, chosen) in self.engines(backend, inputs.workload)? {
             // Inverses and greatest common divisors are computed alike on every path.
-            if matches!(plan.op, Op::Inv | Op::Gcd) && !contenders.is_empty() {
+            if matches!(plan.op(), Op::Inv | Op::Gcd) && !contenders.is_empty() {
                 continue;
             }
             let call = match (bench_op, engine.cuda()) {
@@ -124,14 +126,6 @@ impl Engines {
             contenders.push(OurPath::new(call, plan, chosen, inputs)?);
         }
         Ok(contenders)
-    }
-}
-
-fn explain(engine: &Engine, workload: Workload) -> Plan {
-    let Workload { op, bits, count, shared_modulus, .. } = workload;
-    match shared_modulus {
-        true => engine.explain_one_modulus(op, bits, count),
-        false => engine.explain(op, bits, count),
     }
 }
 
@@ -183,7 +177,7 @@ impl BackendEngines {
 
     /// Whether this backend is measured for an operation.
     pub(crate) fn has(&self, bench_op: BenchOp) -> bool {
-        let on_gpus = |engine: &Engine| engine.cuda().is_some_and(|cuda| cuda.has(bench_op.op()));
+        let on_gpus = |engine: &Engine| engine.cuda().is_some_and(|cuda| is_on_gpus(cuda, bench_op.op()));
         self.engines.first().is_some_and(|engine| match (self.backend, bench_op) {
             (Backend::Cuda, _) => on_gpus(engine),
             (_, BenchOp::Call(_)) => !on_gpus(engine),
@@ -218,9 +212,10 @@ impl BackendEngines {
         threads: usize,
     ) -> Result<usize, Error> {
         let op = bench_op.op();
-        if let Some(cuda) = self.cuda().filter(|cuda| cuda.has(op)) {
+        if let Some(cuda) = self.cuda().filter(|cuda| is_on_gpus(cuda, op)) {
             // Half a gigabit of factors. The longest factors make a batch of one.
-            if matches!(op, Op::Mul | Op::Square) || cuda.is_by_transforms(op, bits, 1 << 10, bits) {
+            let is_long = |plan: Plan| plan.family() == Family::Fft;
+            if !op.is_modular() || cuda.plan(&Request::new(op, bits, 1 << 10)).is_some_and(is_long) {
                 let items = match op {
                     // Enough points for all multiprocessors.
                     Op::Pow | Op::PowVartime => 1 << 23,
@@ -234,11 +229,12 @@ impl BackendEngines {
                 _ => (bits, 8),
             };
             // For many items, the choice has the highest throughput.
-            let Some(choice) = cuda.choose(op, bits, 1 << 20, bits) else { return Ok(1) };
-            let wave = cuda.wave(choice.variant)?;
+            let Some(plan) = cuda.plan(&Request::new(op, bits, 1 << 20)) else { return Ok(1) };
+            let Some(variant) = cuda.variant_of(&plan) else { return Ok(1) };
+            let wave = cuda.wave(variant)?;
             // Several chunks hide the copies before the first and after the last one. Long numbers get
             // fewer chunks, to limit the time.
-            let in_time = CALL_SECONDS / (choice.seconds * wave as f64 / (1u32 << 20) as f64);
+            let in_time = CALL_SECONDS / (plan.seconds * wave as f64 / (1u32 << 20) as f64);
             let waves = waves.min((in_time as usize).max(2));
             return Ok(waves * wave * cuda.devices().count());
         }
@@ -249,5 +245,14 @@ impl BackendEngines {
             // Some tens of milliseconds for any length.
             _ => (1usize << 22).div_ceil(bits).min(1024) * threads,
         })
+    }
+}
+
+/// Whether GPUs have kernels for an operation.
+fn is_on_gpus(cuda: &Cuda, op: Op) -> bool {
+    match op {
+        Op::Mul | Op::Square => cuda.families().contains(&Family::Fft),
+        Op::MulMod | Op::SquareMod | Op::Pow | Op::PowVartime => true,
+        Op::Inv | Op::Gcd => false,
     }
 }

@@ -60,7 +60,7 @@ impl<'a> OurPath<'a> {
 
     /// Operations per second of a GPU's kernels alone, in the best of a few calls; `None` on a CPU.
     pub(crate) fn kernel_rate(&self) -> Result<Option<f64>, modmill::Error> {
-        if self.plan.backend != Backend::Cuda {
+        if self.plan.backend() != Backend::Cuda {
             return Ok(None);
         }
         let mut best = f64::INFINITY;

@@ -35,9 +35,9 @@ impl RecordBuilder {
     /// The record of one of our paths.
     pub(crate) fn ours(&self, ours: OurResult<'_>, rates: &Rates, is_right: bool) -> Record {
         Record {
-            backend: ours.plan.backend.name().to_owned(),
-            algorithm: ours.plan.family.name().to_owned(),
-            isa: ours.plan.isa.map(|isa: Isa| isa.name().to_owned()),
+            backend: ours.plan.backend().name().to_owned(),
+            algorithm: ours.plan.family().name().to_owned(),
+            isa: ours.plan.path.isa.map(|isa: Isa| isa.name().to_owned()),
             chosen: ours.chosen,
             kernel_ops_per_s: ours.kernel_rate,
             device: ours.device,

@@ -1,14 +1,22 @@
-//! Records as a table for people.
+//! Results as text for people, in at most 100 columns where the numbers allow it.
 
-use crate::record::Record;
+use crate::record::{Header, Record, Results};
 use comfy_table::{Cell, CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
+use std::fmt::Write;
 
-/// An empty table in the style of all tables here: no frame, and a line under the header.
-#[must_use]
-pub fn plain() -> Table {
+/// The columns of a text that does not go to a terminal.
+pub const WIDTH: usize = 100;
+
+/// An empty table in the style of all tables here: two spaces between columns, and a line under the
+/// header. On a terminal that is too narrow, cells are wrapped.
+pub fn plain<T: Into<Cell>>(header: impl IntoIterator<Item = T>) -> Table {
     let mut table = Table::new();
     let style = TableStyle::new().header_separator(LineStyle::new('─', '─', '─', '─'));
     table.load_style(style).set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_header(header.into_iter().map(Into::into).collect::<Vec<Cell>>());
+    table.column_iter_mut().for_each(|column| {
+        column.set_padding((0, 1));
+    });
     table
 }
 
@@ -43,6 +51,30 @@ pub fn number(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
+/// `label` in a column of `indent` characters, and `text` beside it, broken between words. A word that is
+/// longer than a line stays whole.
+#[must_use]
+pub fn beside(label: &str, indent: usize, text: &str) -> String {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let line = lines.last().map_or("", String::as_str);
+        if !line.is_empty() && indent + line.chars().count() + 1 + word.chars().count() > WIDTH {
+            lines.push(String::new());
+        }
+        if let Some(line) = lines.last_mut() {
+            *line += if line.is_empty() { "" } else { " " };
+            *line += word;
+        }
+    }
+    let mut text = String::new();
+    for (index, line) in lines.iter().enumerate() {
+        let label = if index == 0 { label } else { "" };
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{label:<indent$}{line}");
+    }
+    text
+}
+
 /// The labels of all peers, in the order of the records.
 pub(crate) fn peers(records: &[Record]) -> Vec<String> {
     let mut labels: Vec<String> = Vec::new();
@@ -65,34 +97,41 @@ pub(crate) fn has_kernels(records: &[Record]) -> bool {
     records.iter().any(|record| record.kernel_ops_per_s.is_some())
 }
 
-/// A table of all records.
+/// All results of a benchmark.
 #[must_use]
-pub fn results(records: &[Record]) -> Table {
-    let peers = peers(records);
-    let mut table = plain();
-    let kernels = has_kernels(records);
-    let mut head: Vec<String> =
-        ["op", "bits", "algorithm", "on", "batch", "threads", "ops/s", "median", "latency ms"]
-            .map(str::to_owned)
-            .to_vec();
-    head.extend(kernels.then(|| "kernel ops/s".to_owned()));
-    head.extend(peers.iter().map(|peer| format!("vs {peer}")));
-    head.push("checked".to_owned());
-    table.set_header(head);
+pub fn results(header: &Header, results: &Results) -> String {
+    let Header { hardware, build, .. } = header;
+    let records = &results.records;
+    let mut text = format!(
+        "{}, {} cores\nmodmill {} at {}, {}\n",
+        hardware.cpu, hardware.cores, build.version, build.commit, build.profile
+    );
+    if let Some(device) = records.iter().find_map(|record| record.device.as_ref()) {
+        text += &format!("{device}\n");
+    }
+    text += &format!("{}\n", records_table(records).trim_fmt());
+    for note in notes(results) {
+        text += &beside("", 0, &note);
+    }
+    text
+}
+
+fn records_table(records: &[Record]) -> Table {
+    let (peers, kernels) = (peers(records), has_kernels(records));
+    let some_wrong = records.iter().any(|record| !record.verified);
+    let names = ["op", "bits", "path", "batch", "threads", "ops/s", "median", "latency\nms"];
+    let mut header: Vec<String> = names.map(str::to_owned).to_vec();
+    header.extend(kernels.then(|| "kernel\nops/s".to_owned()));
+    // The name and the version of a peer below each other make a narrow column.
+    header.extend(peers.iter().map(|peer| format!("vs\n{}", peer.replace(' ', "\n"))));
+    header.extend(some_wrong.then(|| "answers".to_owned()));
+    let mut table = plain(header);
     for record in records {
-        let algorithm = match &record.peer {
-            Some(peer) => format!("{peer}: {}", record.algorithm),
-            None if record.chosen => format!("{} *", record.algorithm),
-            None => record.algorithm.clone(),
-        };
+        let path = if record.chosen { format!("{} *", record.label()) } else { record.label() };
         let mut row = vec![
             Cell::new(&record.op),
             right(record.bits),
-            Cell::new(algorithm),
-            Cell::new(match &record.peer {
-                Some(_) => "-",
-                None => record.isa.as_deref().unwrap_or(&record.backend),
-            }),
+            Cell::new(path),
             right(record.batch),
             right(record.threads),
             right(number(record.ops_per_s)),
@@ -104,10 +143,33 @@ pub fn results(records: &[Record]) -> Table {
             Some(ratio) => right(format!("{ratio:.2}x")),
             None => right("-"),
         }));
-        row.push(Cell::new(if record.verified { "yes" } else { "WRONG" }));
+        row.extend(some_wrong.then(|| Cell::new(if record.verified { "right" } else { "WRONG" })));
         table.add_row(row);
     }
     table
+}
+
+/// The lines below the table.
+fn notes(results: &Results) -> Vec<String> {
+    let records = &results.records;
+    let mut notes = Vec::new();
+    if records.iter().any(|record| record.chosen) {
+        notes.push("* the path the engine chooses by itself".to_owned());
+    }
+    for peer in peers(records) {
+        let mut functions: Vec<&str> = Vec::new();
+        for record in records.iter().filter(|record| record.peer_label().as_ref() == Some(&peer)) {
+            if !functions.contains(&record.algorithm.as_str()) {
+                functions.push(&record.algorithm);
+            }
+        }
+        notes.push(format!("{peer}: {}", functions.join("; ")));
+    }
+    notes.extend(results.left_out.iter().map(ToString::to_string));
+    if !records.is_empty() && records.iter().all(|record| record.verified) {
+        notes.push("All compared answers are right.".to_owned());
+    }
+    notes
 }
 
 #[cfg(test)]
@@ -128,5 +190,16 @@ mod tests {
         ] {
             assert_eq!(number(value), text);
         }
+    }
+
+    #[test]
+    fn long_texts_are_broken_between_words() {
+        assert_eq!(beside("name", 6, "two words"), "name  two words\n");
+        let text = beside("name", 6, &"12345678 ".repeat(20));
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), 2);
+        assert!(lines.iter().all(|line| line.len() <= 100), "{text}");
+        assert!(lines[1].starts_with("      12345678"), "{text}");
+        assert_eq!(beside("", 0, &"x".repeat(120)), format!("{}\n", "x".repeat(120)));
     }
 }

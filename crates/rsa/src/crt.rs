@@ -20,7 +20,7 @@ use crate::keys::Keys;
 use crate::public::public_operation;
 use crate::steps::{Operation, Outcome};
 use crate::{Error, PrivateKey, number};
-use modmill::{Batch, Blocks, CrtJob, CrtKey, Engine, Modulus, PerItem};
+use modmill::{Batch, Blocks, CrtJob, CrtKey, Engine, Modulus, Offloaded, PerItem};
 
 /// The private operation, and how it is protected.
 pub(crate) struct Private {
@@ -40,8 +40,8 @@ impl Operation<PrivateKey> for Private {
         engine: &Engine,
         keys: Keys<'_, PrivateKey>,
         count: usize,
-        blocks: &mut dyn Blocks,
-    ) -> Result<bool, Error> {
+        blocks: &mut (dyn Blocks + Send),
+    ) -> Result<Offloaded, Error> {
         let first = keys.get(0);
         let prime_limbs = first.p().prime.value().len();
         let serves = |key: &PrivateKey| {
@@ -49,7 +49,7 @@ impl Operation<PrivateKey> for Private {
             lengths == [prime_limbs; 2] && key.public_key().exponent() == first.public_key().exponent()
         };
         if self.blinding || !keys.all(serves) {
-            return Ok(false);
+            return Ok(Offloaded::NotHere);
         }
         let job = CrtJob {
             count,

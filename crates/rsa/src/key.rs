@@ -12,6 +12,7 @@ mod public;
 mod read;
 mod recover;
 mod sieve;
+mod stack;
 mod validate;
 
 pub use any::AnyKey;

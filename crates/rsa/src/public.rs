@@ -3,7 +3,7 @@
 use crate::keys::Keys;
 use crate::steps::{Operation, Outcome};
 use crate::{PublicKey, number};
-use modmill::{Batch, Blocks, Engine, Error, Modulus, Operand, PerItem, PublicJob};
+use modmill::{Batch, Blocks, Engine, Error, Modulus, Offloaded, Operand, PerItem, PublicJob};
 
 /// The public operation.
 pub(crate) struct Public {
@@ -26,8 +26,8 @@ impl Operation<PublicKey> for Public {
         engine: &Engine,
         keys: Keys<'_, PublicKey>,
         count: usize,
-        blocks: &mut dyn Blocks,
-    ) -> Result<bool, crate::Error> {
+        blocks: &mut (dyn Blocks + Send),
+    ) -> Result<Offloaded, crate::Error> {
         let first = keys.get(0);
         let get = |item: usize| keys.get(item).modulus().value();
         let moduli = match keys {
@@ -35,7 +35,7 @@ impl Operation<PublicKey> for Public {
             Keys::Each(keys) if keys.iter().all(|key| key.exponent() == first.exponent()) => {
                 PerItem::Each(&get)
             }
-            Keys::Each(_) => return Ok(false),
+            Keys::Each(_) => return Ok(Offloaded::NotHere),
         };
         let job =
             PublicJob { count, moduli, bits: first.bits(), exponent: first.exponent(), secret: self.secret };

@@ -3,7 +3,7 @@
 
 use crate::keys::Keys;
 use crate::{Error, ItemError};
-use modmill::{Batch, Blocks, Engine};
+use modmill::{Batch, Blocks, Engine, Offloaded};
 
 /// The answer or the error of every item, in the order of the call.
 pub type Answers<T> = Vec<Result<T, ItemError>>;
@@ -59,8 +59,8 @@ pub(crate) trait Operation<K>: Sync {
         engine: &Engine,
         keys: Keys<'_, K>,
         count: usize,
-        blocks: &mut dyn Blocks,
-    ) -> Result<bool, Error>;
+        blocks: &mut (dyn Blocks + Send),
+    ) -> Result<Offloaded, Error>;
 }
 
 /// Items of a call that are computed together.

@@ -4,7 +4,7 @@
 use crate::keys::{Key, Keys};
 use crate::steps::{Answer, GRAIN, Items, Refusal, Steps};
 use crate::{Error, ItemError};
-use modmill::{Blocks, Engine};
+use modmill::{Blocks, Engine, Offloaded};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -38,17 +38,21 @@ impl<'a, K, T, Encode, Operate, Decode> Stream<'a, K, T, Encode, Operate, Decode
         Self { steps, engine, keys, items, size, stride, answers, wrong: Vec::new(), failed: None }
     }
 
-    /// Returns the answers, and the items that remain to be computed by single operations: those whose results
-    /// failed their check, or all items if `done` is false because the device did not finish.
-    pub(crate) fn finish(mut self, done: bool) -> Result<(Vec<Answer<T>>, Vec<usize>), Error> {
+    /// The answers, and the items that are computed step by step: those whose answers failed their check, or all items
+    /// if no device computed them.
+    pub(crate) fn finish(mut self, outcome: Offloaded) -> Result<(Vec<Answer<T>>, Vec<usize>), Error> {
         if let Some(error) = self.failed {
             return Err(error);
         }
-        if !done {
-            // Answers from a device that failed later are not used.
-            self.answers.clear();
-            self.answers.resize_with(self.items.len(), || None);
-            self.wrong = (0..self.items.len()).collect();
+        match outcome {
+            // Devices finish their shares in any order.
+            Offloaded::Done => self.wrong.sort_unstable(),
+            // Answers taken from a device that failed later do not count.
+            Offloaded::NotHere | Offloaded::Failed => {
+                self.answers.clear();
+                self.answers.resize_with(self.items.len(), || None);
+                self.wrong = (0..self.items.len()).collect();
+            }
         }
         let again = self.wrong.into_iter().map(|position| self.items.get(position)).collect();
         Ok((self.answers, again))
@@ -65,8 +69,11 @@ where
 {
     fn fill(&mut self, range: Range<usize>, blocks: &mut [u8]) {
         let Self { steps, keys, items, size, stride, .. } = *self;
-        // The answers of a chunk are allocated here, while the device computes another chunk.
-        self.answers.resize_with(range.end, || None);
+        // The answers of a chunk are allocated here, while the device computes another chunk. Devices ask for their
+        // chunks in any order.
+        if self.answers.len() < range.end {
+            self.answers.resize_with(range.end, || None);
+        }
         let answers = &mut self.answers[range.clone()];
         let fill = |(offset, (block, answer)): (usize, (&mut [u8], &mut Answer<T>))| {
             let item = items.get(range.start + offset);

@@ -106,12 +106,12 @@ fn passwords_are_asked_for_and_checked() {
 }
 
 #[test]
-fn whatever_is_cut_or_flipped_is_no_key_or_the_same_key() {
+fn a_changed_key_is_refused_or_the_same_key() {
     let der = KEY.to_der().unwrap();
     for len in (0..der.len()).step_by(7) {
         assert!(AnyKey::read(&der[..len], None, Sizes::Standard).is_err(), "{len} bytes");
     }
-    // Every number is bound to the others; what is left are the few bytes around them.
+    // Every number is checked against the others. Only the few bytes around the numbers may change.
     for place in (0..der.len()).step_by(3) {
         let mut bytes = der.to_vec();
         bytes[place] ^= 1 << (place % 8);
@@ -135,7 +135,7 @@ fn inconsistent_keys_are_refused_with_the_reason() {
     };
     add("the modulus is not the product", &|k| k.n += 2u8);
     add("the modulus is not the product", &|k| k.p += 2u8);
-    // Multiplying factors of 32 Mbit digit by digit would take minutes.
+    // The product of two factors of 32 Mbit would take minutes.
     add("the modulus is not the product", &|k| k.p.set_bit(1 << 25, true));
     add("the modulus is not the product", &|k| {
         k.p.set_bit(1 << 25, true);
@@ -179,7 +179,7 @@ fn lengths_are_limited() {
 #[test]
 fn factors_that_are_not_prime_are_found() {
     KEY.check_primes(&ENGINE).unwrap();
-    // A product of two primes passes for a factor until someone looks.
+    // Reading a key does not notice that a factor is a product of two primes.
     let (a, b) = (prime(150, 5), prime(151, 6));
     let (p, q) = (&a * &b, prime(300, 7));
     let mut numbers = Numbers::from_primes(p, q, 65_537);
@@ -218,7 +218,7 @@ fn other_keys_and_other_files_are_named() {
     }
 }
 
-/// PEM in the shapes that OpenSSL reads, too.
+/// OpenSSL reads PEM in these shapes, too.
 #[test]
 fn pem_is_read_with_anything_around_it() {
     let (key, der) = (&*KEY, KEY.to_der().unwrap());
@@ -243,7 +243,7 @@ fn pem_is_read_with_anything_around_it() {
         format!("\u{feff}{}", *pem),
         format!("0 subject: someone\nissuer: someone else\n\n{}and more\n", *pem),
         format!("{other}{}{other}", *pem),
-        // The private key is meant, wherever it stands.
+        // The private key is read, wherever it stands.
         format!("{public}{}", *pem),
         format!("-----BEGIN PRIVATE KEY-----\nComment: a header\n\n{body}\n-----END PRIVATE KEY-----"),
     ] {
@@ -251,7 +251,7 @@ fn pem_is_read_with_anything_around_it() {
             .unwrap_or_else(|error| panic!("{error}: {text}"));
         assert_eq!(read.to_der().unwrap(), der);
     }
-    // Text that is not UTF-8, and a text that begins as DER does.
+    // Text that is not UTF-8, and text that begins as DER does.
     for start in [&b"Fran\xe7ois\n"[..], b"0\x82\x01\x01\n"] {
         let read = PrivateKey::read(&[start, pem.as_bytes()].concat(), None, Sizes::Standard).unwrap();
         assert_eq!(read.to_der().unwrap(), der);
@@ -278,7 +278,7 @@ fn web_keys_without_factors_are_completed() {
     let error =
         PrivateKey::read(keep(&["kty", "n", "e", "d", "p"]).as_bytes(), None, Sizes::Standard).unwrap_err();
     assert_eq!(error, KeyError::Missing("second prime factor"));
-    // A private exponent that belongs to no factors.
+    // A private exponent that fits no factors.
     let text = keep(&["kty", "n", "e", "d"]).replace(jwk["d"].as_str().unwrap(), jwk["n"].as_str().unwrap());
     assert_eq!(PrivateKey::read(text.as_bytes(), None, Sizes::Standard).unwrap_err(), KeyError::NoFactors);
 }

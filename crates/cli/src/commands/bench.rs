@@ -7,51 +7,53 @@ use crate::options::BackendOption;
 use crate::progress::Bar;
 use modmill::HUGE_BITS;
 use modmill_measure::machine::{self, Machine};
-use modmill_measure::record::{Header, Record, Results, to_json};
+use modmill_measure::record::{Header, Record, to_json};
 use modmill_measure::{AlgorithmChoice, BenchOp, MIN_BITS, PeerChoice, Peers, Progress, report, table};
 use std::time::Duration;
 
 const LONG_ABOUT: &str = "\
 Measures operations beside the other libraries found on this machine, and checks every answer.
 
-Everyone gets the same random inputs: odd moduli of full length, bases below them, exponents of full
-length. Slices of ours and theirs take turns, so that whatever else the machine does falls on all
-alike; ops/s is the best slice and median the median one. Every answer of ours is compared with a
-peer's, or with num-bigint's where no peer is there; a difference makes the exit status 1.
+All contenders get the same random inputs: odd moduli of full length, bases below them, exponents of \
+full length. They take turns in short time slices, so that other load on the machine slows all of them \
+alike. ops/s is the rate of the best slice, and median that of the median slice. Every answer of ours is \
+compared with a peer's, or with num-bigint's where there is no peer. A wrong answer makes the exit status 1.
 
-Peers (GMP, OpenSSL, FLINT) are loaded at run time where they are found; --peers=none leaves them
-out. They are called for one operation after the other on each of --threads threads, with numbers and
-Montgomery constants prepared beforehand. Ours prepare the constants of each modulus within the
-measured time, unless --shared-modulus gives all items the same one.
+Peers are GMP, OpenSSL and FLINT. They are loaded at run time where they are found; --peers=none leaves \
+them out. A peer computes one operation after the other on each of --threads threads, with its numbers \
+and Montgomery constants prepared beforehand. Ours prepare the constants of each modulus within the \
+measured time, unless --shared-modulus gives all items the same one. A peer that refuses numbers of some \
+length is left out there, by name.
 
-GPUs are measured beside all this with batches that fill them, from the caller's numbers to the
-answers, copies and all; kernel ops/s is what their kernels reach without the copies. Up to 256 items
-of theirs are compared with the CPU's answers: all, or a random sample. mul_mod_chain and
-square_mod_chain are Montgomery products one after the other, as papers measure them: nothing is
-copied or prepared in between.
+GPUs are measured with batches that fill them, from the caller's numbers to the answers, copies \
+included; kernel ops/s is the rate of their kernels without the copies. Up to 256 items of a GPU's batch \
+are compared with the CPU's answers: all of them, or a random sample. mul_mod_chain and square_mod_chain \
+are chains of Montgomery products, as papers measure them: nothing is copied or prepared in between.
 
-rsa_sign goes from SHA-256 digests to PKCS #1 v1.5 signatures, each checked with the public exponent,
-rsa_verify back, and rsa_decrypt from OAEP ciphertexts to messages; OpenSSL does the same by EVP_PKEY_sign,
-EVP_PKEY_verify and EVP_PKEY_decrypt. Keys are random, and their constants kept from call to call. Batches
-that fill a GPU have 1024 different messages or so, again and again; all answers are compared.
+rsa_sign goes from SHA-256 digests to PKCS #1 v1.5 signatures, each checked with the public exponent. \
+rsa_verify goes back, and rsa_decrypt from OAEP ciphertexts to messages. OpenSSL does the same by \
+EVP_PKEY_sign, EVP_PKEY_verify and EVP_PKEY_decrypt. Keys are random, and their constants are kept from \
+call to call. Batches that fill a GPU repeat about 1024 different messages; all answers are compared.
 
-The latency of ours is that of a whole batch, of a peer that of one operation. A star marks the path
-the engine chooses by itself.";
+The latency of our paths is that of a whole batch, and the latency of a peer that of one operation. A \
+star marks the path that the engine chooses by itself.";
 
 const EXAMPLES: &str = "\
 Examples:
-  modmill bench                                    powers at 1024, 2048 and 4096 bits, under a minute
+  modmill bench                            powers at 1024, 2048 and 4096 bits, under a minute
   modmill bench --ops mul,mul_mod,square_mod,inv --bits 256,1024,4096
   modmill bench --bits 2048 --batch 1,8,64,512 --threads 1,4 --html report.html
-  modmill bench --ops pow_vartime --exponent-bits 17     public exponent 65537
-  modmill bench --ops rsa_sign,rsa_verify,rsa_decrypt --bits 2048,3072,4096 --algorithm auto
+  modmill bench --ops pow_vartime --exponent-bits 17                   public exponent 65537
+  modmill bench --ops rsa_sign,rsa_verify,rsa_decrypt --bits 2048,4096 --algorithm auto
   modmill bench --algorithm all --peers=none --json paths.json
   modmill bench --backend cuda --ops pow,mul_mod,square_mod_chain --algorithm all
   modmill bench --peers=openssl,openssl=/opt/openssl/lib/libcrypto.so.3
-  modmill bench --ops mul,gcd --bits 786432,4194304 --batch 1 --peers=gmp,flint=/opt/flint/lib/libflint.so
+  modmill bench --ops mul,gcd --bits 786432,4194304 --batch 1 --peers=gmp,flint
 
-Operations: mul, square, mul_mod, square_mod, pow, pow_vartime, inv, gcd; rsa_sign, rsa_verify, rsa_decrypt;
-on GPUs: mul_mod_chain, square_mod_chain";
+Operations:
+  mul, square, mul_mod, square_mod, pow, pow_vartime, inv, gcd
+  rsa_sign, rsa_verify, rsa_decrypt
+  mul_mod_chain, square_mod_chain          on GPUs alone";
 
 /// Measures operations beside other libraries
 #[derive(Debug, clap::Args)]
@@ -66,35 +68,35 @@ pub(crate) struct Bench {
     bits: Vec<usize>,
     #[command(flatten)]
     backend: BackendOption,
-    /// Algorithms: auto (the engine's choice), row, two_pass, wide, narrow, ifma, rns, fft, or all (every path there is)
-    /// [default: auto, and on the CPU the best path of every other algorithm]
+    /// Algorithms: auto (the engine's choice), row, two_pass, wide, narrow, ifma, rns, fft, or all (every
+    /// path of this machine) [default: auto, and on the CPU the best path of every other algorithm]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parse_algorithm)]
     algorithm: Vec<AlgorithmChoice>,
-    /// Items in a batch [default: 16 a thread for powers, 64 for inv, 1024 for products; on GPUs 8
-    /// times what they compute at once, 16 times for products, less if that takes long]
+    /// Items in a batch [default: 16 per thread for powers, 64 for inv, 1024 for products; on GPUs 8 waves,
+    /// 16 for products, fewer if they take long]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     batch: Vec<u32>,
-    /// Threads, ours and the peers'; 0 means all cores [default: 1, with --backend cuda all cores]
+    /// Threads of ours and of the peers; 0 means all cores [default: 1; with --backend cuda all cores]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     #[arg(value_parser = clap::value_parser!(u16).range(..=4096))]
     threads: Vec<u16>,
-    /// Seconds for each measured path or peer at each point
+    /// Seconds for each path or peer at each point
     #[arg(long, value_name = "S", default_value = "1", value_parser = parse_seconds)]
     seconds: Duration,
-    /// Length of exponents, if not that of the modulus; 17 is 65537 for pow_vartime
+    /// Length of exponents [default: that of the modulus]; for pow_vartime, 17 means 65537
     #[arg(long, value_name = "N", value_parser = parse_exponent_bits)]
     exponent_bits: Option<usize>,
-    /// One modulus for all items
+    /// Give all items the same modulus
     #[arg(long)]
     shared_modulus: bool,
-    /// Keys of an RSA batch, which its items have in turn; with more than one, every item is handed its own
+    /// Different keys in an RSA batch, which its items use in turn
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
     keys: u16,
-    /// RSA by blinded exponents and direct reads of tables on GPUs, where all items have one key
+    /// RSA on GPUs with one key: blind the exponents, and read table entries directly
     #[arg(long)]
     direct_tables: bool,
-    /// Peers: all found, or a list of gmp, openssl, flint (or name=FILE), or none
+    /// Peers: all (those found), none, or a list of gmp, openssl, flint or name=FILE
     #[arg(long, value_name = "LIST", num_args = 0..=1, require_equals = true)]
     #[arg(default_value = "all", default_missing_value = "all", value_parser = parse_peers)]
     peers: PeerChoice,
@@ -167,7 +169,7 @@ impl Bench {
             output.write(&report::page(&header, &results.records))?;
             output.finish()?;
         }
-        io::print(&to_text(&header, &results))?;
+        io::print(&table::results(&header, &results))?;
         let wrong: Vec<&Record> = results.records.iter().filter(|record| !record.verified).collect();
         match wrong.first() {
             None => Ok(()),
@@ -224,26 +226,6 @@ impl Bench {
             peers: peers.about(),
         }
     }
-}
-
-fn to_text(header: &Header, results: &Results) -> String {
-    let Header { hardware, build, .. } = header;
-    let records = &results.records;
-    let mut text = format!(
-        "{}, {} cores\nmodmill {} at {}, {}\n",
-        hardware.cpu, hardware.cores, build.version, build.commit, build.profile
-    );
-    if let Some(device) = records.iter().find_map(|record| record.device.as_ref()) {
-        text += &format!("{device}\n");
-    }
-    text += &format!("{}\n", table::results(records).trim_fmt());
-    if records.iter().any(|record| record.chosen) {
-        text += "* the path the engine chooses by itself\n";
-    }
-    for left_out in &results.left_out {
-        text += &format!("{left_out}\n");
-    }
-    text
 }
 
 impl Progress for Bar {

@@ -12,16 +12,16 @@ use std::time::Duration;
 const LONG_ABOUT: &str = "\
 Measures this machine's GPU and writes the table that engines choose by.
 
-The best way to spread numbers over a GPU's threads depends on the GPU, on the length of the numbers
-and on how many there are. At each length every algorithm is measured in every useful layout, with the
-GPU full and with a single warp on every multiprocessor. Products by transforms (fft) are measured in
-full batches and alone. All answers are checked against the CPU. Of each algorithm, the layouts that
-are the fastest for some size of batch are kept. Other lengths are computed like their neighbours.
+The best way to spread numbers over a GPU's threads depends on the GPU, on the length of the numbers and \
+on how many there are. At each length every algorithm is measured in every useful layout, with the GPU \
+full and with a single warp on every multiprocessor. Products by transforms (fft) are measured in full \
+batches and alone. All answers are checked against the CPU. Of each algorithm, the layouts that are the \
+fastest for some size of batch are kept. Other lengths are computed like their neighbours.
 
-The table is written to the file that MODMILL_TUNE names, or to tune-<GPU>.json in the cache folder:
-engines on this machine look for it there. Entries for other lengths stay in it. Without a table,
-engines use the measurements of an H200. The measured GPU is the first one, or the one that
-MODMILL_CUDA_DEVICES names.";
+The table is written to the file that MODMILL_TUNE names, or to tune-<GPU>.json in the cache folder: \
+engines on this machine look for it there. Entries for other lengths stay in it. Without a table, \
+engines use the measurements of an H200, or estimates from the rates of another GPU. The measured GPU \
+is the first one, or the one that MODMILL_CUDA_DEVICES names.";
 
 const EXAMPLES: &str = "\
 Examples:

@@ -2,11 +2,11 @@
 #![allow(unsafe_code)] // launches kernels
 
 use super::api::Api;
-use super::{gpus_of, ordinals};
+use super::{Gpus, gpus_of, ordinals};
 use crate::bundle::{self, Bundle};
 use crate::cache::Cache;
 use crate::compiler::{Architecture, Compiler, Program, code_key};
-use crate::device::{Contents, Gpus, KernelArguments, Shape};
+use crate::device::{Contents, KernelArguments, Shape};
 use crate::error::{Error, Result};
 use std::process::Command;
 use std::sync::Arc;

@@ -2,13 +2,12 @@
 //! the shipped table chooses, within budgets. Needs NVRTC and no GPU; without NVRTC it is skipped, unless
 //! `MODMILL_REQUIRE_NVRTC` is 1.
 
-mod machine_code;
+mod chips;
 
-use machine_code::MachineCode;
 use modmill_core::rns::Bases;
 use modmill_core::{Family, Op};
 use modmill_cuda::cache::Cache;
-use modmill_cuda::compiler::{self, Architecture, Compiler};
+use modmill_cuda::compiler::{self, Architecture, Compiler, MachineCode};
 use modmill_cuda::{Chip, Cut, Layout, Table, Variant, transforms_programs};
 
 const HOPPER: Architecture = Architecture { major: 9, minor: 0 };
@@ -33,6 +32,26 @@ const BUDGETS: &[Budget] = &[
 ];
 
 type Budget = (usize, usize, &'static str, u32, u32, usize, usize);
+
+/// Whether an instruction multiplies 32 by 32 bits into 64 and adds (IMAD.WIDE), or is a multiply-add in
+/// double precision (DFMA). Bits 9 to 11 tell where its operands are.
+fn is_product(instruction: u64) -> bool {
+    matches!(instruction & 0x1ff, 0x025 | 0x02b)
+}
+
+/// Whether an instruction is a product of a warpgroup's matrices (IGMMA).
+fn is_matrix_product(instruction: u64) -> bool {
+    instruction & 0x1ff == 0x1f1
+}
+
+/// Whether an instruction waits for such products (WARPGROUP.DEPBAR, not WARPGROUP.ARRIVE).
+fn is_wait(instruction: u64) -> bool {
+    instruction & 0x1ff == 0x1c5 && instruction >> 47 & 1 == 1
+}
+
+fn kernel_of(cubin: &[u8], kernel: &str) -> MachineCode {
+    MachineCode::of(cubin, kernel).unwrap_or_else(|| panic!("no kernel {kernel}"))
+}
 
 #[test]
 fn powers_of_256_bits() {
@@ -68,7 +87,7 @@ fn wide_samples_in_groups() {
         let variant = Variant::new(Family::Wide, bits, layout, &Chip::H200.limits()).unwrap();
         let code = compiler.code(&variant.program(), HOPPER).unwrap();
         for kernel in ["power", "power_vartime"] {
-            let code = MachineCode::of(&code, kernel);
+            let code = kernel_of(&code, kernel);
             let figures = (code.registers, code.local_bytes, code.instructions.len());
             assert!(
                 figures.0 <= 168 && figures.1 <= 32 && figures.2 <= 5500,
@@ -104,10 +123,9 @@ fn residues_on_tensor_cores() {
             };
             let (chunks, steps) = (chunks("CHUNKS_A") + chunks("CHUNKS_B"), groups.div_ceil(2));
             for kernel in ["residue_power", "residue_power_vartime"] {
-                let code = MachineCode::of(&code, kernel);
+                let code = kernel_of(&code, kernel);
                 let count = |is: fn(u64) -> bool| code.instructions.iter().filter(|&&code| is(code)).count();
-                let figures =
-                    (count(machine_code::is_matrix_product), count(machine_code::is_wait), code.local_bytes);
+                let figures = (count(is_matrix_product), count(is_wait), code.local_bytes);
                 assert!(
                     figures.0 == chunks * steps && figures.1 <= chunks && figures.2 <= spilled,
                     "{}, {kernel}: {figures:?}",
@@ -128,7 +146,7 @@ fn rsa_beside_its_powers() {
             Table::shipped().choices(&Chip::H200.limits(), Op::Pow, bits, 1_000_000, bits)[0].variant;
         let code = compiler.code(&variant.garner_program().unwrap(), HOPPER).unwrap();
         for kernel in ["rsa_bases", "rsa_join"] {
-            let code = MachineCode::of(&code, kernel);
+            let code = kernel_of(&code, kernel);
             assert!(code.local_bytes <= local, "{bits} bits, {kernel}: {} bytes", code.local_bytes);
         }
     }
@@ -136,9 +154,9 @@ fn rsa_beside_its_powers() {
         let variant =
             Table::shipped().choices(&Chip::H200.limits(), Op::PowVartime, bits, 1_000_000, 17)[0].variant;
         let public = compiler.code(&variant.public_program().unwrap(), HOPPER).unwrap();
-        let public = MachineCode::of(&public, "public_power");
+        let public = kernel_of(&public, "public_power");
         let powers = compiler.code(&variant.program(), HOPPER).unwrap();
-        let powers = MachineCode::of(&powers, "power_vartime");
+        let powers = kernel_of(&powers, "power_vartime");
         let figures =
             [&public, &powers].map(|code| (code.registers, code.local_bytes, code.instructions.len()));
         assert!(
@@ -149,16 +167,6 @@ fn rsa_beside_its_powers() {
             variant.family
         );
     }
-}
-
-/// The same sources for GPUs without warpgroups.
-#[test]
-fn residues_on_older_tensor_cores() {
-    let Some(compiler) = compiler() else { return };
-    let layout = Layout { threads: 2, block: 256, resident: 1, cut: Some(Cut::Chunks(1, 1)) };
-    let variant = Variant::new(Family::Rns, 1024, layout, &Chip::A100.limits()).unwrap();
-    let code = compiler.code(&variant.program(), Architecture { major: 8, minor: 0 }).unwrap();
-    assert!(MachineCode::of(&code, "residue_power").registers <= 255);
 }
 
 /// Transforms: a thread has sixteen points of three words, and two blocks of threads share a multiprocessor; what
@@ -188,7 +196,7 @@ fn transforms() {
         (4, "fft_carry", 0, 1450),
     ];
     for (program, kernel, spilled, instructions) in budgets {
-        let code = MachineCode::of(&programs[program], kernel);
+        let code = kernel_of(&programs[program], kernel);
         let figures = (code.registers, code.local_bytes, code.instructions.len());
         assert!(
             figures.0 <= 128 && figures.1 <= spilled && figures.2 <= instructions,
@@ -216,9 +224,8 @@ fn check(bits: usize) {
         let chosen = format!("{} of {}", variant.family, variant.layout.threads);
         let code = compiler.code(&variant.program(), HOPPER).unwrap();
         let kernel = if variant.family == Family::Rns { "residue_power" } else { "power" };
-        let MachineCode { registers, local_bytes, instructions } = MachineCode::of(&code, kernel);
-        let products =
-            instructions.iter().filter(|&&instruction| machine_code::is_product(instruction)).count();
+        let MachineCode { registers, local_bytes, instructions } = kernel_of(&code, kernel);
+        let products = instructions.iter().filter(|&&instruction| is_product(instruction)).count();
         let line = (bits, batch, chosen.as_str(), registers, local_bytes, products, instructions.len());
         let is_within = |budget: &Budget| {
             let with_a_tenth_more = |number: usize| number + number / 10;

@@ -2,10 +2,10 @@
 //! of words and samples.
 
 use crate::items::{Items, Operation, Shared};
-use crate::{chunks, devices, held_to, limits, on_gpus, tile, variant, variant_for};
+use crate::{chunks, devices, held_to, limits, on_gpus, tile, variant};
 use modmill_core::rns::Bases;
 use modmill_core::{Family, Op};
-use modmill_cuda::{Choice, Cuda, Cut, Limits, Table, Variant};
+use modmill_cuda::{Choice, Cuda, Cut, Layout, Table, Variant};
 use modmill_testing::rng::Rng;
 use num_bigint::BigUint;
 
@@ -62,23 +62,23 @@ fn check(family: Family, threads: u32, cut: Option<Cut>, lengths: &[usize]) {
     }
 }
 
-/// The less shared memory a device has, the fewer of a number's three arrays are there: here two of them, and one.
+/// The more blocks share a multiprocessor, the fewer of a number's three arrays are in its shared memory: here two of
+/// them, and one.
 #[test]
 fn two_pass_with_numbers_in_tables() {
-    for arrays in [2, 1] {
-        for bits in [254, 256] {
+    for (longest, arrays) in [(640, 2), (1024, 1)] {
+        for bits in [longest - 2, longest] {
             let whole = variant(Family::TwoPass, 1, tile(4), bits);
-            let shared_bytes = whole.shared_bytes() * arrays / 3;
-            let small = Limits { shared_per_block: shared_bytes, ..limits() };
-            let variant = variant_for(&small, Family::TwoPass, 1, tile(4), bits);
-            assert_eq!(variant.shared_bytes(), shared_bytes);
+            let layout = Layout { resident: 32, ..whole.layout };
+            let variant = Variant::new(Family::TwoPass, bits, layout, &limits()).unwrap();
+            assert_eq!(3 * variant.shared_bytes(), arrays * whole.shared_bytes());
             let Some(cuda) = held_to(devices(), variant) else { return };
             check_operations(&cuda, variant, bits);
         }
     }
 }
 
-fn check_operations(cuda: &Cuda, variant: Variant, bits: usize) {
+pub(crate) fn check_operations(cuda: &Cuda, variant: Variant, bits: usize) {
     let mut rng = Rng::new(bits as u64);
     let (count, exponent_bits) = if bits <= 128 || on_gpus() { (75, bits + 3) } else { (25, 20) };
     // The longest numbers that are taken as they are, and numbers that are reduced first.

@@ -2,6 +2,7 @@
 //! on the GPUs of this machine, with real sizes and full batches too.
 
 mod batches;
+mod chips;
 mod families;
 mod faults;
 mod items;
@@ -9,8 +10,8 @@ mod long;
 mod products;
 mod rsa;
 
-use modmill_core::Family;
-use modmill_cuda::{Cuda, Cut, Device, Error, Layout, Limits, Settings, Variant};
+use modmill_core::{Family, Job, Op, Request};
+use modmill_cuda::{Cuda, Cut, Device, Error, Layout, Limits, Result, Run, Settings, Variant};
 
 /// Whether GPUs are tested instead of the emulated device.
 fn on_gpus() -> bool {
@@ -25,14 +26,9 @@ fn devices() -> Vec<Device> {
 /// A way to compute, at a length that it is for. Small blocks: the emulated device computes whole ones. On a GPU
 /// the four warps of a warpgroup multiply residues together.
 fn variant(family: Family, threads: u32, cut: Option<Cut>, bits: usize) -> Variant {
-    variant_for(&limits(), family, threads, cut, bits)
-}
-
-/// The same within limits.
-fn variant_for(limits: &Limits, family: Family, threads: u32, cut: Option<Cut>, bits: usize) -> Variant {
     let block = if family == Family::Rns && on_gpus() { 128 } else { 32 };
     let layout = Layout { threads, block, resident: 1, cut };
-    Variant::new(family, bits, layout, limits).expect("the family has this layout for this length")
+    Variant::new(family, bits, layout, &limits()).expect("the family has this layout for this length")
 }
 
 /// Tiles of this many words, of the two-pass family.
@@ -63,4 +59,10 @@ fn held_to(devices: Vec<Device>, variant: Variant) -> Option<Cuda> {
             Some(cuda)
         }
     }
+}
+
+/// Plans a job and runs the plan.
+fn run(cuda: &Cuda, op: Op, job: &Job<'_>) -> Result<Run> {
+    let plan = cuda.plan(&Request::of(op, job));
+    cuda.run(&plan.ok_or_else(|| Error::NoKernel { name: format!("for {op}") })?, job)
 }

@@ -107,7 +107,6 @@ impl Integers for Api {
             Op::Inv => "fmpz_invmod",
             Op::Gcd => "fmpz_gcd",
             Op::Pow | Op::PowVartime => "fmpz_powm",
-            other => other.name(),
         }
     }
 }

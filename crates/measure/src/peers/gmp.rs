@@ -105,7 +105,6 @@ impl Integers for Api {
             Op::Inv => "mpz_invert",
             Op::Gcd => "mpz_gcd",
             Op::Pow | Op::PowVartime => "mpz_powm",
-            other => other.name(),
         }
     }
 }

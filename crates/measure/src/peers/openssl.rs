@@ -135,7 +135,6 @@ fn function(op: Op) -> &'static str {
         Op::Gcd => "BN_gcd",
         Op::PowVartime => "BN_mod_exp_mont",
         Op::Pow => "BN_mod_exp_mont_consttime",
-        other => other.name(),
     }
 }
 
@@ -190,7 +189,6 @@ impl Worker for Numbers<'_> {
                         let montgomery = self.montgomery[item].raw;
                         (self.api.exp_consttime)(answer, a, b, modulus, context, montgomery)
                     }
-                    _ => 0,
                 }
             };
             if is_done != 1 {

@@ -9,7 +9,7 @@ use crate::record::LeftOut;
 use crate::record_builder::{OurResult, RecordBuilder};
 use crate::rsa_items::{RsaItems, RsaWorkload, SIGNATURE, oaep, to_limbs};
 use crate::slices::{Contender, Rates, Slice, repeat, take_turns};
-use modmill::{Backend, Engine, Family, Op, Plan};
+use modmill::{Backend, Engine, Family, Op, PerItem, Plan, PublicJob};
 use modmill_rsa::{Answers, Keys, PrivateKey, PublicKey, Rsa};
 use std::time::Duration;
 use zeroize::Zeroizing;
@@ -53,8 +53,10 @@ impl OurRsa<'_> {
         let RsaWorkload { op, bits, count, .. } = self.items.workload;
         match op {
             RsaOp::Verify => {
-                let choice = self.engine.cuda()?.public_choice(bits, count, &[65_537]).ok()?;
-                Some(choice.variant.family)
+                let modulus = to_limbs(self.items.keys[0].public_key().modulus_bytes(), bits.div_ceil(64));
+                let (moduli, exponent) = (PerItem::One(&modulus[..]), &[65_537][..]);
+                let job = PublicJob { count, moduli, bits, exponent, secret: false };
+                Some(self.engine.cuda()?.plan_public(&job)?.variant.family)
             }
             RsaOp::Sign | RsaOp::Decrypt => Some(Family::Rns),
         }
@@ -121,7 +123,7 @@ pub(crate) fn point(items: &RsaItems, field: &Field<'_>) -> Result<Outcome, Erro
     let RsaWorkload { op, bits, count, keys, direct_tables } = items.workload;
     let mut ours: Vec<OurRsa<'_>> = field
         .engines
-        .engines(field.backend, powers(items.workload))
+        .engines(field.backend, powers(items.workload))?
         .into_iter()
         .map(|(engine, plan, chosen)| OurRsa {
             items,
@@ -139,7 +141,7 @@ pub(crate) fn point(items: &RsaItems, field: &Field<'_>) -> Result<Outcome, Erro
         // The first call compiles the kernels, and is not timed.
         for path in &mut ours {
             path.outputs()?;
-            path.plan.family = path.family().unwrap_or(path.plan.family);
+            path.plan.path.family = path.family().unwrap_or(path.plan.family());
         }
     }
     let mut outcome = Outcome::default();

@@ -43,7 +43,7 @@ impl Findings {
     /// A table in which these timings replace the old ones of the same families and lengths. Timings of
     /// another device at these lengths are dropped, and all of its transforms.
     pub(super) fn merged_into(&self, old: &Table, device: &str) -> Table {
-        let same_device = old.device == device;
+        let same_device = !old.estimated && old.device == device;
         let stays = |timing: &&Timing| {
             let is_again = |&(family, bits): &(Family, usize)| {
                 bits == timing.bits && (!same_device || family == timing.family)
@@ -58,7 +58,8 @@ impl Findings {
         let mut transforms: Vec<TransformTiming> =
             old.transforms.0.iter().filter(transform_stays).chain(&self.transforms).copied().collect();
         transforms.sort_by_key(|timing| (timing.op, timing.bits));
-        let mut table = Table { device: device.to_owned(), timings, transforms: Transforms(transforms) };
+        let mut table = Table::measured(device, timings);
+        table.transforms = Transforms(transforms);
         table.keep_winners();
         table
     }
@@ -128,11 +129,8 @@ mod tests {
             ..Findings::default()
         };
         let merged = |device: &str| {
-            let old = Table {
-                device: device.to_owned(),
-                timings: vec![old, wide, other],
-                transforms: Transforms(old_transforms.to_vec()),
-            };
+            let mut old = Table::measured(device, vec![old, wide, other]);
+            old.transforms = Transforms(old_transforms.to_vec());
             let table = findings.merged_into(&old, "mine");
             assert_eq!(table.device, "mine");
             (table.timings, table.transforms.0)

@@ -3,8 +3,8 @@
 
 use super::findings::{Findings, Measured, WRONG};
 use crate::inputs::{Inputs, Workload};
-use modmill::{Engine, Family, Op};
-use modmill_cuda::{Cuda, Run, Table, Timing, Transforms, Variant, direct_window};
+use modmill::{Engine, Family, Op, Request};
+use modmill_cuda::{Cuda, Run, Table, Timing, Variant, direct_window};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -71,8 +71,7 @@ impl KernelTuner<'_> {
             let window = ready.variant.secret_window().unwrap_or(window);
             self.add(&powers, ready, window, share, findings);
         }
-        let timings = findings.timings[before..].to_vec();
-        let mut best = Table { device: String::new(), timings, transforms: Transforms::default() };
+        let mut best = Table::measured("", findings.timings[before..].to_vec());
         best.keep_winners();
         let is_best = |ready: &&Ready| {
             ready.variant.secret_window().is_none()
@@ -167,7 +166,10 @@ impl KernelTuner<'_> {
         share: Duration,
     ) -> Result<f64, String> {
         let job = powers.inputs.job(count);
-        let run = || self.cuda.pow_by(variant, window, masked, &job).map_err(|error| error.to_string());
+        let op = if masked { Op::Pow } else { Op::PowVartime };
+        let request = Request::new(op, job.bits, count).exponents_of(job.b.bits());
+        let plan = self.cuda.plan_by(variant, window, &request).map_err(|error| error.to_string())?;
+        let run = || self.cuda.run(&plan, &job).map_err(|error| error.to_string());
         let is_right = |run: &Run| {
             powers
                 .right_answers

@@ -1,7 +1,7 @@
 //! The results of a tuning, as text and as JSON.
 
 use super::Tuned;
-use crate::table::{number, plain, right};
+use crate::table::{beside, number, plain, right};
 use modmill_cuda::{Layout, Timing, TransformTiming};
 use serde_json::{Value, json};
 
@@ -57,14 +57,14 @@ impl Tuned {
         text += &format!("kept in {}\n", self.out.display());
         if let Some(first) = self.findings.failed.first() {
             let count = self.findings.failed.len();
-            text += &format!("{count} variants could not be measured; the first:\n  {first}\n");
+            text += &format!("{count} variants could not be measured; the first:\n");
+            text += &beside("", 2, &first.to_string());
         }
         text
     }
 
     fn kernels(&self) -> comfy_table::Table {
-        let mut table = plain();
-        table.set_header([
+        let mut table = plain([
             "bits",
             "algorithm",
             "threads",
@@ -95,8 +95,7 @@ impl Tuned {
     }
 
     fn transforms(&self) -> comfy_table::Table {
-        let mut table = plain();
-        table.set_header(["bits", "by transforms", "batch", "products/s", "alone ms"]);
+        let mut table = plain(["bits", "by transforms", "batch", "products/s", "alone ms"]);
         for timing in &self.findings.transforms {
             table.add_row([
                 right(timing.bits),

@@ -29,7 +29,7 @@ pub(super) struct TransformTuner<'a> {
 impl<'a> TransformTuner<'a> {
     pub(super) fn new(device: Device, cpu: &'a Engine) -> Result<Self, Error> {
         let is_emulated = device.properties().emulated;
-        let builder = Engine::builder().backend(Backend::Cuda).family(Family::Fft).cpu_finishes(false);
+        let builder = Engine::builder().backend(Backend::Cuda).family(Family::Fft).fallback(false);
         Ok(Self { gpu: builder.devices(vec![device]).build()?, cpu, is_emulated })
     }
 

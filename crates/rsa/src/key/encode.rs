@@ -1,5 +1,6 @@
 //! Writing keys.
 
+use super::stack::with_clean_stack;
 use super::{PrivateKey, PublicKey, password};
 use crate::KeyError;
 use crate::number;
@@ -134,8 +135,10 @@ impl PrivateKey {
         &self,
         write: impl FnOnce(PrivateKeyInfoRef<'_>) -> Result<T, KeyError>,
     ) -> Result<T, KeyError> {
-        let key = self.to_pkcs1_der()?;
-        let octets = OctetStringRef::new(&key).map_err(failed)?;
-        write(PrivateKeyInfoRef::new(pkcs1::ALGORITHM_ID, octets))
+        with_clean_stack(|| {
+            let key = self.to_pkcs1_der()?;
+            let octets = OctetStringRef::new(&key).map_err(failed)?;
+            write(PrivateKeyInfoRef::new(pkcs1::ALGORITHM_ID, octets))
+        })
     }
 }

@@ -15,16 +15,14 @@ pub(super) fn find(modulus: &[u64]) -> Option<ModulusFlaw> {
     factor.or_else(|| power_exponent(modulus).map(ModulusFlaw::PerfectPower))
 }
 
-/// The least prime k for which an odd number without small factors is a k-th power.
+/// The least exponent k > 1 for which an odd number without small factors is a k-th power. It is prime.
 fn power_exponent(n: &[u64]) -> Option<usize> {
     // The root has no small factor either, so that it has at least as many bits as their limit.
     let longest = number::bit_length(n) / SMALL.ilog2() as usize;
-    let is_prime =
-        |k: &usize| (2..*k).take_while(|divisor| divisor * divisor <= *k).all(|divisor| k % divisor != 0);
-    (2..=longest).filter(is_prime).find(|&k| is_power(n, k))
+    std::iter::once(2).chain((3..=longest).step_by(2)).find(|&k| is_power(n, k))
 }
 
-/// Whether the odd number `n` is a k-th power, for a prime k.
+/// Whether the odd number `n` is a k-th power. k is two, or odd.
 fn is_power(n: &[u64], k: usize) -> bool {
     if k == 2 {
         let n = BoxedUint::from_words(n.iter().copied());

@@ -4,9 +4,9 @@
 
 use crate::KeyError;
 use pkcs8::pkcs5::EncryptionScheme;
-use pkcs8::pkcs5::pbes2::{Kdf, Parameters, ScryptParams};
+use pkcs8::pkcs5::pbes2::{Kdf, ScryptParams};
 use pkcs8::{EncryptedPrivateKeyInfoRef, PrivateKeyInfoRef, pkcs5};
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroizing;
 
 /// The most iterations of PBKDF2: some seconds.
 const MAX_ITERATIONS: u32 = 5_000_000;
@@ -26,7 +26,7 @@ pub(super) fn decrypt(
     };
     check_cost(&parameters.kdf)?;
     let mut buffer = Zeroizing::new(info.encrypted_data.as_bytes().to_vec());
-    let decrypted = with_clean_stack(|| decrypt_in_place(parameters, password, &mut buffer));
+    let decrypted = parameters.decrypt_in_place(password, &mut buffer).map(<[u8]>::len);
     let len = decrypted.map_err(|error| match error {
         pkcs5::Error::DecryptFailed => KeyError::WrongPassword,
         error => KeyError::Format(error.to_string()),
@@ -35,32 +35,10 @@ pub(super) fn decrypt(
     Ok(buffer)
 }
 
-/// Decrypts the buffer and returns the length of the plaintext.
-fn decrypt_in_place(parameters: &Parameters, password: &[u8], buffer: &mut [u8]) -> pkcs5::Result<usize> {
-    Ok(parameters.decrypt_in_place(password, buffer)?.len())
-}
-
 /// Encrypts a key with scrypt and AES-256 in CBC mode.
 pub(super) fn encrypt(info: &PrivateKeyInfoRef<'_>, password: &[u8]) -> Result<Vec<u8>, KeyError> {
-    let encrypted = with_clean_stack(|| info.encrypt(password));
-    Ok(encrypted.map_err(|error| KeyError::Format(error.to_string()))?.as_bytes().to_vec())
-}
-
-/// Runs `work` and then overwrites the stack that it used: the ciphers leave blocks of the plaintext and the derived
-/// key there.
-fn with_clean_stack<T>(work: impl FnOnce() -> T) -> T {
-    #[inline(never)]
-    fn run<T>(work: impl FnOnce() -> T) -> T {
-        work()
-    }
-    #[inline(never)]
-    fn clean() {
-        let mut stack = [0xffu8; 1 << 15];
-        std::hint::black_box(&mut stack).zeroize();
-    }
-    let result = run(work);
-    clean();
-    result
+    let encrypted = info.encrypt(password).map_err(|error| KeyError::Format(error.to_string()))?;
+    Ok(encrypted.as_bytes().to_vec())
 }
 
 /// Refuses parameters that are invalid, or whose key derivation would take too long.
@@ -107,7 +85,7 @@ mod tests {
     use super::*;
     use crate::{PrivateKey, Sizes};
     use pkcs8::der::{Decode, Encode};
-    use pkcs8::pkcs5::pbes2::Pbkdf2Params;
+    use pkcs8::pkcs5::pbes2::{Parameters, Pbkdf2Params};
 
     #[test]
     fn costs_are_limited() {
@@ -130,7 +108,7 @@ mod tests {
             error.to_string()
         };
         let scrypt = |cost_parameter: u64, block_size: u16, parallelization: u16| {
-            Kdf::Scrypt(ScryptParams { cost_parameter, block_size, parallelization, ..usual_scrypt.clone() })
+            Kdf::Scrypt(ScryptParams { cost_parameter, block_size, parallelization, ..*usual_scrypt })
         };
         for n in [0, 1, 3, 16_383, u64::MAX] {
             assert!(read(scrypt(n, 8, 1)).contains(&format!("N = {n}, r = 8, p = 1: N has to be")));

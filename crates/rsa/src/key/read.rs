@@ -1,5 +1,6 @@
 //! Reading keys. The format is recognised by the contents: PEM, DER or a JSON Web Key.
 
+use super::stack::with_clean_stack;
 use super::{AnyKey, PrivateKey, PrivateParts, PublicKey, Sizes, jwk, password, pem};
 use crate::KeyError;
 use pkcs1::{ObjectIdentifier, RsaPrivateKeyRef, RsaPublicKeyRef};
@@ -28,29 +29,7 @@ impl AnyKey {
     /// # Ok::<(), modmill_rsa::Error>(())
     /// ```
     pub fn read(bytes: &[u8], password: Option<&[u8]>, sizes: Sizes) -> Result<Self, KeyError> {
-        // Some editors put a byte order mark before UTF-8.
-        let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
-        if text.starts_with(b"{") {
-            return jwk::read(text, sizes);
-        }
-        if AnyRef::from_der(bytes).is_ok() {
-            return read_der(bytes, password, sizes);
-        }
-        let blocks = pem::blocks(text);
-        let first = |labels: &[&str]| blocks.iter().find(|block| labels.contains(&block.label));
-        let private = first(&["PRIVATE KEY", "ENCRYPTED PRIVATE KEY", "RSA PRIVATE KEY"]);
-        match private.or_else(|| first(&["PUBLIC KEY", "RSA PUBLIC KEY"])).or(blocks.first()) {
-            Some(block) => read_block(block, password, sizes),
-            None if text.split(|&byte| byte == b'\n').any(|line| line.starts_with(b"ssh-rsa ")) => {
-                Err(KeyError::Convert {
-                    format: "a public key of OpenSSH",
-                    command: "ssh-keygen -e -m PKCS8 -f FILE > public.pem",
-                })
-            }
-            // DER starts with a sequence. The attempt says what is wrong with it.
-            None if bytes.first() == Some(&0x30) => read_der(bytes, password, sizes),
-            None => Err(format_error("neither PEM nor DER nor JSON")),
-        }
+        with_clean_stack(|| read(bytes, password, sizes))
     }
 }
 
@@ -90,6 +69,32 @@ impl PrivateKey {
 
 fn format_error(reason: impl ToString) -> KeyError {
     KeyError::Format(reason.to_string())
+}
+
+fn read(bytes: &[u8], password: Option<&[u8]>, sizes: Sizes) -> Result<AnyKey, KeyError> {
+    // Some editors put a byte order mark before UTF-8.
+    let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
+    if text.starts_with(b"{") {
+        return jwk::read(text, sizes);
+    }
+    if AnyRef::from_der(bytes).is_ok() {
+        return read_der(bytes, password, sizes);
+    }
+    let blocks = pem::blocks(text);
+    let first = |labels: &[&str]| blocks.iter().find(|block| labels.contains(&block.label));
+    let private = first(&["PRIVATE KEY", "ENCRYPTED PRIVATE KEY", "RSA PRIVATE KEY"]);
+    match private.or_else(|| first(&["PUBLIC KEY", "RSA PUBLIC KEY"])).or(blocks.first()) {
+        Some(block) => read_block(block, password, sizes),
+        None if text.split(|&byte| byte == b'\n').any(|line| line.starts_with(b"ssh-rsa ")) => {
+            Err(KeyError::Convert {
+                format: "a public key of OpenSSH",
+                command: "ssh-keygen -e -m PKCS8 -f FILE > public.pem",
+            })
+        }
+        // DER starts with a sequence. The attempt says what is wrong with it.
+        None if bytes.first() == Some(&0x30) => read_der(bytes, password, sizes),
+        None => Err(format_error("neither PEM nor DER nor JSON")),
+    }
 }
 
 /// Reads a block of PEM by its label.

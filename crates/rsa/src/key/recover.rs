@@ -51,7 +51,7 @@ pub(super) fn factors(n: &[u64], e: &[u64], d: &[u64]) -> Option<[Number; 2]> {
         return None;
     }
     let sum = Zeroizing::new(sum.wrapping_add(&one));
-    // The sum of the factors is at most one bit longer than n / 3 + 3, so that its square needs twice as many limbs.
+    // p + q is at most n / 3 + 3, so that a longer sum is wrong.
     let sum = limbs(&sum);
     if sum.len() > n.len() {
         return None;
