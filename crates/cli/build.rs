@@ -1,11 +1,11 @@
-//! Tells the program what it was built from. Nothing here can fail the build: what cannot be
-//! found out is "unknown".
+//! Passes facts about the build to the program: commit, compiler, target and profile. A fact that cannot be
+//! found is "unknown", and never fails the build.
 
 use std::process::Command;
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
-    // Moves with every commit and checkout.
+    // This file changes with every commit and checkout.
     if let Some(log) = output("git", &["rev-parse", "--git-path", "logs/HEAD"]) {
         println!("cargo:rerun-if-changed={log}");
     }
@@ -23,7 +23,7 @@ fn main() {
     );
 }
 
-/// What a command printed, one line, if it ran well.
+/// The first line that a command printed, if it succeeded.
 fn output(program: &str, arguments: &[&str]) -> Option<String> {
     let done = Command::new(program).args(arguments).output().ok()?;
     let text = String::from_utf8(done.stdout).ok()?;

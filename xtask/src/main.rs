@@ -2,6 +2,7 @@
 
 mod bundle;
 mod chips;
+mod release;
 
 use clap::Parser;
 use std::process::ExitCode;
@@ -11,12 +12,14 @@ use std::process::ExitCode;
 enum Task {
     Bundle(bundle::Arguments),
     Chips(chips::Arguments),
+    Release(release::Arguments),
 }
 
 fn main() -> ExitCode {
     let result = match Task::parse() {
         Task::Bundle(arguments) => bundle::run(&arguments),
         Task::Chips(arguments) => chips::run(&arguments),
+        Task::Release(arguments) => release::run(&arguments),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

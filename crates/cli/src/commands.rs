@@ -1,8 +1,10 @@
-//! The commands, one a file.
+//! The commands: one file for each.
 
 pub(crate) mod bench;
 mod completions;
+mod gcd;
 mod info;
+mod inv;
 mod mul;
 mod powm;
 mod primality;
@@ -17,6 +19,8 @@ pub(crate) enum Command {
     Info(info::Info),
     Powm(powm::Powm),
     Mul(mul::Mul),
+    Inv(inv::Inv),
+    Gcd(gcd::Gcd),
     Primality(primality::Primality),
     Bench(bench::Bench),
     #[command(subcommand)]
@@ -32,6 +36,8 @@ impl Command {
             Self::Info(command) => command.run(),
             Self::Powm(command) => command.run(),
             Self::Mul(command) => command.run(),
+            Self::Inv(command) => command.run(),
+            Self::Gcd(command) => command.run(),
             Self::Primality(command) => command.run(),
             Self::Bench(command) => command.run(),
             Self::Rsa(command) => command.run(),

@@ -1,26 +1,32 @@
-//! How a command ends when it does not end well.
+//! Why a command fails, and what the user is told.
 
-use std::io;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 /// Why the program stops, and with which exit status.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The reader of our output is gone (`modmill ... | head`): not an error of ours.
+    /// The reader of the output is gone, as in `modmill ... | head`. The status is 0.
     BrokenPipe,
-    /// Some items had no answer, or a check failed: status 1.
+    /// Some items have no answer, or a check failed. The status is 1.
     Items(String),
-    /// Wrong usage, or a file that cannot be read or written: status 2.
+    /// The command line is wrong, or a file cannot be read or written. The status is 2.
     Usage(String),
 }
 
+/// Prints a message to standard error.
+pub(crate) fn say(message: &str) {
+    // Nothing is left to do when even this cannot be written.
+    let _ = writeln!(io::stderr(), "modmill: {message}");
+}
+
 impl Failure {
-    /// A file that cannot be used, named.
+    /// A failure to read or write (`action`) a file.
     pub(crate) fn file(action: &str, name: &str, error: &io::Error) -> Self {
         Self::Usage(format!("cannot {action} {name}: {error}"))
     }
 
-    /// Output that cannot be written; a reader that left is no error.
+    /// A failure to write output. A reader that left is no error.
     pub(crate) fn write(name: &str, error: &io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Self::BrokenPipe,
@@ -47,6 +53,15 @@ impl Failure {
 impl From<modmill_rsa::Error> for Failure {
     fn from(error: modmill_rsa::Error) -> Self {
         Self::Usage(error.to_string())
+    }
+}
+
+impl From<modmill_measure::Error> for Failure {
+    fn from(error: modmill_measure::Error) -> Self {
+        match error {
+            modmill_measure::Error::WrongAnswer(message) => Self::Items(message),
+            other => Self::Usage(other.to_string()),
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The GPUs that an engine uses, or why it uses none.
 
 use modmill::Engine;
-use modmill::cuda::{Cuda, Device, Properties, compiler};
+use modmill_cuda::{Cuda, Device, Properties, compiler};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -43,12 +43,12 @@ pub(crate) fn to_json(gpu: &Properties) -> Value {
 }
 
 impl Gpus {
-    /// Lines for people.
-    pub(crate) fn to_text(&self) -> String {
-        let mut lines = Vec::new();
+    /// Facts for people: a name and a text each.
+    pub(crate) fn facts(&self) -> Vec<(&'static str, String)> {
+        let mut facts = Vec::new();
         for gpu in &self.devices {
             let (major, minor) = gpu.limits.capability;
-            lines.push((
+            facts.push((
                 "GPU",
                 format!(
                     "{}: {}, compute capability {major}.{minor}, {} multiprocessors, {} GiB, driver for CUDA {}",
@@ -61,18 +61,18 @@ impl Gpus {
             ));
         }
         match (self.devices.is_empty(), self.faults.first()) {
-            (true, Some(why)) => lines.push(("GPU", format!("none: {why}"))),
-            (true, None) => lines.push(("GPU", "not looked for".to_owned())),
+            (true, Some(why)) => facts.push(("GPU", format!("none: {why}"))),
+            (true, None) => facts.push(("GPU", "not looked for".to_owned())),
             (false, _) => {}
         }
-        lines.push(match &self.compiler {
+        facts.push(match &self.compiler {
             Ok(version) => {
                 let file = self.compiler_file.iter().map(|file| format!(" ({})", file.display()));
                 ("kernel compiler", format!("NVRTC {version}{}", file.collect::<String>()))
             }
             Err(why) => ("kernel compiler", format!("none: {why}")),
         });
-        lines.extend(self.warnings.iter().map(|warning| ("warning", warning.clone())));
-        lines.into_iter().map(|(name, value)| format!("{name:<19}{value}\n")).collect()
+        facts.extend(self.warnings.iter().map(|warning| ("warning", warning.clone())));
+        facts
     }
 }

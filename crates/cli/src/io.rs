@@ -1,77 +1,410 @@
 //! Files and standard streams, with errors that name them.
 
 use crate::failure::Failure;
-use std::fs::File;
-use std::io::{BufRead, BufReader, BufWriter, Write};
-use std::path::Path;
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, IsTerminal, Read, Write};
+use std::path::{Path, PathBuf};
 
-/// Where lines come from.
+/// The name that stands for standard input or standard output on the command line.
+pub(crate) const STANDARD: &str = "-";
+
+/// A file or standard input, opened for reading.
 pub(crate) struct Input {
     pub(crate) name: String,
-    pub(crate) reader: Box<dyn BufRead>,
-    /// Length in bytes, where it is known.
+    reader: Box<dyn Read + Send>,
+    /// The length in bytes of a regular file; other inputs have no known length.
     pub(crate) size: Option<u64>,
 }
 
 impl Input {
-    /// A file, or standard input for `-`.
+    /// Opens a file, or standard input for `-`.
     pub(crate) fn open(path: &str) -> Result<Self, Failure> {
-        if path == "-" {
-            let reader = Box::new(BufReader::with_capacity(1 << 16, std::io::stdin()));
-            return Ok(Self { name: "standard input".to_owned(), reader, size: None });
-        }
-        let failed = |error| Failure::file("read", path, &error);
+        if path == STANDARD { Ok(Self::standard()) } else { Self::open_file(Path::new(path)) }
+    }
+
+    pub(crate) fn open_file(path: &Path) -> Result<Self, Failure> {
+        let name = path.display().to_string();
+        let failed = |error| Failure::file("read", &name, &error);
         let file = File::open(path).map_err(failed)?;
-        let size = file.metadata().map_err(failed)?;
-        let size = size.is_file().then_some(size.len());
-        Ok(Self { name: path.to_owned(), reader: Box::new(BufReader::with_capacity(1 << 16, file)), size })
+        let metadata = file.metadata().map_err(failed)?;
+        if metadata.is_dir() {
+            return Err(Failure::Usage(format!("cannot read {name}: it is a folder; name a file")));
+        }
+        Ok(Self { name, reader: Box::new(file), size: length(&metadata) })
+    }
+
+    fn standard() -> Self {
+        let name = "standard input".to_owned();
+        match standard_stream(&io::stdin()) {
+            // The file itself: what is read does not pass through the buffer of the standard library.
+            Some(file) => {
+                let size = file.metadata().ok().as_ref().and_then(length);
+                Self { name, reader: Box::new(file), size }
+            }
+            None => Self { name, reader: Box::new(io::stdin()), size: None },
+        }
     }
 }
 
-/// Where answers go.
+impl Read for Input {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.reader.read(buffer)
+    }
+}
+
+fn length(metadata: &Metadata) -> Option<u64> {
+    metadata.is_file().then_some(metadata.len())
+}
+
+#[cfg(unix)]
+fn standard_stream(stream: &impl std::os::fd::AsFd) -> Option<File> {
+    stream.as_fd().try_clone_to_owned().ok().map(File::from)
+}
+
+#[cfg(not(unix))]
+fn standard_stream<T>(_: &T) -> Option<File> {
+    None
+}
+
+/// A file or standard output, opened for writing.
+///
+/// A new file is written beside its final place and takes its name in [`Output::finish`]: until then a file
+/// that had the name stays as it was, and an output that is dropped unfinished leaves nothing behind.
 pub(crate) struct Output {
     name: String,
-    writer: Box<dyn Write>,
+    target: Target,
+}
+
+enum Target {
+    /// Standard output, a device or a named pipe.
+    Stream(Box<dyn Write + Send>),
+    /// A file in a folder that takes no new files: emptied by the first write.
+    InPlace {
+        file: File,
+        is_emptied: bool,
+    },
+    Replacement(Replacement),
 }
 
 impl Output {
-    /// A new file, or standard output for `-`.
+    /// Opens a file, or standard output for `-`.
     pub(crate) fn create(path: &str) -> Result<Self, Failure> {
-        if path == "-" {
+        if path == STANDARD {
             return Ok(Self::stdout());
         }
-        let file = File::create(path).map_err(|error| Failure::file("write", path, &error))?;
-        Ok(Self { name: path.to_owned(), writer: Box::new(BufWriter::with_capacity(1 << 16, file)) })
+        Self::create_file(Path::new(path), None)
+    }
+
+    /// Opens a file, on Unix with the given mode or else the mode of the file that has the name.
+    pub(crate) fn create_file(path: &Path, mode: Option<u32>) -> Result<Self, Failure> {
+        let name = path.display().to_string();
+        let target = Target::open(path, mode).map_err(|error| Failure::file("write", &name, &error))?;
+        Ok(Self { name, target })
     }
 
     pub(crate) fn stdout() -> Self {
-        let writer = Box::new(BufWriter::with_capacity(1 << 16, std::io::stdout()));
-        Self { name: "standard output".to_owned(), writer }
+        Self { name: "standard output".to_owned(), target: Target::Stream(Box::new(io::stdout())) }
     }
 
     pub(crate) fn write(&mut self, text: &str) -> Result<(), Failure> {
-        self.writer.write_all(text.as_bytes()).map_err(|error| Failure::write(&self.name, &error))
+        self.write_bytes(text.as_bytes())
     }
 
-    pub(crate) fn flush(&mut self) -> Result<(), Failure> {
-        self.writer.flush().map_err(|error| Failure::write(&self.name, &error))
+    pub(crate) fn write_bytes(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        self.write_all(bytes).and_then(|()| Write::flush(self)).map_err(|error| self.failure(&error))
     }
+
+    /// Gives the finished file its name.
+    pub(crate) fn finish(&mut self) -> Result<(), Failure> {
+        let result = match &mut self.target {
+            Target::Stream(stream) => stream.flush(),
+            Target::InPlace { file, is_emptied } => empty_once(file, is_emptied),
+            Target::Replacement(replacement) => replacement.publish(),
+        };
+        result.map_err(|error| self.failure(&error))
+    }
+
+    fn failure(&self, error: &io::Error) -> Failure {
+        Failure::write(&self.name, error)
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.target {
+            Target::Stream(stream) => stream.write(bytes),
+            Target::InPlace { file, is_emptied } => {
+                empty_once(file, is_emptied)?;
+                file.write(bytes)
+            }
+            Target::Replacement(replacement) => replacement.file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.target {
+            Target::Stream(stream) => stream.flush(),
+            Target::InPlace { file, .. } => file.flush(),
+            Target::Replacement(replacement) => replacement.file.flush(),
+        }
+    }
+}
+
+fn empty_once(file: &File, is_emptied: &mut bool) -> io::Result<()> {
+    if !*is_emptied {
+        file.set_len(0)?;
+        *is_emptied = true;
+    }
+    Ok(())
+}
+
+impl Target {
+    fn open(path: &Path, mode: Option<u32>) -> io::Result<Self> {
+        let present = match fs::metadata(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Ok(Self::Replacement(Replacement::new(path, mode)?));
+            }
+            metadata => metadata?,
+        };
+        if present.is_dir() {
+            return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder; name a file"));
+        }
+        // A file that may not be written may not be replaced either.
+        let file = OpenOptions::new().write(true).open(path)?;
+        if !present.is_file() {
+            return Ok(Self::Stream(Box::new(file)));
+        }
+        // The file that a symbolic link leads to is replaced, and the link stays.
+        match Replacement::new(&path.canonicalize()?, mode.or_else(|| mode_of(&present))) {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                Ok(Self::InPlace { file, is_emptied: false })
+            }
+            replacement => Ok(Self::Replacement(replacement?)),
+        }
+    }
+}
+
+/// A file under a temporary name, beside the file that it will replace.
+struct Replacement {
+    file: File,
+    temporary: PathBuf,
+    path: PathBuf,
+    is_published: bool,
+}
+
+impl Replacement {
+    fn new(path: &Path, mode: Option<u32>) -> io::Result<Self> {
+        let name = path.file_name().ok_or(io::ErrorKind::InvalidFilename)?.to_string_lossy();
+        let mut attempt = 0;
+        loop {
+            let temporary = path.with_file_name(format!(".{name}.{}-{attempt}.tmp", std::process::id()));
+            match create_new(&temporary, mode) {
+                // A leftover of another process that had the same number.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && attempt < 100 => attempt += 1,
+                file => {
+                    return Ok(Self { file: file?, temporary, path: path.to_owned(), is_published: false });
+                }
+            }
+        }
+    }
+
+    fn publish(&mut self) -> io::Result<()> {
+        if !self.is_published {
+            fs::rename(&self.temporary, &self.path)?;
+            self.is_published = true;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Replacement {
+    fn drop(&mut self) {
+        if !self.is_published {
+            // Nothing can be done about a temporary file that cannot be removed.
+            let _ = fs::remove_file(&self.temporary);
+        }
+    }
+}
+
+#[cfg(unix)]
+fn create_new(path: &Path, mode: Option<u32>) -> io::Result<File> {
+    use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+    let mut options = OpenOptions::new();
+    let file = options.write(true).create_new(true).mode(mode.unwrap_or(0o666)).open(path)?;
+    if let Some(mode) = mode {
+        // The umask does not apply to a mode that was asked for.
+        file.set_permissions(fs::Permissions::from_mode(mode))?;
+    }
+    Ok(file)
+}
+
+#[cfg(not(unix))]
+fn create_new(path: &Path, _: Option<u32>) -> io::Result<File> {
+    OpenOptions::new().write(true).create_new(true).open(path)
+}
+
+#[cfg(unix)]
+fn mode_of(metadata: &Metadata) -> Option<u32> {
+    use std::os::unix::fs::PermissionsExt;
+    Some(metadata.permissions().mode() & 0o7777)
+}
+
+#[cfg(not(unix))]
+fn mode_of(_: &Metadata) -> Option<u32> {
+    None
 }
 
 /// Writes a whole text to standard output.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
-    let mut output = Output::stdout();
-    output.write(text)?;
-    output.flush()
+    Output::stdout().write(text)
 }
 
-/// Refuses to write over the file that is being read.
-pub(crate) fn check_distinct(input: &str, output: &str) -> Result<(), Failure> {
-    let real = |path: &str| Path::new(path).canonicalize().ok().filter(|path| path.is_file());
-    match (real(input), real(output)) {
-        (Some(from), Some(to)) if input != "-" && output != "-" && from == to => {
-            Err(Failure::Usage(format!("{output} is the input too; name another output file")))
+/// Whether `-` as an input would be read from a terminal.
+pub(crate) fn reads_terminal(input: &str) -> bool {
+    input == STANDARD && io::stdin().is_terminal()
+}
+
+/// Whether `-` as an output would be written to a terminal.
+pub(crate) fn writes_terminal(output: &str) -> bool {
+    output == STANDARD && io::stdout().is_terminal()
+}
+
+/// Tells a regular file from all others, whatever name it goes by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FileIdentity(#[cfg(unix)] (u64, u64), #[cfg(not(unix))] PathBuf);
+
+impl FileIdentity {
+    /// The identity of a file, or of the file that standard input comes from for `-`.
+    pub(crate) fn of_input(path: &str) -> Option<Self> {
+        if path == STANDARD { Self::of_stream(&io::stdin()) } else { Self::of_path(Path::new(path)) }
+    }
+
+    /// The identity of a file, or of the file that standard output goes to for `-`.
+    pub(crate) fn of_output(path: &str) -> Option<Self> {
+        if path == STANDARD { Self::of_stream(&io::stdout()) } else { Self::of_path(Path::new(path)) }
+    }
+
+    #[cfg(unix)]
+    pub(crate) fn of_path(path: &Path) -> Option<Self> {
+        fs::metadata(path).ok().and_then(|metadata| Self::new(&metadata))
+    }
+
+    #[cfg(unix)]
+    fn of_stream(stream: &impl std::os::fd::AsFd) -> Option<Self> {
+        standard_stream(stream)?.metadata().ok().and_then(|metadata| Self::new(&metadata))
+    }
+
+    #[cfg(unix)]
+    fn new(metadata: &Metadata) -> Option<Self> {
+        use std::os::unix::fs::MetadataExt;
+        metadata.is_file().then(|| Self((metadata.dev(), metadata.ino())))
+    }
+
+    #[cfg(not(unix))]
+    pub(crate) fn of_path(path: &Path) -> Option<Self> {
+        path.canonicalize().ok().filter(|path| path.is_file()).map(Self)
+    }
+
+    #[cfg(not(unix))]
+    fn of_stream<T>(_: &T) -> Option<Self> {
+        None
+    }
+}
+
+/// Files that a command reads and that it must therefore not write.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Protected(Vec<(String, FileIdentity)>);
+
+impl Protected {
+    /// Protects the files behind options: pairs of an option and the path that it names.
+    pub(crate) fn new<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+        let identified =
+            |(option, path): (&str, &str)| Some((option.to_owned(), FileIdentity::of_input(path)?));
+        Self(files.into_iter().filter_map(identified).collect())
+    }
+
+    /// Refuses an output that is one of the protected files, by whatever name.
+    pub(crate) fn check(&self, output: &str) -> Result<(), Failure> {
+        self.check_identity(output, FileIdentity::of_output(output))
+    }
+
+    pub(crate) fn check_path(&self, output: &Path) -> Result<(), Failure> {
+        self.check_identity(&output.display().to_string(), FileIdentity::of_path(output))
+    }
+
+    fn check_identity(&self, output: &str, identity: Option<FileIdentity>) -> Result<(), Failure> {
+        match self.0.iter().find(|(_, protected)| Some(protected) == identity.as_ref()) {
+            None => Ok(()),
+            Some((option, _)) => {
+                let output = if output == STANDARD { "standard output" } else { output };
+                Err(Failure::Usage(format!(
+                    "{output} is the file that {option} reads; name another output file with --out"
+                )))
+            }
         }
-        _ => Ok(()),
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn folder(name: &str) -> PathBuf {
+        let folder = std::env::temp_dir().join(format!("modmill-io-{}-{name}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        folder
+    }
+
+    fn entries(folder: &Path) -> usize {
+        fs::read_dir(folder).unwrap().count()
+    }
+
+    #[test]
+    fn a_file_changes_only_when_its_replacement_is_finished() {
+        let folder = folder("replace");
+        let path = folder.join("file");
+        fs::write(&path, "old").unwrap();
+        let mut output = Output::create_file(&path, None).unwrap();
+        output.write("new").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+        drop(output);
+        assert_eq!((fs::read_to_string(&path).unwrap().as_str(), entries(&folder)), ("old", 1));
+        let mut output = Output::create_file(&path, None).unwrap();
+        output.write("new").unwrap();
+        output.finish().unwrap();
+        assert_eq!((fs::read_to_string(&path).unwrap().as_str(), entries(&folder)), ("new", 1));
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn links_and_modes_outlive_a_replacement() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = folder("links");
+        let (path, link) = (folder.join("file"), folder.join("link"));
+        fs::write(&path, "old").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        let mut output = Output::create_file(&link, None).unwrap();
+        output.write("new").unwrap();
+        output.finish().unwrap();
+        assert!(link.is_symlink());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn files_are_known_by_every_name() {
+        let folder = folder("names");
+        let (path, hard, soft) = (folder.join("file"), folder.join("hard"), folder.join("soft"));
+        fs::write(&path, "data").unwrap();
+        fs::hard_link(&path, &hard).unwrap();
+        std::os::unix::fs::symlink(&path, &soft).unwrap();
+        let protected = Protected::new([("--in", path.to_str().unwrap())]);
+        for name in [&path, &hard, &soft] {
+            assert!(protected.check(name.to_str().unwrap()).is_err());
+        }
+        assert!(protected.check(folder.join("other").to_str().unwrap()).is_ok());
+        fs::remove_dir_all(folder).unwrap();
     }
 }

@@ -1,26 +1,18 @@
 //! The `modmill` program.
 
+mod arithmetic;
+mod build;
 mod commands;
 mod failure;
 mod gpus;
+mod hexadecimal;
 mod io;
-mod items;
-mod jsonl;
-mod machine;
-mod octets;
+mod number_options;
 mod options;
-#[cfg(feature = "parquet")]
-mod parquet;
-mod peers;
-mod stream;
-mod task;
-mod tune;
-
-mod bench;
-mod report;
+mod progress;
+mod records;
 
 use clap::Parser;
-use std::io::Write;
 use std::process::ExitCode;
 
 const ABOUT: &str = "Batch modular arithmetic on big integers";
@@ -28,35 +20,36 @@ const ABOUT: &str = "Batch modular arithmetic on big integers";
 const LONG_ABOUT: &str = "\
 Batch modular arithmetic on big integers.
 
-modmill computes powers, products and inverses modulo N for whole batches at once, on the fastest
-path this machine has. Numbers are hexadecimal, of any length; moduli may be odd or
-even, and one batch may mix lengths.";
+modmill computes powers, products, inverses and divisors of whole batches of numbers at
+once, and RSA signatures and encryption, on the fastest path that this machine has. Numbers
+are hexadecimal and of any length. Moduli may be odd or even. One batch may mix lengths.";
 
 const EXAMPLES: &str = "\
 Examples:
-  modmill info                                  what this machine has, and which path is taken
+  modmill info                      what this machine has, and which path an operation takes
   echo '{\"base\":\"3\",\"exp\":\"10001\",\"mod\":\"fffffffb\"}' | modmill powm
   modmill powm --in jobs.jsonl --out powers.jsonl
+  modmill inv --in numbers.parquet --out inverses.parquet
   modmill bench --bits 2048,4096 --html report.html
-  modmill selftest                              prove this build on this hardware
-  modmill rsa sign --key key.pem --padding pss --hash sha256 --in message --out signature
-  modmill tune                                  measure this machine's GPU, once
+  modmill selftest                  prove this build on this hardware
+  modmill rsa sign --key key.pem --padding pss --hash sha256 --in message --out message.sig
+  modmill tune                      measure this machine's GPU, once
   modmill completions bash > /etc/bash_completion.d/modmill
 
-Environment:
-  MODMILL_BACKEND        auto, cpu or cuda: as --backend
-  MODMILL_CPU            portable, avx2 or avx512: use no more than this instruction set
-  MODMILL_CUDA_DEVICES   numbers of the GPUs to use, separated by commas
+Environment (an empty variable counts as unset):
+  MODMILL_BACKEND        auto, cpu or cuda: the default of --backend
+  MODMILL_CPU            portable, avx2 or avx512: the most that the CPU may use
+  MODMILL_CUDA_DEVICES   the numbers of the GPUs to use, separated by commas
   MODMILL_TUNE           the table of measurements that tune writes and engines read
-  MODMILL_REQUIRE_GPU    1: a self-test without a GPU fails
+  MODMILL_REQUIRE_GPU    1 lets a self-test without a GPU fail
 
 Exit status:
-  0  everything was answered
-  1  some items had no answer, or a check failed
-  2  wrong usage, or a file that cannot be read or written";
+  0  every item was answered
+  1  some items have no answer, or a check failed
+  2  the command line is wrong, or a file cannot be read or written";
 
 #[derive(Parser)]
-#[command(name = "modmill", version = machine::VERSION, about = ABOUT, long_about = LONG_ABOUT)]
+#[command(name = "modmill", version = build::VERSION, about = ABOUT, long_about = LONG_ABOUT)]
 #[command(after_long_help = EXAMPLES, arg_required_else_help = true)]
 struct Cli {
     #[command(subcommand)]
@@ -67,10 +60,7 @@ fn main() -> ExitCode {
     match Cli::parse().command.run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            if let Some(message) = failure.message() {
-                // Nothing is left to do when even this cannot be written.
-                let _ = writeln!(std::io::stderr(), "modmill: {message}");
-            }
+            failure.message().into_iter().for_each(failure::say);
             failure.exit_code()
         }
     }

@@ -1,4 +1,4 @@
-//! Many numbers of one width, side by side in memory.
+//! Batches: many numbers of one width, one after the other in memory.
 
 use crate::{Error, Operand, hex, limbs};
 use std::fmt;
@@ -6,10 +6,23 @@ use std::ops::Range;
 use std::thread;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
-/// Many non-negative integers of one declared width, contiguous, little-endian 64-bit limbs.
+/// Many non-negative integers of one declared width, stored contiguously in little-endian 64-bit limbs.
 ///
-/// The width is a public bound on every item: constant-time operations run as long as it says,
-/// whatever the values. Memory is zeroized on drop, because a batch may hold secrets.
+/// The width is a public bound on every item. Constant-time operations take as long as the width
+/// says, whatever the values. Memory is zeroized on drop, because a batch may hold secrets.
+///
+/// # Examples
+///
+/// ```
+/// use modmill_core::Batch;
+///
+/// // The longest text has four digits, so the width is 16 bits.
+/// let batch = Batch::from_hex(["1", "0x00ff", "abc"])?;
+/// assert_eq!((batch.bits(), batch.len()), (16, 3));
+/// assert_eq!(batch.to_hex(1), "ff");
+/// assert_eq!(batch.to_be_bytes(2), [0x0a, 0xbc]);
+/// # Ok::<(), modmill_core::Error>(())
+/// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct Batch {
     bits: usize,
@@ -17,10 +30,10 @@ pub struct Batch {
     limbs: Vec<u64>,
 }
 
-/// Limbs that are worth a thread to clear them.
+/// The least number of limbs that is worth a thread of its own for clearing.
 const CLEARED_AT_ONCE: usize = 1 << 20;
 
-/// Zeroizes limbs, many of them by several threads: a GPU answers faster than one thread writes.
+/// Zeroizes `limbs`. Several threads share long slices, because a GPU answers faster than one thread writes.
 fn clear(limbs: &mut [u64]) {
     let threads = thread::available_parallelism().map_or(1, usize::from);
     let share = limbs.len().div_ceil(threads).max(CLEARED_AT_ONCE);
@@ -54,13 +67,15 @@ impl Drop for Batch {
 }
 
 impl Batch {
-    /// `len` zeros of `bits` bits.
+    /// A batch of `len` zeros with a width of `bits` bits.
     #[must_use]
     pub fn zeros(bits: usize, len: usize) -> Self {
         Self { bits, len, limbs: vec![0; len * bits.div_ceil(64)] }
     }
 
-    /// Takes whole numbers of `bits` bits as they lie in memory: `bits.div_ceil(64)` limbs each.
+    /// A batch from `limbs` as they are stored: `bits.div_ceil(64)` limbs for each item.
+    ///
+    /// It is an error if `limbs` does not hold a whole number of items or an item exceeds `bits` bits.
     pub fn from_limbs(bits: usize, limbs: Vec<u64>) -> Result<Self, Error> {
         let stride = bits.div_ceil(64);
         if stride == 0 || !limbs.len().is_multiple_of(stride) {
@@ -74,7 +89,8 @@ impl Batch {
         }
     }
 
-    /// Numbers given as limbs of any length each; the width is that of the longest value.
+    /// A batch from numbers that are slices of limbs, each of any length. The width is the bit length of
+    /// the largest value, so it is public; widen with [`Batch::with_bits`] where it must not be.
     #[must_use]
     pub fn from_values<I>(values: I) -> Self
     where
@@ -89,8 +105,8 @@ impl Batch {
         })
     }
 
-    /// Big-endian octet strings (RFC 8017's OS2IP); the width is that of the longest string,
-    /// leading zeros counted.
+    /// A batch from big-endian octet strings (OS2IP of RFC 8017). The width is the length of the longest
+    /// string, leading zeros included.
     #[must_use]
     pub fn from_be_bytes<I>(items: I) -> Self
     where
@@ -102,7 +118,8 @@ impl Batch {
         Self::collect((8 * bytes).max(1), &items, |bytes, item| limbs::copy_be_bytes(bytes.as_ref(), item))
     }
 
-    /// Hexadecimal numbers; the width is that of the longest text, leading zeros counted.
+    /// A batch from hexadecimal numbers, with or without `0x`. The width is four bits for each digit of the
+    /// longest text, leading zeros included. An error names the item whose text is no number.
     pub fn from_hex<I>(items: I) -> Result<Self, Error>
     where
         I: IntoIterator,
@@ -127,7 +144,20 @@ impl Batch {
         batch
     }
 
-    /// The same numbers with another declared width; an error names the first that does not fit.
+    /// The same numbers with a declared width of `bits` bits. An error names the first item that does not
+    /// fit.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use modmill_core::{Batch, Error};
+    ///
+    /// let batch = Batch::from_values([[9u64]]);
+    /// assert_eq!(batch.bits(), 4);
+    /// assert_eq!(batch.with_bits(256)?.bits(), 256);
+    /// assert_eq!(batch.with_bits(3), Err(Error::DoesNotFit { index: 0, bits: 3 }));
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn with_bits(&self, bits: usize) -> Result<Self, Error> {
         let mut wider = Self::zeros(bits, self.len);
         for (index, item) in self.iter().enumerate() {
@@ -140,10 +170,10 @@ impl Batch {
         Ok(wider)
     }
 
-    /// These items and then those of another batch. Looks at no values.
+    /// The items of this batch followed by the items of `more`. The function does not look at values.
     ///
     /// # Panics
-    /// If the declared width of the other batch is greater.
+    /// If the declared width of `more` is greater than that of this batch.
     #[must_use]
     pub fn followed_by(&self, more: BatchView<'_>) -> Self {
         assert!(more.bits() <= self.bits, "{} bits do not fit in {}", more.bits(), self.bits);
@@ -160,43 +190,51 @@ impl Batch {
         self.bits
     }
 
-    /// Limbs per item.
+    /// The number of limbs of each item.
     #[must_use]
     pub fn stride(&self) -> usize {
         self.bits.div_ceil(64)
     }
 
-    /// How many numbers.
+    /// The number of items.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are none.
+    /// Whether the batch has no items.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// All limbs, item after item.
+    /// The limbs of all items, one item after the other.
     #[must_use]
     pub fn as_limbs(&self) -> &[u64] {
         &self.limbs
     }
 
-    /// All limbs, item after item, to write. A value beyond the declared width is a bug of the
-    /// writer; operations then answer for some other number, but stay in bounds.
+    /// The limbs of all items, one item after the other, for writing.
+    ///
+    /// The caller must not write a value beyond the declared width. Operations then answer for some
+    /// other number, but stay in bounds.
     pub fn as_limbs_mut(&mut self) -> &mut [u64] {
         &mut self.limbs
     }
 
-    /// The limbs of one item. Panics when there is no such item, as indexing does.
+    /// The limbs of item `index`.
+    ///
+    /// # Panics
+    /// If there is no such item, as indexing does.
     #[must_use]
     pub fn get(&self, index: usize) -> &[u64] {
         self.view().get(index)
     }
 
-    /// The limbs of one item, to write.
+    /// The limbs of item `index`, for writing.
+    ///
+    /// # Panics
+    /// If there is no such item, as indexing does.
     pub fn get_mut(&mut self, index: usize) -> &mut [u64] {
         let stride = self.stride();
         &mut self.limbs[index * stride..][..stride]
@@ -207,31 +245,43 @@ impl Batch {
         self.view().iter()
     }
 
-    /// All of the batch, borrowed.
+    /// A view of the whole batch.
     #[must_use]
     pub fn view(&self) -> BatchView<'_> {
         BatchView { bits: self.bits, len: self.len, limbs: &self.limbs }
     }
 
-    /// Some consecutive items, borrowed. Panics when there are no such items, as indexing does.
+    /// A view of the items in `range`.
+    ///
+    /// # Panics
+    /// If there are no such items, as indexing does.
     #[must_use]
     pub fn slice(&self, range: Range<usize>) -> BatchView<'_> {
         self.view().slice(range)
     }
 
-    /// One item as an operand shared by a whole call.
+    /// Item `index` as an operand that all items of a call share.
+    ///
+    /// # Panics
+    /// If there is no such item, as indexing does.
     #[must_use]
     pub fn shared(&self, index: usize) -> Operand<'_> {
         Operand::Shared { bits: self.bits, value: self.get(index) }
     }
 
-    /// One item as a big-endian octet string as long as the width (RFC 8017's I2OSP).
+    /// Item `index` as a big-endian octet string (I2OSP of RFC 8017). Its length follows from the width.
+    ///
+    /// # Panics
+    /// If there is no such item, as indexing does.
     #[must_use]
     pub fn to_be_bytes(&self, index: usize) -> Vec<u8> {
         limbs::to_be_bytes(self.get(index), self.bits.div_ceil(8))
     }
 
-    /// One item in lower-case hexadecimal, no leading zeros.
+    /// Item `index` in lower-case hexadecimal without leading zeros.
+    ///
+    /// # Panics
+    /// If there is no such item, as indexing does.
     #[must_use]
     pub fn to_hex(&self, index: usize) -> String {
         hex::format(self.get(index))
@@ -239,13 +289,13 @@ impl Batch {
 }
 
 impl fmt::Debug for Batch {
-    /// Shows the shape, not the values: they may be secret.
+    /// Shows the shape and never the values, which may be secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Batch({} x {} bits)", self.len, self.bits)
     }
 }
 
-/// Consecutive items of a batch, borrowed.
+/// A borrowed range of consecutive items of a batch.
 #[derive(Clone, Copy)]
 pub struct BatchView<'a> {
     bits: usize,
@@ -260,19 +310,22 @@ impl<'a> BatchView<'a> {
         self.bits
     }
 
-    /// How many numbers.
+    /// The number of items.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are none.
+    /// Whether the batch has no items.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The limbs of one item. Panics when there is no such item, as indexing does.
+    /// The limbs of item `index`.
+    ///
+    /// # Panics
+    /// If there is no such item, as indexing does.
     #[must_use]
     pub fn get(&self, index: usize) -> &'a [u64] {
         let stride = self.bits.div_ceil(64);
@@ -285,7 +338,10 @@ impl<'a> BatchView<'a> {
         (0..view.len).map(move |index| view.get(index))
     }
 
-    /// Some consecutive items. Panics when there are no such items, as indexing does.
+    /// A view of the items in `range`.
+    ///
+    /// # Panics
+    /// If there are no such items, as indexing does.
     #[must_use]
     pub fn slice(&self, range: Range<usize>) -> Self {
         let stride = self.bits.div_ceil(64);

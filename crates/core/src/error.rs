@@ -1,13 +1,13 @@
-//! Errors that say what was wrong and which item it was.
+//! Errors of calls and of single items.
 
 use crate::Batch;
 use thiserror::Error;
 
-/// Why one item of a batch has no answer.
+/// The reason why one item of a batch has no answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ItemErrorKind {
-    /// Nothing is defined modulo zero.
+    /// The modulus is zero, and nothing is defined modulo zero.
     #[error("the modulus is zero")]
     ZeroModulus,
     /// The number shares a factor with its modulus.
@@ -15,100 +15,100 @@ pub enum ItemErrorKind {
     NotInvertible,
 }
 
-/// One item of a batch that has no answer, and why.
+/// One item of a batch that has no answer, with the reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("item {index}: {kind}")]
 pub struct ItemError {
-    /// Position in the batch, from zero.
+    /// The position of the item in the batch, from zero.
     pub index: usize,
-    /// What was wrong with it.
+    /// The reason.
     pub kind: ItemErrorKind,
 }
 
-/// A batch some of whose items failed: the good answers are still here.
+/// The outcome of a batch in which some items failed. It holds the answers of all other items.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Partial {
-    /// The answers in order; zero at the failed items.
+    /// The answers in the order of the items, with zero at the failed ones.
     pub answers: Batch,
-    /// The failed items, by rising index; never empty.
+    /// The failed items by rising index. There is at least one.
     pub failed: Vec<ItemError>,
 }
 
-/// Everything that can go wrong in a call.
+/// An error of a call.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Some items have no answer; the others do, in [`Partial::answers`].
+    /// Some items have no answer. [`Partial::answers`] holds the answers of the others.
     #[error("{}", summary(&.0.failed))]
     Items(Box<Partial>),
-    /// Two operands of one call have different lengths.
+    /// Two operands of one call have different numbers of items.
     #[error("{what} has {found} items where {expected} were expected")]
     LengthMismatch {
-        /// Which operand.
+        /// The operand.
         what: &'static str,
-        /// Items in the first operand.
+        /// The number of items of the first operand.
         expected: usize,
-        /// Items in this one.
+        /// The number of items of this operand.
         found: usize,
     },
     /// A number is longer than the limit.
     #[error("{what} has {bits} bits; the limit is {limit}")]
     TooLong {
-        /// Which operand.
+        /// The operand.
         what: &'static str,
-        /// Its length.
+        /// Its length in bits.
         bits: usize,
-        /// The most that is supported.
+        /// The greatest supported length in bits.
         limit: usize,
     },
-    /// A device failed, and nothing else was allowed to finish the batch.
+    /// A device failed, and the settings did not allow the CPU to finish the batch.
     #[error("a device failed: {0}")]
     Device(String),
-    /// A number longer than the width declared for it.
+    /// A number is longer than its declared width.
     #[error("item {index} does not fit in {bits} bits")]
     DoesNotFit {
-        /// Position in the batch.
+        /// The position of the item in the batch.
         index: usize,
-        /// Declared width.
+        /// The declared width in bits.
         bits: usize,
     },
-    /// A limb vector whose length is not a multiple of the numbers' width.
+    /// A vector of limbs does not hold a whole number of items.
     #[error("{limbs} limbs are not a whole number of {bits}-bit items")]
     RaggedLimbs {
-        /// Limbs given.
+        /// The number of limbs given.
         limbs: usize,
-        /// Declared width.
+        /// The declared width in bits.
         bits: usize,
     },
-    /// Text that is not a hexadecimal number.
+    /// A text is not a hexadecimal number.
     #[error("item {index}: {reason}")]
     Hex {
-        /// Position in the batch.
+        /// The position of the item in the batch.
         index: usize,
         /// What is wrong with the text.
         reason: crate::hex::HexError,
     },
-    /// A number outside of what an operation is defined for.
+    /// An argument is outside of the range of an operation.
     #[error("{what} is {value}; it must be {least} to {most}")]
     OutOfRange {
-        /// Which argument.
+        /// The argument.
         what: &'static str,
         /// Its value.
         value: usize,
-        /// The least that is allowed.
+        /// The least allowed value.
         least: usize,
-        /// The most that is allowed.
+        /// The greatest allowed value.
         most: usize,
     },
-    /// A modulus of zero where a single modulus was asked for.
+    /// A single modulus is zero.
     #[error("the modulus is zero")]
     ZeroModulus,
-    /// A setting that this machine or build cannot honour.
+    /// A setting asks for something that this machine or build does not have.
     #[error("{0}")]
     Unavailable(String),
 }
 
-/// The first of the failed items, and how many more there are.
+/// The first failed item and the number of the others.
 fn summary(failed: &[ItemError]) -> String {
     match failed {
         [] => "no item failed".to_owned(),
@@ -119,7 +119,7 @@ fn summary(failed: &[ItemError]) -> String {
 }
 
 impl Error {
-    /// An error carrying the good answers of a batch beside its failed items.
+    /// The error of a batch with its failed items and the answers of the others.
     #[must_use]
     pub fn items(answers: Batch, failed: Vec<ItemError>) -> Self {
         Self::Items(Box::new(Partial { answers, failed }))

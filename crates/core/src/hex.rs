@@ -1,23 +1,24 @@
-//! Hexadecimal text to limbs and back, big-endian as people write numbers.
+//! Conversion between hexadecimal text, most significant digit first, and limbs.
 
 use thiserror::Error;
 
-/// Why a text is not a hexadecimal number.
+/// The reason why a text is not a hexadecimal number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum HexError {
-    /// No digits at all.
+    /// The text has no digits.
     #[error("an empty string is not a number")]
     Empty,
-    /// A character that is not a hexadecimal digit.
+    /// The text has a character that is not a hexadecimal digit.
     #[error("{character:?} at position {position} is not a hexadecimal digit")]
     Digit {
         /// The offending character.
         character: char,
-        /// Where it stands, in characters from zero, a `0x` prefix counted.
+        /// Its position in characters, counted from zero with a `0x` prefix included.
         position: usize,
     },
 }
 
+/// The digits of `text` and the length of its `0x` prefix.
 fn digits(text: &str) -> (&str, usize) {
     match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         Some(rest) => (rest, 2),
@@ -25,14 +26,14 @@ fn digits(text: &str) -> (&str, usize) {
     }
 }
 
-/// Bits that `text` spells out, leading zeros included: four per digit.
+/// The declared width of `text` in bits: four for each digit, leading zeros included.
 #[must_use]
 pub fn declared_bits(text: &str) -> usize {
     4 * digits(text).0.len()
 }
 
-/// Parses a big-endian hexadecimal number, with or without `0x`, into little-endian limbs
-/// (as many as the digits need, leading zeros included).
+/// Parses a hexadecimal number, with or without `0x`, into little-endian limbs. The number of limbs
+/// follows from the number of digits, leading zeros included.
 pub fn parse(text: &str) -> Result<Vec<u64>, HexError> {
     let (body, prefix) = digits(text);
     if body.is_empty() {
@@ -42,14 +43,14 @@ pub fn parse(text: &str) -> Result<Vec<u64>, HexError> {
     for (position, character) in body.chars().enumerate() {
         let digit =
             character.to_digit(16).ok_or(HexError::Digit { character, position: position + prefix })?;
-        // All characters so far were one byte long, so this counts digits.
+        // All characters so far were one byte long, so lengths in bytes count digits.
         let place = body.len() - 1 - position;
         limbs[place / 16] |= u64::from(digit) << (4 * (place % 16));
     }
     Ok(limbs)
 }
 
-/// Writes little-endian limbs as lower-case hexadecimal without leading zeros; zero is `"0"`.
+/// Formats little-endian limbs in lower-case hexadecimal without leading zeros. Zero is `"0"`.
 #[must_use]
 pub fn format(limbs: &[u64]) -> String {
     use std::fmt::Write;

@@ -1,4 +1,4 @@
-//! Conversions to and from other libraries' numbers, behind features.
+//! Conversions between batches and the numbers of other libraries, behind features.
 
 use crate::Batch;
 #[cfg(feature = "crypto-bigint")]
@@ -6,13 +6,13 @@ use zeroize::Zeroizing;
 
 #[cfg(feature = "num-bigint")]
 impl Batch {
-    /// From `num-bigint` values; the width is that of the longest value.
+    /// A batch from `num-bigint` values. The width is the bit length of the largest value.
     #[must_use]
     pub fn from_biguints<'a>(values: impl IntoIterator<Item = &'a num_bigint::BigUint>) -> Self {
         Self::from_values(values.into_iter().map(num_bigint::BigUint::to_u64_digits))
     }
 
-    /// One item as a `num-bigint` value.
+    /// Item `index` as a `num-bigint` value.
     #[must_use]
     pub fn to_biguint(&self, index: usize) -> num_bigint::BigUint {
         num_bigint::BigUint::new(
@@ -23,7 +23,7 @@ impl Batch {
 
 #[cfg(feature = "crypto-bigint")]
 impl Batch {
-    /// From `crypto-bigint` values of one precision, which becomes the width.
+    /// A batch from `crypto-bigint` values. Their precision becomes the width.
     #[must_use]
     pub fn from_uints<const LIMBS: usize>(values: &[crypto_bigint::Uint<LIMBS>]) -> Self {
         let mut batch = Self::zeros(crypto_bigint::Uint::<LIMBS>::BITS as usize, values.len());
@@ -33,7 +33,7 @@ impl Batch {
         batch
     }
 
-    /// One item as a `crypto-bigint` value; `None` if its width is greater than the type's.
+    /// Item `index` as a `crypto-bigint` value; `None` if the width exceeds the type's precision.
     #[must_use]
     pub fn to_uint<const LIMBS: usize>(&self, index: usize) -> Option<crypto_bigint::Uint<LIMBS>> {
         let width = crypto_bigint::Uint::<LIMBS>::BITS as usize;

@@ -1,18 +1,20 @@
-//! What a backend is handed: items of a batch that belong together.
+//! What a backend computes: items of a batch that belong together.
 
 use crate::{Moduli, Operand};
 
-/// Some items of a call whose moduli are odd, at least 3, and of about one size; above
-/// [`MAX_BITS`](crate::MAX_BITS), odd or even.
+/// Items of a call whose moduli are odd, at least 3, and have the same number of limbs. Moduli longer than
+/// [`MAX_BITS`](crate::MAX_BITS) may be even too.
 ///
-/// The facade makes jobs: it sets aside bad items, groups the rest by length, and splits even
-/// moduli into an odd part and a power of two, so that backends know only the odd case.
+/// The facade makes jobs: it sets bad items aside, groups the rest by length, and splits even moduli into an odd part
+/// and a power of two, so that backends know the odd case only.
 #[derive(Clone, Copy)]
 pub struct Job<'a> {
-    /// Which items of the operands, in the order of the answers.
+    /// Indices of the items in the operands, in the order of the answers.
     pub items: &'a [usize],
-    /// Length of the longest modulus among them, in bits.
+    /// Length of the longest modulus, in bits.
     pub bits: usize,
+    /// Length of the shortest modulus, in bits.
+    pub shortest_bits: usize,
     /// Bases or first factors.
     pub a: Operand<'a>,
     /// Exponents or second factors.
@@ -22,9 +24,40 @@ pub struct Job<'a> {
 }
 
 impl<'a> Job<'a> {
+    /// A job whose moduli all have `bits` bits.
+    #[must_use]
+    pub fn new(items: &'a [usize], bits: usize, a: Operand<'a>, b: Operand<'a>, moduli: Moduli<'a>) -> Self {
+        Self { items, bits, shortest_bits: bits, a, b, moduli }
+    }
+
     /// The same job on some of its items.
     #[must_use]
     pub fn part(&self, items: &'a [usize]) -> Self {
         Self { items, ..*self }
+    }
+}
+
+/// Full products `a b`, or full squares `a^2` where there is no `b`.
+#[derive(Clone, Copy)]
+pub struct Product<'a> {
+    /// First factors.
+    pub a: Operand<'a>,
+    /// Second factors.
+    pub b: Option<Operand<'a>>,
+    /// Number of items.
+    pub count: usize,
+}
+
+impl Product<'_> {
+    /// Declared width of the answers, in bits.
+    #[must_use]
+    pub fn bits(&self) -> usize {
+        self.a.bits() + self.b.unwrap_or(self.a).bits()
+    }
+
+    /// Declared width of the longer factor, in bits.
+    #[must_use]
+    pub fn longest_factor_bits(&self) -> usize {
+        self.a.bits().max(self.b.unwrap_or(self.a).bits())
     }
 }

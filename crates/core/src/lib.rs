@@ -1,11 +1,11 @@
-//! What everything else in modmill stands on: batches of numbers, moduli, radix conversion,
-//! exponent windows, the vocabulary of plans, typed errors, and a slow reference that shares no
-//! code with the fast paths.
+//! The foundation of modmill: batches of numbers, moduli, radix conversion, exponent windows, the
+//! vocabulary of plans, typed errors, and a slow reference that shares no code with the fast paths.
 #![forbid(unsafe_code)]
 
 pub mod batch;
 pub mod blocks;
 pub mod error;
+pub mod goldilocks;
 pub mod hex;
 #[cfg(any(feature = "num-bigint", feature = "crypto-bigint"))]
 mod interop;
@@ -13,29 +13,35 @@ pub mod job;
 pub mod limbs;
 pub mod mask;
 pub mod modulus;
+mod names;
 pub mod operand;
 pub mod plan;
 pub mod radix;
+mod recorder;
 pub mod reference;
+mod request;
 pub mod rns;
-pub mod solinas;
 pub mod transform;
 pub mod window;
 
 pub use batch::{Batch, BatchView};
 pub use blocks::{Blocks, CrtJob, CrtKey, PerItem, PublicJob};
 pub use error::{Error, ItemError, ItemErrorKind, Partial};
-pub use job::Job;
+pub use job::{Job, Product};
 pub use modulus::Modulus;
+pub use names::{Backend, Family, Isa, Op, Path};
 pub use operand::{Moduli, Operand};
-pub use plan::{Backend, Family, Isa, Op, Path, Plan};
+pub use plan::{Alternative, Plan, Recipe, Seconds};
+pub use recorder::{Execution, Recorder};
+pub use request::{Exponents, Location, ModuliForm, Request, Secrecy};
 
 /// The longest number that quadratic algorithms take, in bits.
 ///
-/// The lazy column sums of the vector kernels are proven up to this size (each kernel asserts
-/// it), and above it quadratic products are the wrong algorithm: longer numbers go by transforms.
+/// The lazy column sums of the vector kernels are proven up to this length, and each kernel asserts
+/// it. Quadratic products are the wrong algorithm above it: longer numbers go by transforms.
 pub const MAX_BITS: usize = 32_768;
 
-/// The longest number that operations by transforms take, in bits: products, squares, and products,
-/// squares and powers modulo N. Transforms of twice this length have roots of unity in every field.
+/// The longest number that operations by transforms take, in bits.
+///
+/// Every field of the transforms has roots of unity for products of two numbers of this length.
 pub const HUGE_BITS: usize = 1 << 34;

@@ -1,8 +1,9 @@
-//! Small helpers on little-endian 64-bit limbs.
+//! Arithmetic and conversions on numbers of little-endian 64-bit limbs.
 
 use crate::mask;
 
-/// Length in bits of a number; zero has none. Used on public values and declared widths.
+/// The length of `value` in bits; 0 for zero. The time depends on leading zero limbs, so lengths must be
+/// public.
 #[must_use]
 pub fn bit_length(value: &[u64]) -> usize {
     match value.iter().rposition(|&limb| limb != 0) {
@@ -11,31 +12,31 @@ pub fn bit_length(value: &[u64]) -> usize {
     }
 }
 
-/// How many times two divides a public number; `None` for zero.
+/// The number of trailing zero bits of a public number; `None` for zero.
 #[must_use]
 pub fn trailing_zeros(value: &[u64]) -> Option<usize> {
     let low = value.iter().position(|&limb| limb != 0)?;
     Some(64 * low + value[low].trailing_zeros() as usize)
 }
 
-/// Bit `index` of a number, zero beyond its end.
+/// Bit `index` of `value`; 0 beyond its end.
 #[must_use]
 pub fn bit(value: &[u64], index: usize) -> u64 {
     value.get(index / 64).map_or(0, |limb| limb >> (index % 64) & 1)
 }
 
-/// `count` bits, 1 to 64, of a number from bit `start` up, zeros beyond its end.
+/// The `count` bits (1 to 64) of `value` from bit `start` upwards; bits beyond its end are 0.
 #[must_use]
 #[inline]
 pub fn bits_at(value: &[u64], start: usize, count: u32) -> u64 {
     let (word, shift) = (start / 64, start % 64);
     let low = value.get(word).copied().unwrap_or(0) >> shift;
-    // A shift by 64 is split in two, so that shift = 0 gives no high part.
+    // Two shifts: for shift = 0 a single one would be by 64 bits, which overflows.
     let high = value.get(word + 1).copied().unwrap_or(0) << 1 << (63 - shift);
     (low | high) & (u64::MAX >> (64 - count))
 }
 
-/// `value >> shift`, into a number of `out.len()` limbs.
+/// `out <- value >> shift`, truncated to the limbs of `out`.
 pub fn shift_right(value: &[u64], shift: usize, out: &mut [u64]) {
     let (words, bits) = ((shift / 64).min(value.len()), shift % 64);
     let limbs = value[words..].iter().copied();
@@ -43,12 +44,12 @@ pub fn shift_right(value: &[u64], shift: usize, out: &mut [u64]) {
     let mut limbs = limbs.chain(std::iter::repeat(0));
     out.fill_with(|| {
         let (limb, above) = (limbs.next().unwrap_or(0), above.next().unwrap_or(0));
-        // Shifted in two steps, so that bits = 0 takes nothing from the limb above.
+        // Two shifts: for bits = 0 a single one would be by 64 bits, which overflows.
         limb >> bits | above << 1 << (63 - bits)
     });
 }
 
-/// `value << shift`, truncated to `out.len()` limbs.
+/// `out <- value << shift`, truncated to the limbs of `out`.
 pub fn shift_left(value: &[u64], shift: usize, out: &mut [u64]) {
     let (words, bits) = ((shift / 64).min(out.len()), shift % 64);
     let (low, high) = out.split_at_mut(words);
@@ -56,13 +57,13 @@ pub fn shift_left(value: &[u64], shift: usize, out: &mut [u64]) {
     let mut below = 0;
     for (index, limb) in high.iter_mut().enumerate() {
         let word = value.get(index).copied().unwrap_or(0);
-        // Shifted in two steps, so that bits = 0 takes nothing from the limb below.
+        // Two shifts: for bits = 0 a single one would be by 64 bits, which overflows.
         *limb = word << bits | below >> 1 >> (63 - bits);
         below = word;
     }
 }
 
-/// `a <- 2^(64 len) - a`, which is zero for zero.
+/// `a <- -a mod 2^(64 len)`, where `len` is the number of limbs of `a`.
 pub fn negate(a: &mut [u64]) {
     let mut carry = 1;
     for limb in a {
@@ -71,7 +72,7 @@ pub fn negate(a: &mut [u64]) {
     }
 }
 
-/// `a + b + carry` and the next carry.
+/// The low limb of `a + b + carry`, and the carry out.
 #[inline(always)]
 #[must_use]
 pub fn add_carrying(a: u64, b: u64, carry: bool) -> (u64, bool) {
@@ -80,7 +81,7 @@ pub fn add_carrying(a: u64, b: u64, carry: bool) -> (u64, bool) {
     (sum, first | second)
 }
 
-/// `a - b - borrow` and the next borrow.
+/// The low limb of `a - b - borrow`, and the borrow out.
 #[inline(always)]
 #[must_use]
 pub fn sub_borrowing(a: u64, b: u64, borrow: bool) -> (u64, bool) {
@@ -89,11 +90,11 @@ pub fn sub_borrowing(a: u64, b: u64, borrow: bool) -> (u64, bool) {
     (difference, first | second)
 }
 
-/// Limbs that loops with a carry take at a time: within them it stays in the processor's flag.
+/// The number of limbs of an unrolled loop with a carry. Within it the carry stays in the processor's flag.
 const TOGETHER: usize = 8;
 
-/// `a <- a + b + carry` limb by limb with `add`, which may subtract as well; b has no limbs fewer than a, or is
-/// `None`, for a constant.
+/// `a <- a + b + carry` limb by limb, and the carry out. The function `add` adds or subtracts one limb. `b` has
+/// at least as many limbs as `a`; `None` stands for `constant` in every limb.
 #[inline(always)]
 fn ripple(
     a: &mut [u64],
@@ -117,14 +118,14 @@ fn ripple(
     carry
 }
 
-/// `a += b`, returning the carry; `b` is no longer than `a`.
+/// `a += b`, where `b` is no longer than `a`. Returns the carry, 0 or 1.
 pub fn add_assign(a: &mut [u64], b: &[u64]) -> u64 {
     let (low, high) = a.split_at_mut(b.len().min(a.len()));
     let carry = ripple(low, Some(b), 0, false, add_carrying);
     u64::from(ripple(high, None, 0, carry, add_carrying))
 }
 
-/// `a += value`, which is below `2^120` in size; returns what is carried out.
+/// `a += value`, where `|value|` is below `2^120`. Returns the signed carry out.
 pub fn add_signed(a: &mut [u64], value: i128) -> i128 {
     let (low, high) = a.split_at_mut(a.len().min(2));
     let mut carry = value;
@@ -132,7 +133,7 @@ pub fn add_signed(a: &mut [u64], value: i128) -> i128 {
         let sum = carry + i128::from(*limb);
         (*limb, carry) = (sum as u64, sum >> 64);
     }
-    // Now -1, 0 or 1: a limb, or all ones in every limb.
+    // The carry is -1, 0 or 1 now. -1 is all ones in every limb.
     if high.is_empty() {
         return carry;
     }
@@ -142,21 +143,21 @@ pub fn add_signed(a: &mut [u64], value: i128) -> i128 {
     i128::from(carry) - i128::from(is_negative)
 }
 
-/// `a -= b`, returning the borrow (0 or 1); `b` is no longer than `a`.
+/// `a -= b`, where `b` is no longer than `a`. Returns the borrow, 0 or 1.
 pub fn sub_assign(a: &mut [u64], b: &[u64]) -> u64 {
     let (low, high) = a.split_at_mut(b.len().min(a.len()));
     let borrow = ripple(low, Some(b), 0, false, sub_borrowing);
     u64::from(ripple(high, None, 0, borrow, sub_borrowing))
 }
 
-/// `a -= b & mask`, for a mask of all zeros or all ones; returns the borrow.
+/// `a -= b & mask`, for a mask of all zeros or all ones. Returns the borrow, 0 or 1.
 pub fn sub_assign_masked(a: &mut [u64], b: &[u64], mask: u64) -> u64 {
     let (low, high) = a.split_at_mut(b.len().min(a.len()));
     let borrow = ripple(low, Some(b), 0, false, |a, b, borrow| sub_borrowing(a, b & mask, borrow));
     u64::from(ripple(high, None, 0, borrow, sub_borrowing))
 }
 
-/// `a -= b times`; returns what is still to be taken from above.
+/// `a -= b times`. Returns the limb that is still to be subtracted above `a`.
 pub fn sub_assign_times(a: &mut [u64], b: &[u64], times: u64) -> u64 {
     let (low, high) = a.split_at_mut(b.len().min(a.len()));
     let mut owed = 0;
@@ -172,8 +173,8 @@ pub fn sub_assign_times(a: &mut [u64], b: &[u64], times: u64) -> u64 {
     owed
 }
 
-/// Subtracts `b` once when `a >= b`, without looking: `a` becomes `a mod b` if it was below `2b`. Returns how often
-/// it did, 0 or 1.
+/// Subtracts `b` from `a` if `a >= b`, in constant time. So an `a` below `2b` becomes `a mod b`. Returns 1 if it
+/// subtracted, 0 otherwise.
 pub fn reduce_once(a: &mut [u64], b: &[u64]) -> u64 {
     let (low, high) = a.split_at(b.len().min(a.len()));
     let mut borrow = false;
@@ -194,10 +195,10 @@ pub fn reduce_once(a: &mut [u64], b: &[u64]) -> u64 {
     fits
 }
 
-/// Inverse of an odd word modulo 2^64, by Newton's iteration: each step doubles the correct bits.
+/// The inverse of an odd word modulo 2^64 by Newton's iteration. Each step doubles the number of correct bits.
 #[must_use]
 pub const fn inverse_of_odd(word: u64) -> u64 {
-    // word^2 = 1 mod 8, so word itself is right to 3 bits: 3, 6, 12, 24, 48, 96.
+    // word^2 = 1 mod 8, so word is its own inverse to 3 bits. Five steps give 6, 12, 24, 48, 96 bits.
     let mut inverse = word;
     let mut step = 0;
     while step < 5 {
@@ -207,7 +208,7 @@ pub const fn inverse_of_odd(word: u64) -> u64 {
     inverse
 }
 
-/// Reads a big-endian octet string into limbs long enough to hold it.
+/// Writes a big-endian octet string to the limbs of `out`. Octets beyond the end of `out` are dropped.
 pub fn copy_be_bytes(bytes: &[u8], out: &mut [u64]) {
     let (head, words) = bytes.as_rchunks::<8>();
     let top = head.iter().fold(0, |limb, &byte| limb << 8 | u64::from(byte));
@@ -216,7 +217,7 @@ pub fn copy_be_bytes(bytes: &[u8], out: &mut [u64]) {
     out.fill_with(|| limbs.next().unwrap_or(0));
 }
 
-/// Writes the low octets of a number, as many as there is room for, most significant first.
+/// Writes the low octets of `value` to `out`, most significant first. The length of `out` decides their number.
 pub fn write_be_bytes(value: &[u64], out: &mut [u8]) {
     let (head, words) = out.as_rchunks_mut::<8>();
     let mut limbs = value.iter().copied().chain(std::iter::repeat(0));
@@ -228,7 +229,7 @@ pub fn write_be_bytes(value: &[u64], out: &mut [u8]) {
     head.copy_from_slice(&top[8 - head.len()..]);
 }
 
-/// The low `len` octets of a number, most significant first.
+/// The low `len` octets of `value`, most significant first.
 #[must_use]
 pub fn to_be_bytes(value: &[u64], len: usize) -> Vec<u8> {
     let mut bytes = vec![0; len];
@@ -267,7 +268,7 @@ mod tests {
         assert_eq!(value, [1, 0]);
     }
 
-    /// Sums and differences at every length around the limbs that are taken together, by single limbs.
+    /// Compares sums and differences of every length around the unrolled loop with sums limb by limb.
     #[test]
     fn carries_ripple_through_any_length() {
         for len in 0..40 {
@@ -345,7 +346,7 @@ mod tests {
             assert_eq!(to_be_bytes(&limbs, len), bytes[..len]);
             assert_eq!(to_be_bytes(&limbs, len + 11)[..11], [0; 11]);
         }
-        // What does not fit is cut off on either side.
+        // Octets and limbs that do not fit are dropped in both directions.
         let mut low = [0];
         copy_be_bytes(&bytes[..11], &mut low);
         assert_eq!(low, [0x0405_0607_0809_0a0b]);

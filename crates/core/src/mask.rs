@@ -1,19 +1,19 @@
 //! Masks for constant-time selection.
 //!
-//! A mask is all zeros or all ones. The compiler must not learn that: where it can see the
-//! comparison behind a mask it turns "and with the mask" back into a branch, and reads only the
-//! chosen side. So every mask made here passes through `black_box` *after* it is complete.
+//! A mask is all zeros or all ones. The compiler must not learn that: if it sees the comparison behind
+//! a mask, it turns "and with the mask" back into a branch and reads only the selected side. So every
+//! mask of this module passes through `black_box` *after* it is complete.
 
 use std::hint::black_box;
 
-/// All ones for 1, zero for 0.
+/// The mask of `bit`: all ones for 1, zero for 0.
 #[must_use]
 #[inline]
 pub fn from_bit(bit: u64) -> u64 {
     black_box(bit.wrapping_neg())
 }
 
-/// All ones if the two words are equal, else zero.
+/// The mask of `a == b`: all ones if the two words are equal, zero otherwise.
 #[must_use]
 #[inline]
 pub fn equal(a: u64, b: u64) -> u64 {

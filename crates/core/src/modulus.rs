@@ -1,4 +1,4 @@
-//! One modulus, with everything that depends on it alone computed once and shared.
+//! A modulus that keeps and shares the constants derived from it.
 
 use crate::{Error, HUGE_BITS, hex, limbs};
 use std::any::{Any, TypeId};
@@ -9,16 +9,27 @@ use zeroize::Zeroizing;
 
 type Constants = Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>;
 
-/// A modulus of at least one, and the constants that backends derive from it.
+/// A modulus of at least 1, with the constants that backends derive from it.
 ///
-/// Cloning is cheap and clones share the constants, so a modulus used by many calls or threads
-/// pays for its set-up once.
+/// Cloning is cheap, and clones share the constants. So the set-up of a modulus is paid once, however
+/// many calls and threads use it.
+///
+/// # Examples
+///
+/// ```
+/// use modmill_core::{Error, Modulus};
+///
+/// let modulus = Modulus::from_hex("0x000ff")?;
+/// assert_eq!((modulus.bits(), modulus.value()), (8, &[0xff][..]));
+/// assert_eq!(Modulus::new(&[0]).unwrap_err(), Error::ZeroModulus);
+/// # Ok::<(), Error>(())
+/// ```
 #[derive(Clone)]
 pub struct Modulus {
     inner: Arc<Inner>,
 }
 
-/// A modulus may be a secret prime, so its limbs are zeroized too.
+/// The shared part. The limbs are zeroized, because a modulus may be a secret prime.
 struct Inner {
     value: Zeroizing<Vec<u64>>,
     bits: usize,
@@ -26,7 +37,7 @@ struct Inner {
 }
 
 impl Modulus {
-    /// A modulus from little-endian limbs.
+    /// A modulus from little-endian limbs. Zero is an error, and so are more than [`HUGE_BITS`] bits.
     pub fn new(value: &[u64]) -> Result<Self, Error> {
         let bits = limbs::bit_length(value);
         if bits == 0 {
@@ -39,48 +50,48 @@ impl Modulus {
         Ok(Self { inner: Arc::new(Inner { value, bits, constants: Constants::default() }) })
     }
 
-    /// A modulus written in hexadecimal.
+    /// A modulus from hexadecimal text, with or without `0x`.
     pub fn from_hex(text: &str) -> Result<Self, Error> {
         let value = hex::parse(text).map_err(|reason| Error::Hex { index: 0, reason })?;
         Self::new(&Zeroizing::new(value))
     }
 
-    /// A modulus as a big-endian octet string.
+    /// A modulus from a big-endian octet string.
     pub fn from_be_bytes(bytes: &[u8]) -> Result<Self, Error> {
         let mut value = Zeroizing::new(vec![0; bytes.len().div_ceil(8)]);
         limbs::copy_be_bytes(bytes, &mut value);
         Self::new(&value)
     }
 
-    /// Its limbs, without leading zeros.
+    /// The limbs of the modulus, without leading zeros.
     #[must_use]
     pub fn value(&self) -> &[u64] {
         &self.inner.value
     }
 
-    /// Its length in bits.
+    /// The length of the modulus in bits.
     #[must_use]
     pub fn bits(&self) -> usize {
         self.inner.bits
     }
 
-    /// Whether two are clones of one, and share their constants.
+    /// Whether `other` is a clone of this modulus, so that both share their constants.
     #[must_use]
     pub fn is_clone_of(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.inner, &other.inner)
     }
 
-    /// The constants of type `T`, if they were computed before.
+    /// The constants of type `T`, if an earlier call computed them.
     #[must_use]
     pub fn known_constants<T: Any + Send + Sync>(&self) -> Option<Arc<T>> {
         let lock = self.inner.constants.lock().unwrap_or_else(PoisonError::into_inner);
         lock.get(&TypeId::of::<T>()).cloned()?.downcast().ok()
     }
 
-    /// The constants of type `T`, computed by `make` at first use and shared from then on.
+    /// The constants of type `T`. The function `make` computes them at first use; all clones share them.
     ///
-    /// A backend gives each kind of constants its own type. Two threads that come first at the
-    /// same time may both compute; one result is kept.
+    /// A backend gives each kind of constants its own type. If two threads come first at the same time,
+    /// both may compute, and one result is kept.
     pub fn constants<T: Any + Send + Sync>(&self, make: impl FnOnce(&Self) -> T) -> Arc<T> {
         self.known_constants().unwrap_or_else(|| {
             let made: Arc<dyn Any + Send + Sync> = Arc::new(make(self));

@@ -1,23 +1,25 @@
-//! Operands of a call: one number per item, or one for all, without copying.
+//! Operands and moduli of a call: one number for each item, or one for all items. Nothing is copied.
 
 use crate::{Batch, BatchView, Modulus};
 
-/// Bases, exponents or factors of a call.
+/// The bases, exponents or factors of a call.
+///
+/// A `&Batch` converts into [`Operand::Each`]; [`Batch::shared`] makes an [`Operand::Shared`].
 #[derive(Clone, Copy)]
 pub enum Operand<'a> {
-    /// A number for each item.
+    /// One number for each item.
     Each(BatchView<'a>),
     /// One number for all items.
     Shared {
-        /// Declared width, as in [`Batch::bits`].
+        /// The declared width in bits, as in [`Batch::bits`].
         bits: usize,
-        /// Its limbs; those beyond the width are not looked at, and those that are missing are zero.
+        /// The limbs of the number. Limbs beyond the width are ignored; missing limbs are zero.
         value: &'a [u64],
     },
 }
 
 impl<'a> Operand<'a> {
-    /// Declared width in bits.
+    /// The declared width in bits.
     #[must_use]
     pub fn bits(&self) -> usize {
         match self {
@@ -26,7 +28,7 @@ impl<'a> Operand<'a> {
         }
     }
 
-    /// How many items it speaks for; `None` when it serves any number.
+    /// The number of items; `None` if one number serves any number of items.
     #[must_use]
     pub fn len(&self) -> Option<usize> {
         match self {
@@ -35,13 +37,13 @@ impl<'a> Operand<'a> {
         }
     }
 
-    /// Whether it speaks for no item at all.
+    /// Whether there are no items.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == Some(0)
     }
 
-    /// The number that item `index` uses: no more limbs than the width has.
+    /// The number that item `index` uses, with at most as many limbs as the width needs.
     #[must_use]
     pub fn get(&self, index: usize) -> &'a [u64] {
         match self {
@@ -63,20 +65,22 @@ impl<'a> From<BatchView<'a>> for Operand<'a> {
     }
 }
 
-/// Moduli of a call.
+/// The moduli of a call.
+///
+/// A `&Batch`, a `&Modulus` and a `&[&Modulus]` convert into the three forms.
 #[derive(Clone, Copy)]
 pub enum Moduli<'a> {
-    /// A modulus for each item.
+    /// One modulus for each item, as plain numbers.
     Each(BatchView<'a>),
-    /// One modulus for all items, its constants computed once.
+    /// One modulus for all items. Its constants are computed once and kept.
     Shared(&'a Modulus),
-    /// A modulus for each item, whose constants are kept from call to call; items may have the same
-    /// one. Items with one modulus are best kept together.
+    /// One modulus for each item, with constants that are kept from call to call. Several items may use
+    /// the same modulus; the call is faster if they stand together.
     Prepared(&'a [&'a Modulus]),
 }
 
 impl<'a> Moduli<'a> {
-    /// Declared width in bits: that of the answers.
+    /// The declared width in bits, which is also the width of the answers.
     #[must_use]
     pub fn bits(&self) -> usize {
         match self {
@@ -86,7 +90,7 @@ impl<'a> Moduli<'a> {
         }
     }
 
-    /// How many items it speaks for; `None` when it serves any number.
+    /// The number of items; `None` if one number serves any number of items.
     #[must_use]
     pub fn len(&self) -> Option<usize> {
         match self {
@@ -96,7 +100,7 @@ impl<'a> Moduli<'a> {
         }
     }
 
-    /// Whether it speaks for no item at all.
+    /// Whether there are no items.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == Some(0)

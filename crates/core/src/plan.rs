@@ -1,196 +1,186 @@
-//! The vocabulary of plans: which operation, on what, by which algorithm, and why.
+//! A plan: how a request is computed, and why. The backend that made a plan runs it as it stands.
 
+use crate::{Backend, Family, Op, Path, Request};
+use std::any::Any;
 use std::fmt;
-use std::str::FromStr;
+use std::sync::Arc;
 
-macro_rules! named {
-    ($(#[$meta:meta])* $type:ident, $what:literal { $($(#[$doc:meta])* $variant:ident = $name:literal),+ $(,)? }) => {
-        $(#[$meta])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        #[non_exhaustive]
-        pub enum $type { $($(#[$doc])* $variant),+ }
-
-        impl $type {
-            /// Every value, in order.
-            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
-
-            /// The name users write and read.
-            #[must_use]
-            pub const fn name(self) -> &'static str {
-                match self { $(Self::$variant => $name),+ }
-            }
-        }
-
-        impl fmt::Display for $type {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.pad(self.name())
-            }
-        }
-
-        impl FromStr for $type {
-            type Err = String;
-
-            fn from_str(text: &str) -> Result<Self, String> {
-                Self::ALL.iter().copied().find(|value| value.name() == text).ok_or_else(|| {
-                    let names: Vec<_> = Self::ALL.iter().map(|value| value.name()).collect();
-                    format!("unknown {} {text:?}; known: {}", $what, names.join(", "))
-                })
-            }
-        }
-    };
-}
-
-named! {
-    /// An operation of the engine.
-    Op, "operation" {
-        /// Full product of two numbers.
-        Mul = "mul",
-        /// Full square of a number.
-        Square = "square",
-        /// Product modulo N.
-        MulMod = "mul_mod",
-        /// Square modulo N.
-        SquareMod = "square_mod",
-        /// Power modulo N, exponent and base secret.
-        Pow = "pow",
-        /// Power modulo N, exponent public.
-        PowVartime = "pow_vartime",
-        /// Inverse modulo N.
-        Inv = "inv",
-        /// Greatest common divisor, of public numbers.
-        Gcd = "gcd",
-    }
-}
-
-named! {
-    /// A family of algorithms; the same name in every backend that has it.
-    Family, "algorithm" {
-        /// Row-oriented integer products.
-        Row = "row",
-        /// Integer products by blocks, even and odd positions apart.
-        TwoPass = "two_pass",
-        /// 52-bit samples in double-precision floating point.
-        Wide = "wide",
-        /// 22- or 23-bit samples in double-precision floating point.
-        Narrow = "narrow",
-        /// 52-bit integer multiply-add in vector lanes (AVX-512 IFMA).
-        Ifma = "ifma",
-        /// Residue number systems.
-        Rns = "rns",
-        /// Number-theoretic transforms.
-        Fft = "fft",
-    }
-}
-
-named! {
-    /// Where work runs.
-    Backend, "backend" {
-        /// The host's processor cores.
-        Cpu = "cpu",
-        /// NVIDIA GPUs.
-        Cuda = "cuda",
-    }
-}
-
-named! {
-    /// An instruction-set level of the CPU backend.
-    Isa, "CPU path" {
-        /// Plain Rust, any architecture.
-        Portable = "portable",
-        /// AVX2 and FMA.
-        Avx2 = "avx2",
-        /// AVX-512F, and IFMA where the processor has it.
-        Avx512 = "avx512",
-    }
-}
-
-/// How a batch of one size will be computed, and why.
-#[derive(Debug, Clone, PartialEq)]
+/// How a request is computed, by which backend, and why.
+///
+/// `explain` prints a plan, and the engine runs that same value.
+#[derive(Debug, Clone)]
 pub struct Plan {
-    /// The operation.
-    pub op: Op,
-    /// Bits of the modulus (of the factors for `mul`).
-    pub bits: usize,
-    /// Items in the batch.
-    pub count: usize,
-    /// Where it runs.
-    pub backend: Backend,
-    /// The instruction set it uses, on a CPU.
-    pub isa: Option<Isa>,
-    /// The family of algorithms.
-    pub family: Family,
-    /// Items computed side by side in one thread.
+    /// What the plan is for.
+    pub request: Request,
+    /// The backend, instruction set and family of algorithms.
+    pub path: Path,
+    /// How the family is laid out here: lanes and threads of a CPU, threads and blocks of a GPU, points of a transform.
+    pub variant: String,
+    /// Items that one thread computes side by side.
     pub lanes: usize,
-    /// Worker threads.
+    /// Worker threads of a CPU; on a GPU, threads that share one number.
     pub threads: usize,
-    /// Window bits of an exponentiation, if it is one.
+    /// Bits of an exponent window. For public exponents, that of the longest exponent.
     pub window: Option<u32>,
-    /// Why this and not another, a sentence or two.
+    /// Items handed out at a time: to a thread of the CPU, or to a device, which rounds up to whole waves.
+    pub chunk: usize,
+    /// Estimated seconds for all items.
+    pub seconds: f64,
+    /// Why this plan was chosen: one short phrase.
     pub reason: String,
+    /// The plans that lost, the fastest first. Only `Engine::explain` fills them in.
+    pub others: Vec<Alternative>,
+    /// What the backend that made the plan runs.
+    pub recipe: Recipe,
+}
+
+/// A backend's own description of what it runs, which no other backend can read.
+#[derive(Debug, Clone)]
+pub struct Recipe(Arc<dyn Any + Send + Sync>);
+
+impl Recipe {
+    /// A recipe that holds a value of a backend's own type.
+    pub fn new(value: impl Any + Send + Sync) -> Self {
+        Self(Arc::new(value))
+    }
+
+    /// The value, if it is of type `T`.
+    #[must_use]
+    pub fn get<T: Any>(&self) -> Option<&T> {
+        self.0.downcast_ref()
+    }
+}
+
+/// A plan that was not chosen.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Alternative {
+    /// The backend, instruction set and family of algorithms.
+    pub path: Path,
+    /// How the family would be laid out.
+    pub variant: String,
+    /// Estimated seconds for all items.
+    pub seconds: f64,
 }
 
 impl Plan {
-    /// The way it takes.
-    #[must_use]
-    pub fn path(&self) -> Path {
-        Path { backend: self.backend, isa: self.isa, family: self.family }
+    /// A plan whose backend runs `recipe`. The reason is empty, and nothing was compared yet.
+    pub fn new(request: &Request, path: Path, seconds: f64, recipe: impl Any + Send + Sync) -> Self {
+        Self {
+            request: request.clone(),
+            path,
+            variant: String::new(),
+            lanes: 1,
+            threads: 1,
+            window: None,
+            chunk: request.count,
+            seconds,
+            reason: String::new(),
+            others: Vec::new(),
+            recipe: Recipe::new(recipe),
+        }
     }
-}
 
-/// A way to compute: a family of algorithms on something that has it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Path {
-    /// Where it runs.
-    pub backend: Backend,
-    /// The instruction set it uses, on a CPU.
-    pub isa: Option<Isa>,
+    /// The operation.
+    #[must_use]
+    pub fn op(&self) -> Op {
+        self.request.op
+    }
+
+    /// The backend.
+    #[must_use]
+    pub fn backend(&self) -> Backend {
+        self.path.backend
+    }
+
     /// The family of algorithms.
-    pub family: Family,
-}
+    #[must_use]
+    pub fn family(&self) -> Family {
+        self.path.family
+    }
 
-impl fmt::Display for Path {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = self.isa.map_or(self.backend.name(), Isa::name);
-        f.pad(&format!("{name}/{}", self.family))
+    /// The plan as one that lost.
+    #[must_use]
+    pub fn as_alternative(&self) -> Alternative {
+        Alternative { path: self.path, variant: self.variant.clone(), seconds: self.seconds }
+    }
+
+    /// The time of `other`, as a multiple of this plan's.
+    #[must_use]
+    pub fn ratio(&self, other: &Alternative) -> f64 {
+        other.seconds / self.seconds
     }
 }
 
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{} of {} items of {} bits: {} on {}, {} lane{} x {} thread{}",
-            self.op,
-            self.count,
-            self.bits,
-            self.path(),
-            self.backend,
-            self.lanes,
-            plural(self.lanes),
-            self.threads,
-            plural(self.threads)
-        )?;
+        let Request { op, bits, count, .. } = self.request;
+        let items = if count == 1 { "item" } else { "items" };
+        write!(f, "{op} of {count} {items} of {bits} bits: {}, {}", self.path, self.variant)?;
         if let Some(window) = self.window {
             write!(f, ", {window}-bit window")?;
         }
-        write!(f, "\n  {}", self.reason)
+        if self.seconds.is_finite() {
+            write!(f, ", about {}", Seconds(self.seconds))?;
+        }
+        write!(f, "\n  {}", self.reason)?;
+        for other in &self.others {
+            write!(f, "\n  {other}: {:.1} x the time", self.ratio(other))?;
+        }
+        Ok(())
     }
 }
 
-fn plural(count: usize) -> &'static str {
-    if count == 1 { "" } else { "s" }
+impl fmt::Display for Alternative {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, {}", self.path, self.variant)
+    }
+}
+
+/// A time with a unit that suits its size.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Seconds(pub f64);
+
+impl fmt::Display for Seconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (value, unit) = match self.0 {
+            seconds if seconds >= 1.0 => (seconds, "s"),
+            seconds if seconds >= 1e-3 => (1e3 * seconds, "ms"),
+            seconds => (1e6 * seconds, "us"),
+        };
+        let digits = if value >= 100.0 { 0 } else { 1 };
+        f.pad(&format!("{value:.digits$} {unit}"))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Isa;
 
     #[test]
-    fn names_round_trip_and_unknown_ones_are_explained() {
-        for &family in Family::ALL {
-            assert_eq!(family.name().parse::<Family>(), Ok(family));
-        }
-        let error = "turbo".parse::<Isa>().unwrap_err();
-        assert_eq!(error, "unknown CPU path \"turbo\"; known: portable, avx2, avx512");
+    fn a_plan_prints_what_it_runs_and_what_lost() {
+        let path = |family| Path { backend: Backend::Cpu, isa: Some(Isa::Avx512), family };
+        let request = Request::new(Op::Pow, 2048, 1000);
+        let slow =
+            Plan { variant: "8 lanes".to_owned(), ..Plan::new(&request, path(Family::Wide), 0.5, 7u8) };
+        let plan = Plan {
+            variant: "8 lanes".to_owned(),
+            window: Some(5),
+            reason: "least time by measured costs".to_owned(),
+            others: vec![slow.as_alternative()],
+            ..Plan::new(&request, path(Family::Ifma), 0.25, "recipe")
+        };
+        assert_eq!(
+            plan.to_string(),
+            "pow of 1000 items of 2048 bits: avx512/ifma, 8 lanes, 5-bit window, about 250 ms\n  \
+             least time by measured costs\n  avx512/wide, 8 lanes: 2.0 x the time"
+        );
+        assert_eq!((plan.recipe.get::<&str>(), plan.recipe.get::<u8>()), (Some(&"recipe"), None));
+    }
+
+    #[test]
+    fn times_have_units() {
+        let texts = [2.0, 0.1234, 0.0012, 3.4e-6].map(|seconds| Seconds(seconds).to_string());
+        assert_eq!(texts, ["2.0 s", "123 ms", "1.2 ms", "3.4 us"]);
     }
 }

@@ -1,24 +1,24 @@
-//! Repacking between 64-bit limbs and digits of any other width up to 64 bits
-//! (52 and 51 for vectors of doubles and IFMA, 32, 23 and 22 for GPUs).
+//! Conversion between 64-bit limbs and digits of another width of up to 64 bits: 50 and 52 bits for
+//! vector kernels, 32, 23 and 22 bits for GPUs.
 
 use crate::limbs::bits_at;
 
-/// Digits of `width` bits that hold `bits` bits.
+/// The number of digits of `width` bits that hold a number of `bits` bits.
 #[must_use]
 pub const fn digits_for(bits: usize, width: u32) -> usize {
     bits.div_ceil(width as usize)
 }
 
-/// Splits a number into digits of `width` bits, least significant first. Digit `i` lands at
-/// `out[i * stride]`, so that numbers can be laid side by side in vector lanes.
+/// Splits a number into digits of `width` bits, least significant first. Digit `i` is written to
+/// `out[i * stride]`, so that several numbers can lie side by side in vector lanes.
 pub fn split(limbs: &[u64], width: u32, stride: usize, out: &mut [u64]) {
     for (index, digit) in out.iter_mut().step_by(stride).enumerate() {
         *digit = bits_at(limbs, index * width as usize, width);
     }
 }
 
-/// Joins digits of `width` bits, each below `2^width`, back into limbs. Digit `i` is read from
-/// `digits[i * stride]`; what does not fit in `out` is dropped.
+/// Joins digits of `width` bits, each below `2^width`, into limbs. Digit `i` is read from
+/// `digits[i * stride]`. Bits beyond the end of `out` are dropped.
 pub fn join(digits: &[u64], width: u32, stride: usize, out: &mut [u64]) {
     out.fill(0);
     for (index, &digit) in digits.iter().step_by(stride).enumerate() {
@@ -27,7 +27,7 @@ pub fn join(digits: &[u64], width: u32, stride: usize, out: &mut [u64]) {
             *limb |= digit << shift;
         }
         if let Some(limb) = out.get_mut(word + 1) {
-            // Split in two, so that shift = 0 moves nothing up.
+            // Two shifts: for shift = 0 a single one would be by 64 bits, which overflows.
             *limb |= digit >> 1 >> (63 - shift);
         }
     }

@@ -1,18 +1,21 @@
-//! A slow reference that shares no code and no idea with the fast paths: 32-bit schoolbook
-//! products and bit-by-bit division. Tests compare everything against it.
+//! A slow reference for tests: 32-bit schoolbook products and division bit by bit. It shares no code
+//! and no idea with the fast paths.
 
-/// A non-negative integer, little-endian 32-bit digits, no leading zeros.
+/// A non-negative integer as little-endian 32-bit digits without leading zeros.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Natural(Vec<u32>);
 
 impl Natural {
-    /// From little-endian 64-bit limbs.
+    /// A number from little-endian 64-bit limbs.
     #[must_use]
     pub fn from_limbs(limbs: &[u64]) -> Self {
         Self(limbs.iter().flat_map(|&limb| [limb as u32, (limb >> 32) as u32]).collect()).trimmed()
     }
 
-    /// To `count` little-endian 64-bit limbs; panics if the value does not fit.
+    /// The number as `count` little-endian 64-bit limbs.
+    ///
+    /// # Panics
+    /// If the number does not fit.
     #[must_use]
     pub fn to_limbs(&self, count: usize) -> Vec<u64> {
         let mut digits = self.0.clone();
@@ -46,7 +49,7 @@ impl Natural {
         }
     }
 
-    /// Schoolbook product.
+    /// The product, by the schoolbook method.
     #[must_use]
     pub fn times(&self, other: &Self) -> Self {
         let mut product = vec![0u32; self.0.len() + other.0.len()];
@@ -62,7 +65,10 @@ impl Natural {
         Self(product).trimmed()
     }
 
-    /// Remainder, one bit at a time; panics for a modulus of zero.
+    /// The remainder modulo `modulus`, one bit at a time.
+    ///
+    /// # Panics
+    /// If `modulus` is zero.
     #[must_use]
     pub fn modulo(&self, modulus: &Self) -> Self {
         assert!(!modulus.0.is_empty(), "nothing is defined modulo zero");
@@ -82,7 +88,7 @@ impl Natural {
         rest
     }
 
-    /// `self^exponent mod modulus` by squaring and multiplying; `0^0 = 1 mod N`.
+    /// `self^exponent mod modulus` by squaring and multiplying. `0^0` is 1 modulo N.
     #[must_use]
     pub fn power(&self, exponent: &Self, modulus: &Self) -> Self {
         let mut power = Self(vec![1]).modulo(modulus);

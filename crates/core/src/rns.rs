@@ -1,9 +1,8 @@
-//! Residue number systems: the bases, the constants and the proofs that every backend of the `rns`
-//! family shares.
+//! Residue number systems: the bases, constants and bounds that every backend of the `rns` family shares.
 //!
-//! A number is its residues modulo n primes of base A. Montgomery reduction is by the product of a
-//! second base B, and moving residues from one base to the other is a product with a constant
-//! matrix of bytes. `docs/algorithms/rns.md` derives all of it.
+//! A number is stored as its residues modulo n primes of base A. Montgomery reduction divides by the
+//! product of a second base B. A base extension, from one base to the other, is a product with a
+//! constant matrix of bytes. `docs/algorithms/rns.md` has the derivation.
 
 pub mod bases;
 pub mod bounds;

@@ -1,49 +1,48 @@
-//! How a product by transforms is cut into digits, and how long the transforms are: the part that
-//! does not depend on where they are computed.
+//! Digits and lengths of products by transforms, for all backends.
 
 use crate::limbs::bits_at;
 
-/// Digits in a point: coefficients of `x^0 .. x^7`, where transforms are in `y = x^8`.
+/// The number of digits of a point: the coefficients of `x^0 .. x^7`. Transforms are in `y = x^8`.
 pub const LANES: usize = 8;
 
-/// Rows of odd number, and columns that are a power of two: the shape of a block of points.
+/// The shape of a block of points: an odd number of rows, and a power of two of columns.
 ///
-/// By the Chinese remainder theorem, point v stands in row `v mod rows` and column `v mod columns`, and
-/// a transform of all points is one down every column and then one along every row, without factors
-/// in between (Good and Thomas).
+/// By the Chinese remainder theorem, point v stands in row `v mod rows` and column `v mod columns`. A
+/// transform of all points is one transform down every column and then one along every row, without
+/// twiddle factors in between (Good and Thomas).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Shape {
-    /// 1, 3 or 5.
+    /// The number of rows: 1, 3 or 5.
     pub rows: usize,
-    /// A power of two.
+    /// The number of columns, a power of two.
     pub columns: usize,
 }
 
 impl Shape {
-    /// The smallest block of at least `points` points.
+    /// The shape of the smallest block with at least `points` points.
     #[must_use]
     pub fn at_least(points: usize) -> Self {
         let fitting = |rows: usize| Self { rows, columns: points.div_ceil(rows).next_power_of_two() };
-        // A row of less than 16 points does not fill a pass.
+        // A row of fewer than 16 points does not fill a pass of the transform.
         let shapes =
             [1, 3, 5].map(fitting).into_iter().filter(|shape| shape.rows == 1 || shape.columns >= 16);
         shapes.min_by_key(|shape| shape.points()).expect("one row is always there")
     }
 
-    /// Points of the block.
+    /// The number of points of the block.
     #[must_use]
     pub fn points(self) -> usize {
         self.rows * self.columns
     }
 
-    /// Where a point stands.
+    /// The place of `point` in the block.
     #[must_use]
     pub fn place(self, point: usize) -> Place {
         Place { shape: self, row: point % self.rows, column: point % self.columns }
     }
 }
 
-/// The place of a point, which moves from one to the next.
+/// The place of a point in a block. It can advance from one point to the next.
 #[derive(Clone, Copy)]
 pub struct Place {
     shape: Shape,
@@ -52,14 +51,14 @@ pub struct Place {
 }
 
 impl Place {
-    /// Its index in a block that is stored row after row.
+    /// The index of the place in a block that is stored row after row.
     #[must_use]
     #[inline(always)]
     pub fn index(self) -> usize {
         self.row * self.shape.columns + self.column
     }
 
-    /// Goes to the next point.
+    /// Moves to the place of the next point.
     #[inline(always)]
     pub fn advance(&mut self) {
         self.row = if self.row + 1 == self.shape.rows { 0 } else { self.row + 1 };
@@ -67,23 +66,23 @@ impl Place {
     }
 }
 
-/// A number as digits, eight to a point.
+/// A number as digits, [`LANES`] digits to a point.
 #[derive(Clone, Copy)]
 pub struct Digits<'a> {
     /// The number.
     pub limbs: &'a [u64],
-    /// Bits of a digit, at most 64.
+    /// The width of a digit in bits, at most 64.
     pub bits: u32,
 }
 
 impl Digits<'_> {
-    /// Points that are not all zero for want of limbs.
+    /// The number of points that the limbs reach. All points beyond are zero.
     #[must_use]
     pub fn points(&self) -> usize {
         (64 * self.limbs.len()).div_ceil(LANES * self.bits as usize)
     }
 
-    /// The digits of one point.
+    /// The digits of point `index`.
     #[must_use]
     #[inline(always)]
     pub fn point(&self, index: usize) -> [u64; LANES] {
@@ -97,12 +96,12 @@ impl Digits<'_> {
     }
 }
 
-/// How numbers are multiplied: digits of so many bits, blocks of such a shape.
+/// The width of digits and the shape of blocks for a product.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Plan {
-    /// Bits of a digit.
+    /// The width of a digit in bits.
     pub digit_bits: u32,
-    /// Shape of the blocks.
+    /// The shape of the blocks.
     pub shape: Shape,
 }
 

@@ -1,25 +1,28 @@
-//! Exponent windows: fixed ones for secrets, sliding ones where the exponent may show.
+//! Exponent windows: fixed windows for secret exponents, sliding windows for public ones.
 
 use crate::limbs::{bit, bit_length, bits_at};
 
-/// Digits of a fixed window of `window` bits over an exponent of declared width `bits`, most
-/// significant first. How many there are depends on the declared width alone.
+/// The longest window, in bits: a table of 256 powers is more than any exponent here pays for.
+pub const MAX_WINDOW: u32 = 8;
+
+/// The digits of `window` bits of an exponent of declared width `bits`, most significant first. The
+/// number of digits depends on `bits` and `window` alone.
 pub fn fixed_digits(exponent: &[u64], bits: usize, window: u32) -> impl Iterator<Item = u64> + '_ {
     let count = bits.div_ceil(window as usize);
     (0..count).rev().map(move |index| bits_at(exponent, index * window as usize, window))
 }
 
-/// One step of a sliding-window exponentiation: square so often, then multiply by that odd power.
+/// One step of a sliding-window exponentiation: some squarings, then at most one product.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SlidingStep {
-    /// Squarings to do first.
+    /// The number of squarings, which come first.
     pub squarings: u32,
-    /// The odd power of the base to multiply by, if any (the last step may have none).
+    /// The exponent of the odd power of the base to multiply by. Only the last step may have none.
     pub odd_power: Option<u64>,
 }
 
-/// The steps of a sliding window of at most `window` bits over a public exponent, most
-/// significant first. Following them from 1 gives the power; the empty list is the exponent 0.
+/// The steps of a sliding window of at most `window` bits over a public exponent, most significant
+/// first. The steps lead from 1 to the power. The exponent 0 has no steps.
 #[must_use]
 pub fn sliding_steps_vartime(exponent: &[u64], window: u32) -> Vec<SlidingStep> {
     let mut steps = Vec::new();
@@ -48,26 +51,35 @@ pub fn sliding_steps_vartime(exponent: &[u64], window: u32) -> Vec<SlidingStep> 
     steps
 }
 
-/// The sliding window that costs the fewest products for this public exponent, and its steps:
-/// 2^(w-1) for the table of odd powers (none for w = 1: the base itself), one for each step.
+/// The sliding window of at most `longest` bits with the fewest products for a public exponent, and its steps. A
+/// window of w bits costs 2^(w-1) products for the table of odd powers (none for w = 1, where the table is the base
+/// itself) and one for each step.
 #[must_use]
-pub fn best_sliding_steps_vartime(exponent: &[u64]) -> (u32, Vec<SlidingStep>) {
+pub fn best_sliding_steps_vartime(exponent: &[u64], longest: u32) -> (u32, Vec<SlidingStep>) {
     let table = |window: u32| if window == 1 { 0 } else { 1usize << (window - 1) };
-    (1..=8)
+    (1..=longest.clamp(1, MAX_WINDOW))
         .map(|window| (window, sliding_steps_vartime(exponent, window)))
         .min_by_key(|(window, steps)| table(*window) + steps.len())
         .unwrap_or_default()
 }
 
-/// The fixed window that costs the least when a product costs one and reading one table entry
-/// costs `scan` (a masked read passes over all 2^w entries).
+/// The sliding window with the fewest products for a public exponent of `bits` bits whose digits are not known: 2^(w-1)
+/// for the table of odd powers, and one for every w + 1 bits.
+#[must_use]
+pub fn best_sliding_window(bits: usize) -> u32 {
+    let table = |window: u32| if window == 1 { 0 } else { 1usize << (window - 1) };
+    (1..=MAX_WINDOW).min_by_key(|&window| table(window) + bits / (window as usize + 1)).unwrap_or(1)
+}
+
+/// The fixed window with the lowest cost for an exponent of `bits` bits, in units of one product. A
+/// masked table read passes over all 2^w entries, and each entry costs `scan`.
 #[must_use]
 pub fn best_fixed_window(bits: usize, scan: f64) -> u32 {
     let cost = |w: u32| {
         let entries = f64::from(1u32 << w);
         entries + bits.div_ceil(w as usize) as f64 * (1.0 + scan * entries)
     };
-    (1..=8).min_by(|&a, &b| cost(a).total_cmp(&cost(b))).unwrap_or(1)
+    (1..=MAX_WINDOW).min_by(|&a, &b| cost(a).total_cmp(&cost(b))).unwrap_or(1)
 }
 
 #[cfg(test)]
@@ -125,9 +137,10 @@ mod tests {
     #[test]
     fn short_public_exponents_take_the_short_road() {
         // 65537 = 2^16 + 1: sixteen squarings and one product, no table beyond the base itself.
-        let (window, steps) = best_sliding_steps_vartime(&[65537]);
+        let (window, steps) = best_sliding_steps_vartime(&[65537], MAX_WINDOW);
         assert_eq!((window, steps.len()), (1, 2));
         assert_eq!(steps[1], SlidingStep { squarings: 16, odd_power: Some(1) });
+        assert_eq!([17, 256, 1024, 65_536].map(best_sliding_window), [2, 5, 6, 8]);
         // At full length, reading the table without showing the index costs a bit of window.
         assert_eq!(best_fixed_window(1024, 0.0), 6);
         assert_eq!(best_fixed_window(1024, 0.01), 5);

@@ -1,5 +1,5 @@
-//! AVX2 with FMA: four numbers side by side.
+//! Kernels for AVX2 with FMA: four numbers side by side.
 
 pub(crate) mod fft;
 mod table;
-pub mod wide;
+pub(crate) mod wide;

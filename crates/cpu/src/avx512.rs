@@ -1,6 +1,6 @@
-//! AVX-512: eight numbers side by side.
+//! Kernels for AVX-512: eight numbers side by side.
 
 pub(crate) mod fft;
-pub mod ifma;
+pub(crate) mod ifma;
 mod table;
-pub mod wide;
+pub(crate) mod wide;

@@ -3,10 +3,11 @@
 //! The constants are clock cycles per group of lanes, fitted to `modmill bench` on an Emerald
 //! Rapids core; only their ratios matter.
 
-use crate::fft::{self, Multiplier};
+use crate::long::{self, Multiplier};
 use crate::path::Path;
+use crate::planning::Method;
 use modmill_core::window::best_fixed_window;
-use modmill_core::{Isa, Op};
+use modmill_core::{Isa, Op, Request};
 
 /// Cost of one Montgomery product of `digits` digits: `quadratic d^2 + linear d + constant`.
 struct Fit {
@@ -39,50 +40,89 @@ fn product(path: Path, bits: usize) -> f64 {
 }
 
 /// The best fixed window for an exponent of `exponent_bits` bits.
-#[must_use]
-pub fn window(path: Path, bits: usize, exponent_bits: usize) -> u32 {
+pub(crate) fn window(path: Path, bits: usize, exponent_bits: usize) -> u32 {
     if let Path::Fft(_) = path {
-        return fft::window(exponent_bits);
+        return long::window(exponent_bits);
     }
     best_fixed_window(exponent_bits, fit(path).scan * path.digits(bits) as f64 / product(path, bits))
 }
 
-/// Cycles until a batch is done: the groups that one thread computes, one after the other.
-#[must_use]
-pub fn batch(path: Path, op: Op, bits: usize, count: usize, threads: usize) -> f64 {
-    if let Path::Fft(multiplier) = path {
-        return by_transforms(&multiplier, op, bits, count, threads);
-    }
-    let groups = count.div_ceil(path.lanes()).div_ceil(threads).max(1) as f64;
-    let products = match op {
-        Op::Pow | Op::PowVartime => 1.2 * bits as f64,
-        Op::Mul | Op::Square => 0.5,
-        _ => 2.0,
+/// Cycles in a second of the processor that the costs were measured on.
+const CLOCK: f64 = 2.8e9;
+
+/// Estimated seconds until a request is done by a method on `threads` threads.
+pub(crate) fn seconds(method: Method, request: &Request, threads: usize) -> f64 {
+    let count = request.count.max(1);
+    let one_by_one = |cycles: f64| count.div_ceil(threads) as f64 * cycles;
+    let cycles = match method {
+        Method::Lanes(path) => {
+            let groups = count.div_ceil(path.lanes()).div_ceil(threads) as f64;
+            groups * products(request) * product(path, request.bits)
+        }
+        Method::Residues => one_by_one(products(request) * product(Path::Rns, request.bits)),
+        Method::Transforms(multiplier) => by_transforms(&multiplier, request, threads),
+        Method::Division => one_by_one(products(request) * product(Path::Row, request.bits)),
+        Method::DivisionSteps => one_by_one(division_steps(request.bits)),
+        Method::HalfGcd(multiplier) => one_by_one(half_gcd(&multiplier, request.bits)),
     };
-    groups * products * product(path, bits)
+    cycles / CLOCK
 }
 
-/// Cycles until a batch of numbers that go by transforms is done.
-fn by_transforms(multiplier: &Multiplier, op: Op, bits: usize, count: usize, threads: usize) -> f64 {
+/// Groups of lanes that one thread takes at a time: single products are too short to be handed out one group at a
+/// time.
+pub(crate) fn grain(op: Op, bits: usize) -> usize {
+    match op {
+        Op::Pow | Op::PowVartime | Op::Inv | Op::Gcd => 1,
+        Op::Mul | Op::Square | Op::MulMod | Op::SquareMod => (16_384 / bits.max(1)).clamp(1, 64),
+    }
+}
+
+/// Montgomery products that an item costs.
+fn products(request: &Request) -> f64 {
+    match request.op {
+        // A square for each bit, and a product for each window.
+        Op::Pow | Op::PowVartime => 1.2 * request.exponent_bits() as f64,
+        Op::Mul | Op::Square => 0.5,
+        Op::MulMod | Op::SquareMod => 2.0,
+        Op::Inv | Op::Gcd => 1.0,
+    }
+}
+
+/// Cycles until a request whose numbers go by transforms is done.
+fn by_transforms(multiplier: &Multiplier, request: &Request, threads: usize) -> f64 {
+    let Request { op, bits, count, .. } = *request;
     let limbs = bits.div_ceil(64).max(1);
     let product = long_product(multiplier, limbs);
     // Barrett's reduction is a product and one of half the length, with transforms kept, and work by limbs.
     let reduced = 3.3 * product;
     let cycles = match op {
         Op::Pow | Op::PowVartime => {
-            let square = match fft::reduction(multiplier, limbs, bits) {
-                fft::By::Barrett => reduced,
-                fft::By::Montgomery => montgomery_square(multiplier, limbs),
+            let square = match long::reduction_method(multiplier, limbs, request.exponent_bits()) {
+                long::ReductionMethod::Barrett => reduced,
+                long::ReductionMethod::Montgomery => montgomery_square(multiplier, limbs),
             };
-            1.2 * bits as f64 * square
+            1.2 * request.exponent_bits() as f64 * square
         }
         Op::Mul => product,
         Op::Square => 0.75 * product,
-        _ => reduced,
+        Op::MulMod | Op::SquareMod => reduced,
+        Op::Inv | Op::Gcd => half_gcd(multiplier, bits),
     };
-    // Items share the threads, and threads the last items, not as well.
+    // Items share the threads, and threads share the last items less well.
     let shared = if count >= threads { threads as f64 } else { 0.85 * threads.min(2 * count.max(1)) as f64 };
     count.max(1) as f64 * cycles / shared.max(1.0)
+}
+
+/// Cycles of an inverse by division steps: as many batches of 62 steps as the bits ask for, each a pass over the limbs.
+fn division_steps(bits: usize) -> f64 {
+    let limbs = bits.div_ceil(64) as f64;
+    2.9 * bits as f64 / 62.0 * (450.0 + 11.0 * limbs)
+}
+
+/// Cycles of a greatest common divisor by half-gcd: a product of every length, and as many levels as the length halves.
+fn half_gcd(multiplier: &Multiplier, bits: usize) -> f64 {
+    let limbs = bits.div_ceil(64).max(2);
+    8.0 * long_product(multiplier, limbs) * (limbs as f64).log2()
 }
 
 /// Cycles of a product of two numbers of so many limbs.

@@ -1,7 +1,7 @@
-//! A Montgomery domain: a kernel with the constants to enter and leave it.
+//! A Montgomery domain: a kernel with the constants to enter and leave Montgomery form.
 //!
-//! The constants are computed with the kernel's own products, in its own lanes, so that moduli
-//! given per item cost a dozen products to set up instead of a division each.
+//! The constants are computed by the kernel's own products, in its own lanes. A modulus given per item
+//! therefore costs a dozen products to set up instead of a division.
 
 use crate::kernel::Kernel;
 use crate::lanes;
@@ -12,19 +12,19 @@ use std::sync::Arc;
 use zeroize::Zeroizing;
 
 /// Arithmetic modulo `LANES` odd numbers of at least 3.
-pub struct Domain<K: Kernel> {
+pub(crate) struct Domain<K: Kernel> {
     kernel: K,
     /// The moduli as plain digits.
     modulus: Rows,
-    /// Twice the moduli, likewise.
+    /// Twice the moduli, as plain digits.
     twice: Rows,
-    /// R mod N: the number one.
+    /// `R mod N`, which represents the number one.
     one: Rows,
-    /// R^2 mod N: a product with it enters the domain.
+    /// `R^2 mod N`: a product with it enters Montgomery form.
     entry: Rows,
 }
 
-/// What a domain has in the lane of one modulus, kept with that modulus.
+/// The constants of one lane of a domain, cached with the modulus of that lane.
 struct Column<K> {
     digits: usize,
     words: Rows,
@@ -32,12 +32,12 @@ struct Column<K> {
 }
 
 /// Working memory for one thread in one domain.
-pub struct Workspace {
+pub(crate) struct Workspace {
     /// The running value.
     pub x: Rows,
-    /// The other factor.
+    /// The second factor.
     pub y: Rows,
-    /// Powers of a base, kept from one group of lanes to the next.
+    /// The window table. Its memory is reused from one group of lanes to the next.
     pub table: Rows,
     scratch: Rows,
     chunk: Rows,
@@ -47,7 +47,7 @@ pub struct Workspace {
 impl Workspace {
     /// Working memory for any domain of kernel `K` with moduli of at most `bits` bits.
     #[must_use]
-    pub fn new<K: Kernel>(bits: usize) -> Self {
+    pub(crate) fn new<K: Kernel>(bits: usize) -> Self {
         let digits = Domain::<K>::digits_for(bits);
         let rows = || Rows::zeros(digits * K::LANES);
         Self {
@@ -62,23 +62,24 @@ impl Workspace {
 }
 
 impl<K: Kernel> Domain<K> {
-    /// Digits for moduli of `bits` bits.
+    /// The number of digits for moduli of `bits` bits.
     #[must_use]
-    pub fn digits_for(bits: usize) -> usize {
+    pub(crate) fn digits_for(bits: usize) -> usize {
         radix::digits_for(bits + K::ROOM, K::WIDTH)
     }
 
-    /// A domain for odd moduli of at least 3 and at most `bits` bits, one a lane; missing lanes
-    /// repeat the last one.
+    /// A domain for odd moduli of at least 3 and at most `bits` bits, one per lane. Missing lanes repeat the
+    /// last modulus.
     #[must_use]
-    pub fn new(token: K::Token, bits: usize, moduli: &[&[u64]]) -> Self {
+    pub(crate) fn new(token: K::Token, bits: usize, moduli: &[&[u64]]) -> Self {
         let digits = Self::digits_for(bits);
         let rows = || Rows::zeros(digits * K::LANES);
         let mut limbs = Rows::zeros(Self::limb_words(digits));
         let (mut modulus, mut twice) = (rows(), rows());
         lanes::split::<K>(moduli, 0, bits, &mut limbs, &mut modulus);
         let overflow = lanes::double::<K>(&modulus, &mut twice);
-        // Without room above N, a value below R is below 2N where 2N does not fit: subtract nothing.
+        // Without room above N, 2N may not fit in R. Every value below R is then below 2N, so nothing is
+        // subtracted.
         for (lane, _) in overflow.iter().enumerate().filter(|(_, overflow)| **overflow != 0) {
             twice.iter_mut().skip(lane).step_by(K::LANES).for_each(|digit| *digit = 0);
         }
@@ -87,10 +88,10 @@ impl<K: Kernel> Domain<K> {
         Self { kernel, modulus, twice, one, entry }
     }
 
-    /// As [`Domain::new`], for moduli of as many limbs each that remember from call to call what was
-    /// computed for them.
+    /// Like [`Domain::new`], for moduli that all have the same number of limbs and cache their constants
+    /// between calls.
     #[must_use]
-    pub fn prepared(token: K::Token, bits: usize, moduli: &[&Modulus]) -> Arc<Self> {
+    pub(crate) fn prepared(token: K::Token, bits: usize, moduli: &[&Modulus]) -> Arc<Self> {
         let (first, digits) = (moduli[0], Self::digits_for(bits));
         if moduli.iter().all(|modulus| modulus.is_clone_of(first)) && Self::digits_for(first.bits()) == digits
         {
@@ -123,7 +124,7 @@ impl<K: Kernel> Domain<K> {
         Self { kernel, modulus: rows(), twice: rows(), one: rows(), entry: rows() }
     }
 
-    /// Everything that depends on the moduli.
+    /// All constants that depend on the moduli.
     fn constants(&mut self) -> Vec<&mut [u64]> {
         let own = [&mut self.modulus, &mut self.twice, &mut self.one, &mut self.entry];
         own.into_iter().map(|rows| &mut rows[..]).chain(self.kernel.constants()).collect()
@@ -145,19 +146,19 @@ impl<K: Kernel> Domain<K> {
         lane.zip(column.words.iter()).for_each(|(to, from)| *to = *from);
     }
 
-    /// Words that hold the limbs of a number of so many digits, in every lane.
+    /// Words that hold the limbs of one number of `digits` digits per lane.
     fn limb_words(digits: usize) -> usize {
         lanes::limb_words::<K>((digits * K::WIDTH as usize).div_ceil(64) + 1)
     }
 
     /// One and R^2 in Montgomery form, for each lane.
     ///
-    /// Shift each modulus up until it fills R: `S = N 2^s` with `R/2 < S < R`. Then `u = R - S`
-    /// is R modulo N and below R/2. Squaring it twice keeps it R (one squared is one) and brings
-    /// it below `R/16 + 2.1 N`; times `2u` this gives the number two, below R/4. From two, the
-    /// binary digits of `log2 R` lead to `2^(log2 R) = R` in Montgomery form, which is R^2. Each
-    /// squaring squares the excess over N relative to R, so that after these five or more of
-    /// them the result is below 2.1 N whatever the size of N.
+    /// Each modulus is shifted up until it fills R: `S = N 2^s` with `R/2 < S < R`. Then `u = R - S` is
+    /// congruent to R modulo N and below R/2. Two squarings keep it congruent to R, since one squared is one,
+    /// and bring it below `R/16 + 2.1 N`. The product with `2u` represents the number two and is below R/4.
+    /// From two, square-and-multiply over the binary digits of `log2 R` leads to `2^(log2 R) = R` in
+    /// Montgomery form, which is R^2. Each squaring squares the excess over N relative to R. After these five
+    /// or more squarings the result is below 2.1 N, whatever the size of N.
     fn unity(kernel: &K, moduli: &[&[u64]], limbs: &mut [u64]) -> (Rows, Rows) {
         let bits = K::WIDTH as usize * kernel.digits();
         let words = bits.div_ceil(64);
@@ -190,21 +191,21 @@ impl<K: Kernel> Domain<K> {
     }
 
     /// The kernel.
-    pub fn kernel(&self) -> &K {
+    pub(crate) fn kernel(&self) -> &K {
         &self.kernel
     }
 
     /// The number one in Montgomery form.
-    pub fn one(&self) -> &[u64] {
+    pub(crate) fn one(&self) -> &[u64] {
         &self.one
     }
 
-    /// Loads numbers of declared width `bits`, one a lane, any size, into `out` as plain residues
-    /// (not in Montgomery form). Time depends on the declared width alone.
+    /// Loads one number of declared width `bits` per lane into `out`, as plain residues (not in Montgomery
+    /// form). The numbers may be of any size. The time depends on the declared width only.
     ///
-    /// Numbers that fit below `R / 2^ROOM` are taken as they are; longer ones are reduced by
-    /// Horner's rule over chunks below R/32, each step one product and one sum.
-    pub fn load(&self, numbers: &[&[u64]], bits: usize, out: &mut [u64], work: &mut Workspace) {
+    /// Numbers below `R / 2^ROOM` are copied. Longer numbers are reduced by Horner's rule over chunks below
+    /// R/32; each step is one product and one sum.
+    pub(crate) fn load(&self, numbers: &[&[u64]], bits: usize, out: &mut [u64], work: &mut Workspace) {
         let capacity = K::WIDTH as usize * self.kernel.digits() - K::ROOM;
         if bits <= capacity {
             lanes::split::<K>(numbers, 0, bits, &mut work.limbs, out);
@@ -227,7 +228,7 @@ impl<K: Kernel> Domain<K> {
         }
     }
 
-    /// `2^place` in Montgomery form, for a place within R.
+    /// `2^place` in Montgomery form, for `2^place` below R.
     fn power_of_two(&self, place: usize, work: &mut Workspace) -> Rows {
         let mut power = Rows::zeros(self.one.len());
         let (digit, bit) = (place / K::WIDTH as usize, place % K::WIDTH as usize);
@@ -238,29 +239,29 @@ impl<K: Kernel> Domain<K> {
     }
 
     /// Loads numbers and brings them into Montgomery form.
-    pub fn enter(&self, numbers: &[&[u64]], bits: usize, out: &mut [u64], work: &mut Workspace) {
+    pub(crate) fn enter(&self, numbers: &[&[u64]], bits: usize, out: &mut [u64], work: &mut Workspace) {
         self.load(numbers, bits, out, work);
         self.multiply(out, &self.entry, work);
     }
 
     /// `x <- x y / R`.
-    pub fn multiply(&self, x: &mut [u64], y: &[u64], work: &mut Workspace) {
+    pub(crate) fn multiply(&self, x: &mut [u64], y: &[u64], work: &mut Workspace) {
         self.kernel.multiply(x, y, &mut work.scratch);
     }
 
-    /// `x <- x^2 / R`, so many times.
-    pub fn square(&self, x: &mut [u64], times: u32, work: &mut Workspace) {
+    /// `x <- x^2 / R`, repeated `times` times.
+    pub(crate) fn square(&self, x: &mut [u64], times: u32, work: &mut Workspace) {
         self.kernel.square(x, times, &mut work.scratch);
     }
 
-    /// Undoes the factor 1/R of one product of plain numbers, leaving a value below `2.3 N`
-    /// that [`Domain::store`] makes canonical.
-    pub fn restore(&self, x: &mut [u64], work: &mut Workspace) {
+    /// Cancels the factor 1/R of one product of plain numbers. The result is below `2.3 N`; [`Domain::store`]
+    /// makes it canonical.
+    pub(crate) fn restore(&self, x: &mut [u64], work: &mut Workspace) {
         self.kernel.multiply(x, &self.entry, &mut work.scratch);
     }
 
-    /// Leaves Montgomery form: a product with one, at most `2.1 N`.
-    pub fn leave(&self, x: &mut [u64], work: &mut Workspace) {
+    /// Leaves Montgomery form by a product with one. The result is at most `2.1 N`.
+    pub(crate) fn leave(&self, x: &mut [u64], work: &mut Workspace) {
         let Workspace { scratch, chunk: one, .. } = work;
         one.fill(0);
         one[..K::LANES].fill(1);
@@ -268,9 +269,9 @@ impl<K: Kernel> Domain<K> {
         self.kernel.multiply(x, one, scratch);
     }
 
-    /// Writes plain residues below 4N as canonical numbers of `stride` limbs, lane after lane, for
-    /// as many lanes as there is room.
-    pub fn store(&self, x: &mut [u64], out: &mut [u64], stride: usize, work: &mut Workspace) {
+    /// Writes plain residues below 4N as canonical numbers of `stride` limbs, lane after lane, for as many
+    /// lanes as `out` holds.
+    pub(crate) fn store(&self, x: &mut [u64], out: &mut [u64], stride: usize, work: &mut Workspace) {
         K::decode(x);
         lanes::reduce_once::<K>(x, &self.twice);
         lanes::reduce_once::<K>(x, &self.modulus);

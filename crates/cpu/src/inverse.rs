@@ -1,4 +1,4 @@
-//! Modular inverses.
+//! Modular inverses by division steps.
 
 mod divsteps;
 mod odd;
@@ -7,11 +7,18 @@ mod signed;
 use crate::power_of_two::{self as two, Residue};
 use modmill_core::limbs;
 
-/// `a^-1 mod n` for a modulus without leading zero limbs, as many limbs as it; `None` if they
-/// share a factor. Modulo 1 the inverse of everything is 0.
+/// `a^-1 mod n`, with as many limbs as n. The modulus n has no leading zero limbs. The result is `None` if a
+/// and n share a factor. Modulo 1 the inverse of every number is 0.
 ///
-/// Time depends on the lengths, on the power of two in n and on whether there is an inverse; not
-/// on the values otherwise.
+/// The time depends on the lengths, on the power of two in n and on whether an inverse exists, but not
+/// otherwise on the values.
+///
+/// ```
+/// use modmill_cpu::inverse::invert;
+///
+/// assert_eq!(invert(&[3], &[7]).as_deref(), Some(&vec![5]));
+/// assert!(invert(&[6], &[9]).is_none());
+/// ```
 #[must_use]
 pub fn invert(a: &[u64], n: &[u64]) -> Option<Residue> {
     let k = limbs::trailing_zeros(n)?;
@@ -33,14 +40,9 @@ pub fn invert(a: &[u64], n: &[u64]) -> Option<Residue> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
-    use num_bigint::BigUint;
+    use crate::test_support::{Random, big};
 
-    fn big(limbs: &[u64]) -> BigUint {
-        BigUint::new(limbs.iter().flat_map(|&limb| [limb as u32, (limb >> 32) as u32]).collect())
-    }
-
-    /// Checks an answer, or its absence, against another library.
+    /// Compares an inverse, or its absence, with `num-bigint`.
     fn check(a: &[u64], n: &[u64]) {
         let one = big(&[1]) % big(n);
         let found = invert(a, n);
@@ -146,7 +148,7 @@ mod tests {
                 for a_bits in [bits, bits / 2 + 1, 2 * bits + 3] {
                     check(&random.bits(a_bits), &n);
                 }
-                // A shared factor.
+                // Numbers that share the factor 3.
                 let three: Vec<u64> = {
                     let tripled = big(&random.bits(bits)) * 3u32;
                     tripled.to_u64_digits()

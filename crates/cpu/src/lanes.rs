@@ -1,20 +1,26 @@
-//! Between numbers as limbs and numbers side by side in vector lanes, as plain digits.
+//! Conversion between numbers as limbs and numbers as plain digits side by side in vector lanes.
 //!
-//! Limbs are first laid side by side as they are; then all lanes' digits are cut out together,
-//! with the same shifts, which the compiler turns into vector instructions.
+//! The limbs are first interleaved unchanged. Then the digits of all lanes are extracted together, with the
+//! same shifts, which the compiler turns into vector instructions.
 
 use crate::kernel::{Kernel, MAX_LANES};
 use modmill_core::mask;
 
-/// Words of `limbs` that [`split`] and [`join`] need for numbers of `count` limbs.
+/// The length of the `limbs` buffer that [`split`] and [`join`] need for numbers of `count` limbs.
 #[must_use]
-pub fn limb_words<K: Kernel>(count: usize) -> usize {
+pub(crate) fn limb_words<K: Kernel>(count: usize) -> usize {
     (count + 2) * K::LANES
 }
 
-/// Bits `start..end` of a number a lane as plain digits, into as many digits as `rows` holds. The
-/// numbers have one length; missing lanes repeat the last one.
-pub fn split<K: Kernel>(numbers: &[&[u64]], start: usize, end: usize, limbs: &mut [u64], rows: &mut [u64]) {
+/// Extracts bits `start..end` of one number per lane as plain digits and fills `rows` with them. All numbers
+/// have the same length. Missing lanes repeat the last number.
+pub(crate) fn split<K: Kernel>(
+    numbers: &[&[u64]],
+    start: usize,
+    end: usize,
+    limbs: &mut [u64],
+    rows: &mut [u64],
+) {
     let width = K::WIDTH as usize;
     let first = (start / 64).min(numbers[0].len());
     let count = end.div_ceil(64).min(numbers[0].len()).saturating_sub(first);
@@ -33,24 +39,24 @@ pub fn split<K: Kernel>(numbers: &[&[u64]], start: usize, end: usize, limbs: &mu
     for (index, digits) in rows.chunks_exact_mut(K::LANES).enumerate() {
         let from = start % 64 + index * width;
         let (word, shift) = ((from / 64).min(count) * K::LANES, from % 64);
-        // Beyond the end there are no bits; a digit across it keeps those below.
+        // There are no bits beyond `end`; a digit that crosses it keeps the bits below it.
         let keep = end.saturating_sub(start + index * width).min(width);
         let mask = u64::MAX.checked_shr(64 - keep as u32).unwrap_or(0);
         let (low, high) = limbs[word..][..2 * K::LANES].split_at(K::LANES);
         for lane in 0..K::LANES {
-            // Shifted in two steps, so that shift = 0 takes nothing from the limb above.
+            // The shift has two steps, so that shift = 0 takes nothing from the limb above.
             digits[lane] = (low[lane] >> shift | high[lane] << 1 << (63 - shift)) & mask;
         }
     }
 }
 
-/// Plain digits, each below `2^WIDTH`, to numbers of `stride` limbs, lane after lane, for as many
-/// lanes as `numbers` has room.
-pub fn join<K: Kernel>(rows: &[u64], limbs: &mut [u64], numbers: &mut [u64], stride: usize) {
+/// Converts plain digits, each below `2^WIDTH`, to numbers of `stride` limbs, lane after lane, for as many
+/// lanes as `numbers` holds.
+pub(crate) fn join<K: Kernel>(rows: &[u64], limbs: &mut [u64], numbers: &mut [u64], stride: usize) {
     let width = K::WIDTH as usize;
     let digits = rows.len() / K::LANES;
     for (index, row) in limbs.chunks_exact_mut(K::LANES).take(stride).enumerate() {
-        // The digits that reach into this limb, the first of them from below: at most three.
+        // At most three digits overlap this limb; the first of them may start in the limb below.
         const { assert!(K::WIDTH > 32) };
         let first = 64 * index / width;
         let down = 64 * index - first * width;
@@ -75,8 +81,8 @@ pub fn join<K: Kernel>(rows: &[u64], limbs: &mut [u64], numbers: &mut [u64], str
     }
 }
 
-/// `twice <- 2 x` for plain digits, returning what does not fit.
-pub fn double<K: Kernel>(x: &[u64], twice: &mut [u64]) -> [u64; MAX_LANES] {
+/// `twice <- 2 x` for plain digits. Returns the carry out of each lane.
+pub(crate) fn double<K: Kernel>(x: &[u64], twice: &mut [u64]) -> [u64; MAX_LANES] {
     let mut below = [0; MAX_LANES];
     for (twice, x) in twice.chunks_exact_mut(K::LANES).zip(x.chunks_exact(K::LANES)) {
         for lane in 0..K::LANES {
@@ -87,15 +93,15 @@ pub fn double<K: Kernel>(x: &[u64], twice: &mut [u64]) -> [u64; MAX_LANES] {
     below
 }
 
-/// `x <- x - m` in the lanes where `x >= m`, without looking: plain digits in, plain digits out.
-pub fn reduce_once<K: Kernel>(x: &mut [u64], m: &[u64]) {
+/// `x <- x - m` in the lanes where `x >= m`, in constant time. Both are plain digits.
+pub(crate) fn reduce_once<K: Kernel>(x: &mut [u64], m: &[u64]) {
     let mut borrow = [0u64; MAX_LANES];
     for (x, m) in x.chunks_exact(K::LANES).zip(m.chunks_exact(K::LANES)) {
         for lane in 0..K::LANES {
             borrow[lane] = subtract_digit::<K>(x[lane], m[lane], borrow[lane]).1;
         }
     }
-    // All ones where nothing was borrowed.
+    // All ones in the lanes without a borrow.
     let take = borrow.map(|borrow| mask::from_bit(1 - borrow));
     let mut borrow = [0u64; MAX_LANES];
     for (x, m) in x.chunks_exact_mut(K::LANES).zip(m.chunks_exact(K::LANES)) {
@@ -105,7 +111,7 @@ pub fn reduce_once<K: Kernel>(x: &mut [u64], m: &[u64]) {
     }
 }
 
-/// `x - m - borrow` as a digit and the borrow (0 or 1) from the next one.
+/// `x - m - borrow` as a digit, and the borrow (0 or 1) from the next digit.
 #[inline(always)]
 fn subtract_digit<K: Kernel>(x: u64, m: u64, borrow: u64) -> (u64, u64) {
     if K::WIDTH == 64 {
@@ -113,7 +119,7 @@ fn subtract_digit<K: Kernel>(x: u64, m: u64, borrow: u64) -> (u64, u64) {
         let (difference, second) = difference.overflowing_sub(borrow);
         (difference, u64::from(first | second))
     } else {
-        // Digits are below 2^63, so that the sign bit is the borrow.
+        // Digits are below 2^63, so the sign bit is the borrow.
         let difference = x.wrapping_sub(m).wrapping_sub(borrow);
         (difference & (u64::MAX >> (64 - K::WIDTH)), difference >> 63)
     }
@@ -152,7 +158,7 @@ mod tests {
             join::<K>(&rows, &mut space, &mut back, limbs);
             assert_eq!(back, numbers.concat());
 
-            // A part in the middle, ending within a digit.
+            // A range of bits that starts and ends within a digit.
             let (start, end) = (17, 64 * limbs - 9);
             split::<K>(&views, start, end, &mut space, &mut rows);
             join::<K>(&rows, &mut space, &mut back, limbs);

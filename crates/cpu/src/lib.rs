@@ -1,30 +1,38 @@
-//! The CPU backend: one Montgomery domain, several kernels (portable, AVX2, AVX-512), the choice
-//! among them, and all cores through a thread pool.
+//! The CPU backend: one Montgomery domain, several kernels (portable, AVX2, AVX-512), the choice among them,
+//! and a thread pool for all cores.
+
+// The vector kernels exist on x86-64 only. Elsewhere the code they share is unused.
+#![cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
 
 #[cfg(target_arch = "x86_64")]
-pub mod avx2;
+mod avx2;
 #[cfg(target_arch = "x86_64")]
-pub mod avx512;
-pub mod backend;
-pub mod cost;
-pub mod domain;
-pub mod fft;
-pub mod gcd;
+mod avx512;
+mod backend;
+mod cost;
+mod domain;
+mod fft;
 pub mod inverse;
-pub mod isa;
-pub mod kernel;
-pub mod lanes;
-pub mod path;
+mod inverses;
+mod isa;
+mod kernel;
+mod lanes;
+pub mod long;
+mod path;
+mod planning;
 pub mod portable;
-pub mod pow;
+mod pow;
 pub mod power_of_two;
-#[cfg(test)]
-mod random;
+mod products;
 pub mod remainder;
-pub mod rns;
-pub mod rows;
+mod rns;
+mod rows;
+mod run;
+#[cfg(test)]
+mod test_support;
 #[cfg(target_arch = "x86_64")]
 mod wide;
 
-pub use backend::{Cpu, Settings};
+pub use backend::{Cpu, MAX_THREADS, Settings};
+pub use inverses::Inverter;
 pub use path::Path;

@@ -1,10 +1,10 @@
 //! The paths: every kernel of this crate, chosen once per batch.
 
 use crate::domain::Domain;
-use crate::fft::Multiplier;
 #[cfg(target_arch = "x86_64")]
 use crate::isa;
 use crate::kernel::Kernel;
+use crate::long::Multiplier;
 use modmill_core::rns::bases::{self as rns, channels_for};
 use modmill_core::{Family, Isa, MAX_BITS, Op};
 
@@ -108,14 +108,21 @@ impl Path {
         }
     }
 
-    /// Whether it computes an operation at a length, or another path does in its place.
+    /// Whether the path computes an operation at a length. Another path stands in where none does.
     #[must_use]
     pub fn computes(self, op: Op, bits: usize) -> bool {
-        match self {
-            _ if op == Op::Gcd => false,
-            Self::Rns => bits <= rns::MAX_BITS && !matches!(op, Op::Mul | Op::Square | Op::Inv),
-            Self::Fft(_) => op != Op::Inv,
-            _ => bits <= MAX_BITS,
+        match op {
+            Op::Inv | Op::Gcd => false,
+            Op::Mul | Op::Square => match self {
+                Self::Rns => false,
+                Self::Fft(_) => true,
+                _ => bits <= MAX_BITS,
+            },
+            Op::MulMod | Op::SquareMod | Op::Pow | Op::PowVartime => match self {
+                Self::Rns => bits <= rns::MAX_BITS,
+                Self::Fft(_) => true,
+                _ => bits <= MAX_BITS,
+            },
         }
     }
 }

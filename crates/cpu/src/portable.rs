@@ -1,4 +1,4 @@
-//! Plain Rust, any architecture.
+//! Portable kernels in plain Rust.
 
 mod band;
 pub(crate) mod fft;
@@ -7,21 +7,26 @@ mod montgomery;
 pub mod row;
 mod square;
 
-/// `sum += rows b`, for a `b` no shorter than the rows and a sum that does not overflow.
+/// `sum += rows b`. The factor `b` is at least as long as the rows, and the sum must not overflow.
 #[inline(always)]
 pub(crate) fn add_rows<const R: usize>(sum: &mut [u64], rows: &[u64; R], b: &[u64]) {
     band::add_band(sum, rows, b, 0);
 }
 
-/// Limbs from which equally long factors are multiplied by Karatsuba's way.
+/// The number of limbs from which two factors of equal length are multiplied by Karatsuba's algorithm.
 pub(crate) const KARATSUBA: usize = karatsuba::THRESHOLD;
 
-/// `out <- a b`, as long as both factors together.
+/// `out <- a b`. The length of `out` is the sum of the lengths of the factors.
+///
+/// The time depends on the lengths only.
+///
+/// # Panics
+/// If `out` is shorter than both factors together.
 pub fn product(a: &[u64], b: &[u64], out: &mut [u64]) {
     karatsuba::product(a, b, out);
 }
 
-/// `out <- x^2`, twice as long as x.
+/// `out <- x^2`. `out` is twice as long as x.
 pub(crate) fn square(x: &[u64], out: &mut [u64]) {
     square::square(x, out);
 }

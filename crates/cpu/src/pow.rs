@@ -6,13 +6,13 @@ use crate::rows::Rows;
 use modmill_core::limbs::{bit_length, bits_at};
 use modmill_core::window::{SlidingStep, best_sliding_steps_vartime};
 
-/// `x <- x^e` in Montgomery form, for a secret exponent a lane of declared width `bits`.
+/// `x <- x^e` in Montgomery form, for one secret exponent per lane of declared width `bits`.
 ///
-/// Fixed windows: after every `window` squarings one product, also for the digit zero, by a
-/// table entry read with [`Kernel::select`]. The sequence of operations and addresses depends on
-/// `bits` and `window` alone ("wide samples", section II: constant time by a fixed window and
-/// the Orup/Walter range).
-pub fn pow<K: Kernel>(
+/// The exponentiation uses fixed windows. After every `window` squarings there is one product, even for the
+/// digit zero, with a table entry that [`Kernel::select`] reads. The sequence of operations and addresses
+/// depends on `bits` and `window` only ([Emmart-wide], section II: constant time by a fixed window and the
+/// Orup/Walter range).
+pub(crate) fn pow<K: Kernel>(
     domain: &Domain<K>,
     x: &mut [u64],
     exponents: &[&[u64]],
@@ -34,15 +34,15 @@ pub fn pow<K: Kernel>(
     work.table = table;
 }
 
-/// Exponents laid side by side, limb by limb, so that all lanes' digits are cut out together.
+/// Exponents interleaved limb by limb, so that the window digits of all lanes are extracted together.
 struct Exponents {
     limbs: Rows,
     lanes: usize,
 }
 
 impl Exponents {
-    /// The low `bits` bits of an exponent a lane, with zeros above for as many windows as are read at
-    /// once; missing lanes repeat the last one.
+    /// The low `bits` bits of one exponent per lane. Zeros above them fill the last group of windows that is
+    /// read at once. Missing lanes repeat the last exponent.
     fn new<K: Kernel>(exponents: &[&[u64]], bits: usize, window: u32) -> Self {
         let mut limbs = Rows::zeros(((bits + K::AT_ONCE * window as usize) / 64 + 2) * K::LANES);
         for lane in 0..K::LANES {
@@ -60,24 +60,25 @@ impl Exponents {
         let (low, high) = self.limbs[row..][..2 * self.lanes].split_at(self.lanes);
         let mask = (1 << window) - 1;
         for ((digit, low), high) in digits.iter_mut().zip(low).zip(high) {
-            // Shifted in two steps, so that shift = 0 takes nothing from the limb above.
+            // The shift has two steps, so that shift = 0 takes nothing from the limb above.
             *digit = (low >> shift | high << 1 << (63 - shift)) & mask;
         }
     }
 }
 
-/// `x <- x^e` for one public exponent in all lanes, by sliding windows over its own bits.
-pub fn pow_shared_vartime<K: Kernel>(
+/// `x <- x^e` for one public exponent in all lanes, by sliding windows of at most `longest_window` bits.
+pub(crate) fn pow_shared_vartime<K: Kernel>(
     domain: &Domain<K>,
     x: &mut [u64],
     exponent: &[u64],
+    longest_window: u32,
     work: &mut Workspace,
 ) {
-    let (window, steps) = best_sliding_steps_vartime(exponent);
+    let (window, steps) = best_sliding_steps_vartime(exponent, longest_window);
     let Some((&first, rest)) = steps.split_first() else {
         return x.copy_from_slice(domain.one());
     };
-    // Odd powers: entry i holds x^(2i + 1).
+    // A table of odd powers: entry i holds `x^(2i + 1)`.
     let entries = 1usize << (window - 1);
     let mut table = take_table(entries * x.len(), work);
     table[..x.len()].copy_from_slice(x);
@@ -91,7 +92,7 @@ pub fn pow_shared_vartime<K: Kernel>(
     }
     let len = x.len();
     let odd = |power: u64| &table[power as usize / 2 * len..][..len];
-    // The first step would square the number one: start from its odd power instead.
+    // The first step would square the number one, so the power starts from the first table entry instead.
     x.copy_from_slice(odd(first.odd_power.unwrap_or(1)));
     for &SlidingStep { squarings, odd_power } in rest {
         domain.square(x, squarings, work);
@@ -102,8 +103,8 @@ pub fn pow_shared_vartime<K: Kernel>(
     work.table = table;
 }
 
-/// `x <- x^e` for a public exponent a lane: fixed windows in step, table entries read directly.
-pub fn pow_each_vartime<K: Kernel>(
+/// `x <- x^e` for one public exponent per lane, by fixed windows with direct table reads.
+pub(crate) fn pow_each_vartime<K: Kernel>(
     domain: &Domain<K>,
     x: &mut [u64],
     exponents: &[&[u64]],
@@ -125,8 +126,8 @@ pub fn pow_each_vartime<K: Kernel>(
     work.table = table;
 }
 
-/// The loop of a fixed window over exponents of `bits` bits; `read` fetches the table entries for
-/// `at_once` windows from a place on, one after the other.
+/// The fixed-window loop over exponents of `bits` bits. `read` fetches the table entries of the `at_once`
+/// windows that start at a place, one after the other.
 fn fixed_windows<K: Kernel>(
     domain: &Domain<K>,
     x: &mut [u64],
@@ -156,7 +157,8 @@ fn fixed_windows<K: Kernel>(
     }
 }
 
-/// The powers 0 to `entries - 1` of x, even ones by squaring, and room for as many as are read at once.
+/// The powers `x^0` to `x^(entries - 1)`, the even ones by squaring. The table has room for at least
+/// `AT_ONCE` entries.
 fn powers<K: Kernel>(domain: &Domain<K>, x: &[u64], entries: usize, work: &mut Workspace) -> Rows {
     let len = x.len();
     let mut table = take_table(entries.max(K::AT_ONCE) * len, work);
@@ -176,7 +178,7 @@ fn powers<K: Kernel>(domain: &Domain<K>, x: &[u64], entries: usize, work: &mut W
     table
 }
 
-/// The workspace's table with `len` words, to be put back after use.
+/// Takes the table of the workspace, with `len` words. The caller puts it back after use.
 fn take_table(len: usize, work: &mut Workspace) -> Rows {
     let table = std::mem::take(&mut work.table);
     if table.len() == len { table } else { Rows::zeros(len) }

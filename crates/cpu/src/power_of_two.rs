@@ -1,11 +1,11 @@
-//! Arithmetic modulo 2^k: what even moduli need beside their odd part. Values may be secret, so
-//! nothing here looks at them; `k` is public.
+//! Arithmetic modulo 2^k, for the power of two in an even modulus. Values may be secret, so the time does not
+//! depend on them; `k` is public.
 
 use modmill_core::limbs::{bits_at, inverse_of_odd};
 use modmill_core::mask;
 use zeroize::Zeroizing;
 
-/// A number modulo 2^k: `k.div_ceil(64)` limbs.
+/// A residue modulo 2^k in `k.div_ceil(64)` limbs.
 pub type Residue = Zeroizing<Vec<u64>>;
 
 /// `value mod 2^k`.
@@ -24,14 +24,14 @@ fn truncate(value: &mut [u64], k: usize) {
     }
 }
 
-/// `a b mod 2^k` for residues.
+/// `a b mod 2^k` for residues a and b.
 #[must_use]
 pub fn mul(a: &[u64], b: &[u64], k: usize) -> Residue {
     let mut product = Zeroizing::new(vec![0u64; a.len()]);
     for (i, &x) in a.iter().enumerate() {
         let mut carry = 0u64;
         for (to, &y) in product[i..].iter_mut().zip(b) {
-            // At most (2^64 - 1)^2 + 2 (2^64 - 1) = 2^128 - 1.
+            // The sum is at most `(2^64 - 1)^2 + 2 (2^64 - 1) = 2^128 - 1`.
             let sum = u128::from(x) * u128::from(y) + u128::from(*to) + u128::from(carry);
             *to = sum as u64;
             carry = (sum >> 64) as u64;
@@ -41,7 +41,7 @@ pub fn mul(a: &[u64], b: &[u64], k: usize) -> Residue {
     product
 }
 
-/// `a - b mod 2^k` for residues.
+/// `a - b mod 2^k` for residues a and b.
 #[must_use]
 pub fn sub(a: &[u64], b: &[u64], k: usize) -> Residue {
     let mut difference = Zeroizing::new(a.to_vec());
@@ -50,8 +50,14 @@ pub fn sub(a: &[u64], b: &[u64], k: usize) -> Residue {
     difference
 }
 
-/// `base^exponent mod 2^k` by squaring and multiplying under a mask: time depends on the
-/// exponent's declared width alone.
+/// `base^exponent mod 2^k` by square-and-multiply with a masked choice. The time depends on `exponent_bits`
+/// and k only.
+///
+/// ```
+/// use modmill_cpu::power_of_two::pow;
+///
+/// assert_eq!(pow(&[3], &[5], 3, 7)[..], [243 % 128]);
+/// ```
 #[must_use]
 pub fn pow(base: &[u64], exponent: &[u64], exponent_bits: usize, k: usize) -> Residue {
     let base = reduce(base, k);
@@ -67,11 +73,13 @@ pub fn pow(base: &[u64], exponent: &[u64], exponent_bits: usize, k: usize) -> Re
     power
 }
 
-/// Inverse of an odd residue by Newton's iteration `x <- x (2 - a x)`, which doubles the number
-/// of correct low bits.
+/// The inverse of an odd residue by Newton's iteration `x <- x (2 - a x)`. Each step doubles the number of
+/// correct low bits.
 #[must_use]
 pub fn inverse_of_odd_residue(a: &[u64], k: usize) -> Residue {
-    let mut inverse = reduce(&[inverse_of_odd(a[0])], k);
+    // Modulo 1 there are no limbs, and every inverse is 0.
+    let lowest = a.first().copied().unwrap_or(1);
+    let mut inverse = reduce(&[inverse_of_odd(lowest)], k);
     let two = reduce(&[2], k);
     let mut correct = 64;
     while correct < k {
@@ -81,13 +89,13 @@ pub fn inverse_of_odd_residue(a: &[u64], k: usize) -> Residue {
     inverse
 }
 
-/// The number of `len` limbs below `m 2^k` that is `x` modulo m and `y` modulo 2^k, by Garner's
-/// step `x + m ((y - x) / m mod 2^k)`.
+/// The number of `len` limbs below `m 2^k` that is congruent to `x` modulo m and to `y` modulo 2^k. Garner's
+/// step computes it as `x + m ((y - x) / m mod 2^k)`.
 #[must_use]
 pub fn join(x: &[u64], m: &[u64], y: &[u64], k: usize, len: usize) -> Residue {
     let inverse = inverse_of_odd_residue(&reduce(m, k), k);
     let multiple = mul(&sub(y, &reduce(x, k), k), &inverse, k);
-    // The answer is below m 2^k, so that arithmetic modulo 2^(64 len) is exact.
+    // The result is below `m 2^k`, so arithmetic modulo `2^(64 len)` is exact.
     let whole = |value: &[u64]| reduce(value, 64 * len);
     let mut joined = mul(&whole(m), &whole(&multiple), 64 * len);
     modmill_core::limbs::add_assign(&mut joined, &whole(x));
@@ -98,6 +106,13 @@ pub fn join(x: &[u64], m: &[u64], y: &[u64], k: usize, len: usize) -> Residue {
 mod tests {
     use super::*;
     use modmill_core::reference::Natural;
+
+    #[test]
+    fn modulo_one_every_number_is_zero() {
+        assert!(inverse_of_odd_residue(&reduce(&[3], 0), 0).is_empty());
+        assert!(pow(&[3], &[5], 3, 0).is_empty());
+        assert_eq!(join(&[2], &[5], &[], 0, 1)[..], [2]);
+    }
 
     #[test]
     fn powers_and_inverses_agree_with_the_reference() {

@@ -1,9 +1,9 @@
-//! Products modulo a number used once: a full product, then a division that keeps the remainder.
+//! Products modulo a number that is used once: a full product, then a division that keeps the remainder.
 //!
-//! Montgomery's way costs a dozen products to set up, which pays when a modulus is used again. A
-//! division needs a reciprocal of a few limbs of the modulus alone. `docs/algorithms/remainder.md`
-//! has the bounds. Time depends on the lengths of the factors and on the bit length of the modulus,
-//! not on values.
+//! The set-up of Montgomery arithmetic costs a dozen products, which pays off only if a modulus is used
+//! again. A division needs a reciprocal of only a few limbs of the modulus. The bounds are in
+//! `docs/algorithms/remainder.md`. The time depends on the lengths of the factors and on the bit length of
+//! the modulus, not on the values.
 
 mod reciprocal;
 
@@ -12,10 +12,10 @@ use crate::rows::Rows;
 use modmill_core::limbs::{add_carrying, bit_length, sub_borrowing};
 use modmill_core::mask;
 
-/// Limbs of quotient found at once.
+/// Limbs of the quotient that one step computes.
 const BLOCK: usize = 4;
 
-/// Working memory of one thread, which grows to what it needs and is zeroized on drop.
+/// Working memory of one thread. It grows on demand and is zeroized on drop.
 pub struct Scratch {
     /// The dividend.
     value: Rows,
@@ -24,7 +24,7 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Working memory for products of `product` limbs and moduli of `modulus` limbs, to begin with.
+    /// Working memory for products of `product` limbs and moduli of `modulus` limbs. It grows on demand.
     #[must_use]
     pub fn new(product: usize, modulus: usize) -> Self {
         Self { value: Rows::zeros(product + 1), complement: Rows::zeros(modulus) }
@@ -37,11 +37,19 @@ impl Scratch {
     }
 }
 
-/// `out <- a b mod n`, for any factors and any n of at least one, odd or even, whose limbs without
-/// leading zeros `out` can hold.
+/// `out <- a b mod n`, for any factors and any n of at least one, odd or even. `out` has at least as many
+/// limbs as n has without leading zeros.
+///
+/// ```
+/// use modmill_cpu::remainder::{Scratch, mul_mod};
+///
+/// let mut out = [0];
+/// mul_mod(&[5], &[6], &[7], &mut out, &mut Scratch::new(2, 1));
+/// assert_eq!(out, [2]);
+/// ```
 ///
 /// # Panics
-/// If n is zero or `out` shorter than n.
+/// If n is zero or `out` is shorter than n.
 pub fn mul_mod(a: &[u64], b: &[u64], n: &[u64], out: &mut [u64], scratch: &mut Scratch) {
     run(a.len() + b.len(), n, out, scratch, |value| match (a.try_into(), b.try_into()) {
         (Ok::<&[u64; BLOCK], _>(a), Ok::<&[u64; BLOCK], _>(b)) => {
@@ -53,10 +61,10 @@ pub fn mul_mod(a: &[u64], b: &[u64], n: &[u64], out: &mut [u64], scratch: &mut S
     });
 }
 
-/// `out <- a^2 mod n`, as [`mul_mod`].
+/// `out <- a^2 mod n`, under the conditions of [`mul_mod`].
 ///
 /// # Panics
-/// If n is zero or `out` shorter than n.
+/// If n is zero or `out` is shorter than n.
 pub fn square_mod(a: &[u64], n: &[u64], out: &mut [u64], scratch: &mut Scratch) {
     run(2 * a.len(), n, out, scratch, |value| square(a, value));
 }
@@ -77,7 +85,7 @@ fn run(len: usize, n: &[u64], out: &mut [u64], scratch: &mut Scratch, fill: impl
         *limb = 0;
     }
     let shift = (64 * limbs - bits) as u32;
-    // At the usual lengths the compiler knows the loops' bounds.
+    // For the usual lengths the compiler knows the loop bounds.
     match (limbs, len) {
         (1, 2) => divide(&mut value[..3], &n[..1], shift, &mut complement[..1], &mut out[..1]),
         (2, 4) => divide(&mut value[..5], &n[..2], shift, &mut complement[..2], &mut out[..2]),
@@ -87,7 +95,7 @@ fn run(len: usize, n: &[u64], out: &mut [u64], scratch: &mut Scratch, fill: impl
     }
 }
 
-/// `out <- value mod n`. The value has one limb to spare, and `n 2^shift` has its top bit set.
+/// `out <- value mod n`. The last limb of `value` is spare. The top bit of `n 2^shift` is set.
 #[inline(always)]
 fn divide(value: &mut [u64], n: &[u64], shift: u32, complement: &mut [u64], out: &mut [u64]) {
     let len = value.len() - 1;
@@ -101,8 +109,8 @@ fn divide(value: &mut [u64], n: &[u64], shift: u32, complement: &mut [u64], out:
     if shift == 0 {
         return out.copy_from_slice(&value[..n.len()]);
     }
-    // What is left is a remainder modulo n 2^shift. Times 2^shift, it has 2^shift times the
-    // answer for a remainder.
+    // The value is now a remainder modulo n 2^shift. Multiplied by 2^shift, its remainder is 2^shift times
+    // the answer.
     let value = &mut value[..=n.len()];
     shift_up(value, shift);
     divisor.step_limb(value);
@@ -113,12 +121,12 @@ fn divide(value: &mut [u64], n: &[u64], shift: u32, complement: &mut [u64], out:
 struct Divisor<'a> {
     /// `2^(64 n) - D`.
     complement: &'a [u64],
-    /// The fraction of `2^(64 n) / D`; but for its two upper limbs only filled on demand.
+    /// The fraction of `2^(64 n) / D`. The lower three limbs are computed on demand.
     reciprocal: [u64; reciprocal::LIMBS],
 }
 
 impl<'a> Divisor<'a> {
-    /// From its complement; `blocks` says whether [`Self::step_block`] will be used.
+    /// Sets up the divisor from its complement. `blocks` says whether [`Self::step_block`] will be used.
     #[inline(always)]
     fn new(complement: &'a [u64], blocks: bool) -> Self {
         let mut top = [0; reciprocal::LIMBS];
@@ -134,12 +142,12 @@ impl<'a> Divisor<'a> {
         Self { complement, reciprocal }
     }
 
-    /// Leaves the remainder of a value no shorter than the divisor in its low limbs.
+    /// Replaces a value at least as long as the divisor by its remainder, in its low limbs.
     #[inline(always)]
     fn reduce(&self, value: &mut [u64]) {
         let n = self.complement.len();
         let mut rest = value.len() - n;
-        // Below 2^(64 n), so below 2 D.
+        // The top limbs are below 2^(64 n), hence below 2 D.
         subtract_once(&mut value[rest..], self.complement);
         while rest >= BLOCK {
             rest -= BLOCK;
@@ -151,7 +159,7 @@ impl<'a> Divisor<'a> {
         }
     }
 
-    /// Leaves the remainder of a value below `2^256 D` in its low limbs.
+    /// Replaces a value below `2^256 D` by its remainder, in its low limbs.
     #[inline(always)]
     fn step_block(&self, value: &mut [u64]) {
         let (_, top) = value.split_last_chunk::<{ BLOCK + 1 }>().expect("a divisor has limbs");
@@ -166,7 +174,7 @@ impl<'a> Divisor<'a> {
         self.add_back(value, quotient[0]);
     }
 
-    /// Leaves the remainder of a value below `2^64 D` in its low limbs.
+    /// Replaces a value below `2^64 D` by its remainder, in its low limbs.
     #[inline(always)]
     fn step_limb(&self, value: &mut [u64]) {
         let (_, top) = value.split_last_chunk::<2>().expect("a divisor has limbs");
@@ -176,8 +184,8 @@ impl<'a> Divisor<'a> {
         self.add_back(value, quotient[0]);
     }
 
-    /// After `value + q (2^(64 n) - D)`, which is `value - q D` but for q in the limbs above n: if
-    /// it is negative, those are q - 1, and D is added.
+    /// Corrects a quotient that was one too large. `value + q (2^(64 n) - D)` is `value - q D`, with q added
+    /// to the limbs above n. If `value - q D` is negative, those limbs hold q - 1, and D is added.
     #[inline(always)]
     fn add_back(&self, value: &mut [u64], quotient: u64) {
         let (low, high) = value.split_at_mut(self.complement.len());
@@ -185,18 +193,18 @@ impl<'a> Divisor<'a> {
     }
 }
 
-/// K limbs of quotient, right or one too large, from the G = K + 1 top limbs of the dividend and
-/// of the reciprocal.
+/// K limbs of the quotient, exact or one too large, from the G = K + 1 top limbs of the dividend and of the
+/// reciprocal.
 #[inline(always)]
 fn quotient<const K: usize, const G: usize>(top: &[u64; G], reciprocal: &[u64; G]) -> [u64; K] {
     let mut halves = [[0; G]; 2];
     let sum = halves.as_flattened_mut();
     for (place, &limb) in reciprocal.iter().enumerate() {
         let mut carry = 0;
-        // Without the columns below G - 2, which make less than one limb of column G.
+        // The columns below G - 2 are omitted. They contribute less than one limb to column G.
         let skipped = (G - 2).saturating_sub(place);
         for (sum, &top) in sum[place + skipped..].iter_mut().zip(&top[skipped..]) {
-            // At most (2^64 - 1)^2 + 2 (2^64 - 1) = 2^128 - 1.
+            // The sum is at most (2^64 - 1)^2 + 2 (2^64 - 1) = 2^128 - 1.
             let step = u128::from(top) * u128::from(limb) + u128::from(*sum) + u128::from(carry);
             *sum = step as u64;
             carry = (step >> 64) as u64;
@@ -207,7 +215,7 @@ fn quotient<const K: usize, const G: usize>(top: &[u64; G], reciprocal: &[u64; G
     for (sum, &top) in halves[1].iter_mut().zip(top) {
         (*sum, carry) = add_carrying(*sum, top, carry);
     }
-    // Rounded up, unless there is no such quotient.
+    // The quotient is rounded up, unless that would overflow.
     carry = true;
     let up: [u64; K] = std::array::from_fn(|place| {
         let sum;
@@ -218,7 +226,7 @@ fn quotient<const K: usize, const G: usize>(top: &[u64; G], reciprocal: &[u64; G
     up.map(|limb| limb | full)
 }
 
-/// `out <- 2^(64 len) - n 2^shift`, for a shift that leaves n its length.
+/// `out <- 2^(64 len) - n 2^shift`, for a shift that does not lengthen n.
 #[inline(always)]
 fn negate_shifted(n: &[u64], shift: u32, out: &mut [u64]) {
     let (mut below, mut carry) = (0, true);
@@ -229,7 +237,7 @@ fn negate_shifted(n: &[u64], shift: u32, out: &mut [u64]) {
     }
 }
 
-/// `value <- value 2^shift`, where the last limb is for what is shifted out of the others.
+/// `value <- value 2^shift`. The last limb receives the bits shifted out of the other limbs.
 #[inline(always)]
 fn shift_up(value: &mut [u64], shift: u32) {
     let mut below = 0;
@@ -250,7 +258,7 @@ fn shift_down(value: &[u64], shift: u32, out: &mut [u64]) {
     }
 }
 
-/// Subtracts D once if the value is not below it.
+/// Subtracts D once if the value is at least D.
 #[inline(always)]
 fn subtract_once(value: &mut [u64], complement: &[u64]) {
     let (value_blocks, value_single) = value.as_chunks::<BLOCK>();
@@ -278,14 +286,14 @@ fn subtract_once(value: &mut [u64], complement: &[u64]) {
     }
 }
 
-/// `value -= other & mask`, without the borrow.
+/// `value -= other & mask`. The final borrow is dropped.
 #[inline(always)]
 fn subtract_masked(value: &mut [u64], other: &[u64], mask: u64) {
     let (value_blocks, value_single) = value.as_chunks_mut::<BLOCK>();
     let (blocks, single) = other.as_chunks::<BLOCK>();
     let mut borrow = false;
     for (value, other) in value_blocks.iter_mut().zip(blocks) {
-        // Masked beforehand, so that the borrow stays in the processor's flag.
+        // The limbs are masked first, so that the borrow stays in the processor's carry flag.
         let other = other.map(|limb| limb & mask);
         for place in 0..BLOCK {
             (value[place], borrow) = sub_borrowing(value[place], other[place], borrow);

@@ -1,4 +1,4 @@
-#![doc = include_str!("../../../docs/algorithms/rns.md")]
+//! Modular products in residue number systems. The derivation is in `docs/algorithms/rns.md`.
 
 mod batch;
 mod domain;
@@ -6,5 +6,4 @@ mod power;
 #[cfg(test)]
 mod tests;
 
-pub use batch::run;
-pub use domain::{Domain, Factor, State};
+pub(crate) use batch::run;

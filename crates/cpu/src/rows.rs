@@ -1,14 +1,14 @@
-//! Working memory of the kernels: aligned, and zeroized when dropped.
+//! Working memory of the kernels: aligned, and zeroized on drop.
 
 use std::ops::{Deref, DerefMut};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-/// Words to align to: a cache line, which is one AVX-512 register.
+/// The alignment in words: a cache line, which is also one AVX-512 register.
 const LINE: usize = 8;
 
 /// Words that start on a 64-byte boundary and are zeroized on drop.
 #[derive(Default, Zeroize, ZeroizeOnDrop)]
-pub struct Rows {
+pub(crate) struct Rows {
     words: Vec<u64>,
     start: usize,
     len: usize,
@@ -17,9 +17,9 @@ pub struct Rows {
 impl Rows {
     /// `len` zero words.
     #[must_use]
-    pub fn zeros(len: usize) -> Self {
+    pub(crate) fn zeros(len: usize) -> Self {
         let words = vec![0; len + LINE - 1];
-        // align_offset may refuse to answer; alignment is then only a matter of speed.
+        // `align_offset` may refuse to answer. Alignment then affects the speed only.
         let start = words.as_ptr().align_offset(8 * LINE).min(LINE - 1);
         Self { words, start, len }
     }

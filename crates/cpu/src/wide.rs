@@ -1,4 +1,4 @@
-#![doc = include_str!("../../../docs/algorithms/wide.md")]
+//! Wide samples: modular products in floating point. The derivation is in `docs/algorithms/wide.md`.
 
 pub(crate) mod leaf;
 pub(crate) mod leaves;
@@ -13,22 +13,22 @@ use modmill_core::limbs::inverse_of_odd;
 use modmill_core::{Family, Isa, MAX_BITS, radix};
 use samples::{bias, make_initial};
 
-/// Montgomery arithmetic modulo as many odd numbers as the vector has lanes.
-pub struct Wide<S: Leaves> {
+/// Montgomery arithmetic modulo one odd number per vector lane, in floating point.
+pub(crate) struct Wide<S: Leaves> {
     token: S::Token,
     digits: usize,
     modulus: Rows,
     /// `-N^-1` modulo the lowest block of digits.
     inverse: Rows,
-    /// `2^-(WIDTH r) mod N` for the `r` digits that are too few for a block; empty if none are.
+    /// `2^-(WIDTH r) mod N`, where `r` digits remain after the division into blocks; empty if r is zero.
     fold_first: Rows,
-    /// `2^-(WIDTH BLOCK) mod N`; empty if there is no more than one block.
+    /// `2^-(WIDTH BLOCK) mod N`; empty if there is only one block.
     fold: Rows,
-    /// What the columns of a product start with, so that all exponents cancel.
+    /// The initial values of the columns of a product, which cancel all exponents.
     product_start: Vec<u64>,
-    /// The same for a square, before it is doubled.
+    /// The initial values of the columns of a square, before it is doubled.
     square_start: Vec<u64>,
-    /// The same for the columns that the last block goes over again.
+    /// The initial values of the columns that the last block visits again.
     last_start: Vec<u64>,
 }
 
@@ -148,21 +148,21 @@ impl<S: Leaves> Kernel for Wide<S> {
 }
 
 impl<S: Leaves> Wide<S> {
-    /// Digits of the longest modulus.
+    /// The number of digits of the longest modulus.
     const MAX_DIGITS: usize = radix::digits_for(MAX_BITS + Self::ROOM, S::WIDTH);
 
-    /// A column takes up to `digits` products of the factors, as many of the reduction and a block
-    /// more of the last; each adds a high half of at most `2^WIDTH` to one column and a low half,
-    /// below `2^WIDTH` or within half of that either way, to another. On top come carries of
-    /// less than `2^WIDTH`. All of this must fit below the bias or, without one, in 64 bits.
+    /// A column receives up to `digits` products of the factors, as many of the reduction, and one block more
+    /// of the last pass. Each product adds a high half of at most `2^WIDTH` to one column, and a low half to
+    /// another column. A low half is below `2^WIDTH`, or of either sign and at most half of that. Carries of
+    /// less than `2^WIDTH` come on top. The sum must stay below the bias or, without a bias, fit in 64 bits.
     const SUMS_FIT: () = {
         let products = (2 * Self::MAX_DIGITS + 2 * S::BLOCK) as u128;
         let limit = if S::BIAS == 0 { 1 << 64 } else { S::BIAS as u128 };
         assert!((2 * products + 1) << S::WIDTH < limit);
     };
 
-    /// The first of the blocks that digits are reduced in. It is the short one, if any is: a fold of
-    /// `F` digits leaves a value `F` digits longer than N, which the next block must take away.
+    /// The size of the first block of the reduction. If one block is shorter than the others, it is the
+    /// first: a fold of `F` digits leaves a value `F` digits longer than N, which the next block must remove.
     fn first_block(digits: usize) -> usize {
         match digits % S::BLOCK {
             0 => S::BLOCK.min(digits),
@@ -170,7 +170,7 @@ impl<S: Leaves> Wide<S> {
         }
     }
 
-    /// `columns += x y`; `x` is no longer than `y`.
+    /// `columns += x y`. `x` is not longer than `y`.
     fn multiply_columns(token: S::Token, columns: &mut [u64], x: &[u64], y: &[u64]) {
         let block = S::BLOCK * S::LANES;
         for (index, held) in x.chunks(block).enumerate() {
@@ -178,12 +178,12 @@ impl<S: Leaves> Wide<S> {
         }
     }
 
-    /// Rows of the next pass over the products of different digits, `count` of which are left.
+    /// The number of rows of the next pass over products of different digits, when `count` digits are left.
     fn cross_rows(count: usize) -> usize {
         count.div_ceil(2).min(S::BLOCK)
     }
 
-    /// `columns += ` each product of two different digits of x, once.
+    /// Adds each product of two different digits of x to the columns, once.
     fn cross_columns(token: S::Token, columns: &mut [u64], x: &[u64]) {
         let count = x.len() / S::LANES;
         let mut done = 0;
@@ -194,11 +194,11 @@ impl<S: Leaves> Wide<S> {
         }
     }
 
-    /// Columns to `columns / R`: folds all but one block of digits, which take no quotients, and
-    /// one block of Montgomery's own.
+    /// Reduces the columns to `columns / R`. All blocks of digits except the last are folded, which needs no
+    /// quotients. The last block is reduced by Montgomery's method.
     ///
-    /// The lowest columns of a fold come first, so that the next samples are ready, their chain of
-    /// carries hidden behind the rest of the fold.
+    /// Each fold computes its lowest columns first. The next samples are then ready early, and their carry
+    /// chain is hidden behind the rest of the fold.
     fn reduce(&self, scratch: &mut [u64], x: &mut [u64]) {
         let (lanes, token) = (S::LANES, self.token);
         let (columns, rest) = scratch.split_at_mut((2 * self.digits + S::BLOCK) * lanes);
@@ -229,8 +229,8 @@ impl<S: Leaves> Wide<S> {
         S::finish(token, columns, rows, x);
     }
 
-    /// `2^-(WIDTH rows) mod N` by one Montgomery block on the number one, whose quotient is
-    /// the negated inverse itself: `(1 + q N) / 2^(WIDTH rows)`, which is below N.
+    /// `2^-(WIDTH rows) mod N`, by one Montgomery block on the number one. Its quotient is the negated
+    /// inverse: the result `(1 + q N) / 2^(WIDTH rows)` is below N.
     fn inverse_power(&self, rows: usize) -> Rows {
         if rows == 0 {
             return Rows::zeros(0);
@@ -247,23 +247,23 @@ impl<S: Leaves> Wide<S> {
         power
     }
 
-    /// What `count` columns start with if nothing is charged to them.
+    /// The initial values of `count` columns without any charges.
     fn biases(count: usize) -> Vec<u64> {
         (0..count).map(bias::<S>).collect()
     }
 
-    /// Charges what [`Self::multiply_columns`] adds; `nx <= ny`.
+    /// Charges the exponents that [`Self::multiply_columns`] adds, for `nx <= ny`.
     fn charge_product(start: &mut [u64], nx: usize, ny: usize) {
         for done in (0..nx).step_by(S::BLOCK) {
             charge_pass::<S>(&mut start[done..], S::BLOCK.min(nx - done), ny);
         }
     }
 
-    /// Finds what the columns of products and squares start with.
+    /// Computes the initial values of the columns of products and squares.
     fn set_starts(&mut self) {
         let digits = self.digits;
         let count = 2 * digits + S::BLOCK;
-        // The reduction: folds, and the last block, which goes over its own columns again.
+        // The reduction: all folds, and the last block, which visits its own columns again.
         let mut reduction = Self::biases(count);
         let mut rows = Self::first_block(digits);
         let mut done = 0;
@@ -279,14 +279,14 @@ impl<S: Leaves> Wide<S> {
             *column = column.wrapping_add(charge);
         }
         self.last_start = last;
-        // The column above the last block takes two carries.
+        // The column above the last block receives two carries.
         reduction[digits] = reduction[digits].wrapping_sub(S::CARRIED_BIAS);
         self.product_start = reduction.clone();
         Self::charge_product(&mut self.product_start, digits, digits);
         for i in 0..digits {
             charge::<S>(&mut reduction, 2 * i, 1);
         }
-        // What is not doubled starts halved. It is even: exponents and biases end in zeros.
+        // Values that are not doubled start halved. They are even, since exponents and biases end in zeros.
         self.square_start = reduction.iter().map(|start| start >> 1).collect();
         let mut done = 0;
         while done + 1 < digits {
@@ -297,21 +297,21 @@ impl<S: Leaves> Wide<S> {
     }
 }
 
-/// Takes from a column and the one above what the exponents of `products` products add to them.
+/// Subtracts the exponents that `products` products add to a column and to the column above it.
 fn charge<S: Leaves>(start: &mut [u64], column: usize, products: usize) {
     let chains = products.div_ceil(S::CHAIN) as u64;
     start[column] = start[column].wrapping_add(make_initial::<S>(0, chains));
     start[column + 1] = start[column + 1].wrapping_add(make_initial::<S>(chains, 0));
 }
 
-/// Charges what a pass of `rows` held and `count` streamed samples adds.
+/// Charges a pass of `rows` held samples over `count` streamed samples.
 fn charge_pass<S: Leaves>(start: &mut [u64], rows: usize, count: usize) {
     for column in 0..rows + count - 1 {
         charge::<S>(start, column, rows.min(column + 1).min(rows + count - 1 - column));
     }
 }
 
-/// Charges what a pass of the products of `rows` samples with all later ones of `count` adds.
+/// Charges a pass over the products of `rows` samples with all later samples, of `count` in all.
 fn charge_cross<S: Leaves>(start: &mut [u64], rows: usize, count: usize) {
     for column in 1..rows + count - 1 {
         charge::<S>(start, column, rows.min(column.div_ceil(2)) - (column + 1).saturating_sub(count));
@@ -325,7 +325,7 @@ fn negated_inverse<S: Leaves>(moduli: &[u64], count: usize) -> Rows {
     for lane in 0..S::LANES {
         let modulus: Vec<u64> = moduli.iter().skip(lane).step_by(S::LANES).take(count).copied().collect();
         let first = inverse_of_odd(modulus[0]).wrapping_neg();
-        // Digit by digit: each makes 1 + q N divisible by one more power of 2^WIDTH.
+        // Each digit makes 1 + q N divisible by one more power of 2^WIDTH.
         let mut sum = vec![0u64; count];
         sum[0] = 1;
         for i in 0..count {

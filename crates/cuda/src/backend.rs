@@ -1,38 +1,46 @@
-//! The backend: the devices, what a caller fixed, and what it has.
+//! The backend: its devices, what a caller may fix, and batches shared out among the devices.
 
-use crate::device::{Chip, Device, Limits};
+use crate::device::{Chip, Contents, Device, Limits};
 use crate::driver::Gpus;
 use crate::error::{Error, Result};
-use crate::station::Station;
+use crate::fft::Reciprocals;
+use crate::loaded::LoadedDevice;
+use crate::pipeline::Lane;
 use crate::table::Table;
 use crate::variant::Variant;
-use modmill_core::{Batch, Family, Op};
+use crate::workers::Workers;
+use modmill_core::{Backend, Batch, Execution, Family, Path, Recorder};
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
 
-/// The families that there are kernels for.
+/// The families that have kernels for GPUs.
 pub const FAMILIES: [Family; 6] =
     [Family::Row, Family::TwoPass, Family::Wide, Family::Narrow, Family::Rns, Family::Fft];
 
-/// What a caller may fix; the rest is chosen by measurement.
+/// What a caller may fix; everything else is chosen by measured times.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
-    /// Use this family of algorithms.
+    /// The only family of algorithms to use.
     pub family: Option<Family>,
-    /// Use this variant for the sizes it is for, whatever was measured.
+    /// The layout to use at the sizes that it exists for, whatever was measured.
     pub variant: Option<Variant>,
-    /// Let addresses of table reads depend on secret exponents. The instructions are the same for every
-    /// key all the same; what is read is not.
+    /// Whether the addresses of table reads may depend on secret exponents. The instructions are the same for every
+    /// key; the addresses are not.
     pub direct_tables: bool,
-    /// What was measured on this machine. By default, what was measured on an H200 or is estimated from the device's
-    /// rates.
+    /// The times that plans are made by. By default those that `modmill tune` measured on this device; without these,
+    /// the times that were measured on an H200, or that follow from the rates of another device.
     pub table: Option<Table>,
 }
 
 /// GPUs, and the kernels they have loaded.
 pub struct Cuda {
-    pub(crate) stations: Vec<Station>,
+    devices: Vec<LoadedDevice>,
     pub(crate) settings: Settings,
     table: Table,
     warnings: Vec<String>,
+    workers: Workers,
+    pub(crate) reciprocals: Option<Arc<dyn Reciprocals>>,
+    recorder: Option<Arc<Recorder>>,
 }
 
 /// Answers, and how long the devices computed.
@@ -45,9 +53,7 @@ pub struct Run {
 }
 
 impl Cuda {
-    /// The GPUs of this machine, or those that `MODMILL_CUDA_DEVICES` names; `emulator` there is the
-    /// emulated device. What was measured on the first of them is used if it is where `modmill tune`
-    /// leaves it.
+    /// The GPUs of this machine, or those that `MODMILL_CUDA_DEVICES` names.
     pub fn open(mut settings: Settings) -> Result<Self> {
         let Gpus { devices, failed } = Device::from_environment()?;
         let mut warnings: Vec<String> = failed.iter().map(Error::to_string).collect();
@@ -67,13 +73,38 @@ impl Cuda {
             Some(device) => Table::for_device(&device.properties().name, device.limits()),
             None => Table::shipped(),
         });
-        let stations = devices.into_iter().map(Station::new).collect();
-        Self { stations, settings, table, warnings: Vec::new() }
+        Self {
+            devices: devices.into_iter().map(LoadedDevice::new).collect(),
+            settings,
+            table,
+            warnings: Vec::new(),
+            workers: Workers::default(),
+            reciprocals: None,
+            recorder: None,
+        }
+    }
+
+    /// The same backend with threads of the host that move numbers; by default rayon's own.
+    #[must_use]
+    pub fn moved_by(self, pool: Arc<rayon::ThreadPool>) -> Self {
+        Self { workers: Workers::new(pool), ..self }
+    }
+
+    /// The same backend with a way to find reciprocals, which transforms need to reduce modulo long numbers.
+    #[must_use]
+    pub fn divided_by(self, reciprocals: Arc<dyn Reciprocals>) -> Self {
+        Self { reciprocals: Some(reciprocals), ..self }
+    }
+
+    /// The same backend with a recorder, which is told what is executed.
+    #[must_use]
+    pub fn recorded_by(self, recorder: Arc<Recorder>) -> Self {
+        Self { recorder: Some(recorder), ..self }
     }
 
     /// The devices.
     pub fn devices(&self) -> impl Iterator<Item = &Device> {
-        self.stations.iter().map(|station| &station.device)
+        self.devices.iter().map(|loaded| &loaded.device)
     }
 
     /// The limits that all devices keep.
@@ -83,7 +114,7 @@ impl Cuda {
         all.reduce(|common, limits| common.common(&limits)).unwrap_or_else(|| Chip::H200.limits())
     }
 
-    /// What it chooses by.
+    /// The times that plans are made by.
     #[must_use]
     pub fn table(&self) -> &Table {
         &self.table
@@ -107,13 +138,70 @@ impl Cuda {
         }
     }
 
-    /// Whether it has an operation: those that are made of modular products, and full products by transforms.
-    #[must_use]
-    pub fn has(&self, op: Op) -> bool {
-        match op {
-            Op::Mul | Op::Square => self.settings.family.is_none_or(|family| family == Family::Fft),
-            Op::Pow | Op::PowVartime | Op::MulMod | Op::SquareMod => true,
-            _ => false,
+    /// Numbers that the first device computes at once by a variant.
+    pub fn wave(&self, variant: Variant) -> Result<usize> {
+        let loaded = self.devices.first().ok_or(Error::NoDevice)?;
+        Ok(loaded.kernels(variant)?.wave())
+    }
+
+    /// Items that each device gets of `count` items.
+    pub(crate) fn items_per_device(&self, count: usize) -> usize {
+        count.div_ceil(self.devices.len().max(1))
+    }
+
+    /// The items of each device.
+    pub(crate) fn shares(&self, count: usize) -> Vec<Range<usize>> {
+        crate::pipeline::parts(0..count, self.items_per_device(count)).collect()
+    }
+
+    /// A device's way through the pipeline.
+    pub(crate) fn lane<'a>(&'a self, loaded: &'a LoadedDevice, contents: Contents) -> Lane<'a> {
+        Lane { device: &loaded.device, workers: &self.workers, contents }
+    }
+
+    /// Runs `work` on the host's threads.
+    pub(crate) fn install<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        self.workers.install(work)
+    }
+
+    /// Has every device compute its share at the same time; returns the most seconds of a device.
+    pub(crate) fn share_out<Share: Send>(
+        &self,
+        shares: impl IntoIterator<Item = Share>,
+        work: impl Fn(&LoadedDevice, Share) -> Result<f64> + Sync,
+    ) -> Result<f64> {
+        if self.devices.is_empty() {
+            return Err(Error::NoDevice);
+        }
+        let parts: Vec<(&LoadedDevice, Share)> = self.devices.iter().zip(shares).collect();
+        let results = Mutex::new(Vec::with_capacity(parts.len()));
+        let add = |(loaded, share): (&LoadedDevice, Share)| {
+            let result = work(loaded, share);
+            results.lock().unwrap_or_else(PoisonError::into_inner).push(result);
+        };
+        let mut parts = parts.into_iter();
+        let own = parts.next();
+        // A worker thread must not block in waiting for others: they may need it to move their numbers.
+        if rayon::current_thread_index().is_some() {
+            rayon::scope(|scope| {
+                parts.for_each(|part| scope.spawn(|_| add(part)));
+                own.into_iter().for_each(&add);
+            });
+        } else {
+            std::thread::scope(|scope| {
+                parts.for_each(|part| drop(scope.spawn(|| add(part))));
+                own.into_iter().for_each(&add);
+            });
+        }
+        let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+        results.into_iter().try_fold(0.0, |slowest, seconds| Ok(f64::max(slowest, seconds?)))
+    }
+
+    /// Tells the recorder, if there is one, what is executed.
+    pub(crate) fn record(&self, family: Family, variant: String, window: Option<u32>) {
+        if let Some(recorder) = &self.recorder {
+            let path = Path { backend: Backend::Cuda, isa: None, family };
+            recorder.add(Execution { path, variant, window });
         }
     }
 }

@@ -6,19 +6,22 @@ mod batch;
 mod calls;
 mod factors;
 mod length;
+mod moduli;
 mod newton;
 mod powers;
 mod programs;
 
-pub use barrett::{LongModuli, LongModulus, SeededModulus};
 pub(crate) use batch::{LongJob, LongTask};
 pub(crate) use length::Length;
-pub(crate) use powers::{Exponents, Reads, secret_window};
+pub use moduli::Reciprocals;
+pub(crate) use moduli::{KnownModuli, places_by_bits};
+pub(crate) use powers::{Exponents, secret_window};
 pub use programs::transforms_programs;
 
+use crate::call::Numbers;
 use crate::device::{Buffer, Contents, Device, Kernel, Shape, Stream};
 use crate::error::Result;
-use crate::kernels::Numbers;
+use crate::task::Reads;
 use calls::{CarryCall, ChooseCall, ColumnsCall, CutCall, ExtractCall, JoinCall, RemainderCall, RowsCall};
 use factors::{Kind, Tables, upload};
 use programs::{BLOCK, Kernels, RowTask};
@@ -127,9 +130,9 @@ impl<'a> Output<'a> {
     }
 }
 
-/// A number of items on their way: what all steps of their computation have in common.
+/// What all steps of a computation on `items` items have in common.
 #[derive(Clone, Copy)]
-pub(crate) struct Chunk<'a> {
+pub(crate) struct Work<'a> {
     pub(crate) transforms: &'a Transforms,
     pub(crate) stream: &'a Stream,
     pub(crate) length: &'a Length,
@@ -311,15 +314,15 @@ impl Transforms {
         self.rows(stream, length, items, RowTask::Keep, kept, None)
     }
 
-    /// The products of a chunk.
+    /// The products of a work.
     pub(crate) fn multiply(
         &self,
-        chunk: &Chunk<'_>,
+        work: &Work<'_>,
         a: Input<'_>,
         b: Factor<'_>,
         output: Output<'_>,
     ) -> Result<()> {
-        let Chunk { stream, length, workspace, items, .. } = *chunk;
+        let Work { stream, length, workspace, items, .. } = *work;
         let Workspace { points, others, .. } = workspace;
         let blocks = Carries::of(output.words, length.digit_bits).blocks;
         let flags = Some((&workspace.flags, 1 + blocks * small(items)));
@@ -347,11 +350,11 @@ impl Transforms {
         let last = &self.kernels.last[first.ilog2() as usize - 1];
         self.pass(stream, last, length, items, points, (first, stride), &factors)?;
         self.join(stream, length, items, points)?;
-        self.carry(chunk, output)
+        self.carry(work, output)
     }
 
-    fn carry(&self, chunk: &Chunk<'_>, output: Output<'_>) -> Result<()> {
-        let Chunk { stream, length, workspace, items, .. } = *chunk;
+    fn carry(&self, work: &Work<'_>, output: Output<'_>) -> Result<()> {
+        let Work { stream, length, workspace, items, .. } = *work;
         let points = &workspace.points;
         let carries = Carries::of(output.words, length.digit_bits);
         let call = CarryCall {
@@ -408,7 +411,11 @@ impl Transforms {
     }
 
     fn choose(&self, stream: &Stream, reads: Reads, call: &ChooseCall, used: &[&Buffer]) -> Result<()> {
-        let kernel = &self.kernels.choose[reads as usize];
+        let [whole, direct] = &self.kernels.choose;
+        let kernel = match reads {
+            Reads::Whole => whole,
+            Reads::Direct | Reads::Vartime => direct,
+        };
         // SAFETY: the kernel takes this structure, reads the exponents and tables of as many items as it has threads
         // for, and writes a row for each.
         unsafe { stream.launch(kernel, threads(call.count), call, used) }

@@ -1,11 +1,9 @@
 //! The kernels of a variant, loaded on one device.
 
-pub(crate) use crate::call::{Call, Numbers, Preparation};
-
 use crate::device::{Device, Kernel};
 use crate::error::{Error, Result};
 use crate::family::rns::kernels::Residues;
-use crate::task::{Secrecy, Task};
+use crate::task::{Reads, Task};
 use crate::variant::Variant;
 use modmill_core::Family;
 use std::sync::Arc;
@@ -66,7 +64,7 @@ impl Kernels {
             self.chains.as_ref().ok_or_else(|| Error::NoKernel { name: name() })
         };
         Ok(match task {
-            Task::Power { secrecy: Secrecy::Secret, .. } => &self.power,
+            Task::Power { reads: Reads::Whole, .. } => &self.power,
             Task::Power { .. } => &self.power_vartime,
             Task::Multiply | Task::Square => &self.multiply,
             Task::MultiplyChain { .. } => &chains()?.multiply,

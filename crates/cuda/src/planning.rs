@@ -1,42 +1,182 @@
-//! How a batch would be computed, in how many seconds, and why.
+//! Plans of the GPUs: which kernels compute a request, with which window, in which time; and running such a plan.
 
-use crate::backend::Cuda;
+use crate::backend::{Cuda, Run};
+use crate::error::{Error, Result};
+use crate::long::LongChoice;
 use crate::table::Choice;
+use crate::task::{Reads, Task, best_shared_window_vartime};
 use crate::variant::Variant;
-use modmill_core::{Backend, Op, Plan};
+use modmill_core::{Alternative, Backend, Exponents, Family, Job, Op, Path, Plan, Product, Request};
+
+/// Bytes of the operands of a chunk: enough to copy at full speed, few enough to start soon.
+const CHUNK_BYTES: usize = 16 << 20;
+
+/// What the GPUs run.
+#[derive(Debug, Clone, Copy)]
+enum Recipe {
+    /// A task by the kernels of a variant, in chunks of about so many items.
+    Kernels { variant: Variant, task: Task, chunk: usize },
+    /// A task by transforms.
+    Transforms(LongChoice),
+}
+
+fn path(family: Family) -> Path {
+    Path { backend: Backend::Cuda, isa: None, family }
+}
 
 impl Cuda {
-    /// About how many seconds a batch takes here; `None` if no kernel is for it.
+    /// How the GPUs compute a request; `None` if they have no kernels for it.
     #[must_use]
-    pub fn seconds(&self, op: Op, bits: usize, count: usize, exponent_bits: usize) -> Option<f64> {
-        match op {
-            Op::Mul | Op::Square => self.long_seconds(op, bits, count, 0),
-            _ => self
-                .long_seconds(op, bits, count, exponent_bits)
-                .or_else(|| Some(self.choose(op, bits, count, exponent_bits)?.seconds)),
+    pub fn plan(&self, request: &Request) -> Option<Plan> {
+        let kernels = self.kernel_choices(request);
+        let long = self.long_choice(request);
+        let is_long_first = match (&long, kernels.first()) {
+            (Some(long), Some(choice)) => long.seconds < choice.seconds,
+            (Some(_), None) => true,
+            (None, _) => false,
+        };
+        match (long, kernels.first()) {
+            (Some(long), _) if is_long_first => Some(self.plan_of_transforms(request, long)),
+            (_, Some(choice)) => self.plan_of_kernels(request, choice),
+            (_, None) => None,
         }
     }
 
-    /// How a batch would be computed here, and in how many seconds; `None` if no kernel is for it.
+    /// The best ways of the other families, which a plan of this backend was chosen before, the fastest first.
     #[must_use]
-    pub fn choose(&self, op: Op, bits: usize, count: usize, exponent_bits: usize) -> Option<Choice> {
-        let per_device = count.div_ceil(self.stations.len().max(1));
-        let choices = self.choices(op, bits, per_device, exponent_bits);
-        choices.into_iter().next()
+    pub fn alternatives(&self, plan: &Plan) -> Vec<Alternative> {
+        let kernels = self.kernel_choices(&plan.request);
+        let mut others: Vec<Alternative> = kernels.iter().map(Choice::as_alternative).collect();
+        others.extend(self.long_choice(&plan.request).map(|long| Alternative {
+            path: path(Family::Fft),
+            variant: long.to_string(),
+            seconds: long.seconds,
+        }));
+        best_of_other_families(plan.family(), others)
     }
 
+    /// Runs a plan of this backend on the job that it was made for.
+    pub fn run(&self, plan: &Plan, job: &Job<'_>) -> Result<Run> {
+        match plan.recipe.get() {
+            Some(Recipe::Kernels { variant, task, chunk }) => self.run_kernels(*variant, *task, *chunk, job),
+            Some(Recipe::Transforms(choice)) => self.run_job_long(job, choice),
+            None => Err(Error::NoKernel { name: "for a plan of another backend".to_owned() }),
+        }
+    }
+
+    /// Runs a plan of this backend for full products or squares.
+    pub fn multiply(&self, plan: &Plan, product: &Product<'_>) -> Result<Run> {
+        match plan.recipe.get() {
+            Some(Recipe::Transforms(choice)) => self.multiply_long(product, choice),
+            Some(Recipe::Kernels { .. }) | None => {
+                Err(Error::NoKernel { name: "for full products by this plan".to_owned() })
+            }
+        }
+    }
+
+    /// The kernels that a plan of this backend runs; `None` for transforms.
+    #[must_use]
+    pub fn variant_of(&self, plan: &Plan) -> Option<Variant> {
+        match plan.recipe.get()? {
+            Recipe::Kernels { variant, .. } => Some(*variant),
+            Recipe::Transforms(_) => None,
+        }
+    }
+
+    /// A plan that runs one variant with one window: for measurements and tests.
+    pub fn plan_by(&self, variant: Variant, window: u32, request: &Request) -> Result<Plan> {
+        let choice = Choice { variant, window, seconds: f64::INFINITY };
+        let none = || Error::NoKernel { name: format!("for {} by windows of {window} bits", request.op) };
+        self.plan_of_kernels(request, &choice).ok_or_else(none)
+    }
+
+    fn plan_of_kernels(&self, request: &Request, choice: &Choice) -> Option<Plan> {
+        let &Choice { variant, window, seconds } = choice;
+        let task = self.task(request, window)?;
+        let item_bytes = (request.factor_bits + request.exponent_bits() + request.bits) / 8 + 1;
+        let chunk = CHUNK_BYTES.div_ceil(item_bytes);
+        let reason = match () {
+            () if self.settings.variant.is_some() => "the layout that was asked for".to_owned(),
+            () if seconds.is_finite() => format!("least time, {}", self.table().basis()),
+            () => format!("{} was asked for; it was not measured at this length", variant.family),
+        };
+        Some(Plan {
+            variant: variant.to_string(),
+            threads: variant.layout.threads as usize,
+            window: task.is_power().then_some(window),
+            chunk,
+            reason,
+            ..Plan::new(request, path(variant.family), seconds, Recipe::Kernels { variant, task, chunk })
+        })
+    }
+
+    fn plan_of_transforms(&self, request: &Request, choice: LongChoice) -> Plan {
+        let (_, window) = choice.task.exponent();
+        let reason = match self.settings.family {
+            Some(_) => "fft was asked for",
+            None if request.is_long() || !request.op.is_modular() => {
+                "transforms are for numbers of this length"
+            }
+            None => "least time, copies and all",
+        };
+        Plan {
+            variant: choice.to_string(),
+            threads: choice.length.shape.points() / 16,
+            window: choice.task.is_power().then_some(window),
+            chunk: choice.chunk,
+            reason: reason.to_owned(),
+            ..Plan::new(request, path(Family::Fft), choice.seconds, Recipe::Transforms(choice))
+        }
+    }
+
+    /// The task of a request; `None` if kernels have no such operation, or take no such exponents or window.
+    fn task(&self, request: &Request, window: u32) -> Option<Task> {
+        let power = |reads| Task::power(reads, request.exponent_bits(), window).ok();
+        match request.op {
+            Op::MulMod => Some(Task::Multiply),
+            Op::SquareMod => Some(Task::Square),
+            Op::Pow => power(if self.settings.direct_tables { Reads::Direct } else { Reads::Whole }),
+            Op::PowVartime => power(Reads::Vartime),
+            Op::Mul | Op::Square | Op::Inv | Op::Gcd => None,
+        }
+    }
+
+    /// Every way to compute a request by kernels that hold numbers whole, the fastest first.
+    fn kernel_choices(&self, request: &Request) -> Vec<Choice> {
+        let op = match request.op {
+            // Tables that are read directly have the times and windows of public exponents.
+            Op::Pow if self.settings.direct_tables => Op::PowVartime,
+            Op::Pow | Op::PowVartime | Op::MulMod | Op::SquareMod => request.op,
+            Op::Mul | Op::Square | Op::Inv | Op::Gcd => return Vec::new(),
+        };
+        if request.is_long() || request.bits == 0 {
+            return Vec::new();
+        }
+        let count = self.items_per_device(request.count);
+        let mut choices = self.choices(op, request.bits, count, request.exponent_bits());
+        if let (Op::PowVartime, Exponents::Public(exponent)) = (request.op, &request.exponents) {
+            // Kernels skip the zero digits of one exponent for all items, so that a sparse one has the fewest products
+            // bit by bit.
+            let window = best_shared_window_vartime(exponent);
+            choices.iter_mut().for_each(|choice| choice.window = window);
+        }
+        choices
+    }
+
+    /// Every way to compute `count` items of an operation on one device, the fastest first.
     pub(crate) fn choices(&self, op: Op, bits: usize, count: usize, exponent_bits: usize) -> Vec<Choice> {
-        let mut choices = self.table().choices(&self.limits(), op, bits, count, exponent_bits);
+        let limits = self.limits();
+        let mut choices = self.table().choices(&limits, op, bits, count, exponent_bits);
         if let Some(family) = self.settings.family {
             choices.retain(|choice| choice.variant.family == family);
             if choices.is_empty() {
-                // Never measured: any layout, a guess for its time.
+                // The family was never measured: its first layout is as good a guess as any.
                 let guess = |variant| Choice { variant, window: 4, seconds: f64::INFINITY };
-                choices.extend(Variant::candidates(family, bits, &self.limits()).into_iter().map(guess));
+                choices.extend(Variant::candidates(family, bits, &limits).into_iter().map(guess));
             }
         }
         if let Some(forced) = self.settings.variant
-            && let Some(variant) = Variant::new(forced.family, bits, forced.layout, &self.limits())
+            && let Some(variant) = Variant::new(forced.family, bits, forced.layout, &limits)
         {
             let (window, seconds) =
                 choices.first().map_or((4, 0.0), |choice| (choice.window, choice.seconds));
@@ -44,50 +184,24 @@ impl Cuda {
         }
         choices
     }
+}
 
-    /// How a batch of this shape will be computed, and why.
-    #[must_use]
-    pub fn plan(&self, op: Op, bits: usize, count: usize, exponent_bits: usize) -> Option<Plan> {
-        if matches!(op, Op::Mul | Op::Square) || self.is_by_transforms(op, bits, count, exponent_bits) {
-            return self.long_plan(op, bits, count, exponent_bits);
-        }
-        let choices = self.choices(op, bits, count.div_ceil(self.stations.len().max(1)), exponent_bits);
-        let best = choices.first()?;
-        let describe = |choice: &Choice| {
-            let Variant { family, layout, .. } = choice.variant;
-            format!(
-                "{family} with {} thread{} a number",
-                layout.threads,
-                if layout.threads == 1 { "" } else { "s" }
-            )
-        };
-        // The best way of every other family.
-        let mut named = vec![best.variant.family];
-        let mut others = Vec::new();
-        for choice in &choices[1..] {
-            if !named.contains(&choice.variant.family) {
-                named.push(choice.variant.family);
-                others.push(format!("{} {:.1} x the time", describe(choice), choice.seconds / best.seconds));
-            }
-        }
-        let reason = if best.seconds.is_finite() {
-            let others = if others.is_empty() { "nothing else was measured" } else { &others.join(", ") };
-            let (seconds, basis) = (best.seconds * 1e3, self.table().basis());
-            format!("{} takes about {seconds:.2} ms, {basis}: {others}", describe(best))
-        } else {
-            format!("{}, as asked for; it was not measured at this size", describe(best))
-        };
-        Some(Plan {
-            op,
-            bits,
-            count,
-            backend: Backend::Cuda,
-            isa: None,
-            family: best.variant.family,
-            lanes: 1,
-            threads: best.variant.layout.threads as usize,
-            window: matches!(op, Op::Pow | Op::PowVartime).then_some(best.window),
-            reason,
-        })
+impl Choice {
+    fn as_alternative(&self) -> Alternative {
+        let Self { variant, seconds, .. } = *self;
+        Alternative { path: path(variant.family), variant: variant.to_string(), seconds }
     }
+}
+
+/// The best way of every family but one, the fastest first.
+fn best_of_other_families(chosen: Family, mut ways: Vec<Alternative>) -> Vec<Alternative> {
+    ways.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
+    let mut best: Vec<Alternative> = Vec::new();
+    for way in ways {
+        let family = way.path.family;
+        if family != chosen && best.iter().all(|other| other.path.family != family) {
+            best.push(way);
+        }
+    }
+    best
 }

@@ -69,8 +69,18 @@ impl Table {
             return shipped;
         }
         let timings = shipped.timings.iter().filter_map(|timing| estimated(timing, limits, &measured));
-        Self { device: name.to_owned(), timings: timings.collect(), estimated: true }
+        Self { estimated: true, ..Self::measured(name, timings.collect()) }
     }
+}
+
+/// How much longer integer work takes on a device than on an H200, by the rates of all its multiprocessors.
+pub(crate) fn integer_slowdown(limits: &Limits) -> f64 {
+    let rate = |limits: &Limits| {
+        Rates::of(limits).integer
+            * f64::from(limits.multiprocessors.max(1))
+            * f64::from(limits.clock_mhz.max(1))
+    };
+    rate(&Chip::H200.limits()) / rate(limits)
 }
 
 /// A measurement as it would be on another device; `None` if that has no room for the family at this size.

@@ -1,10 +1,13 @@
 //! The timings of a device, measured or estimated, and the choice that follows from them.
 
+mod transforms;
+
 use crate::device::Limits;
 use crate::family::layout::Layout;
 use crate::variant::{Variant, words_for};
 use modmill_core::{Family, Op};
 use serde::{Deserialize, Serialize};
+pub use transforms::{TransformTiming, Transforms};
 
 /// A way to compute powers of one size, timed.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -49,6 +52,9 @@ pub struct Table {
     pub device: String,
     /// The measurements or estimates.
     pub timings: Vec<Timing>,
+    /// The measured times of products by transforms.
+    #[serde(default)]
+    pub transforms: Transforms,
     /// Whether the timings are estimates from the rates of the device.
     #[serde(skip)]
     pub estimated: bool,
@@ -81,7 +87,8 @@ impl Table {
     /// A table of measurements.
     #[must_use]
     pub fn measured(device: &str, timings: Vec<Timing>) -> Self {
-        Self { device: device.to_owned(), timings, estimated: false }
+        let (device, transforms) = (device.to_owned(), Transforms::default());
+        Self { device, timings, transforms, estimated: false }
     }
 
     /// Where the timings come from, in words.

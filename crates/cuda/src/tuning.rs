@@ -38,10 +38,15 @@ impl Table {
     pub fn read(path: &Path) -> io::Result<Self> {
         let mut table: Self = serde_json::from_str(&fs::read_to_string(path)?)?;
         table.timings.iter_mut().for_each(Timing::read_old_tile);
-        match table.timings.iter().find(|timing| !timing.is_sound()) {
-            None if table.timings.is_empty() => Err(io::Error::other("there are none")),
+        if table.timings.is_empty() {
+            return Err(io::Error::other("there are none"));
+        }
+        let timing =
+            table.timings.iter().find(|timing| !timing.is_sound()).map(|timing| format!("{timing:?}"));
+        let transform = table.transforms.unsound().map(|timing| format!("{timing:?}"));
+        match timing.or(transform) {
             None => Ok(table),
-            Some(timing) => Err(io::Error::other(format!("nothing can be computed as in {timing:?}"))),
+            Some(timing) => Err(io::Error::other(format!("nothing can be computed as in {timing}"))),
         }
     }
 
@@ -54,11 +59,13 @@ impl Table {
         Ok(())
     }
 
-    /// As it is written to files, a measurement a line.
+    /// The text of a file, with one measurement per line.
     fn to_json(&self) -> serde_json::Result<String> {
         let device = serde_json::to_string(&self.device)?;
-        let timings: Result<Vec<String>, _> = self.timings.iter().map(serde_json::to_string).collect();
-        Ok(format!("{{\"device\": {device}, \"timings\": [\n{}\n]}}\n", timings?.join(",\n")))
+        let (timings, transforms) = (lines(&self.timings)?, lines(&self.transforms.0)?);
+        Ok(format!(
+            "{{\"device\": {device}, \"timings\": [\n{timings}\n], \"transforms\": [\n{transforms}\n]}}\n"
+        ))
     }
 
     /// Keeps of each size and family the way with the highest throughput, and those that are clearly faster than
@@ -86,6 +93,12 @@ impl Table {
         }
         self.timings = kept;
     }
+}
+
+/// One JSON value per line, separated by commas.
+fn lines<T: serde::Serialize>(values: &[T]) -> serde_json::Result<String> {
+    let lines: Result<Vec<String>, _> = values.iter().map(serde_json::to_string).collect();
+    Ok(lines?.join(",\n"))
 }
 
 impl Timing {
@@ -116,6 +129,7 @@ impl Timing {
 mod tests {
     use super::*;
     use crate::family::layout::Layout;
+    use crate::table::{TransformTiming, Transforms};
 
     fn timing(threads: u32, wave: usize, wave_seconds: f64, alone_seconds: f64) -> Timing {
         let layout = Layout { threads, block: 128, resident: 3, cut: None };
@@ -148,7 +162,15 @@ mod tests {
     fn what_is_written_is_read_and_what_is_broken_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("table.json");
+        let transform = TransformTiming {
+            op: Op::MulMod,
+            bits: 1 << 20,
+            batch: 10,
+            batch_seconds: 0.1,
+            alone_seconds: 0.05,
+        };
         let mut table = Table::measured("a \"GPU\"", vec![timing(1, 10, 0.1, 0.05)]);
+        table.transforms = Transforms(vec![transform]);
         table.write(&path).unwrap();
         assert_eq!(Table::read(&path).unwrap(), table);
         for spoil in [
@@ -166,6 +188,10 @@ mod tests {
             table.write(&path).unwrap();
             assert!(Table::read(&path).is_err(), "{table:?}");
         }
+        table.timings[0] = timing(1, 10, 0.1, 0.05);
+        table.transforms.0[0].batch = 0;
+        table.write(&path).unwrap();
+        assert!(Table::read(&path).is_err(), "{table:?}");
         // As tables were written before layouts told tiles from chunks.
         let old = |family: &str, tile: u32| {
             let layout = format!(r#""threads":2,"block":256,"resident":1,"tile":{tile},"window":4,"wave":1"#);

@@ -8,6 +8,7 @@ use crate::family::rns::Rns;
 use crate::family::rns::layout::SECRET_WINDOW;
 use crate::sources;
 use modmill_core::Family;
+use std::fmt;
 
 /// A set of kernels for numbers of one size. Equal variants are compiled from the same program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -272,6 +273,14 @@ impl Variant {
             options: Vec::new(),
             specific: self.family == Family::Rns,
         }
+    }
+}
+
+impl fmt::Display for Variant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Layout { threads, block, .. } = self.layout;
+        let threads = if threads == 1 { "1 thread".to_owned() } else { format!("{threads} threads") };
+        write!(f, "{threads} a number, blocks of {block}")
     }
 }
 

@@ -1,76 +1,39 @@
-//! Which backend computes a group of items, and who finishes what a device could not.
+//! The backends of an engine: who computes a request, and who finishes what a device could not.
 
-use crate::long::factors_fit;
-use modmill_core::{Backend, Batch, Error, Family, Job, MAX_BITS, Op, Operand, Path, Plan};
+use crate::config::EngineConfig;
+use modmill_core::{
+    Backend, Batch, CrtJob, Error, Exponents, HUGE_BITS, Job, Op, Path, Plan, Product, PublicJob, Request,
+};
 use modmill_cpu::Cpu;
-use modmill_cuda::{Cuda, Device, Run};
+use modmill_cpu::long::{Multiplier, reciprocal};
+use modmill_cuda::{CrtPlan, Cuda, PublicPlan, Reciprocals, Run};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
-
-/// What the caller fixed.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Wishes {
-    pub(crate) backend: Option<Backend>,
-    /// No backend is wanted, not even the one that the environment names.
-    pub(crate) any_backend: bool,
-    pub(crate) cpu: modmill_cpu::Settings,
-    pub(crate) cuda: modmill_cuda::Settings,
-    pub(crate) devices: Option<Vec<Device>>,
-    pub(crate) no_fallback: bool,
-}
+use std::sync::{Arc, Mutex, PoisonError};
+use zeroize::Zeroizing;
 
 /// The backends of an engine.
 pub(crate) struct Backends {
     pub(crate) cpu: Cpu,
     pub(crate) cuda: Option<Cuda>,
-    /// Everything that GPUs have goes to them, not only what they do sooner.
+    /// Whether GPUs compute everything they have kernels for, not only what they finish first.
     always_cuda: bool,
-    no_fallback: bool,
+    /// Whether the CPU finishes what a device could not.
+    has_fallback: bool,
     faults: Mutex<Vec<String>>,
-    /// What GPUs have computed so far.
+    /// Nanoseconds that kernels of GPUs have computed so far.
     kernel_nanoseconds: AtomicU64,
 }
 
-/// What decides who computes a group of items.
-#[derive(Clone, Copy)]
-pub(crate) struct Shape {
-    pub(crate) op: Op,
-    pub(crate) bits: usize,
-    pub(crate) count: usize,
-    pub(crate) exponent_bits: usize,
-}
-
-/// Name of the environment variable that forces a backend.
-const FORCE: &str = "MODMILL_BACKEND";
-
-/// The backend that the environment asks for: the name of one, or `auto`.
-fn forced_backend() -> Result<Option<Backend>, Error> {
-    match std::env::var_os(FORCE) {
-        Some(text) if text != "auto" && !text.is_empty() => match text.to_string_lossy().parse::<Backend>() {
-            Ok(backend) => Ok(Some(backend)),
-            Err(why) => Err(Error::Unavailable(format!("{FORCE}: {why}"))),
-        },
-        _ => Ok(None),
-    }
-}
-
-/// Whether GPUs have kernels of a family.
-fn is_on_gpus(family: Family) -> bool {
-    modmill_cuda::FAMILIES.contains(&family)
-}
-
 impl Backends {
-    pub(crate) fn start(wishes: Wishes) -> Result<Self, Error> {
-        let Wishes { backend, any_backend, mut cpu, cuda, devices, no_fallback } = wishes;
-        let wanted = match backend {
-            None if !any_backend => forced_backend()?,
-            backend => backend,
-        };
+    pub(crate) fn start(config: EngineConfig) -> Result<Self, Error> {
+        let wanted = config.wanted_backend()?;
+        let EngineConfig { mut cpu, cuda, devices, has_fallback, recorder, .. } = config;
         let always_cuda = wanted == Some(Backend::Cuda);
-        // Who limits the CPU's instructions wants to see the CPU compute.
+        // A caller who limits the CPU's instructions wants to see the CPU compute.
         let wants_cpu = wanted == Some(Backend::Cpu) || (!always_cuda && cpu.isa.is_some());
+        let is_on_gpus = cuda.family.is_none_or(|family| modmill_cuda::FAMILIES.contains(&family));
         let mut faults = Vec::new();
-        let cuda = if wants_cpu || cuda.family.is_some_and(|family| !is_on_gpus(family)) {
+        let cuda = if wants_cpu || !is_on_gpus {
             None
         } else {
             let found = match devices {
@@ -89,22 +52,22 @@ impl Backends {
         if always_cuda && cuda.is_none() {
             return Err(Error::Unavailable("no kernel for GPUs has this algorithm".to_owned()));
         }
-        // A family that only GPUs have leaves the CPU free to choose for what GPUs do not have.
-        if cuda.is_some()
-            && cpu.family.is_some_and(|family| {
-                Cpu::new(modmill_cpu::Settings { family: Some(family), ..cpu }).is_err()
-            })
-        {
+        // A family that only GPUs have leaves the CPU free to choose for the operations that GPUs do not have.
+        let is_on_cpu = |family| {
+            Cpu::new(modmill_cpu::Settings { family: Some(family), threads: Some(1), ..cpu }).is_ok()
+        };
+        if cuda.is_some() && cpu.family.is_some_and(|family| !is_on_cpu(family)) {
             cpu.family = None;
         }
-        Ok(Self {
-            cpu: Cpu::new(cpu)?,
-            cuda,
-            always_cuda,
-            no_fallback,
-            faults: Mutex::new(faults),
-            kernel_nanoseconds: AtomicU64::new(0),
-        })
+        let mut cpu = Cpu::new(cpu)?;
+        let mut cuda =
+            cuda.map(|cuda| cuda.moved_by(cpu.pool()).divided_by(Arc::new(CpuReciprocals(cpu.multiplier()))));
+        if let Some(recorder) = recorder {
+            cpu = cpu.recorded_by(recorder.clone());
+            cuda = cuda.map(|cuda| cuda.recorded_by(recorder));
+        }
+        let kernel_nanoseconds = AtomicU64::new(0);
+        Ok(Self { cpu, cuda, always_cuda, has_fallback, faults: Mutex::new(faults), kernel_nanoseconds })
     }
 
     /// Every path that may be chosen.
@@ -123,98 +86,101 @@ impl Backends {
         self.faults.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The GPUs, if they have the operation and are done before the CPU.
-    fn cuda_for(&self, shape: Shape) -> Option<&Cuda> {
-        let Shape { op, bits, count, exponent_bits } = shape;
-        let cuda = self.cuda.as_ref().filter(|cuda| cuda.has(op))?;
-        let seconds = cuda.seconds(op, bits, count, exponent_bits)?;
-        let is_sooner = seconds < self.cpu.seconds(op, bits, count, exponent_bits);
-        (self.always_cuda || is_sooner).then_some(cuda)
+    pub(crate) fn kernel_seconds(&self) -> f64 {
+        self.kernel_nanoseconds.load(Ordering::Relaxed) as f64 / 1e9
     }
 
-    pub(crate) fn plan(&self, op: Op, bits: usize, count: usize, shared: bool) -> Plan {
-        let cpu = || self.cpu.plan(op, bits, count, bits, shared);
-        let shape = Shape { op, bits, count, exponent_bits: bits };
-        let Some(cuda) = self.cuda_for(shape) else { return cpu() };
-        let Some(mut plan) = cuda.plan(op, bits, count, bits) else { return cpu() };
-        if !self.always_cuda {
-            let seconds = self.cpu.seconds(op, bits, count, bits);
-            plan.reason.push_str(&format!("; the CPU takes about {:.2} ms", 1e3 * seconds));
+    /// How a request is computed: by the backend that finishes first, or by GPUs wherever they have kernels if they
+    /// were asked for.
+    pub(crate) fn plan(&self, request: &Request) -> Result<Plan, Error> {
+        let gpu = self.cuda.as_ref().and_then(|cuda| cuda.plan(request));
+        match gpu {
+            Some(gpu) if self.always_cuda => Ok(gpu),
+            Some(gpu) => {
+                let cpu = self.plan_on_cpu(request)?;
+                Ok(if gpu.seconds < cpu.seconds { gpu } else { cpu })
+            }
+            None => self.plan_on_cpu(request),
         }
-        let is_modular = !matches!(op, Op::Mul | Op::Square);
-        if is_modular && plan.family == Family::Fft && !shared {
-            plan.reason
-                .push_str("; before that, the CPU finds the first bits of a reciprocal of every modulus");
+    }
+
+    /// The plan of a request, with the plans that it was chosen before.
+    pub(crate) fn explain(&self, request: &Request) -> Result<Plan, Error> {
+        let mut plan = self.plan(request)?;
+        let cpu = self.plan_on_cpu(request)?;
+        let gpu = self.cuda.as_ref().and_then(|cuda| Some((cuda, cuda.plan(request)?)));
+        match (plan.backend(), gpu) {
+            (Backend::Cuda, Some((cuda, _))) => {
+                plan.others = cuda.alternatives(&plan);
+                if !self.always_cuda {
+                    plan.others.push(cpu.as_alternative());
+                }
+            }
+            (Backend::Cuda | Backend::Cpu, gpu) => {
+                plan.others = self.cpu.alternatives(&plan);
+                plan.others.extend(gpu.map(|(_, gpu)| gpu.as_alternative()));
+            }
         }
-        plan
+        plan.others.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
+        Ok(plan)
     }
 
-    /// Full products.
-    pub(crate) fn mul(&self, a: Operand<'_>, b: Operand<'_>, count: usize) -> Result<Batch, Error> {
-        let shape = Shape { op: Op::Mul, bits: a.bits().max(b.bits()), count, exponent_bits: 0 };
-        let answers = self.on_gpus(shape, |cuda| cuda.mul(a, b, count).map(answers_and_seconds))?;
-        Ok(answers.unwrap_or_else(|| self.cpu.mul(a, b, count)))
+    /// How the CPU computes a request.
+    pub(crate) fn plan_on_cpu(&self, request: &Request) -> Result<Plan, Error> {
+        let too_long = || Error::TooLong { what: "a number", bits: request.bits, limit: HUGE_BITS };
+        self.cpu.plan(request).ok_or_else(too_long)
     }
 
-    /// Full squares.
-    pub(crate) fn square(&self, a: Operand<'_>, count: usize) -> Result<Batch, Error> {
-        let shape = Shape { op: Op::Square, bits: a.bits(), count, exponent_bits: 0 };
-        let answers = self.on_gpus(shape, |cuda| cuda.square(a, count).map(answers_and_seconds))?;
-        Ok(answers.unwrap_or_else(|| self.cpu.square(a, count)))
-    }
-
-    /// Computes a group of items.
+    /// Computes a group of items as its plan says.
     pub(crate) fn run(&self, op: Op, job: &Job<'_>) -> Result<Batch, Error> {
-        let shape = Shape { op, bits: job.bits, count: job.items.len(), exponent_bits: job.b.bits() };
-        let Shape { bits, count, exponent_bits, .. } = shape;
-        if let Some(cuda) =
-            self.cuda.as_ref().filter(|cuda| cuda.is_by_transforms(op, bits, count, exponent_bits))
-        {
-            if factors_fit(op, job) {
-                return Ok(self.run_long(op, job)?.unwrap_or_else(|| self.run_on_cpu(op, job)));
-            }
-            // Other families reduce longer factors first; where there is none, the CPU does.
-            if bits > MAX_BITS || cuda.choose(op, bits, count, exponent_bits).is_none() {
-                return Ok(self.run_on_cpu(op, job));
-            }
-        }
-        let run = |cuda: &Cuda| {
-            let run = match op {
-                Op::Pow => cuda.pow(job),
-                Op::PowVartime => cuda.pow_vartime(job),
-                Op::SquareMod => cuda.square_mod(job),
-                _ => cuda.mul_mod(job),
-            };
-            run.map(answers_and_seconds)
-        };
-        Ok(self.on_gpus(shape, run)?.unwrap_or_else(|| self.run_on_cpu(op, job)))
+        let request = Request::of(op, job);
+        self.carry_out(&request, |cuda, plan| cuda.run(plan, job), |plan| self.cpu.run(plan, job))
     }
 
-    fn run_on_cpu(&self, op: Op, job: &Job<'_>) -> Batch {
-        match op {
-            Op::Pow => self.cpu.pow(job),
-            Op::PowVartime => self.cpu.pow_vartime(job),
-            Op::SquareMod => self.cpu.square_mod(job),
-            _ => self.cpu.mul_mod(job),
-        }
+    /// Computes full products or squares as their plan says.
+    pub(crate) fn multiply(&self, product: &Product<'_>) -> Result<Batch, Error> {
+        let request = Request::of_product(product);
+        self.carry_out(
+            &request,
+            |cuda, plan| cuda.multiply(plan, product),
+            |plan| self.cpu.multiply(plan, product),
+        )
     }
 
-    /// Something that GPUs compute, with their kernels' seconds; nothing if they are not asked because the CPU
-    /// is done before, or failed and the CPU may finish.
-    pub(crate) fn on_gpus<T>(
+    /// Plans a request once and runs that plan. Where a device fails, the CPU plans and runs the request.
+    fn carry_out(
         &self,
-        shape: Shape,
-        run: impl FnOnce(&Cuda) -> modmill_cuda::Result<(T, f64)>,
+        request: &Request,
+        on_cuda: impl FnOnce(&Cuda, &Plan) -> modmill_cuda::Result<Run>,
+        on_cpu: impl FnOnce(&Plan) -> Result<Batch, Error>,
+    ) -> Result<Batch, Error> {
+        let plan = self.plan(request)?;
+        match (&self.cuda, plan.backend()) {
+            (Some(cuda), Backend::Cuda) => {
+                let run = on_cuda(cuda, &plan).map(|run| (run.answers, run.kernel_seconds));
+                match self.outcome(request.op, request.count, run)? {
+                    Some(answers) => Ok(answers),
+                    None => on_cpu(&self.plan_on_cpu(request)?),
+                }
+            }
+            (_, Backend::Cpu | Backend::Cuda) => on_cpu(&plan),
+        }
+    }
+
+    /// What GPUs computed; `None` if they failed and the CPU may finish.
+    fn outcome<T>(
+        &self,
+        op: Op,
+        count: usize,
+        run: modmill_cuda::Result<(T, f64)>,
     ) -> Result<Option<T>, Error> {
-        let Some(cuda) = self.cuda_for(shape) else { return Ok(None) };
-        match run(cuda) {
+        match run {
             Ok((answers, seconds)) => {
                 self.kernel_nanoseconds.fetch_add((1e9 * seconds) as u64, Ordering::Relaxed);
                 Ok(Some(answers))
             }
-            Err(error) if self.no_fallback => Err(Error::Device(error.to_string())),
+            Err(error) if !self.has_fallback => Err(Error::Device(error.to_string())),
             Err(error) => {
-                let Shape { op, count, .. } = shape;
                 let mut faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
                 faults.push(format!("{op} of {count} items went to the CPU: {error}"));
                 Ok(None)
@@ -222,11 +188,49 @@ impl Backends {
         }
     }
 
-    pub(crate) fn kernel_seconds(&self) -> f64 {
-        self.kernel_nanoseconds.load(Ordering::Relaxed) as f64 / 1e9
+    /// The GPUs with their plan for an operation of RSA, if they finish before the CPU has computed the powers of
+    /// `request`.
+    fn gpus_for<P>(
+        &self,
+        request: &Request,
+        plan: impl FnOnce(&Cuda) -> Option<(P, f64)>,
+    ) -> Option<(&Cuda, P)> {
+        let cuda = self.cuda.as_ref()?;
+        let (plan, seconds) = plan(cuda)?;
+        let is_sooner = || self.cpu.plan(request).is_some_and(|cpu| seconds < cpu.seconds);
+        (self.always_cuda || is_sooner()).then_some((cuda, plan))
+    }
+
+    /// The GPUs with their plan for private operations of RSA.
+    pub(crate) fn plan_crt(&self, job: &CrtJob<'_>) -> Option<(&Cuda, CrtPlan)> {
+        let op = if job.blinded { Op::PowVartime } else { Op::Pow };
+        let request = Request::new(op, 64 * job.prime_limbs, 2 * job.count).exponents_of(job.exponent_bits);
+        self.gpus_for(&request, |cuda| cuda.plan_crt(job).map(|plan| (plan, plan.seconds)))
+    }
+
+    /// The GPUs with their plan for public operations of RSA.
+    pub(crate) fn plan_public(&self, job: &PublicJob<'_>) -> Option<(&Cuda, PublicPlan)> {
+        let exponents = Exponents::Public(job.exponent.into());
+        let request = Request { exponents, ..Request::new(Op::PowVartime, job.bits, job.count) };
+        self.gpus_for(&request, |cuda| cuda.plan_public(job).map(|plan| (plan, plan.seconds)))
+    }
+
+    /// Whether GPUs computed octets, with the seconds of their kernels.
+    pub(crate) fn octets_outcome(
+        &self,
+        op: Op,
+        count: usize,
+        run: modmill_cuda::Result<f64>,
+    ) -> Result<bool, Error> {
+        Ok(self.outcome(op, count, run.map(|seconds| ((), seconds)))?.is_some())
     }
 }
 
-pub(crate) fn answers_and_seconds(run: Run) -> (Batch, f64) {
-    (run.answers, run.kernel_seconds)
+/// Reciprocals by the CPU's transforms, for GPUs.
+struct CpuReciprocals(Multiplier);
+
+impl Reciprocals for CpuReciprocals {
+    fn reciprocal(&self, divisor: &[u64]) -> Zeroizing<Vec<u64>> {
+        reciprocal(&self.0, divisor)
+    }
 }

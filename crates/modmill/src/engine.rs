@@ -1,15 +1,16 @@
 //! The engine: checks a call, sorts its items, hands them to a backend, and puts the answers
 //! back in order.
 
-use crate::backends::{Backends, Wishes};
+use crate::backends::Backends;
+use crate::config::{EngineBuilder, EngineConfig};
 use crate::even::OddParts;
-use crate::sort::{Sorted, sort};
+use crate::sort::{Group, Sorted, sort};
 use modmill_core::{
-    Backend, Batch, Error, Family, HUGE_BITS, Isa, ItemError, ItemErrorKind, Job, Moduli, Op, Operand, Path,
-    Plan, limbs,
+    Batch, Error, HUGE_BITS, ItemError, ItemErrorKind, Job, Moduli, Op, Operand, Path, Plan, Product,
+    Request, limbs,
 };
 use modmill_cpu::power_of_two as two;
-use modmill_cuda::{Cuda, Device};
+use modmill_cuda::Cuda;
 use rayon::prelude::*;
 
 /// Batch modular arithmetic on this machine.
@@ -19,93 +20,8 @@ pub struct Engine {
     pub(crate) backends: Backends,
 }
 
-/// Settings of an [`Engine`]; what is not set is chosen by measurement.
-#[derive(Debug, Clone, Default)]
-pub struct EngineBuilder {
-    wishes: Wishes,
-}
-
-impl EngineBuilder {
-    /// Use this backend; by default batches go where they are done first. Operations that a GPU does not
-    /// have run on the CPU all the same.
-    #[must_use]
-    pub fn backend(mut self, backend: Backend) -> Self {
-        self.wishes.backend = Some(backend);
-        self
-    }
-
-    /// Let batches go where they are done first, whatever `MODMILL_BACKEND` says.
-    #[must_use]
-    pub fn any_backend(mut self) -> Self {
-        self.wishes.backend = None;
-        self.wishes.any_backend = true;
-        self
-    }
-
-    /// Use no more than this instruction set, on the CPU (`MODMILL_CPU` does the same from outside).
-    #[must_use]
-    pub fn isa(mut self, isa: Isa) -> Self {
-        self.wishes.cpu.isa = Some(isa);
-        self
-    }
-
-    /// Use this family of algorithms for everything; an error if nothing here has it.
-    #[must_use]
-    pub fn family(mut self, family: Family) -> Self {
-        self.wishes.cpu.family = Some(family);
-        self.wishes.cuda.family = Some(family);
-        self
-    }
-
-    /// Use this path for everything it has.
-    #[must_use]
-    pub fn path(self, path: Path) -> Self {
-        let builder = self.backend(path.backend).family(path.family);
-        match path.isa {
-            Some(isa) => builder.isa(isa),
-            None => builder,
-        }
-    }
-
-    /// Worker threads; all cores by default.
-    #[must_use]
-    pub fn threads(mut self, threads: usize) -> Self {
-        self.wishes.cpu.threads = Some(threads);
-        self
-    }
-
-    /// Use these devices instead of the GPUs of this machine.
-    #[must_use]
-    pub fn devices(mut self, devices: Vec<Device>) -> Self {
-        self.wishes.devices = Some(devices);
-        self
-    }
-
-    /// Settings of the GPUs' kernels.
-    #[must_use]
-    pub fn cuda(mut self, settings: modmill_cuda::Settings) -> Self {
-        self.wishes.cuda = modmill_cuda::Settings { family: self.wishes.cuda.family, ..settings };
-        self
-    }
-
-    /// Whether the CPU finishes what a device could not; it does unless told otherwise.
-    #[must_use]
-    pub fn cpu_finishes(mut self, finishes: bool) -> Self {
-        self.wishes.no_fallback = !finishes;
-        self
-    }
-
-    /// Starts the engine.
-    ///
-    /// `MODMILL_BACKEND` and `MODMILL_CPU` in the environment are honoured; a value that is not
-    /// known, or not to be had here, is an error.
-    pub fn build(self) -> Result<Engine, Error> {
-        Ok(Engine { backends: Backends::start(self.wishes)? })
-    }
-}
-
-/// A result modulo the odd part of N; the result modulo a power of two: the two halves of an
-/// operation.
+/// The two halves of an operation: one that computes jobs modulo odd numbers, and one that computes an item modulo a
+/// power of two.
 struct Halves<Odd, Two> {
     odd: Odd,
     two: Two,
@@ -123,17 +39,36 @@ impl Engine {
         EngineBuilder::default()
     }
 
-    /// How a batch of `count` items of `bits` bits, a modulus each, will be computed, and why.
-    /// Exponents are taken to be as long as the modulus.
-    #[must_use]
-    pub fn explain(&self, op: Op, bits: usize, count: usize) -> Plan {
-        self.backends.plan(op, bits, count, false)
+    pub(crate) fn start(config: EngineConfig) -> Result<Self, Error> {
+        Ok(Self { backends: Backends::start(config)? })
     }
 
-    /// The same for a batch whose items have one modulus.
-    #[must_use]
-    pub fn explain_one_modulus(&self, op: Op, bits: usize, count: usize) -> Plan {
-        self.backends.plan(op, bits, count, true)
+    /// How a batch of `count` items of `bits` bits is computed, and why. Every item has its own modulus, and exponents
+    /// are as long as the modulus; [`Engine::plan`] takes any other request.
+    ///
+    /// ```
+    /// use modmill::{Engine, Op};
+    ///
+    /// let engine = Engine::new()?;
+    /// println!("{}", engine.explain(Op::Pow, 2048, 10_000)?);
+    /// # Ok::<(), modmill::Error>(())
+    /// ```
+    pub fn explain(&self, op: Op, bits: usize, count: usize) -> Result<Plan, Error> {
+        self.plan(&Request::new(op, bits, count))
+    }
+
+    /// How a request is computed, and why. Calls run this very plan.
+    ///
+    /// ```
+    /// use modmill::{Engine, Op, Request};
+    ///
+    /// let engine = Engine::new()?;
+    /// let verify = Request::new(Op::PowVartime, 2048, 10_000).one_modulus().public_exponent(&[65_537]);
+    /// assert_eq!(engine.plan(&verify)?.window, Some(1));
+    /// # Ok::<(), modmill::Error>(())
+    /// ```
+    pub fn plan(&self, request: &Request) -> Result<Plan, Error> {
+        self.backends.explain(request)
     }
 
     /// Worker threads.
@@ -169,7 +104,7 @@ impl Engine {
         if count == 0 || a.bits() == 0 || b.bits() == 0 {
             return Ok(Batch::zeros(a.bits() + b.bits(), count));
         }
-        self.backends.mul(a, b, count)
+        self.backends.multiply(&Product { a, b: Some(b), count })
     }
 
     /// Full squares `a^2`, twice as wide.
@@ -180,7 +115,7 @@ impl Engine {
         if count == 0 || a.bits() == 0 {
             return Ok(Batch::zeros(2 * a.bits(), count));
         }
-        self.backends.square(a, count)
+        self.backends.multiply(&Product { a, b: None, count })
     }
 
     /// `a b mod N`.
@@ -271,7 +206,7 @@ impl Engine {
     }
 
     /// The multiplier of long numbers on this engine's instruction set.
-    pub(crate) fn multiplier(&self) -> modmill_cpu::fft::Multiplier {
+    pub(crate) fn multiplier(&self) -> modmill_cpu::long::Multiplier {
         self.backends.cpu.multiplier()
     }
 
@@ -294,17 +229,17 @@ impl Engine {
     {
         let count = common_length(&[(a_name, a.len()), (b_name, b.len()), ("moduli", moduli.len())])?;
         check_huge_widths(&[(a_name, a.bits()), (b_name, b.bits()), ("modulus", moduli.bits())])?;
-        let sorted = sort(moduli, (0..count).into_par_iter());
+        let sorted = self.install(|| sort(moduli, (0..count).into_par_iter()));
         if let Some(group) = sorted.all_of(count) {
-            // Nothing to put together.
-            return (halves.odd)(&Job { items: &group.items, bits: group.bits, a, b, moduli });
+            // There is nothing to put together.
+            return (halves.odd)(&job(group, a, b, moduli));
         }
         let mut answers = Batch::zeros(moduli.bits(), count);
         compute_odd(&sorted, a, b, moduli, &halves.odd, &mut answers)?;
         if !sorted.even.is_empty() {
             let odd_parts = OddParts::of(moduli, &sorted.even);
             let odd = odd_parts.moduli();
-            let sorted_odd = sort(odd, sorted.even.par_iter().copied());
+            let sorted_odd = self.install(|| sort(odd, sorted.even.par_iter().copied()));
             compute_odd(&sorted_odd, a, b, odd, &halves.odd, &mut answers)?;
             let stride = answers.stride();
             let joined: Vec<two::Residue> = self.backends.cpu.install(|| {
@@ -323,6 +258,12 @@ impl Engine {
     }
 }
 
+/// The job of a group of items.
+fn job<'a>(group: &'a Group, a: Operand<'a>, b: Operand<'a>, moduli: Moduli<'a>) -> Job<'a> {
+    let Group { items, bits, shortest_bits } = group;
+    Job { shortest_bits: *shortest_bits, ..Job::new(items, *bits, a, b, moduli) }
+}
+
 /// Runs the odd groups and puts their answers where they belong.
 fn compute_odd(
     sorted: &Sorted,
@@ -333,7 +274,7 @@ fn compute_odd(
     answers: &mut Batch,
 ) -> Result<(), Error> {
     for group in sorted.odd.values() {
-        let done = run(&Job { items: &group.items, bits: group.bits, a, b, moduli })?;
+        let done = run(&job(group, a, b, moduli))?;
         for (&item, answer) in group.items.iter().zip(done.iter()) {
             answers.get_mut(item)[..answer.len()].copy_from_slice(answer);
         }

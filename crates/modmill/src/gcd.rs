@@ -2,8 +2,9 @@
 
 use crate::Engine;
 use crate::engine::{check_huge_widths, common_length};
-use modmill_core::{Batch, Error, Operand};
-use modmill_cpu::gcd::{Bezout, gcd, xgcd};
+use modmill_core::{Batch, Error, Op, Operand, Request};
+use modmill_cpu::long::Multiplier;
+use modmill_cpu::long::gcd::{Bezout, gcd, xgcd};
 use rayon::prelude::*;
 
 /// Greatest common divisors g with cofactors, item by item: `s a - t b = g`, or `t b - s a = g` where `is_swapped`.
@@ -21,20 +22,45 @@ pub struct Xgcd {
 
 impl Engine {
     /// `gcd(a, b)`, in less than quadratic time; that of zeros is zero. Time depends on the numbers: for public ones.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use modmill::{Batch, Engine};
+    ///
+    /// let a = Batch::from_hex(["30", "0"])?;
+    /// let b = Batch::from_hex(["12", "5"])?;
+    /// assert_eq!(Engine::new()?.gcd(&a, &b)?.as_limbs(), [6, 5]);
+    /// # Ok::<(), modmill::Error>(())
+    /// ```
     pub fn gcd<'a>(&self, a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<Batch, Error> {
         let (a, b) = (a.into(), b.into());
         let count = checked(a, b)?;
-        let multiplier = self.multiplier();
+        let multiplier = self.half_gcd(a, b, count)?;
         let compute = |item: usize| gcd(&multiplier, a.get(item), b.get(item));
         let divisors: Vec<_> = self.install(|| (0..count).into_par_iter().map(compute).collect());
         Ok(batch(a.bits().max(b.bits()), &divisors, |divisor| divisor))
     }
 
     /// `gcd(a, b)` and cofactors. Time depends on the numbers: for public ones.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use modmill::{Batch, Engine};
+    ///
+    /// let (a, b) = (Batch::from_values([[240u64]]), Batch::from_values([[46u64]]));
+    /// let found = Engine::new()?.xgcd(&a, &b)?;
+    /// let (s, t) = (found.s.get(0)[0] as i64, found.t.get(0)[0] as i64);
+    /// let sign = if found.is_swapped[0] { -1 } else { 1 };
+    /// assert_eq!(found.gcd.get(0), [2]);
+    /// assert_eq!(sign * (s * 240 - t * 46), 2);
+    /// # Ok::<(), modmill::Error>(())
+    /// ```
     pub fn xgcd<'a>(&self, a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<Xgcd, Error> {
         let (a, b) = (a.into(), b.into());
         let count = checked(a, b)?;
-        let multiplier = self.multiplier();
+        let multiplier = self.half_gcd(a, b, count)?;
         let compute = |item: usize| xgcd(&multiplier, a.get(item), b.get(item));
         let found: Vec<Bezout> = self.install(|| (0..count).into_par_iter().map(compute).collect());
         // A cofactor may be 1 where the other number has no bits.
@@ -44,6 +70,14 @@ impl Engine {
             t: batch(a.bits().max(1), &found, |bezout| &bezout.t),
             is_swapped: found.iter().map(|bezout| bezout.is_swapped).collect(),
         })
+    }
+}
+
+impl Engine {
+    /// The multiplier of half-gcd that the plan of a batch says.
+    fn half_gcd(&self, a: Operand<'_>, b: Operand<'_>, count: usize) -> Result<Multiplier, Error> {
+        let request = Request::new(Op::Gcd, a.bits().max(b.bits()), count);
+        self.backends.cpu.divider(&self.backends.plan_on_cpu(&request)?)
     }
 }
 

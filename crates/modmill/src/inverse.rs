@@ -3,10 +3,9 @@
 use crate::Engine;
 use crate::engine::{check_huge_widths, common_length, finish};
 use modmill_core::{
-    Batch, BatchView, Error, ItemError, ItemErrorKind, MAX_BITS, Moduli, Modulus, Operand, limbs,
+    Batch, BatchView, Error, ItemError, ItemErrorKind, Moduli, Modulus, Op, Operand, Request, limbs,
 };
-use modmill_cpu::gcd;
-use modmill_cpu::inverse::invert;
+use modmill_cpu::Inverter;
 use modmill_cpu::power_of_two::Residue;
 use rayon::prelude::*;
 
@@ -14,41 +13,53 @@ use rayon::prelude::*;
 const SHARED_INVERSION: usize = 4;
 
 impl Engine {
-    /// `a^-1 mod N`, constant-time in the numbers up to [`MAX_BITS`]; above, by half-gcd, in time that
+    /// `a^-1 mod N`, constant-time in the numbers up to [`MAX_BITS`](crate::MAX_BITS); above, by half-gcd, in time that
     /// depends on them. An item that shares a factor with its modulus is an error of its own; the others are
     /// answered.
     ///
     /// With one modulus for all items, a batch costs one inversion and three products an item.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use modmill::{Batch, Engine, Error, Modulus};
+    ///
+    /// let modulus = Modulus::from_hex("f")?;
+    /// let numbers = Batch::from_hex(["2", "3", "7"])?;
+    /// // 3 shares a factor with 15; the other inverses are still there.
+    /// let Err(Error::Items(partial)) = Engine::new()?.inv(&numbers, &modulus) else { panic!() };
+    /// assert_eq!(partial.failed[0].index, 1);
+    /// assert_eq!(partial.answers.as_limbs(), [8, 0, 13]);
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn inv<'a>(&self, a: impl Into<Operand<'a>>, moduli: impl Into<Moduli<'a>>) -> Result<Batch, Error> {
         let (a, moduli) = (a.into(), moduli.into());
         let count = common_length(&[("a", a.len()), ("moduli", moduli.len())])?;
         check_huge_widths(&[("a", a.bits()), ("modulus", moduli.bits())])?;
+        let request = Request::new(Op::Inv, a.bits().max(moduli.bits()), count);
+        let inverter = self.backends.cpu.inverter(&self.backends.plan_on_cpu(&request)?)?;
         if let (Operand::Each(_), Moduli::Shared(modulus)) = (a, moduli)
             && count >= SHARED_INVERSION
-            && let Some(answers) = self.inv_together(a, modulus)?
+            && let Some(answers) = self.inv_together(inverter, a, modulus)?
         {
             return Ok(answers);
         }
-        self.inv_one_by_one(a, moduli, count)
+        self.inv_one_by_one(inverter, a, moduli, count)
     }
 
-    /// One inverse, as long as its modulus.
-    fn invert(&self, a: &[u64], modulus: &[u64]) -> Option<Residue> {
-        if 64 * modulus.len().max(a.len()) <= MAX_BITS {
-            return invert(a, modulus);
-        }
-        let mut inverse = gcd::invert(&self.multiplier(), a, modulus)?;
-        inverse.resize(modulus.len(), 0);
-        Some(inverse.into())
-    }
-
-    fn inv_one_by_one(&self, a: Operand<'_>, moduli: Moduli<'_>, count: usize) -> Result<Batch, Error> {
+    fn inv_one_by_one(
+        &self,
+        inverter: Inverter,
+        a: Operand<'_>,
+        moduli: Moduli<'_>,
+        count: usize,
+    ) -> Result<Batch, Error> {
         let answer = |item: usize| -> Result<Residue, ItemErrorKind> {
             let modulus = moduli.get(item);
             match limbs::bit_length(modulus) {
                 0 => Err(ItemErrorKind::ZeroModulus),
                 bits => {
-                    let inverse = self.invert(a.get(item), &modulus[..bits.div_ceil(64)]);
+                    let inverse = inverter.invert(a.get(item), &modulus[..bits.div_ceil(64)]);
                     inverse.ok_or(ItemErrorKind::NotInvertible)
                 }
             }
@@ -68,7 +79,12 @@ impl Engine {
     /// Montgomery's trick as a tree: multiply pairs until one product is left, invert it, and
     /// come back down, where each inverse is the inverse of the pair times the other one.
     /// `None` if any item has no inverse.
-    fn inv_together(&self, a: Operand<'_>, modulus: &Modulus) -> Result<Option<Batch>, Error> {
+    fn inv_together(
+        &self,
+        inverter: Inverter,
+        a: Operand<'_>,
+        modulus: &Modulus,
+    ) -> Result<Option<Batch>, Error> {
         let one = Operand::Shared { bits: 1, value: &[1] };
         let mut levels = vec![self.mul_mod(a, one, modulus)?];
         while let Some(level) = levels.last().filter(|level| level.len() > 1) {
@@ -77,7 +93,7 @@ impl Engine {
             levels.push(next);
         }
         let root = levels.pop().expect("there is at least the level of the items");
-        let Some(inverse) = self.invert(root.get(0), modulus.value()) else { return Ok(None) };
+        let Some(inverse) = inverter.invert(root.get(0), modulus.value()) else { return Ok(None) };
         let mut inverses = Batch::zeros(modulus.bits(), 1);
         inverses.get_mut(0).copy_from_slice(&inverse);
         for level in levels.iter().rev() {

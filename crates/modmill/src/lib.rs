@@ -9,7 +9,7 @@
 //! let moduli = Batch::from_hex(["fffffffb", "1000", "7"])?; // odd or even, any lengths
 //! let powers = engine.pow(&bases, &exponents, &moduli)?;
 //! assert_eq!(powers.to_hex(1), "1");
-//! println!("{}", engine.explain(Op::Pow, 2048, 10_000));
+//! println!("{}", engine.explain(Op::Pow, 2048, 10_000)?);
 //! # Ok::<(), modmill::Error>(())
 //! ```
 //!
@@ -20,23 +20,31 @@
 #![forbid(unsafe_code)]
 
 mod backends;
-mod blocks;
+mod config;
 mod engine;
 mod even;
 mod gcd;
 mod inverse;
-mod long;
+pub mod number;
+mod octets;
 mod prepared;
 mod prime;
 mod sort;
 mod special;
 
-pub use engine::{Engine, EngineBuilder};
+pub use config::EngineBuilder;
+pub use engine::Engine;
 pub use gcd::Xgcd;
 pub use modmill_core::{
-    Backend, Batch, BatchView, Blocks, CrtJob, CrtKey, Error, Family, HUGE_BITS, Isa, ItemError,
-    ItemErrorKind, MAX_BITS, Moduli, Modulus, Op, Operand, Partial, Path, PerItem, Plan, PublicJob, hex,
+    Alternative, Backend, Batch, BatchView, Blocks, CrtJob, CrtKey, Error, Execution, Exponents, Family,
+    HUGE_BITS, Isa, ItemError, ItemErrorKind, Location, MAX_BITS, Moduli, ModuliForm, Modulus, Op, Operand,
+    Partial, Path, PerItem, Plan, PublicJob, Recorder, Request, Seconds, Secrecy, hex,
 };
-pub use modmill_cpu::fft::Special;
-pub use modmill_cuda as cuda;
+pub use modmill_cpu::long::MersenneLike;
+pub use octets::Offloaded;
 pub use prepared::Prepared;
+
+/// Settings and devices of the CUDA backend.
+pub mod cuda {
+    pub use modmill_cuda::{Device, Error, Gpus, Properties, Settings};
+}

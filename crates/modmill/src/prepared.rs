@@ -3,14 +3,14 @@
 use crate::Engine;
 use crate::engine::check_huge_widths;
 use modmill_core::{Batch, Error, HUGE_BITS, Operand};
-use modmill_cpu::fft::{self, Multiplier};
+use modmill_cpu::long::{Multiplier, PreparedFactor};
 
 /// A factor of many products, transformed once.
 pub struct Prepared {
     bits: usize,
     longest: usize,
     multiplier: Multiplier,
-    factor: fft::Prepared,
+    factor: PreparedFactor,
 }
 
 impl Prepared {
@@ -30,6 +30,18 @@ impl Prepared {
 impl Engine {
     /// Prepares a factor, that of item 0, for products with others of up to `longest` bits: of the three transforms of a
     /// product, [`Engine::mul_prepared`] has two left.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use modmill::{Batch, Engine};
+    ///
+    /// let engine = Engine::new()?;
+    /// let factor = Batch::from_hex(["ffff".repeat(1000)])?;
+    /// let prepared = engine.prepare(&factor, 64)?;
+    /// assert_eq!((prepared.bits(), prepared.longest()), (16_000, 64));
+    /// # Ok::<(), modmill::Error>(())
+    /// ```
     pub fn prepare<'a>(&self, factor: impl Into<Operand<'a>>, longest: usize) -> Result<Prepared, Error> {
         let factor = factor.into();
         check_huge_widths(&[("factor", factor.bits()), ("longest", longest)])?;
@@ -42,6 +54,20 @@ impl Engine {
     }
 
     /// Full products `a b` with a prepared factor, as wide as both factors together.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use modmill::{Batch, Engine};
+    ///
+    /// let engine = Engine::new()?;
+    /// let factor = Batch::from_hex(["ffff".repeat(1000)])?;
+    /// let others = Batch::from_hex(["3", "deadbeef"])?;
+    /// let prepared = engine.prepare(&factor, others.bits())?;
+    /// let products = engine.mul_prepared(&others, &prepared)?;
+    /// assert_eq!(products, engine.mul(&others, factor.shared(0))?);
+    /// # Ok::<(), modmill::Error>(())
+    /// ```
     pub fn mul_prepared<'a>(&self, a: impl Into<Operand<'a>>, b: &Prepared) -> Result<Batch, Error> {
         let a = a.into();
         if a.bits() > b.longest {

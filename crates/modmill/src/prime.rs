@@ -11,6 +11,19 @@ impl Engine {
     ///
     /// The powers are constant-time in the candidates. How often two divides `n - 1`, and whether
     /// a candidate was composite, shows in the time.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use modmill::{Batch, Engine};
+    ///
+    /// // 2^61 - 1 is prime; 2047 = 23 * 89 passes the round to base 2 and fails the one to base 3.
+    /// let candidates = Batch::from_hex(["1fffffffffffffff", "7ff"])?;
+    /// let engine = Engine::new()?;
+    /// assert_eq!(engine.is_probable_prime(&candidates, &[2])?, [true, true]);
+    /// assert_eq!(engine.is_probable_prime(&candidates, &[2, 3])?, [true, false]);
+    /// # Ok::<(), modmill::Error>(())
+    /// ```
     pub fn is_probable_prime(&self, candidates: &Batch, bases: &[u64]) -> Result<Vec<bool>, Error> {
         let mut verdicts = could_be_prime(candidates)?;
         for base in bases {
@@ -22,6 +35,17 @@ impl Engine {
 
     /// Whether each candidate passes one Miller-Rabin round, to a base of its own or to one for all,
     /// as [`Engine::is_probable_prime`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use modmill::{Batch, Engine};
+    ///
+    /// let candidates = Batch::from_hex(["7ff", "7ff"])?;
+    /// let bases = Batch::from_hex(["2", "3"])?;
+    /// assert_eq!(Engine::new()?.miller_rabin(&candidates, &bases)?, [true, false]);
+    /// # Ok::<(), modmill::Error>(())
+    /// ```
     pub fn miller_rabin<'a>(
         &self,
         candidates: &Batch,

@@ -17,11 +17,18 @@ pub(crate) struct Sorted {
 }
 
 /// Items whose moduli are of about one size.
-#[derive(Default)]
 pub(crate) struct Group {
     pub(crate) items: Vec<usize>,
-    /// Length of the longest modulus.
+    /// Length of the longest modulus, in bits.
     pub(crate) bits: usize,
+    /// Length of the shortest modulus, in bits.
+    pub(crate) shortest_bits: usize,
+}
+
+impl Default for Group {
+    fn default() -> Self {
+        Self { items: Vec::new(), bits: 0, shortest_bits: usize::MAX }
+    }
 }
 
 impl Sorted {
@@ -39,6 +46,7 @@ impl Sorted {
                 let group = self.odd.entry(bits.div_ceil(64)).or_default();
                 group.items.push(item);
                 group.bits = group.bits.max(bits);
+                group.shortest_bits = group.shortest_bits.min(bits);
             }
             Some(0) => {}
             Some(_) => self.even.push(item),
@@ -53,6 +61,7 @@ impl Sorted {
             let group = self.odd.entry(limbs).or_default();
             group.items.append(&mut more.items);
             group.bits = group.bits.max(more.bits);
+            group.shortest_bits = group.shortest_bits.min(more.shortest_bits);
         }
         self
     }

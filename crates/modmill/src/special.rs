@@ -3,11 +3,22 @@
 use crate::Engine;
 use modmill_core::limbs::{add_assign, sub_assign};
 use modmill_core::{Error, HUGE_BITS};
-use modmill_cpu::fft::{Folded, Special};
+use modmill_cpu::long::{MersenneLike, MersenneRing};
 
 impl Engine {
     /// The Lucas-Lehmer sequence modulo `2^q - 1`, q from 3 to [`HUGE_BITS`]: from 4, `steps` times `x <- x^2 - 2`.
     /// After each step, `progress` is called; numbers are public.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use modmill::Engine;
+    ///
+    /// // Modulo 2^5 - 1 = 31: 4, 14, 8, 0.
+    /// let engine = Engine::new()?;
+    /// assert_eq!(engine.lucas_lehmer(5, 2, || {})?, [8]);
+    /// # Ok::<(), modmill::Error>(())
+    /// ```
     pub fn lucas_lehmer(
         &self,
         q: usize,
@@ -15,31 +26,63 @@ impl Engine {
         progress: impl FnMut() + Send,
     ) -> Result<Vec<u64>, Error> {
         check_range("q", q, 3, HUGE_BITS)?;
-        let special = Special::Minus(q);
-        let last = self.sequence(special, 4, steps, progress, move |x| {
+        let modulus = MersenneLike::minus_one(q)?;
+        let last = self.sequence(modulus, 4, steps, progress, move |x| {
             // Minus 2 is plus N - 2.
-            let mut minus_two = special.value();
+            let mut minus_two = modulus.value();
             sub_assign(&mut minus_two, &[2]);
             x.push(0);
             add_assign(x, &minus_two);
-            *x = special.reduce(x);
+            *x = modulus.reduce(x);
         });
         Ok(last)
     }
 
     /// Pepin's sequence modulo `2^(2^m) + 1`, m from 1 to 33: from 3, `steps` times `x <- x^2`. After each step,
     /// `progress` is called.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use modmill::Engine;
+    ///
+    /// // Modulo 2^(2^3) + 1 = 257: 3, 9, 81.
+    /// assert_eq!(Engine::new()?.pepin(3, 2, || {})?, [81]);
+    /// # Ok::<(), modmill::Error>(())
+    /// ```
     pub fn pepin(&self, m: u32, steps: usize, progress: impl FnMut() + Send) -> Result<Vec<u64>, Error> {
         Ok(self.sequence(fermat(m)?, 3, steps, progress, |_| {}))
     }
 
     /// Whether `2^q - 1` is prime, for a prime q from 3 to [`HUGE_BITS`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use modmill::Engine;
+    ///
+    /// let engine = Engine::new()?;
+    /// assert!(engine.is_mersenne_prime(127, || {})?);
+    /// assert!(!engine.is_mersenne_prime(131, || {})?);
+    /// # Ok::<(), modmill::Error>(())
+    /// ```
     pub fn is_mersenne_prime(&self, q: usize, progress: impl FnMut() + Send) -> Result<bool, Error> {
         let last = self.lucas_lehmer(q, q.saturating_sub(2), progress)?;
         Ok(last.iter().all(|&limb| limb == 0))
     }
 
     /// Whether `2^(2^m) + 1` is prime, for an m from 1 to 33: then, and only then, 3 is no square.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use modmill::Engine;
+    ///
+    /// let engine = Engine::new()?;
+    /// assert!(engine.is_fermat_prime(4, || {})?); // 65537
+    /// assert!(!engine.is_fermat_prime(5, || {})?); // 641 * 6700417
+    /// # Ok::<(), modmill::Error>(())
+    /// ```
     pub fn is_fermat_prime(&self, m: u32, progress: impl FnMut() + Send) -> Result<bool, Error> {
         let number = fermat(m)?;
         let mut x = self.pepin(m, (1 << m) - 1, progress)?;
@@ -49,17 +92,17 @@ impl Engine {
 
     fn sequence(
         &self,
-        special: Special,
+        modulus: MersenneLike,
         start: u64,
         steps: usize,
         mut progress: impl FnMut() + Send,
         adjust: impl Fn(&mut Vec<u64>) + Sync,
     ) -> Vec<u64> {
-        let folded = Folded::new(special, self.multiplier());
+        let ring = MersenneRing::new(modulus, self.multiplier());
         self.install(|| {
-            let mut x = special.reduce(&[start]);
+            let mut x = modulus.reduce(&[start]);
             for _ in 0..steps {
-                x = folded.square_of(&x);
+                x = ring.square_of(&x);
                 adjust(&mut x);
                 progress();
             }
@@ -69,9 +112,9 @@ impl Engine {
 }
 
 /// `2^(2^m) + 1`, if it is no longer than numbers may be.
-fn fermat(m: u32) -> Result<Special, Error> {
+fn fermat(m: u32) -> Result<MersenneLike, Error> {
     check_range("m", m as usize, 1, HUGE_BITS.ilog2() as usize - 1)?;
-    Ok(Special::Plus(1 << m))
+    MersenneLike::plus_one(1 << m)
 }
 
 fn check_range(what: &'static str, value: usize, least: usize, most: usize) -> Result<(), Error> {

@@ -1,8 +1,9 @@
 //! Engines with a GPU, an emulated one: what goes where, and what happens when it fails.
 
-use modmill::cuda::cache::Cache;
-use modmill::cuda::{Device, Faults, Settings};
-use modmill::{Backend, Batch, Engine, EngineBuilder, Error, Family, HUGE_BITS, Modulus, Op};
+use modmill::cuda::{Device, Settings};
+use modmill::{Backend, Batch, Engine, EngineBuilder, Error, Family, HUGE_BITS, Modulus, Op, Request};
+use modmill_cuda::Faults;
+use modmill_cuda::cache::Cache;
 
 fn emulated(faults: Faults) -> Option<EngineBuilder> {
     modmill_testing::emulated::engine(faults, env!("CARGO_TARGET_TMPDIR"))
@@ -21,7 +22,7 @@ fn numbers() -> [Batch; 3] {
 fn a_gpu_answers_as_the_cpu_does() {
     let Some(builder) = emulated(Faults::default()) else { return };
     let [bases, exponents, moduli] = numbers();
-    let gpu = builder.cpu_finishes(false).build().unwrap();
+    let gpu = builder.fallback(false).build().unwrap();
     let cpu = Engine::builder().backend(Backend::Cpu).build().unwrap();
     assert_eq!(gpu.pow(&bases, &exponents, &moduli), cpu.pow(&bases, &exponents, &moduli));
     assert_eq!(gpu.pow_vartime(&bases, &exponents, &moduli), cpu.pow_vartime(&bases, &exponents, &moduli));
@@ -29,7 +30,7 @@ fn a_gpu_answers_as_the_cpu_does() {
     assert_eq!(gpu.square_mod(&bases, &moduli), cpu.square_mod(&bases, &moduli));
     assert_eq!(gpu.faults(), [""; 0]);
     for (op, backend) in [(Op::Pow, Backend::Cuda), (Op::MulMod, Backend::Cuda), (Op::Inv, Backend::Cpu)] {
-        assert_eq!(gpu.explain(op, 2048, 100).backend, backend, "{op}");
+        assert_eq!(gpu.explain(op, 2048, 100).unwrap().backend(), backend, "{op}");
     }
 }
 
@@ -44,8 +45,8 @@ fn every_family_can_be_asked_for() {
     let [none, one] = [Batch::zeros(0, 5), Batch::from_hex(["3"]).unwrap()];
     for family in [Family::Row, Family::TwoPass, Family::Wide, Family::Narrow, Family::Rns] {
         let Some(builder) = emulated(Faults::default()) else { return };
-        let gpu = builder.family(family).cpu_finishes(false).build().unwrap();
-        assert_eq!(gpu.explain(Op::Pow, 128, 5).family, family);
+        let gpu = builder.family(family).fallback(false).build().unwrap();
+        assert_eq!(gpu.explain(Op::Pow, 128, 5).unwrap().family(), family);
         let mut seconds = 0.0;
         let mut computes = |what: &str| {
             assert!(gpu.kernel_seconds() > seconds, "{family} has no kernel for {what}");
@@ -91,7 +92,7 @@ fn tables_are_read_directly_on_request() {
     let cpu = Engine::builder().backend(Backend::Cpu).build().unwrap();
     for family in [Family::Row, Family::Rns, Family::Fft] {
         let Some(builder) = emulated(Faults::default()) else { return };
-        let builder = builder.family(family).cpu_finishes(false);
+        let builder = builder.family(family).fallback(false);
         let gpu = builder.cuda(Settings { direct_tables: true, ..Settings::default() }).build().unwrap();
         assert_eq!(gpu.pow(&bases, &exponents, &moduli), cpu.pow(&bases, &exponents, &moduli), "{family}");
         let modulus = Modulus::from_hex(&("b".repeat(if family == Family::Fft { 260 } else { 32 }))).unwrap();
@@ -111,8 +112,8 @@ fn plans_of_any_length() {
         let engine = builder.build().unwrap();
         for op in [Op::Pow, Op::MulMod, Op::SquareMod] {
             for bits in [1, 1_024, 32_768, 32_769, HUGE_BITS] {
-                let plan = engine.explain(op, bits, 0);
-                assert_eq!(plan.bits, bits, "{op} by {family:?}");
+                let plan = engine.explain(op, bits, 0).unwrap();
+                assert_eq!(plan.request.bits, bits, "{op} by {family:?}");
             }
         }
     }
@@ -121,7 +122,7 @@ fn plans_of_any_length() {
 #[test]
 fn long_products_go_by_transforms() {
     let Some(builder) = emulated(Faults::default()) else { return };
-    let gpu = builder.cpu_finishes(false).build().unwrap();
+    let gpu = builder.fallback(false).build().unwrap();
     let cpu = Engine::builder().backend(Backend::Cpu).build().unwrap();
     let long =
         |digit: &str| Batch::from_hex([digit.repeat(9_000), "f".repeat(8_999), "1".to_owned()]).unwrap();
@@ -137,21 +138,22 @@ fn long_products_go_by_transforms() {
         assert_eq!(gpu.square_mod(&a, &modulus), cpu.square_mod(&a, &modulus));
     }
     assert_eq!(gpu.faults(), [""; 0]);
-    let path = |plan: modmill::Plan| (plan.backend, plan.family);
+    let path = |plan: Result<modmill::Plan, Error>| plan.map(|plan| (plan.backend(), plan.family())).unwrap();
+    let one = |op| gpu.plan(&Request::new(op, 36_000, 100).one_modulus());
     assert_eq!(path(gpu.explain(Op::Mul, 36_000, 100)), (Backend::Cuda, Family::Fft));
     for op in [Op::MulMod, Op::SquareMod, Op::Pow, Op::PowVartime] {
-        assert_eq!(path(gpu.explain_one_modulus(op, 36_000, 100)), (Backend::Cuda, Family::Fft), "{op}");
+        assert_eq!(path(one(op)), (Backend::Cuda, Family::Fft), "{op}");
         assert_eq!(path(gpu.explain(op, 36_000, 100)), (Backend::Cuda, Family::Fft), "{op}");
-        assert_ne!(gpu.explain(op, 16_383, 100).family, Family::Fft, "{op}");
+        assert_ne!(gpu.explain(op, 16_383, 100).unwrap().family(), Family::Fft, "{op}");
     }
-    assert_eq!(gpu.explain(Op::Mul, 256, 100).backend, Backend::Cpu);
+    assert_eq!(gpu.explain(Op::Mul, 256, 100).unwrap().backend(), Backend::Cpu);
 }
 
 /// Long moduli of several lengths, even and odd, beside short ones; bases longer than they are.
 #[test]
 fn long_moduli_of_every_kind() {
     let Some(builder) = emulated(Faults::default()) else { return };
-    let gpu = builder.cpu_finishes(false).build().unwrap();
+    let gpu = builder.fallback(false).build().unwrap();
     let cpu = Engine::builder().backend(Backend::Cpu).build().unwrap();
     let moduli =
         ["f".repeat(8_400), "8".repeat(8_400), "1".repeat(8_400), "7".repeat(8_395) + "0", "1d".to_owned()];
@@ -176,7 +178,7 @@ fn long_moduli_of_every_kind() {
 #[test]
 fn transforms_can_be_asked_for() {
     let Some(builder) = emulated(Faults::default()) else { return };
-    let gpu = builder.family(Family::Fft).cpu_finishes(false).build().unwrap();
+    let gpu = builder.family(Family::Fft).fallback(false).build().unwrap();
     let cpu = Engine::builder().backend(Backend::Cpu).build().unwrap();
     let numbers = |digits: [&str; 3]| Batch::from_hex(digits.map(|digit| digit.repeat(260))).unwrap();
     let (bases, moduli) = (numbers(["9", "f", "3"]), numbers(["f", "d", "e"]));
@@ -210,7 +212,7 @@ fn transforms_can_be_asked_for() {
     assert_eq!(gpu.mul(&one, bases.shared(0)), cpu.mul(&one, bases.shared(0)));
     assert_eq!(gpu.square(&exponents), cpu.square(&exponents));
     assert_eq!(gpu.faults(), [""; 0]);
-    let backend = |bits| gpu.explain(Op::Pow, bits, 10).backend;
+    let backend = |bits| gpu.explain(Op::Pow, bits, 10).unwrap().backend();
     assert_eq!(
         [backend(1_023), backend(1_024), backend(65_536)],
         [Backend::Cpu, Backend::Cuda, Backend::Cuda]
@@ -232,7 +234,7 @@ fn the_cpu_finishes_what_a_gpu_could_not() {
         assert!(engine.faults().iter().any(|fault| fault.contains("went to the CPU")), "{faults:?}");
     }
     let faults = Faults { fail_launch_after: Some(0), ..Faults::default() };
-    let engine = emulated(faults).unwrap().cpu_finishes(false).build().unwrap();
+    let engine = emulated(faults).unwrap().fallback(false).build().unwrap();
     assert!(matches!(engine.pow(&bases, &exponents, &moduli), Err(Error::Device(_))));
 }
 
@@ -240,12 +242,12 @@ fn the_cpu_finishes_what_a_gpu_could_not() {
 fn small_batches_stay_on_the_cpu_unless_told_otherwise() {
     let device = || vec![Device::emulator_with(Faults::default(), Cache::off())];
     let free = Engine::builder().devices(device()).build().unwrap();
-    assert_eq!(free.explain(Op::Pow, 1024, 1).backend, Backend::Cpu);
-    assert_eq!(free.explain(Op::Pow, 1024, 100_000).backend, Backend::Cuda);
+    assert_eq!(free.explain(Op::Pow, 1024, 1).unwrap().backend(), Backend::Cpu);
+    assert_eq!(free.explain(Op::Pow, 1024, 100_000).unwrap().backend(), Backend::Cuda);
     assert!([Backend::Cpu, Backend::Cuda].iter().all(|&b| free.paths().iter().any(|path| path.backend == b)));
     let forced = Engine::builder().devices(device()).backend(Backend::Cuda).family(Family::Narrow);
-    let plan = forced.build().unwrap().explain(Op::Pow, 1024, 1);
-    assert_eq!((plan.backend, plan.family), (Backend::Cuda, Family::Narrow));
+    let plan = forced.build().unwrap().explain(Op::Pow, 1024, 1).unwrap();
+    assert_eq!((plan.backend(), plan.family()), (Backend::Cuda, Family::Narrow));
     let error = Engine::builder().devices(device()).backend(Backend::Cuda).family(Family::Ifma).build();
     assert!(matches!(error, Err(Error::Unavailable(_))));
 }

@@ -1,6 +1,6 @@
 //! Which path runs: what is forced is what runs, and what cannot be forced is said.
 
-use modmill::{Backend, Engine, Error, Family, Isa, Op, Path};
+use modmill::{Backend, Engine, Error, Family, Isa, Op, Path, Request};
 use std::process::{Command, Output};
 
 const FORCE: &str = "MODMILL_CPU";
@@ -45,16 +45,19 @@ fn report_what_the_environment_chose() {
     println!();
     println!(
         "any: {}",
-        Engine::builder().any_backend().build().map_or_else(|error| error.to_string(), |_| "ok".to_owned())
+        Engine::builder()
+            .ignore_backend_env()
+            .build()
+            .map_or_else(|error| error.to_string(), |_| "ok".to_owned())
     );
     match Engine::new() {
         Ok(engine) => {
             for path in engine.paths() {
                 println!("path: {path}");
             }
-            println!("plan: {}", engine.explain(Op::Pow, 2048, 1000).path());
+            println!("plan: {}", engine.explain(Op::Pow, 2048, 1000).unwrap().path);
             let forced = Engine::builder().isa(Isa::Portable).build().unwrap();
-            println!("builder: {}", forced.explain(Op::Pow, 2048, 1000).path());
+            println!("builder: {}", forced.explain(Op::Pow, 2048, 1000).unwrap().path);
         }
         Err(error) => println!("error: {error}"),
     }
@@ -83,9 +86,27 @@ fn the_environment_limits_the_instruction_set() {
     assert_eq!(answers(&child(None), "path:").len(), here.len());
 }
 
+/// Names are read in upper and lower case, and an empty variable is no value.
+#[test]
+fn names_are_read_in_any_case() {
+    assert_eq!(answers(&child(Some("Portable")), "plan:"), ["portable/row"]);
+    assert_eq!(answers(&child(Some("")), "path:"), answers(&child(None), "path:"));
+    for value in ["", "AUTO", "Cpu"] {
+        let output = child_with(Some(("MODMILL_BACKEND", value)));
+        assert_eq!(answers(&output, "error:"), [""; 0], "{value:?}");
+    }
+}
+
+/// More threads than any machine has are not started.
+#[test]
+fn an_absurd_number_of_threads_in_the_environment_is_ignored() {
+    let output = child_with(Some(("RAYON_NUM_THREADS", "20000")));
+    assert!(!answers(&output, "plan:").is_empty(), "{output:?}");
+}
+
 #[test]
 fn an_unknown_value_in_the_environment_is_a_clear_error() {
-    for value in ["turbo", "", "AVX2", "avx512 "] {
+    for value in ["turbo", "AVX-2", "avx512 "] {
         let output = child(Some(value));
         let errors = answers(&output, "error:");
         assert_eq!(errors.len(), 1, "{FORCE}={value:?} was accepted: {output:?}");
@@ -103,23 +124,23 @@ fn a_forced_path_is_the_only_one_and_the_one_that_is_planned() {
         for &op in Op::ALL {
             for bits in [64, 1024, 4096] {
                 for count in [1, 8, 1000] {
-                    let plan = engine.explain(op, bits, count);
+                    let plan = engine.explain(op, bits, count).unwrap();
                     // Inverses take the portable road whatever is forced, and say so; full products
                     // too where residues are, and any road of the CPU's where GPUs are forced.
                     match op {
-                        Op::Inv => assert_eq!(plan.path(), PORTABLE, "{plan}"),
+                        Op::Inv => assert_eq!(plan.path, PORTABLE, "{plan}"),
                         // Divisors are half-gcd's, whose products may go by transforms.
-                        Op::Gcd => assert_eq!((plan.backend, plan.family), (Backend::Cpu, Family::Fft)),
+                        Op::Gcd => assert_eq!((plan.backend(), plan.family()), (Backend::Cpu, Family::Fft)),
                         Op::Mul | Op::Square if path.family == Family::Rns => {
-                            assert_eq!(plan.path(), PORTABLE, "{plan}")
+                            assert_eq!(plan.path, PORTABLE, "{plan}")
                         }
                         Op::Mul | Op::Square if path.backend == Backend::Cuda => {
-                            assert_eq!(plan.backend, Backend::Cpu)
+                            assert_eq!(plan.backend(), Backend::Cpu)
                         }
-                        _ => assert_eq!(plan.path(), path, "{plan}"),
+                        _ => assert_eq!(plan.path, path, "{plan}"),
                     }
-                    assert_eq!((plan.op, plan.bits, plan.count), (op, bits, count));
-                    assert_eq!(plan.window.is_some(), matches!(op, Op::Pow | Op::PowVartime));
+                    assert_eq!(plan.request, Request::new(op, bits, count));
+                    assert_eq!(plan.window.is_some(), op.is_power());
                     assert!(!plan.reason.is_empty() && plan.lanes > 0 && plan.threads > 0);
                 }
             }
@@ -130,10 +151,10 @@ fn a_forced_path_is_the_only_one_and_the_one_that_is_planned() {
 #[test]
 fn residues_leave_to_another_path_what_they_do_not_compute() {
     let engine = Engine::builder().isa(Isa::Portable).family(Family::Rns).build().unwrap();
-    let plan = engine.explain(Op::Pow, 8192, 1);
-    assert_eq!(plan.family, Family::Rns, "{plan}");
-    for plan in [engine.explain(Op::Pow, 10_000, 1), engine.explain(Op::Mul, 1024, 1)] {
-        assert_eq!(plan.path(), PORTABLE, "{plan}");
+    let plan = engine.explain(Op::Pow, 8192, 1).unwrap();
+    assert_eq!(plan.family(), Family::Rns, "{plan}");
+    for plan in [(Op::Pow, 10_000), (Op::Mul, 1024)].map(|(op, bits)| engine.explain(op, bits, 1).unwrap()) {
+        assert_eq!(plan.path, PORTABLE, "{plan}");
         assert!(plan.reason.contains("rns"), "{plan}");
     }
 }
@@ -144,9 +165,9 @@ fn without_force_the_plan_names_a_path_of_the_engine() {
     for &op in Op::ALL {
         for bits in [1, 64, 65, 2048, 32_768] {
             for count in [0, 1, 7, 8, 100_000] {
-                let plan = engine.explain(op, bits, count);
-                assert!(engine.paths().contains(&plan.path()), "{plan}");
-                assert!(plan.to_string().contains(&plan.path().to_string()), "{plan}");
+                let plan = engine.explain(op, bits, count).unwrap();
+                assert!(engine.paths().contains(&plan.path), "{plan}");
+                assert!(plan.to_string().contains(&plan.path.to_string()), "{plan}");
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Known answers of long squares: primes of Mersenne and Fermat, and residues after 100 steps.
 
-use modmill::{Engine, Error, Family, HUGE_BITS, Isa, Special};
+use modmill::{Engine, Error, Family, HUGE_BITS, Isa, MersenneLike};
 
 fn engines() -> Vec<Engine> {
     let portable = Engine::builder().isa(Isa::Portable).family(Family::Fft).build().unwrap();
@@ -9,7 +9,7 @@ fn engines() -> Vec<Engine> {
 
 /// The number modulo `2^bits - 1`.
 fn modulo_ones(limbs: &[u64], bits: usize) -> u64 {
-    Special::Minus(bits).reduce(limbs)[0]
+    MersenneLike::minus_one(bits).unwrap().reduce(limbs)[0]
 }
 
 fn triple(limbs: &[u64]) -> (u64, u64, u64) {

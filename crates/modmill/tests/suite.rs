@@ -18,7 +18,7 @@ fn failures(engine: &Engine, effort: Effort) -> (usize, Vec<String>) {
 fn every_path(effort: Effort) {
     let paths = Engine::new().unwrap().paths();
     let check = |path| {
-        let engine = Engine::builder().path(path).cpu_finishes(false).threads(1).build().unwrap();
+        let engine = Engine::builder().path(path).fallback(false).threads(1).build().unwrap();
         let (count, failures) = failures(&engine, effort);
         println!("{path}: {count} cases, {} failed", failures.len());
         failures.into_iter().map(move |failure| format!("{path}: {failure}")).collect::<Vec<_>>()

@@ -1,15 +1,16 @@
-//! Base blinding: the private operation is done on `c r^e`, and its result multiplied by `r^-1`, so that
-//! what the arithmetic sees is unrelated to the input (Kocher 1996). And blinding of exponents: `d + r (p - 1)`
-//! has the same powers modulo p as d.
+//! Blinding by random numbers r.
+//!
+//! * Of inputs: the private operation is applied to `c r^e`, and its result is multiplied by `r^-1`. The base of
+//!   the power is then unrelated to the input (Kocher 1996).
+//! * Of exponents: `d + r (p - 1)` gives the same powers modulo p as d.
 
 use crate::key::Factor;
 use crate::number::{self, Number};
 use crate::public::public_operation;
 use crate::{Error, PublicKey, random};
 use modmill::{Batch, Engine, Moduli, Modulus};
-use modmill_core::limbs;
 
-/// A random factor an item.
+/// One random factor per item.
 pub(crate) struct Blinding<'a> {
     moduli: Vec<&'a Modulus>,
     /// `r^e mod n`.
@@ -19,7 +20,7 @@ pub(crate) struct Blinding<'a> {
 }
 
 impl<'a> Blinding<'a> {
-    /// Draws factors for keys whose moduli have one length.
+    /// Draws a factor for each key. All moduli have the same length.
     pub(crate) fn new(engine: &Engine, keys: &[&'a PublicKey]) -> Result<Self, Error> {
         let moduli: Vec<&Modulus> = keys.iter().map(|key| key.modulus()).collect();
         let bits = moduli.iter().map(|modulus| modulus.bits()).max().unwrap_or(1);
@@ -33,8 +34,8 @@ impl<'a> Blinding<'a> {
                 Some((&first, _)) => engine.inv(&random, first),
                 None => engine.inv(&random, Moduli::Prepared(&moduli)),
             };
-            // Without an inverse only where the modulus has small factors, as no honest key does: such a key must
-            // not cost other items of the batch their answers.
+            // A random number has no inverse only if the modulus has a small factor. No honest key has one, but
+            // such a key must not take the answers from the other items of the batch.
             let Err(modmill::Error::Items(partial)) = inverses else { break inverses? };
             partial.failed.iter().try_for_each(|item| draw(bits, random.get_mut(item.index)))?;
         };
@@ -51,26 +52,23 @@ impl<'a> Blinding<'a> {
     }
 }
 
-/// Draws a number a bit shorter than a modulus of so many bits, and not zero.
+/// Draws an odd number that is below every modulus of `bits` bits.
 fn draw(bits: usize, number: &mut [u64]) -> Result<(), Error> {
-    let mut bytes = zeroize::Zeroizing::new(vec![0; bits.div_ceil(8)]);
-    random::fill(&mut bytes)?;
-    bytes[0] &= 0xff >> (8 * bytes.len() - bits) >> 1;
-    if let Some(last) = bytes.last_mut() {
-        *last |= 1;
-    }
-    limbs::copy_be_bytes(&bytes, number);
+    let mut drawn = random::number(bits - 1)?;
+    drawn[0] |= 1;
+    number[..drawn.len()].copy_from_slice(&drawn);
     Ok(())
 }
 
-/// An exponent modulo p - 1, made longer by a random multiple of that: 64 bits longer than p at most.
+/// `d + r (p - 1)` for the exponent `d` of a prime factor p and 64 random bits r. The sum is at most 64 bits longer
+/// than p.
 pub(crate) fn blinded_exponent(factor: &Factor) -> Result<Number, Error> {
     let mut bytes = zeroize::Zeroizing::new([0; 8]);
     random::fill(&mut *bytes)?;
     let order = number::minus_one(factor.prime.value());
-    let mut exponent = number::product(&order, &[u64::from_le_bytes(*bytes)]);
-    // (r + 1) (p - 1) is above the sum and fits as well.
-    limbs::add_assign(&mut exponent, &factor.exponent);
+    let mut exponent = number::mul(&order, &[u64::from_le_bytes(*bytes)]);
+    // No carry leaves the product: the sum is below (r + 1) (p - 1), which has no more limbs.
+    number::add_assign(&mut exponent, &factor.exponent);
     Ok(exponent)
 }
 
@@ -95,7 +93,7 @@ mod tests {
                 let base = BigUint::from(3u8);
                 assert_eq!(base.modpow(exponent, &prime), base.modpow(&big(&factor.exponent), &prime));
             }
-            // 64 random bits and not a few.
+            // Nearly all of the 64 random bits are used.
             let least = drawn.iter().map(BigUint::bits).min().unwrap();
             assert!(least > prime.bits() + 40);
         }

@@ -1,34 +1,33 @@
-//! The private operation: `c^d mod n` by the Chinese remainder theorem, checked before it is released.
+//! The private operation: `c^d mod n` by the Chinese remainder theorem, checked before it is returned.
 //!
 //! ```text
-//!            c                      bases, twice
-//!          /   \
-//!  c^dp mod p   c^dq mod q          one batch of 2 k powers of half the length
-//!          \   /
-//!   (m1 + p 2^s - m2) qinv mod p    Garner: a difference that is not negative, one product modulo p
-//!            |
-//!       m2 + h q                    one full product
-//!            |
-//!       m^e mod n = c ?             or the answer is thrown away (Boneh, DeMillo, Lipton 1997)
+//!              c                      the input, once for each prime
+//!            /   \
+//!  m1 = c^dp mod p   m2 = c^dq mod q  for k items, one batch of 2 k powers of half the length
+//!            \   /
+//!  h = (m1 + p 2^s - m2) qinv mod p   Garner's step: a difference that is not negative, one product modulo p
+//!              |
+//!         m = m2 + h q                one full product
+//!              |
+//!         m^e mod n = c ?             otherwise m is discarded (Boneh, DeMillo, Lipton 1997)
 //! ```
 //!
-//! All steps are batch operations of the engine. GPUs have the whole of it as one sequence of kernels
-//! ([`Engine::crt_pow`]), which leaves nothing but the answers on the host; what does not pass the check there is
-//! computed again step by step.
+//! Every step is a batch operation of the engine. A GPU computes all of them as one sequence of kernels
+//! ([`Engine::crt_pow`]). An item that fails its check on the GPU is computed again by the steps above.
 
-use crate::batch::{Keys, Operation, Outcome};
 use crate::blinding::{Blinding, blinded_exponent};
+use crate::keys::Keys;
 use crate::public::public_operation;
-use crate::{Error, PrivateKey};
-use modmill::{Batch, Blocks, CrtJob, CrtKey, Engine, Modulus, PerItem};
-use modmill_core::limbs;
+use crate::steps::{Operation, Outcome};
+use crate::{Error, PrivateKey, number};
+use modmill::{Batch, Blocks, CrtJob, CrtKey, Engine, Modulus, Offloaded, PerItem};
 
 /// The private operation, and how it is protected.
 pub(crate) struct Private {
-    /// Inputs are multiplied by random factors.
+    /// Whether inputs are multiplied by random factors.
     pub(crate) blinding: bool,
-    /// GPUs read tables directly for one key, by blinded exponents.
-    pub(crate) direct_tables: bool,
+    /// Whether a GPU with one key reads single table entries, by digits of a blinded exponent.
+    pub(crate) blinded_direct_reads: bool,
 }
 
 impl Operation<PrivateKey> for Private {
@@ -41,8 +40,8 @@ impl Operation<PrivateKey> for Private {
         engine: &Engine,
         keys: Keys<'_, PrivateKey>,
         count: usize,
-        blocks: &mut dyn Blocks,
-    ) -> Result<bool, Error> {
+        blocks: &mut (dyn Blocks + Send),
+    ) -> Result<Offloaded, Error> {
         let first = keys.get(0);
         let prime_limbs = first.p().prime.value().len();
         let serves = |key: &PrivateKey| {
@@ -50,7 +49,7 @@ impl Operation<PrivateKey> for Private {
             lengths == [prime_limbs; 2] && key.public_key().exponent() == first.public_key().exponent()
         };
         if self.blinding || !keys.all(serves) {
-            return Ok(false);
+            return Ok(Offloaded::NotHere);
         }
         let job = CrtJob {
             count,
@@ -62,7 +61,7 @@ impl Operation<PrivateKey> for Private {
             public_exponent: first.public_key().exponent(),
         };
         match keys {
-            Keys::One(_) if !self.direct_tables => Ok(engine.crt_pow(&job, blocks)?),
+            Keys::One(_) if !self.blinded_direct_reads => Ok(engine.crt_pow(&job, blocks)?),
             Keys::One(key) => {
                 let exponents = [blinded_exponent(key.p())?, blinded_exponent(key.q())?];
                 let keys = PerItem::One(parts(key, [&exponents[0], &exponents[1]]));
@@ -80,7 +79,8 @@ impl Operation<PrivateKey> for Private {
     }
 }
 
-/// A key as the engine takes it, with exponents that have the right remainders.
+/// The parts of a key as the engine takes them. `exponents` are congruent to the private exponent modulo p - 1 and
+/// q - 1.
 fn parts<'a>(key: &'a PrivateKey, exponents: [&'a [u64]; 2]) -> CrtKey<'a> {
     CrtKey {
         modulus: key.public_key().modulus().value(),
@@ -90,41 +90,41 @@ fn parts<'a>(key: &'a PrivateKey, exponents: [&'a [u64]; 2]) -> CrtKey<'a> {
     }
 }
 
-/// What is on its way from the inputs to the answers.
+/// An intermediate result of the private operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stage {
-    /// The inputs, once for each half.
+    /// The inputs, first for p and then for q.
     Bases,
-    /// The private exponents modulo p - 1, then modulo q - 1.
+    /// The private exponents, first modulo p - 1 and then modulo q - 1.
     Exponents,
-    /// The powers modulo p, then modulo q.
+    /// The powers, first modulo p and then modulo q.
     Halves,
     /// `m1 + p 2^s - m2`.
     Difference,
     /// `q^-1 mod p`.
     Coefficients,
-    /// `h`.
+    /// `h` of Garner's step.
     Quotient,
-    /// The second factors.
+    /// The factors q.
     Cofactors,
-    /// What would be released.
+    /// The results before their check.
     Outputs,
 }
 
-/// Looks at numbers on their way, and may change them: tests of faults do.
+/// An observer of intermediate results. It may change them: the tests inject faults this way.
 pub(crate) trait Witness {
     fn see(&mut self, stage: Stage, numbers: &mut Batch);
 }
 
-/// Nobody looks.
+/// The observer of a real call, which does nothing.
 pub(crate) struct Nobody;
 
 impl Witness for Nobody {
     fn see(&mut self, _: Stage, _: &mut Batch) {}
 }
 
-/// `c^d mod n` for numbers below the moduli, which have one length, a key an item. An answer that is not
-/// the inverse of the public operation is zero, and named as a fault.
+/// `c^d mod n` for one input per key, below the modulus of the key. All moduli have the same length. A result that
+/// fails its check is replaced by zero and listed in [`Outcome::faults`].
 pub(crate) fn private_operation(
     engine: &Engine,
     keys: &[&PrivateKey],
@@ -140,7 +140,7 @@ pub(crate) fn private_operation(
     Ok(checked(engine, &publics, inputs, blinding.unblind(engine, &outputs)?)?)
 }
 
-/// The two halves and their recombination, unchecked.
+/// Computes both powers and recombines them, without a check.
 fn powers(
     engine: &Engine,
     keys: &[&PrivateKey],
@@ -164,12 +164,12 @@ fn powers(
     let mut halves = engine.pow(&bases, &exponents, moduli.as_slice())?;
     witness.see(Stage::Halves, &mut halves);
 
-    // m1 < p and m2 < q <= p 2^s, so that the sum is positive and below 2^(bits of p 2^s + 1).
-    let lift = keys.iter().map(|key| limbs::bit_length(key.lift())).max().unwrap_or(0);
+    // m1 < p and m2 < q <= p 2^s, so that the sum is positive and at most one bit longer than p 2^s.
+    let lift = keys.iter().map(|key| number::bit_length(key.lift())).max().unwrap_or(0);
     let mut difference = gather(lift + 1, keys.iter().map(|key| key.lift()));
     for index in 0..count {
-        limbs::add_assign(difference.get_mut(index), halves.get(index));
-        limbs::sub_assign(difference.get_mut(index), halves.get(count + index));
+        number::add_assign(difference.get_mut(index), halves.get(index));
+        number::sub_assign(difference.get_mut(index), halves.get(count + index));
     }
     witness.see(Stage::Difference, &mut difference);
     let mut coefficients = gather(width, keys.iter().map(|key| key.coefficient()));
@@ -182,13 +182,13 @@ fn powers(
 
     let mut outputs = gather(inputs.bits(), products.iter());
     for index in 0..count {
-        limbs::add_assign(outputs.get_mut(index), halves.get(count + index));
+        number::add_assign(outputs.get_mut(index), halves.get(count + index));
     }
     witness.see(Stage::Outputs, &mut outputs);
     Ok(outputs)
 }
 
-/// Answers that give the inputs back under the public exponent; others become zero.
+/// Replaces every output by zero whose power to the public exponent is not the input.
 fn checked(
     engine: &Engine,
     keys: &[&crate::PublicKey],
@@ -203,7 +203,7 @@ fn checked(
     Ok(Outcome { outputs, faults })
 }
 
-/// Numbers of at most `bits` bits as a batch; limbs beyond are zero, or those of a product below n.
+/// Copies numbers of at most `bits` bits into a batch. Limbs of a number that do not fit are zero.
 fn gather<'a>(bits: usize, numbers: impl Iterator<Item = &'a [u64]>) -> Batch {
     let numbers: Vec<&[u64]> = numbers.collect();
     let mut batch = Batch::zeros(bits, numbers.len());

@@ -1,18 +1,35 @@
 //! Decryption.
 
-use crate::batch::{Answers, Keys, Refusal, Steps};
-use crate::padding::pkcs1v15;
-use crate::{EncryptionScheme, Error, ItemError, PrivateKey, PublicKey, Rsa};
+use crate::keys::Keys;
+use crate::padding::{self, pkcs1v15};
+use crate::steps::{Answers, Refusal, Steps};
+use crate::{EncryptionScheme, Error, PrivateKey, Rsa};
 use zeroize::Zeroizing;
 
 impl Rsa<'_> {
-    /// Decrypts ciphertexts, with one key or a key each.
+    /// Decrypts `ciphertexts`, with one key or a key for each ciphertext.
     ///
-    /// With OAEP, whatever is wrong with a ciphertext of the right length is the same error. With
-    /// PKCS #1 v1.5 there is no such error: a ciphertext whose padding is wrong decrypts to a message
-    /// that key and ciphertext determine and that nobody can tell from a true one (implicit
-    /// rejection), because whoever learns which paddings are wrong can decrypt anything
-    /// (Bleichenbacher 1998). So a protocol above has to authenticate what it decrypts.
+    /// With OAEP, every wrong ciphertext of the right length gets the same error,
+    /// [`ItemError::Decryption`](crate::ItemError::Decryption).
+    ///
+    /// With PKCS #1 v1.5 a wrong padding is no error: anyone who learns which paddings are wrong can decrypt
+    /// every ciphertext (Bleichenbacher 1998). Instead such a ciphertext decrypts to a random-looking message that
+    /// the key and the ciphertext determine (implicit rejection). The caller's protocol has to authenticate what it
+    /// decrypts.
+    ///
+    /// ```
+    /// use modmill::Engine;
+    /// use modmill_rsa::{EncryptionScheme, Hash, PrivateKey, Rsa, Sizes};
+    ///
+    /// let engine = Engine::new()?;
+    /// let key = PrivateKey::generate(&engine, 1024, Sizes::AllowSmall)?;
+    /// let (rsa, scheme) = (Rsa::new(&engine), EncryptionScheme::oaep(Hash::Sha256));
+    /// let ciphertext = rsa.encrypt(key.public_key(), scheme, &["message"])?.remove(0)?;
+    /// let answers = rsa.decrypt(&key, scheme, &[&ciphertext[..], &[1; 128]])?;
+    /// assert_eq!(answers[0].as_ref().map(|message| &message[..]), Ok(&b"message"[..]));
+    /// assert!(answers[1].is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn decrypt<'k>(
         &self,
         keys: impl Into<Keys<'k, PrivateKey>>,
@@ -21,7 +38,7 @@ impl Rsa<'_> {
     ) -> Result<Answers<Zeroizing<Vec<u8>>>, Error> {
         scheme.check()?;
         let encode = |item: usize, key: &PrivateKey, block: &mut [u8]| -> Result<(), Refusal> {
-            copy_number(ciphertexts[item].as_ref(), key.public_key(), block)
+            Ok(padding::copy_number(ciphertexts[item].as_ref(), key.public_key().modulus_bytes(), block)?)
         };
         let decode = |item: usize, key: &PrivateKey, block: &mut [u8]| match &scheme {
             EncryptionScheme::Oaep(oaep) => oaep.decode(block),
@@ -31,16 +48,4 @@ impl Rsa<'_> {
         };
         Steps { encode, operation: self.private(), decode }.run(self.engine, keys.into(), ciphertexts.len())
     }
-}
-
-/// A number below the modulus, as long as it.
-pub(crate) fn copy_number(bytes: &[u8], key: &PublicKey, block: &mut [u8]) -> Result<(), Refusal> {
-    if bytes.len() != key.size() {
-        return Err(ItemError::WrongLength { expected: key.size(), found: bytes.len() }.into());
-    }
-    if bytes >= key.modulus_bytes() {
-        return Err(ItemError::OutOfRange.into());
-    }
-    block.copy_from_slice(bytes);
-    Ok(())
 }

@@ -1,13 +1,27 @@
 //! Encryption.
 
-use crate::batch::{Answers, Keys, Refusal, Steps};
+use crate::keys::Keys;
 use crate::padding::pkcs1v15;
 use crate::public::Public;
+use crate::steps::{Answers, Refusal, Steps};
 use crate::{EncryptionScheme, Error, PublicKey, Rsa, random};
 use zeroize::Zeroizing;
 
 impl Rsa<'_> {
-    /// Encrypts messages, with one key or a key each.
+    /// Encrypts `messages`, with one key or a key for each message. A message that is too long for its key gets
+    /// [`ItemError::MessageTooLong`](crate::ItemError::MessageTooLong).
+    ///
+    /// ```
+    /// use modmill::Engine;
+    /// use modmill_rsa::{EncryptionScheme, Hash, PrivateKey, Rsa, Sizes};
+    ///
+    /// let engine = Engine::new()?;
+    /// let key = PrivateKey::generate(&engine, 1024, Sizes::AllowSmall)?;
+    /// let scheme = EncryptionScheme::oaep(Hash::Sha256);
+    /// let ciphertexts = Rsa::new(&engine).encrypt(key.public_key(), scheme, &["first", "second"])?;
+    /// assert!(ciphertexts.iter().all(|ciphertext| ciphertext.as_ref().is_ok_and(|bytes| bytes.len() == 128)));
+    /// # Ok::<(), modmill_rsa::Error>(())
+    /// ```
     pub fn encrypt<'k>(
         &self,
         keys: impl Into<Keys<'k, PublicKey>>,

@@ -1,28 +1,28 @@
-//! Errors: of a call, of a key, of one item of a batch.
+//! Errors of a call, of a key, and of one item of a batch.
 
 use thiserror::Error;
 
-/// Why a call has no answers at all.
+/// The reason why a call has no answers at all.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A key that cannot be used.
+    /// A key cannot be used.
     #[error(transparent)]
     Key(#[from] KeyError),
     /// The engine could not compute.
     #[error(transparent)]
     Engine(#[from] modmill::Error),
-    /// Keys, messages and signatures of one call differ in number.
+    /// The keys, messages and signatures of a call differ in number.
     #[error("there are {found} {what} for {expected} items")]
     LengthMismatch {
-        /// Which argument.
+        /// The name of the argument.
         what: &'static str,
-        /// How many items the call has.
+        /// The number of items of the call.
         expected: usize,
-        /// How many of these there are.
+        /// The number of entries of the argument.
         found: usize,
     },
-    /// A hash that the scheme is not defined with.
+    /// The scheme is not defined with the hash.
     #[error("{scheme} is not defined with {hash}")]
     UnsupportedHash {
         /// The scheme.
@@ -35,51 +35,59 @@ pub enum Error {
     Random(String),
 }
 
-/// Why one item of a batch has no answer.
+/// The reason why one item of a batch has no answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ItemError {
-    /// The signature is not one of this message by this key. Nothing more is said.
+    /// The signature is not one of this message by this key. The error has no further detail.
     #[error("the signature does not verify")]
     Verification,
-    /// The ciphertext does not decrypt. Nothing more is said.
+    /// The ciphertext does not decrypt. The error has no further detail, because an attacker could use it.
     #[error("the ciphertext does not decrypt")]
     Decryption,
-    /// A private operation went wrong and its result was thrown away: a fault of the machine, or a key
-    /// whose factors are not prime.
-    #[error("the result of the private operation was wrong and is not released")]
+    /// The result of a private operation failed its check and was discarded. The machine is faulty, or a factor of
+    /// the key is not prime.
+    #[error("the result of the private operation was wrong and is not returned")]
     Fault,
-    /// A message longer than the padding leaves room for.
+    /// The message is longer than the padding leaves room for.
     #[error("the message has {found} bytes; at most {limit} fit")]
     MessageTooLong {
-        /// Bytes that fit.
+        /// The length of the longest message, in bytes.
         limit: usize,
-        /// Bytes given.
+        /// The length of the input, in bytes.
         found: usize,
     },
-    /// A key too short for hash and salt.
+    /// The key is too short for the hash and the salt.
     #[error("the key is too short for this hash and salt")]
     KeyTooShort,
-    /// An input of another length than the key or the hash asks for.
+    /// The input has another length than the key or the hash asks for.
     #[error("the input has {found} bytes instead of {expected}")]
     WrongLength {
-        /// Bytes needed.
+        /// The right length, in bytes.
         expected: usize,
-        /// Bytes given.
+        /// The length of the input, in bytes.
         found: usize,
     },
-    /// A number that is not below the modulus.
+    /// The number is not below the modulus.
     #[error("the input is not below the modulus")]
     OutOfRange,
 }
 
-/// Why a key cannot be used.
+/// The reason why a key cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum KeyError {
-    /// Neither PEM, nor DER, nor a JSON Web Key.
+    /// The bytes are not a key in PEM, DER or JSON, or their contents are wrong.
     #[error("not a key that can be read: {0}")]
     Format(String),
+    /// The key has a format that is not supported. `command` converts it.
+    #[error("this is {format}, which is not supported; convert it with: {command}")]
+    Convert {
+        /// The format of the key.
+        format: &'static str,
+        /// A command that converts the key. `FILE` stands for the name of its file.
+        command: &'static str,
+    },
     /// The key is of another algorithm.
     #[error("the key is for {0}, not for RSA")]
     Algorithm(String),
@@ -90,51 +98,72 @@ pub enum KeyError {
     #[error("the key does not decrypt with this password")]
     WrongPassword,
     /// Decrypting the key would take too much time or memory.
-    #[error("the key's encryption asks for too much: {0}")]
+    #[error("the key takes too long to decrypt: {0}")]
     CostlyPassword(String),
-    /// A public key where a private one is needed.
+    /// The key is public, and a private key is needed.
     #[error("this is a public key; a private one is needed")]
     NotPrivate,
     /// The modulus is shorter than allowed.
     #[error("the modulus has {bits} bits; at least {limit} are needed")]
     TooShort {
-        /// Its length.
+        /// The length of the modulus.
         bits: usize,
-        /// The least allowed.
+        /// The least length.
         limit: usize,
     },
     /// The modulus is longer than supported.
     #[error("the modulus has {bits} bits; at most {limit} are supported")]
     TooLong {
-        /// Its length.
+        /// The length of the modulus.
         bits: usize,
-        /// The most supported.
+        /// The greatest length.
         limit: usize,
     },
     /// The modulus is even.
     #[error("the modulus is even")]
     EvenModulus,
-    /// A public exponent that is even, too small or too long.
+    /// The public exponent is even, too small or too long.
     #[error("the public exponent {0}")]
     Exponent(&'static str),
-    /// More than two primes.
+    /// The key has more than two primes.
     #[error("keys with more than two primes are not supported")]
     MultiPrime,
-    /// A part is missing.
+    /// A number of the key is missing.
     #[error("the key has no {0}")]
     Missing(&'static str),
-    /// Parts that do not belong together.
+    /// The numbers of the key do not belong together.
     #[error("the key is inconsistent: {0}")]
     Inconsistent(&'static str),
-    /// A factor that is not prime.
+    /// The key has no prime factors, and they do not follow from its exponents.
+    #[error("the key has no prime factors, and they cannot be computed from its exponents: give p and q")]
+    NoFactors,
+    /// The modulus is easy to factor.
+    #[error("the modulus is not well-formed: {0}")]
+    Modulus(ModulusFlaw),
+    /// A factor is not prime.
     #[error("the factor {0} is not prime")]
     NotPrime(&'static str),
-    /// A length that keys cannot be generated with.
+    /// No key can be generated with this length.
     #[error("cannot generate a key of {bits} bits: {reason}")]
     Generate {
         /// The length asked for.
         bits: usize,
-        /// Why not.
+        /// The reason.
         reason: &'static str,
     },
+}
+
+/// A flaw that makes a modulus easy to factor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ModulusFlaw {
+    /// The modulus is divisible by a small prime.
+    #[error("it is divisible by {0}")]
+    SmallFactor(u64),
+    /// The modulus is a power of another number, with this exponent.
+    #[error("it is a perfect power with exponent {0}")]
+    PerfectPower(usize),
+    /// The modulus is prime.
+    #[error("it is prime")]
+    Prime,
 }

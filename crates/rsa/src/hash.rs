@@ -1,15 +1,28 @@
-//! Hash functions, chosen at run time.
+//! Hash functions that are chosen at run time.
 
-use digest::{ExtendableOutput, XofReader};
+mod hasher;
+
+pub use hasher::Hasher;
+
+use hasher::{Absorb, Extendable, with_state};
 use std::fmt;
 use std::str::FromStr;
 
 /// A hash function.
+///
+/// Names are read in any case, with or without separators: `sha256`, `SHA-256` and `Sha2_256` are one hash.
+///
+/// ```
+/// use modmill_rsa::Hash;
+///
+/// assert_eq!("SHA-512/256".parse(), Ok(Hash::Sha512_256));
+/// assert_eq!(Hash::Sha256.digest(&[b"two ", b"parts"]), Hash::Sha256.digest(&[b"two parts"]));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 #[allow(missing_docs)]
 pub enum Hash {
-    /// For verifying old signatures and for OAEP; nothing is signed with it.
+    /// Verifies old signatures and serves OAEP. No signature is made with it.
     Sha1,
     Sha224,
     Sha256,
@@ -21,13 +34,14 @@ pub enum Hash {
     Sha3_256,
     Sha3_384,
     Sha3_512,
-    /// With 32 bytes of output, for PSS (RFC 8702).
+    /// SHAKE128 with 32 bytes of output, for PSS (RFC 8702).
     Shake128,
-    /// With 64 bytes of output, for PSS (RFC 8702).
+    /// SHAKE256 with 64 bytes of output, for PSS (RFC 8702).
     Shake256,
 }
 
-/// Names, output lengths and the last arc of the object identifier (2.16.840.1.101.3.4.2.x).
+/// One row per hash: its name, its output length in bytes, and the last arc of its object identifier
+/// (2.16.840.1.101.3.4.2.x). Rows stand in the order of the enum.
 const TABLE: [(Hash, &str, usize, u8); 13] = [
     (Hash::Sha1, "sha1", 20, 0),
     (Hash::Sha224, "sha224", 28, 4),
@@ -52,7 +66,7 @@ pub struct Digest {
 }
 
 impl Digest {
-    /// A digest computed elsewhere, of at most [`Hash::MAX_LEN`] bytes.
+    /// Wraps a digest that was computed elsewhere. Returns `None` if it has more than [`Hash::MAX_LEN`] bytes.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let mut digest = Self { bytes: [0; Hash::MAX_LEN], len: bytes.len() };
@@ -74,10 +88,10 @@ impl fmt::Debug for Digest {
 }
 
 impl Hash {
-    /// The longest output.
+    /// The length of the longest digest, in bytes.
     pub const MAX_LEN: usize = 64;
 
-    /// Every hash function.
+    /// Iterates over every hash function.
     pub fn all() -> impl Iterator<Item = Self> {
         TABLE.into_iter().map(|(hash, ..)| hash)
     }
@@ -86,61 +100,67 @@ impl Hash {
         TABLE[self as usize]
     }
 
-    /// The name users write and read.
+    /// The name of the hash, as `openssl dgst` spells it.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.row().1
     }
 
-    /// Bytes of output.
+    /// The length of a digest, in bytes.
     #[must_use]
     pub fn len(self) -> usize {
         self.row().2
     }
 
-    /// Never: every hash has an output.
+    /// Always false: every hash has an output.
     #[must_use]
     pub fn is_empty(self) -> bool {
         false
     }
 
-    /// Whether its output may be as long as one likes.
+    /// Whether the hash is an extendable-output function.
     pub(crate) fn is_extendable(self) -> bool {
         matches!(self, Self::Shake128 | Self::Shake256)
     }
 
-    /// The digest of some parts, one after the other.
+    /// Hashes the concatenation of `parts`.
     #[must_use]
     pub fn digest(self, parts: &[&[u8]]) -> Digest {
+        with_state!(self, |State| {
+            let mut state = State::default();
+            parts.iter().for_each(|part| state.absorb(part));
+            self.finish(|out| state.squeeze(out))
+        })
+    }
+
+    /// Starts a digest of data that comes in pieces.
+    #[must_use]
+    pub fn hasher(self) -> Hasher {
+        Hasher::new(self)
+    }
+
+    /// A digest of this hash's length, written by `squeeze`.
+    fn finish(self, squeeze: impl FnOnce(&mut [u8])) -> Digest {
         let mut digest = Digest { bytes: [0; Self::MAX_LEN], len: self.len() };
-        let out = &mut digest.bytes[..digest.len];
-        match self {
-            Self::Sha1 => fixed::<sha1::Sha1>(parts, out),
-            Self::Sha224 => fixed::<sha2::Sha224>(parts, out),
-            Self::Sha256 => fixed::<sha2::Sha256>(parts, out),
-            Self::Sha384 => fixed::<sha2::Sha384>(parts, out),
-            Self::Sha512 => fixed::<sha2::Sha512>(parts, out),
-            Self::Sha512_224 => fixed::<sha2::Sha512_224>(parts, out),
-            Self::Sha512_256 => fixed::<sha2::Sha512_256>(parts, out),
-            Self::Sha3_224 => fixed::<sha3::Sha3_224>(parts, out),
-            Self::Sha3_256 => fixed::<sha3::Sha3_256>(parts, out),
-            Self::Sha3_384 => fixed::<sha3::Sha3_384>(parts, out),
-            Self::Sha3_512 => fixed::<sha3::Sha3_512>(parts, out),
-            Self::Shake128 | Self::Shake256 => self.extend(parts, out),
-        }
+        squeeze(&mut digest.bytes[..digest.len]);
         digest
     }
 
-    /// As much output as there is room for, of a function that is extendable.
-    pub(crate) fn extend(self, parts: &[&[u8]], out: &mut [u8]) {
+    /// Fills `out` with the output of SHAKE128, or of SHAKE256 for every other hash.
+    pub(crate) fn extend(self, input: &[u8], out: &mut [u8]) {
+        fn fill<State: Absorb + Default>(input: &[u8], out: &mut [u8]) {
+            let mut state = State::default();
+            state.absorb(input);
+            state.squeeze(out);
+        }
         match self {
-            Self::Shake128 => extended(shake::Shake128::default(), parts, out),
-            _ => extended(shake::Shake256::default(), parts, out),
+            Self::Shake128 => fill::<Extendable<shake::Shake128>>(input, out),
+            _ => fill::<Extendable<shake::Shake256>>(input, out),
         }
     }
 
-    /// What stands before the digest in a PKCS #1 v1.5 signature: the DER encoding of `DigestInfo` up
-    /// to there (RFC 8017, section 9.2). Extendable functions have none.
+    /// The bytes that precede the digest in a PKCS #1 v1.5 signature: the DER encoding of `DigestInfo`
+    /// without its last field (RFC 8017, section 9.2). SHAKE128 and SHAKE256 have none.
     #[must_use]
     pub fn digest_info_prefix(self) -> Option<Vec<u8>> {
         const SHA1: &[u8] = &[0x2b, 0x0e, 0x03, 0x02, 0x1a];
@@ -153,21 +173,6 @@ impl Hash {
     }
 }
 
-fn fixed<D: digest::Digest>(parts: &[&[u8]], out: &mut [u8]) {
-    let mut hasher = D::new();
-    for part in parts {
-        digest::Digest::update(&mut hasher, part);
-    }
-    out.copy_from_slice(&hasher.finalize());
-}
-
-fn extended(mut hasher: impl ExtendableOutput, parts: &[&[u8]], out: &mut [u8]) {
-    for part in parts {
-        hasher.update(part);
-    }
-    hasher.finalize_xof().read(out);
-}
-
 impl fmt::Display for Hash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
@@ -178,10 +183,22 @@ impl FromStr for Hash {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        Self::all().find(|hash| hash.name() == text).ok_or_else(|| {
+        let wanted = plain_name(text);
+        Self::all().find(|hash| plain_name(hash.name()) == wanted).ok_or_else(|| {
             let names: Vec<_> = Self::all().map(Self::name).collect();
             format!("unknown hash {text:?}; known: {}", names.join(", "))
         })
+    }
+}
+
+/// The letters and digits of a hash's name in lower case, with `sha2-256` shortened to `sha256`.
+fn plain_name(text: &str) -> String {
+    let is_separator = |character: &char| matches!(character, '-' | '_' | '/' | ' ');
+    let plain: String = text.chars().filter(|c| !is_separator(c)).collect::<String>().to_lowercase();
+    match plain.strip_prefix("sha2") {
+        // The names of SHA-2 have at least three digits, so that "sha256" is not taken for a "56" of SHA-2.
+        Some(digits) if digits.len() >= 3 => format!("sha{digits}"),
+        _ => plain,
     }
 }
 
@@ -197,6 +214,27 @@ mod tests {
             assert_eq!(hash.digest(&[]).as_ref().len(), hash.len());
         }
         assert!("md5".parse::<Hash>().unwrap_err().contains("sha3-256"));
+    }
+
+    #[test]
+    fn names_are_read_in_every_spelling() {
+        for (text, hash) in [
+            ("SHA256", Hash::Sha256),
+            ("sha-256", Hash::Sha256),
+            ("Sha2-256", Hash::Sha256),
+            ("SHA2_224", Hash::Sha224),
+            ("sha224", Hash::Sha224),
+            ("SHA-1", Hash::Sha1),
+            ("SHA-512/224", Hash::Sha512_224),
+            ("sha2-512/256", Hash::Sha512_256),
+            ("SHA3_512", Hash::Sha3_512),
+            ("SHAKE-128", Hash::Shake128),
+        ] {
+            assert_eq!(text.parse(), Ok(hash), "{text}");
+        }
+        for text in ["", "-", "sha", "sha2", "sha3", "sha25", "sha56", "sha512-25", "md5"] {
+            assert!(text.parse::<Hash>().is_err(), "{text}");
+        }
     }
 
     #[test]

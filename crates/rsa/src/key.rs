@@ -1,35 +1,41 @@
-//! Keys: public and private, read, written, checked and generated.
+//! Keys: reading, writing, checking and generating them.
 
+mod any;
 mod encode;
+mod flaw;
 mod generate;
 mod jwk;
 mod password;
+mod pem;
 mod private;
 mod public;
 mod read;
+mod recover;
+mod sieve;
+mod stack;
 mod validate;
 
+pub use any::AnyKey;
 pub(crate) use private::Factor;
 pub use private::{PrivateKey, PrivateParts};
 pub use public::PublicKey;
-pub use read::AnyKey;
 
-/// Which lengths of keys are taken.
+/// The lengths of keys that a call accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Sizes {
     /// 2048 to 16384 bits.
     #[default]
     Standard,
-    /// 512 to 16384 bits. Keys below 2048 bits protect nothing for long; some below 1024 have been
-    /// factored for fun.
+    /// 512 to 16384 bits. A key of fewer than 2048 bits does not protect data for long, and a key of 512 bits can be
+    /// factored in hours.
     AllowSmall,
 }
 
 impl Sizes {
-    /// The longest modulus, in bits.
+    /// The length of the longest modulus, in bits.
     pub const MAX_BITS: usize = 16_384;
 
-    /// The shortest modulus, in bits.
+    /// The length of the shortest modulus, in bits.
     #[must_use]
     pub fn min_bits(self) -> usize {
         match self {

@@ -1,12 +1,13 @@
 //! The public operation: `x^e mod n`.
 
-use crate::PublicKey;
-use crate::batch::{Keys, Operation, Outcome};
-use modmill::{Batch, Blocks, Engine, Error, Modulus, Operand, PerItem, PublicJob};
-use modmill_core::limbs;
+use crate::keys::Keys;
+use crate::steps::{Operation, Outcome};
+use crate::{PublicKey, number};
+use modmill::{Batch, Blocks, Engine, Error, Modulus, Offloaded, Operand, PerItem, PublicJob};
 
-/// The public operation on numbers that are secrets, or are not.
+/// The public operation.
 pub(crate) struct Public {
+    /// Whether the inputs are secret, as messages are, or public, as signatures are.
     pub(crate) secret: bool,
 }
 
@@ -25,8 +26,8 @@ impl Operation<PublicKey> for Public {
         engine: &Engine,
         keys: Keys<'_, PublicKey>,
         count: usize,
-        blocks: &mut dyn Blocks,
-    ) -> Result<bool, crate::Error> {
+        blocks: &mut (dyn Blocks + Send),
+    ) -> Result<Offloaded, crate::Error> {
         let first = keys.get(0);
         let get = |item: usize| keys.get(item).modulus().value();
         let moduli = match keys {
@@ -34,7 +35,7 @@ impl Operation<PublicKey> for Public {
             Keys::Each(keys) if keys.iter().all(|key| key.exponent() == first.exponent()) => {
                 PerItem::Each(&get)
             }
-            Keys::Each(_) => return Ok(false),
+            Keys::Each(_) => return Ok(Offloaded::NotHere),
         };
         let job =
             PublicJob { count, moduli, bits: first.bits(), exponent: first.exponent(), secret: self.secret };
@@ -42,13 +43,13 @@ impl Operation<PublicKey> for Public {
     }
 }
 
-/// `x^e mod n` for numbers below the moduli, a key an item. Bases are treated as secrets, keys are
-/// public.
+/// `x^e mod n` for one input per key, below the modulus of the key. The time does not depend on the inputs. It
+/// depends on the exponents, which are public.
 pub(crate) fn public_operation(engine: &Engine, keys: &[&PublicKey], inputs: &Batch) -> Result<Batch, Error> {
     let moduli: Vec<&Modulus> = keys.iter().map(|key| key.modulus()).collect();
     let first = keys.first().map_or(&[][..], |key| key.exponent());
     if keys.iter().all(|key| key.exponent() == first) {
-        let exponent = Operand::Shared { bits: limbs::bit_length(first).max(1), value: first };
+        let exponent = Operand::Shared { bits: number::bit_length(first).max(1), value: first };
         return engine.pow_vartime(inputs, exponent, moduli.as_slice());
     }
     let exponents = Batch::from_values(keys.iter().map(|key| key.exponent()));

@@ -1,27 +1,28 @@
-//! Which signature, which encryption.
+//! Signature schemes and encryption schemes.
 
 use crate::padding::oaep::Oaep;
 use crate::padding::pss::Pss;
-use crate::{Error, Hash};
+use crate::{Digest, Error, Hash, ItemError};
 
 /// A signature scheme.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SignatureScheme {
-    /// RSASSA-PKCS1-v1_5 with this hash.
+    /// RSASSA-PKCS1-v1_5 with the given hash.
     Pkcs1v15(Hash),
-    /// RSASSA-PSS.
+    /// RSASSA-PSS with the given parameters.
     Pss(Pss),
 }
 
 impl SignatureScheme {
-    /// PSS with one hash for everything and a salt as long as the digest.
+    /// PSS with the parameters of [`Pss::new`]: `hash` for the message and for the mask. A signature is made with a
+    /// salt as long as the digest. A signature with a salt of any length verifies.
     #[must_use]
     pub fn pss(hash: Hash) -> Self {
         Self::Pss(Pss::new(hash))
     }
 
-    /// The hash of messages.
+    /// The hash of the message.
     #[must_use]
     pub fn hash(&self) -> Hash {
         match self {
@@ -30,7 +31,7 @@ impl SignatureScheme {
         }
     }
 
-    /// Whether it can be signed with: not with SHA-1, whose collisions are known.
+    /// Refuses to sign with SHA-1, for which collisions are known.
     pub(crate) fn check_signing(&self) -> Result<(), Error> {
         match self.hash() {
             Hash::Sha1 => Err(Error::UnsupportedHash { scheme: "signing", hash: Hash::Sha1 }),
@@ -38,7 +39,7 @@ impl SignatureScheme {
         }
     }
 
-    /// What stands before digests of PKCS #1 v1.5, and nothing for PSS.
+    /// The bytes before the digest in PKCS #1 v1.5. PSS has none.
     pub(crate) fn prefix(&self) -> Result<Vec<u8>, Error> {
         match self {
             Self::Pkcs1v15(hash) => hash
@@ -47,26 +48,33 @@ impl SignatureScheme {
             Self::Pss(_) => Ok(Vec::new()),
         }
     }
+
+    /// Reads a digest that the caller computed. It has to be as long as digests of the scheme's hash.
+    pub(crate) fn read_digest(&self, bytes: &[u8]) -> Result<Digest, ItemError> {
+        let expected = self.hash().len();
+        let wrong = ItemError::WrongLength { expected, found: bytes.len() };
+        Digest::from_bytes(bytes).filter(|_| bytes.len() == expected).ok_or(wrong)
+    }
 }
 
 /// An encryption scheme.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EncryptionScheme<'a> {
-    /// RSAES-PKCS1-v1_5. Decryption never fails for its padding: see [`crate::Rsa::decrypt`].
+    /// RSAES-PKCS1-v1_5. A wrong padding is no error of decryption: see [`crate::Rsa::decrypt`].
     Pkcs1v15,
-    /// RSAES-OAEP.
+    /// RSAES-OAEP with the given parameters.
     Oaep(Oaep<'a>),
 }
 
 impl EncryptionScheme<'_> {
-    /// OAEP with one hash for everything and no label.
+    /// OAEP with `hash` for the label and for the mask, and an empty label.
     #[must_use]
     pub fn oaep(hash: Hash) -> Self {
         Self::Oaep(Oaep::new(hash))
     }
 
-    /// OAEP is not defined with extendable functions.
+    /// Refuses OAEP with an extendable-output function, which no standard defines.
     pub(crate) fn check(&self) -> Result<(), Error> {
         match self {
             Self::Oaep(oaep) => {

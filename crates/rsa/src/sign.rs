@@ -1,13 +1,27 @@
 //! Signatures.
 
-use crate::batch::{Answers, Keys, Refusal, Steps};
 use crate::hash::Digest;
+use crate::keys::Keys;
 use crate::padding::pkcs1v15;
+use crate::steps::{Answers, Refusal, Steps};
 use crate::{Error, ItemError, PrivateKey, Rsa, SignatureScheme, random};
 use zeroize::Zeroizing;
 
 impl Rsa<'_> {
-    /// Signs messages, with one key or a key each. Every signature was verified before it is returned.
+    /// Signs `messages`, with one key or a key for each message. Every signature is verified before it is returned.
+    ///
+    /// ```
+    /// use modmill::Engine;
+    /// use modmill_rsa::{Hash, PrivateKey, Rsa, SignatureScheme, Sizes};
+    ///
+    /// let engine = Engine::new()?;
+    /// let key = PrivateKey::generate(&engine, 1024, Sizes::AllowSmall)?;
+    /// let scheme = SignatureScheme::pss(Hash::Sha256);
+    /// for signature in Rsa::new(&engine).sign(&key, scheme, &["first", "second"])? {
+    ///     assert_eq!(signature?.len(), 128);
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn sign<'k>(
         &self,
         keys: impl Into<Keys<'k, PrivateKey>>,
@@ -18,14 +32,31 @@ impl Rsa<'_> {
         self.sign_all(keys.into(), scheme, messages.len(), digest)
     }
 
-    /// Signs messages by their digests, which were computed elsewhere with the scheme's hash.
+    /// Signs messages by their `digests`, which the caller computed with the hash of the scheme. With
+    /// [`Hasher`](crate::Hasher) a message can be hashed while it is read:
+    ///
+    /// ```
+    /// use modmill::Engine;
+    /// use modmill_rsa::{Hash, PrivateKey, Rsa, SignatureScheme, Sizes};
+    ///
+    /// let engine = Engine::new()?;
+    /// let key = PrivateKey::generate(&engine, 1024, Sizes::AllowSmall)?;
+    /// let (rsa, scheme) = (Rsa::new(&engine), SignatureScheme::Pkcs1v15(Hash::Sha256));
+    ///
+    /// let mut hasher = scheme.hash().hasher();
+    /// hasher.update(b"a long ");
+    /// hasher.update(b"message");
+    /// let signature = rsa.sign_digests(&key, scheme, &[hasher.finish()])?.remove(0)?;
+    /// assert_eq!(signature, rsa.sign(&key, scheme, &["a long message"])?.remove(0)?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn sign_digests<'k>(
         &self,
         keys: impl Into<Keys<'k, PrivateKey>>,
         scheme: SignatureScheme,
         digests: &[impl AsRef<[u8]> + Sync],
     ) -> Result<Answers<Vec<u8>>, Error> {
-        let digest = |item: usize| read_digest(scheme, digests[item].as_ref());
+        let digest = |item: usize| scheme.read_digest(digests[item].as_ref());
         self.sign_all(keys.into(), scheme, digests.len(), digest)
     }
 
@@ -53,11 +84,4 @@ impl Rsa<'_> {
         let decode = |_: usize, _: &PrivateKey, block: &mut [u8]| Ok(block.to_vec());
         Steps { encode, operation: self.private(), decode }.run(self.engine, keys, count)
     }
-}
-
-/// A digest of the scheme's hash, by its length.
-pub(crate) fn read_digest(scheme: SignatureScheme, bytes: &[u8]) -> Result<Digest, ItemError> {
-    let expected = scheme.hash().len();
-    let wrong = ItemError::WrongLength { expected, found: bytes.len() };
-    Digest::from_bytes(bytes).filter(|_| bytes.len() == expected).ok_or(wrong)
 }

@@ -1,27 +1,27 @@
-//! Blocks of a batch on their way to a device and back: made and taken by all threads, chunk by chunk, while the
-//! device computes others.
+//! The blocks of a group on their way to a device and back. All threads encode the items of one chunk, and decode
+//! those of another, while the device computes the chunks between.
 
-use crate::batch::{GRAIN, Items, Key, Keys, Refusal, Steps};
+use crate::keys::{Key, Keys};
+use crate::steps::{Answer, GRAIN, Items, Refusal, Steps};
 use crate::{Error, ItemError};
-use modmill::{Blocks, Engine};
+use modmill::{Blocks, Engine, Offloaded};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// What becomes of an item.
-type Answer<T> = Option<Result<T, ItemError>>;
-
-/// The items of one length of a call.
+/// The items of a group, and the answers that are known so far.
 pub(crate) struct Stream<'a, K, T, Encode, Operate, Decode> {
     steps: &'a Steps<Encode, Operate, Decode>,
     engine: &'a Engine,
     keys: Keys<'a, K>,
     items: &'a Items,
-    /// Octets of a modulus, and of a block.
+    /// Length of the modulus in bytes.
     size: usize,
+    /// Length of a block in bytes: `size` rounded up to whole limbs.
     stride: usize,
     answers: Vec<Answer<T>>,
-    /// Positions whose answers did not pass their check.
+    /// Positions of items whose results failed their check on the device.
     wrong: Vec<usize>,
+    /// The first error that ends the call.
     failed: Option<Error>,
 }
 
@@ -38,17 +38,21 @@ impl<'a, K, T, Encode, Operate, Decode> Stream<'a, K, T, Encode, Operate, Decode
         Self { steps, engine, keys, items, size, stride, answers, wrong: Vec::new(), failed: None }
     }
 
-    /// The answers, and the items that are to be computed step by step: all if the device did `not` compute them,
-    /// else those whose answers were wrong.
-    pub(crate) fn finish(mut self, done: bool) -> Result<(Vec<Answer<T>>, Vec<usize>), Error> {
+    /// The answers, and the items that are computed step by step: those whose answers failed their check, or all items
+    /// if no device computed them.
+    pub(crate) fn finish(mut self, outcome: Offloaded) -> Result<(Vec<Answer<T>>, Vec<usize>), Error> {
         if let Some(error) = self.failed {
             return Err(error);
         }
-        if !done {
-            // What was taken from a device that failed later does not count.
-            self.answers.clear();
-            self.answers.resize_with(self.items.len(), || None);
-            self.wrong = (0..self.items.len()).collect();
+        match outcome {
+            // Devices finish their shares in any order.
+            Offloaded::Done => self.wrong.sort_unstable(),
+            // Answers taken from a device that failed later do not count.
+            Offloaded::NotHere | Offloaded::Failed => {
+                self.answers.clear();
+                self.answers.resize_with(self.items.len(), || None);
+                self.wrong = (0..self.items.len()).collect();
+            }
         }
         let again = self.wrong.into_iter().map(|position| self.items.get(position)).collect();
         Ok((self.answers, again))
@@ -65,8 +69,11 @@ where
 {
     fn fill(&mut self, range: Range<usize>, blocks: &mut [u8]) {
         let Self { steps, keys, items, size, stride, .. } = *self;
-        // Memory is touched for the first time here, while the device computes.
-        self.answers.resize_with(range.end, || None);
+        // The answers of a chunk are allocated here, while the device computes another chunk. Devices ask for their
+        // chunks in any order.
+        if self.answers.len() < range.end {
+            self.answers.resize_with(range.end, || None);
+        }
         let answers = &mut self.answers[range.clone()];
         let fill = |(offset, (block, answer)): (usize, (&mut [u8], &mut Answer<T>))| {
             let item = items.get(range.start + offset);
@@ -103,7 +110,7 @@ where
             let pairs = blocks.par_chunks_exact_mut(stride).zip(answers.par_iter_mut());
             pairs.enumerate().with_min_len(GRAIN).for_each(take);
         });
-        // A refused item went along as zero, whose answer is zero and right.
+        // A refused item was sent as zero, so that its result is zero and passes the check.
         let positions =
             range.zip(wrong).filter(|&(position, &wrong)| wrong != 0 && self.answers[position].is_none());
         self.wrong.extend(positions.map(|(position, _)| position).collect::<Vec<_>>());

@@ -1,7 +1,20 @@
-//! RustCrypto's `signature` traits, for those who sign one message at a time.
+//! RustCrypto's `signature` traits, which sign and verify one message at a time. [`Rsa::sign`] and [`Rsa::verify`]
+//! are several times faster per message, because they take many messages at once.
 //!
-//! A [`SigningKey`] shares its engine with others and signs what comes; batches are several times
-//! faster.
+//! ```
+//! use modmill::Engine;
+//! use modmill_rsa::traits::{Signature, SigningKey};
+//! use modmill_rsa::{Hash, PrivateKey, SignatureScheme, Sizes};
+//! use signature::{Keypair, Signer, Verifier};
+//! use std::sync::Arc;
+//!
+//! let engine = Arc::new(Engine::new()?);
+//! let key = PrivateKey::generate(&engine, 1024, Sizes::AllowSmall)?;
+//! let signer = SigningKey::new(engine, key, SignatureScheme::pss(Hash::Sha256));
+//! let signature: Signature = signer.try_sign(b"message")?;
+//! signer.verifying_key().verify(b"message", &signature)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use crate::{PrivateKey, PublicKey, Rsa, SignatureScheme};
 use modmill::Engine;
@@ -36,7 +49,7 @@ impl SignatureEncoding for Signature {
     type Repr = Box<[u8]>;
 }
 
-/// A private key that signs by one scheme.
+/// A private key with the engine and the scheme that it signs with.
 #[derive(Clone)]
 pub struct SigningKey {
     engine: Arc<Engine>,
@@ -45,7 +58,7 @@ pub struct SigningKey {
 }
 
 impl SigningKey {
-    /// A signer on an engine.
+    /// Signs with `key` by `scheme` on `engine`.
     #[must_use]
     pub fn new(engine: Arc<Engine>, key: PrivateKey, scheme: SignatureScheme) -> Self {
         Self { engine, key, scheme }
@@ -70,7 +83,7 @@ impl Keypair for SigningKey {
     }
 }
 
-/// A public key that verifies by one scheme.
+/// A public key with the engine and the scheme that it verifies with.
 #[derive(Clone)]
 pub struct VerifyingKey {
     engine: Arc<Engine>,
@@ -79,7 +92,7 @@ pub struct VerifyingKey {
 }
 
 impl VerifyingKey {
-    /// A verifier on an engine.
+    /// Verifies with `key` by `scheme` on `engine`.
     #[must_use]
     pub fn new(engine: Arc<Engine>, key: PublicKey, scheme: SignatureScheme) -> Self {
         Self { engine, key, scheme }

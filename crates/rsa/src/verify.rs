@@ -1,15 +1,28 @@
 //! Verification.
 
-use crate::batch::{Answers, Keys, Refusal, Steps, check_length};
 use crate::hash::Digest;
+use crate::keys::{Keys, check_length};
 use crate::padding::{ct, pkcs1v15};
 use crate::public::Public;
-use crate::sign::read_digest;
+use crate::steps::{Answers, Refusal, Steps};
 use crate::{Error, ItemError, PublicKey, Rsa, SignatureScheme};
 
 impl Rsa<'_> {
-    /// Verifies signatures of messages, with one key or a key each. Whatever is wrong with a signature
-    /// is the same error, [`ItemError::Verification`].
+    /// Verifies the signature of each message, with one key or a key for each message. Every wrong signature gets the
+    /// same error, [`ItemError::Verification`].
+    ///
+    /// ```
+    /// use modmill::Engine;
+    /// use modmill_rsa::{Hash, ItemError, PrivateKey, Rsa, SignatureScheme, Sizes};
+    ///
+    /// let engine = Engine::new()?;
+    /// let key = PrivateKey::generate(&engine, 1024, Sizes::AllowSmall)?;
+    /// let (rsa, scheme) = (Rsa::new(&engine), SignatureScheme::Pkcs1v15(Hash::Sha256));
+    /// let signature = rsa.sign(&key, scheme, &["message"])?.remove(0)?;
+    /// let verdicts = rsa.verify(key.public_key(), scheme, &["message", "other"], &[&signature, &signature])?;
+    /// assert_eq!(verdicts, [Ok(()), Err(ItemError::Verification)]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn verify<'k>(
         &self,
         keys: impl Into<Keys<'k, PublicKey>>,
@@ -22,8 +35,20 @@ impl Rsa<'_> {
         self.verify_all(keys.into(), scheme, digest, signatures)
     }
 
-    /// Verifies signatures of messages by their digests, which were computed elsewhere with the
-    /// scheme's hash.
+    /// Verifies signatures by the digests of their messages, which the caller computed with the hash of the scheme.
+    ///
+    /// ```
+    /// use modmill::Engine;
+    /// use modmill_rsa::{Hash, PrivateKey, Rsa, SignatureScheme, Sizes};
+    ///
+    /// let engine = Engine::new()?;
+    /// let key = PrivateKey::generate(&engine, 1024, Sizes::AllowSmall)?;
+    /// let (rsa, scheme) = (Rsa::new(&engine), SignatureScheme::pss(Hash::Sha256));
+    /// let digests = [Hash::Sha256.digest(&[b"message"])];
+    /// let signature = rsa.sign_digests(&key, scheme, &digests)?.remove(0)?;
+    /// assert!(rsa.verify_digests(key.public_key(), scheme, &digests, &[signature])?[0].is_ok());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn verify_digests<'k>(
         &self,
         keys: impl Into<Keys<'k, PublicKey>>,
@@ -32,7 +57,7 @@ impl Rsa<'_> {
         signatures: &[impl AsRef<[u8]> + Sync],
     ) -> Result<Answers<()>, Error> {
         check_length("signatures", digests.len(), signatures.len())?;
-        let digest = |item: usize| read_digest(scheme, digests[item].as_ref());
+        let digest = |item: usize| scheme.read_digest(digests[item].as_ref());
         self.verify_all(keys.into(), scheme, digest, signatures)
     }
 
@@ -57,7 +82,7 @@ impl Rsa<'_> {
             let verifies = match &scheme {
                 SignatureScheme::Pkcs1v15(_) => {
                     let mut expected = vec![0; block.len()];
-                    // A key too short for the hash has signed nothing with it.
+                    // A key that is too short for the hash has no valid signature.
                     pkcs1v15::encode_digest(&prefix, digest.as_ref(), &mut expected).is_ok()
                         && ct::equal(&expected, block).declassify()
                 }

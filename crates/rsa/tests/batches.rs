@@ -1,4 +1,4 @@
-//! Batches: one key and many, mixed lengths, items that fail beside items that do not.
+//! Batches: one key or many, mixed lengths, wrong items beside right ones.
 
 use modmill::Engine;
 use modmill_rsa::traits::{Signature, SigningKey};
@@ -24,7 +24,7 @@ fn messages(count: usize) -> Vec<String> {
     (0..count).map(|item| format!("message {item}")).collect()
 }
 
-/// Each item has another key than the one before; all lengths are mixed.
+/// A key for each of `count` items. Neighbours have different keys, and all lengths are mixed.
 fn mixed(count: usize) -> Vec<&'static PrivateKey> {
     (0..count).map(|item| &KEYS[item * 3 % KEYS.len()]).collect()
 }
@@ -73,7 +73,7 @@ fn raw_operations_are_powers() {
 }
 
 #[test]
-fn bad_items_cost_no_other_item_its_answer() {
+fn wrong_items_do_not_affect_the_others() {
     let rsa = Rsa::new(&ENGINE);
     let key = &KEYS[7];
     let public = key.public_key();
@@ -112,7 +112,7 @@ fn bad_items_cost_no_other_item_its_answer() {
     assert_eq!(answers, expected);
 
     let signature = rsa.sign(key, PKCS1, &["message"]).unwrap().remove(0).unwrap();
-    // The same number, written longer, or plus the modulus, is no signature.
+    // A signature with a leading zero, and a number above the modulus, are wrong.
     let signatures =
         [signature.clone(), [&[0], &signature[..]].concat(), vec![0xff; size], vec![], signature];
     let verdicts =
@@ -163,7 +163,7 @@ fn every_hash_and_salt_signs_and_verifies() {
                         let verdict = rsa.verify(publics[item], scheme, &messages[item..=item], &[signature]);
                         assert_eq!(verdict.unwrap(), [Ok(())], "{scheme:?}");
                     }
-                    // 64 bytes of digest and of salt do not fit in 128.
+                    // A digest and a salt of 64 bytes each do not fit in 128 bytes.
                     Err(ItemError::KeyTooShort) => assert!(keys[item].bits() < 1100 && hash.len() == 64),
                     Err(error) => panic!("{scheme:?}: {error}"),
                 }
@@ -202,11 +202,11 @@ fn wrong_paddings_decrypt_to_messages_of_their_own() {
     assert!(lengths.len() > 30, "{lengths:?}");
 }
 
-/// Takes nothing but what erases itself.
+/// Accepts only types that are zeroized when they are dropped.
 fn assert_zeroized<T: zeroize::ZeroizeOnDrop>(_: &T) {}
 
 #[test]
-fn what_is_secret_is_zeroized_when_dropped() {
+fn secrets_are_zeroized_when_dropped() {
     let (rsa, key) = (Rsa::new(&ENGINE), &KEYS[0]);
     let block = vec![1; key.public_key().size()];
     assert_zeroized(&rsa.decrypt(key, EncryptionScheme::Pkcs1v15, &[&block]).unwrap().remove(0).unwrap());

@@ -1,17 +1,17 @@
-//! NIST's CAVP vectors of RSA signatures, from the folder that `MODMILL_CAVP` names: the files
-//! `SigGen15_186-3.rsp`, `SigGenPSS_186-3.rsp`, `SigVer15_186-3.rsp` and `SigVerPSS_186-3.rsp`, which NIST has on
-//! its pages and the package `cryptography-vectors` of PyPI under `asymmetric/RSA/FIPS_186-2`. No crate has them,
-//! so that the test is skipped where they are not.
+//! NIST's CAVP vectors of RSA signatures, from the folder that `MODMILL_CAVP` names. The folder holds the files
+//! `SigGen15_186-3.rsp`, `SigGenPSS_186-3.rsp`, `SigVer15_186-3.rsp` and `SigVerPSS_186-3.rsp`. NIST publishes them, and
+//! the package `cryptography-vectors` of PyPI has them under `asymmetric/RSA/FIPS_186-2`; `.ci/run` installs it. No crate
+//! has them, so the test is skipped where the variable is not set.
 
 use modmill::Engine;
 use modmill_rsa::{Hash, PrivateKey, PrivateParts, Pss, PublicKey, Rsa, SaltLength, SignatureScheme, Sizes};
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-/// A vector: the values of its lines, those of its key included.
+/// A vector: names and values, including those of its key.
 type Vector = HashMap<String, String>;
 
-/// The vectors of a file: values hold until they are set again, and `last` ends a vector.
+/// Reads the vectors of a file. A value holds until it is set again, and the name `last` ends a vector.
 fn vectors(text: &str, last: &str) -> Vec<Vector> {
     let (mut values, mut found) = (Vector::new(), Vec::new());
     for (name, value) in text.lines().filter_map(|line| line.split_once('=')) {
@@ -29,23 +29,23 @@ fn bytes(vector: &Vector, name: &str) -> Vec<u8> {
     (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect()
 }
 
-/// Octets as they are written, leading zeros included.
+/// The bytes of a value, with its leading zeros.
 fn octets(vector: &Vector, name: &str) -> Vec<u8> {
     let text = &vector[name];
     (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect()
 }
 
 fn hash(vector: &Vector) -> Hash {
-    vector["SHAAlg"].to_lowercase().parse().unwrap()
+    vector["SHAAlg"].parse().unwrap()
 }
 
-/// Whether the signature of a vector verifies; with a key that is refused none does.
+/// Whether the signature of a vector verifies. A key that is refused verifies nothing.
 fn verifies(engine: &Engine, vector: &Vector, scheme: SignatureScheme) -> bool {
     let Ok(key) = PublicKey::new(&bytes(vector, "n"), &bytes(vector, "e"), Sizes::AllowSmall) else {
         return false;
     };
     let mut signature = octets(vector, "S");
-    // Some are written without their leading zeros.
+    // Some signatures are written without their leading zeros.
     signature.splice(0..0, vec![0; key.size().saturating_sub(signature.len())]);
     Rsa::new(engine).verify(&key, scheme, &[octets(vector, "Msg")], &[signature]).unwrap()[0].is_ok()
 }
@@ -75,7 +75,7 @@ fn signatures_of_nist() {
             let (hash, passes) = (hash(&vector), vector["Result"].starts_with('P'));
             assert_eq!(verifies(&engine, &vector, scheme(hash)), passes, "{name}: {}", vector["S"]);
             verified += 1;
-            // The private key signs the same, where there is one answer and the hash may sign.
+            // PKCS #1 v1.5 has one right signature, and the private key makes it. SHA-1 does not sign.
             if passes && name.starts_with("SigVer15") && hash != Hash::Sha1 {
                 let [n, e, d, p, q] = ["n", "e", "d", "p", "q"].map(|name| bytes(&vector, name));
                 let parts = PrivateParts {
@@ -95,5 +95,5 @@ fn signatures_of_nist() {
         }
     }
     println!("{generated} signatures verified, {verified} judged, {signed} made again");
-    assert!(generated > 0 && verified > 0 && signed > 0);
+    assert!(generated >= 200 && verified >= 500 && signed >= 50, "{generated}, {verified}, {signed}");
 }

@@ -1,18 +1,19 @@
-//! RSA on a GPU, an emulated one: the same answers as the CPU's, whoever has to finish.
+//! RSA on an emulated GPU gives the same answers as on the CPU, also if the CPU has to finish.
 
-use modmill::cuda::{Chip, Cut, Faults, Layout, Settings, Variant};
+use modmill::cuda::Settings;
 use modmill::{Backend, Engine, EngineBuilder, Family};
+use modmill_cuda::{Chip, Cut, Faults, Layout, Variant};
 use modmill_rsa::{
     EncryptionScheme, Hash, ItemError, PrivateKey, PrivateParts, PublicKey, Rsa, SignatureScheme, Sizes,
 };
 use num_bigint::BigUint;
 
-/// Short keys: the emulated device is slow.
+/// Keys are short, because the emulated device is slow.
 const BITS: usize = 512;
 const PKCS1: SignatureScheme = SignatureScheme::Pkcs1v15(Hash::Sha256);
 
 fn emulated(faults: Faults) -> Option<EngineBuilder> {
-    // Blocks of one warp, since whole ones are computed.
+    // Blocks of one warp: the device computes whole blocks, also if a batch does not fill them.
     let layout = Layout { threads: 2, block: 32, resident: 1, cut: Some(Cut::Chunks(1, 1)) };
     let variant = Variant::new(Family::Rns, BITS / 2, layout, &Chip::H200.limits());
     let builder = modmill_testing::emulated::engine(faults, env!("CARGO_TARGET_TMPDIR"))?;
@@ -20,7 +21,7 @@ fn emulated(faults: Faults) -> Option<EngineBuilder> {
 }
 
 fn gpu() -> Option<Engine> {
-    emulated(Faults::default()).map(|builder| builder.cpu_finishes(false).build().unwrap())
+    emulated(Faults::default()).map(|builder| builder.fallback(false).build().unwrap())
 }
 
 fn cpu() -> Engine {
@@ -40,8 +41,8 @@ fn a_gpu_signs_as_the_cpu_does() {
     let (Some(gpu), cpu) = (gpu(), cpu()) else { return };
     let (keys, messages) = (keys(3), messages(20));
     let each: Vec<&PrivateKey> = (0..20).map(|item| &keys[item % 3]).collect();
-    for direct_tables in [false, true] {
-        let rsa = Rsa::new(&gpu).direct_tables(direct_tables);
+    for blinded_direct_reads in [false, true] {
+        let rsa = Rsa::new(&gpu).blinded_direct_reads(blinded_direct_reads);
         let before = gpu.kernel_seconds();
         let one = rsa.sign(&keys[0], PKCS1, &messages).unwrap();
         assert!(gpu.kernel_seconds() > before, "kernels computed it");
@@ -92,13 +93,13 @@ fn a_gpu_verifies_and_encrypts_as_the_cpu_does() {
     }
 }
 
-/// Keys that the kernels are not for: primes of different lengths, and public exponents that differ.
+/// The kernels do not take primes of different lengths, nor different public exponents.
 #[test]
 fn keys_that_kernels_do_not_serve_are_computed_step_by_step() {
     let Some(gpu) = gpu() else { return };
     let cpu = cpu();
     let prime = |seed: &str, bits: u64| {
-        // The next prime above a number that the seed gives.
+        // The next prime above a number that is derived from the seed.
         let digest = Hash::Sha512.digest(&[seed.as_bytes()]);
         let mut candidate = BigUint::from_bytes_be(digest.as_ref()) >> (512 - bits);
         candidate.set_bit(bits - 1, true);
@@ -140,7 +141,7 @@ fn keys_that_kernels_do_not_serve_are_computed_step_by_step() {
     }
 }
 
-/// A device that fails on the way costs no answer.
+/// If a device fails, no answer is lost.
 #[test]
 fn the_cpu_finishes_what_a_gpu_could_not() {
     let (key, messages) = (keys(1).remove(0), messages(5));
@@ -154,7 +155,7 @@ fn the_cpu_finishes_what_a_gpu_could_not() {
         let engine = builder.clone().build().unwrap();
         assert_eq!(Rsa::new(&engine).sign(&key, PKCS1, &messages).unwrap(), expected, "{faults:?}");
         assert!(engine.faults().iter().any(|fault| fault.contains("went to the CPU")), "{faults:?}");
-        let engine = builder.cpu_finishes(false).build().unwrap();
+        let engine = builder.fallback(false).build().unwrap();
         assert!(Rsa::new(&engine).sign(&key, PKCS1, &messages).is_err());
     }
 }

@@ -1,16 +1,17 @@
-//! What we sign and encrypt, the `openssl` program verifies and decrypts, and the other way round. Left
-//! out with a message where the program is not there.
+//! The `openssl` program verifies our signatures and decrypts our ciphertexts, and the other way round. The tests say so
+//! and pass where the program is missing.
 
 use modmill::Engine;
 use modmill_rsa::{
-    EncryptionScheme, Hash, Oaep, PrivateKey, Pss, PublicKey, Rsa, SaltLength, SignatureScheme, Sizes,
+    AnyKey, EncryptionScheme, Hash, KeyError, Oaep, PrivateKey, Pss, PublicKey, Rsa, SaltLength,
+    SignatureScheme, Sizes,
 };
 use std::path::PathBuf;
 use std::process::Command;
 
 const MESSAGE: &[u8] = b"a message of some length";
 
-/// A folder for the files of a conversation, if there is someone to talk to.
+/// A folder in which the `openssl` program runs.
 struct Openssl {
     folder: tempfile::TempDir,
 }
@@ -43,7 +44,7 @@ impl Openssl {
         std::fs::read(self.path(name)).unwrap()
     }
 
-    /// Runs the program in the folder; whether it succeeded.
+    /// Runs the program in the folder, and returns whether it succeeded.
     fn succeeds(&self, arguments: &str) -> bool {
         let output =
             Command::new("openssl").args(arguments.split(' ')).current_dir(&self.folder).output().unwrap();
@@ -57,14 +58,14 @@ impl Openssl {
         assert!(self.succeeds(arguments), "openssl {arguments}");
     }
 
-    /// A key of theirs.
+    /// Generates a key with OpenSSL.
     fn generate(&self, bits: usize, name: &str) -> PrivateKey {
         self.run(&format!("genpkey -quiet -algorithm RSA -pkeyopt rsa_keygen_bits:{bits} -out {name}"));
         PrivateKey::read(&self.read(name), None, Sizes::AllowSmall).unwrap()
     }
 }
 
-/// Keys of lengths whose generation is quick enough for every run; the rest are for `--ignored`.
+/// Lengths of keys that are generated quickly enough for every run. Long keys are for `--ignored`.
 const QUICK: [usize; 3] = [1024, 2048, 3072];
 const SLOW: [usize; 3] = [4096, 6144, 8192];
 
@@ -72,7 +73,7 @@ fn converse(sizes: &[usize]) {
     let Some(openssl) = Openssl::find() else { return };
     let engine = Engine::new().unwrap();
     for (index, &bits) in sizes.iter().enumerate() {
-        // Their keys and ours in turn.
+        // OpenSSL's keys and ours in turn.
         let key = if index % 2 == 0 {
             openssl.generate(bits, "key.pem")
         } else {
@@ -119,6 +120,8 @@ fn signatures(openssl: &Openssl, rsa: &Rsa<'_>, key: &PrivateKey) {
         let options = format!("-sigopt rsa_padding_mode:pss -sigopt rsa_pss_saltlen:{option}");
         schemes.push((pss(Hash::Sha256, Hash::Sha256, salt), options));
     }
+    // The defaults of both sides: OpenSSL signs with the longest salt, and both verify any salt.
+    schemes.push((SignatureScheme::pss(Hash::Sha256), "-sigopt rsa_padding_mode:pss".to_owned()));
     let options = "-sigopt rsa_padding_mode:pss -sigopt rsa_pss_saltlen:20 -sigopt rsa_mgf1_md:sha1";
     schemes.push((pss(Hash::Sha384, Hash::Sha1, SaltLength::Bytes(20)), options.to_owned()));
     for (scheme, options) in schemes {
@@ -127,7 +130,7 @@ fn signatures(openssl: &Openssl, rsa: &Rsa<'_>, key: &PrivateKey) {
         openssl.write("ours", &ours);
         let verify = format!("dgst -{hash} {options} -verify public.pem -signature ours message");
         openssl.run(&verify);
-        // That they would have noticed.
+        // OpenSSL notices a wrong signature.
         let mut wrong = ours.clone();
         wrong[5] ^= 1;
         openssl.write("ours", &wrong);
@@ -174,7 +177,7 @@ fn key_files_are_read_on_both_sides() {
         let read = PrivateKey::read(&openssl.read(name), password, Sizes::Standard).unwrap();
         assert_eq!(read.to_der().unwrap(), key.to_der().unwrap(), "{name}");
     };
-    // Theirs, in every way they write it.
+    // OpenSSL's files, in every format.
     for (name, command) in [
         ("pkcs8.der", "pkcs8 -topk8 -nocrypt -in key.pem -outform DER -out pkcs8.der"),
         ("pkcs1.pem", "rsa -traditional -in key.pem -out pkcs1.pem"),
@@ -197,11 +200,57 @@ fn key_files_are_read_on_both_sides() {
     for name in ["public.pem", "public.der"] {
         assert_eq!(PublicKey::read(&openssl.read(name), Sizes::Standard).unwrap(), *key.public_key());
     }
-    // Ours.
+    // Our files.
     openssl.write("ours", key.to_encrypted_pem(b"secret").unwrap().as_bytes());
     openssl.run("pkey -in ours -passin pass:secret -check -noout");
     openssl.write("ours", key.to_pkcs1_pem().unwrap().as_bytes());
     openssl.run("rsa -in ours -check -noout");
     openssl.write("ours", key.public_key().to_pkcs1_pem().unwrap().as_bytes());
     openssl.run("rsa -RSAPublicKey_in -in ours -noout");
+}
+
+/// Every error that names a command names one that works.
+#[test]
+fn unsupported_formats_are_converted_by_the_command_in_their_error() {
+    let Some(openssl) = Openssl::find() else { return };
+    let key = openssl.generate(2048, "key.pem");
+    openssl.run("rsa -traditional -aes128 -in key.pem -passout pass:secret -out traditional");
+    openssl.run("req -x509 -new -key key.pem -subj /CN=test -out certificate");
+    openssl.run("pkcs8 -topk8 -v1 PBE-SHA1-3DES -in key.pem -passout pass:secret -out pkcs12_pbe");
+    openssl.run(
+        "pkcs8 -topk8 -v1 PBE-SHA1-3DES -in key.pem -passout pass:secret -outform DER -out pkcs12_pbe.der",
+    );
+    let mut files = vec!["traditional", "certificate", "pkcs12_pbe", "pkcs12_pbe.der"];
+    // Some installations have no legacy algorithms.
+    let legacy = "pkcs8 -provider default -provider legacy -topk8 -v1 PBE-MD5-DES -in key.pem";
+    if openssl.succeeds(&format!("{legacy} -passout pass:secret -out pbes1")) {
+        files.push("pbes1");
+    }
+    let ssh = |command: &str| {
+        let output = Command::new("sh").args(["-c", command]).current_dir(&openssl.folder).output();
+        output.is_ok_and(|output| output.status.success())
+    };
+    if ssh(
+        "chmod 600 key.pem && cp key.pem ssh && ssh-keygen -p -P '' -N '' -f ssh && ssh-keygen -y -f ssh > ssh.pub",
+    ) {
+        files.extend(["ssh", "ssh.pub"]);
+    } else {
+        println!("left out: there is no program ssh-keygen");
+    }
+    for name in files {
+        let error = AnyKey::read(&openssl.read(name), Some(b"secret"), Sizes::Standard).unwrap_err();
+        let KeyError::Convert { command, .. } = error else { panic!("{name}: {error}") };
+        let command = command.split(" (").next().unwrap();
+        let (command, out) = match command.split_once(" > ").or_else(|| command.split_once(" -out ")) {
+            Some((command, _)) => (command.to_owned(), "converted"),
+            None => (format!("{command} -P '' -N ''"), name),
+        };
+        let command = command.replace("FILE", name);
+        let passwords =
+            if command.starts_with("openssl pk") { "-passin pass:secret -passout pass:secret" } else { "" };
+        let redirection = if out == name { "" } else { "> converted" };
+        assert!(ssh(&format!("{command} {passwords} {redirection}")), "{command}");
+        let converted = AnyKey::read(&openssl.read(out), Some(b"secret"), Sizes::Standard).unwrap();
+        assert_eq!(converted.public_key(), key.public_key(), "{command}");
+    }
 }

@@ -1,5 +1,5 @@
-//! A brief look at constant time: whether private operations tell what they compute on, and whether
-//! decryption tells what it found. `crates/modmill/tests/timing.rs` proves that such a look can see.
+//! A brief test of constant time: the time of a private operation must not depend on its input, and the time of
+//! decryption must not depend on the padding. `crates/modmill/tests/timing.rs` proves that the method finds leaks.
 
 use modmill::Engine;
 use modmill_rsa::{EncryptionScheme, Hash, PrivateKey, Rsa, Sizes, hazmat};
@@ -10,15 +10,15 @@ use std::time::Duration;
 
 const DURATION: Duration = Duration::from_millis(1500);
 
-/// Tests of this file run one at a time: they would disturb each other.
+/// The tests of this file run one at a time, because they would disturb each other's measurements.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// Items of a batch: a group of lanes for each half.
+/// The number of items of a batch: one group of lanes for each prime.
 const ITEMS: usize = 8;
 
 fn random_block(size: usize, rng: &mut Rng) -> Vec<u8> {
     let mut block: Vec<u8> = (0..size).map(|_| rng.word() as u8).collect();
-    // Below the modulus, whose top bit is set.
+    // The block is below the modulus, whose top bit is set.
     block[0] &= 0x7f;
     block
 }
@@ -49,7 +49,7 @@ fn private_operations_take_the_same_time_for_all_inputs_on_every_path() {
     assert!(leaks.is_empty(), "time depends on inputs: {}", leaks.join("\n"));
 }
 
-/// Compares the times of decrypting blocks of two classes.
+/// Compares the times of decrypting blocks of two classes, and fails if they differ.
 fn assert_silent(scheme: EncryptionScheme<'_>, block: impl Fn(Class, &mut Rng) -> Vec<u8>) {
     let _alone = ALONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     let engine = Engine::builder().threads(1).build().unwrap();

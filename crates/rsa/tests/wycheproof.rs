@@ -24,7 +24,7 @@ fn hash(function: HashFunction) -> Hash {
     }
 }
 
-/// Verifies the vectors of a group as one batch. What is merely acceptable may go either way.
+/// Verifies the vectors of a group as one batch. A vector that is called acceptable may verify or not.
 fn verify(
     rsa: &Rsa<'_>,
     key: &PublicKey,
@@ -52,7 +52,7 @@ fn pkcs1v15_signatures() {
     for name in TestName::all() {
         for group in TestSet::load(name).unwrap().test_groups {
             let key = PublicKey::new(&group.key.n, &group.key.e, Sizes::AllowSmall).unwrap();
-            // The same key in every way it is written.
+            // The key is the same in every format.
             assert_eq!(key, PublicKey::read(&group.der, Sizes::AllowSmall).unwrap());
             assert_eq!(key, PublicKey::read(group.pem.as_bytes(), Sizes::AllowSmall).unwrap());
             assert_eq!(key, PublicKey::read(&group.asn_key, Sizes::AllowSmall).unwrap());
@@ -105,7 +105,7 @@ fn oaep_decryption() {
     for name in TestName::all() {
         for group in TestSet::load(name).unwrap().test_groups {
             let key = private_key(&group.pkcs8, &group.pem);
-            // Labels differ from test to test; those with one label are decrypted together.
+            // Tests with the same label are decrypted together.
             let mut labels: Vec<&[u8]> = group.tests.iter().map(|test| &test.label[..]).collect();
             labels.sort_unstable();
             labels.dedup();
@@ -149,7 +149,7 @@ fn pkcs1v15_decryption() {
                     TestResult::Valid => {
                         assert_eq!(answer.as_ref().unwrap()[..], test.pt[..], "test {id} of {name:?}");
                     }
-                    // Wrong lengths are errors; wrong paddings give some other message.
+                    // A wrong length is an error. A wrong padding gives another message.
                     _ if test.ct.len() != key.public_key().size() => assert!(answer.is_err()),
                     _ => {
                         let message = answer.as_ref().map(|message| &message[..]).unwrap_or_default();

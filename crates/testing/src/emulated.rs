@@ -1,13 +1,13 @@
 //! Engines on an emulated GPU.
 
-use modmill::cuda::cache::Cache;
-use modmill::cuda::{Device, Faults};
 use modmill::{Backend, Engine, EngineBuilder};
+use modmill_cuda::cache::Cache;
+use modmill_cuda::{Device, Faults};
 use std::path::Path;
 use std::process::Command;
 
-/// An engine on an emulated device that fails as told, with its compiled kernels in a folder; nothing where no C++
-/// compiler is there for it.
+/// An engine on an emulated device that fails as `faults` tells. Its compiled kernels are cached in a folder.
+/// `None` if there is no C++ compiler to make them.
 #[must_use]
 pub fn engine(faults: Faults, folder: &str) -> Option<EngineBuilder> {
     let compiler = std::env::var("CXX").unwrap_or("c++".to_owned());

@@ -1,4 +1,4 @@
-//! What the fuzz targets run, here so that plain `cargo test` runs it too.
+//! The bodies of the fuzz targets. They are here so that plain `cargo test` runs them too.
 
 use crate::oracle;
 use modmill::{Batch, Engine, Error, ItemErrorKind, hex};
@@ -117,13 +117,23 @@ fn engines() -> &'static [Engine] {
     })
 }
 
-/// RSA keys from any bytes: nothing panics, and a key that is read comes back from every way to write it.
+/// Reads an RSA key from any bytes, without and with a password: nothing panics, and a key that is read comes back from
+/// every format that it is written in.
 ///
 /// # Panics
 /// When a key does not come back.
 pub fn rsa_key(data: &[u8]) {
+    for password in [None, Some(PASSWORD)] {
+        read_rsa_key(data, password);
+    }
+}
+
+/// The password of the encrypted keys in the corpus.
+const PASSWORD: &[u8] = b"secret";
+
+fn read_rsa_key(data: &[u8], password: Option<&[u8]>) {
     let written = "a key that was read can be written";
-    match AnyKey::read(data, None, Sizes::AllowSmall) {
+    match AnyKey::read(data, password, Sizes::AllowSmall) {
         Ok(AnyKey::Private(key)) => {
             let der = key.to_der().expect(written);
             let (pem, jwk) = (key.to_pem().expect(written), key.to_jwk().expect(written));
@@ -178,11 +188,20 @@ mod tests {
     #[test]
     fn spoilt_keys_are_read_or_refused() {
         let key = PrivateKey::generate(&engines()[0], 512, Sizes::AllowSmall).unwrap();
+        // Keys under a password with little work in it, so that changed ones are read quickly.
+        let [scrypt, pbkdf2] = ["scrypt.der", "pbkdf2.der"].map(|name| {
+            let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/rsa_key");
+            std::fs::read(format!("{corpus}/{name}")).unwrap()
+        });
+        for encrypted in [&scrypt, &pbkdf2] {
+            assert!(AnyKey::read(encrypted, Some(PASSWORD), Sizes::AllowSmall).is_ok());
+        }
         let seeds = [
+            scrypt,
+            pbkdf2,
             key.to_der().unwrap().to_vec(),
             key.to_pem().unwrap().as_bytes().to_vec(),
             key.to_jwk().unwrap().as_bytes().to_vec(),
-            key.to_encrypted_der(b"secret").unwrap(),
             key.public_key().to_der().unwrap(),
             key.public_key().to_pkcs1_pem().unwrap().into_bytes(),
         ];
@@ -205,5 +224,10 @@ mod tests {
         }
         rsa_key(b"");
         rsa_key(&rng.bytes(200));
+        // The cost N of scrypt is zero.
+        let at = seeds[0].windows(4).position(|window| window == [2, 1, 16, 2]).expect("N = 16");
+        let mut zero = seeds[0].clone();
+        zero[at + 2] = 0;
+        rsa_key(&zero);
     }
 }

@@ -1,5 +1,5 @@
-//! The Diffie-Hellman groups of RFC 3526 and RFC 7919, from their formulas: large safe primes
-//! that nobody here chose.
+//! The Diffie-Hellman groups of RFC 3526 and RFC 7919, computed from their formulas: large safe
+//! primes that others chose.
 
 use crate::hard::power_of_two;
 use num_bigint::BigUint;
@@ -7,7 +7,7 @@ use num_bigint::BigUint;
 /// A group modulo a safe prime p: p and (p - 1) / 2 are prime, and 2 generates the squares.
 #[derive(Debug, Clone)]
 pub struct Group {
-    /// What the standard calls it.
+    /// The name in the standard.
     pub name: &'static str,
     /// Length of the prime in bits.
     pub bits: usize,
@@ -15,7 +15,7 @@ pub struct Group {
     pub prime: BigUint,
 }
 
-/// Which constant of nature fills the middle of the prime.
+/// The constant whose bits fill the middle of the prime.
 #[derive(Debug, Clone, Copy)]
 enum Constant {
     Pi,
@@ -55,7 +55,7 @@ fn prime(bits: usize, constant: Constant, offset: u32) -> BigUint {
     power_of_two(bits) - power_of_two(bits - 64) - 1u8 + ((scaled + offset) << 64)
 }
 
-/// Bits beyond those asked for: the truncations of fewer than 2^20 terms stay in them.
+/// Guard bits: the rounding errors of fewer than 2^20 terms stay within them.
 const GUARD: usize = 64;
 
 /// `floor(2^bits pi)` by Machin's formula, pi = 16 arctan(1/5) - 4 arctan(1/239).

@@ -4,7 +4,7 @@
 use crate::rng::Rng;
 use num_bigint::BigUint;
 
-/// Digit sizes of the kernels: limbs, IFMA and 52-bit samples, 51-bit samples.
+/// The digit sizes of the kernels, in bits: limbs, IFMA digits and 52-bit samples, 51-bit samples.
 const WIDTHS: [usize; 3] = [64, 52, 51];
 
 /// `2^bits`.
@@ -30,8 +30,8 @@ pub fn boundary_lengths(limit: usize) -> Vec<usize> {
     lengths
 }
 
-/// A number of at most `bits` bits that is long runs of ones and of zeros (as GMP's
-/// `mpz_rrandomb`): carries and borrows travel far.
+/// A number of at most `bits` bits that consists of long runs of ones and of zeros, as GMP's
+/// `mpz_rrandomb` makes them. Carries and borrows travel far in it.
 pub fn runs(bits: usize, rng: &mut Rng) -> BigUint {
     let mut number = BigUint::ZERO;
     let (mut at, mut one) = (0, rng.word() & 1 == 1);
@@ -45,8 +45,8 @@ pub fn runs(bits: usize, rng: &mut Rng) -> BigUint {
     number
 }
 
-/// A number of at most `bits` bits whose digits of `width` bits are drawn from those where
-/// kernels err: 0, 1, half the base, one less than half, and all ones.
+/// A number of at most `bits` bits whose digits of `width` bits are the most error-prone ones: 0, 1, half
+/// the base, one less than half, and all ones.
 pub fn extreme_digits(bits: usize, width: usize, rng: &mut Rng) -> BigUint {
     let digits = [BigUint::ZERO, BigUint::from(1u8), power_of_two(width - 1), ones(width - 1), ones(width)];
     let mut number = BigUint::ZERO;
@@ -57,7 +57,7 @@ pub fn extreme_digits(bits: usize, width: usize, rng: &mut Rng) -> BigUint {
 }
 
 /// Fixed hard numbers of at most `bits` bits: all ones, single bits, carry ripples, and digits
-/// of exactly 2^51 and 2^52 where digits of those sizes meet.
+/// of exactly 2^51 and 2^52 at the boundaries of such digits.
 #[must_use]
 pub fn patterns(bits: usize) -> Vec<BigUint> {
     let mut numbers = vec![BigUint::ZERO, BigUint::from(1u8), BigUint::from(2u8), ones(bits)];
@@ -119,8 +119,8 @@ pub fn residues(modulus: &BigUint, count: usize, rng: &mut Rng) -> Vec<BigUint> 
     residues.iter().map(|residue| residue % modulus).take(count).collect()
 }
 
-/// Odd moduli of exactly `bits` bits: the smallest and the largest, those that are 1 and -1
-/// modulo every digit size (so that Montgomery's factor is an end of its range), and hard ones.
+/// Odd moduli of exactly `bits` bits: the smallest and the largest, hard ones, and moduli congruent to 1 and
+/// -1 modulo the base of every digit size, for which Montgomery's factor is an end of its range.
 pub fn odd_moduli(bits: usize, count: usize, rng: &mut Rng) -> Vec<BigUint> {
     let top = power_of_two(bits - 1);
     let mut moduli = vec![
@@ -166,7 +166,7 @@ pub fn even_moduli(bits: usize, count: usize, rng: &mut Rng) -> Vec<BigUint> {
     moduli
 }
 
-/// Exponents of at most `bits` bits that end a window early, fill it, or leave it empty.
+/// Exponents of at most `bits` bits whose windows are short, full of ones, or empty.
 #[must_use]
 pub fn exponents(bits: usize) -> Vec<BigUint> {
     let mut exponents: Vec<BigUint> =

@@ -1,47 +1,49 @@
-//! Whether the time of RSA's private operation on GPUs goes with the key: many keys, some with exponents of
-//! few and of many ones, and the correlation of the kernels' time with the number of ones.
+//! A test whether the time of RSA's private operation on GPUs depends on the key. It times many keys, whose
+//! exponents have few ones, many ones or random bits, and correlates the kernels' time with the number of
+//! ones.
 //!
-//! The arithmetic does not know whether factors are prime, so that keys are random odd numbers with exponents
-//! of any weight; answers do not pass their check, which takes the same time.
+//! The kernels do the same work for primes and for any odd numbers. Keys are therefore random odd numbers
+//! with exponents of a chosen weight. Their answers fail the check with the public exponent, which takes the
+//! same time.
 
 use crate::rng::Rng;
-use modmill::cuda::{Cuda, Error};
 use modmill::{Blocks, CrtJob, CrtKey, PerItem};
+use modmill_cuda::{Cuda, Error};
 use num_bigint::BigUint;
 use std::ops::Range;
 
-/// How exponents are protected.
+/// The protection of exponents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Protection {
-    /// Blinded by a random number for every call, and tables read directly.
+    /// Exponents are blinded by a random number for every call, and table entries are read directly.
     Blinded,
-    /// Tables read whole.
+    /// Tables are read whole, under masks.
     Masked,
-    /// Tables read directly by exponents as they are: what the others are compared with.
+    /// Table entries are read directly by unblinded exponents, for comparison with the others.
     None,
 }
 
-/// What a measurement found.
+/// The result of a measurement.
 #[derive(Debug, Clone, Copy)]
 pub struct KeyTiming {
-    /// Keys that were timed.
+    /// The number of keys.
     pub keys: usize,
     /// Mean milliseconds of the kernels.
     pub mean_ms: f64,
-    /// Standard deviation and largest distance of two keys' times, as parts of the mean.
+    /// The standard deviation of the keys' times, divided by the mean.
     pub deviation: f64,
-    /// The same for the slowest against the fastest key.
+    /// The difference between the slowest and the fastest key, divided by the mean.
     pub spread: f64,
-    /// Pearson's correlation of time with the number of ones in the exponents.
+    /// Pearson's correlation between the time and the number of ones in the exponents.
     pub correlation: f64,
-    /// Student's t of that: above 4.5 by chance once in 10^5.
+    /// Student's t of the correlation. It is above 4.5 by chance once in 10^5 measurements.
     pub t: f64,
 }
 
-/// The size of t at which time is taken to go with the key.
+/// The |t| above which the time is taken to depend on the key.
 pub const THRESHOLD: f64 = 4.5;
 
-/// Rounds in which every key has its turn, in another order each time; the median counts.
+/// The rounds of a measurement. Each round times every key once, in a new order; the median counts.
 const ROUNDS: usize = 5;
 
 struct Key {
@@ -51,7 +53,7 @@ struct Key {
 }
 
 impl Key {
-    /// A key whose exponents are of the kind that its number says: of few ones, of many, or random.
+    /// The key with this number. Its exponents have few ones, many ones or random bits, in turn.
     fn new(bits: usize, number: usize, rng: &mut Rng) -> Self {
         let half = bits / 2;
         let mut odd = || {
@@ -99,7 +101,7 @@ impl Key {
     }
 }
 
-/// The same random blocks each time.
+/// The same random blocks for every call.
 struct Random {
     blocks: Vec<u8>,
     stride: usize,
@@ -110,7 +112,7 @@ impl Blocks for Random {
         for (block, item) in blocks.chunks_exact_mut(self.stride).zip(items) {
             let from = item % (self.blocks.len() / self.stride) * self.stride;
             block.copy_from_slice(&self.blocks[from..from + self.stride]);
-            // Below every modulus.
+            // The block must be below every modulus.
             block[0] = 0;
         }
     }
@@ -151,7 +153,9 @@ pub fn measure(
                 blinded: protection != Protection::Masked,
                 public_exponent: &[65_537],
             };
-            let seconds = cuda.crt_pow(&job, &mut blocks)?;
+            let none = || Error::NoKernel { name: "for keys of this length".to_owned() };
+            let plan = cuda.plan_crt(&job).ok_or_else(none)?;
+            let seconds = cuda.crt_pow(&plan, &job, &mut blocks)?;
             // The first round warms up.
             if round > 0 {
                 times[key].push(seconds);

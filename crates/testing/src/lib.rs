@@ -1,9 +1,9 @@
-//! What proves the rest of modmill: generators of hard inputs ([`hard`]), independent oracles
-//! ([`oracle`]), one suite that every backend and algorithm runs ([`suite`]), and measurements of
-//! constant time ([`timing`], [`key_timing`]).
+//! The tests that modmill's crates share: generators of hard inputs ([`hard`]), independent oracles
+//! ([`oracle`]), one suite that every backend and algorithm runs ([`suite`]), and timing tests
+//! ([`timing`], [`key_timing`]).
 //!
-//! `cargo test` runs the suite on every path of the machine, `modmill selftest` runs it where the
-//! program is installed, and a new backend is finished when it passes.
+//! `cargo test` and `modmill selftest` run the suite on every path of the machine. A new backend is
+//! finished when it passes the suite.
 #![forbid(unsafe_code)]
 
 pub mod emulated;

@@ -1,5 +1,5 @@
-//! Answers from code that is not ours: `num-bigint`, and for small sizes the slow reference of
-//! `modmill-core`, which shares nothing with either.
+//! Independent answers: by `num-bigint`, and for short numbers by the slow reference of `modmill-core`, which
+//! shares no code with the fast paths.
 
 use modmill::{Batch, hex};
 use modmill_core::reference::Natural;
@@ -11,7 +11,7 @@ pub fn batch(numbers: &[BigUint]) -> Batch {
     Batch::from_values(numbers.iter().map(BigUint::to_u64_digits))
 }
 
-/// A batch of a declared width, which no number exceeds.
+/// A batch of a declared width. No number may exceed it.
 #[must_use]
 pub fn batch_of_width(numbers: &[BigUint], bits: usize) -> Batch {
     batch(numbers).with_bits(bits).expect("the numbers fit the width")
@@ -38,7 +38,7 @@ pub fn pow(base: &BigUint, exponent: &BigUint, modulus: &BigUint) -> BigUint {
     base.modpow(exponent, modulus)
 }
 
-/// The same from the slow reference: small sizes only.
+/// `base^exponent mod modulus` by the slow reference, for short numbers.
 #[must_use]
 pub fn reference_pow(base: &BigUint, exponent: &BigUint, modulus: &BigUint) -> BigUint {
     let natural = |number: &BigUint| Natural::from_limbs(&number.to_u64_digits());
@@ -61,7 +61,7 @@ pub fn inv(a: &BigUint, modulus: &BigUint) -> Option<BigUint> {
     a.modinv(modulus)
 }
 
-/// A number as people read it in a report: hexadecimal, the middle of long ones left out.
+/// A number for a report: hexadecimal, without the middle of a long number.
 #[must_use]
 pub fn show(number: &BigUint) -> String {
     let text = hex::format(&number.to_u64_digits());

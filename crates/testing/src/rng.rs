@@ -9,7 +9,7 @@ pub struct Rng {
 }
 
 impl Rng {
-    /// The generator of a seed.
+    /// A generator that starts from `seed`.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         let mut counter = seed;
@@ -37,12 +37,12 @@ impl Rng {
         answer
     }
 
-    /// A number below `limit`, which is not zero; the bias of the remainder does not matter here.
+    /// A number below `limit`, which must not be zero. It is slightly biased.
     pub fn below(&mut self, limit: usize) -> usize {
         (self.word() % limit as u64) as usize
     }
 
-    /// One of some things.
+    /// A random element.
     pub fn pick<'a, T>(&mut self, things: &'a [T]) -> &'a T {
         &things[self.below(things.len())]
     }
@@ -60,7 +60,7 @@ impl Rng {
         number
     }
 
-    /// Bytes.
+    /// Random bytes.
     pub fn bytes(&mut self, count: usize) -> Vec<u8> {
         (0..count).map(|_| self.word() as u8).collect()
     }

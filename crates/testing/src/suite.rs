@@ -1,7 +1,7 @@
 //! The suite that every backend and every family of algorithms runs.
 //!
-//! Inputs come from fixed seeds, so that a case that fails once fails again; a failure shows the
-//! inputs that caused it. A case that panics is a failed case, and the suite goes on.
+//! Inputs come from fixed seeds, so that a case that fails once fails again. A failure shows the inputs
+//! that caused it. A case that panics is a failed case, and the suite goes on.
 
 mod batches;
 mod check;
@@ -21,14 +21,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// How long the suite may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effort {
-    /// Some seconds on one core of the slowest path.
+    /// The slowest path takes some seconds on one core.
     Quick,
-    /// Minutes: more values at every length, and full exponents at large ones too.
+    /// Takes minutes: more values at every length, and full exponents at large lengths too.
     Full,
 }
 
 impl Effort {
-    /// One number or the other.
+    /// The first number for a quick run, the second for a full one.
     fn choose(self, quick: usize, full: usize) -> usize {
         match self {
             Self::Quick => quick,
@@ -37,19 +37,19 @@ impl Effort {
     }
 }
 
-/// One case of the suite and how it ended.
+/// A case of the suite, and its outcome.
 #[derive(Debug, Clone)]
 pub struct Case {
-    /// What was checked.
+    /// The name of the case.
     pub name: String,
-    /// Nothing, or what was wrong, with the inputs that show it.
+    /// An error describes the first wrong answer and the inputs that caused it.
     pub outcome: Outcome,
 }
 
-/// How a case ended.
+/// The outcome of a case.
 pub type Outcome = Result<(), String>;
 
-/// Runs every case on an engine and reports each as it ends.
+/// Runs every case on an engine, and reports each one when it ends.
 pub fn run(engine: &Engine, effort: Effort, report: &mut dyn FnMut(Case)) {
     let mut suite = Suite { engine, effort, report };
     known::run(&mut suite);

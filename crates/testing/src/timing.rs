@@ -1,13 +1,13 @@
-//! Whether the time of an operation depends on its secrets, after "dude, is my code constant
-//! time?" (Reparaz, Balasch, Verbauwhede, 2017).
+//! A test whether the time of an operation depends on its secrets, after "Dude, is my code constant time?"
+//! (Reparaz, Balasch, Verbauwhede, 2017).
 //!
 //! Calls with one fixed secret and calls with random secrets follow each other in random order,
-//! so that whatever else the machine does hits both alike. Welch's t then says whether the two
+//! so that other load on the machine slows both alike. Welch's t-test then tells whether the two
 //! sets of times have different means: on all times, on the times below each of many percentiles
 //! (interrupts fill the upper tail and hide small differences), and on the squared deviations.
 //! The largest of these t is reported.
 //!
-//! A measurement can show a leak; that it finds none is evidence, not proof.
+//! A measurement can show a leak. A measurement without a leak is evidence, not proof.
 
 use crate::rng::Rng;
 use modmill::{Batch, Engine, Modulus, Op};
@@ -15,7 +15,7 @@ use num_bigint::BigUint;
 use std::hint::black_box;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// The size of t at which a leak is assumed.
+/// The |t| above which a leak is assumed.
 ///
 /// One test alone would be significant above 4.5 (a chance of 1 in 10^5 per side). Here the
 /// largest of about a hundred is taken, on a machine that does other things, so that values of
@@ -26,26 +26,26 @@ pub const THRESHOLD: f64 = 10.0;
 /// Percentiles below which times are also compared, more of them near the top, as in dudect.
 const CROPS: usize = 100;
 
-/// A cropped set smaller than this says nothing.
+/// The least number of times in a cropped set.
 const ENOUGH: f64 = 100.0;
 
 /// Inputs prepared at once, so that preparing them is far from timing them.
 const PREPARED: usize = 64;
 
-/// What a measurement found.
+/// The result of a measurement.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TimingReport {
-    /// Calls timed, both classes together.
+    /// The number of timed calls, of both classes together.
     pub samples: usize,
     /// The largest of the t statistics, with its sign: positive if the fixed secret is slower.
     pub t: f64,
-    /// The size of t at which a leak is assumed.
+    /// The |t| above which a leak is assumed.
     pub threshold: f64,
     /// Median time of a call with the fixed secret, in nanoseconds.
     pub fixed_ns: f64,
     /// Median time of a call with random secrets, in nanoseconds.
     pub random_ns: f64,
-    /// Which test gave the largest t.
+    /// The test with the largest t.
     pub test: String,
 }
 
@@ -67,7 +67,7 @@ pub enum Class {
 }
 
 /// Compares the time of [`Engine::pow`] for the exponent zero with that for random exponents of
-/// the same declared width, modulo one odd number of `bits` bits. `progress` hears the fraction done.
+/// the same declared width, modulo one odd number of `bits` bits. `progress` is called with the fraction done.
 pub fn welch_pow(
     engine: &Engine,
     bits: usize,
@@ -97,7 +97,7 @@ pub fn welch_pow_bases(
 /// a prime of at least two bits, so that all have inverses.
 ///
 /// # Panics
-/// When the engine finds no inverse: then there is nothing to measure.
+/// If the engine finds no inverse, because then there is nothing to measure.
 pub fn welch_inv(
     engine: &Engine,
     bits: usize,
@@ -115,7 +115,7 @@ pub fn welch_inv(
         candidate += 2u8;
     }
     setting.modulus = Modulus::new(&candidate.to_u64_digits()).expect("a prime is a modulus");
-    // One bit shorter than the prime and not zero: never a multiple of it.
+    // A number that is one bit shorter than the prime, and not zero, is no multiple of it.
     setting.bits -= 1;
     let numbers = |class, rng: &mut Rng| setting.secrets(class, 1, rng);
     measure(duration, progress, numbers, |numbers| {
@@ -123,11 +123,11 @@ pub fn welch_inv(
     })
 }
 
-/// What stays the same during a measurement.
+/// The constants of a measurement.
 struct Setting {
     modulus: Modulus,
     bits: usize,
-    /// As many items as one thread computes side by side: one group.
+    /// The number of items that one thread computes side by side.
     lanes: usize,
 }
 
@@ -136,7 +136,7 @@ impl Setting {
         let mut modulus = Rng::new(2).exact(bits);
         modulus.set_bit(0, true);
         let modulus = Modulus::new(&modulus.to_u64_digits()).expect("an odd number is a modulus");
-        Self { modulus, bits, lanes: engine.explain(op, bits, 1).lanes }
+        Self { modulus, bits, lanes: engine.explain(op, bits, 1).map_or(1, |plan| plan.lanes) }
     }
 
     fn random(&self, rng: &mut Rng) -> Batch {
@@ -150,7 +150,7 @@ impl Setting {
         batch
     }
 
-    /// Both classes do the same work to get here, so that caches look the same.
+    /// Both classes do the same work here, so that they leave the caches in the same state.
     fn secrets(&self, class: Class, fixed: u64, rng: &mut Rng) -> Batch {
         let mut batch = self.random(rng);
         if class == Class::Fixed {
@@ -163,7 +163,7 @@ impl Setting {
     }
 }
 
-/// Times `call` on inputs of both classes, in random order, for about so long, and compares.
+/// Times `call` on inputs of both classes in random order, for about the given time, and compares the classes.
 ///
 /// `prepare` makes an input of a class and is not timed.
 pub fn measure<T, U>(
@@ -172,7 +172,7 @@ pub fn measure<T, U>(
     mut prepare: impl FnMut(Class, &mut Rng) -> T,
     mut call: impl FnMut(&T) -> U,
 ) -> TimingReport {
-    // Another order each time, so that a retry is a new measurement.
+    // A new order for each call, so that a retry is a new measurement.
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let mut rng = Rng::new(now.as_nanos() as u64);
     let mut samples: Vec<(Class, f64)> = Vec::new();
@@ -190,7 +190,7 @@ pub fn measure<T, U>(
             black_box(call(black_box(input)));
             samples.push((*class, before.elapsed().as_nanos() as f64));
         }
-        // The first calls pay for set-up that all share.
+        // The first calls include set-up that the others do not have.
         if std::mem::take(&mut first) {
             samples.clear();
         }
@@ -202,7 +202,7 @@ pub fn measure<T, U>(
     }
 }
 
-/// Three measurements in a row that see a leak of the same sign, if so it is: noise changes sign.
+/// Returns a leak only if three measurements in a row see it with the same sign: noise changes its sign.
 pub fn confirmed_leak(mut measure: impl FnMut() -> TimingReport) -> Option<[TimingReport; 3]> {
     let mut again = || {
         let report = measure();
@@ -282,7 +282,7 @@ mod tests {
     use super::*;
 
     fn noise(rng: &mut Rng) -> f64 {
-        // A sum of uniforms, and now and then an interrupt.
+        // A sum of uniform numbers, with an interrupt now and then.
         let sum: f64 = (0..8).map(|_| rng.below(1000) as f64).sum();
         if rng.below(200) == 0 { sum + 1e6 } else { sum }
     }

@@ -19,8 +19,8 @@ fn cargo(arguments: &[&str]) -> Result<String, String> {
     }
 }
 
-/// The dependencies as resolved: of all features and platforms if `cargo fetch` brought them
-/// here, else those that a build on this machine needs.
+/// The resolved dependencies: those of all features and platforms if `cargo fetch` has loaded them, else those
+/// that a build on this machine needs.
 fn metadata() -> Value {
     let version = cargo(&["-vV"]).expect("cargo says its version");
     let host = version.lines().find_map(|line| line.strip_prefix("host: ")).expect("cargo says its host");
@@ -56,7 +56,7 @@ struct Expression<'a> {
     allowed: &'a HashSet<String>,
 }
 
-/// Whether an SPDX expression can be met with allowed licences alone; an error if it is none.
+/// Whether allowed licences alone satisfy an SPDX expression. Text that is no such expression is an error.
 /// The old form with a slash means OR.
 fn is_met(expression: &str, allowed: &HashSet<String>) -> Result<bool, String> {
     let spaced = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");

@@ -1,4 +1,4 @@
-//! `modmill completions`: what the shell needs to complete our command lines.
+//! `modmill completions`: scripts that let a shell complete command lines.
 
 use crate::failure::Failure;
 use crate::io;
@@ -11,11 +11,11 @@ Examples:
   modmill completions zsh > ~/.zfunc/_modmill
   modmill completions fish > ~/.config/fish/completions/modmill.fish";
 
-/// Shell completions, to standard output
+/// Prints a script that lets a shell complete command lines
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Completions {
-    /// The shell to write them for
+    /// The shell that the script is for
     #[arg(value_enum)]
     shell: Shell,
 }

@@ -1,33 +1,32 @@
-//! `modmill mul`: products from a file.
+//! `modmill mul`: products for a file of records.
 
+use crate::arithmetic::Arithmetic;
 use crate::failure::Failure;
-use crate::jsonl::Schema;
-use crate::stream::{self, StreamOptions};
-use crate::task::Work;
+use crate::number_options::NumberOptions;
 
-const LONG_ABOUT: &str = r#"Products, plain or modulo N, for a file of tasks.
+const LONG_ABOUT: &str = r#"Multiplies numbers, with or without a modulus.
 
-The input is JSON Lines, one task a line:
+The input is JSON Lines, one object a line:
   {"a":"<hex>","b":"<hex>"}                the whole product
   {"a":"<hex>","b":"<hex>","mod":"<hex>"}  the product modulo N
-Both kinds may stand in one file. Fields of other names are errors, because a misspelt "mod" would
-change the answer. All else is as for powm: {"result":"<hex>"} or {"error":"..."} for each line, in
-the same order, and an exit status of 1 at the end if there was an error."#;
+Both kinds may stand in one file. Fields of other names are errors, because a misspelt "mod"
+would change the answer. All else is as for powm: see `modmill powm --help`."#;
 
 const EXAMPLES: &str = r#"Examples:
   echo '{"a":"ffff","b":"ffff"}' | modmill mul
-  modmill mul --in factors.jsonl --out products.jsonl"#;
+  modmill mul --in factors.jsonl --out products.jsonl
+  modmill mul --in factors.parquet --out products.parquet"#;
 
-/// Products, plain or modulo N, for a file of tasks
+/// Multiplies numbers, with or without a modulus
 #[derive(Debug, clap::Args)]
 #[command(long_about = LONG_ABOUT, after_long_help = EXAMPLES)]
 pub(crate) struct Mul {
     #[command(flatten)]
-    stream: StreamOptions,
+    options: NumberOptions,
 }
 
 impl Mul {
     pub(crate) fn run(self) -> Result<(), Failure> {
-        stream::run(&self.stream, Schema::Mul, Work::Mul)
+        self.options.run(Arithmetic::Product)
     }
 }

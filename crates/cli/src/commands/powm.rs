@@ -1,50 +1,52 @@
-//! `modmill powm`: powers from a file.
+//! `modmill powm`: powers modulo N for a file of records.
 
+use crate::arithmetic::Arithmetic;
 use crate::failure::Failure;
-use crate::jsonl::Schema;
-use crate::stream::{self, StreamOptions};
-use crate::task::Work;
+use crate::number_options::NumberOptions;
 
-const LONG_ABOUT: &str = r#"Powers modulo N for a file of tasks.
+const LONG_ABOUT: &str = r#"Raises numbers to powers modulo N.
 
-The input is JSON Lines, one task a line:
+The input is JSON Lines, one object a line:
   {"base":"<hex>","exp":"<hex>","mod":"<hex>"}
-Numbers are hexadecimal, big-endian, upper or lower case, with or without 0x, of up to 2^34
-bits; a line is read as a whole. The modulus may be odd or even, the base may be larger than the
-modulus, 0^0 is 1, and everything is 0 modulo 1. Other fields are ignored.
+Numbers are hexadecimal, most significant digit first, in upper or lower case, with or
+without 0x, and have up to 2^34 bits. The modulus may be odd or even. The base may be larger
+than the modulus. 0^0 is 1, and every number is 0 modulo 1. Other fields are ignored.
 
 The output has one line for each line of the input, in the same order:
-  {"result":"<hex>"}     lower case, no leading zeros
-  {"error":"line 3: ..."}  for a line that is no task; the others are still answered,
-                         and the exit status is 1 at the end
-Empty lines at the end of the input are ignored; before that they are errors.
+  {"result":"<hex>"}         lower case, no leading zeros
+  {"error":"line 3: ..."}    if the line is not such an object
+A line with an error costs no other line its answer; the exit status is then 1. Empty lines
+at the end of the input are ignored. Empty lines before that are errors.
 
-Exponents and bases are taken to be secret: the time of a line depends only on how long its numbers
-are written (leading zeros count) and on its modulus. --vartime is faster where exponents are public.
+Bases and exponents are taken to be secret: the time for a line depends only on its modulus
+and on how long its numbers are written, leading zeros included. --vartime is faster and is
+for public exponents.
 
-The file is read and answered in chunks, so it may be larger than memory. With --features parquet,
-*.parquet files are read and written as well: binary columns base, exp, mod (big-endian bytes) in,
-and result, error out."#;
+Lines are answered in chunks, so the input may be larger than memory. Lines from a pipe or a
+terminal are answered as soon as no further ones arrive.
+
+*.parquet files are read and written too: binary columns base, exp and mod with the most
+significant byte first give the columns result and error."#;
 
 const EXAMPLES: &str = r#"Examples:
   echo '{"base":"3","exp":"10001","mod":"fffffffb"}' | modmill powm
   modmill powm --in jobs.jsonl --out powers.jsonl
+  modmill powm --in jobs.parquet --out powers.parquet
   modmill powm --vartime --threads 4 < verify.jsonl > answers.jsonl"#;
 
-/// Powers modulo N for a file of tasks
+/// Raises numbers to powers modulo N
 #[derive(Debug, clap::Args)]
 #[command(long_about = LONG_ABOUT, after_long_help = EXAMPLES)]
 pub(crate) struct Powm {
     #[command(flatten)]
-    stream: StreamOptions,
-    /// Exponents are public: let the time depend on them
+    options: NumberOptions,
+    /// Let the time depend on the exponents, which are public
     #[arg(long)]
     vartime: bool,
 }
 
 impl Powm {
     pub(crate) fn run(self) -> Result<(), Failure> {
-        let work = if self.vartime { Work::PowVartime } else { Work::Pow };
-        stream::run(&self.stream, Schema::Powm, work)
+        self.options.run(if self.vartime { Arithmetic::PowerVartime } else { Arithmetic::Power })
     }
 }

@@ -1,24 +1,25 @@
-//! `modmill primality`: numbers of Mersenne and Fermat, the long way.
+//! `modmill primality`: primality proofs of Mersenne and Fermat numbers.
 
 use crate::failure::Failure;
 use crate::io::print;
 use crate::options::EngineOptions;
-use crate::stream::Bar;
+use crate::progress::Bar;
 
 const LONG_ABOUT: &str = "\
-Whether 2^Q - 1 or 2^(2^M) + 1 is prime.
+Proves whether 2^Q - 1 or 2^(2^M) + 1 is prime.
 
-The test of Lucas and Lehmer, or Pepin's: one square modulo the number for each of its bits, by
-number-theoretic transforms, on the CPU whatever the backend. It is a proof, and the longest check of products that there is: one wrong
-digit in millions of squares changes the verdict.";
+Mersenne numbers 2^Q - 1 take the Lucas-Lehmer test, Fermat numbers 2^(2^M) + 1 take Pepin's
+test. Both compute one square modulo the number for each of its bits, by number-theoretic
+transforms. They run on the CPU whatever --backend says. One wrong digit in millions of
+squares would change the verdict.";
 
 const EXAMPLES: &str = "\
 Examples:
-  modmill primality --mersenne 44497         some seconds
-  modmill primality --mersenne 756839        some minutes; prime
+  modmill primality --mersenne 44497     takes seconds
+  modmill primality --mersenne 756839    takes minutes; the number is prime
   modmill primality --fermat 16";
 
-/// Whether a Mersenne or Fermat number is prime
+/// Proves whether a Mersenne or Fermat number is prime
 #[derive(Debug, clap::Args)]
 #[command(long_about = LONG_ABOUT, after_long_help = EXAMPLES)]
 pub(crate) struct Primality {
@@ -66,7 +67,7 @@ impl Primality {
     }
 }
 
-/// `2^q - 1` has the factor `2^d - 1` for each divisor d of q.
+/// Whether q is prime. If it is not, `2^q - 1` has the factor `2^d - 1` for each divisor d of q.
 fn is_small_prime(q: u32) -> bool {
     (2..).take_while(|d| d * d <= q).all(|d| !q.is_multiple_of(d))
 }

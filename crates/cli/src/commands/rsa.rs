@@ -3,14 +3,16 @@
 mod decrypt;
 mod encrypt;
 mod inspect;
+mod key_options;
 mod keygen;
-mod options;
+mod run_options;
+mod scheme_options;
 mod sign;
 mod verify;
 
 use crate::failure::Failure;
 
-/// RSA: generate keys, sign, verify, encrypt, decrypt
+/// Generates keys, signs, verifies, encrypts and decrypts with RSA
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Rsa {
     Keygen(keygen::Keygen),

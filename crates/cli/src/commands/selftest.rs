@@ -1,12 +1,13 @@
-//! `modmill selftest`: proves this build on this hardware.
+//! `modmill selftest`: tests this build on this hardware.
 
 use super::bench::parse_seconds;
+use crate::build;
 use crate::failure::Failure;
 use crate::io::Output;
-use crate::machine::{self, Build, Machine};
 use crate::options::EngineOptions;
-use crate::stream::Bar;
+use crate::progress::Bar;
 use modmill::{Engine, Path};
+use modmill_measure::machine::{self, Machine};
 use modmill_testing::key_timing::{self, KeyTiming, Protection};
 use modmill_testing::{suite, timing};
 use serde_json::{Value, json};
@@ -14,21 +15,21 @@ use std::io::Write;
 use std::time::Duration;
 
 const LONG_ABOUT: &str = "\
-Proves this build on this hardware: known answers and random cross-checks against independent
-arithmetic, on every path (an algorithm on an instruction set, or on GPUs) this machine has.
+Tests this build on this hardware: known answers, and random checks against independent arithmetic, on \
+every path of this machine (an algorithm on an instruction set, or on GPUs).
 
-Prints a line for each path and for each case that failed, and closes with `N passed, M failed`; the
-exit status is 1 if anything failed. --full takes minutes instead of seconds. The first run on a GPU
-compiles its kernels, for minutes too. --backend cuda tests GPUs alone; with MODMILL_REQUIRE_GPU=1 a
-machine without a GPU that can be used fails.
+Prints a line for each path and for each case that failed, and closes with `N passed, M failed`. The \
+exit status is 1 if a case failed. --full takes minutes instead of seconds. The first run on a GPU \
+compiles its kernels, which takes minutes too. --backend cuda tests GPUs alone. With \
+MODMILL_REQUIRE_GPU=1, a machine without a usable GPU fails.
 
---timing also measures whether the time of pow depends on its exponent: calls with a fixed and with
-random exponents take turns, and Welch's t compares their times. A large |t| says that they differ.
-Run it on a quiet machine.
+--timing also measures whether the time of pow depends on its exponent: calls with a fixed exponent and \
+with random ones take turns, and Welch's t-test compares their times. A large |t| says that they \
+differ. Run it on a quiet machine.
 
---key-timing N times RSA-2048 private operations on GPUs with N keys, one after the other, whose exponents have
-few ones, many, and random ones, and says how far the kernels' time goes with the number of ones; nothing else is
-tested then.";
+--key-timing N times RSA-2048 private operations on GPUs with N keys, one after the other, and runs no \
+other test. The exponents of the keys have few ones, many ones, or are random. It shows the correlation \
+between the time of the kernels and the number of ones.";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -38,22 +39,22 @@ Examples:
   modmill selftest --algorithm row --timing --seconds 60
   modmill selftest --backend cuda --key-timing 256";
 
-/// Proves this build on this hardware
+/// Tests this build on this hardware
 #[derive(Debug, clap::Args)]
 #[command(long_about = LONG_ABOUT, after_long_help = EXAMPLES)]
 pub(crate) struct Selftest {
     #[command(flatten)]
     engine: EngineOptions,
-    /// More values and larger sizes: minutes
+    /// Test more values and longer numbers; takes minutes
     #[arg(long)]
     full: bool,
-    /// Also measure whether time depends on exponents
+    /// Also measure whether the time depends on exponents
     #[arg(long)]
     timing: bool,
     /// Seconds of --timing for each path
     #[arg(long, value_name = "S", default_value = "10", value_parser = parse_seconds)]
     seconds: Duration,
-    /// Only time RSA on GPUs with so many keys
+    /// Only time RSA on GPUs, with this number of keys
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(8..))]
     key_timing: Option<u16>,
     /// Write all cases as JSON, to standard output if no file is named
@@ -64,12 +65,12 @@ pub(crate) struct Selftest {
     verbose: bool,
 }
 
-/// Length of the numbers whose time is measured.
+/// Bits of the numbers whose time is measured.
 const TIMING_BITS: usize = 1024;
 
-/// Length of the keys of --key-timing, and items of a batch: a wave of an H200 and no more, since it is the same
-/// for every wave.
+/// Bits of the keys of --key-timing.
 const KEY_BITS: usize = 2048;
+/// Items in a batch of --key-timing: one wave of an H200, because all waves take the same time.
 const KEY_BATCH: usize = 25_344;
 
 impl Selftest {
@@ -98,14 +99,14 @@ impl Selftest {
             let (passed, failed) = (tally.passed, tally.failed);
             let document = json!({
                 "machine": Machine::detect(),
-                "build": Build::this(),
+                "build": build::THIS,
                 "date": machine::now(),
                 "passed": passed,
                 "failed": failed,
                 "cases": std::mem::take(&mut tally.cases),
             });
             output.write(&format!("{document:#}\n"))?;
-            output.flush()?;
+            output.finish()?;
         }
         tally.say(&format!("{} passed, {} failed", tally.passed, tally.failed))?;
         match tally.failed {
@@ -115,8 +116,8 @@ impl Selftest {
     }
 
     fn run_path(&self, path: Path, tally: &mut Tally) -> Result<(), Failure> {
-        // What a device cannot do is a failure here, not a case for the CPU.
-        let engine = self.engine.builder().path(path).cpu_finishes(false).build()?;
+        // An operation that a device cannot do is a failure here. The CPU must not compute it instead.
+        let engine = self.engine.builder().path(path).fallback(false).build()?;
         let path = path.to_string();
         let (passed, failed) = (tally.passed, tally.failed);
         let effort = if self.full { suite::Effort::Full } else { suite::Effort::Quick };
@@ -159,10 +160,10 @@ impl Selftest {
     }
 }
 
-/// Times RSA with many keys on the engine's GPUs, under each protection.
+/// Times RSA with many keys on the engine's GPUs, with each protection.
 fn time_keys(engine: &Engine, keys: usize, tally: &mut Tally) -> Result<(), Failure> {
     let cuda = engine.cuda().ok_or_else(|| Failure::Usage("--key-timing is for GPUs".to_owned()))?;
-    // A single tile where a whole batch would take minutes.
+    // An emulated device takes minutes for a whole batch.
     let emulated = cuda.devices().any(|device| device.properties().emulated);
     let (bits, count) = if emulated { (256, 16) } else { (KEY_BITS, KEY_BATCH) };
     for (name, protection) in [
@@ -196,18 +197,18 @@ fn time_keys(engine: &Engine, keys: usize, tally: &mut Tally) -> Result<(), Fail
     Ok(())
 }
 
-/// What the cases said.
+/// The outcomes of all cases.
 #[derive(Default)]
 struct Tally {
     passed: u64,
     failed: u64,
     cases: Vec<Value>,
-    /// Standard output is taken by JSON.
+    /// Messages go to standard error, because JSON goes to standard output.
     talks_to_stderr: bool,
 }
 
 impl Tally {
-    /// Counts a case; returns the line to print, if it deserves one.
+    /// Counts a case. A case that failed has a line to print, and with `verbose` every case.
     fn count(
         &mut self,
         path: &str,

@@ -93,8 +93,8 @@ fn powers_are_computed_by_every_algorithm_of_gpus() {
 fn tune_writes_a_table_that_engines_use() {
     let (table, measured) = (scratch("table.json"), scratch("measured.json"));
     let (out, all) = (table.to_str().unwrap(), measured.to_str().unwrap());
-    let arguments =
-        ["tune", "--bits", "128", "--algorithm", "row", "--seconds", "0.01", "--out", out, "--json", all];
+    let what = ["--bits", "128", "--algorithm", "row,fft", "--transform-bits", "4096", "--seconds", "0.01"];
+    let arguments = [&["tune"][..], &what, &["--out", out, "--json", all]].concat();
     let Some(mut command) = on_emulator(&arguments) else { return };
     let output = command.output().unwrap();
     assert!(output.status.success(), "{}", stderr(&output));
@@ -105,8 +105,19 @@ fn tune_writes_a_table_that_engines_use() {
     for timing in timings {
         assert!(timing["ops_per_s"].as_f64().unwrap() > 0.0 && timing["family"] == "row", "{timing}");
     }
-    // The sizes that were not measured stay.
+    // The lengths that were not measured stay.
     let written = read(&table);
+    for (document, has_rate) in [(&all, true), (&written, false)] {
+        let transforms = document["transforms"].as_array().unwrap();
+        let ops: Vec<&str> = transforms.iter().map(|timing| timing["op"].as_str().unwrap()).collect();
+        assert_eq!(ops, ["mul", "square", "mul_mod"]);
+        for timing in transforms {
+            assert_eq!((&timing["bits"], &timing["batch"]), (&4096.into(), &2.into()), "{timing}");
+            assert!(timing["batch_seconds"].as_f64().unwrap() > 0.0, "{timing}");
+            assert!(timing["alone_seconds"].as_f64().unwrap() > 0.0, "{timing}");
+            assert_eq!(timing.get("ops_per_s").is_some(), has_rate, "{timing}");
+        }
+    }
     let sizes =
         |bits: u64| written["timings"].as_array().unwrap().iter().any(|timing| timing["bits"] == bits);
     assert!(sizes(128) && sizes(2048) && written["device"] == "emulated device");
@@ -130,7 +141,7 @@ fn tune_says_what_it_cannot_do() {
     for (arguments, reason) in [
         (
             ["tune", "--algorithm", "ifma"],
-            "GPUs have no algorithm \"ifma\"; known: row, two_pass, wide, narrow",
+            "GPUs have no algorithm \"ifma\"; known: row, two_pass, wide, narrow, rns, fft",
         ),
         (["tune", "--out", "/nowhere/table.json"], "cannot write /nowhere/table.json"),
     ] {
@@ -179,7 +190,7 @@ fn bench_measures_kernels_and_checks_samples() {
             }
         }
     }
-    assert!(stdout(&output).contains("kernel ops/s"));
+    assert!(stdout(&output).contains("kernel"));
     let text = std::fs::read_to_string(page).unwrap();
     for part in ["cuda/row, kernel alone", "kernel ops/s", "square_mod_chain"] {
         assert!(text.contains(part), "{part}");

@@ -43,13 +43,33 @@ fn completions_are_written_for_each_shell() {
 
 #[test]
 fn help_teaches_with_examples() {
-    for command in ["info", "powm", "mul", "bench", "selftest", "tune", "completions"] {
+    for command in ["info", "powm", "mul", "inv", "gcd", "bench", "selftest", "tune", "completions"] {
         let text = stdout(&run(&[command, "--help"], ""));
         assert!(text.contains("Examples:") && text.contains(&format!("modmill {command}")), "{command}");
     }
     assert!(stdout(&run(&["--help"], "")).contains("Exit status"));
     assert!(stdout(&run(&["--version"], "")).starts_with("modmill "));
     assert_eq!(run(&[], "").status.code(), Some(2));
+}
+
+/// Lines that are broken by hand are broken again by narrower terminals. Those of 100 columns leave them alone.
+#[test]
+fn help_fits_100_columns() {
+    let rsa = ["keygen", "sign", "verify", "encrypt", "decrypt", "inspect"].map(|name| vec!["rsa", name]);
+    let others = ["powm", "mul", "inv", "gcd", "primality", "completions"].map(|name| vec![name]);
+    for command in [vec![], vec!["rsa"]].into_iter().chain(rsa).chain(others) {
+        let arguments = [&command[..], &["--help"]].concat();
+        // Without a terminal nothing but this says how wide the text may be.
+        let wide = stdout(&modmill(&arguments).env("COLUMNS", "1000").output().unwrap());
+        let (about, rest) = wide.split_once("\nUsage:").unwrap();
+        let examples = rest.split_once("\nExamples:").map_or("", |(_, examples)| examples);
+        for line in about.lines().chain(examples.lines()) {
+            assert!(line.chars().count() <= 98, "{command:?}: {line}");
+        }
+        let narrow = stdout(&modmill(&arguments).env("COLUMNS", "100").output().unwrap());
+        assert!(narrow.lines().all(|line| line.chars().count() <= 100), "{command:?}: {narrow}");
+        assert!(narrow.starts_with(about), "{command:?}: {narrow}");
+    }
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Parquet files through `modmill powm`, `modmill mul` and `modmill rsa`.
+//! Parquet files through `modmill powm`, `mul`, `inv`, `gcd` and `rsa`.
 
 use crate::common::{Random, run, scratch, stderr};
 use arrow_array::{ArrayRef, BinaryArray, Int64Array, LargeBinaryArray, RecordBatch, StringArray};
@@ -127,6 +127,42 @@ fn products_are_reduced_where_there_is_a_modulus() {
 }
 
 #[test]
+fn inverses_and_divisors_come_back_row_by_row() {
+    let numbers = |values: &[u8]| binary(values.iter().map(|&value| Some(vec![value])).collect::<Vec<_>>());
+    let columns = vec![("a", numbers(&[3, 3])), ("mod", numbers(&[7, 9])), ("b", numbers(&[12, 5]))];
+    let from = write("pairs.parquet", columns);
+    let (output, to) = compute("inv", &from, "inverses.parquet");
+    assert_eq!(output.status.code(), Some(1));
+    let found = read(&to);
+    assert_eq!(found[0], Ok(vec![5]));
+    assert!(found[1].as_ref().unwrap_err().starts_with("row 2: the number has no inverse"));
+    let (output, to) = compute("gcd", &from, "divisors.parquet");
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(read(&to), [Ok(vec![3]), Ok(vec![1])]);
+}
+
+#[test]
+fn the_format_can_be_named() {
+    let numbers = || binary([Some(vec![6])]);
+    let from = write("table", vec![("a", numbers()), ("b", numbers())]);
+    let to = scratch("table_out");
+    let [from, out] = [&from, &to].map(|path| path.to_str().unwrap());
+    let output = run(&["mul", "--format", "parquet", "--in", from, "--out", out], "");
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(read(&to), [Ok(vec![36])]);
+    for (arguments, reason) in [
+        (&["mul", "--format", "parquet", "--in", from][..], "--out names the Parquet file"),
+        (&["mul", "--format", "parquet", "--out", out], "cannot be read from standard input"),
+        (&["mul", "--format", "folder"], "known: auto, lines, parquet"),
+        (&["mul", "--in", from, "--out", "x.parquet"], "must both be Parquet files or both JSON Lines"),
+    ] {
+        let output = run(arguments, "");
+        assert_eq!(output.status.code(), Some(2));
+        assert!(stderr(&output).contains(reason), "{}", stderr(&output));
+    }
+}
+
+#[test]
 fn files_of_the_wrong_shape_are_explained() {
     let numbers = || binary([Some(vec![1])]);
     let cases = [
@@ -171,13 +207,17 @@ fn messages_are_signed_row_by_row() {
     let signed = read_column(Path::new(signatures), "signature");
     assert!(signed[7].is_err() && signed.iter().flatten().all(|signature| signature.len() == 64));
 
+    // The messages stand beside their signatures, so that the file can be verified as it is.
+    let output = rsa(&format!("verify {options} --in {signatures} --out {verdicts}"));
+    assert!(stderr(&output).contains("1 of 20 rows"), "{}", stderr(&output));
+
     // One signature is another message's.
     let mut signed: Vec<Value> = signed.into_iter().map(Result::ok).collect();
     signed.swap(3, 4);
     let columns = vec![("message", binary(messages)), ("signature", binary(signed))];
     let from = write("signed.parquet", columns);
     let output = rsa(&format!("verify {options} --in {} --out {verdicts}", from.display()));
-    assert!(stderr(&output).contains("3 of 20 items"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("3 of 20 rows"), "{}", stderr(&output));
     let output = rsa(&format!("sign {options} --digest --in {} --out {signatures}", from.display()));
     assert!(stderr(&output).contains("no column \"digest\""), "{}", stderr(&output));
     let output = rsa(&format!("sign {options} --in {}", from.display()));

@@ -1,9 +1,9 @@
-//! `modmill powm` and `modmill mul` as users call them.
+//! `modmill powm`, `mul`, `inv` and `gcd` as users call them.
 
 use crate::common::{Random, modmill, run, run_command, scratch, stderr, stdout};
 use num_bigint::BigUint;
 use serde_json::Value;
-use std::io::Read;
+use std::io::{BufRead, BufReader, Read, Write};
 use std::process::Stdio;
 
 fn big(text: &str) -> BigUint {
@@ -128,7 +128,7 @@ fn every_kind_of_bad_line_has_an_error_at_its_place() {
         ("[1,2]", "not a JSON object"),
         ("", "empty line"),
         ("   ", "empty line"),
-        ("{}", "\"mod\" is missing"),
+        ("{}", "\"base\" is missing"),
         ("{\"base\":\"2\",\"exp\":\"3\"}", "\"mod\" is missing"),
         ("{\"base\":\"2\",\"mod\":\"3\"}", "\"exp\" is missing"),
         ("{\"exp\":\"2\",\"mod\":\"3\"}", "\"base\" is missing"),
@@ -180,7 +180,7 @@ fn a_file_cut_short_loses_only_its_last_line() {
 #[test]
 fn no_input_is_no_output() {
     for input in ["", "\n", "\n\r\n  \n"] {
-        for command in ["powm", "mul"] {
+        for command in ["powm", "mul", "inv", "gcd"] {
             let output = run(&[command], input);
             assert!(output.status.success());
             assert!(output.stdout.is_empty() && output.stderr.is_empty());
@@ -207,6 +207,172 @@ fn files_that_cannot_be_used_are_named() {
     let output = run(&["powm", "--in", path, "--out", path], "");
     assert_eq!(output.status.code(), Some(2));
     assert_eq!(std::fs::read_to_string(&file).unwrap(), powm_line("2", "3", "f"));
+}
+
+/// A file under several names is one file: none of them may be an output.
+#[cfg(unix)]
+#[test]
+fn the_input_is_not_overwritten_under_another_name() {
+    let task = powm_line("2", "3", "f");
+    let [file, hard, soft] = ["aliased.jsonl", "hard.jsonl", "soft.jsonl"].map(scratch);
+    std::fs::write(&file, &task).unwrap();
+    std::fs::hard_link(&file, &hard).unwrap();
+    std::os::unix::fs::symlink(&file, &soft).unwrap();
+    let input = file.to_str().unwrap();
+    for alias in [&hard, &soft] {
+        let output = run(&["powm", "--in", input, "--out", alias.to_str().unwrap()], "");
+        assert_eq!(output.status.code(), Some(2));
+        assert!(stderr(&output).contains("is the file that --in reads"), "{}", stderr(&output));
+    }
+    // The same where the shell opens the files.
+    let opened = || std::fs::File::open(&file).unwrap();
+    let appended = || std::fs::OpenOptions::new().append(true).open(&hard).unwrap();
+    let mut from_shell = modmill(&["powm", "--out", hard.to_str().unwrap()]);
+    assert_eq!(from_shell.stdin(opened()).output().unwrap().status.code(), Some(2));
+    let mut to_shell = modmill(&["powm", "--in", input]);
+    assert_eq!(to_shell.stdout(appended()).stderr(Stdio::null()).status().unwrap().code(), Some(2));
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), task);
+}
+
+#[test]
+fn an_output_is_replaced_only_by_a_whole_one() {
+    let folder = scratch("whole");
+    std::fs::create_dir_all(&folder).unwrap();
+    let out = folder.join("answers.jsonl");
+    std::fs::write(&out, "precious\n").unwrap();
+    let path = out.to_str().unwrap();
+    for arguments in [
+        &["powm", "--in", "/nonexistent", "--out", path][..],
+        &["powm", "--in", folder.to_str().unwrap(), "--out", path],
+        &["powm", "--in", path, "--algorithm", "nothing", "--out", path],
+    ] {
+        assert_eq!(run(arguments, "").status.code(), Some(2));
+        assert_eq!(std::fs::read_to_string(&out).unwrap(), "precious\n");
+    }
+    let output = run(&["powm", "--out", path], &(powm_line("2", "3", "f") + "bad\n"));
+    assert_eq!(output.status.code(), Some(1));
+    assert!(std::fs::read_to_string(&out).unwrap().starts_with("{\"result\":\"8\"}\n{\"error\":"));
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1, "no temporary file is left");
+    // What is no regular file is written to as it is.
+    #[cfg(unix)]
+    assert!(run(&["powm", "--out", "/dev/null"], &powm_line("2", "3", "f")).status.success());
+}
+
+#[test]
+fn lines_have_a_limit_that_can_be_set() {
+    let good = powm_line("2", "3", "f");
+    let long = powm_line(&"0".repeat(2000), "1", "f");
+    let output = run(&["powm", "--max-line", "1K"], &format!("{good}{long}{good}"));
+    assert_eq!(output.status.code(), Some(1));
+    let found = results(&stdout(&output));
+    let reason = format!("line 2: the line has {} bytes; the limit is 1024 (--max-line sets it)", long.len());
+    assert_eq!((&found[0]["result"], &found[2]["result"]), (&"8".into(), &"8".into()));
+    assert_eq!(found[1]["error"], reason);
+    assert!(run(&["powm", "--max-line", "4k"], &long).status.success());
+    assert_eq!(run(&["powm", "--max-line", "much"], "").status.code(), Some(2));
+}
+
+#[test]
+fn a_pipe_that_runs_dry_is_answered() {
+    let mut child = modmill(&["powm"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let mut answers = BufReader::new(child.stdout.take().unwrap()).lines();
+    // Each line is written only after the line before it was answered.
+    for exponent in ["1", "2", "3"] {
+        stdin.write_all(powm_line("2", exponent, "ff").as_bytes()).unwrap();
+        let answer: Value = serde_json::from_str(&answers.next().unwrap().unwrap()).unwrap();
+        assert_eq!(answer["result"], format!("{:x}", 1 << exponent.parse::<u32>().unwrap()));
+    }
+    drop(stdin);
+    assert!(answers.next().is_none());
+    assert!(child.wait().unwrap().success());
+}
+
+/// The memory of a process that may be written, where the system shows it to its parent.
+#[cfg(target_os = "linux")]
+fn memory(process: u32) -> std::io::Result<Vec<u8>> {
+    use std::os::unix::fs::FileExt;
+    let maps = std::fs::read_to_string(format!("/proc/{process}/maps"))?;
+    let file = std::fs::File::open(format!("/proc/{process}/mem"))?;
+    let mut memory = Vec::new();
+    for line in maps.lines().filter(|line| line.contains(" rw") && !line.contains("[v")) {
+        let (start, end) = line.split(' ').next().unwrap().split_once('-').unwrap();
+        let [start, end] = [start, end].map(|address| u64::from_str_radix(address, 16).unwrap());
+        for page in (start..end).step_by(4096) {
+            let mut bytes = [0; 4096];
+            // A page that was never touched may not be readable.
+            if file.read_at(&mut bytes, page).is_ok() {
+                memory.extend(bytes);
+            }
+        }
+    }
+    Ok(memory)
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn numbers_are_zeroized_when_they_are_answered() {
+    let (base, exponent) = ("5ec2e7ba5e00112233445566778899aa", "5ec2e7e4901f0e0d0c0b0a9988776655");
+    let mut child = modmill(&["powm"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let (mut stdin, stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    let mut answers = BufReader::new(stdout).lines();
+    let modulus = "f3b4c1a5d6e7f8091a2b3c4d5e6f7a8b";
+    stdin.write_all(powm_line(base, exponent, modulus).as_bytes()).unwrap();
+    let expected = format!("{{\"result\":\"{:x}\"}}", big(base).modpow(&big(exponent), &big(modulus)));
+    assert_eq!(answers.next().unwrap().unwrap(), expected);
+    // The program has answered and waits for the next line; give it time to get there.
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    let memory = match memory(child.id()) {
+        Ok(memory) => memory,
+        Err(why) => return println!("skipped: the memory of the program cannot be read: {why}"),
+    };
+    let holds = |bytes: &[u8]| memory.windows(bytes.len()).any(|window| window == bytes);
+    // The search finds what is there: an environment variable.
+    assert!(holds(b"MODMILL_BACKEND=cpu") && memory.len() > 1 << 16);
+    for secret in [base, exponent] {
+        // As text, as bytes with the most significant first, and as limbs in memory.
+        let bytes = big(secret).to_bytes_be();
+        let reversed: Vec<u8> = bytes.iter().rev().copied().collect();
+        for form in [&secret.as_bytes()[8..], &bytes[4..], &reversed[..12]] {
+            assert!(!holds(form), "{secret} is still in memory as {form:x?}");
+        }
+    }
+    drop(stdin);
+    assert!(child.wait().unwrap().success());
+}
+
+/// What the program writes to a terminal of 100 columns, where `script` can make one. The input is typed.
+#[cfg(target_os = "linux")]
+fn on_terminal(command: &str, typed: &str) -> Option<String> {
+    let program = format!("stty cols 100; {} {command}", env!("CARGO_BIN_EXE_modmill"));
+    let mut script = std::process::Command::new("script");
+    script.args(["-qec", &program, "/dev/null"]).env("MODMILL_BACKEND", "cpu");
+    match script.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn() {
+        Err(_) => {
+            println!("skipped: no `script` to make a terminal");
+            None
+        }
+        Ok(mut child) => {
+            child.stdin.take().unwrap().write_all(typed.as_bytes()).unwrap();
+            Some(stdout(&child.wait_with_output().unwrap()))
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_terminal_is_told_that_lines_are_awaited() {
+    // Ctrl-D ends the input.
+    let typed = powm_line("2", "3", "f") + "\u{4}";
+    let Some(text) = on_terminal("powm", &typed) else { return };
+    assert!(text.contains("from the terminal; Ctrl-D ends the input"), "{text}");
+    assert!(text.contains("{\"result\":\"8\"}"), "{text}");
+    let text = on_terminal("powm --quiet", &typed).unwrap();
+    assert!(!text.contains("Ctrl-D") && text.contains("{\"result\":\"8\"}"), "{text}");
+    let key = scratch("terminal.der");
+    let _ = std::fs::remove_file(&key);
+    let text = on_terminal("rsa keygen --bits 512 --allow-small --der", "").unwrap();
+    assert!(text.contains("standard output is a terminal; name a file with --out"), "{text}");
 }
 
 #[cfg(not(feature = "parquet"))]
@@ -250,6 +416,48 @@ fn products_are_plain_or_reduced() {
     for (found, reason) in results(&stdout(&output)).iter().zip(reasons) {
         assert!(found["error"].as_str().unwrap().contains(reason), "{found}");
     }
+}
+
+#[test]
+fn inverses_and_divisors_are_right() {
+    let mut random = Random(21);
+    let (mut inverses, mut divisors, mut numbers) = (String::new(), String::new(), Vec::new());
+    for item in 0..200 {
+        let length = 1 + random.below(120) as usize;
+        let (a, b) = (random.digits(length), random.digits(1 + item % 70) + "1");
+        inverses += &format!("{{\"id\":{item},\"a\":\"{a}\",\"mod\":\"{b}\"}}\n");
+        divisors += &format!("{{\"a\":\"0x{a}\",\"b\":\"{b}\"}}\n");
+        numbers.push((big(&a), big(&b)));
+    }
+    let output = run(&["gcd"], &divisors);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let found_divisors: Vec<BigUint> =
+        results(&stdout(&output)).iter().map(|found| big(found["result"].as_str().unwrap())).collect();
+    let found_inverses = results(&stdout(&run(&["inv"], &inverses)));
+    assert_eq!((found_inverses.len(), found_divisors.len()), (200, 200));
+    for ((a, b), (divisor, inverse)) in numbers.iter().zip(found_divisors.iter().zip(&found_inverses)) {
+        let (mut x, mut y) = (a.clone(), b.clone());
+        while y != BigUint::ZERO {
+            (x, y) = (y.clone(), x % y);
+        }
+        assert_eq!(*divisor, x);
+        if x == BigUint::from(1u8) {
+            let inverse = big(inverse["result"].as_str().unwrap());
+            assert!(inverse < *b && inverse * a % b == BigUint::from(1u8) % b);
+        } else {
+            assert!(inverse["error"].as_str().unwrap().contains("shares a factor"), "{inverse}");
+        }
+    }
+    let output = run(&["inv"], "{\"a\":\"3\"}\n{\"a\":\"3\",\"mod\":\"0\"}\n{\"a\":\"3\",\"mod\":\"1\"}\n");
+    assert_eq!(output.status.code(), Some(1));
+    let found = results(&stdout(&output));
+    assert!(found[0]["error"].as_str().unwrap().contains("\"mod\" is missing"));
+    assert!(found[1]["error"].as_str().unwrap().contains("the modulus is zero"));
+    assert_eq!(found[2]["result"], "0");
+    let output = run(&["gcd"], "{\"a\":\"0\",\"b\":\"0\"}\n{\"a\":\"3\"}\n");
+    let found = results(&stdout(&output));
+    assert_eq!(found[0]["result"], "0");
+    assert!(found[1]["error"].as_str().unwrap().contains("\"b\" is missing"));
 }
 
 #[test]
@@ -304,8 +512,10 @@ fn unknown_settings_are_explained() {
     let output = run_command(modmill(&["mul"]).env("MODMILL_BACKEND", "abacus"), "");
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains("MODMILL_BACKEND"), "{}", stderr(&output));
-    let output = run_command(modmill(&["mul"]).env("MODMILL_BACKEND", "cpu"), "");
-    assert!(output.status.success());
+    for name in ["cpu", "CPU", "Auto", ""] {
+        let output = run_command(modmill(&["mul", "--algorithm", "ROW"]).env("MODMILL_BACKEND", name), "");
+        assert!(output.status.success(), "{name}: {}", stderr(&output));
+    }
     let output = run_command(modmill(&["mul"]).env("MODMILL_CPU", "z80"), "");
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains("MODMILL_CPU"), "{}", stderr(&output));

@@ -1,6 +1,7 @@
 //! `modmill rsa` as users call it.
 
 use crate::common::{run, stderr, stdout};
+use num_bigint::BigUint;
 use serde_json::Value;
 use std::path::PathBuf;
 use std::process::Output;
@@ -39,13 +40,18 @@ impl Desk {
 
     /// Runs `modmill rsa`; `@name` is a file of this desk.
     fn run(&self, command: &str) -> Output {
+        self.run_on(command, "")
+    }
+
+    /// Runs `modmill rsa` on a standard input.
+    fn run_on(&self, command: &str, input: &str) -> Output {
         let file = |word: &str| match word.strip_prefix('@') {
             Some(name) => self.path(name).to_str().unwrap().to_owned(),
             None => word.to_owned(),
         };
         let words: Vec<String> =
             std::iter::once("rsa".to_owned()).chain(command.split(' ').map(file)).collect();
-        run(&words.iter().map(String::as_str).collect::<Vec<_>>(), "")
+        run(&words.iter().map(String::as_str).collect::<Vec<_>>(), input)
     }
 
     fn good(&self, command: &str) -> Output {
@@ -114,11 +120,11 @@ fn folders_and_lines_are_signed_at_once() {
     assert_eq!(std::fs::read_dir(desk.path("letters")).unwrap().count(), 40);
     (0..20).for_each(|item| std::fs::remove_file(desk.path(&format!("letters/{item}.txt.sig"))).unwrap());
     desk.write("letters/3.txt", "another letter");
-    desk.bad(&format!("{VERIFY} --in @letters --sig @signed"), 1, "1 of 20 items");
+    desk.bad(&format!("{VERIFY} --in @letters --sig @signed"), 1, "1 of 20 files");
 
     let lines: Vec<String> = (0..30).map(|item| format!("{{\"message\":\"{item:04x}\"}}\n")).collect();
     desk.write("messages.jsonl", lines.concat() + "{\"message\":\"0\"}\nnothing\n{\"text\":\"00\"}\n");
-    desk.bad(&format!("{SIGN} --in @messages.jsonl --out @signatures.jsonl"), 1, "3 of 33 items");
+    desk.bad(&format!("{SIGN} --in @messages.jsonl --out @signatures.jsonl"), 1, "3 of 33 lines");
     let answers: Vec<Value> =
         desk.text("signatures.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(answers.len(), 33);
@@ -135,7 +141,7 @@ fn folders_and_lines_are_signed_at_once() {
     let said = desk.good(&format!("{VERIFY} --in @signed.jsonl"));
     assert_eq!(stdout(&said), "{\"valid\":true}\n".repeat(30));
     desk.write("signed.jsonl", good + &signed(1, 2));
-    let said = desk.bad(&format!("{VERIFY} --in @signed.jsonl"), 1, "1 of 31 items");
+    let said = desk.bad(&format!("{VERIFY} --in @signed.jsonl"), 1, "1 of 31 lines");
     assert!(stdout(&said).contains("\"valid\":false"));
 }
 
@@ -148,19 +154,23 @@ fn files_and_lines_that_cannot_be_read_cost_no_other_its_answer() {
     desk.good(&format!("{SIGN} --in @letters --out @signed"));
     std::fs::remove_file(desk.path("signed/0.sig")).unwrap();
     desk.write("signed/2.sig", "no signature");
-    let said = desk.bad(&format!("{VERIFY} --in @letters --sig @signed"), 1, "2 of 4 items");
+    let said = desk.bad(&format!("{VERIFY} --in @letters --sig @signed"), 1, "2 of 4 files");
     assert!(stderr(&said).contains("modmill: 0: cannot read"), "{}", stderr(&said));
     assert!(stderr(&said).contains("modmill: 2: the signature does not verify"), "{}", stderr(&said));
 
-    // Lines are numbered as editors do it, empty ones too, and need not be text.
+    // Lines are numbered as editors do it. Each has an answer at its place, also one that is empty or no text.
     let lines = b"{\"message\":\"00\"}\n\n{\"message\":\"\xff\"}\n{\"message\":\"0g\"}\n{\"message\":\"01\"}\n{\"mess";
     desk.write("messages.JSONL", lines);
-    let said = desk.bad(&format!("{SIGN} --in @messages.JSONL"), 1, "3 of 5 items");
+    let said = desk.bad(&format!("{SIGN} --in @messages.JSONL"), 1, "4 of 6 lines");
     let answers = stdout(&said);
     let answers: Vec<&str> = answers.lines().collect();
-    assert!(answers[0].contains("signature") && answers[3].contains("signature"), "{answers:?}");
-    for (answer, start) in [(1, "line 3: bad JSON"), (2, "line 4: message: "), (4, "line 6: the input ends")]
-    {
+    assert!(answers[0].contains("signature") && answers[4].contains("signature"), "{answers:?}");
+    for (answer, start) in [
+        (1, "line 2: an empty line"),
+        (2, "line 3: bad JSON"),
+        (3, "line 4: message: "),
+        (5, "line 6: the input ends"),
+    ] {
         assert!(answers[answer].starts_with(&format!("{{\"error\":\"{start}")), "{answers:?}");
     }
     // A file whose name is nothing but the ending is no ciphertext of a file.
@@ -179,10 +189,210 @@ fn outputs_that_would_be_lost_are_refused() {
     desk.bad(&format!("{VERIFY} --in @signed.jsonl --sig @letters"), 2, "a field of the input");
     let keygen = "keygen --bits 1024 --allow-small";
     desk.bad(&format!("{keygen} --out @x --public-out @x"), 2, "the same file");
+    desk.bad(&format!("{keygen} --out @x --public-out @letters/../x"), 2, "the same file");
     desk.bad(&format!("{keygen} --out @x --public-out - --json"), 2, "cannot both go to standard output");
     desk.bad(&format!("{keygen} --out @x --password-file @empty"), 2, "the password is empty");
     desk.bad(&format!("{keygen} --out @x --format jwk --der"), 2, "no DER");
     assert!(!desk.path("x").exists());
+}
+
+#[test]
+fn keys_are_not_overwritten() {
+    let desk = Desk::new("overwriting");
+    let (key, public) = (desk.read("key.pem"), desk.read("public.pem"));
+    let keygen = "keygen --bits 1024 --allow-small";
+    desk.bad(&format!("{keygen} --out @key.pem"), 2, "--force overwrites it");
+    desk.bad(&format!("{keygen} --out @new.pem --public-out @public.pem"), 2, "--force overwrites it");
+    desk.write("message", "a message");
+    desk.write("digest", [7; 32]);
+    let reason = "is the file that --key reads";
+    desk.bad(&format!("{SIGN} --in @message --out @key.pem"), 2, reason);
+    std::fs::hard_link(desk.path("key.pem"), desk.path("link.pem")).unwrap();
+    desk.bad(&format!("{SIGN} --in @message --out @link.pem"), 2, reason);
+    desk.bad(&format!("{SIGN} --digest --in @digest --out @digest"), 2, "is the file that --in reads");
+    // A file of a folder that would be written over the key.
+    std::fs::hard_link(desk.path("key.pem"), desk.path("message.sig")).unwrap();
+    desk.write("one/message", "a message");
+    desk.bad(&format!("{SIGN} --in @one --out @."), 2, reason);
+    assert_eq!((desk.read("key.pem"), desk.read("public.pem")), (key.clone(), public));
+    assert!(!desk.path("new.pem").exists());
+    desk.good(&format!("{keygen} --out @key.pem --force"));
+    assert_ne!(desk.read("key.pem"), key);
+}
+
+#[test]
+fn lines_from_sign_are_lines_for_verify() {
+    let desk = Desk::new("feedback");
+    let lines = "{\"id\":1,\"message\":\"00ff\"}\n{\"message\":\"\",\"note\":[\"x\", 2]}\n";
+    let signed = desk.run_on(&format!("{SIGN} --format lines"), lines);
+    assert!(signed.status.success(), "{}", stderr(&signed));
+    let signed = stdout(&signed);
+    let fields: Vec<Value> = signed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((&fields[0]["id"], &fields[0]["message"]), (&1.into(), &"00ff".into()));
+    assert!(signed.contains("\"note\":[\"x\", 2]"), "{signed}");
+    let verified = desk.run_on(&format!("{VERIFY} --format lines"), &signed);
+    assert!(verified.status.success(), "{}", stderr(&verified));
+    assert_eq!(stdout(&verified), "{\"valid\":true,\"id\":1}\n{\"valid\":true,\"note\":[\"x\", 2]}\n");
+    // Without a word about the format, lines are not taken for one message.
+    let said = desk.run_on(SIGN, lines);
+    assert_eq!(said.status.code(), Some(2));
+    assert!(stderr(&said).contains("--format lines"), "{}", stderr(&said));
+    // Objects that are no such lines are messages like any other.
+    for message in ["{\"text\":\"00\"}\n", "a message", ""] {
+        assert!(desk.run_on(&format!("{SIGN} --out @signature"), message).status.success());
+        let said = desk.run_on(&format!("{VERIFY} --sig @signature"), message);
+        assert_eq!((said.status.code(), stdout(&said).as_str()), (Some(0), "Verified OK\n"));
+    }
+    assert!(desk.run_on(&format!("{SIGN} --format file --out @signature"), lines).status.success());
+    // Messages do not stand beside their ciphertexts.
+    let encrypt = "encrypt --allow-small --key @key.pem --padding oaep --format lines";
+    let said = stdout(&desk.run_on(encrypt, lines));
+    assert!(!said.contains("message") && said.contains("\"id\":1"), "{said}");
+    // Repeated fields are refused.
+    let said = desk.run_on(&format!("{SIGN} --format lines"), "{\"message\":\"00\",\"message\":\"01\"}\n");
+    assert_eq!(said.status.code(), Some(1));
+    assert!(stdout(&said).contains("duplicate field `message`"), "{}", stdout(&said));
+}
+
+#[test]
+fn verdicts_are_told_and_nothing_is_no_verdict() {
+    let desk = Desk::new("verdicts");
+    for item in 0..3 {
+        desk.write(&format!("letters/{item}"), format!("letter {item}"));
+    }
+    desk.good(&format!("{SIGN} --in @letters --out @letters/signed"));
+    let said = desk.good(&format!("{VERIFY} --in @letters --sig @letters/signed"));
+    assert_eq!(stdout(&said), "Verified OK: 3 files\n");
+    assert_eq!(stdout(&desk.good(&format!("{VERIFY} --in @letters --sig @letters/signed --quiet"))), "");
+    let said =
+        desk.bad(&format!("{VERIFY} --in @letters/1 --sig @letters/signed/2.sig"), 1, "does not verify");
+    assert_eq!((stderr(&said).lines().count(), stdout(&said).as_str()), (1, ""), "one message");
+    desk.bad(&format!("{VERIFY} --in @letters --sig @letters/signed --out @x"), 2, "leave it out");
+    std::fs::create_dir(desk.path("empty")).unwrap();
+    desk.write("empty.jsonl", "\n\n");
+    desk.bad(&format!("{VERIFY} --in @empty --sig @letters"), 1, "nothing to verify");
+    desk.bad(&format!("{VERIFY} --in @empty.jsonl"), 1, "nothing to verify");
+    desk.bad(&format!("{SIGN} --in - --out @x --key -"), 2, "cannot be used multiple times");
+    let sign = "sign --allow-small --key - --padding pss --hash sha256";
+    desk.bad(&format!("{sign} --in - --out @x"), 2, "--key and --in cannot both read standard input");
+    desk.bad(&format!("{VERIFY} --in - --sig -"), 2, "--in and --sig cannot both read standard input");
+    assert!(!desk.path("x").exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn folders_pass_over_nothing_in_silence() {
+    let desk = Desk::new("folders");
+    desk.write("letters/file", "a letter");
+    desk.write("letters/folder/file", "a letter in a folder");
+    let link = |target: &str, name: &str| std::os::unix::fs::symlink(target, desk.path(name)).unwrap();
+    link("file", "letters/link");
+    link("nothing", "letters/broken");
+    let pipe = std::process::Command::new("mkfifo").arg(desk.path("letters/pipe")).status();
+    let failed = 2 + usize::from(pipe.is_ok_and(|status| status.success()));
+    let total = failed + 2;
+    let said =
+        desk.bad(&format!("{SIGN} --in @letters --out @signed"), 1, &format!("{failed} of {total} files"));
+    for reason in ["folder: a folder, not a file", "broken: a symbolic link that leads nowhere"] {
+        assert!(stderr(&said).contains(&format!("modmill: {reason}")), "{}", stderr(&said));
+    }
+    // A link to a file is a file.
+    assert!(desk.path("signed/link.sig").exists() && desk.path("signed/file.sig").exists());
+    desk.bad(&format!("{VERIFY} --in @letters --sig @signed"), 1, &format!("{failed} of {total} files"));
+}
+
+/// The DER encoding of a PKCS #1 public key with the exponent 65537.
+fn public_key(modulus: &BigUint) -> Vec<u8> {
+    // A leading zero byte says that the number is not negative.
+    let sign = vec![0; usize::from(modulus.bits().is_multiple_of(8))];
+    let bytes = [sign, modulus.to_bytes_be()].concat();
+    let with_length = |tag: u8, contents: &[u8]| {
+        let length = u16::try_from(contents.len()).unwrap().to_be_bytes();
+        [&[tag, 0x82, length[0], length[1]], contents].concat()
+    };
+    with_length(0x30, &[with_length(2, &bytes), vec![2, 3, 1, 0, 1]].concat())
+}
+
+#[test]
+fn flawed_keys_are_not_called_well_formed() {
+    let desk = Desk::new("flaws");
+    let said = desk.good("inspect --allow-small --key @public.pem");
+    assert!(stdout(&said).starts_with("public RSA key of 1024 bits, well-formed\n"), "{}", stdout(&said));
+    let said = desk.good("inspect --allow-small --key @key.pem --check");
+    assert!(stdout(&said).starts_with("private RSA key of 1024 bits, well-formed, factors prime\n"));
+    let said = desk.good("inspect --allow-small --key @public.pem --json");
+    let said: Value = serde_json::from_str(&stdout(&said)).unwrap();
+    let modulus = BigUint::parse_bytes(said["modulus"].as_str().unwrap().as_bytes(), 16).unwrap();
+    assert_eq!((&said["well_formed"], &said["flaw"]), (&true.into(), &Value::Null));
+    for (modulus, flaw) in [
+        (BigUint::from(3u8).pow(1300), "divisible by 3"),
+        (modulus.pow(2), "a perfect power with exponent 2"),
+    ] {
+        desk.write("flawed.der", public_key(&modulus));
+        let said = desk.bad("inspect --allow-small --key @flawed.der --json", 1, flaw);
+        let said: Value = serde_json::from_str(&stdout(&said)).unwrap();
+        assert_eq!(said["well_formed"], false);
+        assert!(said["flaw"].as_str().unwrap().contains(flaw), "{said}");
+        let said = desk.bad("inspect --allow-small --key @flawed.der", 1, flaw);
+        assert!(stdout(&said).contains(" bits, flawed\n"), "{}", stdout(&said));
+    }
+    // A factor above the bound of trial division is not looked for.
+    desk.write("other.der", public_key(&(BigUint::from(65_537u32) * &modulus * &modulus)));
+    desk.good("inspect --allow-small --key @other.der");
+    desk.bad("inspect --allow-small --key @public.pem --check", 2, "this key is public");
+}
+
+#[test]
+fn options_without_effect_are_refused() {
+    let desk = Desk::new("effects");
+    desk.write("message", "a message");
+    let sign = "sign --allow-small --key @key.pem --padding pkcs1v15 --hash sha256 --in @message --out @x";
+    let encrypt = "encrypt --allow-small --key @key.pem --padding pkcs1v15 --in @message --out @x";
+    for (command, option) in [
+        (sign, "--salt 20"),
+        (sign, "--salt digest"),
+        (sign, "--mgf-hash sha256"),
+        (encrypt, "--hash sha256"),
+        (encrypt, "--mgf-hash sha1"),
+        (encrypt, "--label x"),
+        (encrypt, "--label-hex 00"),
+    ] {
+        let name = option.split(' ').next().unwrap();
+        desk.bad(&format!("{command} {option}"), 2, &format!("{name} has an effect only with"));
+    }
+    assert!(!desk.path("x").exists());
+}
+
+#[test]
+fn salts_of_any_length_verify_unless_one_is_named() {
+    let desk = Desk::new("salts");
+    desk.write("message", "a message");
+    for salt in ["max", "0", "20", "digest"] {
+        desk.good(&format!("{SIGN} --in @message --salt {salt} --out @signature"));
+        desk.good(&format!("{VERIFY} --in @message --sig @signature"));
+        desk.good(&format!("{VERIFY} --in @message --sig @signature --salt {salt}"));
+        desk.bad(&format!("{VERIFY} --in @message --sig @signature --salt 7"), 1, "does not verify");
+    }
+}
+
+#[test]
+fn labels_and_names_are_read_in_several_ways() {
+    let desk = Desk::new("labels");
+    desk.write("message", "a secret");
+    let oaep = |command: &str| format!("{command} --allow-small --key @key.pem --padding oaep --hash SHA1");
+    let encrypt = format!("{} --in @message --out @ciphertext", oaep("encrypt"));
+    let decrypt = format!("{} --in @ciphertext --out @plain", oaep("decrypt"));
+    desk.good(&format!("{encrypt} --label name"));
+    desk.good(&format!("{decrypt} --label-hex 6E616d65"));
+    assert_eq!(desk.text("plain"), "a secret");
+    desk.good(&format!("{encrypt} --label-hex 00ff"));
+    desk.good(&format!("{decrypt} --label-hex 00ff"));
+    desk.bad(&decrypt, 1, "does not decrypt");
+    desk.bad(&format!("{decrypt} --label-hex 0"), 2, "odd number");
+    desk.bad(&format!("{decrypt} --label-hex 00 --label x"), 2, "cannot be used with");
+    desk.good(
+        "sign --allow-small --key @key.pem --padding pss --hash SHA3-256 --in @message --out @signature",
+    );
 }
 
 #[test]
@@ -230,7 +440,9 @@ fn keys_are_written_read_and_described() {
         ("c.json", "--format jwk"),
         ("d.pem", "--password-file @password"),
     ] {
-        desk.good(&format!("keygen --bits 1024 --allow-small {options} --out @{name} --public-out @public"));
+        desk.good(&format!(
+            "keygen --bits 1024 --allow-small --force {options} --out @{name} --public-out @public"
+        ));
         let options = format!("--allow-small --password-file @password --key @{name}");
         let private = desk.good(&format!("inspect {options} --json --check"));
         let public = desk.good("inspect --allow-small --key @public --json");

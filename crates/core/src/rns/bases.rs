@@ -1,24 +1,26 @@
-//! A pair of bases with everything that depends on them alone.
+//! A pair of bases with the constants that depend on the bases alone.
 
 use super::primes::{LARGEST_FACTOR, downwards};
 use super::{Bounds, Channel, Matrix, MixedRadix, Quotient, words};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// Channels come in groups, one channel for each thread that shares a row of a matrix product.
+/// The number of channels is a multiple of this: one channel for each thread that shares a row of a matrix
+/// product.
 pub const GROUP: usize = 4;
 
-/// Largest factors h to try: with more channels the sums of the extensions are longer, and smaller
-/// primes leave more room for them.
+/// The largest factors h to try, in order. More channels make longer sums in the base extensions, and
+/// smaller primes leave more room for them.
 const FACTORS: [u32; 6] = [LARGEST_FACTOR, 20_000, 18_500, 17_000, 15_500, 14_000];
 
-/// The longest moduli there are bases for. Above, other families are faster anywhere.
+/// The length in bits of the longest moduli that have bases. Above it other families are faster on every
+/// device.
 pub const MAX_BITS: usize = 8_448;
 
 /// Two bases A and B of n primes each.
 ///
-/// B has the n largest primes and A those below: its products are reduced in A, where the ranges
-/// are tighter, and values must stay further below B than below A.
+/// B has the n largest primes and A the next n. Sums of two products are reduced in A, where ranges are
+/// tighter, and values must stay further below the product of B than below that of A.
 #[derive(Debug)]
 pub struct Bases {
     a: Vec<Channel>,
@@ -40,14 +42,14 @@ pub struct Bases {
 }
 
 impl Bases {
-    /// The smallest bases for odd moduli of at most `bits` bits, computed once. `None` if there are
-    /// none, above [`MAX_BITS`].
+    /// The smallest bases for odd moduli of at most `bits` bits. Bases are computed once and kept. `None`
+    /// above [`MAX_BITS`].
     #[must_use]
     pub fn for_bits(bits: usize) -> Option<Arc<Self>> {
         if bits > MAX_BITS {
             return None;
         }
-        // No prime has 31 bits, so that there are none smaller than where this begins.
+        // Every prime is below 2^31, so fewer channels than this cannot hold `bits` bits.
         let fewest = bits.div_ceil(31).next_multiple_of(GROUP).max(GROUP);
         (fewest..).step_by(GROUP).find_map(|channels| match Self::with_channels(channels) {
             Some(bases) if bases.capacity >= bits => Some(Some(bases)),
@@ -56,8 +58,8 @@ impl Bases {
         })?
     }
 
-    /// The bases of n channels, computed once. `None` unless n is a multiple of [`GROUP`] and every
-    /// inequality holds.
+    /// The bases of `channels` channels each. Bases are computed once and kept. `None` if `channels` is no
+    /// multiple of [`GROUP`] or an inequality of [`Bounds`] fails.
     #[must_use]
     pub fn with_channels(channels: usize) -> Option<Arc<Self>> {
         static KNOWN: OnceLock<Mutex<BTreeMap<usize, Option<Arc<Bases>>>>> = OnceLock::new();
@@ -68,7 +70,7 @@ impl Bases {
         if let Some(bases) = known.lock().unwrap_or_else(PoisonError::into_inner).get(&channels) {
             return bases.clone();
         }
-        // Not under the lock: others wait for no constants but their own.
+        // The lock is free meanwhile, so no thread waits for constants of another size.
         let bases = FACTORS.iter().find_map(|&largest| Self::new(channels, largest)).map(Arc::new);
         let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
         known.entry(channels).or_insert(bases).clone()
@@ -121,67 +123,67 @@ impl Bases {
         })
     }
 
-    /// Channels of each base: n.
+    /// The number n of channels of each base.
     #[must_use]
     pub fn channels(&self) -> usize {
         self.a.len()
     }
 
-    /// Base A, which the state is kept in.
+    /// Base A, which holds the running value.
     #[must_use]
     pub fn a(&self) -> &[Channel] {
         &self.a
     }
 
-    /// Base B, whose product is Montgomery's R.
+    /// Base B. Its product is Montgomery's radix R.
     #[must_use]
     pub fn b(&self) -> &[Channel] {
         &self.b
     }
 
-    /// The product of base A, little-endian words.
+    /// The product of base A in little-endian words.
     #[must_use]
     pub fn product_a(&self) -> &[u32] {
         &self.product_a
     }
 
-    /// The product of base B, little-endian words.
+    /// The product of base B in little-endian words.
     #[must_use]
     pub fn product_b(&self) -> &[u32] {
         &self.product_b
     }
 
-    /// `A_j = A / a_j`, little-endian words.
+    /// The cofactor `A_j = A / a_j` of channel j in little-endian words.
     #[must_use]
     pub fn cofactor_a(&self, channel: usize) -> Vec<u32> {
         words::quotient(&self.product_a, self.a[channel].p)
     }
 
-    /// Bits of the longest moduli: all bounds hold for any N below `2^capacity`. Numbers below
-    /// that may come in whatever N is.
+    /// The length in bits of the longest moduli: all bounds hold for every N below `2^capacity`. Input
+    /// numbers may be anything below `2^capacity`, whatever N is.
     #[must_use]
     pub fn capacity_bits(&self) -> usize {
         self.capacity
     }
 
-    /// Bits of the longest moduli under other bounds on the same bases.
+    /// The length in bits of the longest moduli under other bounds of the same bases.
     pub(super) fn capacity_within(&self, bounds: &Bounds) -> Option<usize> {
         capacity(bounds, &self.product_a, &self.product_b)
     }
 
-    /// The first extension: words of A and the quotient to residues of B.
+    /// The matrix of the first extension: from words of A and the quotient k to residues of B.
     #[must_use]
     pub fn a_to_b(&self) -> &Matrix {
         &self.a_to_b
     }
 
-    /// The second extension: words of B to residues of A, without a quotient.
+    /// The matrix of the second extension: from words of B to residues of A, without a quotient.
     #[must_use]
     pub fn b_to_a(&self) -> &Matrix {
         &self.b_to_a
     }
 
-    /// The bounds.
+    /// The bounds of the bases and their matrices.
     #[must_use]
     pub fn bounds(&self) -> &Bounds {
         &self.bounds
@@ -193,7 +195,7 @@ impl Bases {
         &self.bounds.quotient
     }
 
-    /// Whether `c0 + 2^8 c1` fits a word in every column, so that a sum folds in the short way.
+    /// Whether `c0 + 2^8 c1` fits a word in every column, so that the shorter fold of a sum applies.
     #[must_use]
     pub fn narrow_fold(&self) -> bool {
         u32::try_from(self.bounds.low_sum).is_ok()
@@ -205,25 +207,25 @@ impl Bases {
         &self.combine
     }
 
-    /// `B_i^-1 2^64 mod b_i`; times `-N^-1` it is a constant of the modulus.
+    /// `B_i^-1 2^64 mod b_i`. Its product with `-N^-1` is a constant of the modulus.
     #[must_use]
     pub fn quotient_factors(&self) -> &[u32] {
         &self.quotient_factors
     }
 
-    /// `B^-1 A_j^-1 2^32 mod a_j`; times N it is a constant of the modulus.
+    /// `B^-1 A_j^-1 2^32 mod a_j`. Its product with N is a constant of the modulus.
     #[must_use]
     pub fn modulus_factors(&self) -> &[u32] {
         &self.modulus_factors
     }
 
-    /// `A_j^-1 mod a_j`: takes a residue to its xi.
+    /// `A_j^-1 mod a_j`, which turns a residue x mod a_j into its xi.
     #[must_use]
     pub fn cofactor_inverses(&self) -> &[u32] {
         &self.cofactor_inverses
     }
 
-    /// `A_j mod a_j`: takes an xi back to its residue.
+    /// `A_j mod a_j`, which turns an xi into its residue x mod a_j.
     #[must_use]
     pub fn cofactors_a(&self) -> &[u32] {
         &self.cofactors_a
@@ -235,20 +237,20 @@ impl Bases {
         &self.cofactors_b
     }
 
-    /// Exact conversion of residues of A.
+    /// The mixed radix of base A.
     #[must_use]
     pub fn mixed_radix_a(&self) -> &MixedRadix {
         &self.mixed_radix_a
     }
 
-    /// Exact conversion of residues of B.
+    /// The mixed radix of base B.
     #[must_use]
     pub fn mixed_radix_b(&self) -> &MixedRadix {
         &self.mixed_radix_b
     }
 }
 
-/// The most bits with `2^bits room <= product` in both bases.
+/// The greatest `bits` with `2^bits room <= product` in both bases.
 fn capacity(bounds: &Bounds, product_a: &[u32], product_b: &[u32]) -> Option<usize> {
     let within = |product: &[u32], room: u128| {
         let room = u32::try_from(room).ok()?;
@@ -257,14 +259,14 @@ fn capacity(bounds: &Bounds, product_a: &[u32], product_b: &[u32]) -> Option<usi
     Some(within(product_a, bounds.room_a)?.min(within(product_b, bounds.room_b)?))
 }
 
-/// About how many channels moduli of `bits` bits take, without making the bases.
+/// An estimate of the number of channels for moduli of `bits` bits, without computing the bases.
 #[must_use]
 pub fn channels_for(bits: usize) -> usize {
-    // 30.2 bits a channel, less the room.
+    // A channel holds 30.2 bits; 4 bits are room.
     ((bits + 4) * 5).div_ceil(151).next_multiple_of(GROUP)
 }
 
-/// The product of all primes of a base but one, modulo that one, for each.
+/// For each prime of a base, the product of all others modulo that prime.
 fn own_cofactors(base: &[Channel]) -> Vec<u32> {
     let cofactor = |(index, channel): (usize, &Channel)| {
         let (before, behind) = (&base[..index], &base[index + 1..]);
@@ -273,7 +275,7 @@ fn own_cofactors(base: &[Channel]) -> Vec<u32> {
     base.iter().enumerate().map(cofactor).collect()
 }
 
-/// `2^(32 i) mod p` for the first `count` words of a number.
+/// `2^(32 i) mod p` for i from 0 to `count - 1`: the weights of the words of a number.
 #[must_use]
 pub fn powers_of_words(channel: Channel, count: usize) -> Vec<u32> {
     std::iter::successors(Some(1), |&power| Some(channel.multiply(power, channel.radix)))

@@ -1,9 +1,9 @@
 //! The ranges of every stage of a product, and the inequalities that make it exact.
 //!
-//! Values are lazy, so a stage's largest value follows from the largest values before it, and what
-//! a product leaves is what the next one starts from. The largest values of the state are the
-//! smallest fixed point of that recurrence, found channel by channel from the entries of the
-//! matrices as they are.
+//! Values are lazy: the largest value of a stage follows from the largest values of the stage before.
+//! The result of a product is the input of the next, so the largest values of the state are the
+//! smallest fixed point of that recurrence. The fixed point is found channel by channel from the actual
+//! entries of the matrices.
 
 use super::quotient::HALF;
 use super::{Channel, Matrix, Quotient};
@@ -11,11 +11,11 @@ use super::{Channel, Matrix, Quotient};
 /// One inequality: `value < limit`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Evidence {
-    /// What is bounded.
+    /// The name of the bounded value.
     pub what: &'static str,
-    /// The largest value it takes, or a bound on it.
+    /// The largest value, or a bound on it.
     pub value: u128,
-    /// What it must stay below.
+    /// The limit that the value must stay below.
     pub limit: u128,
 }
 
@@ -26,7 +26,7 @@ impl Evidence {
         self.value < self.limit
     }
 
-    /// The part of the limit that is not used.
+    /// The unused fraction of the limit.
     #[must_use]
     pub fn margin(&self) -> f64 {
         1.0 - self.value as f64 / self.limit as f64
@@ -38,13 +38,13 @@ impl Evidence {
 pub struct Ranges {
     /// The state: `xi_j = x / A_j` modulo the primes of A.
     pub xi_a: Vec<u64>,
-    /// x in base B, after the first extension.
+    /// The residues of x in base B, after the first extension.
     pub x: Vec<u64>,
     /// `x x` in base B.
     pub square_b: Vec<u64>,
-    /// What the second extension starts from.
+    /// The words that enter the second extension.
     pub xi_b: Vec<u64>,
-    /// Montgomery's quotient in base A.
+    /// The residues of Montgomery's quotient in base A.
     pub q: Vec<u64>,
     /// `xi xi` in base A.
     pub square_a: Vec<u64>,
@@ -66,11 +66,11 @@ pub struct Bounds {
     /// How far the unreduced Montgomery quotient may exceed B: the largest `sum_i xi_i / b_i`,
     /// rounded up.
     pub excess: u64,
-    /// Values are below c N: `c >= excess + c^2 N / B`.
+    /// The factor c such that values stay below c N: `c >= excess + c^2 N / B`.
     pub growth: u64,
-    /// `A` is to be at least so many times `2^bits`, for moduli of so many bits.
+    /// The least ratio `A / 2^bits` for moduli of `bits` bits.
     pub room_a: u128,
-    /// `B` likewise.
+    /// The least ratio `B / 2^bits` for moduli of `bits` bits.
     pub room_b: u128,
     rows: usize,
 }
@@ -81,7 +81,7 @@ impl Bounds {
     /// The bounds of two bases with their matrices.
     #[must_use]
     pub fn new(a: &[Channel], b: &[Channel], a_to_b: &Matrix, b_to_a: &Matrix) -> Self {
-        // Whatever comes in is a reduction of a product of canonical residues, below 2p.
+        // The input of a power is a reduced product of canonical residues, which is below 2p.
         let mut state: Vec<u64> = a.iter().map(|channel| 2 * u64::from(channel.p) - 1).collect();
         loop {
             let mut step = Self::step(a, b, a_to_b, b_to_a, &state);
@@ -95,9 +95,9 @@ impl Bounds {
         }
     }
 
-    /// The bounds with other matrices of the same bases, found in one step: words a little above the bounds of the
-    /// first matrices are not passed by a product that starts from them. `None` if they are, or if an inequality
-    /// fails or the quotient is approximated otherwise.
+    /// The bounds with other matrices of the same bases, from the bounds `other` of the first matrices in one step.
+    /// The step starts from words a little above those of `other`, and the product must not exceed them. `None` if
+    /// it does, if an inequality fails, or if the quotient has another precision.
     #[must_use]
     pub fn like(
         other: &Self,
@@ -113,7 +113,7 @@ impl Bounds {
         (stays && step.holds() && step.quotient.precision == other.quotient.precision).then_some(step)
     }
 
-    /// The bounds of one product that starts from words up to `state`.
+    /// The bounds of one product whose input words are at most `state`.
     fn step(a: &[Channel], b: &[Channel], a_to_b: &Matrix, b_to_a: &Matrix, state: &[u64]) -> Self {
         let quotient = Quotient::new(a, state);
         let (mut low_sum, mut high_sum) = (0, 0);
@@ -128,12 +128,12 @@ impl Bounds {
         };
         let x = extend(a_to_b, state, quotient.largest, b);
         let square_b = each(b, &x, |p, x| redc(x, x, p));
-        // By the constant c < p after a square, or by a table factor below p; or the square itself, where
-        // c is merged into the matrix.
+        // A square is multiplied by the constant c < p, x by a table factor below p. Where c is merged into the
+        // matrix, the square itself enters the extension.
         let xi_b = each2(b, &square_b, &x, |p, u, x| redc(u.max(x), p - 1, p).max(u));
         let q = extend(b_to_a, &xi_b, 0, a);
         let square_a = each(a, state, |p, xi| redc(xi, xi, p));
-        // Squares are multiplied by the constant C < p, states by a table factor below p.
+        // A square is multiplied by the constant C < p, the state by a table factor below p.
         let factor: Vec<u64> = square_a.iter().zip(state).map(|(&square, &xi)| square.max(xi)).collect();
         let combined: Vec<u128> = a
             .iter()
@@ -147,7 +147,7 @@ impl Bounds {
             .collect();
         let excess = sum_of_fractions(b, &xi_b);
         let growth = (5 * excess).div_ceil(4) + 1;
-        // Values may be negative where a modulus is merged: their room is the same on either side.
+        // Values may be negative where a modulus is merged, so both errors need the same room.
         let slack = HALF.saturating_sub(quotient.error_above.max(quotient.error_below)).max(1);
         Self {
             ranges: Ranges { xi_a, x, square_b, xi_b, q, square_a, combined },
@@ -164,8 +164,8 @@ impl Bounds {
 
     /// Every inequality that does not depend on the modulus.
     ///
-    /// What depends on it is room: `2^bits room_a <= A` and `2^bits room_b <= B` for moduli of at
-    /// most `bits` bits, which [`super::Bases::capacity_bits`] is the largest to fulfil.
+    /// The modulus needs room: `2^bits room_a <= A` and `2^bits room_b <= B` for moduli of at most `bits`
+    /// bits. [`super::Bases::capacity_bits`] is the greatest such `bits`.
     #[must_use]
     pub fn evidence(&self) -> Vec<Evidence> {
         let Ranges { xi_a, x, square_b, xi_b, q, square_a, combined } = &self.ranges;
@@ -190,14 +190,14 @@ impl Bounds {
         ]
     }
 
-    /// Whether all of them hold.
+    /// Whether every inequality of [`Bounds::evidence`] holds.
     #[must_use]
     pub fn holds(&self) -> bool {
         self.evidence().iter().all(Evidence::holds)
     }
 }
 
-/// The largest result of [`Channel::redc`] on a product of words up to a and b.
+/// The largest result of [`Channel::redc`] for a product of words up to `a` and `b`.
 fn redc(a: u64, b: u64, p: u64) -> u64 {
     ((u128::from(a) * u128::from(b)) >> 32) as u64 + p
 }

@@ -1,8 +1,8 @@
 //! One channel: arithmetic modulo a prime `p = h 2^16 - 1` on lazy residues.
 //!
-//! A lazy residue is any 32-bit word that is right modulo p. Nothing here looks at values.
+//! A lazy residue is any 32-bit word that is right modulo p. All functions are constant-time in residues.
 
-/// A prime with what its arithmetic needs.
+/// A prime with the constants of its arithmetic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Channel {
     /// The prime p.
@@ -32,10 +32,11 @@ impl Channel {
         }
     }
 
-    /// `product / 2^32 mod p`, above zero and at most `product / 2^32 + p`, which must fit a word.
+    /// Montgomery reduction: `product / 2^32 mod p`. The result is above zero and at most
+    /// `product / 2^32 + p`, which must fit a word.
     ///
-    /// With `m p = product mod 2^32` the difference `product - m p` is a multiple of 2^32; p is
-    /// added so that it does not become negative.
+    /// With `m p = product mod 2^32` the difference `product - m p` is a multiple of 2^32. p is added to its
+    /// high word so that it does not become negative.
     #[must_use]
     #[inline]
     pub const fn redc(self, product: u64) -> u32 {
@@ -51,15 +52,15 @@ impl Channel {
         ((total >> 16) as u32).wrapping_add((total as u16 as u32).wrapping_mul(self.h))
     }
 
-    /// A residue below `2p` brought below p.
+    /// The canonical residue of a `residue` below `2p`.
     #[must_use]
     #[inline]
     pub fn reduce_once(self, residue: u32) -> u32 {
-        // Wrapping makes the difference the larger one where there was nothing to subtract.
+        // If `residue` is below p, the difference wraps and is the larger of the two.
         residue.min(residue.wrapping_sub(self.p))
     }
 
-    /// A lazy residue made canonical.
+    /// The canonical residue of a lazy one.
     #[must_use]
     pub fn canonical(self, residue: u32) -> u32 {
         // At most (2^32 - 1) (p - 1) / 2^32 + p, below 2p.
@@ -69,12 +70,13 @@ impl Channel {
     /// `a b mod p`, canonical, for any two words.
     #[must_use]
     pub fn multiply(self, a: u32, b: u32) -> u32 {
-        // Below 2p, as a comes below p first; then below 2 p^2 / 2^32 + p, which is below 2p again.
+        // a is below p, so the first reduction is below 2p. The second is below 2 p^2 / 2^32 + p, which is
+        // below 2p again.
         let product = self.redc(u64::from(self.canonical(a)) * u64::from(b));
         self.reduce_once(self.redc(u64::from(product) * u64::from(self.radix_squared)))
     }
 
-    /// `base^exponent mod p`, canonical. The exponent is public.
+    /// `base^exponent mod p`, canonical, for a public exponent.
     #[must_use]
     pub fn power(self, base: u32, exponent: u32) -> u32 {
         (0..u32::BITS - exponent.leading_zeros()).rev().fold(1, |power, place| {
@@ -83,18 +85,18 @@ impl Channel {
         })
     }
 
-    /// The inverse modulo p, canonical, by Fermat's theorem; zero for zero.
+    /// The canonical inverse modulo p by Fermat's theorem; zero for zero.
     #[must_use]
     pub fn invert(self, residue: u32) -> u32 {
         self.power(residue, self.p - 2)
     }
 
-    /// A number modulo p, canonical, from its 32-bit words, least significant first: Horner's rule.
+    /// The canonical residue of a number, given by its 32-bit words, least significant first. Horner's rule.
     #[must_use]
     pub fn remainder(self, words: impl DoubleEndedIterator<Item = u32>) -> u32 {
         words.rev().fold(0, |residue, word| {
             let raised = self.redc(u64::from(residue) * u64::from(self.radix_squared));
-            // Two canonical residues: their sum is below 2p.
+            // The sum of two canonical residues is below 2p.
             self.reduce_once(self.reduce_once(raised) + self.canonical(word))
         })
     }

@@ -1,20 +1,20 @@
-//! What a product needs to know of its modulus: one word a channel in each base.
+//! Constants of a modulus: one word for each channel of both bases.
 
 use super::Bases;
 use zeroize::Zeroizing;
 
-/// Constants of an odd modulus N, canonical.
+/// The constants of an odd modulus N, as canonical residues.
 pub struct ModulusConstants {
-    /// `-N^-1 B_i^-1 2^64 mod b_i`: takes the square of x to what the second extension starts from.
+    /// `-N^-1 B_i^-1 2^64 mod b_i`. Its product with the square of x enters the second extension.
     pub quotient: Zeroizing<Vec<u32>>,
-    /// `N B^-1 A_j^-1 2^32 mod a_j`: adds q N to a product in base A.
+    /// `N B^-1 A_j^-1 2^32 mod a_j`, the factor that adds q N to a product in base A.
     pub modulus: Zeroizing<Vec<u32>>,
 }
 
 impl ModulusConstants {
-    /// The constants of a modulus within the bases' capacity, little-endian limbs. `None` if it has
-    /// a factor in common with base B, so that it has no inverse there. (A factor in base A does no
-    /// harm.) Time does not depend on its value, apart from that.
+    /// The constants of `modulus`, little-endian limbs within the capacity of `bases`. `None` if it shares a
+    /// factor with base B and has no inverse there. (A common factor with base A does no harm.) The time
+    /// does not depend on its value otherwise.
     #[must_use]
     pub fn new(bases: &Bases, modulus: &[u64]) -> Option<Self> {
         let words = || modulus.iter().flat_map(|&limb| [limb as u32, (limb >> 32) as u32]);

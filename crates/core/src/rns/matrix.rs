@@ -1,43 +1,43 @@
 //! The matrix of a base extension.
 //!
-//! Words xi of one base give `sum_i xi_i M_i - k M` modulo each prime of the other, where M is the
-//! product of the first base and `M_i = M / m_i`. A word enters as its four bytes, so that the
-//! matrix has four rows a word, `M_i 2^(16 + 8 byte) mod p`, and each column of entries is summed as
-//! four columns of bytes. The factor 2^16 goes away in [`Channel::fold`].
+//! The extension computes `sum_i xi_i M_i - k M` modulo each prime of the second base from the words xi of
+//! the first, where M is the product of the first base and `M_i = M / m_i`. A word enters as its four
+//! bytes. So the matrix has four rows for each word, `M_i 2^(16 + 8 byte) mod p`, and a column of entries
+//! is summed as four columns of bytes. [`Channel::fold`] removes the factor 2^16.
 //!
-//! Entries are canonical. Other representatives `entry + i p` have larger high bytes, which the
-//! ranges of the lazy residues depend on, and nearly the same low ones, as p is -1 modulo 2^16.
+//! Entries are canonical. Other representatives `entry + i p` would have larger high bytes, which widen
+//! the ranges of the lazy residues, and nearly the same low bytes, because p is -1 modulo 2^16.
 //!
 //! The quotient k enters as one more word, of which two bytes are used.
 
 use super::Channel;
 use zeroize::{Zeroize, Zeroizing};
 
-/// Bytes of a word.
+/// The number of bytes of a word.
 pub const BYTES: usize = 4;
-/// Bytes of the quotient, which is below 2^16.
+/// The number of bytes of the quotient, which is below 2^16.
 pub const QUOTIENT_BYTES: usize = 2;
 
-/// The entries of a base extension.
+/// The matrix of a base extension.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Matrix {
     words: usize,
     quotient: bool,
-    /// Column after column; in a column word after word, byte after byte, the quotient last.
+    /// One vector for each column: word after word, byte after byte, the quotient last.
     columns: Vec<Vec<u32>>,
 }
 
-/// The largest sums of a column of entries over words within given bounds.
+/// The largest sums of a column for words within given bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sums {
-    /// The two low columns of bytes: `c0 + 2^8 c1`.
+    /// The sum of the two low columns of bytes: `c0 + 2^8 c1`.
     pub low: u64,
-    /// The two high columns: `c2 + 2^8 c3`.
+    /// The sum of the two high columns of bytes: `c2 + 2^8 c3`.
     pub high: u64,
 }
 
 impl Matrix {
-    /// The extension from one base to another, with rows for the quotient or without.
+    /// The matrix from base `from` to base `to`. `quotient` says whether it has rows for the quotient.
     #[must_use]
     pub fn new(from: &[Channel], to: &[Channel], quotient: bool) -> Self {
         let column = |channel: &Channel| {
@@ -60,7 +60,7 @@ impl Matrix {
         Self { words: from.len(), quotient, columns: to.iter().map(column).collect() }
     }
 
-    /// The same with each column, quotient included, times a constant of its channel.
+    /// The same matrix with each column, quotient included, multiplied by the factor of its channel.
     pub(super) fn with_columns_times(&self, to: &[Channel], factors: &[u32]) -> Self {
         let mut scaled = self.clone();
         for (column, (channel, &factor)) in scaled.columns.iter_mut().zip(to.iter().zip(factors)) {
@@ -69,12 +69,12 @@ impl Matrix {
         scaled
     }
 
-    /// The same with the rows of some words negated.
+    /// The same matrix with the rows of the words marked in `negated` negated.
     pub(super) fn with_words_negated(&self, to: &[Channel], negated: &[bool]) -> Self {
         let mut changed = self.clone();
         for (column, channel) in changed.columns.iter_mut().zip(to) {
             for (entries, &negated) in column.chunks_mut(BYTES).zip(negated) {
-                // The other root of one, or one.
+                // p - 1 or 1.
                 let factor = 1 + u32::from(negated) * (channel.p - 2);
                 entries.iter_mut().for_each(|entry| *entry = channel.multiply(*entry, factor));
             }
@@ -82,40 +82,40 @@ impl Matrix {
         changed
     }
 
-    /// Clears the entries.
+    /// Zeroizes the entries.
     pub(super) fn zeroize(&mut self) {
         self.columns.zeroize();
     }
 
-    /// Words of the first base, without the quotient.
+    /// The number of words of the first base, without the quotient.
     #[must_use]
     pub fn words(&self) -> usize {
         self.words
     }
 
-    /// Whether there are rows for the quotient.
+    /// Whether the matrix has rows for the quotient.
     #[must_use]
     pub fn has_quotient(&self) -> bool {
         self.quotient
     }
 
-    /// The entry of a byte of a word in the column of a channel, canonical; the word behind the last
+    /// The canonical entry of byte `byte` of word `word` in the column of `channel`. The word behind the last
     /// is the quotient.
     #[must_use]
     pub fn entry(&self, word: usize, byte: usize, channel: usize) -> u32 {
         self.columns[channel][BYTES * word + byte]
     }
 
-    /// The column of a channel: word after word, byte after byte, the quotient's two bytes last.
+    /// The column of `channel`: word after word, byte after byte, the quotient's two bytes last.
     #[must_use]
     pub fn column(&self, channel: usize) -> &[u32] {
         &self.columns[channel]
     }
 
-    /// `sum_i byte_i entry_i` of a column, for the bytes of [`to_bytes`].
+    /// `sum_i byte_i entry_i` over the column of `channel`, for the bytes of [`to_bytes`].
     #[must_use]
     pub fn total(&self, channel: usize, bytes: &[u8]) -> u64 {
-        // At most 2^8 2^32 each, so that there is room for 2^24 of them.
+        // A term is below 2^40, so 2^24 of them fit.
         self.columns[channel]
             .iter()
             .zip(bytes)
@@ -123,7 +123,7 @@ impl Matrix {
             .sum()
     }
 
-    /// The largest sums of a column for words up to `words` and a quotient up to `quotient`.
+    /// The largest sums of the column of `channel` for words up to `words` and a quotient up to `quotient`.
     #[must_use]
     pub fn sums(&self, channel: usize, words: &[u64], quotient: u64) -> Sums {
         let bytes = words.iter().map(|&word| largest_bytes(word)).chain([largest_bytes(quotient)]).flatten();
@@ -136,18 +136,19 @@ impl Matrix {
     }
 }
 
-/// The bytes of words, and of a quotient behind them: what meets a column of a matrix.
+/// The bytes of `words` and then of `quotient`, in the order of a column.
 #[must_use]
 pub fn to_bytes(words: &[u32], quotient: u32) -> Zeroizing<Vec<u8>> {
     Zeroizing::new(words.iter().chain([&quotient]).flat_map(|word| word.to_le_bytes()).collect())
 }
 
-/// The largest that each byte of a number up to `value` can be.
+/// For each byte, its largest value in numbers up to `value`.
 fn largest_bytes(value: u64) -> [u64; BYTES] {
     std::array::from_fn(|byte| (value >> (8 * byte)).min(0xff))
 }
 
-/// `M_i mod p` for each prime of a base, from the products of those before and behind it.
+/// `M_i mod p` for each prime of the base `from`: the product of the primes before it times that of the primes
+/// behind it.
 fn cofactors(from: &[Channel], channel: Channel) -> Vec<u32> {
     let mut cofactors = vec![1; from.len()];
     for order in [Vec::from_iter(0..from.len()), Vec::from_iter((0..from.len()).rev())] {

@@ -1,12 +1,12 @@
 //! Matrices with a modulus merged into them, for many products modulo one number.
 //!
-//! Primes of B are 3 modulo 4, so that of `c_i 2^-32` and its negative exactly one is a square modulo
-//! b_i: `s_i^2 = sign_i c_i 2^-32`. With column i of the first matrix times s_i, base B holds `x' = s_i x`, and
-//! `redc(x' x')` is `sign_i xi_i` at once: the product with c_i and its reduction are gone. The sign goes into
-//! the rows of the second matrix.
+//! Primes of B are 3 modulo 4, so exactly one of `c_i 2^-32` and its negative is a square modulo b_i:
+//! `s_i^2 = sign_i c_i 2^-32`. Column i of the first matrix is multiplied by s_i, so base B holds `x' = s_i x`, and
+//! `redc(x' x')` is `sign_i xi_i` at once. This saves the product with c_i and its reduction. The rows of the second
+//! matrix take the sign.
 //!
-//! A prepared factor is `yB_i = y'_i` brought below its prime, as `redc(x' y')` is what a square gives for
-//! x = y.
+//! A table factor y is kept as `yB_i = y'_i` below its prime, because `redc(x' y')` is to a product what
+//! `redc(x' x')` is to a square.
 //!
 //! `sum_i sign_i xi_i B_i` may be negative, and so may values: |z| < c N. Rounding to the nearest integer gives the
 //! right quotient for negative x too.
@@ -18,7 +18,7 @@ use super::{Bases, Bounds, Matrix, ModulusConstants};
 use crate::limbs::bit_length;
 use zeroize::Zeroizing;
 
-/// The matrices of a pair of bases and a modulus, with bounds of their own.
+/// The matrices of a pair of bases and one modulus, with their own bounds.
 #[derive(Debug)]
 pub struct Merged {
     roots: Zeroizing<Vec<u32>>,
@@ -28,10 +28,10 @@ pub struct Merged {
 }
 
 impl Merged {
-    /// The matrices for a modulus and its constants in some bases. `None` if the bounds do not hold
-    /// with them, which depends on how entries fall, or leave no room for this modulus.
+    /// The matrices of `bases` for a modulus and its constants. `None` if the bounds fail with them, which
+    /// depends on how entries fall, or leave no room for this modulus.
     ///
-    /// Time depends on the modulus: the bounds of its matrices are compared and iterated.
+    /// The time depends on the modulus, because the bounds of its matrices are compared and iterated.
     #[must_use]
     pub fn new(bases: &Bases, modulus: &[u64], constants: &ModulusConstants) -> Option<Self> {
         let roots = bases.b().iter().zip(constants.quotient.iter()).map(|(channel, &constant)| {
@@ -50,32 +50,32 @@ impl Merged {
         fits.then_some(merged)
     }
 
-    /// `s_i`, canonical: the factor of table entries in B.
+    /// The canonical roots `s_i`, which table entries in base B are multiplied by.
     #[must_use]
     pub fn roots(&self) -> &[u32] {
         &self.roots
     }
 
-    /// The first extension: words of A and the quotient to `s_i x` in B.
+    /// The matrix of the first extension: from words of A and the quotient k to `s_i x` in base B.
     #[must_use]
     pub fn a_to_b(&self) -> &Matrix {
         &self.a_to_b
     }
 
-    /// The second extension: `sign_i xi_i` to q in A.
+    /// The matrix of the second extension: from `sign_i xi_i` to q in base A.
     #[must_use]
     pub fn b_to_a(&self) -> &Matrix {
         &self.b_to_a
     }
 
-    /// The bounds with these matrices, and the approximation of the quotient that goes with them.
+    /// The bounds of these matrices, with their approximation of the quotient.
     #[must_use]
     pub fn bounds(&self) -> &Bounds {
         &self.bounds
     }
 }
 
-/// The modulus may be a secret, and the matrices tell it.
+/// The matrices reveal the modulus, which may be secret, so they are zeroized.
 impl Drop for Merged {
     fn drop(&mut self) {
         self.a_to_b.zeroize();

@@ -1,19 +1,19 @@
 //! Primes of the form `h 2^16 - 1`.
 //!
-//! They are -1 modulo 2^16, so that the division of a 48-bit sum by 2^16 takes one short product:
-//! `T + m p = T - m + m h 2^16` for `m = T mod 2^16`.
+//! Such a prime is -1 modulo 2^16, so Montgomery's division of a 48-bit sum T by 2^16 takes one short
+//! product: `T + m p = T - m + m h 2^16` for `m = T mod 2^16`.
 
-/// The largest factor h, for primes of at most 0.33 2^32: lazy residues of up to three primes then
-/// fit a word. [`crate::rns::bounds`] has the exact ranges.
+/// The largest factor h. Primes are at most 0.33 2^32, so a lazy residue of up to three times its prime
+/// fits a word. [`crate::rns::bounds`] has the exact ranges.
 pub const LARGEST_FACTOR: u32 = 21_626;
 
-/// The primes `h 2^16 - 1` with h at most `largest`, downwards.
+/// The primes `h 2^16 - 1` with h at most `largest`, in falling order.
 pub fn downwards(largest: u32) -> impl Iterator<Item = u32> {
     (1..=largest).rev().map(|factor| (factor << 16) - 1).filter(|&candidate| is_prime(candidate))
 }
 
-/// Whether a word is prime: Miller and Rabin's test to the bases 2, 7 and 61, which no composite
-/// below 4,759,123,141 passes (Jaeschke, "On strong pseudoprimes to several bases", 1993).
+/// Whether `candidate` is prime, by Miller-Rabin rounds to the bases 2, 7 and 61. No composite below
+/// 4,759,123,141 passes all three (Jaeschke, "On strong pseudoprimes to several bases", 1993).
 #[must_use]
 pub fn is_prime(candidate: u32) -> bool {
     for small in [2, 3, 5, 7, 61] {
@@ -38,7 +38,7 @@ pub fn is_prime(candidate: u32) -> bool {
     [2, 7, 61].into_iter().all(passes)
 }
 
-/// `base^exponent mod modulus`, for words of public constants.
+/// `base^exponent mod modulus` for public numbers below 2^32.
 fn power_modulo(base: u64, exponent: u64, modulus: u64) -> u64 {
     let mut power = 1;
     for place in (0..64 - exponent.leading_zeros()).rev() {

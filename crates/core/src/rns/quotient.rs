@@ -1,42 +1,42 @@
-//! Kawamura's approximate quotient (Cox-Rower, Eurocrypt 2000), for lazy residues.
+//! The approximate quotient of a base extension (Cox-Rower in `docs/bibliography.md`), for lazy residues.
 //!
 //! `x = sum_j xi_j A_j - k A` with `0 <= x < A` means `sum_j xi_j / a_j = k + x / A`. The sum is
 //! approximated by `S / 2^F` with `S = sum_j (xi_j >> SHIFT) w_j` and `w_j` the rounded
-//! `2^(16 + F) / a_j`, and `k = floor(S / 2^F + 1/2)`. That is k exactly if
+//! `2^(16 + F) / a_j`, and `k = floor(S / 2^F + 1/2)`. This k is exact if
 //!
-//! * S is too small by at most 1/2: what the shifts cut off, and weights rounded down;
-//! * S is too large, weights rounded up, by less than `1/2 - x / A`.
+//! * `S / 2^F` is too small by at most 1/2 (shifts cut off bits, and some weights are rounded down);
+//! * `S / 2^F` is too large by less than `1/2 - x / A` (some weights are rounded up).
 //!
-//! For negative x, `-A/2 < x`, the first must leave room for |x| / A instead.
+//! For negative x above `-A/2`, the first error must leave room for `|x| / A` in turn.
 
 use super::Channel;
 
-/// Weights and precision of an approximation, with its error over words within given bounds.
+/// The weights, precision and error of an approximation for words within given bounds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Quotient {
-    /// Bits of the sum behind the point: F.
+    /// The number F of fractional bits of the sum.
     pub precision: u32,
-    /// The weights w.
+    /// The weights `w_j`.
     pub weights: Vec<u32>,
     /// The largest quotient.
     pub largest: u64,
-    /// The largest S with the half that is added to it.
+    /// The largest S, with the added half.
     pub largest_sum: u64,
-    /// By how much S may be too small, in units of 2^-64.
+    /// The greatest error of `S / 2^F` downwards, in units of 2^-64.
     pub error_below: u128,
-    /// By how much S may be too large, in units of 2^-64.
+    /// The greatest error of `S / 2^F` upwards, in units of 2^-64.
     pub error_above: u128,
 }
 
-/// Bits of a residue that are not looked at.
+/// The number of low bits of a residue that the approximation ignores.
 pub const SHIFT: u32 = 16;
 
-/// One half in the units of errors.
+/// One half in units of 2^-64.
 pub const HALF: u128 = 1 << 63;
 
 impl Quotient {
-    /// The approximation for words up to `largest` in the channels of a base, as precise as a sum
-    /// of 32 bits allows.
+    /// The approximation for words up to `largest` in the channels of `base`, with the greatest precision
+    /// whose sum fits 32 bits.
     #[must_use]
     pub fn new(base: &[Channel], largest: &[u64]) -> Self {
         let weights = |precision: u32| -> Vec<u32> {
@@ -57,7 +57,7 @@ impl Quotient {
         let (mut below, mut above, mut sum) = (0, 0, 0u128);
         for ((channel, &weight), &word) in base.iter().zip(&weights).zip(largest) {
             let p = u128::from(channel.p);
-            // weight / 2^F - 2^SHIFT / p is excess / (p 2^F), times the bits that are looked at.
+            // weight / 2^F - 2^SHIFT / p is excess / (p 2^F). The high bits of the word multiply it.
             let excess = i128::from(weight) * i128::from(channel.p) - (1i128 << (SHIFT + precision));
             let error = ((excess.unsigned_abs() * u128::from(word >> SHIFT)) << (64 - precision)).div_ceil(p);
             if excess > 0 {
@@ -78,7 +78,7 @@ impl Quotient {
         }
     }
 
-    /// The quotient of some residues.
+    /// The quotient of `residues`.
     #[must_use]
     pub fn of(&self, residues: &[u32]) -> u32 {
         let half = 1 << (self.precision - 1);

@@ -23,7 +23,7 @@ fn every_size() -> impl Iterator<Item = Arc<Bases>> {
     (GROUP..).step_by(GROUP).map_while(Bases::with_channels)
 }
 
-/// A few sizes for what takes long, the longest with each way to fold among them.
+/// A few sizes for slow tests, with the longest of each way to fold among them.
 pub(super) fn some_sizes() -> impl Iterator<Item = Arc<Bases>> {
     [4, 8, 36, 68, 136, 276].into_iter().map(|channels| Bases::with_channels(channels).unwrap())
 }
@@ -162,7 +162,7 @@ fn a_modulus_with_a_prime_of_base_b_is_refused() {
     assert!(!bases.a().iter().any(|channel| refused(channel.p)));
 }
 
-/// Stage by stage with every word at the largest value the ranges allow, in every channel.
+/// Runs stage by stage with every word at the largest value of its range, in every channel.
 #[test]
 fn stages_are_exact_with_every_word_at_its_bound() {
     for bases in some_sizes() {
@@ -175,7 +175,7 @@ fn stages_are_exact_with_every_word_at_its_bound() {
         let value = |base: &[Channel], product: &BigUint, words: &[u32]| -> BigUint {
             base.iter().zip(words).map(|(channel, &word)| (product / channel.p) * word).sum()
         };
-        // Without the quotient, so that it stays positive; and the quotient alone.
+        // The sum without the quotient, which stays positive, and then the quotient alone.
         let sum = value(bases.a(), &a, &xi_a);
         for (i, &channel) in bases.b().iter().enumerate() {
             let total = bases.a_to_b().total(i, &to_bytes(&xi_a, k));
@@ -200,7 +200,7 @@ fn stages_are_exact_with_every_word_at_its_bound() {
     }
 }
 
-/// Reduces a product and checks it, and that it is within its range.
+/// Reduces a product and checks the residue and its range.
 fn reduce(channel: Channel, product: u64, bound: u64) -> u32 {
     let reduced = channel.redc(product);
     assert!(u64::from(reduced) <= bound);
@@ -209,7 +209,7 @@ fn reduce(channel: Channel, product: u64, bound: u64) -> u32 {
     reduced
 }
 
-/// Lazy residues of x as large, or as small, as the ranges allow, and the quotient that is right.
+/// Lazy residues of x, as large or as small as the ranges allow, with the right quotient.
 pub(super) fn lazy_residues(bases: &Bases, bounds: &Bounds, x: &BigUint, large: bool) -> (Vec<u32>, BigUint) {
     let a = product(bases.a());
     let mut sum = BigUint::ZERO;
@@ -251,7 +251,7 @@ fn the_approximate_quotient_is_exact_up_to_its_room() {
                 );
             }
         }
-        // Beyond the room, it is not: the bound means something.
+        // Beyond the room the quotient is wrong, so the bound is not idle.
         let (residues, quotient) = lazy_residues(&bases, bases.bounds(), &(&a - &one), true);
         assert_ne!(BigUint::from(bases.quotient().of(&residues)), quotient);
     }

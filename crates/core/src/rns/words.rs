@@ -1,6 +1,6 @@
-//! Products of primes as numbers: little-endian 32-bit words, for constants.
+//! Numbers of little-endian 32-bit words, for products of primes and other constants.
 
-/// The product of some words.
+/// The product of `factors`.
 pub(super) fn product(factors: impl Iterator<Item = u32>) -> Vec<u32> {
     factors.fold(vec![1], |mut number, factor| {
         let carry = multiply_add(&mut number, factor, 0);
@@ -11,7 +11,7 @@ pub(super) fn product(factors: impl Iterator<Item = u32>) -> Vec<u32> {
     })
 }
 
-/// `number <- number factor + summand`, returning the word above.
+/// `number <- number factor + summand`. Returns the word that is carried out.
 pub(super) fn multiply_add(number: &mut [u32], factor: u32, summand: u32) -> u32 {
     number.iter_mut().fold(summand, |carry, word| {
         let sum = u64::from(*word) * u64::from(factor) + u64::from(carry);
@@ -20,7 +20,7 @@ pub(super) fn multiply_add(number: &mut [u32], factor: u32, summand: u32) -> u32
     })
 }
 
-/// The quotient by a word that is not zero, without leading zeros.
+/// The quotient of `number` by a non-zero `divisor`, without leading zeros.
 pub(super) fn quotient(number: &[u32], divisor: u32) -> Vec<u32> {
     let mut quotient = number.to_vec();
     let mut rest = 0;
@@ -35,7 +35,7 @@ pub(super) fn quotient(number: &[u32], divisor: u32) -> Vec<u32> {
     quotient
 }
 
-/// Length in bits.
+/// The length of `number` in bits.
 pub(super) fn bit_length(number: &[u32]) -> usize {
     number.last().map_or(0, |top| 32 * number.len() - top.leading_zeros() as usize)
 }

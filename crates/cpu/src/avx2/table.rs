@@ -1,5 +1,5 @@
-//! Tables read by secret indices under masks: all entries stream past, and every lane keeps the one that
-//! it wants. Instructions and addresses are the same for all indices.
+//! Table reads at secret indices under masks. All entries pass through the registers, and every lane keeps
+//! the entry at its index. Instructions and addresses are the same for all indices.
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::*;
@@ -14,8 +14,8 @@ pub(super) fn read(table: &[u64], indices: &[u64], out: &mut [u64]) {
     let digits = out.len() / LANES;
     let mut done = 0;
     while done < digits {
-        // As many digits as there are registers to compare an index once for all of them.
-        // SAFETY: so many digits are left, and all are as long as they should be.
+        // One comparison of an index serves as many digits as there are free registers.
+        // SAFETY: at least this many digits are left, and the lengths were checked.
         done += unsafe {
             match digits - done {
                 8.. => read_some::<8>(table, indices, done, out),
@@ -27,15 +27,16 @@ pub(super) fn read(table: &[u64], indices: &[u64], out: &mut [u64]) {
     }
 }
 
-/// Reads D digits from `digit` on; returns D.
+/// Reads D digits, starting with `digit`. Returns D.
 ///
 /// # Safety
-/// `out` has these digits, the table has entries as long as `out`, and there is an index a lane.
+/// `out` has these digits, the entries of the table are as long as `out`, and there is one index per
+/// lane.
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn read_some<const D: usize>(table: &[u64], indices: &[u64], digit: usize, out: &mut [u64]) -> usize {
     let vector = |words: &[u64]| -> *const __m256i { words.as_ptr().cast() };
-    // SAFETY: the caller's promise.
+    // SAFETY: required of the caller.
     unsafe {
         let wanted = _mm256_loadu_si256(vector(indices));
         let mut found = [_mm256_setzero_si256(); D];

@@ -9,22 +9,22 @@ use core::arch::x86_64::*;
 use modmill_core::Isa;
 
 /// The kernel.
-pub type Wide = crate::wide::Wide<Quad>;
+pub(crate) type Wide = crate::wide::Wide<Quad>;
 
-/// Four samples.
+/// A vector of four samples.
 #[derive(Clone, Copy)]
-pub struct Quad(__m256i);
+pub(crate) struct Quad(__m256i);
 
 impl Quad {
     #[inline(always)]
     fn doubles(self) -> __m256d {
-        // SAFETY: a reinterpretation of bits between types of one size; no instruction.
+        // SAFETY: both types have the same size, and every bit pattern is valid.
         unsafe { core::mem::transmute(self.0) }
     }
 
     #[inline(always)]
     fn from_doubles(doubles: __m256d) -> Self {
-        // SAFETY: a reinterpretation of bits between types of one size; no instruction.
+        // SAFETY: both types have the same size, and every bit pattern is valid.
         Self(unsafe { core::mem::transmute::<__m256d, __m256i>(doubles) })
     }
 }
@@ -37,7 +37,7 @@ impl Samples for Quad {
 
     #[inline(always)]
     unsafe fn load(from: *const u64) -> Self {
-        // SAFETY: passed on to the caller, likewise below.
+        // SAFETY: required of the caller; the same holds below.
         Self(unsafe { _mm256_loadu_si256(from.cast()) })
     }
 

@@ -1,6 +1,7 @@
-#![doc = include_str!("../../../../docs/algorithms/ifma.md")]
+//! Eight numbers at a time with AVX-512 IFMA. The derivation is in `docs/algorithms/ifma.md`.
 #![allow(unsafe_code)]
 
+mod columns;
 mod karatsuba;
 mod tile;
 
@@ -8,30 +9,28 @@ use super::table;
 use crate::isa::Ifma as Token;
 use crate::kernel::Kernel;
 use crate::rows::Rows;
+use columns::{BLOCK, block, multiply_columns};
 use modmill_core::limbs::inverse_of_odd;
 use modmill_core::{Family, Isa, MAX_BITS};
-use tile::{Columns, Finish, Store, V, for_rows};
+use tile::{Finish, Store, V, for_rows};
 
 const LANES: usize = 8;
 const WIDTH: u32 = 52;
 const MASK: u64 = (1 << WIDTH) - 1;
 
-/// Rows of one factor held in registers at once.
-const BLOCK: usize = 10;
-
-// A column of a product by tiles receives at most 2 n + 2 halves below 2^52 (n low, n high) and a carry,
-// and is read as a signed number. What the reduction adds is counted in the tests of `karatsuba`.
+// A column of a tiled product receives at most 2 n + 2 halves below 2^52 (n low, n high) and a carry, and is
+// read as a signed number. The tests of `karatsuba` count what the reduction adds.
 const _: () = assert!(2 * (MAX_BITS / WIDTH as usize + 2) + 4 <= 1 << 11);
 
-/// Eight odd moduli, 52-bit digits, AVX-512 IFMA.
-pub struct Ifma {
+/// The IFMA kernel: eight odd moduli, 52-bit digits, AVX-512 IFMA.
+pub(crate) struct Ifma {
     n: usize,
     modulus: Rows,
-    /// `-N^-1 mod 2^52`, one row.
+    /// `-N^-1 mod 2^52`, one word per lane.
     negated_inverse: Rows,
     /// `2^-52 mod N`.
     fold: Rows,
-    /// For long moduli: digits that are folded away at once, and `2^(-52 digits) mod N`.
+    /// For long moduli: the number of digits that one fold removes, and `2^(-52 digits) mod N`.
     long_fold: Option<(usize, Rows)>,
 }
 
@@ -79,7 +78,7 @@ impl Kernel for Ifma {
 
     fn multiply(&self, x: &mut [u64], y: &[u64], scratch: &mut [u64]) {
         self.check(&[x, y], scratch);
-        // SAFETY: the token proved AVX-512 IFMA when this kernel was made; sizes are checked.
+        // SAFETY: the token proved AVX-512 IFMA when this kernel was created; the sizes were checked.
         unsafe {
             let t = row_mut(scratch);
             karatsuba::multiply(row(x), row(y), self.n, t, t.add(2 * self.n));
@@ -107,7 +106,7 @@ impl Kernel for Ifma {
 
     fn arrange(&self, numbers: &mut [u64], digits: usize) {
         // SAFETY: as in `multiply`.
-        unsafe { table::turn(numbers, digits) }
+        unsafe { table::transpose(numbers, digits) }
     }
 
     fn select(&self, table: &[u64], indices: &[u64], out: &mut [u64]) {
@@ -125,7 +124,7 @@ impl Kernel for Ifma {
         let (n, m) = (x.len() / LANES, y.len() / LANES);
         assert!(x.len() == n * LANES && y.len() == m * LANES && out.len() == (n + m) * LANES);
         assert!(aligned(x) && aligned(y) && aligned(out));
-        // SAFETY: as in `multiply`; a rectangle of R rows writes n + R columns, no more.
+        // SAFETY: as in `multiply`; a rectangle of R rows writes at most n + R columns.
         unsafe {
             if n == m {
                 let mut space = Rows::zeros(karatsuba::scratch(n) * LANES);
@@ -144,14 +143,14 @@ impl Ifma {
         assert!(scratch.len() >= Self::scratch_words(self.n) && aligned(scratch));
     }
 
-    /// `2^(-52 digits) mod N`: Montgomery's step on the number one, so many times. Each gives
+    /// `2^(-52 digits) mod N`, by `digits` Montgomery steps on the number one. Each step gives
     /// `(t + q N) / 2^52 <= N`.
     fn negative_power(&self, digits: usize) -> Rows {
         let mut t = Rows::zeros((self.n + 1) * LANES);
         t[..LANES].fill(1);
         let mut power = Rows::zeros(self.n * LANES);
         for _ in 0..digits {
-            // SAFETY: the kernel being made has its token; `t` has n + 1 columns.
+            // SAFETY: the kernel under construction has its token; `t` has n + 1 columns.
             unsafe {
                 let inverse = tile::load(row(&self.negated_inverse));
                 Finish::new(row(&self.modulus), inverse, row_mut(&mut power)).run(row(&t), self.n);
@@ -162,14 +161,14 @@ impl Ifma {
         power
     }
 
-    /// `x <- x^2 / R`, so many times.
+    /// `x <- x^2 / R`, repeated `times` times.
     ///
     /// # Safety
-    /// `x` points to `n` digits, `t` to `scratch_words(n)` words, both aligned.
+    /// `x` points to `n` digits and `t` to `scratch_words(n)` words, both aligned.
     #[target_feature(enable = "avx512f,avx512ifma")]
     unsafe fn squares(&self, x: *mut V, times: u32, t: *mut V) {
         for _ in 0..times {
-            // SAFETY: the caller's promise.
+            // SAFETY: required of the caller.
             unsafe {
                 karatsuba::square(x, self.n, t, t.add(2 * self.n));
                 self.reduce(t, x);
@@ -177,18 +176,18 @@ impl Ifma {
         }
     }
 
-    /// `t / R mod N`, below `t / R + 2.01 N + 1`, into `out`: all digits but one are folded away,
-    /// half of them at once where that pays, the rest block by block, and the last goes the way of
-    /// Montgomery.
+    /// Writes `t / R mod N`, below `t / R + 2.01 N + 1`, to `out`. All digits except the last are folded
+    /// away: half of them at once if that is faster, the rest in blocks. The last digit is removed by a
+    /// Montgomery step.
     ///
     /// # Safety
-    /// `t` points to `scratch_words(n)` words, `out` to `n` digits, both aligned.
+    /// `t` points to `scratch_words(n)` words and `out` to `n` digits, both aligned.
     #[target_feature(enable = "avx512f,avx512ifma")]
     unsafe fn reduce(&self, mut t: *mut V, out: *mut V) {
         let (n, fold) = (self.n, row(&self.fold));
         let mut left = n - 1;
-        // SAFETY: folds add up to n - 1, so that no tile goes beyond column 2 n; the space
-        // behind is that of Karatsuba's method for n digits, more than folding half of them needs.
+        // SAFETY: the folds add up to n - 1 digits, so no tile passes column 2 n. The scratch space of
+        // Karatsuba's method for n digits is larger than that of folding half of them.
         unsafe {
             let finish = Finish::new(row(&self.modulus), tile::load(row(&self.negated_inverse)), out);
             if let Some((digits, power)) = &self.long_fold {
@@ -209,47 +208,6 @@ impl Ifma {
             }
         }
     }
-}
-
-/// The columns of `x y`, for `n` digits of `x` and `m` of `y`.
-///
-/// # Safety
-/// `t` has `n + m` columns.
-#[target_feature(enable = "avx512f,avx512ifma")]
-unsafe fn multiply_columns(x: *const V, n: usize, y: *const V, m: usize, t: *mut V) {
-    let mut row = 0;
-    while row < n {
-        let rows = block(n - row);
-        // SAFETY: the caller's promise. Earlier rows wrote columns 0..row + m.
-        unsafe {
-            let t = Columns { at: t.add(row), fresh: if row == 0 { 0 } else { m } };
-            for_rows!(rows, R => tile::rectangle::<R>(t, x.add(row), y, m));
-        }
-        row += rows;
-    }
-}
-
-/// The columns of `x^2`, for `n` digits.
-///
-/// # Safety
-/// `t` has `2 n` columns.
-#[target_feature(enable = "avx512f,avx512ifma")]
-unsafe fn square_columns(x: *const V, n: usize, t: *mut V) {
-    let mut row = 0;
-    while row < n {
-        let rows = block(n - row);
-        // SAFETY: the caller's promise; blocks add up to n. Earlier rows wrote columns 0..row + n.
-        unsafe {
-            let t = Columns { at: t.add(2 * row), fresh: if row == 0 { 0 } else { n - row } };
-            for_rows!(rows, R => tile::square_rows::<R>(t, x.add(row), n - row));
-        }
-        row += rows;
-    }
-}
-
-/// Rows of the next block when so many are left: [`BLOCK`], or half of what makes the last two.
-fn block(left: usize) -> usize {
-    if left <= BLOCK { left } else { (left / 2).min(BLOCK) }
 }
 
 fn aligned(words: &[u64]) -> bool {
@@ -289,7 +247,7 @@ mod tests {
             .fold(BigUint::ZERO, |sum, &digit| (sum << WIDTH) + (digit & MASK))
     }
 
-    /// Numbers below `2^bits`, hard ones first: zero, one, the largest, runs of ones, single bits.
+    /// Numbers below `2^bits`: zero, one, the largest, a run of ones, a single bit, and random numbers.
     fn numbers(bits: usize, seed: u64) -> Vec<BigUint> {
         let one = BigUint::from(1u8);
         let mut state = seed | 1;
@@ -312,8 +270,7 @@ mod tests {
         numbers
     }
 
-    /// Eight odd moduli of at least 3 that fit with room in `n` digits, the longest possible ones
-    /// among them.
+    /// Eight odd moduli of at least 3 that fit with room in `n` digits, including the longest possible one.
     fn moduli(n: usize) -> Vec<BigUint> {
         let bits = n * WIDTH as usize - Ifma::ROOM;
         let odd = |number: BigUint| (number | BigUint::from(1u8)).max(BigUint::from(3u8));
@@ -372,7 +329,7 @@ mod tests {
     fn powers_of_all_window_lengths() {
         let Some(token) = detect_ifma() else { return };
         const EXPONENT: usize = 36;
-        // From 36 windows, more than are read at once twice, to 5.
+        // From 36 windows, which fill more than two reads, down to 5.
         for (bits, window) in
             [(200usize, 8), (1024, 1), (1024, 2), (1024, 3), (1024, 4), (2048, 5), (2200, 6), (4096, 7)]
         {

@@ -1,47 +1,48 @@
-//! Tables read by secret indices, with registers as the tables: one permutation looks a digit up for
-//! eight windows of an exponent.
+//! Table reads at secret indices, with registers as the tables: one permutation looks up a digit for eight
+//! windows of an exponent.
 //!
-//! Eight numbers of n digits are 8 n lines of eight words: line `i n + j` holds digit j of number i, a
-//! lane in each word. *Turned*, line `i n + j` holds digit j of lane i, a number in each word. A table is
-//! turned, eight entries together, when it is made. Then for one lane and digit two lines hold sixteen
-//! entries, in which `vpermi2q` finds what eight indices of this lane ask for. That is again a turned
-//! line, of the eight numbers asked for; turned back, they are ready for the multiplier.
+//! Eight numbers of n digits are 8 n lines of eight words. Line `i n + j` holds digit j of number i, one lane
+//! per word. In a *transposed* table, line `i n + j` holds digit j of lane i, one number per word. The table
+//! is transposed eight entries at a time when it is built. Then for one lane and digit, two lines hold
+//! sixteen entries. `vpermi2q` looks up the digits at eight indices of this lane in these two lines. The
+//! result is again a transposed line, of eight numbers. Transposed back, these numbers are ready for the
+//! multiplier.
 //!
-//! All lines are loaded once, in the same order for all indices. The instructions that see an index are
-//! permutations, shuffles, comparisons into a mask and moves under it, from register to register: each
-//! goes through one port in a fixed number of clocks. The timing tests look for what that would overlook.
+//! All lines are loaded once, in the same order for all indices. An index is seen only by permutations,
+//! shuffles, comparisons into a mask and masked moves between registers. Each of them runs on one port in a
+//! fixed number of clock cycles. The timing tests check this claim.
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::*;
 use std::ops::Range;
 
-/// Entries that are read at once for each lane: two for every word, so that a table which does not fit
-/// beside the numbers of a square in the first-level cache comes from the second half as often.
+/// The number of entries read at once per lane: two for every word. A table that does not fit in the
+/// first-level cache beside the operands of a square is then read half as often.
 pub(super) const AT_ONCE: usize = 2 * LANES;
 
-/// Words of a line: lanes, or numbers that are turned together.
+/// Words of a line: one per lane, or one per number after a transposition.
 const LANES: usize = 8;
 
-/// Digits looked up together, which share the comparisons of their indices.
+/// Digits that are looked up together and share the comparisons of their indices.
 const DIGITS: usize = 4;
 
 type Line = __m512i;
 
-/// Turns numbers of `digits` digits, eight by eight; twice is not at all.
+/// Transposes numbers of `digits` digits, eight at a time. Two transpositions cancel.
 #[target_feature(enable = "avx512f")]
-pub(super) fn turn(numbers: &mut [u64], digits: usize) {
-    turn_digits(numbers, digits, 0..digits);
+pub(super) fn transpose(numbers: &mut [u64], digits: usize) {
+    transpose_digits(numbers, digits, 0..digits);
 }
 
-/// Turns some of the digits.
+/// Transposes a range of the digits.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn turn_digits(numbers: &mut [u64], digits: usize, some: Range<usize>) {
+fn transpose_digits(numbers: &mut [u64], digits: usize, some: Range<usize>) {
     assert!(numbers.len().is_multiple_of(LANES * digits * LANES) && some.end <= digits);
     for eight in numbers.chunks_exact_mut(LANES * digits * LANES) {
         for digit in some.clone() {
             let first = eight[digit * LANES..].as_mut_ptr().cast::<Line>();
-            // SAFETY: eight numbers have such lines; all are read before any is written.
+            // SAFETY: eight numbers have these lines, and all are read before any is written.
             unsafe {
                 for (number, line) in transposed(first, digits).into_iter().enumerate() {
                     store(first.add(number * digits), line);
@@ -51,7 +52,7 @@ fn turn_digits(numbers: &mut [u64], digits: usize, some: Range<usize>) {
     }
 }
 
-/// Reads [`AT_ONCE`] entries for each lane. The table and the indices are turned, what is read is not.
+/// Reads [`AT_ONCE`] entries for each lane. The table and the indices are transposed, the output is not.
 #[target_feature(enable = "avx512f")]
 pub(super) fn read(table: &[u64], indices: &[u64], out: &mut [u64]) {
     let digits = out.len() / (AT_ONCE * LANES);
@@ -61,7 +62,7 @@ pub(super) fn read(table: &[u64], indices: &[u64], out: &mut [u64]) {
     while done < digits {
         let some = if digits - done < DIGITS { 1 } else { DIGITS };
         for lane in 0..LANES {
-            // SAFETY: all are as long as they should be, and there are `some` digits more.
+            // SAFETY: the lengths were checked, and there are `some` more digits.
             unsafe {
                 match some {
                     DIGITS => look_up::<DIGITS>(table, indices, lane, digits, done, out),
@@ -69,16 +70,16 @@ pub(super) fn read(table: &[u64], indices: &[u64], out: &mut [u64]) {
                 }
             }
         }
-        turn_digits(out, digits, done..done + some);
+        transpose_digits(out, digits, done..done + some);
         done += some;
     }
 }
 
-/// Looks D digits of one lane up, from `digit` on.
+/// Looks up D digits of one lane, starting with `digit`.
 ///
 /// # Safety
-/// `digits` is the length of numbers, of which the table holds one or more times sixteen, `indices` and
-/// `out` sixteen; there are D digits from `digit` on.
+/// Numbers have `digits` digits. The table holds a multiple of sixteen numbers; `indices` and `out`
+/// hold sixteen. There are D digits from `digit` on.
 #[inline]
 #[target_feature(enable = "avx512f")]
 unsafe fn look_up<const D: usize>(
@@ -91,12 +92,12 @@ unsafe fn look_up<const D: usize>(
 ) {
     // Lines of eight numbers.
     let eight = LANES * digits;
-    // SAFETY: the caller's promise.
+    // SAFETY: required of the caller.
     unsafe {
         let indices: *const Line = indices.as_ptr().cast::<Line>().add(lane);
         let indices = [load(indices), load(indices.add(LANES))];
         let first: *const Line = table.as_ptr().cast::<Line>().add(lane * digits + digit);
-        // A permutation sees the low four bits of an index.
+        // A permutation uses the low four bits of an index.
         let look_up = |sixteen: usize, digit: usize| {
             let line = first.add(sixteen * 2 * eight + digit);
             let [low, high] = [load(line), load(line.add(eight))];
@@ -124,16 +125,16 @@ unsafe fn look_up<const D: usize>(
     }
 }
 
-/// Eight lines of eight words, `stride` lines apart, as columns.
+/// Transposes eight lines of eight words that are `stride` lines apart.
 ///
 /// # Safety
-/// There are such lines.
+/// These lines are valid for reading.
 #[inline]
 #[target_feature(enable = "avx512f")]
 unsafe fn transposed(lines: *const Line, stride: usize) -> [Line; 8] {
-    // Halves of lines i and j. They come from memory because inserting from there takes either of the
-    // ports that vectors have, whereas shuffles take one and the same.
-    // SAFETY: the caller's promise; a line has two halves.
+    // Halves of lines i and j. They are inserted from memory, because an insertion from memory can use either
+    // vector port, whereas all shuffles use the same port.
+    // SAFETY: required of the caller; a line has two halves.
     let halves = |i: usize, j: usize| unsafe {
         let [i, j] = [i, j].map(|line| lines.add(line * stride));
         let low = _mm512_inserti64x4::<1>(load(i), _mm256_loadu_si256(j.cast()));
@@ -158,20 +159,20 @@ unsafe fn transposed(lines: *const Line, stride: usize) -> [Line; 8] {
 }
 
 /// # Safety
-/// There is a line to read.
+/// `from` is valid for reading one line.
 #[inline]
 #[target_feature(enable = "avx512f")]
 unsafe fn load(from: *const Line) -> Line {
-    // SAFETY: the caller's promise.
+    // SAFETY: required of the caller.
     unsafe { _mm512_loadu_si512(from) }
 }
 
 /// # Safety
-/// There is a line to write.
+/// `to` is valid for writing one line.
 #[inline]
 #[target_feature(enable = "avx512f")]
 unsafe fn store(to: *mut Line, value: Line) {
-    // SAFETY: the caller's promise.
+    // SAFETY: required of the caller.
     unsafe { _mm512_storeu_si512(to, value) }
 }
 
@@ -179,10 +180,10 @@ unsafe fn store(to: *mut Line, value: Line) {
 mod tests {
     use super::*;
     use crate::isa::detect_avx512;
-    use crate::random::Random;
     use crate::rows::Rows;
+    use crate::test_support::Random;
 
-    /// Every window from one bit to eight, and digits that come in fours, one by one, or both.
+    /// Windows of one to eight bits, and digits in groups of four, single digits, or both.
     #[test]
     fn entries_are_those_of_a_plain_index() {
         if detect_avx512().is_none() {
@@ -195,9 +196,9 @@ mod tests {
                 let mut table = Rows::zeros(usize::max(entries, AT_ONCE) * digits * LANES);
                 table.iter_mut().for_each(|word| *word = random.word());
                 let plain = table.clone();
-                // SAFETY: the instruction set is there.
-                unsafe { turn(&mut table, digits) };
-                // Each entry in each lane and place, then any.
+                // SAFETY: the instruction set was detected.
+                unsafe { transpose(&mut table, digits) };
+                // Every entry in every lane and place, then random entries.
                 for round in 0..entries + 8 {
                     let mut indices = Rows::zeros(AT_ONCE * LANES);
                     for (place, index) in indices.iter_mut().enumerate() {
@@ -208,9 +209,9 @@ mod tests {
                     let asked = indices.clone();
                     let mut out = Rows::zeros(AT_ONCE * digits * LANES);
                     out.fill(u64::MAX);
-                    // SAFETY: likewise.
+                    // SAFETY: as above.
                     unsafe {
-                        turn(&mut indices, 1);
+                        transpose(&mut indices, 1);
                         read(&table, &indices, &mut out);
                     }
                     for (number, (found, asked)) in
@@ -231,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn turning_exchanges_lanes_and_numbers() {
+    fn transposing_exchanges_lanes_and_numbers() {
         if detect_avx512().is_none() {
             return;
         }
@@ -239,16 +240,16 @@ mod tests {
         let mut table = Rows::zeros(2 * LANES * digits * LANES);
         table.iter_mut().enumerate().for_each(|(place, word)| *word = place as u64);
         let plain = table.clone();
-        // SAFETY: the instruction set is there.
-        unsafe { turn(&mut table, digits) };
+        // SAFETY: the instruction set was detected.
+        unsafe { transpose(&mut table, digits) };
         for (place, &word) in table.iter().enumerate() {
             let (line, lane) = (place / LANES, place % LANES);
             let (number, digit) = (line / digits, line % digits);
             let from = (number / LANES * LANES + lane) * digits + digit;
             assert_eq!(word, plain[from * LANES + number % LANES]);
         }
-        // SAFETY: likewise.
-        unsafe { turn(&mut table, digits) };
+        // SAFETY: as above.
+        unsafe { transpose(&mut table, digits) };
         assert_eq!(table[..], plain[..]);
     }
 }

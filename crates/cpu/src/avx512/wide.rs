@@ -1,4 +1,4 @@
-//! Wide samples on AVX-512F, rounding toward zero: the paper's 52 bits.
+//! Wide samples on AVX-512F, rounding toward zero: 52 bits as in [Emmart-wide].
 #![allow(unsafe_code)]
 
 use super::table;
@@ -9,22 +9,22 @@ use core::arch::x86_64::*;
 use modmill_core::Isa;
 
 /// The kernel.
-pub type Wide = crate::wide::Wide<Octet>;
+pub(crate) type Wide = crate::wide::Wide<Octet>;
 
-/// Eight samples.
+/// A vector of eight samples.
 #[derive(Clone, Copy)]
-pub struct Octet(__m512i);
+pub(crate) struct Octet(__m512i);
 
 impl Octet {
     #[inline(always)]
     fn doubles(self) -> __m512d {
-        // SAFETY: a reinterpretation of bits between types of one size; no instruction.
+        // SAFETY: both types have the same size, and every bit pattern is valid.
         unsafe { core::mem::transmute(self.0) }
     }
 
     #[inline(always)]
     fn from_doubles(doubles: __m512d) -> Self {
-        // SAFETY: a reinterpretation of bits between types of one size; no instruction.
+        // SAFETY: both types have the same size, and every bit pattern is valid.
         Self(unsafe { core::mem::transmute::<__m512d, __m512i>(doubles) })
     }
 }
@@ -37,7 +37,7 @@ impl Samples for Octet {
 
     #[inline(always)]
     unsafe fn load(from: *const u64) -> Self {
-        // SAFETY: passed on to the caller, likewise below.
+        // SAFETY: required of the caller; the same holds below.
         Self(unsafe { _mm512_loadu_si512(from.cast()) })
     }
 
@@ -104,11 +104,11 @@ implement_leaves!(Octet, Avx512, Isa::Avx512, "avx512f", 1 2 3 4 5;
 
     fn arrange(_: Avx512, numbers: &mut [u64], digits: usize) {
         // SAFETY: the token proves the instruction set.
-        unsafe { table::turn(numbers, digits) }
+        unsafe { table::transpose(numbers, digits) }
     }
 
     fn select(_: Avx512, table: &[u64], indices: &[u64], out: &mut [u64]) {
-        // SAFETY: likewise.
+        // SAFETY: as above.
         unsafe { table::read(table, indices, out) }
     }
 );

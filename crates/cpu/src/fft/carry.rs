@@ -1,27 +1,27 @@
-//! Digits that overlap, added up into one number; and all threads at it, by carry look-ahead.
+//! Adds overlapping digits up to one number. Threads share the work by carry look-ahead.
 
-use super::frame::Layout;
 use super::point::{LANES, Point};
+use super::shape::DigitLayout;
 use modmill_core::limbs::add_signed;
 use modmill_core::mask;
 use rayon::prelude::*;
 use zeroize::Zeroizing;
 
-/// Joins residues modulo F primes into numbers, and these into limbs.
+/// Reconstructs coefficients from their residues modulo F primes and adds them up to limbs.
 pub(crate) trait Join<const F: usize>: Sync {
-    /// Fills `out` with `sum c_i 2^(bits i)` over the coefficients from point `first` on, and returns
-    /// what is carried out of it. The place of `first` is that of a limb.
+    /// Fills `out` with `sum c_i 2^(bits i)` over the coefficients from point `first` on, and returns the
+    /// carry out of `out`. The digits of point `first` start at a limb boundary.
     fn carry(&self, residues: [&[Point]; F], bits: u32, first: usize, out: &mut [u64]) -> i128;
 
-    /// Whether threads may share `out`: digits are all of one length.
+    /// Whether threads may share `out`. They may if all digits have the same length.
     fn is_divisible(&self) -> bool {
         true
     }
 }
 
-/// Adds numbers of up to 150 bits and either sign, each a digit above the one before, and writes the sum.
+/// Adds signed numbers of up to 150 bits, each one digit above the previous one, and writes the sum.
 ///
-/// `WHOLE` says that digits are limbs.
+/// `WHOLE` means that a digit is a limb.
 pub(crate) struct DigitWriter<'a, const WHOLE: bool> {
     out: &'a mut [u64],
     written: usize,
@@ -41,11 +41,11 @@ impl<'a, const WHOLE: bool> DigitWriter<'a, WHOLE> {
         self.written >= self.out.len()
     }
 
-    /// The next number, in three words.
+    /// Adds the next number, given as three words.
     #[inline(always)]
     pub(crate) fn add(&mut self, low: u64, middle: u64, high: i64) {
-        // Numbers have 150 bits and digits 62 or 64, or they have 64 bits and digits fewer: a carry, less
-        // than 2 * 2^(150 - 62), fits in two words, and a sum in three.
+        // Either numbers have 150 bits and digits 62 or 64, or numbers have 64 bits and digits fewer. A carry
+        // is below 2 * 2^(150 - 62) and fits in two words; a sum fits in three.
         let (sum, overflow) =
             (u128::from(low) | u128::from(middle) << 64).overflowing_add(self.carry as u128);
         let high = i128::from(high + i64::from(overflow) + (self.carry >> 127) as i64);
@@ -53,7 +53,7 @@ impl<'a, const WHOLE: bool> DigitWriter<'a, WHOLE> {
             self.carry = (sum >> 64) as i128 | high << 64;
             return self.write(sum as u64);
         }
-        // By words: digits have less than 64 bits here.
+        // Digits have fewer than 64 bits here, so words suffice.
         let (rest, [low, middle, high]) = (64 - self.bits, [sum as u64, (sum >> 64) as u64, high as u64]);
         let carry = [low >> self.bits | middle << rest, middle >> self.bits | high << rest];
         self.carry = (u128::from(carry[0]) | u128::from(carry[1]) << 64) as i128;
@@ -63,7 +63,7 @@ impl<'a, const WHOLE: bool> DigitWriter<'a, WHOLE> {
         if self.filled >= 64 {
             self.write(self.pending);
             self.filled -= 64;
-            // Shifted in two steps: nothing is left of a digit that filled the limb exactly.
+            // The shift has two steps. Nothing is left of a digit that filled the limb exactly.
             self.pending = digit >> 1 >> (self.bits - self.filled - 1);
         }
     }
@@ -76,13 +76,13 @@ impl<'a, const WHOLE: bool> DigitWriter<'a, WHOLE> {
         self.written += 1;
     }
 
-    /// Digits have so many bits from now on.
+    /// Sets the length of the following digits to `bits` bits.
     #[inline(always)]
     pub(crate) fn set_bits(&mut self, bits: u32) {
         self.bits = bits;
     }
 
-    /// Writes the bits of a last limb that is not full.
+    /// Writes the bits of an incomplete last limb.
     pub(crate) fn flush(&mut self) {
         if self.filled > 0 {
             self.write(self.pending);
@@ -94,20 +94,20 @@ impl<'a, const WHOLE: bool> DigitWriter<'a, WHOLE> {
     }
 }
 
-/// Points whose digits are a whole number of limbs, whatever the bits of a digit.
+/// The number of points whose digits fill whole limbs for every digit length.
 const UNIT: usize = 64 / LANES;
 
-/// Limbs that one thread takes at a time, at least.
+/// The least number of limbs that one thread takes at a time.
 const SHARE: usize = 1 << 14;
 
-/// Limbs that take up a carry out of the share before; beyond them it is -1, 0 or 1.
+/// The number of limbs that absorb the carry of the previous share. The carry beyond them is -1, 0 or 1.
 const HEAD: usize = 2;
 
-/// Fills `out` with the low limbs of a product, and returns what is above them.
+/// Fills `out` with the low limbs of a product and returns the part above them.
 pub(crate) fn resolve<const F: usize>(
     join: &impl Join<F>,
     residues: [&[Point]; F],
-    layout: &Layout,
+    layout: &DigitLayout,
     out: &mut [u64],
 ) -> i128 {
     let bits = layout.digit_bits;
@@ -117,8 +117,8 @@ pub(crate) fn resolve<const F: usize>(
     if rayon::current_num_threads() == 1 || out.len() <= share || !join.is_divisible() {
         return carry(0, out);
     }
-    // What a share is handed goes into its first limbs, and from there at most one up or down into the rest,
-    // which passes it on only if it is all ones, or all zeros.
+    // The carry into a share goes into its first limbs. From there at most one unit, up or down, reaches the
+    // rest of the share. The rest passes it on only if it is all ones or all zeros.
     let work = |(index, out): (usize, &mut [u64])| {
         let carry = carry(index, out);
         (carry, uniform(out.get(HEAD..).unwrap_or(&[])))
@@ -145,7 +145,7 @@ pub(crate) fn resolve<const F: usize>(
     handed
 }
 
-/// Masks that say whether limbs are all ones, and whether they are all zeros.
+/// Two masks: whether all limbs are all ones, and whether all limbs are zero.
 fn uniform(limbs: &[u64]) -> [u64; 2] {
     let all = limbs.iter().fold(u64::MAX, |all, limb| all & limb);
     let any = limbs.iter().fold(0, |any, limb| any | limb);
@@ -155,10 +155,11 @@ fn uniform(limbs: &[u64]) -> [u64; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
-    use num_bigint::{BigInt, BigUint};
+    use crate::test_support::{Random, big};
+    use num_bigint::BigInt;
 
-    /// Numbers of `2^bits` in size, in three words: both ends, runs of ones and zeros, and random ones.
+    /// Signed numbers below `2^bits` in magnitude, in three words: both bounds, runs of ones and zeros, and
+    /// random numbers.
     fn numbers(count: usize, bits: u32, random: &mut Random) -> Vec<[u64; 3]> {
         let top = (1i64 << (bits - 128)) - 1;
         let mut word = || match random.word() % 4 {
@@ -168,6 +169,17 @@ mod tests {
         };
         let high = |word: u64| (word as i64).clamp(-top - 1, top) as u64;
         (0..count).map(|_| [word(), word(), high(word())]).collect()
+    }
+
+    /// `sum x_i 2^(bits i)`, by halves.
+    fn sum(numbers: &[BigInt], bits: u32) -> BigInt {
+        match numbers {
+            [number] => number.clone(),
+            _ => {
+                let (low, high) = numbers.split_at(numbers.len() / 2);
+                sum(low, bits) + (sum(high, bits) << (bits as usize * low.len()))
+            }
+        }
     }
 
     fn check<const WHOLE: bool>(bits: u32, random: &mut Random) {
@@ -184,10 +196,9 @@ mod tests {
             let value = |&[low, middle, high]: &[u64; 3]| {
                 BigInt::from(u128::from(low) | u128::from(middle) << 64) + (BigInt::from(high as i64) << 128)
             };
-            let expected =
-                numbers.iter().rev().fold(BigInt::ZERO, |sum, number| (sum << bits) + value(number));
-            let limbs = out.iter().rev().fold(BigUint::ZERO, |sum, &limb| (sum << 64) + limb);
-            assert_eq!((BigInt::from(carry) << (64 * out.len())) + BigInt::from(limbs), expected, "{count}");
+            let expected = sum(&numbers.iter().map(value).collect::<Vec<_>>(), bits);
+            let found = (BigInt::from(carry) << (64 * out.len())) + BigInt::from(big(&out));
+            assert_eq!(found, expected, "{count}");
         }
     }
 

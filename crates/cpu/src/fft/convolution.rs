@@ -1,35 +1,37 @@
-//! Products along a row: transforms, products of points and the way back, part by part.
+//! Convolution along a row: forward transforms, pointwise products and the inverse transform, part by part.
 //!
-//! A pass over a block leaves parts that have nothing to do with each other. So both factors take their pass, then
-//! each part goes all the way, there and back, while it is in a cache, and the last pass joins the parts: a long
-//! block comes from memory twice and not four times.
+//! A pass over a block leaves independent parts. So both factors take the first pass. Then each part is
+//! transformed, multiplied and transformed back while it is in a cache, and the last pass joins the parts. A
+//! long block is thus read from memory twice instead of four times.
 
-use super::frame::Frame;
 use super::point::Point;
-use super::road::Field;
+use super::scheme::PrimeField;
+use super::shape::BlockShape;
 use super::transform::{self, cut, in_columns, is_shared};
 use rayon::prelude::*;
 
-/// Points of blocks that are transformed one after the other: two of them fit in the first-level cache.
+/// The number of points up to which a block is transformed at once. Two such blocks fit in the first-level
+/// cache.
 const LEAF: usize = 1 << 8;
 
-/// A product that is part of a sum.
+/// One product of a sum of products.
 pub(crate) struct Term<'a> {
     /// The first factor, which the product replaces.
     pub(crate) a: &'a mut [Point],
     pub(crate) is_transformed: bool,
-    pub(crate) b: Factor<'a>,
+    pub(crate) b: TermFactor<'a>,
 }
 
-/// The second factor.
-pub(crate) enum Factor<'a> {
-    /// The first one again.
+/// The second factor of a term.
+pub(crate) enum TermFactor<'a> {
+    /// The first factor again.
     Same,
     Plain(&'a mut [Point]),
     Transformed(&'a [Point]),
 }
 
-/// Where a block is: its row, its first column in the order of transformed rows, and its node of the tree.
+/// The position of a block: its row, its first column in the order of transformed rows, and its node of the
+/// transform tree.
 #[derive(Clone, Copy)]
 pub(crate) struct Place {
     pub(crate) row: usize,
@@ -38,18 +40,18 @@ pub(crate) struct Place {
 }
 
 impl<'a> Term<'a> {
-    /// Its parts of `len` points.
+    /// Splits the term into parts of `len` points.
     fn into_parts(self, len: usize) -> Vec<Self> {
         let is_transformed = self.is_transformed;
-        let parts = self.a.chunks_exact_mut(len).map(|a| Term { a, is_transformed, b: Factor::Same });
+        let parts = self.a.chunks_exact_mut(len).map(|a| Term { a, is_transformed, b: TermFactor::Same });
         match self.b {
-            Factor::Same => parts.collect(),
-            Factor::Plain(b) => {
-                let factors = b.chunks_exact_mut(len).map(Factor::Plain);
+            TermFactor::Same => parts.collect(),
+            TermFactor::Plain(b) => {
+                let factors = b.chunks_exact_mut(len).map(TermFactor::Plain);
                 parts.zip(factors).map(|(part, b)| Term { b, ..part }).collect()
             }
-            Factor::Transformed(b) => {
-                let factors = b.chunks_exact(len).map(Factor::Transformed);
+            TermFactor::Transformed(b) => {
+                let factors = b.chunks_exact(len).map(TermFactor::Transformed);
                 parts.zip(factors).map(|(part, b)| Term { b, ..part }).collect()
             }
         }
@@ -57,15 +59,15 @@ impl<'a> Term<'a> {
 
     fn reborrow(&mut self) -> Term<'_> {
         let b = match &mut self.b {
-            Factor::Same => Factor::Same,
-            Factor::Plain(b) => Factor::Plain(b),
-            Factor::Transformed(b) => Factor::Transformed(b),
+            TermFactor::Same => TermFactor::Same,
+            TermFactor::Plain(b) => TermFactor::Plain(b),
+            TermFactor::Transformed(b) => TermFactor::Transformed(b),
         };
         Term { a: self.a, is_transformed: self.is_transformed, b }
     }
 }
 
-/// The parts of `len` points of all terms: those of the first part, of the second, and so on.
+/// Splits all terms into parts of `len` points and groups them by part.
 pub(crate) fn by_part<'a>(terms: impl Iterator<Item = Term<'a>>, len: usize) -> Vec<Vec<Term<'a>>> {
     let mut parts = Vec::new();
     for term in terms {
@@ -76,29 +78,34 @@ pub(crate) fn by_part<'a>(terms: impl Iterator<Item = Term<'a>>, len: usize) -> 
     parts
 }
 
-/// Leaves the sum of products in the first factor of the first term, up to a factor that is the same everywhere.
-pub(crate) fn add_products(field: &impl Field, terms: &mut [Term<'_>], place: Place, frame: Frame) {
+/// Replaces the first factor of the first term by the sum of the products, up to a constant factor.
+pub(crate) fn add_products(field: &impl PrimeField, terms: &mut [Term<'_>], place: Place, shape: BlockShape) {
     if terms[0].a.len() <= LEAF {
-        at_once(field, terms, place, frame);
+        at_once(field, terms, place, shape);
     } else {
-        by_parts(field, terms, place, frame);
+        by_parts(field, terms, place, shape);
     }
 }
 
-fn at_once(field: &impl Field, terms: &mut [Term<'_>], Place { row, first, node }: Place, frame: Frame) {
+fn at_once(
+    field: &impl PrimeField,
+    terms: &mut [Term<'_>],
+    Place { row, first, node }: Place,
+    shape: BlockShape,
+) {
     for Term { a, is_transformed, b } in terms.iter_mut() {
         if !*is_transformed {
             transform::forward(field, a, node);
         }
         let b = match b {
-            Factor::Same => None,
-            Factor::Plain(b) => {
+            TermFactor::Same => None,
+            TermFactor::Plain(b) => {
                 transform::forward(field, b, node);
                 Some(&**b)
             }
-            Factor::Transformed(b) => Some(*b),
+            TermFactor::Transformed(b) => Some(*b),
         };
-        field.multiply(a, b, row, first, frame);
+        field.multiply(a, b, row, first, shape);
     }
     let (sum, rest) = terms.split_first_mut().expect("there is something to add");
     for term in rest {
@@ -107,9 +114,9 @@ fn at_once(field: &impl Field, terms: &mut [Term<'_>], Place { row, first, node 
     transform::inverse(field, sum.a, node);
 }
 
-fn by_parts(field: &impl Field, terms: &mut [Term<'_>], place: Place, frame: Frame) {
+fn by_parts(field: &impl PrimeField, terms: &mut [Term<'_>], place: Place, shape: BlockShape) {
     const PARTS: usize = 16;
-    const { assert!(LEAF >= 1 << 7) }; // shorter blocks are cut otherwise
+    const { assert!(LEAF >= 1 << 7) }; // shorter blocks are cut differently
     let len = terms[0].a.len() / PARTS;
     let is_shared = is_shared(terms[0].a);
     let forward = |block: &mut [Point]| {
@@ -119,7 +126,7 @@ fn by_parts(field: &impl Field, terms: &mut [Term<'_>], place: Place, frame: Fra
         if !term.is_transformed {
             forward(term.a);
         }
-        if let Factor::Plain(b) = &mut term.b {
+        if let TermFactor::Plain(b) = &mut term.b {
             forward(b);
         }
     }
@@ -127,7 +134,7 @@ fn by_parts(field: &impl Field, terms: &mut [Term<'_>], place: Place, frame: Fra
     let work = |(index, terms): (usize, &mut Vec<Term<'_>>)| {
         let place =
             Place { first: place.first + index * len, node: PARTS * place.node + index, row: place.row };
-        add_products(field, terms, place, frame);
+        add_products(field, terms, place, shape);
     };
     if is_shared {
         parts.par_iter_mut().enumerate().for_each(work);

@@ -1,7 +1,8 @@
-//! Memory of transforms: zeroized after use, kept for the next product, in large pages where it is long.
+//! Memory of transforms: zeroized after use, reused by the next product, in large pages if it is long.
 //!
-//! A product of numbers of n limbs needs several blocks of many times n. New memory comes from the
-//! system page by page, which costs as much as a third of a product; so blocks are kept, up to a limit.
+//! A product of numbers of n limbs needs several blocks, each many times longer than n. The system hands out
+//! new memory page by page, which costs up to a third of a product. So freed blocks are cached, up to a
+//! limit.
 #![allow(unsafe_code)]
 
 use super::point::Point;
@@ -11,26 +12,26 @@ use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{Ordering, compiler_fence};
 use std::sync::{Mutex, PoisonError};
 
-/// Blocks that are not in use, all zero.
+/// The cached blocks, all zero.
 static FREE: Mutex<Vec<Vec<Point>>> = Mutex::new(Vec::new());
 
-/// Points that are kept at most: 128 MiB, all blocks of two threads for factors of 64 Mbit.
+/// The largest number of cached points: 128 MiB, enough for two threads with factors of 64 Mbit.
 const KEPT: usize = 1 << 21;
 
-/// Points that one thread clears at a time.
+/// The number of points that one thread clears at a time.
 const SHARE: usize = 1 << 12;
 
-/// Bytes from which large pages are asked for.
+/// The number of bytes from which large pages are requested.
 const LARGE: usize = 4 << 20;
 
-/// A block of points, which may hold what is secret.
+/// A block of points, which may hold secrets.
 pub(crate) struct Points {
     block: Vec<Point>,
     len: usize,
 }
 
 impl Points {
-    /// A block of zeros.
+    /// A block of `len` zero points.
     pub(crate) fn zeros(len: usize) -> Self {
         let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
         let fits = |block: &Vec<Point>| block.len() >= len && block.len() <= 2 * len;
@@ -49,22 +50,23 @@ fn allocate(len: usize) -> Vec<Point> {
     let mut block: Vec<Point> = Vec::with_capacity(len);
     let memory = &mut block.spare_capacity_mut()[..len];
     prefer_large_pages(memory);
-    // The first touch of a page is most of the work.
+    // The first access to a page is most of the cost, so threads share it.
     shared(memory, |points| points.fill(MaybeUninit::new(Point::ZERO)));
-    // SAFETY: so many points have just been written.
+    // SAFETY: `len` points have just been written.
     unsafe { block.set_len(len) };
     block
 }
 
-/// Asks for large pages where something long will be written: page by page, new memory takes long to come and to go.
-pub(super) fn prefer_large_pages<T>(memory: &mut [T]) {
+/// Requests large pages for long memory. Page by page, new memory is slow to allocate and to free.
+pub(crate) fn prefer_large_pages<T>(memory: &mut [T]) {
     #[cfg(target_os = "linux")]
     if size_of_val(memory) >= LARGE {
         use rustix::mm::{Advice, madvise};
         const PAGE: usize = 1 << 21;
         let (start, bytes) = (memory.as_mut_ptr().cast::<u8>(), size_of_val(memory));
         let skipped = start.align_offset(PAGE).min(bytes);
-        // SAFETY: whole pages of a slice that is ours; the advice changes nothing in them. It may be ignored.
+        // SAFETY: the range covers whole pages of a slice that is borrowed mutably. The advice changes no
+        // contents and may be ignored.
         let _ = unsafe {
             madvise(start.add(skipped).cast(), (bytes - skipped) / PAGE * PAGE, Advice::LinuxHugepage)
         };
@@ -73,18 +75,18 @@ pub(super) fn prefer_large_pages<T>(memory: &mut [T]) {
     let _ = memory;
 }
 
-/// Clears points for good.
+/// Clears points. The compiler cannot remove these writes.
 fn clear(points: &mut [Point]) {
     shared(points, |points| {
         for point in points {
-            // SAFETY: a reference is valid to write to; and the compiler leaves out no such write.
+            // SAFETY: a reference is valid for writing.
             unsafe { std::ptr::write_volatile(point, Point::ZERO) };
         }
     });
     compiler_fence(Ordering::SeqCst);
 }
 
-/// Runs work on all points, by the threads of the pool that this is called from, if any.
+/// Applies `work` to all points. The threads of the current pool share the work if there is a pool.
 fn shared<T: Send>(points: &mut [T], work: impl Fn(&mut [T]) + Send + Sync) {
     if points.len() <= SHARE || rayon::current_thread_index().is_none() {
         work(points);

@@ -1,15 +1,16 @@
-//! Primes just below `2^52 / 5`, and a generator of each field's units of smooth order.
+//! Primes just below `2^52 / 5`, and roots of unity modulo each of them.
 //!
-//! `p - 1` is a multiple of `2^26 * 105` for the first three, so that there are roots of unity of every order
-//! `2^k {1, 3, 5, 7}` up to k = 26. Five times a prime is below `2^52` by so little that the top of a
-//! number, times five, is its quotient by p.
+//! For the first three primes, `p - 1` is a multiple of `2^26 * 105`, so roots of unity of every order
+//! `2^k {1, 3, 5, 7}` exist up to k = 26. Five times a prime is so close to `2^52` that the top bits of a
+//! number, times five, are its quotient by p.
 //!
-//! Modulo the other three, 2 has roots of every order `2^k {1, 3}` up to k = 17: its own order is prime to 6.
+//! Modulo the other three primes, the order of 2 is coprime to 6, so 2 has roots of every order `2^k {1, 3}`
+//! up to k = 17.
 
-/// How many fields a product takes.
+/// The number of fields of a product.
 pub(crate) const COUNT: usize = 3;
 
-/// The primes: three for products, and three in which 2 has roots.
+/// The primes: three for plain transforms, and three in which 2 has roots, for weighted transforms.
 pub(crate) const PRIMES: [u64; 2 * COUNT] = [
     900_710_006_784_001,
     900_702_960_353_281,
@@ -19,14 +20,14 @@ pub(crate) const PRIMES: [u64; 2 * COUNT] = [
     893_445_483_134_977,
 ];
 
-/// Numbers that are no square, cube, fifth or seventh power modulo the prime; modulo the last three, no square or
-/// cube.
+/// For each of the first three primes, a number that is not a square, cube, fifth or seventh power; for the
+/// last three, a number that is not a square or cube.
 const NON_RESIDUES: [u64; 2 * COUNT] = [11, 11, 23, 5, 7, 5];
 
-/// Powers of two in `p - 1` for the primes in which 2 has roots.
+/// The power of two in `p - 1` for the primes of weighted transforms.
 pub(crate) const ROOTS_OF_TWO: u32 = 17;
 
-/// Powers of two that divide `p - 1` for the primes of products.
+/// The power of two in `p - 1` for the primes of plain transforms.
 pub(crate) const TWO_POWER: u32 = 26;
 
 const _: () = {
@@ -64,14 +65,14 @@ pub(crate) const fn inverse(a: u64, p: u64) -> u64 {
     pow(a, p - 2, p)
 }
 
-/// A root of unity of the given order, which divides `2^26 * 105`.
+/// A root of unity of the given order, which must divide `2^26 * 105`.
 pub(crate) const fn root_of_unity(field: usize, order: u64) -> u64 {
     let p = PRIMES[field];
     assert!((p - 1).is_multiple_of(order), "no root of this order");
     pow(NON_RESIDUES[field], (p - 1) / order, p)
 }
 
-/// `1 / len mod p`, for a len of `2^k {1, 3, 5}`; quicker than [`inverse`].
+/// `1 / len mod p`, for `len = 2^k {1, 3, 5}`. Faster than [`inverse`].
 pub(crate) fn inverse_of_length(field: usize, len: u64) -> u64 {
     /// `1 / 1`, `1 / 3` and `1 / 5` in every field.
     const ODD: [[u64; 3]; PRIMES.len()] = {
@@ -87,7 +88,7 @@ pub(crate) fn inverse_of_length(field: usize, len: u64) -> u64 {
     mul(ODD[field][(len >> twos) as usize / 2], pow(p.div_ceil(2), u64::from(twos), p), p)
 }
 
-/// `(P / p_i)^-1 mod p_i` for each of three primes from `first` on, P their product.
+/// `(P / p_i)^-1 mod p_i` for the three primes from `first` on, where P is their product.
 pub(crate) const fn inverses_of_parts(first: usize) -> [u64; COUNT] {
     let mut inverses = [0; COUNT];
     let mut i = 0;
@@ -100,7 +101,7 @@ pub(crate) const fn inverses_of_parts(first: usize) -> [u64; COUNT] {
     inverses
 }
 
-/// The largest divisor of `p - 1` that is prime to 6.
+/// The largest divisor of `p - 1` that is coprime to 6.
 const fn part_prime_to_six(p: u64) -> u64 {
     let mut part = (p - 1) >> (p - 1).trailing_zeros();
     while part.is_multiple_of(3) {
@@ -109,9 +110,10 @@ const fn part_prime_to_six(p: u64) -> u64 {
     part
 }
 
-/// The root of 2 of order `2^k {1, 3}`, in a field that has it.
+/// The root of 2 of order `2^k {1, 3}`, in a field that has one.
 pub(crate) fn root_of_two(field: usize, order: u64) -> u64 {
-    // The order of 2 divides a number that is prime to 6: an inverse modulo it is a root.
+    // The order of 2 divides a number that is coprime to 6, so the inverse of `order` modulo that number is
+    // the exponent.
     let p = PRIMES[field];
     let part = i128::from(part_prime_to_six(p));
     let (mut a, mut b, mut s, mut t) = (i128::from(order) % part, part, 1, 0);
@@ -122,32 +124,32 @@ pub(crate) fn root_of_two(field: usize, order: u64) -> u64 {
     pow(2, s.rem_euclid(part) as u64, p)
 }
 
-/// How factors are written.
+/// The representations of a Shoup factor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Form {
-    /// w, and `floor(2^52 w / p)`.
+pub(crate) enum FactorForm {
+    /// Integers: w and `floor(2^52 w / p)`.
     Words,
-    /// w between `-p / 2` and `p / 2`, and `w / p`, rounded; the bits of doubles.
+    /// Doubles: w between `-p / 2` and `p / 2`, and `w / p`, rounded.
     Doubles,
 }
 
-/// How many forms there are.
-pub(crate) const FORMS: usize = 2;
+/// The number of representations.
+pub(crate) const FACTOR_FORMS: usize = 2;
 
-/// A factor w with its quotient by p, by which products with it are reduced (Shoup).
+/// A factor w with its quotient `w / p`, which reduces products with w (Shoup's method).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(C)]
-pub(crate) struct Factor {
+pub(crate) struct ShoupFactor {
     pub(crate) value: u64,
     pub(crate) quotient: u64,
 }
 
-impl Factor {
-    /// For a value below p.
-    pub(crate) const fn new(form: Form, value: u64, p: u64) -> Self {
+impl ShoupFactor {
+    /// The factor for a value below p.
+    pub(crate) const fn new(form: FactorForm, value: u64, p: u64) -> Self {
         match form {
-            Form::Words => Self { value, quotient: (((value as u128) << 52) / p as u128) as u64 },
-            Form::Doubles => {
+            FactorForm::Words => Self { value, quotient: (((value as u128) << 52) / p as u128) as u64 },
+            FactorForm::Doubles => {
                 let centred = if value > p / 2 { value as i64 - p as i64 } else { value as i64 } as f64;
                 Self { value: centred.to_bits(), quotient: (centred / p as f64).to_bits() }
             }
@@ -188,10 +190,10 @@ mod tests {
 
     #[test]
     fn primes_are_prime() {
-        // Pocklington: p - 1 has the factor F = 2^26 * 105 > sqrt(p), and a number of order F
-        // whose powers to F/q - 1 are prime to p.
+        // Pocklington's criterion: p - 1 has the factor F = 2^26 * 105 > sqrt(p), and there is a number of
+        // order F whose powers to F/q, minus one, are coprime to p.
         for p in PRIMES[COUNT..].iter().copied() {
-            // Short enough to be tried.
+            // These primes are small enough for trial division.
             assert!((3..30_000_000).step_by(2).all(|divisor| !p.is_multiple_of(divisor)));
         }
         for (p, base) in PRIMES[..COUNT].iter().copied().zip(NON_RESIDUES) {

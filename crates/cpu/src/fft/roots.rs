@@ -1,30 +1,30 @@
-//! Roots of unity in the order in which transforms meet them.
+//! Roots of unity in the order in which transforms use them.
 //!
-//! A block of a transform is a polynomial modulo `y^len - r`; node 0 of the tree has r = 1. Its two
-//! halves are the polynomial modulo `y^(len/2) - w` and `y^(len/2) + w` with `w^2 = r`: nodes 2j and
-//! 2j + 1 below node j. The root w of a node depends on its number alone, not on the level: one table
+//! A block of a transform is a polynomial modulo `y^len - r`; node 0 of the tree has r = 1. Its two halves
+//! are the polynomial modulo `y^(len/2) - w` and modulo `y^(len/2) + w` with `w^2 = r`. They are nodes 2j and
+//! 2j + 1 below node j. The root w of a node depends on its number only, not on the level, so one table
 //! serves all levels and all lengths.
 
-use super::primes::{self, FORMS, Factor, Form, PRIMES};
+use super::primes::{self, FACTOR_FORMS, FactorForm, PRIMES, ShoupFactor};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Roots of nodes `0..len` of one field.
-pub(crate) type Roots = Arc<Vec<Factor>>;
+/// The roots of nodes `0..len` of one field.
+pub(crate) type Roots = Arc<Vec<ShoupFactor>>;
 
-/// Of each field, in each form.
-type Tables = [[Mutex<Option<Roots>>; PRIMES.len()]; FORMS];
+/// The tables of each field, in each representation.
+type Tables = [[Mutex<Option<Roots>>; PRIMES.len()]; FACTOR_FORMS];
 
-static TABLES: Tables = [const { [const { Mutex::new(None) }; PRIMES.len()] }; FORMS];
+static TABLES: Tables = [const { [const { Mutex::new(None) }; PRIMES.len()] }; FACTOR_FORMS];
 
-/// The roots of at least `len` nodes, made at first use and kept.
-pub(crate) fn roots(form: Form, field: usize, len: usize) -> Roots {
+/// The roots of at least `len` nodes. The table is computed at first use and cached.
+pub(crate) fn roots(form: FactorForm, field: usize, len: usize) -> Roots {
     let mut table = TABLES[form as usize][field].lock().unwrap_or_else(PoisonError::into_inner);
     match &*table {
         Some(roots) if roots.len() >= len => roots.clone(),
         _ => {
             let p = PRIMES[field];
             let values = compute(field, len.next_power_of_two().max(16));
-            let roots = Arc::new(values.into_iter().map(|root| Factor::new(form, root, p)).collect());
+            let roots = Arc::new(values.into_iter().map(|root| ShoupFactor::new(form, root, p)).collect());
             *table = Some(Arc::clone(&roots));
             roots
         }
@@ -44,10 +44,10 @@ fn compute(field: usize, len: usize) -> Vec<u64> {
     roots
 }
 
-/// The node whose root is minus the inverse of this one's; not for node 0.
+/// The node whose root is minus the inverse of the root of `node`. Node 0 has none.
 #[inline(always)]
 pub(crate) fn negative_inverse(node: usize) -> usize {
-    // Within 2^d..2^(d+1) the exponents of nodes that mirror each other add up to half a turn.
+    // Within 2^d..2^(d+1), the exponents of mirrored nodes add up to half the order.
     (3 << node.ilog2()) - 1 - node
 }
 

@@ -1,14 +1,14 @@
-//! Forward and inverse transforms of a block, from the passes of a field.
+//! Forward and inverse transforms of a block, built from the passes of a field.
 //!
-//! Forward is decimation in frequency, natural order in and bit-reversed order out, inverse
-//! decimation in time the other way round: nobody reorders. Blocks are split depth first, so that
-//! all but the first passes over a long block find it in a cache.
+//! The forward transform is decimation in frequency, from natural to bit-reversed order. The inverse
+//! transform is decimation in time, from bit-reversed to natural order. So no reordering is needed. Blocks
+//! are split depth first, so that all passes except the first find a long block in a cache.
 
 use super::point::Point;
 use rayon::prelude::*;
 
-/// The passes that a field has. A pass works on a block cut in R equal parts, node j of the tree, and
-/// turns it into (or makes it of) nodes `R j` to `R j + R - 1`.
+/// The passes of a field. A forward pass splits a block, node j of the tree, into R equal parts, nodes `R j`
+/// to `R j + R - 1`. An inverse pass joins them.
 pub(crate) trait Transform: Sync {
     fn forward2(&self, parts: &mut [&mut [Point]; 2], node: usize);
     fn forward4(&self, parts: &mut [&mut [Point]; 4], node: usize);
@@ -20,11 +20,11 @@ pub(crate) trait Transform: Sync {
     fn inverse16(&self, parts: &mut [&mut [Point]; 16], node: usize);
 }
 
-/// Points of a block that is worth sharing with another thread; a quarter of a megabyte.
+/// The number of points from which threads share a block; a quarter of a megabyte.
 const PARALLEL: usize = 1 << 12;
 
-/// Into how many parts a block of `2^bits` points is cut: sixteen, but where that leaves a remainder,
-/// which is taken in the first cache.
+/// The number of parts into which a block of `2^bits` points is cut. It is sixteen, except for the short
+/// blocks that fit in the first-level cache.
 fn radix(bits: u32) -> usize {
     match bits {
         0..=4 => 1 << bits,
@@ -33,7 +33,7 @@ fn radix(bits: u32) -> usize {
     }
 }
 
-/// Evaluates a polynomial modulo `y^len - r`, r the square of the node's root, at all roots.
+/// Evaluates a polynomial modulo `y^len - r` at all roots, where r is the square of the node's root.
 pub(crate) fn forward<T: Transform>(field: &T, block: &mut [Point], node: usize) {
     match radix(block.len().ilog2()) {
         1 => {}
@@ -44,7 +44,7 @@ pub(crate) fn forward<T: Transform>(field: &T, block: &mut [Point], node: usize)
     }
 }
 
-/// Interpolates: [`forward`] undone, but for a factor of the length of the block.
+/// Interpolates: inverts [`forward`], up to a factor of the length of the block.
 pub(crate) fn inverse<T: Transform>(field: &T, block: &mut [Point], node: usize) {
     match radix(block.len().ilog2()) {
         1 => {}
@@ -75,13 +75,13 @@ pub(super) fn is_shared(block: &[Point]) -> bool {
     block.len() >= PARALLEL && rayon::current_num_threads() > 1
 }
 
-/// The parts of a block.
+/// Cuts a block into R parts.
 pub(super) fn cut<const R: usize>(block: &mut [Point]) -> Parts<'_, R> {
     let mut parts = block.chunks_exact_mut(block.len() / R);
     std::array::from_fn(|_| parts.next().expect("a block has R parts"))
 }
 
-/// Runs a pass on all columns, by several threads if they share.
+/// Runs a pass on all columns. Threads share the columns if `is_shared`.
 pub(super) fn in_columns<const R: usize>(
     mut parts: Parts<'_, R>,
     is_shared: bool,
@@ -102,7 +102,7 @@ pub(super) fn in_columns<const R: usize>(
     rayon::join(|| in_columns(left, true, pass), || in_columns::<R>(right, true, pass));
 }
 
-/// Runs work on every part that is more than a point, by several threads if they share.
+/// Runs `work` on every part of more than one point. Threads share the parts if `is_shared`.
 fn each_part<const R: usize>(
     parts: Parts<'_, R>,
     is_shared: bool,

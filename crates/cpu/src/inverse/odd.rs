@@ -1,4 +1,4 @@
-//! Inverses modulo odd numbers by Bernstein and Yang's division steps.
+//! Inverses modulo odd numbers by the division steps of Bernstein and Yang.
 
 use super::divsteps::{BATCH, batch};
 use super::signed::{from_limbs, negate_and_add, sign, to_limbs, update, update_modulo};
@@ -8,17 +8,17 @@ use crate::power_of_two::Residue;
 use modmill_core::limbs::inverse_of_odd;
 use zeroize::Zeroizing;
 
-/// Division steps from delta = 1/2 that bring g to zero, for odd f and g below `2^bits`.
+/// The number of division steps from delta = 1/2 that bring g to zero, for odd f and g below `2^bits`.
 ///
-/// `(9437 bits + 1) / 4096`, rounded up, are enough when `0 <= g <= f <= 2^bits` (proved in HOL
-/// Light, theorem DIVSTEP_ENDTOEND_BITS_SIMPLE). When an odd g is larger than f, the first step
-/// leads from `(1/2, f, g)` to `(1/2, g, (g - f) / 2)`, where that holds.
+/// `(9437 bits + 1) / 4096` steps, rounded up, suffice when `0 <= g <= f <= 2^bits` (proved in HOL Light,
+/// theorem DIVSTEP_ENDTOEND_BITS_SIMPLE). If an odd g is larger than f, the first step leads from
+/// `(1/2, f, g)` to `(1/2, g, (g - f) / 2)`, which satisfies the condition.
 fn division_steps(bits: usize) -> usize {
     1 + (9437 * bits + 1).div_ceil(4096)
 }
 
-/// `a^-1 mod n` for an odd n without leading zero limbs. Time depends on the lengths alone, but
-/// for `None`, the answer if a and n share a factor.
+/// `a^-1 mod n` for an odd n without leading zero limbs, or `None` if a and n share a factor. The time
+/// depends on the lengths and on whether the inverse exists.
 pub(super) fn invert(a: &[u64], n: &[u64]) -> Option<Residue> {
     if n == [1] {
         return Some(Zeroizing::new(vec![0]));
@@ -26,10 +26,10 @@ pub(super) fn invert(a: &[u64], n: &[u64]) -> Option<Residue> {
     let bits = 64 * n.len();
     let modulus = from_limbs(n, bits);
     let inverse = inverse_of_odd(n[0]) as i64;
-    // Throughout, f = a d and g = a e modulo n.
+    // The loop invariant is f = a d and g = a e modulo n.
     let mut f = modulus.clone();
     let mut g = from_limbs(&shortened(a, n), bits);
-    // An even g becomes g + n, odd and below 2^(bits + 1).
+    // An even g is replaced by g + n, which is odd and below 2^(bits + 1).
     let even = (g[0] & 1) - 1;
     negate_and_add(&mut g, 0, &modulus, even);
     let mut d = from_limbs(&[0], bits);
@@ -40,14 +40,15 @@ pub(super) fn invert(a: &[u64], n: &[u64]) -> Option<Residue> {
         update(&mut f, &mut g, step);
         update_modulo(&mut d, &mut e, step, &modulus, inverse);
     }
-    // Now f is the greatest common divisor or its opposite, and a d = f.
+    // Now f is the greatest common divisor or its negative, and a d = f.
     let negative = sign(&f);
     negate_and_add(&mut f, negative, &modulus, 0);
     let others = f[1..].iter().fold(f[0] ^ 1, |all, digit| all | digit);
     if others != 0 {
         return None;
     }
-    // From above -2N and below N to above -N and below N, with the right sign, then up from zero.
+    // d lies between -2N and N. It is brought between -N and N, negated if f is negative, and then made
+    // non-negative.
     let below = sign(&d);
     negate_and_add(&mut d, 0, &modulus, below);
     negate_and_add(&mut d, negative, &modulus, 0);
@@ -56,12 +57,12 @@ pub(super) fn invert(a: &[u64], n: &[u64]) -> Option<Residue> {
     Some(to_limbs(&d, n.len()))
 }
 
-/// The low 64 bits of a number, of which 62 are in the first digit.
+/// The low 64 bits of a number. The first digit holds 62 of them.
 fn low_word(number: &[i64]) -> u64 {
     (number[0] as u64) | number.get(1).map_or(0, |&next| (next as u64) << BATCH)
 }
 
-/// A number congruent to a modulo n, no longer than n.
+/// A number congruent to a modulo n that has at most as many limbs as n.
 fn shortened(a: &[u64], n: &[u64]) -> Residue {
     if a.len() <= n.len() {
         return Zeroizing::new(a.to_vec());

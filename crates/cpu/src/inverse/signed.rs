@@ -1,23 +1,23 @@
-//! Signed numbers in digits of 62 bits, and what a batch of division steps does to them.
+//! Signed numbers in digits of 62 bits, and their update by a batch of division steps.
 
-use super::divsteps::{BATCH, Matrix};
+use super::divsteps::{BATCH, StepMatrix};
 use modmill_core::radix;
 use zeroize::Zeroizing;
 
 const MASK: i64 = (1 << BATCH) - 1;
 
-/// A number of n digits of 62 bits, the last one signed: any value from `-2^(62n + 1)` up to
+/// A number of n digits of 62 bits, of which the last is signed. Its range is `-2^(62n + 1)` to
 /// `2^(62n + 1)`.
 pub(super) type Signed = Zeroizing<Vec<i64>>;
 
-/// A non-negative number, in the digits of one of `bits` bits.
+/// Converts a non-negative number to the digits of a number of `bits` bits.
 pub(super) fn from_limbs(limbs: &[u64], bits: usize) -> Signed {
     let mut digits = Zeroizing::new(vec![0; bits.div_ceil(BATCH as usize)]);
     radix::split(limbs, BATCH, 1, &mut digits);
     Zeroizing::new(digits.iter().map(|&digit| digit as i64).collect())
 }
 
-/// A non-negative number below its capacity, as limbs.
+/// Converts a non-negative number to `limbs` limbs. The number must fit in them.
 pub(super) fn to_limbs(number: &[i64], limbs: usize) -> Zeroizing<Vec<u64>> {
     let digits: Zeroizing<Vec<u64>> = Zeroizing::new(number.iter().map(|&digit| digit as u64).collect());
     let mut out = Zeroizing::new(vec![0; limbs]);
@@ -25,14 +25,14 @@ pub(super) fn to_limbs(number: &[i64], limbs: usize) -> Zeroizing<Vec<u64>> {
     out
 }
 
-/// All ones for a negative number, else zero.
+/// All ones for a negative number, zero otherwise.
 #[inline]
 pub(super) fn sign(number: &[i64]) -> i64 {
     number.last().map_or(0, |top| top >> 63)
 }
 
-/// `number <- (number ^ flip) - flip + (term & take)`, for masks: the number or its opposite, and
-/// a term or nothing.
+/// `number <- (number ^ flip) - flip + (term & take)`. The masks select the number or its negative, and the
+/// term or zero.
 pub(super) fn negate_and_add(number: &mut [i64], flip: i64, term: &[i64], take: i64) {
     let top = number.len() - 1;
     let mut carry = 0;
@@ -48,17 +48,17 @@ fn wide(a: i64, b: i64) -> i128 {
     i128::from(a) * i128::from(b)
 }
 
-/// `(f, g) <- (u f + v g, q f + r g) / 2^62`, exactly.
+/// `(f, g) <- (u f + v g, q f + r g) / 2^62`; the division is exact.
 ///
-/// A sum of two products is below `2^62 2^62` for digits, twice that for the top ones, and the
-/// carry below 2^65: it fits in 128 bits.
-pub(super) fn update(f: &mut [i64], g: &mut [i64], step: Matrix) {
+/// A sum of two products is below `2^62 2^62` for the low digits and below twice that for the top digits. The
+/// carry is below 2^65. All of it fits in 128 bits.
+pub(super) fn update(f: &mut [i64], g: &mut [i64], step: StepMatrix) {
     let (mut carry_f, mut carry_g) = (0i128, 0i128);
     let (mut below_f, mut below_g) = (&mut 0, &mut 0);
     for (f, g) in f.iter_mut().zip(g) {
         carry_f += wide(step.u, *f) + wide(step.v, *g);
         carry_g += wide(step.q, *f) + wide(step.r, *g);
-        // The lowest digits of both sums are zero and go nowhere.
+        // The lowest digits of both sums are zero and are dropped.
         *below_f = carry_f as i64 & MASK;
         *below_g = carry_g as i64 & MASK;
         carry_f >>= BATCH;
@@ -69,13 +69,13 @@ pub(super) fn update(f: &mut [i64], g: &mut [i64], step: Matrix) {
     *below_g = carry_g as i64;
 }
 
-/// `(d, e) <- (u d + v e, q d + r e) / 2^62` modulo the odd `modulus`, whose inverse modulo 2^62
-/// is `inverse`, keeping d and e above -2N and below N.
+/// `(d, e) <- (u d + v e, q d + r e) / 2^62` modulo the odd `modulus`, whose inverse modulo 2^62 is
+/// `inverse`. The update keeps d and e above -2N and below N.
 ///
-/// First N is added to d and e where they are negative, which leaves them above -N and below N;
-/// so are `2^-62 (u d + v e)` and the like, as `|u| + |v| <= 2^62`. Then the multiple of N that
-/// makes the lowest digit zero, between 0 and -(2^62 - 1) times N, lowers it by less than N.
-pub(super) fn update_modulo(d: &mut [i64], e: &mut [i64], step: Matrix, modulus: &[i64], inverse: i64) {
+/// First N is added to d and e where they are negative, so both are between -N and N. `2^-62 (u d + v e)` and
+/// its counterpart are in the same range, because `|u| + |v| <= 2^62`. Then a multiple of N makes the lowest
+/// digit zero. The multiplier is between 0 and -(2^62 - 1), so the quotient decreases by less than N.
+pub(super) fn update_modulo(d: &mut [i64], e: &mut [i64], step: StepMatrix, modulus: &[i64], inverse: i64) {
     let (sign_d, sign_e) = (sign(d), sign(e));
     let negative_d = (step.u & sign_d) + (step.v & sign_e);
     let negative_e = (step.q & sign_d) + (step.r & sign_e);

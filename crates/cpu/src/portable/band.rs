@@ -1,19 +1,18 @@
 //! Bands: several rows of a product summed in one pass.
 //!
-//! A row-oriented product ("Maxwell", section II, figure 2) passes over the accumulator once for
-//! each limb of one factor, pushing the carries along the row. A single row is a chain of carries
-//! that keeps the multiplier waiting; a band runs [`BAND`] rows side by side, each a limb behind
-//! the one before, so that their chains overlap and the accumulator is read and written once for
-//! all of them.
+//! A row-oriented product ([Emmart-XMP], section II, figure 2) passes over the accumulator once for each limb
+//! of one factor and propagates the carries along the row. A single row is one carry chain, and the
+//! multiplier waits for it. A band runs [`BAND`] rows side by side, each one limb behind the previous row.
+//! Their carry chains overlap, and the accumulator is read and written once for the whole band.
 
-/// Rows in a band: their limbs and carries take half of sixteen registers.
+/// Rows in a band. Their limbs and carries occupy half of the sixteen registers.
 pub(super) const BAND: usize = 4;
 
-/// Columns per turn of the loop.
+/// Columns per iteration of the loop.
 const UNROLL: usize = 4;
 
-/// One step of a row: `limb + a b + carry`, leaving the high limb in `carry`. At most
-/// `(2^64 - 1)^2 + 2 (2^64 - 1) = 2^128 - 1`.
+/// One step of a row: returns the low limb of `limb + a b + carry` and stores the high limb in `carry`. The
+/// sum is at most `(2^64 - 1)^2 + 2 (2^64 - 1) = 2^128 - 1`.
 #[inline(always)]
 pub(super) fn step(limb: u64, a: u64, b: u64, carry: &mut u64) -> u64 {
     let sum = u128::from(a) * u128::from(b) + u128::from(limb) + u128::from(*carry);
@@ -21,9 +20,9 @@ pub(super) fn step(limb: u64, a: u64, b: u64, carry: &mut u64) -> u64 {
     sum as u64
 }
 
-/// `sum <- a b`, as long as both factors together.
+/// `sum <- a b`. The length of `sum` is the sum of the lengths of the factors.
 ///
-/// At the usual lengths the compiler knows the loops' bounds.
+/// For the usual lengths the compiler knows the loop bounds.
 pub(super) fn product(sum: &mut [u64], a: &[u64], b: &[u64]) {
     match (a.len(), b.len()) {
         (8, 8) => add_bands(&mut sum[..16], &a[..8], &b[..8]),
@@ -34,7 +33,7 @@ pub(super) fn product(sum: &mut [u64], a: &[u64], b: &[u64]) {
     }
 }
 
-/// The same for a factor `a` no longer than `b`.
+/// `sum <- a b` for a factor `a` that is not longer than `b`.
 #[inline(always)]
 fn add_bands(sum: &mut [u64], a: &[u64], b: &[u64]) {
     sum.fill(0);
@@ -50,7 +49,7 @@ fn add_bands(sum: &mut [u64], a: &[u64], b: &[u64]) {
     }
 }
 
-/// `sum += rows b`; `b` is no shorter than the rows. `top` and the result are as in
+/// `sum += rows b`. `b` is at least as long as the rows. `top` and the returned carry are those of
 /// [`finish_band`].
 #[inline(always)]
 pub(super) fn add_band<const R: usize>(sum: &mut [u64], rows: &[u64; R], b: &[u64], top: u64) -> u64 {
@@ -65,10 +64,10 @@ pub(super) fn add_band<const R: usize>(sum: &mut [u64], rows: &[u64; R], b: &[u6
     finish_band(&mut sum[R - 1..], rows, b, carries, top)
 }
 
-/// The rest of a band from the first column that all its rows meet: adds
-/// `rows[0] b[R-1] + ... + rows[R-1] b[0]` to `sum[0]` and so on up to the last carry. `carries`
-/// are those of the rows so far, and `top` is one more (0 or 1) into the column above the first
-/// row's end. Returns the carry above the last row's end, 0 or 1.
+/// Completes a band from the first column that contains a product of every row. It adds
+/// `rows[0] b[R-1] + ... + rows[R-1] b[0]` to `sum[0]` and continues up to the last carry. `carries` are the
+/// carries of the rows so far. `top` is one more carry (0 or 1) into the column above the end of the first
+/// row. Returns the carry (0 or 1) above the end of the last row.
 #[inline(always)]
 pub(super) fn finish_band<const R: usize>(
     sum: &mut [u64],
@@ -96,7 +95,7 @@ pub(super) fn finish_band<const R: usize>(
     }
     let last = &b[b.len() + 1 - R..];
     for (place, limb) in tail[..R].iter_mut().enumerate() {
-        // Row `place` ends here: three limbs, of which `top` is a bit, make a bit and a limb.
+        // Row `place` ends here. Two limbs and the bit `top` add up to a limb and a bit.
         let end = u128::from(*limb) + u128::from(carries[place]) + u128::from(top);
         *limb = end as u64;
         top = (end >> 64) as u64;

@@ -1,19 +1,20 @@
-//! Transforms over `2^64 - 2^32 + 1` in plain Rust: one multiplication of words and a few additions
-//! for a product, on any processor. Elements are canonical throughout.
+//! Transforms over `2^64 - 2^32 + 1` in plain Rust. A product takes one multiplication of words and a few
+//! additions, on any processor. Elements are always canonical.
 //!
-//! Roots that are powers of two are not treated apart: a multiplier is as fast as the shifts would be.
+//! Roots that are powers of two get no special treatment, since a multiplier is as fast as shifts.
 
 use crate::fft::carry::{DigitWriter, Join};
-use crate::fft::frame::{Frame, Ring};
 use crate::fft::point::{LANES, Point};
-use crate::fft::road;
 use crate::fft::roots::negative_inverse;
+use crate::fft::scheme;
+use crate::fft::shape::{BlockShape, Ring};
 use crate::fft::transform::Transform;
-use modmill_core::solinas::{self, add, mul, sub};
+use modmill_core::goldilocks::{self, add, mul, sub};
 use modmill_core::transform::{Digits, Plan, Shape};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The roots of at least `len` nodes in the order of `fft::roots`, made at first use and kept.
+/// The roots of at least `len` nodes in the order of `fft::roots`. The table is computed at first use and
+/// cached.
 fn roots(len: usize) -> Arc<Vec<u64>> {
     static TABLE: Mutex<Option<Arc<Vec<u64>>>> = Mutex::new(None);
     let mut table = TABLE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -22,7 +23,7 @@ fn roots(len: usize) -> Arc<Vec<u64>> {
     }
     let mut roots = vec![1];
     while roots.len() < len {
-        let step = solinas::root_of_unity(4 * roots.len() as u64);
+        let step = goldilocks::root_of_unity(4 * roots.len() as u64);
         roots.extend_from_within(..);
         let half = roots.len() / 2;
         roots[half..].iter_mut().for_each(|root| *root = mul(*root, step));
@@ -33,12 +34,12 @@ fn roots(len: usize) -> Arc<Vec<u64>> {
 }
 
 /// The field, with the roots of transforms up to a length.
-pub(crate) struct Field {
+pub(crate) struct GoldilocksField {
     roots: Arc<Vec<u64>>,
 }
 
-impl Field {
-    /// Level by level: the block of a column is halved until its elements stand alone.
+impl GoldilocksField {
+    /// Halves the block of each column level by level, down to single elements.
     fn forward<const R: usize>(&self, parts: &mut [&mut [Point]; R], node: usize) {
         each_column(parts, |x| {
             for level in 0..R.ilog2() {
@@ -63,7 +64,7 @@ impl Field {
                 let half = R >> (level + 1);
                 for (block, x) in x.chunks_exact_mut(2 * half).enumerate() {
                     let negative = match (node << level) + block {
-                        0 => solinas::PRIME - 1,
+                        0 => goldilocks::PRIME - 1,
                         node => self.roots[negative_inverse(node)],
                     };
                     let (low, high) = x.split_at_mut(half);
@@ -79,7 +80,7 @@ impl Field {
 
     /// A transform of odd length down every column.
     fn columns(rows: &mut [&mut [Point]], root: u64) {
-        let powers: Vec<u64> = (0..rows.len() as u64).map(|k| solinas::pow(root, k)).collect();
+        let powers: Vec<u64> = (0..rows.len() as u64).map(|k| goldilocks::pow(root, k)).collect();
         let mut x = vec![0; rows.len()];
         for index in 0..rows[0].len() {
             for lane in 0..LANES {
@@ -95,11 +96,11 @@ impl Field {
     }
 
     /// `a b` point by point, modulo `x^8 - y`.
-    fn multiply_row(&self, a: &mut [Point], b: Option<&[Point]>, leaf: usize, turn: u64) {
+    fn multiply_row(&self, a: &mut [Point], b: Option<&[Point]>, leaf: usize, twiddle: u64) {
         for (index, point) in a.iter_mut().enumerate() {
             let node = leaf + index;
             let (a, b) = (point.0, b.map_or(*point, |b| b[index]).0);
-            let root = mul(self.roots[node / 2], turn);
+            let root = mul(self.roots[node / 2], twiddle);
             let y = if node % 2 == 1 { sub(0, root) } else { root };
             let turned = b.map(|b| mul(b, y));
             point.0 = std::array::from_fn(|k| {
@@ -110,13 +111,13 @@ impl Field {
                     (sum, carries) = (next, carries + u64::from(overflow));
                 }
                 // 2^128 = -2^32, and there are at most seven carries.
-                sub(solinas::reduce_wide(sum), carries << 32)
+                sub(goldilocks::reduce_wide(sum), carries << 32)
             });
         }
     }
 
-    fn turn(row: usize, shape: Shape) -> u64 {
-        solinas::pow(solinas::root_of_unity(shape.rows as u64), row as u64)
+    fn row_twiddle(row: usize, grid: Shape) -> u64 {
+        goldilocks::pow(goldilocks::root_of_unity(grid.rows as u64), row as u64)
     }
 }
 
@@ -132,7 +133,7 @@ fn each_column<const R: usize>(parts: &mut [&mut [Point]; R], work: impl Fn(&mut
     }
 }
 
-impl Transform for Field {
+impl Transform for GoldilocksField {
     fn forward2(&self, parts: &mut [&mut [Point]; 2], node: usize) {
         self.forward(parts, node);
     }
@@ -166,30 +167,30 @@ impl Transform for Field {
     }
 }
 
-impl road::Field for Field {
-    fn fill(&self, rows: &mut [&mut [Point]], first: usize, digits: &Digits<'_>, frame: Frame) {
-        let (shape, count) = (frame.shape, rows.len());
+impl scheme::PrimeField for GoldilocksField {
+    fn fill(&self, rows: &mut [&mut [Point]], first: usize, digits: &Digits<'_>, shape: BlockShape) {
+        let (grid, count) = (shape.grid, rows.len());
         for index in 0..rows[0].len() {
-            for point in (first + index..shape.points()).step_by(shape.columns) {
-                // Digits are below 2^32, so canonical.
+            for point in (first + index..grid.points()).step_by(grid.columns) {
+                // Digits are below 2^32, so they are canonical.
                 let is_zero = point >= digits.points();
                 let digits = if is_zero { Point::ZERO.0 } else { digits.point(point) };
                 rows[point % count][index] =
-                    Point(if frame.is_negated(point) { digits.map(|digit| sub(0, digit)) } else { digits });
+                    Point(if shape.is_negated(point) { digits.map(|digit| sub(0, digit)) } else { digits });
             }
         }
         if count > 1 {
-            Self::columns(rows, solinas::root_of_unity(count as u64));
+            Self::columns(rows, goldilocks::root_of_unity(count as u64));
         }
     }
 
-    fn inverse_columns(&self, rows: &mut [&mut [Point]], _: Frame) {
-        let root = solinas::root_of_unity(rows.len() as u64);
-        Self::columns(rows, solinas::inverse(root));
+    fn inverse_columns(&self, rows: &mut [&mut [Point]], _: BlockShape) {
+        let root = goldilocks::root_of_unity(rows.len() as u64);
+        Self::columns(rows, goldilocks::inverse(root));
     }
 
-    fn multiply(&self, a: &mut [Point], b: Option<&[Point]>, row: usize, first: usize, frame: Frame) {
-        self.multiply_row(a, b, frame.first_leaf() + first, Self::turn(row, frame.shape));
+    fn multiply(&self, a: &mut [Point], b: Option<&[Point]>, row: usize, first: usize, shape: BlockShape) {
+        self.multiply_row(a, b, shape.first_leaf() + first, Self::row_twiddle(row, shape.grid));
     }
 
     fn add(&self, a: &mut [Point], b: &[Point]) {
@@ -199,61 +200,63 @@ impl road::Field for Field {
     }
 }
 
-/// `a - b` in two words, the second zero or all ones.
+/// `a - b` in two words. The second word is zero or all ones.
 fn sub_wide(a: u64, b: u64) -> (u64, u64) {
     let difference = u128::from(a).wrapping_sub(u128::from(b));
     (difference as u64, (difference >> 64) as u64)
 }
 
-/// The way through one prime.
+/// The scheme over the single prime `2^64 - 2^32 + 1`.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct OnePrime;
+pub(crate) struct Goldilocks;
 
-/// What is left to do after the inverse transform.
+/// The reconstruction: residues are scaled by the inverse of the transform length.
 pub(crate) struct Scale {
-    frame: Frame,
-    /// One over the length of the transform, and minus that.
+    shape: BlockShape,
+    /// The inverse of the transform length, and its negative.
     factors: [u64; 2],
-    /// More than the size of coefficients of either sign, and at most half of p; zero where there is one sign.
+    /// An offset above the magnitude of signed coefficients and at most half of p; zero if coefficients are
+    /// unsigned.
     offset: u64,
 }
 
-impl road::Road<1> for OnePrime {
-    type Field = Field;
+impl scheme::NttScheme<1> for Goldilocks {
+    type Field = GoldilocksField;
     type Join = Scale;
 
-    fn fields(&self, frame: Frame) -> [Field; 1] {
-        [Field { roots: roots(frame.nodes()) }]
+    fn fields(&self, shape: BlockShape) -> [GoldilocksField; 1] {
+        [GoldilocksField { roots: roots(shape.nodes()) }]
     }
 
-    fn join(&self, frame: Frame) -> Scale {
-        let factor = solinas::inverse(frame.shape.points() as u64);
-        let offset = if frame.ring == Ring::Plus { solinas::PRIME / 2 } else { 0 };
-        Scale { frame, factors: [factor, sub(0, factor)], offset }
+    fn join(&self, shape: BlockShape) -> Scale {
+        let factor = goldilocks::inverse(shape.grid.points() as u64);
+        let offset = if shape.ring == Ring::Negacyclic { goldilocks::PRIME / 2 } else { 0 };
+        Scale { shape, factors: [factor, sub(0, factor)], offset }
     }
 
     fn plan(&self, a: usize, b: usize) -> Plan {
         let shorter = a.min(b);
-        // Fewer bits make more digits: the first length of digit that is right for its own count.
-        let fits = |bits: &u32| solinas::digit_bits((64 * shorter).div_ceil(*bits as usize)) >= *bits;
+        // Shorter digits are more digits. The plan takes the longest digits that are short enough for their
+        // number.
+        let fits = |bits: &u32| goldilocks::digit_bits((64 * shorter).div_ceil(*bits as usize)) >= *bits;
         Plan::new(a + b, (1..=31).rev().find(fits).expect("digits of one bit fit"))
     }
 
     fn ring_digit_bits(&self, digits: usize) -> Option<u32> {
-        // Two products, of either sign.
-        Some(solinas::digit_bits(4 * digits))
+        // Two products, which are signed.
+        Some(goldilocks::digit_bits(4 * digits))
     }
 }
 
 impl Join<1> for Scale {
     fn carry(&self, [residues]: [&[Point]; 1], bits: u32, first: usize, out: &mut [u64]) -> i128 {
         let mut out = DigitWriter::<false>::new(out, bits);
-        let mut place = self.frame.shape.place(first);
+        let mut place = self.shape.grid.place(first);
         for point in first.. {
             if out.is_full() {
                 break;
             }
-            let factor = self.factors[usize::from(self.frame.is_negated(point))];
+            let factor = self.factors[usize::from(self.shape.is_negated(point))];
             for residue in residues[place.index()].0 {
                 let (low, sign) = sub_wide(add(mul(residue, factor), self.offset), self.offset);
                 out.add(low, sign, sign as i64);

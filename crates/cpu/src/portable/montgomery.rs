@@ -2,12 +2,12 @@
 
 use super::band::{BAND, finish_band, step};
 
-/// Adds multiples of an odd modulus of n limbs to the 2n limbs of `t` until the low n are zero,
-/// and returns the carry out of the top, 0 or 1: the high n limbs with it are `t / R mod N`.
+/// Adds multiples of an odd modulus of n limbs to the 2n limbs of `t` until the low n limbs are zero. Returns
+/// the carry (0 or 1) out of the top. The high n limbs and the carry are congruent to `t / R` modulo N.
 ///
-/// For `t < R^2` they are below `(R^2 + R N) / R = R + N`.
+/// For `t < R^2` this value is below `(R^2 + R N) / R = R + N`.
 ///
-/// At the usual lengths the compiler knows the loops' bounds.
+/// For the usual lengths the compiler knows the loop bounds.
 pub(super) fn reduce(t: &mut [u64], modulus: &[u64], negated_inverse: u64) -> u64 {
     match modulus.len() {
         8 => reduce_bands(&mut t[..16], &modulus[..8], negated_inverse),
@@ -32,8 +32,8 @@ fn reduce_bands(t: &mut [u64], modulus: &[u64], negated_inverse: u64) -> u64 {
     top
 }
 
-/// Clears the low R limbs of `t`. Row k's quotient digit, which clears column k, is known when
-/// the rows before it have been added to that column.
+/// Clears the low R limbs of `t`. The quotient digit of row k clears column k; it is known once the rows
+/// before it have been added to that column.
 #[inline(always)]
 fn reduce_band<const R: usize>(t: &mut [u64], modulus: &[u64], negated_inverse: u64, top: u64) -> u64 {
     let mut quotients = [0; R];
@@ -49,15 +49,15 @@ fn reduce_band<const R: usize>(t: &mut [u64], modulus: &[u64], negated_inverse: 
     finish_band(&mut t[R..], &quotients, &modulus[1..], carries, top)
 }
 
-/// `out <- a - (b & mask)` for a mask of all zeros or all ones, all of one length, without the
-/// borrow.
+/// `out <- a - (b & mask)` for a mask of all zeros or all ones. All slices have the same length. The final
+/// borrow is dropped.
 pub(super) fn subtract_masked(a: &[u64], b: &[u64], mask: u64, out: &mut [u64]) {
     let (a_blocks, a_single) = a.as_chunks::<BAND>();
     let (b_blocks, b_single) = b.as_chunks::<BAND>();
     let (out_blocks, out_single) = out.as_chunks_mut::<BAND>();
     let mut borrow = false;
     for ((a, b), out) in a_blocks.iter().zip(b_blocks).zip(out_blocks) {
-        // Masked beforehand, so that the borrow stays in the processor's flag.
+        // The limbs are masked first, so that the borrow stays in the processor's carry flag.
         let b = b.map(|limb| limb & mask);
         for place in 0..BAND {
             (out[place], borrow) = subtract_borrowing(a[place], b[place], borrow);

@@ -1,4 +1,4 @@
-//! Row-oriented Montgomery products on 64-bit limbs, any architecture.
+//! Row-oriented Montgomery products on 64-bit limbs, for any architecture.
 
 use super::band;
 use super::karatsuba;
@@ -9,12 +9,13 @@ use modmill_core::limbs::{add_assign, bit_length, inverse_of_odd, shift_left, su
 use modmill_core::{Family, Isa, mask};
 use zeroize::Zeroizing;
 
-/// One modulus at a time, 64-bit limbs, no room above it.
+/// The portable kernel: one modulus at a time, 64-bit limbs, no room above the modulus.
 pub struct Row {
     modulus: Zeroizing<Vec<u64>>,
     /// `-N^-1 mod 2^64`.
     negated_inverse: u64,
-    /// `R - N 2^s` for the shift that makes it smallest: R modulo N, below R/2.
+    /// `R - N 2^s` for the largest shift s that keeps it positive. It is congruent to R modulo N and below
+    /// R/2.
     wrap: Zeroizing<Vec<u64>>,
 }
 
@@ -69,7 +70,8 @@ impl Kernel for Row {
     }
 
     fn add(&self, x: &mut [u64], y: &[u64]) {
-        // x + y < R + R/32. On a carry, what is left is below R/32, and R is `wrap` below R/2.
+        // x + y < R + R/32. After a carry the low limbs are below R/32, and `wrap` replaces R by a number
+        // below R/2.
         let mask = mask::from_bit(add_assign(x, y));
         let mut carry = 0;
         for (limb, wrap) in x.iter_mut().zip(self.wrap.iter()) {
@@ -93,16 +95,15 @@ impl Kernel for Row {
 }
 
 impl Row {
-    /// Montgomery reduction of `t < R^2` to `t / R mod N` below R.
+    /// Montgomery reduction of `t < R^2` to a number below R that is congruent to `t / R` modulo N.
     fn reduce(&self, t: &mut [u64], out: &mut [u64]) {
         let top = reduce(t, &self.modulus, self.negated_inverse);
         subtract_masked(&t[self.modulus.len()..], &self.modulus, mask::from_bit(top), out);
     }
 }
 
-/// Reads one entry of a table whose entries lie `stride` apart, from where the table begins, in
-/// blocks of C limbs that stay in registers while all entries pass; returns the limbs of `out`
-/// that are left.
+/// Reads one entry of a table whose entries are `stride` limbs apart. A block of C limbs stays in registers
+/// while all entries pass through it. Returns the limbs of `out` that are not filled yet.
 fn select_blocks<'a, const C: usize>(
     table: &[u64],
     stride: usize,
@@ -128,15 +129,15 @@ mod tests {
     use super::*;
     use crate::domain::{Domain, Workspace};
     use crate::pow::pow;
-    use crate::random::Random;
+    use crate::test_support::Random;
     use modmill_core::reference::Natural;
 
     fn natural(limbs: &[u64]) -> Natural {
         Natural::from_limbs(limbs)
     }
 
-    /// Numbers of `count` limbs that ripple carries: zeros, ones, single bits, runs, and two
-    /// random ones.
+    /// Numbers of `count` limbs with long carry chains: zeros, ones, single bits, runs, and two random
+    /// numbers.
     fn hard(count: usize, random: &mut Random) -> Vec<Vec<u64>> {
         let bit = |place: usize| {
             let mut number = vec![0; count];
@@ -206,7 +207,8 @@ mod tests {
         }
     }
 
-    /// Odd moduli of `count` limbs just below and above the limb boundary, and one between.
+    /// Odd moduli of `count` limbs: the largest, the smallest, a random one, and one just above half the
+    /// range.
     fn moduli(count: usize, random: &mut Random) -> Vec<Vec<u64>> {
         let mut above = vec![0; count];
         above[count - 1] = 1;
@@ -310,7 +312,7 @@ mod tests {
                 let mut out = vec![0; count];
                 domain.store(&mut trip, &mut out, count, &mut work);
                 assert_eq!(natural(&out), natural(&a).modulo(&n), "{bits} bits");
-                // The reference divides bit by bit: short exponents for long numbers.
+                // The reference divides bit by bit, so long numbers get short exponents.
                 let exponent_bits = if bits > 1024 { 5 } else { 64 };
                 let exponent = [exponent[0] >> (64 - exponent_bits)];
                 pow(&domain, &mut x, &[&exponent], exponent_bits, 4, &mut work);

@@ -1,17 +1,17 @@
-//! Squares: each product of two different limbs once.
+//! Squares, in which each product of two different limbs is computed once.
 
 use super::band::{BAND, add_band};
 use modmill_core::{limbs::add_carrying, mask};
 
-/// `out <- x^2`, twice as long as x.
+/// `out <- x^2`. `out` is twice as long as x.
 ///
-/// x is cut into blocks of [`BAND`] limbs, after blocks of one limb where its length does not
-/// divide. The squares of the blocks fill `out` without meeting; then the products of each block
-/// by all that is above it come on top, in bands whose rows are the limbs of 2x.
+/// x is cut into blocks of [`BAND`] limbs. If BAND does not divide its length, single limbs come first. The
+/// squares of the blocks fill `out` without overlap. Then the product of each block and all limbs above it is
+/// added, in bands whose rows are the limbs of 2x.
 ///
-/// The bit that doubling carries from one block into the next belongs to the lower block. In the
-/// rows of the upper one it is multiplied by all but the upper block itself, which is therefore
-/// added to its own square when that bit is set.
+/// Doubling carries one bit from each block into the next. That bit belongs to the lower block. The rows of
+/// the upper block multiply it by everything above, but not by the upper block itself. So the upper block is
+/// added to its own square when the bit is set.
 pub(super) fn square(x: &[u64], out: &mut [u64]) {
     let (single, blocks) = x.as_rchunks::<BAND>();
     let (single_out, blocks_out) = out.split_at_mut(2 * single.len());
@@ -30,9 +30,8 @@ pub(super) fn square(x: &[u64], out: &mut [u64]) {
     }
 }
 
-/// Adds the products of different blocks, of which the first `single` are single limbs, and
-/// returns the carry into the limbs of the last block. At the usual lengths the compiler knows
-/// the loops' bounds.
+/// Adds the products of different blocks, of which the first `single` are single limbs. Returns the carry
+/// into the limbs of the last block. For the usual lengths the compiler knows the loop bounds.
 fn add_bands(x: &[u64], out: &mut [u64], single: usize) -> u64 {
     match x.len() {
         8 => add_doubled_band::<BAND>(&mut out[..16], &x[..8], 0, 0),
@@ -57,9 +56,9 @@ fn add_bands(x: &[u64], out: &mut [u64], single: usize) -> u64 {
     }
 }
 
-/// Adds twice the product of the first R limbs of x, after the limb `below`, by the others. `top`
-/// is the carry into the column above the first row's end, and the one returned is that of the
-/// next band.
+/// Adds twice the product of the first R limbs of x and the limbs above them. `below` is the limb below the
+/// first one. `top` is the carry into the column above the end of the first row; the returned carry is that
+/// of the next band.
 #[inline(always)]
 fn add_doubled_band<const R: usize>(sum: &mut [u64], x: &[u64], below: u64, top: u64) -> u64 {
     let (block, above) = x.split_first_chunk::<R>().expect("a block's limbs are the number's");
@@ -72,7 +71,7 @@ fn add_doubled_band<const R: usize>(sum: &mut [u64], x: &[u64], below: u64, top:
     add_band(&mut sum[R..], &rows, above, top)
 }
 
-/// The same as a function of its own, in which registers are allotted better when lengths vary.
+/// [`add_doubled_band`] as a separate function, which gets a better register allocation for variable lengths.
 #[inline(never)]
 fn add_doubled_band_apart<const R: usize>(sum: &mut [u64], x: &[u64], below: u64, top: u64) -> u64 {
     add_doubled_band::<R>(sum, x, below, top)
@@ -83,13 +82,13 @@ fn wide(a: u64, b: u64) -> u128 {
     u128::from(a) * u128::from(b)
 }
 
-/// The halves of a double word, the lower one first.
+/// The halves of a double word, the low half first.
 #[inline(always)]
 fn halves(double: u128) -> [u64; 2] {
     [double as u64, (double >> 64) as u64]
 }
 
-/// `limb^2 + (limb if *below)`, at most `2^128 - 2^64`; `below` becomes the top bit.
+/// `limb^2`, plus `limb` if `below` is set; at most `2^128 - 2^64`. `below` becomes the top bit of the limb.
 #[inline(always)]
 fn square_limb(limb: u64, below: &mut u64) -> [u64; 2] {
     let extra = limb & mask::from_bit(*below);
@@ -97,13 +96,13 @@ fn square_limb(limb: u64, below: &mut u64) -> [u64; 2] {
     halves(wide(limb, limb) + u128::from(extra))
 }
 
-/// `x^2 + (x if *below)`, likewise below 2^512; `below` becomes the top bit.
+/// `x^2`, plus x if `below` is set; below 2^512. `below` becomes the top bit of x.
 #[inline(always)]
 fn square_block(x: &[u64; BAND], below: &mut u64) -> [u64; 2 * BAND] {
     let mask = mask::from_bit(*below);
     let extra = x.map(|limb| limb & mask);
     *below = x[BAND - 1] >> 63;
-    // The products of different limbs, one row after the other.
+    // The products of different limbs, row by row.
     let [c1, carry] = halves(wide(x[0], x[1]));
     let [c2, carry] = halves(wide(x[0], x[2]) + u128::from(carry));
     let [c3, c4] = halves(wide(x[0], x[3]) + u128::from(carry));

@@ -1,18 +1,18 @@
 //! Reciprocals of a normalised divisor by Newton's iteration, without tables and without division.
 //!
-//! For `d` in [1/2, 1) everything is said in terms of `e = 1 - d` and of the fraction v of a lower
-//! estimate `1 + v <= 1/d`. Its defect `f = 1 - d (1 + v) = e + e v - v` is not negative, and
+//! For `d` in [1/2, 1), let `e = 1 - d`, and let v be the fraction of a lower estimate `1 + v <= 1/d`. Its
+//! defect `f = 1 - d (1 + v) = e + e v - v` is non-negative, and
 //!
 //! * `(1 + v)(1 + f) = (1 - f^2) / d`,
 //! * `(1 + v)(1 + f + f^2) = (1 - f^3) / d`
 //!
-//! are lower estimates again. So is whatever rounding down makes of them, and a lower estimate for
-//! an `e` rounded down is one for `e`: no step needs a correction, and no result reaches 2.
+//! are lower estimates again. Rounding down keeps a lower estimate, and a lower estimate for a rounded-down
+//! `e` is one for `e`. So no step needs a correction, and no result reaches 2.
 
-/// Coefficients of `3264 e + 4864 e^2 - 4096 e^3 + 16384 e^4` over 3364, in units of 2^-64, the
-/// last three divided by eight.
+/// The coefficients of `3264 e + 4864 e^2 - 4096 e^3 + 16384 e^4` over 3364, in units of 2^-64. The last
+/// three are divided by eight.
 ///
-/// With T the fifth Chebyshev polynomial the defect of this estimate is `(1 - T(1 - 4e)) / 3364`,
+/// With T the fifth Chebyshev polynomial, the defect of this estimate is `(1 - T(1 - 4e)) / 3364`, which is
 /// between 0 and 1/1682 for e up to 1/2.
 const START: [u64; 4] = [over_3364(3264), over_3364(4864 / 8), over_3364(4096 / 8) + 1, over_3364(16384 / 8)];
 
@@ -33,14 +33,14 @@ fn scaled(a: u128, b: u64) -> u128 {
     (a >> 64) * u128::from(b) + low
 }
 
-/// The reciprocal for `e <= 1/2` in units of 2^-64: its defect is below 2^-61.
+/// The reciprocal for `e <= 1/2` in units of 2^-64. Its defect is below 2^-61.
 #[inline]
 fn word(e: u64) -> u64 {
     let square = high(e, e);
-    // The subtrahend is below 2^64 / 13 + 2 and the first term above 2^64 / 6.
+    // The subtrahend is below 2^64 / 13 + 2, and the first term is above 2^64 / 6.
     let factor = START[1] + high(START[3], square) - high(START[2], e) - 1;
     let mut v = high(START[0], e) + (high(square, factor) << 3);
-    // Defects of at most 1/1682, 2^-32 and nothing but rounding.
+    // The defects are at most 1/1682, then 2^-32, then rounding errors only.
     for _ in 0..2 {
         let f = e + high(e, v) - v;
         let g = f + high(f, f);
@@ -49,7 +49,7 @@ fn word(e: u64) -> u64 {
     v
 }
 
-/// The reciprocal for `e <= 1/2` in units of 2^-128: its defect is below 2^-120.
+/// The reciprocal for `e <= 1/2` in units of 2^-128. Its defect is below 2^-120.
 #[inline]
 pub(super) fn double(e: u128) -> u128 {
     let v = word((e >> 64) as u64);
@@ -61,17 +61,17 @@ pub(super) fn double(e: u128) -> u128 {
 /// Limbs of a full reciprocal.
 pub(super) const LIMBS: usize = 5;
 
-/// The reciprocal for the five limbs of a fraction `e <= 1/2`, lowest first: its defect is below
-/// `2^16` units of the lowest limb.
+/// The reciprocal for a fraction `e <= 1/2` of five limbs, lowest first. Its defect is below `2^16` units of
+/// the lowest limb.
 #[inline]
 pub(super) fn full(e: &[u64; LIMBS]) -> [u64; LIMBS] {
     let double = double(u128::from(e[4]) << 64 | u128::from(e[3]));
     let v = [double as u64, (double >> 64) as u64];
-    // f = e + e v - v is below 2^-120: its fifth limb is zero and its fourth below 2^8.
+    // f = e + e v - v is below 2^-120, so its fifth limb is zero and its fourth is below 2^8.
     let [p0, p1, p2, p3, _] = shifted_product::<5, 7>(e, &v);
     let f = add(&[e[0], e[1], e[2], e[3]], &[p0, p1, p2, p3]);
     let f = [f[0], f[1], f[2], f[3].wrapping_sub(v[0])];
-    // f^2 without what is below the lowest limb and without the two lower limbs of f.
+    // f^2, without the bits below the lowest limb and without the two lower limbs of f.
     let (f2, f3) = (u128::from(f[2]), u128::from(f[3]));
     let square = ((f3 * f3) << 64) + ((f3 * f2) << 1) + ((f2 * f2) >> 64);
     let g = add(&f, &[square as u64, (square >> 64) as u64, 0, 0]);
@@ -87,7 +87,7 @@ fn shifted_product<const N: usize, const S: usize>(a: &[u64; N], b: &[u64; 2]) -
     for (place, &b) in b.iter().enumerate() {
         let mut carry = 0;
         for (limb, &a) in sum[place..].iter_mut().zip(a) {
-            // At most (2^64 - 1)^2 + 2 (2^64 - 1) = 2^128 - 1.
+            // The sum is at most (2^64 - 1)^2 + 2 (2^64 - 1) = 2^128 - 1.
             let step = u128::from(a) * u128::from(b) + u128::from(*limb) + u128::from(carry);
             *limb = step as u64;
             carry = (step >> 64) as u64;
@@ -112,17 +112,14 @@ fn add<const N: usize>(a: &[u64; N], b: &[u64; N]) -> [u64; N] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::test_support::big;
     use num_bigint::BigUint;
 
-    fn natural(limbs: &[u64]) -> BigUint {
-        BigUint::new(limbs.iter().flat_map(|&limb| [limb as u32, (limb >> 32) as u32]).collect())
-    }
-
-    /// The defect of a reciprocal, in units of 2^-(128 n) for n limbs.
+    /// The defect of a reciprocal of n limbs, in units of 2^-(128 n).
     fn defect(e: &[u64], v: &[u64]) -> BigUint {
         let one = BigUint::from(1u8) << (64 * e.len());
-        let d = &one - natural(e);
-        let product = d * (&one + natural(v));
+        let d = &one - big(e);
+        let product = d * (&one + big(v));
         let whole = &one * &one;
         assert!(product <= whole, "not a lower estimate: {e:x?} {v:x?}");
         whole - product

@@ -1,12 +1,8 @@
 //! Remainders against an independent division.
 
 use super::*;
-use crate::random::Random;
+use crate::test_support::{Random, big};
 use num_bigint::BigUint;
-
-fn natural(limbs: &[u64]) -> BigUint {
-    BigUint::new(limbs.iter().flat_map(|&limb| [limb as u32, (limb >> 32) as u32]).collect())
-}
 
 fn limbs_of(number: &BigUint, len: usize) -> Vec<u64> {
     let mut limbs = number.to_u64_digits();
@@ -14,9 +10,9 @@ fn limbs_of(number: &BigUint, len: usize) -> Vec<u64> {
     limbs
 }
 
-/// One product and, for equal factors, one square.
+/// Checks one product and, for equal factors, one square.
 fn check(a: &[u64], b: &[u64], n: &[u64], scratch: &mut Scratch) {
-    let expected = limbs_of(&(natural(a) * natural(b) % natural(n)), n.len() + 1);
+    let expected = limbs_of(&(big(a) * big(b) % big(n)), n.len() + 1);
     let mut out = vec![7; n.len() + 1];
     mul_mod(a, b, n, &mut out, scratch);
     assert_eq!(out, expected, "{a:x?} {b:x?} mod {n:x?}");
@@ -27,15 +23,15 @@ fn check(a: &[u64], b: &[u64], n: &[u64], scratch: &mut Scratch) {
     }
 }
 
-/// The remainder of a dividend, which is not a product of anything in particular.
+/// Checks the remainder of an arbitrary dividend.
 fn check_division(value: &[u64], n: &[u64]) {
     let mut scratch = Scratch::new(1, 1);
     let mut out = vec![7; n.len()];
     run(value.len(), n, &mut out, &mut scratch, |to| to.copy_from_slice(value));
-    assert_eq!(out, limbs_of(&(natural(value) % natural(n)), n.len()), "{value:x?} mod {n:x?}");
+    assert_eq!(out, limbs_of(&(big(value) % big(n)), n.len()), "{value:x?} mod {n:x?}");
 }
 
-/// Numbers of `count` limbs whose carries run: bits, runs of ones, extremes at the top.
+/// Numbers of `count` limbs with long carry chains: bits, runs of ones, extremes at the top.
 fn hard(count: usize, random: &mut Random) -> Vec<Vec<u64>> {
     let mut numbers = vec![vec![0; count], vec![u64::MAX; count]];
     for place in [0, 1, 63, 64 * count / 2, 64 * count - 1] {
@@ -77,7 +73,7 @@ fn hard_numbers_of_all_lengths() {
     let mut scratch = Scratch::new(0, 0);
     for count in [1, 2, 3, 4, 5, 6, 7, 8, 9, 13] {
         for n in hard(count, &mut random).iter().filter(|n| bit_length(n) > 0) {
-            let less = limbs_of(&(natural(n) - 1u8), count);
+            let less = limbs_of(&(big(n) - 1u8), count);
             for a in hard(count, &mut random).iter().chain([n, &less]) {
                 for b in [&less, a, &vec![u64::MAX; count]] {
                     check(a, b, n, &mut scratch);
@@ -87,21 +83,20 @@ fn hard_numbers_of_all_lengths() {
     }
 }
 
-/// Dividends `q n + r` with extreme q and r: quotients of all ones, quotients just below a
-/// boundary, tops equal to the divisor's, and remainders at both ends, where the estimate is one
-/// too large.
+/// Dividends `q n + r` with extreme q and r: quotients of all ones, quotients just below a boundary, top
+/// limbs equal to the divisor's, and remainders at both ends, where the estimate is one too large.
 #[test]
 fn quotients_at_their_limits() {
     let mut random = Random(6);
     for count in [1, 2, 3, 4, 5, 6, 8, 11] {
         for n in hard(count, &mut random).iter().filter(|n| bit_length(n) > 0) {
-            let n_value = natural(n);
+            let n_value = big(n);
             let less = &n_value - 1u8;
             let half = &n_value >> 1;
             for rest in [1, 2, 4, 5, 8] {
                 for q in hard(rest, &mut random) {
                     for r in [&BigUint::ZERO, &less, &half] {
-                        let value = natural(&q) * &n_value + r;
+                        let value = big(&q) * &n_value + r;
                         check_division(&limbs_of(&value, count + rest), n);
                         check_division(&limbs_of(&value, count + rest + 1), n);
                     }
@@ -116,14 +111,13 @@ fn quotients_at_their_limits() {
     }
 }
 
-/// For a multiple of the divisor the lower estimate of the quotient misses it, and rounding up
-/// makes it right; nearly everywhere else rounding up makes it one too large.
+/// The lower estimate of the quotient misses a multiple of the divisor, and rounding up corrects it. For
+/// nearly all other dividends, rounding up makes the quotient one too large.
 #[test]
 fn multiples_and_their_neighbours() {
     let mut random = Random(7);
     let n = random.bits(1024);
-    for value in [natural(&n) << 1024, (natural(&n) << 1024) - 1u8, natural(&n) * natural(&random.limbs(16))]
-    {
+    for value in [big(&n) << 1024, (big(&n) << 1024) - 1u8, big(&n) * big(&random.limbs(16))] {
         check_division(&limbs_of(&value, 32), &n);
         check_division(&limbs_of(&value, 33), &n);
     }
@@ -156,8 +150,8 @@ fn sizes_around_the_usual_ones() {
     let mut scratch = Scratch::new(0, 0);
     for bits in (1..=330).chain([511, 512, 513, 521, 1023, 1024, 1025, 2048, 3072, 4095, 4096]) {
         let n = random.bits(bits);
-        let a = limbs_of(&(natural(&random.limbs(n.len())) % natural(&n)), n.len());
-        let b = limbs_of(&(natural(&random.limbs(n.len())) % natural(&n)), n.len());
+        let a = limbs_of(&(big(&random.limbs(n.len())) % big(&n)), n.len());
+        let b = limbs_of(&(big(&random.limbs(n.len())) % big(&n)), n.len());
         check(&a, &b, &n, &mut scratch);
         check(&a, &a, &n, &mut scratch);
     }

@@ -1,31 +1,31 @@
-//! Jobs in residues.
+//! Jobs in a residue number system, item by item.
 
-use super::Domain;
-use crate::Cpu;
+use super::domain::RnsDomain;
 use modmill_core::limbs::bit_length;
 use modmill_core::rns::Bases;
 use modmill_core::{Batch, Job, Moduli, Modulus};
+use rayon::ThreadPool;
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// Computes a job item by item, on all threads. A modulus that has a prime of base B in it, or is too
-/// long for any bases, has no residues: such items are left to `otherwise`.
-pub fn run(
-    cpu: &Cpu,
+/// Computes a job item by item, on the current thread pool. A modulus that shares a prime with base B, or is
+/// too long for all bases, has no domain. `otherwise` computes the items with such a modulus.
+pub(crate) fn run(
+    pool: &ThreadPool,
     job: &Job<'_>,
     otherwise: impl FnOnce(&Job<'_>) -> Batch,
-    compute: impl Fn(&Domain, usize, &mut [u64]) + Sync,
+    compute: impl Fn(&RnsDomain, usize, &mut [u64]) + Sync,
 ) -> Batch {
-    // Each modulus gets the bases of its own length.
-    let make = |modulus: &[u64]| Domain::new(&Bases::for_bits(bit_length(modulus))?, modulus);
+    // Each modulus uses the bases for its own length.
+    let make = |modulus: &[u64]| RnsDomain::new(&Bases::for_bits(bit_length(modulus))?, modulus);
     let kept = |modulus: &Modulus| modulus.constants(|modulus| make(modulus.value()));
-    let shared: Option<Arc<Option<Domain>>> = match job.moduli {
+    let shared: Option<Arc<Option<RnsDomain>>> = match job.moduli {
         Moduli::Shared(modulus) => Some(kept(modulus)),
         Moduli::Each(_) | Moduli::Prepared(_) => None,
     };
     let mut answers = Batch::zeros(job.moduli.bits(), job.items.len());
     let stride = answers.stride();
-    // The place of the item if it was refused.
+    // Returns the place of the item if its modulus has no domain.
     let item = |(place, (&item, out)): (usize, (&usize, &mut [u64]))| {
         let domain = match (&shared, job.moduli) {
             (Some(domain), _) => Arc::clone(domain),
@@ -40,7 +40,7 @@ pub fn run(
             None => Some(place),
         }
     };
-    let refused: Vec<usize> = cpu.install(|| {
+    let refused: Vec<usize> = pool.install(|| {
         let outs = answers.as_limbs_mut().par_chunks_mut(stride);
         job.items.par_iter().zip(outs).enumerate().filter_map(item).collect()
     });

@@ -1,4 +1,4 @@
-//! Montgomery products in residues, modulo one odd number.
+//! Montgomery products in a residue number system, modulo one odd number.
 
 use crate::remainder::{self, Scratch};
 use modmill_core::limbs::{bit_length, reduce_once};
@@ -7,50 +7,50 @@ use modmill_core::rns::{Bases, Channel, Matrix, ModulusConstants};
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
-/// One word a channel.
+/// One word per channel.
 type Words = Zeroizing<Vec<u32>>;
 
-/// A running value x: lazy residues `x / A_j` modulo the primes of A.
+/// A running value x: the lazy residues `x / A_j` modulo the primes of A.
 #[derive(Clone)]
-pub struct State(pub(super) Words);
+pub(crate) struct RnsValue(pub(super) Words);
 
-/// A second factor y, prepared: `y C_j / A_j` in A and `y c_i` in B, all below their primes.
+/// A prepared second factor y: `y C_j / A_j` in A and `y c_i` in B. All residues are below their primes.
 #[derive(Clone)]
-pub struct Factor {
+pub(crate) struct RnsFactor {
     pub(super) a: Words,
     pub(super) b: Words,
 }
 
-/// Arithmetic modulo an odd number of at least 3 that has no prime of base B in it.
+/// Arithmetic modulo an odd number of at least 3 that shares no prime with base B.
 ///
-/// Products are `x y / B`, so that numbers are kept as `x B`. Values are below c N
-/// ([`modmill_core::rns::Bounds`]), but for what [`Domain::load`] gives.
-pub struct Domain {
+/// A product is `x y / B`, so a number x is represented by `x B`. Values are below c N
+/// ([`modmill_core::rns::Bounds`]), except for those that [`RnsDomain::load`] returns.
+pub(crate) struct RnsDomain {
     bases: Arc<Bases>,
     modulus: Zeroizing<Vec<u64>>,
     constants: ModulusConstants,
-    /// B^2 mod N: a product with it brings a number into Montgomery form.
-    entry: Factor,
-    /// B mod N, the number one.
-    one: State,
+    /// `B^2 mod N`: a product with it brings a number into Montgomery form.
+    entry: RnsFactor,
+    /// `B mod N`, which represents the number one.
+    one: RnsValue,
 }
 
-impl Domain {
-    /// The domain of a modulus within the capacity of some bases; `None` if it shares a factor with
+impl RnsDomain {
+    /// The domain of a modulus within the capacity of `bases`, or `None` if the modulus shares a factor with
     /// base B.
     #[must_use]
-    pub fn new(bases: &Arc<Bases>, modulus: &[u64]) -> Option<Self> {
+    pub(crate) fn new(bases: &Arc<Bases>, modulus: &[u64]) -> Option<Self> {
         let modulus = &modulus[..bit_length(modulus).div_ceil(64)];
         let constants = ModulusConstants::new(bases, modulus)?;
         let one = remainder_of_product(&to_limbs(bases.product_b()), &[1], modulus);
         let square = remainder_of_product(&one, &one, modulus);
-        let nothing = Factor { a: Words::default(), b: Words::default() };
+        let nothing = RnsFactor { a: Words::default(), b: Words::default() };
         let mut domain = Self {
             bases: Arc::clone(bases),
             modulus: Zeroizing::new(modulus.to_vec()),
             constants,
             entry: nothing,
-            one: State(Words::default()),
+            one: RnsValue(Words::default()),
         };
         domain.one = domain.load(&one);
         domain.entry = domain.factor(&domain.load(&square));
@@ -59,15 +59,15 @@ impl Domain {
 
     /// The number one in Montgomery form.
     #[must_use]
-    pub fn one(&self) -> &State {
+    pub(crate) fn one(&self) -> &RnsValue {
         &self.one
     }
 
-    /// A number of any length as it is, not in Montgomery form: itself if it is within the capacity
-    /// of the bases by its number of limbs, else reduced. It is then below A/2, and its product with
-    /// a factor below N is below c N, as any other product.
+    /// Loads a number of any length without converting it to Montgomery form. A number whose limbs exceed the
+    /// capacity of the bases is first reduced. The value is below A/2, and its product with a factor below N
+    /// is below c N, as for any other product.
     #[must_use]
-    pub fn load(&self, number: &[u64]) -> State {
+    pub(crate) fn load(&self, number: &[u64]) -> RnsValue {
         let reduced;
         let number = if 64 * number.len() <= self.bases.capacity_bits() {
             number
@@ -78,21 +78,21 @@ impl Domain {
         let words = || number.iter().flat_map(|&limb| [limb as u32, (limb >> 32) as u32]);
         let channels = self.bases.a().iter().zip(self.bases.cofactor_inverses());
         let xi = channels.map(|(channel, &inverse)| channel.multiply(channel.remainder(words()), inverse));
-        State(Words::new(xi.collect()))
+        RnsValue(Words::new(xi.collect()))
     }
 
-    /// A number of any length in Montgomery form.
+    /// Loads a number of any length and converts it to Montgomery form.
     #[must_use]
-    pub fn enter(&self, number: &[u64]) -> State {
+    pub(crate) fn enter(&self, number: &[u64]) -> RnsValue {
         let mut x = self.load(number);
         self.multiply(&mut x, &self.entry);
         x
     }
 
-    /// A value as a second factor.
+    /// Prepares a value as a second factor.
     #[must_use]
-    pub fn factor(&self, y: &State) -> Factor {
-        // Both products are of a word and a residue below p: below 2p when reduced.
+    pub(crate) fn factor(&self, y: &RnsValue) -> RnsFactor {
+        // Both products multiply a word by a residue below p, so they are below 2p after reduction.
         let prepare = |channel: &Channel, y: u32, constant: u32| {
             channel.reduce_once(channel.redc(u64::from(y) * u64::from(constant)))
         };
@@ -101,11 +101,11 @@ impl Domain {
         let y_b = self.extend_to_b(y);
         let b = self.bases.b().iter().zip(y_b.iter()).zip(self.constants.quotient.iter());
         let b = b.map(|((channel, &y), &quotient)| prepare(channel, y, quotient)).collect();
-        Factor { a: Words::new(a), b: Words::new(b) }
+        RnsFactor { a: Words::new(a), b: Words::new(b) }
     }
 
     /// `x <- x^2 / B`.
-    pub fn square(&self, x: &mut State) {
+    pub(crate) fn square(&self, x: &mut RnsValue) {
         let x_b = self.extend_to_b(x);
         let xi = self.bases.b().iter().zip(x_b.iter()).zip(self.constants.quotient.iter());
         let xi = xi.map(|((channel, &x), &quotient)| {
@@ -120,16 +120,16 @@ impl Domain {
     }
 
     /// `x <- x y / B`.
-    pub fn multiply(&self, x: &mut State, y: &Factor) {
+    pub(crate) fn multiply(&self, x: &mut RnsValue, y: &RnsFactor) {
         let q = self.extend_to_a(&self.quotient(x, y));
         self.combine(x, &q, |j, _, xi| u64::from(xi) * u64::from(y.a[j]));
     }
 
-    /// `out <- x y / B mod N`, canonical, for a value x and a factor y below `2^capacity`: what ends a
-    /// computation. `out` holds as many limbs as N.
+    /// `out <- x y / B mod N`, canonical, for a value x and a factor y below `2^capacity`. This is the last
+    /// product of a computation. `out` has as many limbs as N.
     ///
-    /// The quotient q is extended exactly, so that `(x y + q N) / B < N + N` with q below B.
-    pub fn finish(&self, mut x: State, y: &Factor, out: &mut [u64]) {
+    /// The quotient q is extended exactly and is below B, so `(x y + q N) / B < N + N`.
+    pub(crate) fn finish(&self, mut x: RnsValue, y: &RnsFactor, out: &mut [u64]) {
         let q = self.extend_exactly_to_a(&self.quotient(&x, y));
         self.combine(&mut x, &q, |j, _, xi| u64::from(xi) * u64::from(y.a[j]));
         let mut digits = residues(self.bases.a(), &x.0, self.bases.cofactors_a());
@@ -144,21 +144,21 @@ impl Domain {
         above.fill(0);
     }
 
-    /// The number one, not in Montgomery form: what a power is finished with.
+    /// The number one as a factor, not in Montgomery form. A power ends with a product by it.
     #[must_use]
-    pub fn unit(&self) -> Factor {
+    pub(crate) fn unit(&self) -> RnsFactor {
         self.factor(&self.load(&[1]))
     }
 
     /// The words of Montgomery's quotient `-x y / N mod B`: `xi_i = q_i / B_i mod b_i`.
-    fn quotient(&self, x: &State, y: &Factor) -> Words {
+    fn quotient(&self, x: &RnsValue, y: &RnsFactor) -> Words {
         let x_b = self.extend_to_b(x);
         let words = self.bases.b().iter().zip(x_b.iter()).zip(y.b.iter());
         Words::new(words.map(|((channel, &x), &y)| channel.redc(u64::from(x) * u64::from(y))).collect())
     }
 
-    /// `x <- (product + q N) / B` in base A, where `product` gives x times the other factor.
-    fn combine(&self, x: &mut State, q: &[u32], product: impl Fn(usize, Channel, u32) -> u64) {
+    /// `x <- (product + q N) / B` in base A. `product` returns x times the second factor.
+    fn combine(&self, x: &mut RnsValue, q: &[u32], product: impl Fn(usize, Channel, u32) -> u64) {
         let channels = self.bases.a().iter().zip(q).zip(self.constants.modulus.iter());
         for ((j, xi), ((channel, &q), &modulus)) in x.0.iter_mut().enumerate().zip(channels) {
             *xi = channel.redc(u64::from(q) * u64::from(modulus) + product(j, *channel, *xi));
@@ -166,17 +166,17 @@ impl Domain {
     }
 
     /// x modulo the primes of B, by Kawamura's approximation of the quotient by A.
-    fn extend_to_b(&self, x: &State) -> Words {
+    fn extend_to_b(&self, x: &RnsValue) -> Words {
         let k = self.bases.quotient().of(&x.0);
         extend(self.bases.a_to_b(), self.bases.b(), &x.0, k)
     }
 
-    /// q modulo the primes of A, plus a multiple of B: without a quotient.
+    /// q plus a multiple of B, modulo the primes of A. The multiple is not computed.
     fn extend_to_a(&self, xi: &[u32]) -> Words {
         extend(self.bases.b_to_a(), self.bases.a(), xi, 0)
     }
 
-    /// q modulo the primes of A, by mixed radix.
+    /// q modulo the primes of A, exactly, by mixed-radix conversion.
     fn extend_exactly_to_a(&self, xi: &[u32]) -> Words {
         let mut digits = residues(self.bases.b(), xi, self.bases.cofactors_b());
         let mixed_radix = self.bases.mixed_radix_b();
@@ -191,7 +191,7 @@ fn extend(matrix: &Matrix, to: &[Channel], words: &[u32], quotient: u32) -> Word
     Words::new(to.iter().enumerate().map(fold).collect())
 }
 
-/// Canonical residues of a number from its words xi.
+/// The canonical residues of a number with the words xi.
 fn residues(base: &[Channel], xi: &[u32], cofactors: &[u32]) -> Words {
     let channels = base.iter().zip(xi).zip(cofactors);
     Words::new(channels.map(|((channel, &xi), &cofactor)| channel.multiply(xi, cofactor)).collect())

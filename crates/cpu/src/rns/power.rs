@@ -1,13 +1,13 @@
-//! Powers in residues.
+//! Powers in a residue number system.
 
-use super::{Domain, Factor, State};
+use super::domain::{RnsDomain, RnsFactor, RnsValue};
 use modmill_core::mask;
 use modmill_core::window::{SlidingStep, best_sliding_steps_vartime, fixed_digits};
 
-impl Domain {
-    /// `x <- x^e` in Montgomery form for a secret exponent of declared width `bits`: fixed windows, of
-    /// which each ends in a product, and every read of the table passes over all of it.
-    pub fn pow(&self, x: &mut State, exponent: &[u64], bits: usize, window: u32) {
+impl RnsDomain {
+    /// `x <- x^e` in Montgomery form for a secret exponent of declared width `bits`. Every fixed window ends
+    /// in a product, and every table read passes over the whole table.
+    pub(crate) fn pow(&self, x: &mut RnsValue, exponent: &[u64], bits: usize, window: u32) {
         let mut table = vec![self.factor(self.one())];
         let mut power = x.clone();
         let base = self.factor(x);
@@ -17,7 +17,7 @@ impl Domain {
         }
         x.clone_from(self.one());
         for (place, digit) in fixed_digits(exponent, bits, window).enumerate() {
-            // The first digit meets the number one, which need not be squared.
+            // The first digit multiplies the number one, which is not squared.
             for _ in 0..if place == 0 { 0 } else { window } {
                 self.square(x);
             }
@@ -25,10 +25,10 @@ impl Domain {
         }
     }
 
-    /// `x <- x^e` in Montgomery form for a public exponent: sliding windows over its own bits.
-    pub fn pow_vartime(&self, x: &mut State, exponent: &[u64]) {
-        let (window, steps) = best_sliding_steps_vartime(exponent);
-        // Odd powers: entry i holds x^(2i + 1).
+    /// `x <- x^e` in Montgomery form for a public exponent, by sliding windows of at most `longest_window` bits.
+    pub(crate) fn pow_vartime(&self, x: &mut RnsValue, exponent: &[u64], longest_window: u32) {
+        let (window, steps) = best_sliding_steps_vartime(exponent, longest_window);
+        // A table of odd powers: entry i holds `x^(2i + 1)`.
         let mut table = vec![self.factor(x)];
         if window > 1 {
             let mut power = x.clone();
@@ -51,9 +51,9 @@ impl Domain {
     }
 }
 
-/// The entry of a secret index, below the number of entries.
-fn select(table: &[Factor], index: u64) -> Factor {
-    let mut chosen = Factor { a: vec![0; table[0].a.len()].into(), b: vec![0; table[0].b.len()].into() };
+/// The table entry at a secret index, read under masks. The index is below the number of entries.
+fn select(table: &[RnsFactor], index: u64) -> RnsFactor {
+    let mut chosen = RnsFactor { a: vec![0; table[0].a.len()].into(), b: vec![0; table[0].b.len()].into() };
     for (entry, place) in table.iter().zip(0..) {
         let mask = mask::equal(place, index) as u32;
         for (to, from) in [(&mut chosen.a, &entry.a), (&mut chosen.b, &entry.b)] {

@@ -1,14 +1,10 @@
-//! Products and powers in residues against num-bigint, at the ends of every range.
+//! Products and powers in residues against `num-bigint`, at the ends of every range.
 
-use super::Domain;
-use crate::random::Random;
+use super::domain::{RnsDomain, RnsValue};
+use crate::test_support::{Random, big};
 use modmill_core::rns::{Bases, Channel};
 use num_bigint::BigUint;
 use std::sync::Arc;
-
-fn big(limbs: &[u64]) -> BigUint {
-    BigUint::new(limbs.iter().flat_map(|&limb| [limb as u32, (limb >> 32) as u32]).collect())
-}
 
 fn limbs(number: &BigUint, count: usize) -> Vec<u64> {
     let mut limbs = number.to_u64_digits();
@@ -16,8 +12,8 @@ fn limbs(number: &BigUint, count: usize) -> Vec<u64> {
     limbs
 }
 
-/// The number that a state stands for, which must be below c N if there is a modulus.
-fn value(bases: &Bases, state: &super::State) -> BigUint {
+/// The number that a state represents.
+fn value(bases: &Bases, state: &RnsValue) -> BigUint {
     let a: BigUint = bases.a().iter().map(|channel| BigUint::from(channel.p)).product();
     let terms = bases.a().iter().zip(state.0.iter());
     let sum: BigUint = terms.map(|(channel, &xi)| &a / channel.p * xi).sum();
@@ -28,7 +24,7 @@ fn product(base: &[Channel]) -> BigUint {
     base.iter().map(|channel| BigUint::from(channel.p)).product()
 }
 
-/// Odd moduli of a length: the largest, the smallest, and random ones.
+/// Odd moduli of `bits` bits: the largest, the smallest and a random one.
 fn moduli(bits: usize, random: &mut Random) -> Vec<BigUint> {
     let one = BigUint::from(1u32);
     let largest = (&one << bits) - &one;
@@ -57,7 +53,7 @@ fn products_are_right_and_stay_in_their_range() {
         let bases = Bases::for_bits(bits).unwrap();
         let b = product(bases.b());
         for modulus in moduli(bits, &mut random) {
-            let domain = Domain::new(&bases, &limbs(&modulus, 0)).unwrap();
+            let domain = RnsDomain::new(&bases, &limbs(&modulus, 0)).unwrap();
             let bound = &modulus * bases.bounds().growth;
             let undo = b.modinv(&modulus).unwrap();
             let numbers = numbers(&modulus, bases.capacity_bits(), &mut random);
@@ -77,7 +73,7 @@ fn products_are_right_and_stay_in_their_range() {
                     domain.finish(entered.clone(), &factor, &mut out);
                     assert_eq!(big(&out), expected, "{bits} bits, exactly: {x:x} {y:x}");
                 }
-                // A chain of squares, so that lazy residues take their time to grow.
+                // A chain of squares, so that lazy residues can grow to their bounds.
                 let mut square = entered;
                 for _ in 0..8 {
                     domain.square(&mut square);
@@ -90,14 +86,14 @@ fn products_are_right_and_stay_in_their_range() {
     }
 }
 
-/// The largest value that may be squared, in words as large as the ranges allow: the state of a
-/// product at all of its bounds at once.
+/// The largest value that may be squared, in the largest words that the ranges allow, so that a product meets
+/// all its bounds at once.
 #[test]
 fn a_product_is_right_with_its_state_at_the_bounds() {
     for bits in [116, 512, 1024, 2048, 4096] {
         let bases = Bases::for_bits(bits).unwrap();
         let modulus = (BigUint::from(1u32) << bases.capacity_bits()) - 1u32;
-        let domain = Domain::new(&bases, &modulus.to_u64_digits()).unwrap();
+        let domain = RnsDomain::new(&bases, &modulus.to_u64_digits()).unwrap();
         let bound = &modulus * bases.bounds().growth;
         let undo = product(bases.b()).modinv(&modulus).unwrap();
         for x in [&bound - 1u32, BigUint::ZERO, bound.clone() / 2u32] {
@@ -131,7 +127,7 @@ fn powers_are_right() {
     for bits in [2, 64, 116, 300, 512] {
         let bases = Bases::for_bits(bits).unwrap();
         for modulus in moduli(bits, &mut random) {
-            let domain = Domain::new(&bases, &limbs(&modulus, 0)).unwrap();
+            let domain = RnsDomain::new(&bases, &limbs(&modulus, 0)).unwrap();
             let unit = domain.unit();
             for x in numbers(&modulus, bases.capacity_bits(), &mut random) {
                 for exponent in
@@ -147,7 +143,7 @@ fn powers_are_right() {
                         assert_eq!(out, expected, "{x:x}^{exponent:x?}, window {window}");
                     }
                     let mut power = domain.enter(&limbs(&x, 0));
-                    domain.pow_vartime(&mut power, &exponent);
+                    domain.pow_vartime(&mut power, &exponent, 5);
                     domain.finish(power, &unit, &mut out);
                     assert_eq!(out, expected, "{x:x}^{exponent:x?}");
                 }
@@ -159,7 +155,7 @@ fn powers_are_right() {
 #[test]
 fn a_modulus_of_base_primes_is_refused_by_b_and_taken_by_a() {
     let bases: Arc<Bases> = Bases::for_bits(200).unwrap();
-    let domain = |primes: &[Channel]| Domain::new(&bases, &product(primes).to_u64_digits());
+    let domain = |primes: &[Channel]| RnsDomain::new(&bases, &product(primes).to_u64_digits());
     assert!(domain(&bases.b()[..1]).is_none() && domain(&bases.b()[3..7]).is_none());
     let (modulus, domain) = (product(&bases.a()[..5]), domain(&bases.a()[..5]).unwrap());
     for x in [BigUint::from(bases.a()[2].p), BigUint::from(7u32), &modulus - 1u32] {

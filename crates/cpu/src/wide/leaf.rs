@@ -1,10 +1,10 @@
-//! Inner loops, for any vector. Everything here is inlined into functions compiled for the
-//! vector's instruction set, which check the lengths (see [`super::leaves`]).
+//! The inner loops, generic over the vector. They are inlined into functions that are compiled for the
+//! vector's instruction set and check the lengths (see [`super::leaves`]).
 #![allow(unsafe_code)]
 
 use super::samples::{MANTISSA, Samples, UNIT, bias, make_initial};
 
-/// Runs `$step` for each literal below `ROWS`, unrolled with the literal as a constant.
+/// Runs `$step` for each literal below `ROWS`, unrolled, with the literal as a constant.
 macro_rules! below {
     ($rows:ident, $k:ident => $step:expr) => {
         below!(@ $rows, $k => $step; 1 2 3 4 5 6 7)
@@ -19,7 +19,7 @@ macro_rules! below {
     };
 }
 
-/// The low and high sums of one column: what earlier chains left, and the chain at hand.
+/// The low and high sums of one column: the totals of earlier chains, and the current chain.
 #[derive(Clone, Copy)]
 struct Sums<S> {
     low: S,
@@ -30,25 +30,25 @@ struct Sums<S> {
 
 impl<S: Samples> Sums<S> {
     /// # Safety
-    /// The instruction set is there; likewise below.
+    /// The processor has the instruction set. The same holds for all functions below.
     #[inline(always)]
     unsafe fn new() -> Self {
-        // SAFETY: passed on to the caller.
+        // SAFETY: required of the caller.
         let zero = unsafe { S::splat(0) };
         Self { low: zero, high: zero, chain_low: zero, chain_high: zero }
     }
 
-    /// Adds product number `index` of the column, `a b`.
+    /// Adds `a b`, the product number `index` of the column.
     ///
-    /// The first product of a chain is the paper's figure 3. Further ones add to the high sum in
-    /// floating point: what it grows by is that product's high half, and what the product has
-    /// beyond that is its low half (docs/algorithms/wide.md).
+    /// The first product of a chain is split as in [Emmart-wide], figure 3. Each further product is added to
+    /// the high sum in floating point. The growth of the high sum is the product's high half; the rest of the
+    /// product is its low half (see docs/algorithms/wide.md).
     ///
     /// # Safety
-    /// The instruction set is there.
+    /// The processor has the instruction set.
     #[inline(always)]
     unsafe fn take(&mut self, index: usize, a: S, b: S) {
-        // SAFETY: passed on to the caller.
+        // SAFETY: required of the caller.
         unsafe {
             if index.is_multiple_of(S::CHAIN) {
                 if index > 0 {
@@ -67,25 +67,25 @@ impl<S: Samples> Sums<S> {
     /// The bits of the low and high sums, exponents included.
     ///
     /// # Safety
-    /// The instruction set is there.
+    /// The processor has the instruction set.
     #[inline(always)]
     unsafe fn bits(self) -> (S, S) {
-        // SAFETY: passed on to the caller.
+        // SAFETY: required of the caller.
         unsafe { (self.low.add(self.chain_low), self.high.add(self.chain_high)) }
     }
 }
 
-/// The products of one column: `held[i] * stream[c - i]` for `i` in `FROM..TO`, where `newest`
-/// points to `stream[c]`.
+/// The products of one column: `held[i] * stream[c - i]` for `i` in `FROM..TO`. `newest` points to
+/// `stream[c]`.
 ///
 /// # Safety
-/// The instruction set is there, and the samples are within the allocation of `newest`.
+/// The processor has the instruction set, and the samples are within the allocation of `newest`.
 #[inline(always)]
 unsafe fn column<S: Samples, const ROWS: usize, const FROM: usize, const TO: usize>(
     held: &[S; ROWS],
     newest: *const u64,
 ) -> (S, S) {
-    // SAFETY: passed on to the caller.
+    // SAFETY: required of the caller.
     unsafe {
         let mut sums = Sums::new();
         let mut i = FROM;
@@ -100,7 +100,7 @@ unsafe fn column<S: Samples, const ROWS: usize, const FROM: usize, const TO: usi
 /// Adds the full columns `from..to` to memory.
 ///
 /// # Safety
-/// The instruction set is there, and `stream` holds samples `from - ROWS + 1..to`.
+/// The processor has the instruction set, and `stream` holds samples `from - ROWS + 1..to`.
 #[inline(always)]
 unsafe fn interior<S: Samples, const ROWS: usize>(
     columns: *mut u64,
@@ -110,10 +110,10 @@ unsafe fn interior<S: Samples, const ROWS: usize>(
     to: usize,
     pending: &mut S,
 ) {
-    // SAFETY: passed on to the caller.
+    // SAFETY: required of the caller.
     unsafe {
         let mut c = from;
-        // Two columns at a time, in turns: the products of one depend on each other.
+        // Two columns are interleaved, because the products within one column depend on each other.
         while c + 2 <= to {
             let newest = stream.add(c * S::LANES);
             let (mut first, mut second) = (Sums::new(), Sums::new());
@@ -137,24 +137,24 @@ unsafe fn interior<S: Samples, const ROWS: usize>(
     }
 }
 
-/// Adds a column to memory, with the high halves of the column below.
+/// Adds a column to memory, together with the high halves of the column below.
 ///
 /// # Safety
-/// The instruction set is there and `to` is valid.
+/// The processor has the instruction set, and `to` is valid.
 #[inline(always)]
 unsafe fn settle<S: Samples>(to: *mut u64, (low, high): (S, S), pending: &mut S) {
-    // SAFETY: passed on to the caller.
+    // SAFETY: required of the caller.
     unsafe { S::load(to).add(*pending).add(low).store(to) };
     *pending = high;
 }
 
-/// `columns += held * stream` for `ROWS` held samples and `count >= ROWS` streamed ones, in the
-/// columns below `split` (if `HEAD`) and from there up (if `TAIL`), for `ROWS <= split <= count`.
-/// A head alone also adds to column `split` what comes from below.
+/// `columns += held * stream` for `ROWS` held samples and `count >= ROWS` streamed samples. `HEAD` computes
+/// the columns below `split`, `TAIL` the columns from `split` up, where `ROWS <= split <= count`. A head
+/// alone also adds the high halves from below to column `split`.
 ///
 /// # Safety
-/// The instruction set is there; `columns` holds `count + ROWS` vectors, `held` and `stream`
-/// `ROWS` and `count`.
+/// The processor has the instruction set. `columns` holds `count + ROWS` vectors, `held` holds
+/// `ROWS` and `stream` holds `count`.
 #[inline(always)]
 pub(crate) unsafe fn pass<S: Samples, const ROWS: usize, const HEAD: bool, const TAIL: bool>(
     columns: *mut u64,
@@ -163,7 +163,7 @@ pub(crate) unsafe fn pass<S: Samples, const ROWS: usize, const HEAD: bool, const
     count: usize,
     split: usize,
 ) {
-    // SAFETY: column c reads stream[c - i], which is within 0..count for the rows it takes.
+    // SAFETY: column c reads stream[c - i], which is within 0..count for the rows of that column.
     unsafe {
         let held: [S; ROWS] = load_all(held);
         let mut pending = S::splat(0);
@@ -192,18 +192,19 @@ pub(crate) unsafe fn pass<S: Samples, const ROWS: usize, const HEAD: bool, const
 /// `count >= 2 ROWS - 1`.
 ///
 /// # Safety
-/// The instruction set is there; `columns` holds `count + ROWS` vectors and `x` holds `count`.
+/// The processor has the instruction set. `columns` holds `count + ROWS` vectors and `x` holds
+/// `count`.
 #[inline(always)]
 pub(crate) unsafe fn cross_pass<S: Samples, const ROWS: usize>(
     columns: *mut u64,
     x: *const u64,
     count: usize,
 ) {
-    // SAFETY: column c reads x[c - i], which is within 0..count for the rows it takes.
+    // SAFETY: column c reads x[c - i], which is within 0..count for the rows of that column.
     unsafe {
         let held: [S; ROWS] = load_all(x);
         let mut pending = S::splat(0);
-        // Rows i < c / 2 take part in column c.
+        // Column c contains the rows i < c / 2.
         below!(ROWS, K => {
             for c in [2 * K - 1, 2 * K] {
                 let c = c * S::LANES;
@@ -223,10 +224,10 @@ pub(crate) unsafe fn cross_pass<S: Samples, const ROWS: usize>(
 /// `columns <- 2 columns + squares of x`.
 ///
 /// # Safety
-/// The instruction set is there; `columns` holds `2 count` vectors and `x` holds `count`.
+/// The processor has the instruction set. `columns` holds `2 count` vectors and `x` holds `count`.
 #[inline(always)]
 pub(crate) unsafe fn double_and_square<S: Samples>(columns: *mut u64, x: *const u64, count: usize) {
-    // SAFETY: passed on to the caller.
+    // SAFETY: required of the caller.
     unsafe {
         for i in 0..count {
             let (low, high) = column::<S, 1, 0, 1>(&[S::load(x.add(i * S::LANES))], x.add(i * S::LANES));
@@ -239,18 +240,18 @@ pub(crate) unsafe fn double_and_square<S: Samples>(columns: *mut u64, x: *const 
     }
 }
 
-/// Resolves the carries of `ROWS` columns into samples, and carries into the column above. Where
-/// `again` is given, the columns start over from their samples plus those words.
+/// Resolves the carries of `ROWS` columns into samples and adds the carry to the column above. With `again`,
+/// the columns are set to their digits plus those words.
 ///
 /// # Safety
-/// The instruction set is there; `columns` holds `ROWS + 1` vectors and `out` `ROWS`.
+/// The processor has the instruction set. `columns` holds `ROWS + 1` vectors and `out` holds `ROWS`.
 #[inline(always)]
 pub(crate) unsafe fn low_samples<S: Samples, const ROWS: usize>(
     columns: *mut u64,
     out: *mut u64,
     again: Option<&[u64; ROWS]>,
 ) {
-    // SAFETY: passed on to the caller.
+    // SAFETY: required of the caller.
     unsafe {
         let mut carry = S::splat(0);
         for i in 0..ROWS {
@@ -266,17 +267,17 @@ pub(crate) unsafe fn low_samples<S: Samples, const ROWS: usize>(
     }
 }
 
-/// `out <- low * inverse mod 2^(WIDTH ROWS)`, carries resolved.
+/// `out <- low * inverse mod 2^(WIDTH ROWS)`, with carries resolved.
 ///
 /// # Safety
-/// The instruction set is there; all three hold `ROWS` vectors.
+/// The processor has the instruction set. All three pointers hold `ROWS` vectors.
 #[inline(always)]
 pub(crate) unsafe fn quotient<S: Samples, const ROWS: usize>(
     low: *const u64,
     inverse: *const u64,
     out: *mut u64,
 ) {
-    // SAFETY: passed on to the caller.
+    // SAFETY: required of the caller.
     unsafe {
         let held: [S; ROWS] = load_all(low);
         let (mut pending, mut carry) = (S::splat(0), S::splat(0));
@@ -296,14 +297,15 @@ pub(crate) unsafe fn quotient<S: Samples, const ROWS: usize>(
     }
 }
 
-/// Resolves `skip + count` columns; the first `skip` only for their carries, the others into
-/// samples. What the last one carries out is dropped: the result is known to fit.
+/// Resolves `skip + count` columns into samples. The first `skip` columns contribute their carries only. The
+/// last carry is dropped, since the result is known to fit.
 ///
 /// # Safety
-/// The instruction set is there; `columns` holds `skip + count` vectors and `out` `count`.
+/// The processor has the instruction set. `columns` holds `skip + count` vectors and `out` holds
+/// `count`.
 #[inline(always)]
 pub(crate) unsafe fn finish<S: Samples>(columns: *const u64, skip: usize, out: *mut u64, count: usize) {
-    // SAFETY: passed on to the caller.
+    // SAFETY: required of the caller.
     unsafe {
         let mut carry = S::splat(0);
         for i in 0..skip {
@@ -317,13 +319,13 @@ pub(crate) unsafe fn finish<S: Samples>(columns: *const u64, skip: usize, out: *
     }
 }
 
-/// The same in place, to plain digits.
+/// Resolves `count` columns into plain digits, in place.
 ///
 /// # Safety
-/// The instruction set is there; `columns` holds `count` vectors.
+/// The processor has the instruction set. `columns` holds `count` vectors.
 #[inline(always)]
 pub(crate) unsafe fn finish_plain<S: Samples>(columns: *mut u64, count: usize) {
-    // SAFETY: passed on to the caller.
+    // SAFETY: required of the caller.
     unsafe {
         let mut carry = S::splat(0);
         for i in 0..count {
@@ -336,22 +338,22 @@ pub(crate) unsafe fn finish_plain<S: Samples>(columns: *mut u64, count: usize) {
 /// Sets every lane of column i to `words[i]`.
 ///
 /// # Safety
-/// The instruction set is there; `columns` holds `words.len()` vectors.
+/// The processor has the instruction set. `columns` holds `words.len()` vectors.
 #[inline(always)]
 pub(crate) unsafe fn fill<S: Samples>(columns: *mut u64, words: &[u64]) {
     for (i, &word) in words.iter().enumerate() {
-        // SAFETY: passed on to the caller.
+        // SAFETY: required of the caller.
         unsafe { S::splat(word).store(columns.add(i * S::LANES)) };
     }
 }
 
-/// `x <- x + y`, carries resolved, dropping what the last one carries out.
+/// `x <- x + y`, with carries resolved. The last carry is dropped.
 ///
 /// # Safety
-/// The instruction set is there; `x` and `y` hold `count` vectors.
+/// The processor has the instruction set. `x` and `y` hold `count` vectors.
 #[inline(always)]
 pub(crate) unsafe fn add<S: Samples>(x: *mut u64, y: *const u64, count: usize) {
-    // SAFETY: passed on to the caller.
+    // SAFETY: required of the caller.
     unsafe {
         let mut carry = S::splat(0);
         for i in 0..count {
@@ -362,23 +364,23 @@ pub(crate) unsafe fn add<S: Samples>(x: *mut u64, y: *const u64, count: usize) {
     }
 }
 
-/// Plain digits to samples.
+/// Converts plain digits to samples.
 ///
 /// # Safety
-/// The instruction set is there; both hold `count` vectors.
+/// The processor has the instruction set. Both pointers hold `count` vectors.
 #[inline(always)]
 pub(crate) unsafe fn convert<S: Samples>(plain: *const u64, out: *mut u64, count: usize) {
     for i in (0..count).map(|i| i * S::LANES) {
-        // SAFETY: passed on to the caller.
+        // SAFETY: required of the caller.
         unsafe { to_double(S::load(plain.add(i))).store(out.add(i)) };
     }
 }
 
 /// # Safety
-/// The instruction set is there and `from` holds `ROWS` vectors.
+/// The processor has the instruction set, and `from` holds `ROWS` vectors.
 #[inline(always)]
 unsafe fn load_all<S: Samples, const ROWS: usize>(from: *const u64) -> [S; ROWS] {
-    // SAFETY: passed on to the caller.
+    // SAFETY: required of the caller.
     unsafe {
         let mut all = [S::splat(0); ROWS];
         for (i, vector) in all.iter_mut().enumerate() {
@@ -388,13 +390,13 @@ unsafe fn load_all<S: Samples, const ROWS: usize>(from: *const u64) -> [S; ROWS]
     }
 }
 
-/// Splits a column with the carry from below into its digit and the carry to the next.
+/// Splits a column plus the incoming carry into its digit and the outgoing carry.
 ///
 /// # Safety
-/// The instruction set is there.
+/// The processor has the instruction set.
 #[inline(always)]
 unsafe fn split<S: Samples>(column: S, carry: &mut S) -> S {
-    // SAFETY: passed on to the caller.
+    // SAFETY: required of the caller.
     unsafe {
         let sum = column.add(*carry);
         *carry = sum.carry();
@@ -402,25 +404,25 @@ unsafe fn split<S: Samples>(column: S, carry: &mut S) -> S {
     }
 }
 
-/// An integer below `2^52` as a double.
+/// Converts an integer below `2^52` to a double.
 ///
 /// # Safety
-/// The instruction set is there.
+/// The processor has the instruction set.
 #[inline(always)]
 unsafe fn to_double<S: Samples>(integer: S) -> S {
-    // SAFETY: passed on to the caller.
+    // SAFETY: required of the caller.
     unsafe {
         let unit = S::splat(UNIT.to_bits());
         integer.or(unit).minus(unit)
     }
 }
 
-/// An integral double of at most `2^52` as an integer.
+/// Converts an integral double of at most `2^52` to an integer.
 ///
 /// # Safety
-/// The instruction set is there.
+/// The processor has the instruction set.
 #[inline(always)]
 unsafe fn to_integer<S: Samples>(double: S) -> S {
-    // SAFETY: passed on to the caller.
+    // SAFETY: required of the caller.
     unsafe { double.plus(S::splat(UNIT.to_bits())).add(S::splat(UNIT.to_bits().wrapping_neg())) }
 }

@@ -1,40 +1,40 @@
-//! The inner loops as functions of one instruction set, with their lengths checked.
+//! The inner loops as functions of one instruction set, with checked lengths.
 
 use super::samples::Samples;
 use modmill_core::Isa;
 
 /// A part of a pass.
 #[derive(Clone, Copy)]
-pub enum Part {
-    /// The lowest `BLOCK` columns, and what they add to the next.
+pub(crate) enum Part {
+    /// The lowest `BLOCK` columns, and their carry into the next column.
     Head,
-    /// The columns above those.
+    /// The columns above the head.
     Tail,
-    /// Everything.
+    /// All columns.
     Whole,
 }
 
-/// The inner loops of [`super::leaf`] compiled for an instruction set. Slices hold whole vectors.
-pub trait Leaves: Samples {
-    /// Proof that the instruction set is there.
+/// The inner loops of [`super::leaf`], compiled for one instruction set. All slices hold whole vectors.
+pub(crate) trait Leaves: Samples {
+    /// Proof that the processor has the instruction set.
     type Token: Copy + Send + Sync;
     /// The instruction set.
     const ISA: Isa;
 
-    /// `columns += held * stream`, or the given part of it. No more samples are held than streamed
-    /// or than `BLOCK`; a pass in two parts streams more than `BLOCK`.
+    /// Adds `held * stream`, or the given part of it, to `columns`. At most `BLOCK` samples are held, and at
+    /// most as many as are streamed. A pass in two parts streams more than `BLOCK` samples.
     fn pass(token: Self::Token, part: Part, columns: &mut [u64], held: &[u64], stream: &[u64]);
-    /// Adds the products of the first `rows` samples of x with all later ones; `x` holds
-    /// `2 rows - 1` samples at least.
+    /// Adds the products of the first `rows` samples of x with all later samples. `x` holds at least
+    /// `2 rows - 1` samples.
     fn cross_pass(token: Self::Token, rows: usize, columns: &mut [u64], x: &[u64]);
     /// `columns <- 2 columns + squares of x`.
     fn double_and_square(token: Self::Token, columns: &mut [u64], x: &[u64]);
-    /// Resolves the lowest columns into samples and carries into the column above. With `again`,
-    /// leaves in those columns their digits plus those words.
+    /// Resolves the lowest columns into samples and adds the carry to the column above. With `again`, the
+    /// columns are set to their digits plus those words.
     fn low_samples(token: Self::Token, columns: &mut [u64], out: &mut [u64], again: Option<&[u64]>);
-    /// `out <- low * inverse`, modulo what fits in `out`.
+    /// `out <- low * inverse`, truncated to the length of `out`.
     fn quotient(token: Self::Token, low: &[u64], inverse: &[u64], out: &mut [u64]);
-    /// Resolves columns into samples, the first `skip` only for their carries.
+    /// Resolves columns into samples. The first `skip` columns contribute their carries only.
     fn finish(token: Self::Token, columns: &[u64], skip: usize, out: &mut [u64]);
     /// Resolves columns into plain digits, in place.
     fn finish_plain(token: Self::Token, columns: &mut [u64]);
@@ -42,18 +42,18 @@ pub trait Leaves: Samples {
     fn fill(token: Self::Token, columns: &mut [u64], words: &[u64]);
     /// `x <- x + y`.
     fn add_numbers(token: Self::Token, x: &mut [u64], y: &[u64]);
-    /// Plain digits to samples.
+    /// Converts plain digits to samples.
     fn convert(token: Self::Token, plain: &[u64], out: &mut [u64]);
 
-    /// As for [`crate::kernel::Kernel`].
+    /// See [`crate::kernel::Kernel::AT_ONCE`].
     const AT_ONCE: usize = 1;
-    /// As for [`crate::kernel::Kernel`].
+    /// See [`crate::kernel::Kernel::arrange`].
     fn arrange(_: Self::Token, _numbers: &mut [u64], _digits: usize) {}
-    /// As for [`crate::kernel::Kernel`].
+    /// See [`crate::kernel::Kernel::select`].
     fn select(token: Self::Token, table: &[u64], indices: &[u64], out: &mut [u64]);
 }
 
-/// Implements [`Leaves`] for a vector type, given how it reads tables.
+/// Implements [`Leaves`] for a vector type. `$tables` are its table reads.
 macro_rules! implement_leaves {
     ($vector:ident, $token:ident, $isa:expr, $features:literal, $($rows:literal)+; $($tables:tt)*) => {
         impl $crate::wide::leaves::Leaves for $vector {
@@ -68,7 +68,7 @@ macro_rules! implement_leaves {
                     s: *const u64,
                     n: usize,
                 ) {
-                    // SAFETY: passed on to the caller.
+                    // SAFETY: required of the caller.
                     unsafe {
                         $crate::wide::leaf::pass::<$vector, ROWS, HEAD, TAIL>(c, h, s, n, $vector::BLOCK)
                     }
@@ -81,9 +81,9 @@ macro_rules! implement_leaves {
                     $(
                         // SAFETY: the token proves the instruction set, and the lengths were checked.
                         ($rows, Part::Head) => unsafe { pass::<$rows, true, false>(columns, held, stream, count) },
-                        // SAFETY: likewise.
+                        // SAFETY: as above.
                         ($rows, Part::Tail) => unsafe { pass::<$rows, false, true>(columns, held, stream, count) },
-                        // SAFETY: likewise.
+                        // SAFETY: as above.
                         ($rows, Part::Whole) => unsafe { pass::<$rows, true, true>(columns, held, stream, count) },
                     )+
                     _ => unreachable!("a block holds at most {} samples", Self::BLOCK),
@@ -93,7 +93,7 @@ macro_rules! implement_leaves {
             fn cross_pass(_: $token, rows: usize, columns: &mut [u64], x: &[u64]) {
                 #[target_feature(enable = $features)]
                 unsafe fn cross<const ROWS: usize>(c: *mut u64, x: *const u64, n: usize) {
-                    // SAFETY: passed on to the caller.
+                    // SAFETY: required of the caller.
                     unsafe { $crate::wide::leaf::cross_pass::<$vector, ROWS>(c, x, n) }
                 }
                 let count = x.len() / Self::LANES;
@@ -109,7 +109,7 @@ macro_rules! implement_leaves {
             fn double_and_square(_: $token, columns: &mut [u64], x: &[u64]) {
                 #[target_feature(enable = $features)]
                 unsafe fn run(c: *mut u64, x: *const u64, n: usize) {
-                    // SAFETY: passed on to the caller.
+                    // SAFETY: required of the caller.
                     unsafe { $crate::wide::leaf::double_and_square::<$vector>(c, x, n) }
                 }
                 assert!(columns.len() >= 2 * x.len());
@@ -121,7 +121,7 @@ macro_rules! implement_leaves {
                 #[target_feature(enable = $features)]
                 unsafe fn run<const ROWS: usize>(c: *mut u64, out: *mut u64, again: Option<&[u64]>) {
                     let again = again.map(|again| again.try_into().expect("one word per column"));
-                    // SAFETY: passed on to the caller.
+                    // SAFETY: required of the caller.
                     unsafe { $crate::wide::leaf::low_samples::<$vector, ROWS>(c, out, again) }
                 }
                 assert!(columns.len() >= out.len() + Self::LANES);
@@ -135,7 +135,7 @@ macro_rules! implement_leaves {
             fn quotient(_: $token, low: &[u64], inverse: &[u64], out: &mut [u64]) {
                 #[target_feature(enable = $features)]
                 unsafe fn run<const ROWS: usize>(low: *const u64, inverse: *const u64, out: *mut u64) {
-                    // SAFETY: passed on to the caller.
+                    // SAFETY: required of the caller.
                     unsafe { $crate::wide::leaf::quotient::<$vector, ROWS>(low, inverse, out) }
                 }
                 assert!(low.len() >= out.len() && inverse.len() >= out.len());
@@ -149,7 +149,7 @@ macro_rules! implement_leaves {
             fn finish(_: $token, columns: &[u64], skip: usize, out: &mut [u64]) {
                 #[target_feature(enable = $features)]
                 unsafe fn run(c: *const u64, skip: usize, out: *mut u64, n: usize) {
-                    // SAFETY: passed on to the caller.
+                    // SAFETY: required of the caller.
                     unsafe { $crate::wide::leaf::finish::<$vector>(c, skip, out, n) }
                 }
                 assert!(columns.len() >= skip * Self::LANES + out.len());
@@ -160,7 +160,7 @@ macro_rules! implement_leaves {
             fn finish_plain(_: $token, columns: &mut [u64]) {
                 #[target_feature(enable = $features)]
                 unsafe fn run(c: *mut u64, n: usize) {
-                    // SAFETY: passed on to the caller.
+                    // SAFETY: required of the caller.
                     unsafe { $crate::wide::leaf::finish_plain::<$vector>(c, n) }
                 }
                 // SAFETY: the token proves the instruction set; the length is the slice's own.
@@ -170,7 +170,7 @@ macro_rules! implement_leaves {
             fn fill(_: $token, columns: &mut [u64], words: &[u64]) {
                 #[target_feature(enable = $features)]
                 unsafe fn run(c: *mut u64, words: &[u64]) {
-                    // SAFETY: passed on to the caller.
+                    // SAFETY: required of the caller.
                     unsafe { $crate::wide::leaf::fill::<$vector>(c, words) }
                 }
                 assert!(columns.len() / Self::LANES >= words.len());
@@ -181,7 +181,7 @@ macro_rules! implement_leaves {
             fn add_numbers(_: $token, x: &mut [u64], y: &[u64]) {
                 #[target_feature(enable = $features)]
                 unsafe fn run(x: *mut u64, y: *const u64, n: usize) {
-                    // SAFETY: passed on to the caller.
+                    // SAFETY: required of the caller.
                     unsafe { $crate::wide::leaf::add::<$vector>(x, y, n) }
                 }
                 assert_eq!(x.len(), y.len());
@@ -192,7 +192,7 @@ macro_rules! implement_leaves {
             fn convert(_: $token, plain: &[u64], out: &mut [u64]) {
                 #[target_feature(enable = $features)]
                 unsafe fn run(plain: *const u64, out: *mut u64, n: usize) {
-                    // SAFETY: passed on to the caller.
+                    // SAFETY: required of the caller.
                     unsafe { $crate::wide::leaf::convert::<$vector>(plain, out, n) }
                 }
                 assert_eq!(plain.len(), out.len());

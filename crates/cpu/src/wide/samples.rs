@@ -1,73 +1,73 @@
-//! The vector operations that the wide kernels are written in, and the constants of the splitting.
+//! The vector operations of the wide kernels, and the constants that split products.
 #![allow(unsafe_code)]
 
 /// A vector of samples: doubles, or the 64-bit integers with the same bits.
 ///
 /// # Safety
-/// Every function may be called only where the processor has the vector's instruction set, and
-/// becomes good code only where it is inlined into a function compiled for that set: hence
-/// `#[inline(always)]` on all of them and on all of [`super::leaf`].
-pub trait Samples: Copy + Send + Sync + 'static {
+/// A function may be called only if the processor has the vector's instruction set. It compiles to
+/// good code only if it is inlined into a function that is compiled for that set. All functions here and in
+/// [`super::leaf`] are therefore `#[inline(always)]`.
+pub(crate) trait Samples: Copy + Send + Sync + 'static {
     /// Samples per vector.
     const LANES: usize;
-    /// Bits per sample, at most 52; samples are integers from 0 to `2^WIDTH` inclusive.
+    /// Bits per sample, at most 52. Samples are integers from 0 to `2^WIDTH` inclusive.
     const WIDTH: u32;
-    /// What low halves ride on: `2^52` where [`Samples::fma`] rounds toward zero and low halves
-    /// are not negative, `1.5 * 2^52` where it rounds to nearest and they have a sign.
+    /// The offset of low halves. It is `2^52` if [`Samples::fma`] rounds toward zero, so that low halves are
+    /// non-negative. It is `1.5 * 2^52` if `fma` rounds to nearest, so that low halves are signed.
     const LOW: f64;
     /// Samples of one factor that a pass holds in registers.
     const BLOCK: usize;
 
-    /// Products that one chain of additions in floating point can take. Each adds at most
-    /// `2^(2 WIDTH)` to a sum that must not leave the binade above `2^(WIDTH + 52)`, and at most
-    /// half (rounding to nearest) or all (toward zero) of `2^WIDTH` to the low sum, which must not
-    /// leave its own binade; both allow `2^(52 - WIDTH)`.
+    /// Products that one chain of floating-point additions can take. Each product adds at most `2^(2 WIDTH)`
+    /// to a high sum that must stay in the binade above `2^(WIDTH + 52)`. It adds at most half (rounding to
+    /// nearest) or all (rounding toward zero) of `2^WIDTH` to a low sum that must stay in its own binade.
+    /// Both allow `2^(52 - WIDTH)` products.
     const CHAIN: usize = 1 << (52 - Self::WIDTH);
-    /// What high halves ride on: its last place is worth `2^WIDTH`.
+    /// The offset of high halves: its unit in the last place is `2^WIDTH`.
     const HIGH: f64 = f64::from_bits(((1023 + 52 + Self::WIDTH) as u64) << 52);
-    /// Minuend that takes a high half from the product and adds `LOW`. It must be a double.
+    /// The minuend that subtracts a high half from the product and adds `LOW`. It must be exact as a double.
     const BOTH: f64 = {
         let both = Self::HIGH + Self::LOW;
         assert!(both - Self::HIGH == Self::LOW, "HIGH + LOW needs more than 53 bits");
         both
     };
-    /// Added to each column so that its sum is never negative and a logical shift carries; zero
-    /// where low halves are not negative.
+    /// The bias of each column. It makes the sum non-negative, so that a logical shift yields the carry. It
+    /// is zero if low halves are non-negative.
     const BIAS: u64 = if Self::LOW.to_bits() & MANTISSA == 0 { 0 } else { 1 << 62 };
-    /// What the bias of one column carries into the next.
+    /// The carry of one column's bias into the next column.
     const CARRIED_BIAS: u64 = Self::BIAS >> Self::WIDTH;
 
     /// Loads a vector.
     ///
     /// # Safety
-    /// `from` is valid for reading `LANES` words; the instruction set is there.
+    /// `from` is valid for reading `LANES` words, and the processor has the instruction set.
     unsafe fn load(from: *const u64) -> Self;
     /// Stores a vector.
     ///
     /// # Safety
-    /// `to` is valid for writing `LANES` words; the instruction set is there.
+    /// `to` is valid for writing `LANES` words, and the processor has the instruction set.
     unsafe fn store(self, to: *mut u64);
     /// The same word in every lane.
     ///
     /// # Safety
-    /// The instruction set is there; likewise below.
+    /// The processor has the instruction set. The same holds for all functions below.
     unsafe fn splat(word: u64) -> Self;
-    /// `self * b + c`, rounded once, in the direction that `LOW` stands for.
+    /// `self * b + c`, rounded once, in the direction that `LOW` implies.
     ///
     /// # Safety
     /// As above.
     unsafe fn fma(self, b: Self, c: Self) -> Self;
-    /// Sum of doubles, only used where it is exact.
+    /// The sum of doubles. It is used only where it is exact.
     ///
     /// # Safety
     /// As above.
     unsafe fn plus(self, b: Self) -> Self;
-    /// Difference of doubles, only used where it is exact.
+    /// The difference of doubles. It is used only where it is exact.
     ///
     /// # Safety
     /// As above.
     unsafe fn minus(self, b: Self) -> Self;
-    /// Sum of integers modulo `2^64`.
+    /// The sum of integers modulo `2^64`.
     ///
     /// # Safety
     /// As above.
@@ -92,17 +92,17 @@ pub trait Samples: Copy + Send + Sync + 'static {
 /// The explicit bits of a double.
 pub(crate) const MANTISSA: u64 = (1 << 52) - 1;
 
-/// `2^52`, at which one unit is one last place.
+/// `2^52`, whose unit in the last place is one.
 pub(crate) const UNIT: f64 = (1u64 << 52) as f64;
 
-/// What cancels the exponents of so many high and low chains (the paper's figure 6; the low halves
-/// may carry a mantissa bit besides).
+/// The value that cancels the exponents of `high` high chains and `low` low chains ([Emmart-wide], figure 6;
+/// here low halves may also carry a mantissa bit).
 pub(crate) const fn make_initial<S: Samples>(high: u64, low: u64) -> u64 {
     let value = high.wrapping_mul(S::HIGH.to_bits()).wrapping_add(low.wrapping_mul(S::LOW.to_bits()));
     value.wrapping_neg()
 }
 
-/// The bias that column `index` of a chain of carries starts with.
+/// The initial bias of column `index` of a carry chain.
 pub(crate) const fn bias<S: Samples>(index: usize) -> u64 {
     if index == 0 { S::BIAS } else { S::BIAS - S::CARRIED_BIAS }
 }

@@ -1,4 +1,4 @@
-//! Tests for any vector; [`suite`] makes them tests of one.
+//! Tests for any vector type; [`suite`] instantiates them for one.
 
 use super::samples::Samples;
 use super::{Leaves, Part, Wide, charge_cross, charge_pass};
@@ -8,7 +8,7 @@ use crate::pow;
 use crate::rows::Rows;
 use num_bigint::{BigInt, BigUint};
 
-/// Makes the tests of a vector type, skipped where the processor lacks the instruction set.
+/// Instantiates the tests for a vector type. They are skipped if the processor lacks the instruction set.
 macro_rules! suite {
     ($vector:ident, $detect:expr, $($name:ident)+) => {
         #[cfg(test)]
@@ -40,7 +40,7 @@ macro_rules! suite {
 }
 pub(crate) use suite;
 
-/// Words that are hard for someone: a small generator (splitmix64) biased to runs of bits.
+/// A small generator (splitmix64) of hard words, biased to runs of equal bits.
 struct Words(u64);
 
 impl Words {
@@ -72,7 +72,7 @@ impl Words {
     }
 }
 
-/// Samples at their bounds and where rounding to nearest has ties.
+/// Samples at their bounds, and samples at ties of rounding to nearest.
 fn edges<S: Samples>(words: &mut Words) -> Vec<u64> {
     let full = 1u64 << S::WIDTH;
     let half = full >> 1;
@@ -90,7 +90,7 @@ fn rows_of<S: Samples>(samples: &[u64]) -> Rows {
     rows
 }
 
-/// The sum of signed columns, one lane.
+/// The sum of the signed columns of one lane.
 fn total<S: Samples>(columns: &[u64], start: &[u64], lane: usize) -> BigInt {
     let mut sum = BigInt::ZERO;
     for (index, vector) in columns.chunks_exact(S::LANES).enumerate().rev() {
@@ -118,7 +118,8 @@ pub(crate) fn one_product_splits_exactly<S: Leaves>(token: S::Token) {
                 let (low, high) = (i128::from(half(0)), i128::from(half(1)));
                 assert_eq!(high * full + low, i128::from(a) * i128::from(b), "{a} * {b}");
                 assert!((0..=full).contains(&high));
-                // Toward zero the low half is a remainder; to nearest it is within half a unit.
+                // Rounding toward zero leaves a remainder as the low half; rounding to nearest leaves at most
+                // half a unit.
                 let bounds = if S::BIAS == 0 { 0..=full - 1 } else { -full / 2..=full / 2 };
                 assert!(bounds.contains(&low), "{a} * {b} has low half {low}");
             }
@@ -133,7 +134,7 @@ pub(crate) fn passes_add_exact_products<S: Leaves>(token: S::Token) {
             for round in 0..6 {
                 let edges = edges::<S>(&mut words);
                 let mut pick = |count: usize| -> Vec<u64> {
-                    // All samples at the upper bound fill a chain to its own.
+                    // A chain of samples at the upper bound reaches its own bound.
                     let any = |words: &mut Words| edges[words.next() as usize % edges.len()];
                     (0..count).map(|_| if round == 0 { 1 << S::WIDTH } else { any(&mut words) }).collect()
                 };
@@ -178,7 +179,7 @@ pub(crate) fn cross_passes_add_exact_products<S: Leaves>(token: S::Token) {
     }
 }
 
-/// A number a lane to plain digits.
+/// Converts one number per lane to plain digits.
 fn spread<S: Samples>(numbers: &[BigUint], digits: usize) -> Rows {
     let mut rows = Rows::zeros(digits * S::LANES);
     for (lane, number) in numbers.iter().enumerate() {
@@ -235,7 +236,7 @@ fn check_montgomery<S: Leaves>(token: S::Token, bits: usize, words: &mut Words) 
     }
 }
 
-/// A sum may be any number below R: its product with a residue below R/4 is still a residue.
+/// A sum may be any number below R. Its product with a residue below R/4 is still a residue.
 fn check_unreduced<S: Leaves>(token: S::Token, digits: usize, words: &mut Words) {
     let one = BigUint::from(1u8);
     let width = S::WIDTH as usize * digits;
@@ -262,7 +263,7 @@ pub(crate) fn montgomery_products_keep_their_contract<S: Leaves>(token: S::Token
     for digits in 1..=2 * S::BLOCK + 2 {
         check_unreduced::<S>(token, digits, &mut words);
         let bits = digits * S::WIDTH as usize - room;
-        // The longest moduli of so many digits, and the shortest.
+        // The longest and the shortest moduli of `digits` digits.
         let short = (bits + 1).saturating_sub(S::WIDTH as usize);
         for bits in [bits, bits - 1, short, short + 1] {
             if bits >= 2 {
@@ -350,7 +351,7 @@ pub(crate) fn sums_and_selections<S: Leaves>(token: S::Token) {
         let width = S::WIDTH as usize * digits;
         let moduli = vec![BigUint::from(3u8); S::LANES];
         let kernel = Wide::<S>::new(token, &spread::<S>(&moduli, digits));
-        // x + y with carries all the way.
+        // x + y with a carry through all digits.
         let mut xs: Vec<BigUint> = (0..S::LANES).map(|_| words.number(width - 1)).collect();
         xs[0] = (BigUint::from(1u8) << (width - 5)) - 1u8;
         let ys: Vec<BigUint> = (0..S::LANES)
@@ -384,13 +385,13 @@ pub(crate) fn sums_and_selections<S: Leaves>(token: S::Token) {
             }
         }
     }
-    // A digit of exactly 2^WIDTH is a valid way to write a number.
+    // A digit of exactly 2^WIDTH is a valid encoding.
     let mut digits = rows_of::<S>(&[1 << S::WIDTH, (1 << S::WIDTH) - 1, 0]);
     Wide::<S>::decode(&mut digits);
     assert_eq!(gather::<S>(&digits, 0), BigUint::from(1u8) << (2 * S::WIDTH));
 }
 
-/// As many products of the largest samples in one column as the longest modulus makes, reduction
+/// Fills one column with as many products of the largest samples as the longest modulus makes, reduction
 /// included.
 pub(crate) fn the_longest_columns_do_not_overflow<S: Leaves>(token: S::Token) {
     let digits = Wide::<S>::MAX_DIGITS;

@@ -9,133 +9,11 @@
 //! product is wanted modulo `2^s - 1` only, for s of as many limbs as d, by transforms of half the length.
 
 use super::calls::RemainderCall;
-use super::{Chunk, Factor, Input, Length, Output, Transforms, newton, small, upload};
+use super::moduli::{LongModuli, SeededModulus};
+use super::{Factor, Input, Length, Output, Transforms, Work, newton, small, upload};
+use crate::call::Numbers;
 use crate::device::{Buffer, Contents, Device, Stream};
 use crate::error::Result;
-use crate::kernels::Numbers;
-use modmill_core::limbs::bit_length;
-use std::collections::HashMap;
-use std::fmt;
-use std::sync::Arc;
-use zeroize::Zeroizing;
-
-/// A long modulus, made ready for products modulo it.
-pub struct LongModulus {
-    divisor: Zeroizing<Vec<u64>>,
-    reciprocal: Zeroizing<Vec<u64>>,
-    bits: usize,
-}
-
-impl LongModulus {
-    /// From a modulus d of n bits and `floor((2^2n - 1) / d)`.
-    ///
-    /// # Panics
-    /// If that is not of n + 1 bits.
-    #[must_use]
-    pub fn new(divisor: &[u64], reciprocal: &[u64]) -> Self {
-        let bits = bit_length(divisor);
-        assert_eq!(bit_length(reciprocal), bits + 1, "a reciprocal has one bit more than its divisor");
-        let limbs = bits.div_ceil(64);
-        let mut low = Zeroizing::new(reciprocal[..limbs].to_vec());
-        if !bits.is_multiple_of(64) {
-            low[limbs - 1] ^= 1 << (bits % 64);
-        }
-        Self { divisor: Zeroizing::new(divisor[..limbs].to_vec()), reciprocal: low, bits }
-    }
-
-    /// Its bits.
-    #[must_use]
-    pub fn bits(&self) -> usize {
-        self.bits
-    }
-
-    /// `floor((2^2n - 1) / d) - 2^n`.
-    #[must_use]
-    pub fn reciprocal(&self) -> &[u64] {
-        &self.reciprocal
-    }
-}
-
-/// A long modulus with the first bits of its reciprocal.
-pub struct SeededModulus {
-    divisor: Zeroizing<Vec<u64>>,
-    seed: Zeroizing<Vec<u64>>,
-    bits: usize,
-}
-
-impl SeededModulus {
-    /// From a modulus d of n bits and `floor((B^2j - 1) / D)`, or `B^j` if D is, where `B = 2^64`, j is what
-    /// [`SeededModulus::seed_limbs`] says, and D the highest j limbs of `2^k d` for a k that leaves no zeros above, and
-    /// one more.
-    ///
-    /// # Panics
-    /// If that is not of j + 1 limbs.
-    #[must_use]
-    pub fn new(divisor: &[u64], seed: &[u64]) -> Self {
-        let bits = bit_length(divisor);
-        assert_eq!(bit_length(seed), 64 * Self::seed_limbs(bits) + 1, "the first bits of a reciprocal");
-        let copy = |limbs: &[u64]| Zeroizing::new(limbs.to_vec());
-        Self { divisor: copy(&divisor[..bits.div_ceil(64)]), seed: copy(seed), bits }
-    }
-
-    /// Limbs of the divisor that make the first bits of the reciprocal, for moduli of so many bits.
-    #[must_use]
-    pub fn seed_limbs(bits: usize) -> usize {
-        newton::precisions(bits)[0] / 64
-    }
-
-    /// Bits of the modulus.
-    #[must_use]
-    pub fn bits(&self) -> usize {
-        self.bits
-    }
-
-    pub(super) fn divisor(&self) -> &[u64] {
-        &self.divisor
-    }
-
-    pub(super) fn seed(&self) -> &[u64] {
-        &self.seed
-    }
-}
-
-/// Moduli may be secrets: their lengths are all that is printed.
-impl fmt::Debug for LongModulus {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LongModulus").field("bits", &self.bits).finish_non_exhaustive()
-    }
-}
-
-/// Likewise.
-impl fmt::Debug for SeededModulus {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SeededModulus").field("bits", &self.bits).finish_non_exhaustive()
-    }
-}
-
-/// Long moduli of one length in bits: one for all items, or one for each by its number.
-#[derive(Debug, Clone, Copy)]
-pub enum LongModuli<'a> {
-    /// One for all items.
-    One(&'a LongModulus),
-    /// One for each item that is computed.
-    Each(&'a HashMap<usize, Arc<SeededModulus>>),
-}
-
-impl LongModuli<'_> {
-    /// Bits of all of them; 0 if there is none.
-    #[must_use]
-    pub fn bits(&self) -> usize {
-        match self {
-            Self::One(modulus) => modulus.bits,
-            Self::Each(moduli) => moduli.values().next().map_or(0, |modulus| modulus.bits),
-        }
-    }
-
-    pub(super) fn limbs(&self) -> usize {
-        self.bits().div_ceil(64)
-    }
-}
 
 /// What a device needs to reduce chunks of some size.
 pub(super) struct Reduction {
@@ -192,8 +70,8 @@ impl Reduction {
                 transforms.keep(stream, length, input, 1, kept)?;
                 Ok(words)
             };
-            keep(length, &modulus.reciprocal, &reduction.reciprocals)?;
-            reduction.own = Some(keep(&wrapped, &modulus.divisor, &reduction.divisors)?);
+            keep(length, modulus.reciprocal(), &reduction.reciprocals)?;
+            reduction.own = Some(keep(&wrapped, modulus.divisor(), &reduction.divisors)?);
         }
         Ok(reduction)
     }
@@ -203,11 +81,11 @@ impl Reduction {
         small(4 * self.limbs).max(wrapped_words(&self.wrapped))
     }
 
-    /// The moduli of a chunk. Those of its items follow each other in the inputs from limb `start` on, and the first
+    /// The moduli of a work. Those of its items follow each other in the inputs from limb `start` on, and the first
     /// bits of their reciprocals follow them, unless there is one for all.
     pub(super) fn load<'a>(
         &'a self,
-        chunk: &Chunk<'_>,
+        work: &Work<'_>,
         inputs: &'a Buffer,
         start: usize,
     ) -> Result<Divisors<'a>> {
@@ -215,13 +93,13 @@ impl Reduction {
         if let Some(own) = &self.own {
             return Ok(Divisors { words: numbers(own, 0, n, 0), buffer: own });
         }
-        let Chunk { transforms, stream, length, items, .. } = *chunk;
+        let Work { transforms, stream, length, items, .. } = *work;
         let words = numbers(inputs, start, n, n);
         let buffers = [inputs];
         transforms.keep(stream, &self.wrapped, Input::plain(words, &buffers), items, &self.divisors)?;
         let seed = SeededModulus::seed_limbs(self.bits) + 1;
         let seeds = numbers(inputs, start + n * items, seed, seed);
-        let reciprocals = newton::reciprocals(self, chunk, words, seeds, inputs)?;
+        let reciprocals = newton::reciprocals(self, work, words, seeds, inputs)?;
         let found = [reciprocals.buffer];
         let reciprocals = Input::plain(reciprocals.numbers(), &found);
         transforms.keep(stream, length, reciprocals, items, &self.reciprocals)?;
@@ -231,26 +109,26 @@ impl Reduction {
     /// `a b mod N`.
     pub(super) fn multiply(
         &self,
-        chunk: &Chunk<'_>,
+        work: &Work<'_>,
         divisors: Divisors<'_>,
         a: Input<'_>,
         b: Factor<'_>,
         output: Output<'_>,
     ) -> Result<()> {
         let products = Output::all(&self.products, small(4 * self.limbs));
-        chunk.transforms.multiply(chunk, a, b, products)?;
-        self.reduce(chunk, divisors, Input::plain(products.numbers(), &[&self.products]), output)
+        work.transforms.multiply(work, a, b, products)?;
+        self.reduce(work, divisors, Input::plain(products.numbers(), &[&self.products]), output)
     }
 
     /// `x mod N` for numbers of at most twice the bits of N.
     pub(super) fn reduce(
         &self,
-        chunk: &Chunk<'_>,
+        work: &Work<'_>,
         divisors: Divisors<'_>,
         x: Input<'_>,
         output: Output<'_>,
     ) -> Result<()> {
-        let Chunk { transforms, stream, items, .. } = *chunk;
+        let Work { transforms, stream, items, .. } = *work;
         let n = self.limbs;
         let moduli = if self.own.is_some() { 1 } else { items };
         // From bit `bits` on.
@@ -264,10 +142,10 @@ impl Reduction {
         buffers.push(&self.estimates);
         let mut halves = Input { offset: small(self.bits % 32), ..Input::plain(upper(x.numbers), &buffers) };
         let estimates = Output::all(&self.estimates, small(4 * n));
-        transforms.multiply(chunk, halves, Factor::Kept(&self.reciprocals, moduli), estimates)?;
+        transforms.multiply(work, halves, Factor::Kept(&self.reciprocals, moduli), estimates)?;
         halves.addends = upper(estimates.numbers());
         let multiples = Output::all(&self.multiples, wrapped_words(&self.wrapped));
-        let shorter = Chunk { length: &self.wrapped, ..*chunk };
+        let shorter = Work { length: &self.wrapped, ..*work };
         transforms.multiply(&shorter, halves, Factor::Kept(&self.divisors, moduli), multiples)?;
         let call = RemainderCall {
             x: x.numbers,

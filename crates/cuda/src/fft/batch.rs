@@ -1,22 +1,17 @@
-//! Batches of long numbers through one device, chunk by chunk: while one chunk is computed, the next is copied in
-//! and the last one copied out.
+//! Batches of long numbers through one device.
 
-use super::barrett::{LongModuli, Reduction, SeededModulus};
+use super::barrett::Reduction;
+use super::moduli::{LongModuli, SeededModulus};
 use super::powers::{Exponents, Powers};
-use super::{Chunk, Factor, Input, Length, Output, Transforms, Workspace, small};
-use crate::checks::{check_long_items, check_long_moduli};
-use crate::device::{Buffer, Contents, Device, Event, Stream};
+use super::{Factor, Input, Length, Output, Transforms, Work, Workspace, small};
+use crate::call::Numbers;
+use crate::checks::{check_items, check_lengths};
+use crate::device::{Buffer, Contents, Device, HostBuffer, Stream};
 use crate::error::{Error, Result};
-use crate::kernels::Numbers;
-use crate::pipeline::{Source, Staging, chunks, copy_rows, scatter};
+use crate::pipeline::{self, Chunk, ChunkSizes, Exchange, Footprint, Lane, Stages};
+use crate::staging::{Source, Staging, copy_rows, scatter};
 use modmill_core::Operand;
-
-/// Chunks on a device at a time: one computed, one waiting for it, one copied out.
-const IN_FLIGHT: usize = 3;
-
-/// Bytes of points of a chunk, about: all multiprocessors are to be busy several times over, and the next chunk to
-/// be copied meanwhile.
-const CHUNK_BYTES: usize = 128 << 20;
+use std::ops::Range;
 
 /// An operation on long numbers, modulo others if there are any.
 #[derive(Clone, Copy)]
@@ -57,14 +52,20 @@ impl<'a> LongJob<'a> {
         [Some(self.a), second]
     }
 
-    /// Every item has its operands and its modulus, of lengths that transforms have.
+    /// Every item has its operands, and factors and bases have at most twice the bits of their moduli.
     pub(crate) fn check(&self, items: &[usize]) -> Result<()> {
-        let factors: Vec<Operand<'_>> = self.factors().into_iter().flatten().collect();
-        check_long_items(items, &factors)?;
-        if let LongTask::Power(exponents) = self.task {
-            check_long_items(items, &[exponents.operand])?;
+        let mut operands: Vec<Operand<'_>> = self.factors().into_iter().flatten().collect();
+        if let Some(moduli) = self.moduli {
+            let limit = 2 * moduli.bits();
+            if let Some(bits) = operands.iter().map(Operand::bits).find(|&bits| bits > limit) {
+                return Err(Error::TooLong { what: "a factor or base", bits, limit });
+            }
         }
-        self.moduli.map_or(Ok(()), |moduli| check_long_moduli(items, moduli, &factors))
+        if let LongTask::Power(exponents) = self.task {
+            operands.push(exponents.operand);
+        }
+        check_items(items, &operands.iter().map(Operand::len).collect::<Vec<_>>())?;
+        check_lengths(&operands)
     }
 
     /// Bits of an answer.
@@ -80,126 +81,165 @@ impl<'a> LongJob<'a> {
         self.moduli.is_some_and(|moduli| is_base || factor.bits() > moduli.bits())
     }
 
-    fn length(&self) -> Length {
-        match self.moduli {
-            // Quotients are sums of two numbers, digit by digit.
-            Some(moduli) => Length::new(64 * moduli.limbs(), 64 * moduli.limbs(), 2),
-            None => {
-                let [_, second] = self.factors();
-                Length::new(self.a.bits(), second.unwrap_or(self.a).bits(), 1)
-            }
-        }
-    }
-
-    /// Computes items into rows of `stride` limbs; returns the kernels' seconds. Tables are made on the way, so that memory
-    /// may run out when chunks have begun: all of them begin again then, smaller.
+    /// Computes items into rows of `stride` limbs on one device, by transforms of a length that holds their products, in
+    /// chunks of `chunk` items; returns the kernels' seconds.
     pub(crate) fn run(
         &self,
-        device: &Device,
+        lane: Lane<'_>,
         transforms: &Transforms,
         items: &[usize],
         answers: &mut [u64],
         stride: usize,
+        (length, chunk): (Length, usize),
     ) -> Result<f64> {
-        let mut size = (CHUNK_BYTES / (2 * self.length().bytes())).clamp(1, items.len());
-        loop {
-            match self.run_in_chunks(device, transforms, items, answers, stride, size) {
-                Err(Error::OutOfMemory { .. }) if size > 1 => size = size.div_ceil(2),
-                result => return result,
-            }
-        }
+        let size = chunk.clamp(1, items.len());
+        // The first and the last chunk are small, except where powers keep the device busy for so long that copies do
+        // not count.
+        let edge = match self.task {
+            LongTask::Power(_) => size,
+            LongTask::Multiply(_) | LongTask::Square if items.len() <= size => size,
+            LongTask::Multiply(_) | LongTask::Square => size.div_ceil(4),
+        };
+        let sizes = ChunkSizes { size, edge, multiple: 1 };
+        let make = |rows: usize| LongStages::new(self, lane.device, transforms, length, rows);
+        let mut exchange =
+            LongExchange { inputs: Inputs::new(self), items, answers, stride, limbs: self.limbs() };
+        pipeline::run(lane, items.len(), sizes, make, &mut exchange)
     }
 
-    fn run_in_chunks(
-        &self,
-        device: &Device,
-        transforms: &Transforms,
-        items: &[usize],
-        answers: &mut [u64],
-        stride: usize,
-        size: usize,
-    ) -> Result<f64> {
-        // Small ones first and last: the device waits for the first, and the host for the last. Powers keep
-        // devices busy for so long that copies do not count.
-        let edge = match self.task {
-            _ if items.len() <= size => size,
-            LongTask::Power(_) => size,
-            _ => size.div_ceil(4),
-        };
-        let chunks = chunks(items.len(), size, edge);
-        let mut run = LongRun::new(self, device, transforms, self.length(), size, chunks.len())?;
-        let mut seconds = 0.0;
-        for turn in 0..chunks.len() + IN_FLIGHT {
-            if let Some(done) = turn.checked_sub(IN_FLIGHT).filter(|&done| done < chunks.len()) {
-                let range = &chunks[done];
-                let rows = &mut answers[range.start * stride..range.end * stride];
-                seconds += run.finish(done % IN_FLIGHT, rows, stride)?;
-            }
-            if let Some(range) = chunks.get(turn) {
-                run.start(turn % IN_FLIGHT, &items[range.clone()])?;
-            }
+    /// Limbs of an answer's row on the device: whole quads of words.
+    fn limbs(&self) -> usize {
+        self.bits().div_ceil(64).next_multiple_of(2)
+    }
+
+    /// Whether all items share the second factor, so that its transform is kept.
+    fn keeps_second(&self) -> Option<Operand<'a>> {
+        match self.task {
+            LongTask::Multiply(b @ Operand::Shared { .. }) if !self.is_reduced_first(b) => Some(b),
+            LongTask::Multiply(_) | LongTask::Square | LongTask::Power(_) => None,
         }
-        Ok(seconds)
     }
 }
 
-/// A device made ready for chunks of some size.
-struct LongRun<'a> {
+/// What is copied in for every chunk: the operands, and the moduli where every item has its own.
+struct Inputs<'a> {
+    /// The first operand, and the second one unless its transform is kept.
+    sources: Vec<Source<'a>>,
+    moduli: Option<LongModuli<'a>>,
+}
+
+impl<'a> Inputs<'a> {
+    fn new(job: &LongJob<'a>) -> Self {
+        let mut sources = vec![Source::operand(job.a)];
+        match job.task {
+            LongTask::Multiply(_) if job.keeps_second().is_some() => {}
+            LongTask::Multiply(b) | LongTask::Power(Exponents { operand: b, .. }) => {
+                sources.push(Source::operand(b));
+            }
+            LongTask::Square => {}
+        }
+        Self { sources, moduli: job.moduli }
+    }
+
+    /// Limbs of the operands of `rows` items.
+    fn operand_limbs(&self, rows: usize) -> usize {
+        self.sources.iter().map(|source| source.limbs(rows)).sum()
+    }
+
+    /// Limbs of a modulus and of the first bits of its reciprocal, where every item has its own.
+    fn modulus_limbs(&self) -> Option<(usize, usize)> {
+        match self.moduli {
+            Some(moduli @ LongModuli::Each(_)) => {
+                Some((moduli.limbs(), SeededModulus::seed_limbs(moduli.bits()) + 1))
+            }
+            Some(LongModuli::One(_)) | None => None,
+        }
+    }
+
+    fn limbs(&self, rows: usize) -> usize {
+        self.operand_limbs(rows) + self.modulus_limbs().map_or(0, |(modulus, seed)| rows * (modulus + seed))
+    }
+
+    /// Writes the operands of `items`, and then their moduli and seeds.
+    fn gather(&self, items: &[usize], input: &mut [u64]) {
+        let mut rest = input;
+        for source in &self.sources {
+            let (rows, after) = rest.split_at_mut(source.limbs(items.len()));
+            source.gather(items, rows);
+            rest = after;
+        }
+        if let (Some(LongModuli::Each(moduli)), Some((modulus, seed))) = (self.moduli, self.modulus_limbs()) {
+            let (divisors, after) = rest.split_at_mut(modulus * items.len());
+            copy_rows(divisors, modulus, |row| moduli[&items[row]].divisor());
+            copy_rows(&mut after[..seed * items.len()], seed, |row| moduli[&items[row]].seed());
+        }
+    }
+
+    /// Where the operands of `rows` items are on the device.
+    fn numbers(&self, rows: usize, inputs: &Buffer) -> [Numbers; 2] {
+        let mut numbers = [Numbers::default(); 2];
+        let mut start = 0;
+        for (source, place) in self.sources.iter().zip(&mut numbers) {
+            *place = source.numbers(inputs, start);
+            start += source.limbs(rows);
+        }
+        numbers
+    }
+}
+
+/// The host's side of a batch.
+struct LongExchange<'a> {
+    inputs: Inputs<'a>,
+    items: &'a [usize],
+    answers: &'a mut [u64],
+    stride: usize,
+    limbs: usize,
+}
+
+impl Exchange for LongExchange<'_> {
+    fn gather(&mut self, items: Range<usize>, _: usize, input: &mut HostBuffer) {
+        self.inputs.gather(&self.items[items], input.limbs_mut());
+    }
+
+    fn scatter(&mut self, items: Range<usize>, output: &mut HostBuffer, _: &[u32]) {
+        let rows = &mut self.answers[items.start * self.stride..items.end * self.stride];
+        scatter(output.limbs(), self.limbs, rows, self.stride);
+    }
+}
+
+/// The device's side: transforms and reductions for chunks of some size.
+struct LongStages<'a> {
     job: LongJob<'a>,
     transforms: &'a Transforms,
     length: Length,
-    /// What is copied in for every chunk, before moduli: a, and what each item has beside it.
-    sources: Vec<Source<'a>>,
+    inputs: Inputs<'a>,
     workspace: Workspace,
+    /// The transform of a second factor that all items share.
     kept: Option<Buffer>,
     reduction: Option<Reduction>,
-    /// Factors that were reduced.
+    /// Memory for factors that are reduced before they are multiplied.
     reduced: [Option<Buffer>; 2],
     powers: Option<Powers>,
-    compute: Stream,
     /// Limbs of an answer's row on the device.
     limbs: usize,
-    slots: Vec<Slot>,
 }
 
-struct Slot {
-    copies: Stream,
-    input: Staging,
-    output: Staging,
-    inputs: Buffer,
-    results: Buffer,
-    copied: Event,
-    began: Event,
-    ended: Event,
-}
-
-impl<'a> LongRun<'a> {
+impl<'a> LongStages<'a> {
     fn new(
         job: &LongJob<'a>,
         device: &Device,
         transforms: &'a Transforms,
         length: Length,
         size: usize,
-        chunks: usize,
     ) -> Result<Self> {
         let contents = Contents::Secret;
-        let modulus_limbs = job.moduli.map(|moduli| moduli.limbs());
-        // Rows of answers on the device are whole quads of words.
-        let limbs = job.bits().div_ceil(64).next_multiple_of(2);
-        let compute = device.stream()?;
-        let mut sources = vec![Source::operand(job.a)];
-        let mut kept = None;
-        match job.task {
-            LongTask::Multiply(b @ Operand::Shared { .. }) if !job.is_reduced_first(b) => {
-                kept = Some(keep(device, transforms, &compute, &length, Source::operand(b))?);
-            }
-            LongTask::Multiply(b) | LongTask::Power(Exponents { operand: b, .. }) => {
-                sources.push(Source::operand(b))
-            }
-            LongTask::Square => {}
-        }
-        let reduce = |moduli| Reduction::new(device, transforms, &compute, &length, moduli, size);
+        let limbs = job.limbs();
+        let set_up = device.stream()?;
+        let keep = |b| keep(device, transforms, &set_up, &length, Source::operand(b));
+        let kept = job.keeps_second().map(keep).transpose()?;
+        let reduce = |moduli| Reduction::new(device, transforms, &set_up, &length, moduli, size);
         let reduction = job.moduli.map(reduce).transpose()?;
+        set_up.synchronize()?;
         let [first, second] = job.factors().map(|factor| {
             let is_reduced = factor.is_some_and(|factor| job.is_reduced_first(factor));
             // Bases go to the table.
@@ -207,8 +247,10 @@ impl<'a> LongRun<'a> {
                 .then(|| device.buffer(8 * limbs * size, contents))
                 .transpose()
         });
-        let powers = match (job.task, modulus_limbs) {
-            (LongTask::Power(exponents), Some(limbs)) => Some(Powers::new(device, &exponents, limbs, size)?),
+        let powers = match (job.task, job.moduli) {
+            (LongTask::Power(exponents), Some(moduli)) => {
+                Some(Powers::new(device, &exponents, moduli.limbs(), size)?)
+            }
             _ => None,
         };
         let factor_limbs = |factor: Option<Operand<'_>>| factor.unwrap_or(job.a).bits().div_ceil(64);
@@ -218,135 +260,62 @@ impl<'a> LongRun<'a> {
         };
         let finds_reciprocals = matches!(job.moduli, Some(LongModuli::Each(_)));
         let both = !matches!(job.task, LongTask::Square) && kept.is_none() || finds_reciprocals;
-        let moduli_limbs = match job.moduli {
-            Some(LongModuli::Each(_)) => {
-                size * (job.bits().div_ceil(64) + SeededModulus::seed_limbs(job.bits()) + 1)
-            }
-            _ => 0,
-        };
-        let input_limbs = sources.iter().map(|source| source.limbs(size)).sum::<usize>() + moduli_limbs;
-        let slot = |_| {
-            Ok(Slot {
-                copies: device.stream()?,
-                input: Staging::new(device, input_limbs, contents)?,
-                output: Staging::new(device, limbs * size, contents)?,
-                inputs: device.buffer(8 * input_limbs.max(1), contents)?,
-                results: device.buffer(8 * limbs * size, contents)?,
-                copied: device.event()?,
-                began: device.event()?,
-                ended: device.event()?,
-            })
-        };
         Ok(Self {
             job: *job,
             workspace: transforms.workspace(&length, size, words, both, contents)?,
-            slots: (0..IN_FLIGHT.min(chunks)).map(slot).collect::<Result<_>>()?,
             transforms,
             length,
-            sources,
+            inputs: Inputs::new(job),
             kept,
             reduction,
             reduced: [first?, second?],
             powers,
-            compute,
             limbs,
         })
     }
 
-    fn start(&mut self, slot: usize, items: &[usize]) -> Result<()> {
-        let places = self.copy_in(slot, items)?;
-        self.compute(&self.slots[slot], &places, items.len())?;
-        let slot = &mut self.slots[slot];
-        slot.copies.wait(&slot.ended)?;
-        slot.copies.copy_out(&slot.results, 0..8 * self.limbs * items.len(), &mut slot.output.buffer, 0)
-    }
-
-    /// Gathers items and copies them to the device; says where they will be.
-    fn copy_in(&mut self, slot: usize, items: &[usize]) -> Result<Places> {
-        let slot = &mut self.slots[slot];
-        let mut places = Places { numbers: [Numbers::default(); 2], moduli: 0 };
-        let mut end = 0;
-        for (source, place) in self.sources.iter().zip(&mut places.numbers) {
-            let start = end;
-            end += source.limbs(items.len());
-            source.gather(items, &mut slot.input.buffer.limbs_mut()[start..end]);
-            *place = source.numbers(&slot.inputs, start);
-        }
-        places.moduli = end;
-        if let Some(LongModuli::Each(moduli)) = self.job.moduli {
-            let bits = self.job.bits();
-            let (limbs, seed) = (bits.div_ceil(64), SeededModulus::seed_limbs(bits) + 1);
-            let (start, middle) = (end, end + limbs * items.len());
-            end = middle + seed * items.len();
-            let rows = slot.input.buffer.limbs_mut();
-            copy_rows(&mut rows[start..middle], limbs, |row| moduli[&items[row]].divisor());
-            copy_rows(&mut rows[middle..end], seed, |row| moduli[&items[row]].seed());
-        }
-        slot.copies.copy_in(&slot.input.buffer, 0..8 * end, &slot.inputs, 0)?;
-        slot.copied.record(&slot.copies)?;
-        self.compute.wait(&slot.copied)?;
-        Ok(places)
-    }
-
-    /// Sets the device to work on a chunk.
-    fn compute(&self, slot: &Slot, places: &Places, items: usize) -> Result<()> {
-        let Self { transforms, compute, length, workspace, .. } = self;
-        let chunk = Chunk { transforms, stream: compute, length, workspace, items };
-        let [a, b] = places.numbers;
-        let mut buffers = vec![&slot.inputs];
-        buffers.extend(self.reduced.iter().flatten());
-        let input = |numbers: Numbers| Input::plain(numbers, &buffers);
-        let output = Output::all(&slot.results, small(2 * self.limbs));
-        slot.began.record(compute)?;
-        match &self.reduction {
-            None => transforms.multiply(&chunk, input(a), self.second(b), output)?,
-            Some(reduction) => {
-                let divisors = reduction.load(&chunk, &slot.inputs, places.moduli)?;
-                match (&self.powers, self.job.task) {
-                    (Some(powers), LongTask::Power(exponents)) => {
-                        let digits = (&exponents, (b, &slot.inputs));
-                        powers.run(&chunk, reduction, divisors, input(a), digits, output)?;
-                    }
-                    _ => {
-                        let factor = |number: Numbers, reduced: &Option<Buffer>| match reduced {
-                            None => Ok(number),
-                            Some(buffer) => {
-                                let to = Output::all(buffer, small(2 * self.limbs));
-                                reduction.reduce(&chunk, divisors, input(number), to)?;
-                                Ok(to.numbers())
-                            }
-                        };
-                        let (a, b) = (factor(a, &self.reduced[0])?, factor(b, &self.reduced[1])?);
-                        reduction.multiply(&chunk, divisors, input(a), self.second(b), output)?;
-                    }
-                }
-            }
-        }
-        slot.ended.record(compute)
-    }
-
-    /// The second factors, which are these numbers if they are numbers.
+    /// The second factors of products.
     fn second(&self, numbers: Numbers) -> Factor<'_> {
         match (&self.kept, self.job.task) {
             (Some(kept), _) => Factor::Kept(kept, 1),
             (None, LongTask::Multiply(_)) => Factor::Numbers(numbers),
-            _ => Factor::Itself,
+            (None, LongTask::Square | LongTask::Power(_)) => Factor::Itself,
         }
-    }
-
-    fn finish(&mut self, slot: usize, answers: &mut [u64], stride: usize) -> Result<f64> {
-        let slot = &self.slots[slot];
-        slot.copies.synchronize()?;
-        scatter(slot.output.buffer.limbs(), self.limbs, answers, stride);
-        Ok(f64::from(slot.ended.elapsed_ms(&slot.began)?) / 1e3)
     }
 }
 
-/// Where the numbers of a chunk are on the device.
-struct Places {
-    numbers: [Numbers; 2],
-    /// The limb of the inputs that moduli begin at, if every item has one.
-    moduli: usize,
+impl Stages for LongStages<'_> {
+    fn footprint(&self, rows: usize) -> Footprint {
+        Footprint { input_limbs: self.inputs.limbs(rows), output_limbs: self.limbs * rows, flag_words: 0 }
+    }
+
+    fn launch(&self, compute: &Stream, chunk: &Chunk<'_>) -> Result<()> {
+        let Self { transforms, length, workspace, .. } = self;
+        let work = Work { transforms, stream: compute, length, workspace, items: chunk.rows };
+        let [a, b] = self.inputs.numbers(chunk.rows, chunk.inputs);
+        let mut buffers = vec![chunk.inputs];
+        buffers.extend(self.reduced.iter().flatten());
+        let input = |numbers: Numbers| Input::plain(numbers, &buffers);
+        let output = Output::all(chunk.outputs, small(2 * self.limbs));
+        let Some(reduction) = &self.reduction else {
+            return transforms.multiply(&work, input(a), self.second(b), output);
+        };
+        let divisors = reduction.load(&work, chunk.inputs, self.inputs.operand_limbs(chunk.rows))?;
+        if let (Some(powers), LongTask::Power(exponents)) = (&self.powers, self.job.task) {
+            let digits = (&exponents, (b, chunk.inputs));
+            return powers.run(&work, reduction, divisors, input(a), digits, output);
+        }
+        let factor = |number: Numbers, reduced: &Option<Buffer>| match reduced {
+            None => Ok(number),
+            Some(buffer) => {
+                let to = Output::all(buffer, small(2 * self.limbs));
+                reduction.reduce(&work, divisors, input(number), to)?;
+                Ok(to.numbers())
+            }
+        };
+        let (a, b) = (factor(a, &self.reduced[0])?, factor(b, &self.reduced[1])?);
+        reduction.multiply(&work, divisors, input(a), self.second(b), output)
+    }
 }
 
 /// The transform of a number that all items share.

@@ -1,8 +1,8 @@
 //! What the kernels are handed, field by field as in `kernels/fft_*.cuh`.
 #![allow(unsafe_code)] // says that the structures may be handed to kernels
 
+use crate::call::Numbers;
 use crate::device::{KernelArguments, assert_layout};
-use crate::kernels::Numbers;
 
 /// `CutCall` of `fft_cut.cuh`.
 #[repr(C)]

@@ -2,7 +2,7 @@
 
 use crate::device::{Buffer, Contents, Device};
 use crate::error::Result;
-use modmill_core::solinas::{inverse, mul, pow, root_of_unity};
+use modmill_core::goldilocks::{inverse, mul, pow, root_of_unity};
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

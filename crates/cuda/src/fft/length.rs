@@ -1,6 +1,6 @@
 //! How long transforms are, and into which passes they are divided.
 
-use modmill_core::solinas;
+use modmill_core::goldilocks;
 use modmill_core::transform::Shape;
 
 /// Digits, the shape of a transform, and its passes.
@@ -19,7 +19,16 @@ const LEAST_COLUMNS: usize = 512;
 /// of cutting, and a pass of their own on the way back, which memory hides the less the shorter transforms are.
 const ROW_COSTS: [(usize, [usize; 2]); 3] = [(1, [100, 100]), (3, [150, 112]), (5, [190, 125])];
 
+/// Bytes of points of a chunk: enough to keep all multiprocessors busy several times over, few enough that the next
+/// chunk is copied meanwhile.
+const CHUNK_BYTES: usize = 128 << 20;
+
 impl Length {
+    /// Items of a chunk, whose points lie in two buffers.
+    pub(crate) fn chunk_items(&self) -> usize {
+        (CHUNK_BYTES / (2 * self.bytes())).max(1)
+    }
+
     /// For products of numbers of these many bits, where digits of one of them may be as large as `sums` digits
     /// together.
     pub(crate) fn new(a_bits: usize, b_bits: usize, sums: usize) -> Self {
@@ -92,7 +101,7 @@ fn digits(bits: usize, digit_bits: u32) -> usize {
 /// The longest digits of factors, of which the shorter has so many bits.
 fn digit_bits(bits: usize, sums: usize) -> u32 {
     // Fewer bits make more digits: the first length of digit that is right for its own count.
-    let fits = |digit_bits: &u32| solinas::digit_bits(sums * digits(bits, *digit_bits)) >= *digit_bits;
+    let fits = |digit_bits: &u32| goldilocks::digit_bits(sums * digits(bits, *digit_bits)) >= *digit_bits;
     (LEAST_DIGIT_BITS..=MOST_DIGIT_BITS).rev().find(fits).expect("the longest numbers fit")
 }
 

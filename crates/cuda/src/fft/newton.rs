@@ -15,10 +15,10 @@
 
 use super::barrett::Reduction;
 use super::calls::ExtractCall;
-use super::{Chunk, Factor, Input, Length, Output, small};
+use super::{Factor, Input, Length, Output, Work, small};
+use crate::call::Numbers;
 use crate::device::Buffer;
 use crate::error::Result;
-use crate::kernels::Numbers;
 
 /// Steps of the iteration, at most: each is two products, and halves what the CPU has to find.
 const STEPS: usize = 4;
@@ -48,7 +48,7 @@ pub(super) fn precisions(bits: usize) -> Vec<usize> {
 /// the place of the estimates of quotients.
 pub(super) fn reciprocals<'a>(
     reduction: &'a Reduction,
-    chunk: &Chunk<'_>,
+    work: &Work<'_>,
     divisors: Numbers,
     seeds: Numbers,
     inputs: &Buffer,
@@ -59,10 +59,10 @@ pub(super) fn reciprocals<'a>(
     let words = |bits: usize| small(bits.div_ceil(32));
     let multiply = |a: Numbers, b: Numbers, bits: usize| {
         let length = Length::new(32 * a.length as usize, 32 * b.length as usize, 1);
-        assert!(length.bytes() <= chunk.length.bytes(), "shorter products have shorter transforms");
+        assert!(length.bytes() <= work.length.bytes(), "shorter products have shorter transforms");
         let output = Output::all(products, words(bits));
-        let chunk = Chunk { length: &length, ..*chunk };
-        chunk.transforms.multiply(&chunk, Input::plain(a, &buffers), Factor::Numbers(b), output)?;
+        let work = Work { length: &length, ..*work };
+        work.transforms.multiply(&work, Input::plain(a, &buffers), Factor::Numbers(b), output)?;
         Ok(output.numbers())
     };
     let mut x = seeds;
@@ -72,20 +72,20 @@ pub(super) fn reciprocals<'a>(
         let f = r + 2;
         let t = multiply(divisors, x, bits + p + 1)?;
         let factor = Output::all(factors, words(f + 1));
-        extract(chunk, t, bits + p - f, f + 1, true, factor, &buffers)?;
+        extract(work, t, bits + p - f, f + 1, true, factor, &buffers)?;
         let product = multiply(x, factor.numbers(), p + f + 2)?;
         let next = Output::all(&reduction.products, words(r + 1));
-        extract(chunk, product, p + f - r, r + 1, false, next, &buffers)?;
+        extract(work, product, p + f - r, r + 1, false, next, &buffers)?;
         x = next.numbers();
     }
     let reciprocal = Output::all(products, words(bits));
-    extract(chunk, x, SPARE, bits, false, reciprocal, &buffers)?;
+    extract(work, x, SPARE, bits, false, reciprocal, &buffers)?;
     Ok(reciprocal)
 }
 
 /// Bits `from` to `from + bits` of numbers, inverted if `flipped`.
 fn extract(
-    chunk: &Chunk<'_>,
+    work: &Work<'_>,
     numbers: Numbers,
     from: usize,
     bits: usize,
@@ -101,9 +101,9 @@ fn extract(
         offset: small(from % 32),
         flip: if flipped { u32::MAX } else { 0 },
         bits: bits as u64,
-        count: to.words * small(chunk.items),
+        count: to.words * small(work.items),
     };
-    chunk.transforms.extract(chunk.stream, &call, used)
+    work.transforms.extract(work.stream, &call, used)
 }
 
 #[cfg(test)]

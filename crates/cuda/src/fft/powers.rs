@@ -7,10 +7,11 @@
 
 use super::barrett::{Divisors, Reduction};
 use super::calls::ChooseCall;
-use super::{Chunk, Factor, Input, Output, small};
+use super::{Factor, Input, Output, Work, small};
+use crate::call::Numbers;
 use crate::device::{Buffer, Contents, Device};
 use crate::error::Result;
-use crate::kernels::Numbers;
+use crate::task::Reads;
 use modmill_core::Operand;
 use modmill_core::limbs::bits_at;
 use modmill_core::window::best_fixed_window;
@@ -23,18 +24,8 @@ pub(crate) struct Exponents<'a> {
     pub(crate) bits: usize,
     /// Bits of a digit.
     pub(crate) window: u32,
+    /// How the tables of powers are read.
     pub(crate) reads: Reads,
-    /// Whether they are no secrets.
-    pub(crate) is_public: bool,
-}
-
-/// How tables are read; the place of its kernel.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reads {
-    /// All of a table for every digit, so that no address depends on a secret.
-    Whole,
-    /// The entry that is wanted.
-    Direct,
 }
 
 /// Reading one entry, in products modulo N: a number of n bits beside some 12 passes over points of 5 n bits.
@@ -53,7 +44,7 @@ impl Exponents<'_> {
     /// Whether a digit is known to be zero for all items, and may be.
     fn is_zero_vartime(&self, place: usize) -> bool {
         match self.operand {
-            Operand::Shared { value, .. } if self.is_public => {
+            Operand::Shared { value, .. } if self.reads == Reads::Vartime => {
                 bits_at(value, place * self.window as usize, self.window) == 0
             }
             _ => false,
@@ -96,7 +87,7 @@ impl Powers {
     /// The powers of a chunk, whose bases have at most twice the bits of their moduli.
     pub(super) fn run(
         &self,
-        chunk: &Chunk<'_>,
+        work: &Work<'_>,
         reduction: &Reduction,
         divisors: Divisors<'_>,
         bases: Input<'_>,
@@ -106,9 +97,9 @@ impl Powers {
         let buffers = [&self.table, &self.chosen, output.buffer];
         let input = |numbers: Numbers| Input::plain(numbers, &buffers);
         let multiply = |a: Output<'_>, b: Factor<'_>, to: Output<'_>| {
-            reduction.multiply(chunk, divisors, input(a.numbers()), b, to)
+            reduction.multiply(work, divisors, input(a.numbers()), b, to)
         };
-        reduction.reduce(chunk, divisors, bases, self.entry(1))?;
+        reduction.reduce(work, divisors, bases, self.entry(1))?;
         for power in 2..1 << self.window {
             match power % 2 {
                 0 => multiply(self.entry(power / 2), Factor::Itself, self.entry(power))?,
@@ -121,14 +112,14 @@ impl Powers {
         let mut places = (0..exponents.digits()).rev();
         // The first digit's entry is where squares begin; that of no digit is 1.
         let first = places.next().unwrap_or(0);
-        self.choose(chunk, digits, first, output)?;
+        self.choose(work, digits, first, output)?;
         let chosen = Output::all(&self.chosen, self.words);
         for place in places {
             for _ in 0..self.window {
                 multiply(output, Factor::Itself, output)?;
             }
             if !exponents.is_zero_vartime(place) {
-                self.choose(chunk, digits, place, chosen)?;
+                self.choose(work, digits, place, chosen)?;
                 multiply(output, Factor::Numbers(chosen.numbers()), output)?;
             }
         }
@@ -138,7 +129,7 @@ impl Powers {
     /// The entries that the digits at a place name.
     fn choose(
         &self,
-        chunk: &Chunk<'_>,
+        work: &Work<'_>,
         (numbers, buffer): (Numbers, &Buffer),
         place: usize,
         to: Output<'_>,
@@ -152,10 +143,10 @@ impl Powers {
             row_quads,
             from: small(place * self.window as usize),
             bits: self.window,
-            count: row_quads * small(chunk.items),
+            count: row_quads * small(work.items),
         };
         let used = [&self.table, buffer, to.buffer];
-        chunk.transforms.choose(chunk.stream, self.reads, &call, &used)
+        work.transforms.choose(work.stream, self.reads, &call, &used)
     }
 }
 
@@ -163,16 +154,16 @@ impl Powers {
 mod tests {
     use super::*;
 
-    /// Digits of zero are left out of public exponents only, however tables are read.
+    /// Only public exponents skip the products of their zero digits.
     #[test]
     fn a_secret_exponent_decides_nothing() {
         let operand = Operand::Shared { bits: 8, value: &[0b0101_0000] };
-        let zeros = |is_public: bool, reads: Reads| {
-            let exponents = Exponents { operand, bits: 8, window: 4, reads, is_public };
+        let zeros = |reads: Reads| {
+            let exponents = Exponents { operand, bits: 8, window: 4, reads };
             [0, 1].map(|place| exponents.is_zero_vartime(place))
         };
-        assert_eq!(zeros(true, Reads::Direct), [true, false]);
-        assert_eq!(zeros(false, Reads::Direct), [false, false]);
-        assert_eq!(zeros(false, Reads::Whole), [false, false]);
+        assert_eq!(zeros(Reads::Vartime), [true, false]);
+        assert_eq!(zeros(Reads::Direct), [false, false]);
+        assert_eq!(zeros(Reads::Whole), [false, false]);
     }
 }

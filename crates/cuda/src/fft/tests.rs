@@ -1,11 +1,11 @@
 //! Transforms against their definition, and back, at every length's passes.
 
-use super::{Chunk, Factor, Input, Length, Output, Transforms, upload};
+use super::{Factor, Input, Length, Output, Transforms, Work, upload};
+use crate::call::Numbers;
 use crate::device::{Buffer, Contents, Device};
 use crate::error::Error;
-use crate::kernels::Numbers;
+use modmill_core::goldilocks::{add, mul, pow, reduce, root_of_unity};
 use modmill_core::limbs::bits_at;
-use modmill_core::solinas::{add, mul, pow, reduce, root_of_unity};
 use modmill_core::transform::Shape;
 
 /// The emulated device with the kernels; nothing where there is no C++ compiler.
@@ -113,14 +113,14 @@ fn every_length_has_its_inverse() {
         let input = Input::plain(numbers(&words, limbs), &buffers);
         let output = Output::all(&results, 2 * limbs as u32);
         let factor = Factor::Numbers(numbers(&one, 1));
-        let chunk = Chunk {
+        let work = Work {
             transforms: &transforms,
             stream: &stream,
             length: &length,
             workspace: &workspace,
             items: 1,
         };
-        transforms.multiply(&chunk, input, factor, output).unwrap();
+        transforms.multiply(&work, input, factor, output).unwrap();
         stream.synchronize().unwrap();
         assert!(download(&device, &results) == value, "{length:?}");
     }

@@ -7,18 +7,19 @@
 
 use super::TILE_ITEMS;
 use super::fault::{Fault, Injector, Stage};
-use super::flow::{Chunk, Sequence};
+use super::keys::{KeyPlaces, KeyRows};
 use super::public::Public;
+use crate::call::{Numbers, Preparation};
 use crate::device::{Buffer, Contents, Device, Kernel, KernelArguments, Shape, Stream, assert_layout};
 use crate::error::{Error, Result};
 use crate::family::rns::calls::PowerCall;
 use crate::family::rns::kernels::{JobConstants, ModuliPlace, Residues, Rows};
-use crate::kernels::{Kernels, Numbers, Preparation};
-use crate::pipeline::{Staging, copy_rows};
+use crate::kernels::Kernels;
+use crate::pipeline::{Chunk, Footprint, Stages};
+use crate::staging::Staging;
 use crate::task::Task;
 use crate::variant::{GARNER_BLOCK, Variant};
 use modmill_core::{CrtJob, PerItem, PublicJob};
-use std::ops::Range;
 
 /// `Bases` of `rsa.cuh`.
 #[repr(C)]
@@ -63,6 +64,8 @@ pub(super) struct Private<'a, 'j> {
     residues: &'a Residues,
     task: Task,
     job: &'a CrtJob<'j>,
+    /// How the parts of keys lie in memory.
+    rows: KeyRows<'a, 'j>,
     check: Public,
     plain: Plain,
     /// For the primes of any key; or for the first prime of one and for the second, in matrices of their own.
@@ -99,15 +102,6 @@ struct Memory {
     halves: Buffer,
     /// What will be released.
     answers: Buffer,
-}
-
-/// Where the parts of keys are: those of the first primes, then those of the second.
-#[derive(Clone, Copy)]
-struct KeyPlaces {
-    primes: u64,
-    exponents: u64,
-    coefficients: u64,
-    moduli: u64,
 }
 
 fn to_u32(number: usize) -> u32 {
@@ -175,6 +169,7 @@ impl<'a, 'j> Private<'a, 'j> {
             residues,
             task,
             job,
+            rows: KeyRows { job, per_item: together },
             check: Public::new(device, check, &public, size, Contents::Secret)?,
             plain,
             constants,
@@ -191,46 +186,14 @@ impl<'a, 'j> Private<'a, 'j> {
 
     fn prepare_one(&mut self, device: &Device) -> Result<()> {
         let stream = device.stream()?;
-        let limbs = self.key_limbs_of(1);
+        let limbs = self.rows.limbs_of(1);
         let mut staging = Staging::new(device, limbs, Contents::Secret)?;
-        self.gather_keys(0..1, 1, staging.buffer.limbs_mut());
+        self.rows.gather(0..1, 1, staging.buffer.limbs_mut());
         let key = device.buffer(8 * limbs, Contents::Secret)?;
         stream.copy_in(&staging.buffer, 0..8 * limbs, &key, 0)?;
         self.set_up(&stream, &key, key.address(), 1)?;
         self.key = Some(key);
         stream.synchronize()
-    }
-
-    fn exponent_limbs(&self) -> usize {
-        self.job.exponent_bits.div_ceil(64)
-    }
-
-    /// Limbs of the parts of so many keys.
-    fn key_limbs_of(&self, rows: usize) -> usize {
-        let moduli = if matches!(self.job.keys, PerItem::One(_)) { 0 } else { self.job.bits.div_ceil(64) };
-        rows * (3 * self.job.prime_limbs + 2 * self.exponent_limbs() + moduli)
-    }
-
-    /// The parts of keys, one kind after the other; items beyond the last have its key.
-    fn gather_keys(&self, items: Range<usize>, rows: usize, out: &mut [u64]) {
-        let key = |row: usize| self.job.keys.get((items.end - 1).min(items.start + row));
-        let (prime, exponent) = (self.job.prime_limbs, self.exponent_limbs());
-        let (primes, out) = out.split_at_mut(2 * rows * prime);
-        let (exponents, out) = out.split_at_mut(2 * rows * exponent);
-        let (coefficients, moduli) = out.split_at_mut(rows * prime);
-        copy_rows(primes, prime, |row| key(row % rows).primes[row / rows]);
-        copy_rows(exponents, exponent, |row| key(row % rows).exponents[row / rows]);
-        copy_rows(coefficients, prime, |row| key(row).coefficient);
-        copy_rows(moduli, self.job.bits.div_ceil(64), |row| key(row).modulus);
-    }
-
-    /// Where these parts are, of so many keys from an address on.
-    fn places(&self, address: u64, rows: usize) -> KeyPlaces {
-        let after = |address: u64, limbs: usize| address + 8 * limbs as u64;
-        let exponents = after(address, 2 * rows * self.job.prime_limbs);
-        let coefficients = after(exponents, 2 * rows * self.exponent_limbs());
-        let moduli = after(coefficients, rows * self.job.prime_limbs);
-        KeyPlaces { primes: address, exponents, coefficients, moduli }
     }
 
     /// Primes of `half` of so many keys; of one key that all items share, with stride 0.
@@ -244,7 +207,7 @@ impl<'a, 'j> Private<'a, 'j> {
     fn set_up(&self, stream: &Stream, keys: &Buffer, address: u64, rows: usize) -> Result<()> {
         let Self { residues, memory, constants, job, .. } = self;
         let limbs = to_u32(job.prime_limbs);
-        let primes = self.places(address, rows).primes;
+        let primes = self.rows.places(address, rows).primes;
         let call = Preparation {
             input: Numbers { address: primes, stride: 2 * limbs, length: 2 * limbs },
             constants: Numbers::default(),
@@ -296,7 +259,7 @@ impl<'a, 'j> Private<'a, 'j> {
                 workspace: memory.workspace.address() + modulus,
                 bases: memory.tiles[0].address() + before,
                 results: memory.tiles[1].address() + before,
-                exponents: self.numbers(places.exponents, self.exponent_limbs(), half),
+                exponents: self.numbers(places.exponents, self.rows.exponent_limbs(), half),
                 exponent_bits,
                 window,
                 count: to_u32(count),
@@ -333,15 +296,10 @@ fn threads(count: usize) -> Shape {
     Shape { grid: to_u32(count.div_ceil(GARNER_BLOCK as usize)), block: GARNER_BLOCK, shared_bytes: 0 }
 }
 
-impl Sequence for Private<'_, '_> {
-    fn key_limbs(&self, rows: usize) -> usize {
-        if self.together { self.key_limbs_of(rows) } else { 0 }
-    }
-
-    fn gather(&self, items: Range<usize>, rows: usize, out: &mut [u64]) {
-        if self.together {
-            self.gather_keys(items, rows, out);
-        }
+impl Stages for Private<'_, '_> {
+    fn footprint(&self, rows: usize) -> Footprint {
+        let blocks = rows * self.job.bits.div_ceil(64);
+        Footprint { input_limbs: blocks + self.rows.limbs(rows), output_limbs: blocks, flag_words: rows }
     }
 
     fn launch(&self, compute: &Stream, chunk: &Chunk<'_>) -> Result<()> {
@@ -349,14 +307,16 @@ impl Sequence for Private<'_, '_> {
         let rows = chunk.rows;
         let words = self.kernels.variant.words;
         let row = 4 + 3 * words;
+        // The parts of keys follow the blocks.
+        let key_address = chunk.inputs.address() + 8 * (rows * job.bits.div_ceil(64)) as u64;
         let (keys, places, stride, second) = match &self.key {
-            Some(key) => (key, self.places(key.address(), 1), 0, row),
-            None => (chunk.inputs, self.places(chunk.keys, rows), row, row * to_u32(rows)),
+            Some(key) => (key, self.rows.places(key.address(), 1), 0, row),
+            None => (chunk.inputs, self.rows.places(key_address, rows), row, row * to_u32(rows)),
         };
         check.read(compute, chunk.inputs, rows)?;
         self.look(compute, Stage::Numbers, &check.numbers, 2 * job.bits.div_ceil(64) * rows, rows)?;
         if self.key.is_none() {
-            self.set_up(compute, keys, chunk.keys, rows)?;
+            self.set_up(compute, keys, key_address, rows)?;
             if !check.is_shared() {
                 check.set_up(compute, keys, places.moduli, rows)?;
             }

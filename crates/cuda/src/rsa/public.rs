@@ -2,14 +2,13 @@
 #![allow(unsafe_code)] // launches kernels
 
 use super::WORTH_AN_EXIT;
-use super::flow::{Chunk, Sequence};
+use crate::call::{Numbers, Preparation};
 use crate::device::{Buffer, Contents, Device, Kernel, KernelArguments, Shape, Stream, assert_layout};
 use crate::error::{Error, Result};
-use crate::kernels::{Numbers, Preparation};
-use crate::pipeline::copy_rows;
+use crate::pipeline::{Chunk, Footprint, Stages};
+use crate::staging::copy_rows;
 use crate::variant::Variant;
 use modmill_core::{PerItem, PublicJob};
-use std::ops::Range;
 
 /// Words of the longest exponent, `PUBLIC_WORDS` of `public_power.cuh`.
 const EXPONENT_WORDS: usize = 8;
@@ -247,11 +246,11 @@ impl Public {
             found: self.powers.address(),
             expected: if checked { chunk.inputs.address() } else { 0 },
             octets: chunk.outputs.address(),
-            wrong: chunk.wrong.address(),
+            wrong: chunk.flags.address(),
             words: to_u32(2 * self.limbs),
             count: to_u32(chunk.rows),
         };
-        let used = [numbers, &self.powers, chunk.inputs, chunk.outputs, chunk.wrong];
+        let used = [numbers, &self.powers, chunk.inputs, chunk.outputs, chunk.flags];
         // SAFETY: the kernel takes this structure; it reads `count` numbers, and writes as many blocks and words.
         unsafe { stream.launch(&self.kernels.release, self.threads(32 * chunk.rows), &call, &used) }
     }
@@ -293,25 +292,23 @@ impl Public {
     }
 }
 
-/// Blocks of items with their moduli.
-pub(super) struct PublicSequence<'a> {
+/// The stages of powers with a public exponent: blocks, and after them the moduli where every item has its own.
+pub(super) struct PublicStages {
     pub(super) public: Public,
-    pub(super) moduli: PerItem<'a, &'a [u64]>,
 }
 
-impl Sequence for PublicSequence<'_> {
-    fn key_limbs(&self, rows: usize) -> usize {
-        if self.public.is_shared { 0 } else { rows * self.public.limbs }
-    }
-
-    fn gather(&self, items: Range<usize>, _: usize, out: &mut [u64]) {
-        copy_rows(out, self.public.limbs, |row| self.moduli.get((items.end - 1).min(items.start + row)));
+impl Stages for PublicStages {
+    fn footprint(&self, rows: usize) -> Footprint {
+        let Public { limbs, is_shared, .. } = self.public;
+        let moduli = if is_shared { 0 } else { rows * limbs };
+        Footprint { input_limbs: rows * limbs + moduli, output_limbs: rows * limbs, flag_words: rows }
     }
 
     fn launch(&self, compute: &Stream, chunk: &Chunk<'_>) -> Result<()> {
         let public = &self.public;
         if !public.is_shared {
-            public.set_up(compute, chunk.inputs, chunk.keys, chunk.rows)?;
+            let moduli = chunk.inputs.address() + 8 * (public.limbs * chunk.rows) as u64;
+            public.set_up(compute, chunk.inputs, moduli, chunk.rows)?;
         }
         public.read(compute, chunk.inputs, chunk.rows)?;
         public.power(compute, &public.numbers, chunk.rows)?;

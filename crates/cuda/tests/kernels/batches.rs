@@ -2,7 +2,7 @@
 
 use crate::items::{Items, Operation, Shared};
 use crate::{chunks, devices, held_to, variant};
-use modmill_core::{Batch, Family, Job, Moduli, Modulus, Operand};
+use modmill_core::{Batch, Family, Job, Moduli, Modulus, Op, Operand, Request};
 use modmill_cuda::{Cuda, Cut, Device, Error, Settings, Variant};
 use modmill_testing::rng::Rng;
 
@@ -98,9 +98,12 @@ fn jobs_that_cannot_be_computed_are_errors() {
     }
     let numbers = Batch::zeros(BITS, 2);
     let modulus = Modulus::from_hex(&"f".repeat(BITS / 4)).unwrap();
-    let job = |moduli, bits, b| Job { items: &[0, 1], bits, a: (&numbers).into(), b, moduli };
+    let job = |moduli, bits, b| Job::new(&[0, 1], bits, (&numbers).into(), b, moduli);
+
     let good = job(Moduli::from(&modulus), BITS, (&numbers).into());
-    assert!(cuda.pow_by(variant, 4, true, &good).is_ok());
+    let pow_by =
+        |variant, window| cuda.run(&cuda.plan_by(variant, window, &Request::of(Op::Pow, &good))?, &good);
+    assert!(pow_by(variant, 4).is_ok());
     let spoilt = |change: fn(&mut Variant)| {
         let mut variant = variant;
         change(&mut variant);
@@ -115,14 +118,22 @@ fn jobs_that_cannot_be_computed_are_errors() {
         spoilt(|variant| variant.words = u32::MAX),
         spoilt(|variant| variant.room = true),
     ] {
-        let run = cuda.pow_by(variant, 4, true, &good);
+        let run = pow_by(variant, 4);
         assert!(matches!(run, Err(Error::NoKernel { .. })), "{variant:?}");
     }
     for window in [0, 9, 64] {
-        assert!(matches!(cuda.pow_by(variant, window, false, &good), Err(Error::NoKernel { .. })));
+        assert!(matches!(pow_by(variant, window), Err(Error::NoKernel { .. })));
     }
     let exponent = Operand::Shared { bits: 1 << 32, value: &[3] };
-    assert!(matches!(cuda.pow(&job(good.moduli, BITS, exponent)), Err(Error::TooLong { .. })));
-    assert!(matches!(cuda.mul_mod(&job(good.moduli, 0, good.b)), Err(Error::NoKernel { .. })));
-    assert!(matches!(cuda.mul_mod(&job(good.moduli, usize::MAX, good.b)), Err(Error::NoKernel { .. })));
+    for (op, job) in [
+        (Op::Pow, job(good.moduli, BITS, exponent)),
+        (Op::MulMod, job(good.moduli, 0, good.b)),
+        (Op::MulMod, job(good.moduli, usize::MAX, good.b)),
+    ] {
+        assert!(cuda.plan(&Request::of(op, &job)).is_none());
+    }
+    // A plan for shorter moduli is not run on longer ones.
+    let plan = cuda.plan(&Request::of(Op::MulMod, &good)).unwrap();
+    let longer = job(good.moduli, 2 * BITS, good.b);
+    assert!(matches!(cuda.run(&plan, &longer), Err(Error::NoKernel { .. })));
 }

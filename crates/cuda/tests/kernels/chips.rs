@@ -3,7 +3,7 @@
 use crate::families::check_operations;
 use crate::items::{Items, Operation, Shared};
 use crate::{chunks, held_to, on_gpus, tile};
-use modmill_core::{Family, Op};
+use modmill_core::{Family, Op, Request};
 use modmill_cuda::{Chip, Cuda, Cut, Device, Error, Layout, Settings, Variant};
 use modmill_testing::rng::Rng;
 
@@ -62,7 +62,8 @@ fn every_chip_computes_what_it_chooses() {
     for chip in CHIPS {
         let cuda = Cuda::on(vec![Device::emulator_like(chip)], Settings::default());
         for bits in [256, 1024, 4096] {
-            let variant = cuda.choose(Op::Pow, bits, 12, 9).expect("every length has a choice").variant;
+            let plan = cuda.plan(&Request::new(Op::MulMod, bits, 12)).expect("every length has a choice");
+            let variant = cuda.variant_of(&plan).expect("these lengths have kernels");
             match cuda.wave(variant) {
                 Err(Error::NoHostCompiler { reason }) => return println!("skipped: {reason}"),
                 wave => assert!(wave.unwrap() > 0),

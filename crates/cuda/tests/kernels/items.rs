@@ -1,6 +1,7 @@
 //! Items of a batch, computed by kernels and by `num-bigint`.
 
-use modmill_core::{Job, Moduli, Modulus, Op, Operand};
+use crate::run;
+use modmill_core::{Job, Moduli, Modulus, Op, Operand, Request};
 use modmill_cuda::{Cuda, Result, Run, Variant};
 use modmill_testing::hard;
 use modmill_testing::oracle::{self, batch, batch_of_width, show};
@@ -25,11 +26,14 @@ use Operation::{MulMod, MultiplyChain, Pow, PowBy, PowVartime, SquareChain, Squa
 impl Operation {
     fn run(self, cuda: &Cuda, variant: Variant, job: &Job<'_>) -> Result<Run> {
         match self {
-            Pow => cuda.pow(job),
-            PowVartime => cuda.pow_vartime(job),
-            PowBy(window, masked) => cuda.pow_by(variant, window, masked, job),
-            MulMod => cuda.mul_mod(job),
-            SquareMod => cuda.square_mod(job),
+            Pow => run(cuda, Op::Pow, job),
+            PowVartime => run(cuda, Op::PowVartime, job),
+            PowBy(window, is_secret) => {
+                let op = if is_secret { Op::Pow } else { Op::PowVartime };
+                cuda.run(&cuda.plan_by(variant, window, &Request::of(op, job))?, job)
+            }
+            MulMod => run(cuda, Op::MulMod, job),
+            SquareMod => run(cuda, Op::SquareMod, job),
             MultiplyChain(repeat) => cuda.multiply_chain(variant, job, repeat),
             SquareChain(repeat) => cuda.square_chain(variant, job, repeat),
         }
@@ -173,15 +177,15 @@ impl Items {
         // Answers have the declared width, which may be more than any modulus needs.
         let n = batch_of_width(&self.n, longest(&self.n) + 70);
         let modulus = Modulus::new(&self.n[0].to_u64_digits()).unwrap();
-        let job = Job {
-            items: order,
-            bits: if shared.n { modulus.bits() } else { longest(&self.n) },
-            a: if shared.a { a.shared(0) } else { Operand::from(&a) },
-            b: if shared.b { b.shared(0) } else { Operand::from(&b) },
-            moduli: if shared.n { Moduli::from(&modulus) } else { Moduli::from(&n) },
-        };
-        let chosen = cuda.choose(Op::Pow, job.bits, order.len(), job.b.bits()).unwrap().variant;
-        assert_eq!(chosen, variant, "these moduli are not for this variant");
+        let job = Job::new(
+            order,
+            if shared.n { modulus.bits() } else { longest(&self.n) },
+            if shared.a { a.shared(0) } else { Operand::from(&a) },
+            if shared.b { b.shared(0) } else { Operand::from(&b) },
+            if shared.n { Moduli::from(&modulus) } else { Moduli::from(&n) },
+        );
+        let planned = cuda.plan(&Request::of(Op::MulMod, &job)).unwrap().variant;
+        assert_eq!(planned, variant.to_string(), "these moduli are not for this variant");
         operation.run(cuda, variant, &job)
     }
 }

@@ -1,31 +1,47 @@
 //! Products and powers modulo long numbers by transforms, against `num-bigint`.
 
-use crate::devices;
-use crate::products::answers;
-use modmill_core::{Batch, Operand};
+use crate::products::{answers, by_transforms, multiply};
+use crate::{devices, run};
+use modmill_core::{Batch, Family, Job, Moduli, Modulus, Op, Operand, Request};
 use modmill_cuda::cache::Cache;
-use modmill_cuda::{Cuda, Device, Error, Faults, LongModuli, LongModulus, SeededModulus, Settings};
+use modmill_cuda::{Cuda, Device, Error, Faults, Reciprocals, Run, Settings};
 use modmill_testing::hard::{ones, power_of_two};
 use modmill_testing::oracle::{batch_of_width, number};
 use modmill_testing::rng::Rng;
 use num_bigint::BigUint;
-use std::collections::HashMap;
 use std::sync::Arc;
+use zeroize::Zeroizing;
 
-fn long(modulus: &BigUint) -> LongModulus {
-    let reciprocal = ((BigUint::from(1u8) << (2 * modulus.bits())) - 1u8) / modulus;
-    LongModulus::new(&modulus.to_u64_digits(), &reciprocal.to_u64_digits())
+/// Reciprocals by `num-bigint`.
+struct Oracle;
+
+impl Reciprocals for Oracle {
+    fn reciprocal(&self, divisor: &[u64]) -> Zeroizing<Vec<u64>> {
+        let all = (BigUint::from(1u8) << (128 * divisor.len())) - 1u8;
+        Zeroizing::new((all / number(divisor)).to_u64_digits())
+    }
 }
 
-fn seeded(modulus: &BigUint) -> Arc<SeededModulus> {
-    let bits = modulus.bits() as usize;
-    let seed_bits = 64 * SeededModulus::seed_limbs(bits);
-    let leading = (modulus >> (bits - seed_bits)) + 1u8;
-    let seed = match leading == power_of_two(seed_bits) {
-        true => leading,
-        false => ((BigUint::from(1u8) << (2 * seed_bits)) - 1u8) / leading,
-    };
-    Arc::new(SeededModulus::new(&modulus.to_u64_digits(), &seed.to_u64_digits()))
+fn dividing(cuda: Cuda) -> Cuda {
+    cuda.divided_by(Arc::new(Oracle))
+}
+
+fn modulus_of(value: &BigUint) -> Modulus {
+    Modulus::new(&value.to_u64_digits()).unwrap()
+}
+
+/// Plans an operation modulo numbers of `bits` bits by transforms, and runs the plan.
+fn compute(
+    cuda: &Cuda,
+    op: Op,
+    (a, b): (Operand<'_>, Operand<'_>),
+    moduli: Moduli<'_>,
+    items: &[usize],
+) -> Result<Run, Error> {
+    let job = Job::new(items, moduli.bits(), a, b, moduli);
+    let run = run(cuda, op, &job)?;
+    assert!(run.kernel_seconds > 0.0 || items.is_empty());
+    Ok(run)
 }
 
 /// Moduli of so many bits: both ends of the range, next to a power of two, and a random one.
@@ -60,20 +76,20 @@ fn hard_numbers(modulus: &BigUint, rng: &mut Rng) -> Vec<BigUint> {
 /// bits the 512 points of the last product of a reduction are used up to the last bit, beyond there are more.
 #[test]
 fn products_modulo_one_number() {
-    let cuda = Cuda::on(devices(), Settings::default());
+    let cuda = dividing(by_transforms(devices()));
     for (bits, moduli) in [(3_000, 7), (6_401, 5), (13_312, 7), (13_313, 1), (60_000, 2)] {
         let mut rng = Rng::new(bits as u64);
         for modulus in hard_moduli(bits, &mut rng).into_iter().take(moduli) {
-            let kept = long(&modulus);
-            let moduli = LongModuli::One(&kept);
+            let kept = modulus_of(&modulus);
+            let moduli = Moduli::from(&kept);
             let a = hard_numbers(&modulus, &mut rng);
             let b: Vec<BigUint> = a.iter().cycle().skip(3).take(a.len()).cloned().collect();
             let (left, right) = (batch_of_width(&a, bits), batch_of_width(&b, bits));
             let items: Vec<usize> = (0..a.len()).rev().collect();
             let (x, y) = (Operand::from(&left), Operand::from(&right));
-            let Some(products) = answers(cuda.mul_mod_long(x, Some(y), moduli, &items)) else { return };
-            let squares = cuda.mul_mod_long(x, None, moduli, &items).unwrap().answers;
-            let shared = cuda.mul_mod_long(x, Some(right.shared(3)), moduli, &items).unwrap().answers;
+            let Some(products) = answers(compute(&cuda, Op::MulMod, (x, y), moduli, &items)) else { return };
+            let squares = compute(&cuda, Op::SquareMod, (x, x), moduli, &items).unwrap().answers;
+            let shared = compute(&cuda, Op::MulMod, (x, right.shared(3)), moduli, &items).unwrap().answers;
             for (place, &item) in items.iter().enumerate() {
                 let expected =
                     [&a[item] * &b[item], &a[item] * &a[item], &a[item] * &b[3]].map(|x| x % &modulus);
@@ -87,12 +103,12 @@ fn products_modulo_one_number() {
 /// A modulus for each item, and factors up to twice as long.
 #[test]
 fn products_modulo_many_numbers() {
-    let cuda = Cuda::on(devices(), Settings::default());
+    let cuda = dividing(by_transforms(devices()));
     for bits in [3_000, 6_464] {
         let mut rng = Rng::new(bits as u64);
         let moduli = hard_moduli(bits, &mut rng);
-        let each: HashMap<usize, Arc<SeededModulus>> = moduli.iter().map(seeded).enumerate().collect();
-        let each = LongModuli::Each(&each);
+        let each = batch_of_width(&moduli, bits);
+        let each = Moduli::from(&each);
         for (turn, (a_bits, b_bits)) in
             [(bits, bits), (2 * bits, bits), (bits, 2 * bits - 1), (bits + 1, 2 * bits), (60, bits + 1)]
                 .into_iter()
@@ -110,9 +126,9 @@ fn products_modulo_many_numbers() {
             let (x, y) = (Operand::from(&left), Operand::from(&right));
             // All but the first.
             let items: Vec<usize> = (1..moduli.len()).collect();
-            let Some(products) = answers(cuda.mul_mod_long(x, Some(y), each, &items)) else { return };
-            let squares = cuda.mul_mod_long(x, None, each, &items).unwrap().answers;
-            let shared = cuda.mul_mod_long(x, Some(right.shared(3)), each, &items).unwrap().answers;
+            let Some(products) = answers(compute(&cuda, Op::MulMod, (x, y), each, &items)) else { return };
+            let squares = compute(&cuda, Op::SquareMod, (x, x), each, &items).unwrap().answers;
+            let shared = compute(&cuda, Op::MulMod, (x, right.shared(3)), each, &items).unwrap().answers;
             for (place, &item) in items.iter().enumerate() {
                 let expected =
                     [&a[item] * &b[item], &a[item] * &a[item], &a[item] * &b[3]].map(|x| x % &moduli[item]);
@@ -136,14 +152,8 @@ fn hard_exponents(count: usize, rng: &mut Rng) -> Vec<(usize, Vec<BigUint>)> {
     ]
 }
 
-fn check_powers(
-    moduli: LongModuli<'_>,
-    values: &[BigUint],
-    base_bits: usize,
-    items: &[usize],
-    rng: &mut Rng,
-) {
-    let cuda = Cuda::on(devices(), Settings::default());
+fn check_powers(moduli: Moduli<'_>, values: &[BigUint], base_bits: usize, items: &[usize], rng: &mut Rng) {
+    let cuda = dividing(by_transforms(devices()));
     let bits = moduli.bits();
     let pick = |item: usize, numbers: Vec<BigUint>| numbers[item % numbers.len()].clone();
     let long = |item: usize, rng: &mut Rng| {
@@ -166,20 +176,21 @@ fn check_powers(
         let exponent_batch = batch_of_width(&exponents, exponent_bits);
         let (a, b) = (Operand::from(&base_batch), Operand::from(&exponent_batch));
         let (base, exponent) = (|item: usize| bases[item].clone(), |item: usize| exponents[item].clone());
-        let Some(powers) = answers(cuda.pow_long(a, b, moduli, items)) else { return };
+        let Some(powers) = answers(compute(&cuda, Op::Pow, (a, b), moduli, items)) else { return };
         check("secret", powers, &base, &exponent);
-        let powers = cuda.pow_long_vartime(a, b, moduli, items).unwrap().answers;
+        let powers = compute(&cuda, Op::PowVartime, (a, b), moduli, items).unwrap().answers;
         check("public", powers, &base, &exponent);
         let last = exponents.len() - 1;
         let one = exponent_batch.shared(last);
         let shared = |_: usize| exponents[last].clone();
-        let powers = cuda.pow_long_vartime(a, one, moduli, items).unwrap().answers;
+        let powers = compute(&cuda, Op::PowVartime, (a, one), moduli, items).unwrap().answers;
         check("public for all", powers, &base, &shared);
-        let powers = cuda.pow_long(base_batch.shared(0), one, moduli, items).unwrap().answers;
+        let powers = compute(&cuda, Op::Pow, (base_batch.shared(0), one), moduli, items).unwrap().answers;
         check("secret for all", powers, &|_| bases[0].clone(), &shared);
         if exponent_bits < 19 {
-            let direct = Cuda::on(devices(), Settings { direct_tables: true, ..Settings::default() });
-            let powers = direct.pow_long(a, b, moduli, items).unwrap().answers;
+            let settings = Settings { family: Some(Family::Fft), direct_tables: true, ..Settings::default() };
+            let direct = dividing(Cuda::on(devices(), settings));
+            let powers = compute(&direct, Op::Pow, (a, b), moduli, items).unwrap().answers;
             check("secret, direct tables", powers, &base, &exponent);
         }
     }
@@ -190,9 +201,9 @@ fn powers_modulo_one_number() {
     for (bits, moduli) in [(1_024, 4), (3_009, 1)] {
         let mut rng = Rng::new(bits as u64);
         for modulus in hard_moduli(bits, &mut rng).into_iter().take(moduli) {
-            let kept = long(&modulus);
+            let kept = modulus_of(&modulus);
             let values = vec![modulus; 7];
-            check_powers(LongModuli::One(&kept), &values, bits, &[6, 5, 4, 3, 2, 1, 0], &mut rng);
+            check_powers(Moduli::from(&kept), &values, bits, &[6, 5, 4, 3, 2, 1, 0], &mut rng);
         }
     }
 }
@@ -202,8 +213,8 @@ fn powers_modulo_many_numbers() {
     for (bits, base_bits) in [(1_025, 2_050), (3_000, 100)] {
         let mut rng = Rng::new(bits as u64);
         let values = hard_moduli(bits, &mut rng);
-        let each = values.iter().map(seeded).enumerate().collect();
-        check_powers(LongModuli::Each(&each), &values, base_bits, &[0, 2, 1, 4, 3, 6, 5], &mut rng);
+        let each = batch_of_width(&values, bits);
+        check_powers(Moduli::from(&each), &values, base_bits, &[0, 2, 1, 4, 3, 6, 5], &mut rng);
     }
 }
 
@@ -213,8 +224,9 @@ fn long_batches_are_cut_up_and_shared_out() {
     let bits = 1_030;
     let rng = &mut Rng::new(3);
     let values: Vec<BigUint> = hard_moduli(bits, rng).into_iter().cycle().take(21).collect();
-    let each = values.iter().map(seeded).enumerate().collect();
-    let one = long(&values[4]);
+    let each = batch_of_width(&values, bits);
+    let kept: Vec<Modulus> = values.iter().map(modulus_of).collect();
+    let kept: Vec<&Modulus> = kept.iter().collect();
     let a: Vec<BigUint> = (0..21).map(|_| rng.number(bits + 9)).collect();
     let batch = batch_of_width(&a, bits + 9);
     let exponents = batch_of_width(&[BigUint::from(5u8)], 3);
@@ -225,12 +237,14 @@ fn long_batches_are_cut_up_and_shared_out() {
     for (devices, count) in
         [(vec![little()], 21), (vec![little(), little()], 21), (vec![little(), little()], 1)]
     {
-        let cuda = Cuda::on(devices, Settings::default());
+        let cuda = dividing(by_transforms(devices));
         let items: Vec<usize> = (21 - count..21).rev().collect();
         let x = Operand::from(&batch);
-        let check = |moduli: LongModuli<'_>, of: &dyn Fn(usize) -> BigUint| {
-            let Some(squares) = answers(cuda.mul_mod_long(x, None, moduli, &items)) else { return };
-            let powers = cuda.pow_long(x, exponents.shared(0), moduli, &items).unwrap().answers;
+        let check = |moduli: Moduli<'_>, of: &dyn Fn(usize) -> BigUint| {
+            let Some(squares) = answers(compute(&cuda, Op::SquareMod, (x, x), moduli, &items)) else {
+                return;
+            };
+            let powers = compute(&cuda, Op::Pow, (x, exponents.shared(0)), moduli, &items).unwrap().answers;
             for (place, &item) in items.iter().enumerate() {
                 assert_eq!(number(squares.get(place)), &a[item] * &a[item] % of(item), "{count}, {item}");
                 assert_eq!(
@@ -240,58 +254,45 @@ fn long_batches_are_cut_up_and_shared_out() {
                 );
             }
         };
-        check(LongModuli::Each(&each), &|item| values[item].clone());
-        check(LongModuli::One(&one), &|_| values[4].clone());
+        check(Moduli::from(&each), &|item| values[item].clone());
+        check(Moduli::from(&kept[..]), &|item| values[item].clone());
+        check(Moduli::from(kept[4]), &|_| values[4].clone());
     }
 }
 
 /// Nothing of this panics, or reads what is not there.
 #[test]
 fn items_that_cannot_be_computed_are_named() {
-    let cuda = Cuda::on(devices(), Settings::default());
-    let [short, other] = [1_024, 1_025].map(|bits| seeded(&ones(bits)));
+    let cuda = dividing(by_transforms(devices()));
     let batch = Batch::zeros(1_000, 3);
     let x = Operand::from(&batch);
-    let missing = HashMap::from([(0, short.clone()), (1, short.clone())]);
-    let mixed = HashMap::from([(0, short), (2, other)]);
-    for (each, items, named) in [(&missing, [1, 2], 2), (&missing, [0, 7], 7), (&mixed, [0, 1], 1)] {
-        let moduli = LongModuli::Each(each);
-        for run in [
-            cuda.pow_long(x, x, moduli, &items),
-            cuda.pow_long_vartime(x, x, moduli, &items),
-            cuda.mul_mod_long(x, Some(x), moduli, &items),
-            cuda.mul_mod_long(x, None, moduli, &items),
-        ] {
-            // Of moduli of two lengths either may be the wrong one.
-            assert!(
-                matches!(run, Err(Error::Item { item, .. }) if item == named || each.len() == 2 && item == 0)
-            );
+    let modulus = modulus_of(&ones(1_024));
+    let each = batch_of_width(&[ones(1_024), ones(1_024), ones(1_024)], 1_024);
+    for moduli in [Moduli::from(&modulus), Moduli::from(&each)] {
+        for op in [Op::Pow, Op::PowVartime, Op::MulMod, Op::SquareMod] {
+            let named = compute(&cuda, op, (x, x), moduli, &[0, 7]);
+            assert!(matches!(named, Err(Error::Item { item: 7, .. })), "{op}");
         }
+        assert!(compute(&cuda, Op::Pow, (x, x), moduli, &[]).unwrap().answers.is_empty());
     }
-    let mixed = cuda.mul_mod_long(x, None, LongModuli::Each(&mixed), &[0, 2]).unwrap_err();
-    assert!(mixed.to_string().contains("bits, and others have"), "{mixed}");
-
-    let one = long(&ones(1_024));
-    let moduli = LongModuli::One(&one);
+    // Factors of more than twice the bits of a modulus have no plan, and so have exponents that no word counts.
     let long = Batch::zeros(2_049, 3);
     let longer = Operand::from(&long);
-    for run in [
-        cuda.pow_long(longer, x, moduli, &[0]),
-        cuda.mul_mod_long(x, Some(longer), moduli, &[0]),
-        cuda.pow_long(x, Operand::Shared { bits: 1 << 33, value: &[3] }, moduli, &[0]),
-        cuda.mul(Operand::Shared { bits: usize::MAX, value: &[3] }, x, 1),
-    ] {
-        assert!(matches!(run, Err(Error::TooLong { .. })));
+    let endless = Operand::Shared { bits: 1 << 33, value: &[3] };
+    for (op, a, b) in [(Op::Pow, longer, x), (Op::MulMod, x, longer), (Op::Pow, x, endless)] {
+        let job = Job::new(&[0], 1_024, a, b, Moduli::from(&modulus));
+        assert!(cuda.plan(&Request::of(op, &job)).is_none(), "{op}");
     }
-    assert!(matches!(cuda.mul(x, x, 4), Err(Error::Item { item: 3, .. })));
-    assert!(matches!(cuda.square(x, 4), Err(Error::Item { item: 3, .. })));
+    // Nobody finds reciprocals.
+    let alone = by_transforms(devices());
+    let job = Job::new(&[0], 1_024, x, x, Moduli::from(&modulus));
+    assert!(alone.plan(&Request::of(Op::MulMod, &job)).is_none());
 
-    // No items, and items of no bits.
-    let nothing = HashMap::new();
-    assert!(cuda.pow_long(x, x, LongModuli::Each(&nothing), &[]).unwrap().answers.is_empty());
-    assert_eq!(cuda.mul(x, x, 0).unwrap().answers, Batch::zeros(2_000, 0));
-    let zeros = Batch::zeros(0, 3);
-    assert_eq!(cuda.square(Operand::from(&zeros), 3).unwrap().answers, zeros);
-    let without = Cuda::on(Vec::new(), Settings::default());
-    assert_eq!(without.pow_long(x, x, moduli, &[0]).unwrap_err(), Error::NoDevice);
+    assert!(multiply(&cuda, Operand::Shared { bits: usize::MAX / 2, value: &[3] }, Some(x), 1).is_err());
+    assert!(matches!(multiply(&cuda, x, Some(x), 4), Err(Error::Item { item: 3, .. })));
+    assert!(matches!(multiply(&cuda, x, None, 4), Err(Error::Item { item: 3, .. })));
+    assert_eq!(multiply(&cuda, x, Some(x), 0).unwrap().answers, Batch::zeros(2_000, 0));
+    let without = dividing(by_transforms(Vec::new()));
+    let none = compute(&without, Op::Pow, (x, x), Moduli::from(&modulus), &[0]);
+    assert_eq!(none.unwrap_err(), Error::NoDevice);
 }

@@ -10,8 +10,8 @@ mod long;
 mod products;
 mod rsa;
 
-use modmill_core::Family;
-use modmill_cuda::{Cuda, Cut, Device, Error, Layout, Limits, Settings, Variant};
+use modmill_core::{Family, Job, Op, Request};
+use modmill_cuda::{Cuda, Cut, Device, Error, Layout, Limits, Result, Run, Settings, Variant};
 
 /// Whether GPUs are tested instead of the emulated device.
 fn on_gpus() -> bool {
@@ -59,4 +59,10 @@ fn held_to(devices: Vec<Device>, variant: Variant) -> Option<Cuda> {
             Some(cuda)
         }
     }
+}
+
+/// Plans a job and runs the plan.
+fn run(cuda: &Cuda, op: Op, job: &Job<'_>) -> Result<Run> {
+    let plan = cuda.plan(&Request::of(op, job));
+    cuda.run(&plan.ok_or_else(|| Error::NoKernel { name: format!("for {op}") })?, job)
 }

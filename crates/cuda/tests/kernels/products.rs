@@ -1,8 +1,8 @@
 //! Full products by transforms, against `num-bigint`.
 
 use crate::{devices, on_gpus};
-use modmill_core::{Batch, Operand};
-use modmill_cuda::{Cuda, Error, Run, Settings};
+use modmill_core::{Batch, Family, Operand, Product, Request};
+use modmill_cuda::{Cuda, Device, Error, Run, Settings};
 use modmill_testing::hard::{ones, power_of_two};
 use modmill_testing::oracle::{batch_of_width, number, show};
 use modmill_testing::rng::Rng;
@@ -17,6 +17,23 @@ pub(crate) fn answers(run: Result<Run, Error>) -> Option<Batch> {
         }
         run => Some(run.unwrap().answers),
     }
+}
+
+/// Devices that go by transforms.
+pub(crate) fn by_transforms(devices: Vec<Device>) -> Cuda {
+    Cuda::on(devices, Settings { family: Some(Family::Fft), ..Settings::default() })
+}
+
+/// Plans full products, or squares where there is no `b`, and runs the plan.
+pub(crate) fn multiply(
+    cuda: &Cuda,
+    a: Operand<'_>,
+    b: Option<Operand<'_>>,
+    count: usize,
+) -> Result<Run, Error> {
+    let product = Product { a, b, count };
+    let plan = cuda.plan(&Request::of_product(&product));
+    cuda.multiply(&plan.ok_or(Error::NoKernel { name: "for products".to_owned() })?, &product)
 }
 
 /// Numbers of at most so many bits: the ends of the range, runs of ones, single bits, and random ones.
@@ -43,7 +60,7 @@ fn rippling(bits: usize) -> Vec<(BigUint, BigUint)> {
 }
 
 fn check(a_bits: usize, b_bits: usize) {
-    let cuda = Cuda::on(devices(), Settings::default());
+    let cuda = by_transforms(devices());
     let mut rng = Rng::new((a_bits + 3 * b_bits) as u64);
     let (a, b) = (hard_numbers(a_bits, &mut rng), hard_numbers(b_bits, &mut rng));
     // Every end of a range with every other in turn, without as many products as there are pairs.
@@ -55,7 +72,9 @@ fn check(a_bits: usize, b_bits: usize) {
     let second: Vec<BigUint> = pairs.iter().map(|(_, b)| (*b).clone()).collect();
     let (left, right) = (batch_of_width(&first, a_bits), batch_of_width(&second, b_bits));
 
-    let Some(products) = answers(cuda.mul(Operand::from(&left), Operand::from(&right), pairs.len())) else {
+    let Some(products) =
+        answers(multiply(&cuda, Operand::from(&left), Some(Operand::from(&right)), pairs.len()))
+    else {
         return;
     };
     for (index, (product, (a, b))) in products.iter().zip(&pairs).enumerate() {
@@ -65,8 +84,8 @@ fn check(a_bits: usize, b_bits: usize) {
     for (shared, b) in second.iter().enumerate().take(3) {
         let one = right.shared(shared);
         for products in [
-            cuda.mul(Operand::from(&left), one, pairs.len()),
-            cuda.mul(one, Operand::from(&left), pairs.len()),
+            multiply(&cuda, Operand::from(&left), Some(one), pairs.len()),
+            multiply(&cuda, one, Some(Operand::from(&left)), pairs.len()),
         ] {
             let products = products.unwrap().answers;
             for (product, (a, _)) in products.iter().zip(&pairs) {
@@ -74,7 +93,7 @@ fn check(a_bits: usize, b_bits: usize) {
             }
         }
     }
-    let squares = cuda.square(Operand::from(&left), pairs.len()).unwrap().answers;
+    let squares = multiply(&cuda, Operand::from(&left), None, pairs.len()).unwrap().answers;
     for (square, (a, _)) in squares.iter().zip(&pairs) {
         assert!(number(square) == *a * *a, "{a_bits} bits, square");
     }
@@ -108,7 +127,7 @@ fn products_in_long_rows() {
 
 /// The longest carry there is, and products in many chunks.
 fn check_few(a_bits: usize, b_bits: usize) {
-    let cuda = Cuda::on(devices(), Settings::default());
+    let cuda = by_transforms(devices());
     let mut rng = Rng::new(a_bits as u64);
     let mut a = vec![ones(a_bits), rng.number(a_bits)];
     let mut b = vec![ones(b_bits), rng.number(b_bits)];
@@ -121,7 +140,9 @@ fn check_few(a_bits: usize, b_bits: usize) {
         let cycle =
             |numbers: &[BigUint]| -> Vec<BigUint> { numbers.iter().cycle().take(count).cloned().collect() };
         let (left, right) = (batch_of_width(&cycle(&a), a_bits), batch_of_width(&cycle(&b), b_bits));
-        let Some(products) = answers(cuda.mul(Operand::from(&left), Operand::from(&right), count)) else {
+        let Some(products) =
+            answers(multiply(&cuda, Operand::from(&left), Some(Operand::from(&right)), count))
+        else {
             return;
         };
         for (index, product) in products.iter().enumerate() {

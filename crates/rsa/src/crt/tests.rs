@@ -1,4 +1,4 @@
-//! Faults: whatever goes wrong on the way, no wrong answer leaves.
+//! Faults: whatever goes wrong in a private operation, no wrong result is returned.
 
 use super::*;
 use crate::{PublicKey, Sizes};
@@ -6,20 +6,26 @@ use modmill_testing::oracle::number as big;
 use modmill_testing::rng::Rng;
 use num_bigint::BigUint;
 
-/// Flips one bit at one stage.
-struct Fault {
+/// Flips one bit of every item at one stage.
+struct Faults<'a> {
     stage: Stage,
-    bit: u64,
-    done: bool,
+    /// The number of items. A stage with two numbers per item has those modulo p first.
+    count: usize,
+    rng: &'a mut Rng,
+    injected: usize,
 }
 
-impl Witness for Fault {
+impl Witness for Faults<'_> {
     fn see(&mut self, stage: Stage, numbers: &mut Batch) {
-        if stage == self.stage {
-            let limbs = numbers.as_limbs_mut();
-            let bit = self.bit as usize % (64 * limbs.len());
+        if stage != self.stage {
+            return;
+        }
+        for item in 0..self.count {
+            let half = self.rng.below(numbers.len() / self.count);
+            let limbs = numbers.get_mut(half * self.count + item);
+            let bit = self.rng.below(64 * limbs.len());
             limbs[bit / 64] ^= 1 << (bit % 64);
-            self.done = true;
+            self.injected += 1;
         }
     }
 }
@@ -56,31 +62,31 @@ fn no_flipped_bit_leaves_as_an_answer() {
     let right = powers(&engine, &keys, &inputs, &mut Nobody).unwrap();
     let (mut injected, mut caught) = (0, 0);
     for stage in STAGES {
-        for _ in 0..3000 {
-            let mut fault = Fault { stage, bit: rng.word(), done: false };
-            let outputs = powers(&engine, &keys, &inputs, &mut fault).unwrap();
-            assert!(fault.done, "{stage:?} was not passed");
-            injected += 1;
+        for round in 0..750 {
+            let mut faults = Faults { stage, count: keys.len(), rng: &mut rng, injected: 0 };
+            let outputs = powers(&engine, &keys, &inputs, &mut faults).unwrap();
+            assert_eq!(faults.injected, keys.len(), "{stage:?} was not passed");
+            injected += faults.injected;
             let wrong: Vec<usize> =
                 (0..keys.len()).filter(|&index| outputs.get(index) != right.get(index)).collect();
-            caught += usize::from(!wrong.is_empty());
+            caught += wrong.len();
             let outcome = checked(&engine, &publics, &inputs, outputs).unwrap();
-            assert_eq!(outcome.faults, wrong, "{stage:?}, bit {}", fault.bit);
+            assert_eq!(outcome.faults, wrong, "{stage:?}, round {round}");
             for index in 0..keys.len() {
                 let answer = outcome.outputs.get(index);
-                let released = answer != right.get(index) && answer.iter().any(|&limb| limb != 0);
-                assert!(!released, "{stage:?}, bit {}: item {index} escaped", fault.bit);
+                let returned = answer != right.get(index) && answer.iter().any(|&limb| limb != 0);
+                assert!(!returned, "{stage:?}, round {round}: item {index} escaped");
             }
         }
     }
-    // Bits above the numbers, and multiples of p in the difference, may change nothing; most do.
+    // A bit above a number, or a multiple of p in the difference, may change nothing. Most bits do.
     assert!(injected == 24_000 && caught > 20_000, "{caught} of {injected} faults mattered");
 }
 
 #[test]
 fn halves_of_unequal_length_are_joined_right() {
-    // Primes of 300 and 213 bits either way round, and of lengths that end within a limb. Modulo 3 q every third
-    // number has no inverse, so that blinding has to draw some of its factors again.
+    // Either prime may be the longer one, and lengths need not end with a limb. Modulo 3 q every third number has no
+    // inverse, so that blinding has to draw some of its factors again.
     let engine = Engine::new().unwrap();
     let mut rng = Rng::new(51);
     let mut prime = |bits: usize| loop {

@@ -1,6 +1,7 @@
-//! Keys to files.
+//! Writing keys.
 
-use super::{PrivateKey, PublicKey};
+use super::stack::with_clean_stack;
+use super::{PrivateKey, PublicKey, password};
 use crate::KeyError;
 use crate::number;
 use pkcs1::{RsaPrivateKeyRef, RsaPublicKeyRef};
@@ -11,7 +12,7 @@ use pkcs8::der::{Encode, SecretDocument};
 use pkcs8::spki::SubjectPublicKeyInfoRef;
 use zeroize::Zeroizing;
 
-/// What a document is called in PEM.
+/// Labels of PEM.
 const PRIVATE: &str = "PRIVATE KEY";
 const ENCRYPTED: &str = "ENCRYPTED PRIVATE KEY";
 const PKCS1_PRIVATE: &str = "RSA PRIVATE KEY";
@@ -31,7 +32,7 @@ fn document(der: Vec<u8>) -> Result<SecretDocument, KeyError> {
 }
 
 impl PublicKey {
-    /// DER of PKCS #1.
+    /// Writes the DER of PKCS #1.
     pub fn to_pkcs1_der(&self) -> Result<Vec<u8>, KeyError> {
         let exponent = self.exponent_bytes();
         let key = RsaPublicKeyRef {
@@ -41,7 +42,7 @@ impl PublicKey {
         key.to_der().map_err(failed)
     }
 
-    /// DER of a `SubjectPublicKeyInfo`.
+    /// Writes the DER of a `SubjectPublicKeyInfo`.
     pub fn to_der(&self) -> Result<Vec<u8>, KeyError> {
         let key = self.to_pkcs1_der()?;
         let subject_public_key = BitStringRef::from_bytes(&key).map_err(failed)?;
@@ -49,19 +50,29 @@ impl PublicKey {
         info.to_der().map_err(failed)
     }
 
-    /// PEM of a `SubjectPublicKeyInfo`: what most programs read.
+    /// Writes the PEM of a `SubjectPublicKeyInfo`, which most programs read.
+    ///
+    /// ```
+    /// use modmill_rsa::{PublicKey, Sizes};
+    ///
+    /// let key = PublicKey::new(&[0xff; 256], &[1, 0, 1], Sizes::Standard)?;
+    /// let pem = key.to_pem()?;
+    /// assert!(pem.starts_with("-----BEGIN PUBLIC KEY-----"));
+    /// assert_eq!(PublicKey::read(pem.as_bytes(), Sizes::Standard)?, key);
+    /// # Ok::<(), modmill_rsa::KeyError>(())
+    /// ```
     pub fn to_pem(&self) -> Result<String, KeyError> {
         Ok(pem(&document(self.to_der()?)?, PUBLIC)?.to_string())
     }
 
-    /// PEM of PKCS #1.
+    /// Writes the PEM of PKCS #1.
     pub fn to_pkcs1_pem(&self) -> Result<String, KeyError> {
         Ok(pem(&document(self.to_pkcs1_der()?)?, PKCS1_PUBLIC)?.to_string())
     }
 }
 
 impl PrivateKey {
-    /// DER of PKCS #1.
+    /// Writes the DER of PKCS #1.
     pub fn to_pkcs1_der(&self) -> Result<Zeroizing<Vec<u8>>, KeyError> {
         let public = self.public_key();
         let exponent = public.exponent_bytes();
@@ -84,27 +95,38 @@ impl PrivateKey {
         key.to_der().map(Zeroizing::new).map_err(failed)
     }
 
-    /// PEM of PKCS #1.
+    /// Writes the PEM of PKCS #1.
     pub fn to_pkcs1_pem(&self) -> Result<Zeroizing<String>, KeyError> {
         pem(&document(self.to_pkcs1_der()?.to_vec())?, PKCS1_PRIVATE)
     }
 
-    /// DER of PKCS #8.
+    /// Writes the DER of PKCS #8.
     pub fn to_der(&self) -> Result<Zeroizing<Vec<u8>>, KeyError> {
         self.with_pkcs8(|info| info.to_der().map(Zeroizing::new).map_err(failed))
     }
 
-    /// PEM of PKCS #8: what most programs read.
+    /// Writes the PEM of PKCS #8, which most programs read.
+    ///
+    /// ```
+    /// use modmill::Engine;
+    /// use modmill_rsa::{PrivateKey, Sizes};
+    ///
+    /// let key = PrivateKey::generate(&Engine::new()?, 512, Sizes::AllowSmall)?;
+    /// assert!(key.to_pem()?.starts_with("-----BEGIN PRIVATE KEY-----"));
+    /// assert!(key.to_pkcs1_pem()?.starts_with("-----BEGIN RSA PRIVATE KEY-----"));
+    /// assert!(key.to_encrypted_pem(b"password")?.starts_with("-----BEGIN ENCRYPTED PRIVATE KEY-----"));
+    /// # Ok::<(), modmill_rsa::Error>(())
+    /// ```
     pub fn to_pem(&self) -> Result<Zeroizing<String>, KeyError> {
         pem(&document(self.to_der()?.to_vec())?, PRIVATE)
     }
 
-    /// DER of PKCS #8 under a password: scrypt and AES-256 in CBC mode.
+    /// Writes the DER of PKCS #8, encrypted under `password` with scrypt and AES-256 in CBC mode.
     pub fn to_encrypted_der(&self, password: &[u8]) -> Result<Vec<u8>, KeyError> {
-        self.with_pkcs8(|info| Ok(info.encrypt(password).map_err(failed)?.as_bytes().to_vec()))
+        self.with_pkcs8(|info| password::encrypt(&info, password))
     }
 
-    /// PEM of the same.
+    /// Writes the PEM of [`PrivateKey::to_encrypted_der`].
     pub fn to_encrypted_pem(&self, password: &[u8]) -> Result<String, KeyError> {
         Ok(pem(&document(self.to_encrypted_der(password)?)?, ENCRYPTED)?.to_string())
     }
@@ -113,8 +135,10 @@ impl PrivateKey {
         &self,
         write: impl FnOnce(PrivateKeyInfoRef<'_>) -> Result<T, KeyError>,
     ) -> Result<T, KeyError> {
-        let key = self.to_pkcs1_der()?;
-        let octets = OctetStringRef::new(&key).map_err(failed)?;
-        write(PrivateKeyInfoRef::new(pkcs1::ALGORITHM_ID, octets))
+        with_clean_stack(|| {
+            let key = self.to_pkcs1_der()?;
+            let octets = OctetStringRef::new(&key).map_err(failed)?;
+            write(PrivateKeyInfoRef::new(pkcs1::ALGORITHM_ID, octets))
+        })
     }
 }

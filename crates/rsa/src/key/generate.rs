@@ -1,34 +1,54 @@
 //! Key generation by the rules of FIPS 186-5, appendix A.1.3: random probable primes.
 
-use super::validate::{random_bases, random_number};
+use super::sieve::{Sieve, remainder};
 use super::{PrivateKey, PrivateParts, Sizes};
 use crate::number::{self, Number};
-use crate::{Error, KeyError};
+use crate::{Error, KeyError, random};
 use crypto_bigint::{BoxedUint, Gcd, NonZero};
 use modmill::{Batch, Engine};
-use modmill_core::limbs;
 use zeroize::Zeroizing;
 
-/// The public exponent of generated keys.
+/// The public exponent of generated keys. It is prime.
 const EXPONENT: u64 = 65_537;
 
-/// Candidates that are tested together.
+/// The number of candidates that are tested together.
 const CANDIDATES: usize = 64;
 
-/// Rounds to random bases for random candidates of so many bits, not fewer than FIPS 186-5, table
-/// B.1, asks for. Shorter primes than the table has get more.
+/// Candidates with a prime factor below this limit are rejected before the Miller-Rabin test.
+const SMALL: usize = 1000;
+
+/// The number of Miller-Rabin rounds for random candidates of `bits` bits. It is not below the number in FIPS 186-5,
+/// table B.1. Primes that are too short for the table get more rounds.
 fn rounds(bits: usize) -> usize {
     if bits >= 1024 { 5 } else { 32 }
 }
 
 impl PrivateKey {
-    /// Generates a key of so many bits, a multiple of 2, with the public exponent 65537.
+    /// Generates a key of `bits` bits, which is even, with the public exponent 65537.
+    ///
+    /// ```
+    /// use modmill::Engine;
+    /// use modmill_rsa::{PrivateKey, Sizes};
+    ///
+    /// let key = PrivateKey::generate(&Engine::new()?, 2048, Sizes::Standard)?;
+    /// assert_eq!(key.bits(), 2048);
+    /// # Ok::<(), modmill_rsa::Error>(())
+    /// ```
     pub fn generate(engine: &Engine, bits: usize, sizes: Sizes) -> Result<Self, Error> {
         let mut keys = Self::generate_many(engine, bits, 1, sizes)?;
         Ok(keys.remove(0))
     }
 
-    /// Generates keys; their primes are looked for together.
+    /// Generates `count` keys. Their primes are searched for together, which takes less time per key.
+    ///
+    /// ```
+    /// use modmill::Engine;
+    /// use modmill_rsa::{PrivateKey, Sizes};
+    ///
+    /// let keys = PrivateKey::generate_many(&Engine::new()?, 512, 3, Sizes::AllowSmall)?;
+    /// assert_eq!(keys.len(), 3);
+    /// # Ok::<(), modmill_rsa::Error>(())
+    /// ```
     pub fn generate_many(
         engine: &Engine,
         bits: usize,
@@ -54,7 +74,7 @@ impl PrivateKey {
                         keys.extend(assemble(&other, &prime, sizes)?);
                         None
                     }
-                    // Primes that lie too near to each other: one of them has to go.
+                    // The primes are too close to each other, so that one of them is dropped.
                     Some(other) => Some(other),
                     None => Some(prime),
                 };
@@ -65,22 +85,22 @@ impl PrivateKey {
     }
 }
 
-/// The primes among a batch of random candidates.
+/// Draws a batch of candidates of `bits` bits and returns the primes among them.
 fn find_primes(engine: &Engine, bits: usize) -> Result<Vec<Number>, Error> {
-    let sieve = Sieve::new();
+    let sieve = Sieve::below(SMALL);
     let mut candidates = Batch::zeros(bits, CANDIDATES);
     for index in 0..CANDIDATES {
         loop {
-            let mut candidate = random_number(bits)?;
+            let mut candidate = random::number(bits)?;
             candidate[0] |= 1;
-            if in_range(&candidate, bits) && sieve.passes(&candidate) {
+            if in_range(&candidate, bits) && passes(&sieve, &candidate) {
                 candidates.get_mut(index).copy_from_slice(&candidate);
                 break;
             }
         }
     }
     for round in 0..rounds(bits) {
-        let bases = random_bases(bits, candidates.len())?;
+        let bases = random::batch(bits, candidates.len())?;
         let passed = engine.miller_rabin(&candidates, &bases)?;
         let survivors: Vec<usize> = (0..candidates.len()).filter(|&index| passed[index]).collect();
         if survivors.is_empty() {
@@ -97,32 +117,37 @@ fn find_primes(engine: &Engine, bits: usize) -> Result<Vec<Number>, Error> {
     Ok(candidates.iter().map(|prime| Number::new(prime.to_vec())).collect())
 }
 
-/// Whether a number of at most `bits` bits is at least `sqrt(2) 2^(bits - 1)`, so that products of two
-/// have twice as many bits: its square has `2 bits` bits.
-fn in_range(number: &[u64], bits: usize) -> bool {
-    limbs::bit_length(&number::product(number, number)) == 2 * bits
+/// Whether a candidate has no small factor, and the public exponent is coprime to the candidate minus one.
+fn passes(sieve: &Sieve, candidate: &[u64]) -> bool {
+    sieve.factor(candidate).is_none() && remainder(candidate, EXPONENT) != 1
 }
 
-/// Whether two primes differ in their upper 100 bits: `|p - q| > 2^(bits - 100)`.
+/// Whether a number of at most `bits` bits is at least `sqrt(2) 2^(bits - 1)`: its square has `2 bits` bits. The
+/// product of two such numbers then has `2 bits` bits as well.
+fn in_range(number: &[u64], bits: usize) -> bool {
+    number::bit_length(&number::mul(number, number)) == 2 * bits
+}
+
+/// Whether `|p - q| > 2^(bits - 100)` for two primes of `bits` bits.
 fn far_apart(p: &[u64], q: &[u64]) -> bool {
     let difference = |a: &[u64], b: &[u64]| {
         let mut difference = Number::new(a.to_vec());
-        (limbs::sub_assign(&mut difference, b) == 0).then_some(difference)
+        (number::sub_assign(&mut difference, b) == 0).then_some(difference)
     };
     let difference = difference(p, q).or_else(|| difference(q, p));
-    difference.is_some_and(|difference| limbs::bit_length(&difference) + 100 > limbs::bit_length(p))
+    difference.is_some_and(|difference| number::bit_length(&difference) + 100 > number::bit_length(p))
 }
 
-/// The key of two primes; `None` in the rare case that the private exponent is too short.
+/// Makes the key of two primes, or `None` in the rare case that its private exponent is too short.
 fn assemble(p: &[u64], q: &[u64], sizes: Sizes) -> Result<Option<PrivateKey>, Error> {
-    let (p, q) = if compare(p, q) { (p, q) } else { (q, p) };
+    let (p, q) = if is_greater(p, q) { (p, q) } else { (q, p) };
     let order = least_common_multiple(&number::minus_one(p), &number::minus_one(q));
-    let Some(d) = number::invert(&[EXPONENT], &order) else { return Ok(None) };
+    let Some(d) = number::inv(&[EXPONENT], &order) else { return Ok(None) };
     // FIPS 186-5, appendix A.1.1: the private exponent exceeds 2^(nlen / 2).
-    if limbs::bit_length(&d) <= limbs::bit_length(p) {
+    if number::bit_length(&d) <= number::bit_length(p) {
         return Ok(None);
     }
-    let modulus = number::product(p, q);
+    let modulus = number::mul(p, q);
     let [n, d, p, q] = [&modulus[..], &d, p, q].map(number::to_be_bytes);
     let parts = PrivateParts {
         modulus: &n,
@@ -135,10 +160,10 @@ fn assemble(p: &[u64], q: &[u64], sizes: Sizes) -> Result<Option<PrivateKey>, Er
     Ok(Some(PrivateKey::new(&parts, sizes)?))
 }
 
-/// Whether a is greater than b.
-fn compare(a: &[u64], b: &[u64]) -> bool {
+/// Whether `a > b`, for numbers with the same number of limbs.
+fn is_greater(a: &[u64], b: &[u64]) -> bool {
     let mut difference = Number::new(b.to_vec());
-    limbs::sub_assign(&mut difference, a) == 1
+    number::sub_assign(&mut difference, a) == 1
 }
 
 fn least_common_multiple(a: &[u64], b: &[u64]) -> Number {
@@ -146,56 +171,9 @@ fn least_common_multiple(a: &[u64], b: &[u64]) -> Number {
     let divisor = Zeroizing::new(big(a).gcd(&*big(b)));
     let divisor = NonZero::new((*divisor).clone()).expect("a divisor of numbers that are not zero");
     let quotient = Zeroizing::new(big(a).wrapping_div(&divisor));
-    let mut multiple = number::product(quotient.as_words(), b);
-    let used = limbs::bit_length(&multiple).div_ceil(64);
-    multiple.truncate(used);
+    let mut multiple = number::mul(quotient.as_words(), b);
+    number::truncate(&mut multiple);
     multiple
-}
-
-/// Small primes, to strike out most candidates cheaply, and the divisors of e, which must not divide
-/// one less than a prime. Uses division, whose time may depend on the candidate on old processors.
-struct Sieve {
-    primes: Vec<u64>,
-    /// Products of primes below 2^32, and how many primes each has.
-    products: Vec<(u64, usize)>,
-}
-
-impl Sieve {
-    fn new() -> Self {
-        let is_prime = |n: &u64| (2..*n).take_while(|d| d * d <= *n).all(|d| !n.is_multiple_of(d));
-        let primes: Vec<u64> = (3..1000).step_by(2).filter(is_prime).collect();
-        let mut products = vec![(1, 0)];
-        for &prime in &primes {
-            match products.last_mut() {
-                Some((product, count)) if *product * prime < 1 << 32 => {
-                    *product *= prime;
-                    *count += 1;
-                }
-                _ => products.push((prime, 1)),
-            }
-        }
-        Self { primes, products }
-    }
-
-    fn passes(&self, candidate: &[u64]) -> bool {
-        let mut primes = self.primes.iter();
-        for &(product, count) in &self.products {
-            let rest = remainder(candidate, product);
-            if primes.by_ref().take(count).any(|&prime| rest.is_multiple_of(prime)) {
-                return false;
-            }
-        }
-        // e is prime: it must not divide p - 1.
-        remainder(candidate, EXPONENT) != 1
-    }
-}
-
-/// `number mod divisor`, for a divisor below 2^32.
-fn remainder(number: &[u64], divisor: u64) -> u64 {
-    number.iter().rev().fold(0, |rest, limb| {
-        let rest = (rest << 32 | limb >> 32) % divisor;
-        (rest << 32 | limb & 0xffff_ffff) % divisor
-    })
 }
 
 #[cfg(test)]
@@ -233,17 +211,14 @@ mod tests {
     }
 
     #[test]
-    fn the_sieve_knows_small_factors() {
-        let sieve = Sieve::new();
-        assert_eq!(sieve.products.iter().map(|(_, count)| count).sum::<usize>(), sieve.primes.len());
-        for n in (1001u64..40_000).step_by(2) {
-            let has_factor = sieve.primes.iter().any(|prime| n % prime == 0);
-            assert_eq!(sieve.passes(&[n]), !has_factor, "{n}");
+    fn candidates_have_no_small_factor_and_an_invertible_exponent() {
+        let sieve = Sieve::below(SMALL);
+        for number in (1001u64..40_000).step_by(2) {
+            assert_eq!(passes(&sieve, &[number]), sieve.factor(&[number]).is_none(), "{number}");
         }
-        assert_eq!(u128::from(remainder(&[5, 1], 1000)), ((1u128 << 64) + 5) % 1000);
-        // 65537 k + 1 must not pass.
-        let bad = (1..).map(|k| 65_537 * 2 * k + 1).find(|&n| sieve.primes.iter().all(|p| n % p != 0));
-        assert!(!sieve.passes(&[bad.unwrap()]));
+        // 65537 divides one less than this number.
+        let bad = (1..).map(|k| 65_537 * 2 * k + 1).find(|&number| sieve.factor(&[number]).is_none());
+        assert!(!passes(&sieve, &[bad.unwrap()]));
     }
 
     #[test]
@@ -253,7 +228,7 @@ mod tests {
         let (a, b) = ([0u64, 1 << 63], [0u64, 1 << 63 | 1 << 20]);
         assert!(!far_apart(&a, &a) && far_apart(&a, &b) && far_apart(&b, &a));
         assert!(!far_apart(&[0, 1 << 63], &[1 << 27, 1 << 63]));
-        assert!(compare(&b, &a) && !compare(&a, &b) && !compare(&a, &a));
+        assert!(is_greater(&b, &a) && !is_greater(&a, &b) && !is_greater(&a, &a));
     }
 
     #[test]

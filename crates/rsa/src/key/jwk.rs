@@ -4,73 +4,74 @@ use super::{AnyKey, PrivateKey, PrivateParts, PublicKey, Sizes};
 use crate::KeyError;
 use crate::number;
 use base64ct::{Base64UrlUnpadded, Encoding};
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::{ZeroizeOnDrop, Zeroizing};
 
-/// The fields that say what the key is; others are ignored, as the standard asks.
+/// The members of a JSON Web Key that this crate uses. The standard asks to ignore all others.
 #[derive(Default, Deserialize, Serialize)]
-struct Fields {
+struct Members {
     kty: String,
     #[serde(default)]
     n: String,
     #[serde(default)]
     e: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    d: Option<String>,
+    d: Option<Secret>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    p: Option<String>,
+    p: Option<Secret>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    q: Option<String>,
+    q: Option<Secret>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    dp: Option<String>,
+    dp: Option<Secret>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    dq: Option<String>,
+    dq: Option<Secret>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    qi: Option<String>,
+    qi: Option<Secret>,
     #[serde(default, skip_serializing)]
-    oth: Option<serde_json::Value>,
+    oth: Option<IgnoredAny>,
 }
 
-impl Drop for Fields {
-    fn drop(&mut self) {
-        for field in [&mut self.d, &mut self.p, &mut self.q, &mut self.dp, &mut self.dq, &mut self.qi] {
-            field.zeroize();
-        }
-    }
-}
+/// Text that is overwritten when it is dropped, also if the JSON after it turns out to be wrong.
+#[derive(Deserialize, Serialize, ZeroizeOnDrop)]
+#[serde(transparent)]
+struct Secret(String);
 
 pub(super) fn read(json: &[u8], sizes: Sizes) -> Result<AnyKey, KeyError> {
-    let fields: Fields =
+    let members: Members =
         serde_json::from_slice(json).map_err(|error| KeyError::Format(format!("JSON: {error}")))?;
-    if fields.kty != "RSA" {
-        return Err(KeyError::Algorithm(format!("a JSON Web Key of type {:?}", fields.kty)));
+    if members.kty != "RSA" {
+        return Err(KeyError::Algorithm(format!("a JSON Web Key of type {:?}", members.kty)));
     }
-    if fields.oth.is_some() {
+    if members.oth.is_some() {
         return Err(KeyError::MultiPrime);
     }
-    let (n, e) = (decode(&fields.n, "modulus")?, decode(&fields.e, "public exponent")?);
-    let Some(d) = &fields.d else {
+    let (n, e) = (decode(&members.n, "modulus")?, decode(&members.e, "public exponent")?);
+    let Some(d) = &members.d else {
         return PublicKey::new(&n, &e, sizes).map(AnyKey::Public);
     };
-    let (Some(p), Some(q)) = (&fields.p, &fields.q) else {
-        return Err(KeyError::Missing("prime factors"));
-    };
-    let part = |field: &Option<String>| field.as_ref().map(|text| decode(text, "exponents")).transpose();
-    let (d, p, q) = (decode(d, "private exponent")?, decode(p, "factor")?, decode(q, "factor")?);
-    let (dp, dq, qi) = (part(&fields.dp)?, part(&fields.dq)?, part(&fields.qi)?);
-    let parts = PrivateParts {
-        modulus: &n,
-        public_exponent: &e,
-        private_exponent: &d,
-        prime1: &p,
-        prime2: &q,
-        exponent1: dp.as_ref().map(|bytes| bytes.as_slice()),
-        exponent2: dq.as_ref().map(|bytes| bytes.as_slice()),
-        coefficient: qi.as_ref().map(|bytes| bytes.as_slice()),
-    };
-    PrivateKey::new(&parts, sizes).map(AnyKey::Private)
+    let part = |member: &Option<Secret>, what| member.as_ref().map(|text| decode(&text.0, what)).transpose();
+    let (d, p, q) =
+        (decode(&d.0, "private exponent")?, part(&members.p, "factor")?, part(&members.q, "factor")?);
+    let [dp, dq, qi] = [&members.dp, &members.dq, &members.qi].map(|member| part(member, "exponents"));
+    let (dp, dq, qi) = (dp?, dq?, qi?);
+    PrivateKey::new(
+        &PrivateParts {
+            modulus: &n,
+            public_exponent: &e,
+            private_exponent: &d,
+            prime1: p.as_ref().map_or(&[], |bytes| bytes),
+            prime2: q.as_ref().map_or(&[], |bytes| bytes),
+            exponent1: dp.as_ref().map(|bytes| bytes.as_slice()),
+            exponent2: dq.as_ref().map(|bytes| bytes.as_slice()),
+            coefficient: qi.as_ref().map(|bytes| bytes.as_slice()),
+        },
+        sizes,
+    )
+    .map(AnyKey::Private)
 }
 
+/// Decodes base64url. `what` names the number in an error.
 fn decode(text: &str, what: &'static str) -> Result<Zeroizing<Vec<u8>>, KeyError> {
     if text.is_empty() {
         return Err(KeyError::Missing(what));
@@ -83,39 +84,49 @@ fn encode(bytes: &[u8]) -> String {
     Base64UrlUnpadded::encode_string(bytes)
 }
 
-fn json(fields: &Fields) -> Result<Zeroizing<String>, KeyError> {
-    // Nine numbers, none longer than the modulus, with their names: a text that grew would leave parts of itself behind.
-    let mut text = Zeroizing::new(Vec::with_capacity(9 * (fields.n.len() + 16)));
-    serde_json::to_writer(&mut *text, fields).map_err(|error| KeyError::Format(error.to_string()))?;
+fn json(members: &Members) -> Result<Zeroizing<String>, KeyError> {
+    // Allocated at once: a text that grew would leave parts of itself behind. There are eight numbers, none of them
+    // longer than the modulus, and their names.
+    let mut text = Zeroizing::new(Vec::with_capacity(9 * (members.n.len() + 16)));
+    serde_json::to_writer(&mut *text, members).map_err(|error| KeyError::Format(error.to_string()))?;
     let text = String::from_utf8(std::mem::take(&mut *text));
     text.map(Zeroizing::new).map_err(|error| KeyError::Format(error.to_string()))
 }
 
-fn public_fields(key: &PublicKey) -> Fields {
+fn public_members(key: &PublicKey) -> Members {
     let (n, e) = (encode(key.modulus_bytes()), encode(&key.exponent_bytes()));
-    let mut fields = Fields::default();
-    (fields.kty, fields.n, fields.e) = ("RSA".to_owned(), n, e);
-    fields
+    let mut members = Members::default();
+    (members.kty, members.n, members.e) = ("RSA".to_owned(), n, e);
+    members
 }
 
 impl PublicKey {
-    /// A JSON Web Key.
+    /// Writes a JSON Web Key.
     pub fn to_jwk(&self) -> Result<String, KeyError> {
-        json(&public_fields(self)).map(|text| text.to_string())
+        json(&public_members(self)).map(|text| text.to_string())
     }
 }
 
 impl PrivateKey {
-    /// A JSON Web Key.
+    /// Writes a JSON Web Key.
+    ///
+    /// ```
+    /// use modmill::Engine;
+    /// use modmill_rsa::{PrivateKey, Sizes};
+    ///
+    /// let key = PrivateKey::generate(&Engine::new()?, 512, Sizes::AllowSmall)?;
+    /// assert!(key.to_jwk()?.starts_with(r#"{"kty":"RSA","n":""#));
+    /// # Ok::<(), modmill_rsa::Error>(())
+    /// ```
     pub fn to_jwk(&self) -> Result<Zeroizing<String>, KeyError> {
-        let secret = |limbs: &[u64]| Some(encode(&number::to_be_bytes(limbs)));
-        let mut fields = public_fields(self.public_key());
-        fields.d = secret(self.exponent());
-        fields.p = secret(self.p().prime.value());
-        fields.q = secret(self.q().prime.value());
-        fields.dp = secret(&self.p().exponent);
-        fields.dq = secret(&self.q().exponent);
-        fields.qi = secret(self.coefficient());
-        json(&fields)
+        let secret = |limbs: &[u64]| Some(Secret(encode(&number::to_be_bytes(limbs))));
+        let mut members = public_members(self.public_key());
+        members.d = secret(self.exponent());
+        members.p = secret(self.p().prime.value());
+        members.q = secret(self.q().prime.value());
+        members.dp = secret(&self.p().exponent);
+        members.dq = secret(&self.q().exponent);
+        members.qi = secret(self.coefficient());
+        json(&members)
     }
 }

@@ -1,17 +1,16 @@
 //! Private keys with two primes.
 
-use super::{PublicKey, Sizes};
+use super::{PublicKey, Sizes, recover};
 use crate::KeyError;
 use crate::number::{self, Number};
 use crate::padding::pkcs1v15::RejectionKey;
 use modmill::Modulus;
-use modmill_core::limbs;
 use std::fmt;
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
-/// A private key. Clones are cheap and share what was computed for the moduli. Zeroized when the last
-/// clone is dropped.
+/// A private key with two primes. A clone is cheap, and shares the constants that were computed for the moduli. The
+/// secrets are zeroized when the last clone is dropped.
 #[derive(Clone)]
 pub struct PrivateKey(Arc<Parts>);
 
@@ -22,18 +21,21 @@ struct Parts {
     q: Factor,
     /// `q^-1 mod p`.
     coefficient: Number,
-    /// `p 2^s`, not below q: what makes a difference modulo p positive.
+    /// `p 2^s` for the least s >= 1 with `p 2^s >= q`: Garner's step adds it, so that a difference is positive.
     lift: Number,
     rejection: RejectionKey,
 }
 
-/// A prime and the private exponent modulo one less.
+/// A prime p with the private exponent modulo p - 1.
 pub(crate) struct Factor {
     pub(crate) prime: Modulus,
     pub(crate) exponent: Number,
 }
 
-/// The numbers of a private key, big-endian. What can be derived may be left out.
+/// The numbers of a private key, as big-endian bytes.
+///
+/// Both primes may be empty: they are then computed from the exponents, if the public exponent is short. The last
+/// three numbers may be left out.
 #[derive(Default)]
 #[allow(missing_docs)]
 pub struct PrivateParts<'a> {
@@ -51,32 +53,41 @@ pub struct PrivateParts<'a> {
 }
 
 impl PrivateKey {
-    /// A key from its parts. They must belong together; that the factors are prime is left to
-    /// [`PrivateKey::check_primes`].
+    /// Makes a key from its numbers, and checks that they belong together. It does not check that the factors are
+    /// prime: [`PrivateKey::check_primes`] does.
+    ///
+    /// ```
+    /// use modmill_rsa::{KeyError, PrivateKey, PrivateParts, Sizes};
+    ///
+    /// let parts = PrivateParts { modulus: &[0xff; 256], public_exponent: &[3], ..PrivateParts::default() };
+    /// assert_eq!(PrivateKey::new(&parts, Sizes::Standard).unwrap_err(), KeyError::NoFactors);
+    /// ```
     pub fn new(parts: &PrivateParts<'_>, sizes: Sizes) -> Result<Self, KeyError> {
         let public = PublicKey::new(parts.modulus, parts.public_exponent, sizes)?;
         let exponent = number::from_be_bytes(parts.private_exponent);
-        let [p, q] = [parts.prime1, parts.prime2].map(number::from_be_bytes);
-        if p.is_empty() || q.is_empty() {
-            return Err(KeyError::Missing("prime factors"));
+        if number::bit_length(&exponent) > public.bits() {
+            return Err(KeyError::Inconsistent("the private exponent is longer than the modulus"));
         }
-        // Two is no factor of an odd modulus, and a factor of one is none.
+        let [p, q] = match [parts.prime1, parts.prime2].map(number::from_be_bytes) {
+            [p, q] if p.is_empty() && q.is_empty() => {
+                let factors = recover::factors(public.modulus().value(), public.exponent(), &exponent);
+                factors.ok_or(KeyError::NoFactors)?
+            }
+            [p, q] if p.is_empty() || q.is_empty() => return Err(KeyError::Missing("second prime factor")),
+            factors => factors,
+        };
         if [&p, &q].iter().any(|prime| prime[0] & 1 == 0 || ***prime == [1]) {
             return Err(KeyError::Inconsistent("a factor is even or one"));
         }
-        // A product has as many bits as its factors together, or one less. Seen to first, because whoever made the
-        // key may have made its factors so long that multiplying them takes forever.
-        let factor_bits = limbs::bit_length(&p) + limbs::bit_length(&q);
+        // A product has as many bits as its factors together, or one less. This is checked first, because the sender
+        // of a key may have sent factors so long that their product takes minutes.
+        let factor_bits = number::bit_length(&p) + number::bit_length(&q);
         if !(public.bits()..=public.bits() + 1).contains(&factor_bits)
-            || !number::equal(&number::product(&p, &q), public.modulus().value())
+            || !number::equal(&number::mul(&p, &q), public.modulus().value())
         {
             return Err(KeyError::Inconsistent("the modulus is not the product of the factors"));
         }
-        if limbs::bit_length(&exponent) > public.bits() {
-            return Err(KeyError::Inconsistent("the private exponent is longer than the modulus"));
-        }
-        let coefficient =
-            number::invert(&q, &p).ok_or(KeyError::Inconsistent("the factors share a factor"))?;
+        let coefficient = number::inv(&q, &p).ok_or(KeyError::Inconsistent("the factors share a factor"))?;
         check(parts.coefficient, &coefficient, "the coefficient is not the inverse of the second factor")?;
         let factor = |prime: &Number, given: Option<&[u8]>, names: [&'static str; 2]| {
             let order = number::minus_one(prime);
@@ -91,22 +102,22 @@ impl PrivateKey {
         let inverse = "the private exponent is not the inverse of the public one";
         let first = factor(&p, parts.exponent1, [inverse, "the first exponent is wrong"])?;
         let second = factor(&q, parts.exponent2, [inverse, "the second exponent is wrong"])?;
-        let shift = limbs::bit_length(&q).saturating_sub(limbs::bit_length(&p)) + 1;
-        let mut lift = Number::new(vec![0; (limbs::bit_length(&p) + shift).div_ceil(64)]);
-        limbs::shift_left(&p, shift, &mut lift);
+        let shift = number::bit_length(&q).saturating_sub(number::bit_length(&p)) + 1;
+        let mut lift = Number::new(vec![0; (number::bit_length(&p) + shift).div_ceil(64)]);
+        number::shift_left(&p, shift, &mut lift);
         let mut octets = Zeroizing::new(vec![0; public.size()]);
-        limbs::write_be_bytes(&exponent, &mut octets);
+        number::write_be_bytes(&exponent, &mut octets);
         let rejection = RejectionKey::new(&octets);
         Ok(Self(Arc::new(Parts { public, exponent, p: first, q: second, coefficient, lift, rejection })))
     }
 
-    /// The public half.
+    /// The public half of the key.
     #[must_use]
     pub fn public_key(&self) -> &PublicKey {
         &self.0.public
     }
 
-    /// Length of the modulus in bits.
+    /// The length of the modulus in bits.
     #[must_use]
     pub fn bits(&self) -> usize {
         self.0.public.bits()
@@ -138,7 +149,7 @@ impl PrivateKey {
     }
 }
 
-/// Whether a part that is given is what it must be.
+/// Refuses a number that is given and differs from the expected one.
 fn check(given: Option<&[u8]>, expected: &[u64], wrong: &'static str) -> Result<(), KeyError> {
     match given {
         Some(bytes) if !number::equal(&number::from_be_bytes(bytes), expected) => {
@@ -149,7 +160,7 @@ fn check(given: Option<&[u8]>, expected: &[u64], wrong: &'static str) -> Result<
 }
 
 impl fmt::Debug for PrivateKey {
-    /// Shows the length, and nothing secret.
+    /// Shows the length of the key, and nothing secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "PrivateKey({} bits)", self.bits())
     }

@@ -4,29 +4,37 @@ use super::Sizes;
 use crate::KeyError;
 use crate::number;
 use modmill::Modulus;
-use modmill_core::limbs;
 use std::fmt;
 use std::sync::Arc;
 
-/// A public key. Clones are cheap and share what was computed for the modulus.
+/// A public key. A clone is cheap, and shares the constants that were computed for the modulus.
 #[derive(Clone)]
 pub struct PublicKey(Arc<Parts>);
 
 struct Parts {
     modulus: Modulus,
-    /// The modulus as bytes, to compare with.
+    /// The modulus as big-endian bytes, for comparisons with blocks.
     bytes: Vec<u8>,
     exponent: Vec<u64>,
 }
 
 impl PublicKey {
-    /// The longest public exponent, in bits (FIPS 186-5, section 5.1).
+    /// The length of the longest public exponent, in bits (FIPS 186-5, section 5.1).
     pub const MAX_EXPONENT_BITS: usize = 256;
 
-    /// A key from modulus and exponent, big-endian.
+    /// Makes a key from a modulus and an exponent, both as big-endian bytes.
+    ///
+    /// ```
+    /// use modmill_rsa::{KeyError, PublicKey, Sizes};
+    ///
+    /// assert_eq!(PublicKey::new(&[0xff; 256], &[1, 0, 1], Sizes::Standard)?.bits(), 2048);
+    /// let refused = PublicKey::new(&[0xff; 128], &[1, 0, 1], Sizes::Standard);
+    /// assert_eq!(refused, Err(KeyError::TooShort { bits: 1024, limit: 2048 }));
+    /// # Ok::<(), KeyError>(())
+    /// ```
     pub fn new(modulus: &[u8], exponent: &[u8], sizes: Sizes) -> Result<Self, KeyError> {
         let (modulus, exponent) = (number::from_be_bytes(modulus), number::from_be_bytes(exponent));
-        let (bits, limit) = (limbs::bit_length(&modulus), sizes.min_bits());
+        let (bits, limit) = (number::bit_length(&modulus), sizes.min_bits());
         if bits < limit {
             return Err(KeyError::TooShort { bits, limit });
         }
@@ -36,7 +44,7 @@ impl PublicKey {
         if modulus[0] & 1 == 0 {
             return Err(KeyError::EvenModulus);
         }
-        match limbs::bit_length(&exponent) {
+        match number::bit_length(&exponent) {
             0 | 1 => return Err(KeyError::Exponent("is less than 3")),
             exponent_bits if exponent_bits > Self::MAX_EXPONENT_BITS => {
                 return Err(KeyError::Exponent("has more than 256 bits"));
@@ -49,25 +57,25 @@ impl PublicKey {
         Ok(Self(Arc::new(Parts { modulus, bytes, exponent: exponent.to_vec() })))
     }
 
-    /// Length of the modulus in bits.
+    /// The length of the modulus in bits.
     #[must_use]
     pub fn bits(&self) -> usize {
         self.0.modulus.bits()
     }
 
-    /// Length of the modulus in bytes: that of signatures and ciphertexts.
+    /// The length of the modulus in bytes. Signatures and ciphertexts have the same length.
     #[must_use]
     pub fn size(&self) -> usize {
         self.0.bytes.len()
     }
 
-    /// The modulus, big-endian.
+    /// The modulus as big-endian bytes.
     #[must_use]
     pub fn modulus_bytes(&self) -> &[u8] {
         &self.0.bytes
     }
 
-    /// The public exponent, big-endian.
+    /// The public exponent as big-endian bytes.
     #[must_use]
     pub fn exponent_bytes(&self) -> Vec<u8> {
         number::to_be_bytes(&self.0.exponent).to_vec()

@@ -1,72 +1,64 @@
-//! Keys from files: PEM, DER or a JSON Web Key, told apart by looking.
+//! Reading keys. The format is recognised by the contents: PEM, DER or a JSON Web Key.
 
-use super::{PrivateKey, PrivateParts, PublicKey, Sizes, jwk, password};
+use super::stack::with_clean_stack;
+use super::{AnyKey, PrivateKey, PrivateParts, PublicKey, Sizes, jwk, password, pem};
 use crate::KeyError;
 use pkcs1::{ObjectIdentifier, RsaPrivateKeyRef, RsaPublicKeyRef};
-use pkcs8::der::asn1::AnyRef;
-use pkcs8::der::{Decode, SecretDocument};
-use pkcs8::pkcs5;
+use pkcs8::der::asn1::{AnyRef, OctetStringRef};
+use pkcs8::der::{Decode, Reader, SliceReader};
+use pkcs8::pkcs5::pbes2::PBES2_OID;
 use pkcs8::spki::{AlgorithmIdentifierRef, SubjectPublicKeyInfoRef};
 use pkcs8::{EncryptedPrivateKeyInfoRef, PrivateKeyInfoRef};
 
-/// A key of either kind.
-#[derive(Debug, Clone)]
-pub enum AnyKey {
-    /// A public key.
-    Public(PublicKey),
-    /// A private key.
-    Private(PrivateKey),
-}
-
 impl AnyKey {
-    /// Reads a key: PEM or DER, PKCS #8 (encrypted or not), PKCS #1, a public key's
-    /// `SubjectPublicKeyInfo`, or a JSON Web Key.
+    /// Reads a key from PEM or DER (PKCS #8 with or without a password, PKCS #1, `SubjectPublicKeyInfo`), or from a
+    /// JSON Web Key.
+    ///
+    /// PEM may have other text, other blocks and white space around the key, and lines of any length. Of several
+    /// keys the first private key is read, or the first public key if none is private.
+    ///
+    /// ```
+    /// use modmill::Engine;
+    /// use modmill_rsa::{AnyKey, PrivateKey, Sizes};
+    ///
+    /// let key = PrivateKey::generate(&Engine::new()?, 512, Sizes::AllowSmall)?;
+    /// let pem = key.to_encrypted_pem(b"password")?;
+    /// let read = AnyKey::read(pem.as_bytes(), Some(b"password"), Sizes::AllowSmall)?;
+    /// assert!(matches!(&read, AnyKey::Private(_)));
+    /// assert_eq!(read.public_key(), key.public_key());
+    /// # Ok::<(), modmill_rsa::Error>(())
+    /// ```
     pub fn read(bytes: &[u8], password: Option<&[u8]>, sizes: Sizes) -> Result<Self, KeyError> {
-        let text = bytes.trim_ascii_start();
-        if text.starts_with(b"{") {
-            return jwk::read(bytes, sizes);
-        }
-        // DER starts with a sequence; anything else has to be text.
-        if bytes.first() == Some(&0x30) {
-            return read_der(bytes, password, sizes);
-        }
-        let text = std::str::from_utf8(text).map_err(|_| format_error("neither PEM nor DER nor JSON"))?;
-        let start = text.find("-----BEGIN ").ok_or_else(|| format_error("neither PEM nor DER nor JSON"))?;
-        let text = text[start..].trim_ascii_end();
-        if text.contains("Proc-Type: 4,ENCRYPTED") {
-            return Err(format_error("the old encryption of PEM; convert the key to PKCS #8"));
-        }
-        let (label, document) = SecretDocument::from_pem(text).map_err(format_error)?;
-        let der = document.as_bytes();
-        match label {
-            "PRIVATE KEY" => read_pkcs8(der, sizes),
-            "ENCRYPTED PRIVATE KEY" => read_encrypted(der, password, sizes),
-            "RSA PRIVATE KEY" => read_pkcs1(der, sizes),
-            "PUBLIC KEY" => read_spki(der, sizes).map(Self::Public),
-            "RSA PUBLIC KEY" => read_public_pkcs1(der, sizes).map(Self::Public),
-            _ => Err(KeyError::Format(format!("PEM of a {label:?}"))),
-        }
-    }
-
-    /// The public key, or the public half of a private one.
-    #[must_use]
-    pub fn public_key(&self) -> &PublicKey {
-        match self {
-            Self::Public(key) => key,
-            Self::Private(key) => key.public_key(),
-        }
+        with_clean_stack(|| read(bytes, password, sizes))
     }
 }
 
 impl PublicKey {
-    /// Reads a public key as [`AnyKey::read`]; of a private one, its public half.
+    /// Reads a public key, or the public half of a private key, as [`AnyKey::read`] does.
+    ///
+    /// ```
+    /// use modmill_rsa::{KeyError, PublicKey, Sizes};
+    ///
+    /// let refused = PublicKey::read(b"ssh-rsa AAAAB3NzaC1yc2E= user@host", Sizes::Standard);
+    /// assert!(matches!(refused, Err(KeyError::Convert { .. })));
+    /// ```
     pub fn read(bytes: &[u8], sizes: Sizes) -> Result<Self, KeyError> {
         AnyKey::read(bytes, None, sizes).map(|key| key.public_key().clone())
     }
 }
 
 impl PrivateKey {
-    /// Reads a private key as [`AnyKey::read`].
+    /// Reads a private key as [`AnyKey::read`] does.
+    ///
+    /// ```
+    /// use modmill::Engine;
+    /// use modmill_rsa::{PrivateKey, Sizes};
+    ///
+    /// let key = PrivateKey::generate(&Engine::new()?, 512, Sizes::AllowSmall)?;
+    /// let read = PrivateKey::read(key.to_pem()?.as_bytes(), None, Sizes::AllowSmall)?;
+    /// assert_eq!(read.to_der()?, key.to_der()?);
+    /// # Ok::<(), modmill_rsa::Error>(())
+    /// ```
     pub fn read(bytes: &[u8], password: Option<&[u8]>, sizes: Sizes) -> Result<Self, KeyError> {
         match AnyKey::read(bytes, password, sizes)? {
             AnyKey::Private(key) => Ok(key),
@@ -79,9 +71,67 @@ fn format_error(reason: impl ToString) -> KeyError {
     KeyError::Format(reason.to_string())
 }
 
-/// DER of any kind: the kinds differ in their second field.
+fn read(bytes: &[u8], password: Option<&[u8]>, sizes: Sizes) -> Result<AnyKey, KeyError> {
+    // Some editors put a byte order mark before UTF-8.
+    let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
+    if text.starts_with(b"{") {
+        return jwk::read(text, sizes);
+    }
+    if AnyRef::from_der(bytes).is_ok() {
+        return read_der(bytes, password, sizes);
+    }
+    let blocks = pem::blocks(text);
+    let first = |labels: &[&str]| blocks.iter().find(|block| labels.contains(&block.label));
+    let private = first(&["PRIVATE KEY", "ENCRYPTED PRIVATE KEY", "RSA PRIVATE KEY"]);
+    match private.or_else(|| first(&["PUBLIC KEY", "RSA PUBLIC KEY"])).or(blocks.first()) {
+        Some(block) => read_block(block, password, sizes),
+        None if text.split(|&byte| byte == b'\n').any(|line| line.starts_with(b"ssh-rsa ")) => {
+            Err(KeyError::Convert {
+                format: "a public key of OpenSSH",
+                command: "ssh-keygen -e -m PKCS8 -f FILE > public.pem",
+            })
+        }
+        // DER starts with a sequence. The attempt says what is wrong with it.
+        None if bytes.first() == Some(&0x30) => read_der(bytes, password, sizes),
+        None => Err(format_error("neither PEM nor DER nor JSON")),
+    }
+}
+
+/// Reads a block of PEM by its label.
+fn read_block(block: &pem::Block<'_>, password: Option<&[u8]>, sizes: Sizes) -> Result<AnyKey, KeyError> {
+    let convert = |format, command| Err(KeyError::Convert { format, command });
+    match block.label {
+        "OPENSSH PRIVATE KEY" => {
+            return convert(
+                "a private key of OpenSSH",
+                "ssh-keygen -p -m PKCS8 -f FILE (this rewrites FILE: make a copy first)",
+            );
+        }
+        "CERTIFICATE" => {
+            return convert("a certificate", "openssl x509 -in FILE -noout -pubkey > public.pem");
+        }
+        _ if block.is_encrypted() => {
+            return convert(
+                "a key in the old encryption of PEM (Proc-Type: 4,ENCRYPTED)",
+                "openssl pkcs8 -topk8 -in FILE -out key.pem",
+            );
+        }
+        _ => {}
+    }
+    let der = block.decode()?;
+    match block.label {
+        "PRIVATE KEY" => read_pkcs8(&der, sizes),
+        "ENCRYPTED PRIVATE KEY" => read_encrypted(&der, password, sizes),
+        "RSA PRIVATE KEY" => read_pkcs1(&der, sizes),
+        "PUBLIC KEY" => read_spki(&der, sizes).map(AnyKey::Public),
+        "RSA PUBLIC KEY" => read_public_pkcs1(&der, sizes).map(AnyKey::Public),
+        label => Err(format_error(format!("it is the PEM of a {label:?}"))),
+    }
+}
+
+/// Reads DER of any kind. The kinds differ in their second field.
 fn read_der(der: &[u8], password: Option<&[u8]>, sizes: Sizes) -> Result<AnyKey, KeyError> {
-    if EncryptedPrivateKeyInfoRef::from_der(der).is_ok() {
+    if encryption_algorithm(der).is_ok() {
         return read_encrypted(der, password, sizes);
     }
     if PrivateKeyInfoRef::from_der(der).is_ok() {
@@ -96,19 +146,29 @@ fn read_der(der: &[u8], password: Option<&[u8]>, sizes: Sizes) -> Result<AnyKey,
     read_pkcs1(der, sizes)
 }
 
+/// The identifier of the encryption of an `EncryptedPrivateKeyInfo`.
+fn encryption_algorithm(der: &[u8]) -> pkcs8::der::Result<ObjectIdentifier> {
+    SliceReader::new(der)?.sequence(|reader| {
+        let algorithm = AlgorithmIdentifierRef::decode(reader)?;
+        <&OctetStringRef>::decode(reader)?;
+        Ok(algorithm.oid)
+    })
+}
+
 fn read_encrypted(der: &[u8], password: Option<&[u8]>, sizes: Sizes) -> Result<AnyKey, KeyError> {
+    if encryption_algorithm(der).map_err(format_error)? != PBES2_OID {
+        return Err(KeyError::Convert {
+            format: "a key in an encryption older than PBES2",
+            command: "openssl pkey -provider default -provider legacy -in FILE -aes256 -out key.pem",
+        });
+    }
     let info = EncryptedPrivateKeyInfoRef::from_der(der).map_err(format_error)?;
-    let password = password.ok_or(KeyError::PasswordNeeded)?;
-    password::check_cost(&info.encryption_algorithm)?;
-    let document = info.decrypt(password).map_err(|error| match error {
-        pkcs8::Error::EncryptedPrivateKey(pkcs5::Error::DecryptFailed) => KeyError::WrongPassword,
-        error => format_error(error),
-    })?;
-    // A wrong password may leave something that looks padded and is no key.
-    if PrivateKeyInfoRef::from_der(document.as_bytes()).is_err() {
+    let der = password::decrypt(&info, password.ok_or(KeyError::PasswordNeeded)?)?;
+    // Under a wrong password the padding may happen to be right. The plaintext is then no key.
+    if PrivateKeyInfoRef::from_der(&der).is_err() {
         return Err(KeyError::WrongPassword);
     }
-    read_pkcs8(document.as_bytes(), sizes)
+    read_pkcs8(&der, sizes)
 }
 
 fn read_pkcs8(der: &[u8], sizes: Sizes) -> Result<AnyKey, KeyError> {

@@ -1,28 +1,52 @@
-//! Whether factors are prime.
+//! Checks of keys that take longer than reading them.
 
-use super::PrivateKey;
-use crate::number::{self, Number};
-use crate::{Error, KeyError, random};
-use modmill::{Batch, Engine};
-use modmill_core::limbs;
+use super::{PrivateKey, PublicKey, flaw};
+use crate::{Error, KeyError, ModulusFlaw, random};
+use modmill::{Batch, Engine, Modulus};
 
-/// Rounds of Miller-Rabin for numbers that someone else chose: each lets a composite pass with
-/// probability 1/4 at most.
+/// The number of Miller-Rabin rounds for a number that someone else chose. A composite number passes a round with a
+/// probability of at most 1/4.
 const ROUNDS: usize = 32;
 
+impl PublicKey {
+    /// Looks for flaws that make the modulus easy to factor: a prime factor below 2^16, a modulus that is a power of
+    /// another number, and a modulus that is prime itself. A modulus without these flaws is called well-formed; that
+    /// does not prove that it is the product of two large primes.
+    ///
+    /// ```
+    /// use modmill::Engine;
+    /// use modmill_rsa::{Error, KeyError, ModulusFlaw, PublicKey, Sizes};
+    ///
+    /// // 2^2048 - 1 is divisible by 3.
+    /// let key = PublicKey::new(&[0xff; 256], &[1, 0, 1], Sizes::Standard)?;
+    /// let flaw = key.check_modulus(&Engine::new()?);
+    /// assert_eq!(flaw, Err(Error::Key(KeyError::Modulus(ModulusFlaw::SmallFactor(3)))));
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn check_modulus(&self, engine: &Engine) -> Result<(), Error> {
+        let flaw = match flaw::find(self.modulus().value()) {
+            None if is_probable_prime(engine, self.modulus())? => Some(ModulusFlaw::Prime),
+            flaw => flaw,
+        };
+        flaw.map_or(Ok(()), |flaw| Err(KeyError::Modulus(flaw).into()))
+    }
+}
+
 impl PrivateKey {
-    /// Checks that both factors are prime, by Miller-Rabin to random bases. Reading a key does not:
-    /// the check of every private operation keeps a key with other factors from doing harm.
+    /// Checks that both factors are prime, by Miller-Rabin tests to random bases. Reading a key does not check this.
+    /// A key with another factor does no harm: its results do not pass the check of the private operation.
+    ///
+    /// ```
+    /// use modmill::Engine;
+    /// use modmill_rsa::{PrivateKey, Sizes};
+    ///
+    /// let engine = Engine::new()?;
+    /// PrivateKey::generate(&engine, 512, Sizes::AllowSmall)?.check_primes(&engine)?;
+    /// # Ok::<(), modmill_rsa::Error>(())
+    /// ```
     pub fn check_primes(&self, engine: &Engine) -> Result<(), Error> {
         for (name, factor) in [("p", self.p()), ("q", self.q())] {
-            let prime = factor.prime.value();
-            // One factor, with all the rounds side by side.
-            let mut candidates = Batch::zeros(factor.prime.bits(), ROUNDS);
-            for round in 0..ROUNDS {
-                candidates.get_mut(round).copy_from_slice(prime);
-            }
-            let bases = random_bases(factor.prime.bits(), ROUNDS)?;
-            if !engine.miller_rabin(&candidates, &bases)?.iter().all(|&passed| passed) {
+            if !is_probable_prime(engine, &factor.prime)? {
                 return Err(KeyError::NotPrime(name).into());
             }
         }
@@ -30,21 +54,12 @@ impl PrivateKey {
     }
 }
 
-/// Random numbers of at most `bits` bits.
-pub(super) fn random_bases(bits: usize, count: usize) -> Result<Batch, Error> {
-    let mut bases = Batch::zeros(bits, count);
-    for index in 0..count {
-        bases.get_mut(index).copy_from_slice(&random_number(bits)?);
+/// Tests one odd number with all rounds side by side.
+fn is_probable_prime(engine: &Engine, number: &Modulus) -> Result<bool, Error> {
+    let mut candidates = Batch::zeros(number.bits(), ROUNDS);
+    for round in 0..ROUNDS {
+        candidates.get_mut(round).copy_from_slice(number.value());
     }
-    Ok(bases)
-}
-
-/// A random number of at most `bits` bits, in `bits.div_ceil(64)` limbs.
-pub(super) fn random_number(bits: usize) -> Result<Number, Error> {
-    let mut bytes = zeroize::Zeroizing::new(vec![0; bits.div_ceil(8)]);
-    random::fill(&mut bytes)?;
-    bytes[0] &= 0xff >> (8 * bytes.len() - bits);
-    let mut number = number::widened(&[], bits.div_ceil(64));
-    limbs::copy_be_bytes(&bytes, &mut number);
-    Ok(number)
+    let bases = random::batch(number.bits(), ROUNDS)?;
+    Ok(engine.miller_rabin(&candidates, &bases)?.iter().all(|&passed| passed))
 }

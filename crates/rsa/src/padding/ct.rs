@@ -1,8 +1,8 @@
 //! Decisions on secret bytes without branches.
 
-use modmill_core::mask;
+use modmill::number::mask;
 
-/// All ones or all zeros, hidden from the compiler.
+/// A boolean as a word of all ones or all zeros, which the compiler cannot recognise as a boolean.
 #[derive(Clone, Copy)]
 pub(crate) struct Flag(u64);
 
@@ -34,30 +34,30 @@ impl Flag {
         Self(!self.0)
     }
 
-    /// One of two numbers.
+    /// `if_true` or `if_false`.
     pub(crate) fn choose(self, if_true: usize, if_false: usize) -> usize {
         (if_true as u64 & self.0 | if_false as u64 & !self.0) as usize
     }
 
-    /// One of two bytes.
+    /// `if_true` or `if_false`.
     pub(crate) fn choose_byte(self, if_true: u8, if_false: u8) -> u8 {
         if_true & self.0 as u8 | if_false & !self.0 as u8
     }
 
-    /// Whether it is all ones, where everyone may know.
+    /// Returns the boolean for use in a branch. It must not be secret any more.
     pub(crate) fn declassify(self) -> bool {
         self.0 != 0
     }
 }
 
-/// Whether two strings of one length are equal.
+/// Whether two byte strings are equal. Their lengths are public.
 pub(crate) fn equal(a: &[u8], b: &[u8]) -> Flag {
     let difference = a.iter().zip(b).fold(0, |difference, (a, b)| difference | (a ^ b));
     Flag::zero(difference).and(Flag::equal(a.len(), b.len()))
 }
 
-/// Moves the bytes from `start` on to the front, whatever `start` is: shifts by powers of two, each
-/// made or not under a mask, so that the addresses do not depend on it. `start <= bytes.len()`.
+/// Moves `bytes[start..]` to the front, for `start <= bytes.len()`. Addresses do not depend on `start`: the bytes are
+/// shifted by every power of two, under a mask that says whether the shift is kept.
 pub(crate) fn shift_to_front(bytes: &mut [u8], start: usize) {
     let mut step = 1;
     while step <= bytes.len() {

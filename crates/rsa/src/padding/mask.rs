@@ -1,12 +1,12 @@
-//! Mask generation (RFC 8017, appendix B.2.1; RFC 8702, section 2.2 for SHAKE).
+//! Mask generation: MGF1 (RFC 8017, appendix B.2.1), or SHAKE itself (RFC 8702, section 2.2).
 
 use crate::Hash;
 
-/// `bytes ^= mask(seed)`, as long as the bytes are.
+/// Combines `bytes` with the mask of `seed` by exclusive or.
 pub(crate) fn apply(hash: Hash, seed: &[u8], bytes: &mut [u8]) {
     if hash.is_extendable() {
         let mut mask = zeroize::Zeroizing::new(vec![0; bytes.len()]);
-        hash.extend(&[seed], &mut mask);
+        hash.extend(seed, &mut mask);
         return bytes.iter_mut().zip(mask.iter()).for_each(|(byte, mask)| *byte ^= mask);
     }
     for (counter, chunk) in (0u32..).zip(bytes.chunks_mut(hash.len())) {
@@ -26,7 +26,7 @@ mod tests {
         let block = |counter: u8| Hash::Sha256.digest(&[b"seed", &[0, 0, 0, counter]]);
         assert_eq!(mask[..32], *block(0).as_ref());
         assert_eq!(mask[64..], block(2).as_ref()[..6]);
-        // Twice is not at all.
+        // A mask that is applied twice cancels out.
         apply(Hash::Sha256, b"seed", &mut mask);
         assert_eq!(mask, [0; 70]);
         apply(Hash::Shake128, b"seed", &mut mask);

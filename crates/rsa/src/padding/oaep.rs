@@ -1,35 +1,44 @@
-//! OAEP (RFC 8017, section 7.1): `0 | maskedSeed | maskedDB`, where `DB` is the label's digest, zeros,
-//! a one and the message.
+//! OAEP (RFC 8017, section 7.1): `0 | maskedSeed | maskedDB`. `DB` consists of the digest of the label, zeros, a one
+//! and the message.
 
 use super::ct::{self, Flag};
 use super::mask;
 use crate::{Hash, ItemError};
 use zeroize::Zeroizing;
 
-/// Parameters of OAEP.
+/// The parameters of OAEP.
+///
+/// ```
+/// use modmill_rsa::{EncryptionScheme, Hash, Oaep};
+///
+/// let oaep = Oaep { label: b"any bytes", mask_hash: Hash::Sha1, ..Oaep::new(Hash::Sha256) };
+/// let scheme = EncryptionScheme::Oaep(oaep);
+/// # let _ = scheme;
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Oaep<'a> {
     /// The hash of the label.
     pub hash: Hash,
-    /// The hash of the masks.
+    /// The hash of the mask generation function.
     pub mask_hash: Hash,
-    /// A label that both sides know; empty as a rule.
+    /// A byte string that sender and receiver agree on. It is usually empty.
     pub label: &'a [u8],
 }
 
 impl Oaep<'_> {
-    /// One hash for everything, and no label.
+    /// `hash` for the label and for the masks, and an empty label.
     #[must_use]
     pub fn new(hash: Hash) -> Self {
         Self { hash, mask_hash: hash, label: &[] }
     }
 
-    /// Bytes of a message that a block has room for.
+    /// The length of the longest message for a block of `block_len` bytes.
     pub(crate) fn capacity(&self, block_len: usize) -> Result<usize, ItemError> {
         block_len.checked_sub(2 * self.hash.len() + 2).ok_or(ItemError::KeyTooShort)
     }
 
-    /// Writes the encoding of a message into a block as long as the modulus.
+    /// Writes the encoding of `message` into `block`, which is as long as the modulus. `seed` is random and as long
+    /// as a digest.
     pub(crate) fn encode(&self, message: &[u8], seed: &[u8], block: &mut [u8]) -> Result<(), ItemError> {
         let limit = self.capacity(block.len())?;
         if message.len() > limit {
@@ -47,8 +56,8 @@ impl Oaep<'_> {
         Ok(())
     }
 
-    /// The message in a block, which is overwritten. Time depends on the length of the message if
-    /// there is one, and else on nothing (Manger's attack needs to know the first byte).
+    /// Returns the message in `block`, which is overwritten. The time depends on the length of the message, and on
+    /// whether there is one. It does not depend on the first byte, which Manger's attack asks for.
     pub(crate) fn decode(&self, block: &mut [u8]) -> Result<Zeroizing<Vec<u8>>, ItemError> {
         self.capacity(block.len())?;
         let (first, rest) = block.split_at_mut(1);
@@ -66,7 +75,7 @@ impl Oaep<'_> {
         }
         let right = Flag::zero(first[0]).and(right_label).and(looking.or(broken).not());
         ct::shift_to_front(data, start);
-        // From here on the caller learns whether it decrypts, and how long the message is.
+        // The caller learns whether the block decrypts and how long the message is, so that both may show from here on.
         match right.declassify() {
             true => Ok(Zeroizing::new(data[..data.len() - start].to_vec())),
             false => Err(ItemError::Decryption),
@@ -97,17 +106,17 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_changed_does_not_decrypt() {
+    fn a_flipped_bit_does_not_decrypt_to_the_message() {
         let scheme = Oaep::new(Hash::Sha256);
         let mut block = [0; 80];
         scheme.encode(b"message", &[9; 32], &mut block).unwrap();
         for bit in 0..8 * block.len() {
             let mut block = block;
             block[bit / 8] ^= 1 << (bit % 8);
-            // A changed message is a message; masks spread all else.
+            // A bit of the message's masked bytes changes the seed, and with it everything else.
             assert_ne!(scheme.decode(&mut block).ok().as_deref(), Some(&b"message".to_vec()), "bit {bit}");
         }
-        // No one among the data, and something else before it.
+        // Data without a one, and data in which another byte comes before it.
         for data in [[0u8; 15], [2; 15]] {
             let mut block = [0; 80];
             let (seed, rest) = block[1..].split_at_mut(32);

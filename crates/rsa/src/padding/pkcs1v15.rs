@@ -7,10 +7,10 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use zeroize::Zeroizing;
 
-/// Bytes that are not the message: two at the front, eight of padding, a zero.
+/// The least number of bytes beside the message: two at the front, eight of padding, and a zero.
 const OVERHEAD: usize = 11;
 
-/// Writes the encoding for a signature into a block: `00 01 ff .. ff 00 DigestInfo`.
+/// Writes the encoding of a digest for a signature into `block`: `00 01 ff .. ff 00 prefix digest`.
 pub(crate) fn encode_digest(prefix: &[u8], digest: &[u8], block: &mut [u8]) -> Result<(), ItemError> {
     let zero = block.len().checked_sub(prefix.len() + digest.len() + 1).filter(|&zero| zero >= 10);
     let zero = zero.ok_or(ItemError::KeyTooShort)?;
@@ -22,13 +22,13 @@ pub(crate) fn encode_digest(prefix: &[u8], digest: &[u8], block: &mut [u8]) -> R
     Ok(())
 }
 
-/// Bytes of a message that a block has room for.
+/// The length of the longest message for a block of `block_len` bytes.
 pub(crate) fn capacity(block_len: usize) -> Result<usize, ItemError> {
     block_len.checked_sub(OVERHEAD).ok_or(ItemError::KeyTooShort)
 }
 
-/// Writes the encoding of a message into a block: `00 02 random 00 message`. `random` fills bytes with
-/// random ones; zeros among them are drawn again.
+/// Writes the encoding of `message` into `block`: `00 02 padding 00 message`. `random` fills bytes with random ones.
+/// Bytes of the padding that are zero are drawn again.
 pub(crate) fn encode_message<E: From<ItemError>>(
     message: &[u8],
     block: &mut [u8],
@@ -51,7 +51,7 @@ pub(crate) fn encode_message<E: From<ItemError>>(
     Ok(())
 }
 
-/// Where the message in a block starts, and whether the padding is right; no branch tells.
+/// Returns where the message in a block starts and whether the padding is right, without a branch.
 fn find_message(block: &[u8]) -> (usize, Flag) {
     let (mut looking, mut start) = (Flag::TRUE, 0);
     for (index, &byte) in block.iter().enumerate().skip(2) {
@@ -66,10 +66,10 @@ fn find_message(block: &[u8]) -> (usize, Flag) {
     (start, right)
 }
 
-/// The message in a block or, where the padding is wrong, a message that key and ciphertext determine:
-/// whoever asks cannot tell the one from the other. The block is overwritten.
+/// Returns the message in `block`, which is overwritten. If the padding is wrong, returns a substitute that `key` and
+/// `ciphertext` determine, so that the caller cannot tell whether the padding was right.
 ///
-/// Time depends on the length of what is returned, which is chosen in the same way in both cases.
+/// The time depends on the length of the returned message only, in both cases alike.
 pub(crate) fn decode_message(
     key: &RejectionKey,
     ciphertext: &[u8],
@@ -83,35 +83,35 @@ pub(crate) fn decode_message(
         *byte = right.choose_byte(*byte, *other);
     }
     ct::shift_to_front(block, start);
-    // How long the message is, the caller learns: a true one or a made-up one.
+    // The caller learns the length of the message or of its substitute, so that it may show from here on.
     Ok(Zeroizing::new(block[..block.len() - start].to_vec()))
 }
 
-/// What made-up messages are derived from: the digest of the private exponent.
+/// The secret that substitutes are derived from: the digest of the private exponent.
 pub(crate) struct RejectionKey(Zeroizing<[u8; 32]>);
 
-/// A made-up message at the end of a block.
+/// A substitute message: the last `len` bytes of a block.
 struct Substitute {
     bytes: Zeroizing<Vec<u8>>,
     len: usize,
 }
 
 impl RejectionKey {
-    /// From the private exponent, as many bytes as the modulus has.
+    /// Derives the secret from the private exponent, written with as many bytes as the modulus has.
     pub(crate) fn new(exponent: &[u8]) -> Self {
         let mut key = Zeroizing::new([0; 32]);
         key.copy_from_slice(Hash::Sha256.digest(&[exponent]).as_ref());
         Self(key)
     }
 
-    /// The made-up message for a ciphertext, of at most `limit` bytes.
+    /// The substitute for the message of `ciphertext`, at most `limit` bytes long.
     fn substitute(&self, ciphertext: &[u8], limit: usize) -> Substitute {
         let derived = prf_block(&*self.0, &[ciphertext]);
         let mut bytes = Zeroizing::new(vec![0; limit + OVERHEAD]);
         expand(&derived, b"message", &mut bytes);
         let mut candidates = Zeroizing::new([0; 256]);
         expand(&derived, b"length", &mut *candidates);
-        // The last candidate that fits, cut to as many bits as the limit has.
+        // Candidates are cut to as many bits as the limit has. The last one that is not above the limit counts.
         let mask = (limit + 2).next_power_of_two() - 1;
         let len = candidates.chunks_exact(2).fold(0, |len, pair| {
             let candidate = usize::from(u16::from_be_bytes([pair[0], pair[1]])) & mask;
@@ -177,7 +177,7 @@ mod tests {
             block[place] = byte;
             wrong.push(block);
         }
-        // No zero at all.
+        // A block without a zero after the padding.
         wrong.push([&[0, 2][..], &[7; 62]].concat());
         let expected = decode_message(&key, b"one", &mut wrong[0].clone()).unwrap();
         assert!(expected.len() <= 53);
@@ -187,14 +187,14 @@ mod tests {
             let other = RejectionKey::new(&[2; 64]);
             assert_ne!(decode_message(&other, b"one", &mut block).unwrap(), expected);
         }
-        // Eight bytes of padding are enough.
+        // Eight bytes of padding suffice.
         let mut block = good;
         block[10] = 0;
         assert_eq!(decode_message(&key, b"one", &mut block.clone()).unwrap()[..], block[11..]);
     }
 
     #[test]
-    fn made_up_lengths_are_spread_and_fit() {
+    fn lengths_of_substitutes_are_spread_and_fit() {
         let key = RejectionKey::new(&[3; 256]);
         let lengths: Vec<usize> =
             (0..400u32).map(|item| key.substitute(&item.to_be_bytes(), 245).len).collect();
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn made_up_messages_are_those_of_the_draft() {
+    fn substitutes_are_those_of_the_draft() {
         // From Python's hmac and hashlib, by the draft's text.
         for (size, ciphertext, len, start, end) in [
             (64, "ciphertext", 27, 0xef63_6621_0b2a_1ba5, 0x3c7c_b6f3),

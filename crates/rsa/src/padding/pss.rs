@@ -1,41 +1,51 @@
-//! PSS (RFC 8017, section 9.1): `maskedDB | H | bc`, where `DB` is zeros, a one and the salt, and `H`
-//! the digest of eight zeros, the message's digest and the salt.
+//! PSS (RFC 8017, section 9.1): `maskedDB | H | bc`. `DB` consists of zeros, a one and the salt. `H` is the digest of
+//! eight zeros, the digest of the message and the salt.
 
 use super::{ct, mask};
 use crate::{Hash, ItemError};
 
-/// Parameters of PSS.
+/// The parameters of PSS.
+///
+/// ```
+/// use modmill_rsa::{Hash, Pss, SaltLength, SignatureScheme};
+///
+/// // A salt as long as possible, as `openssl dgst` signs by default.
+/// let pss = Pss { salt: SaltLength::Longest, ..Pss::new(Hash::Sha256) };
+/// let scheme = SignatureScheme::Pss(pss);
+/// # let _ = scheme;
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pss {
-    /// The hash of the message and of the encoding.
+    /// The hash of the message, and of the digest `H` inside the encoding.
     pub hash: Hash,
-    /// The hash of the mask; SHAKE masks by itself.
+    /// The hash of the mask generation function. SHAKE128 and SHAKE256 are their own mask generation functions.
     pub mask_hash: Hash,
-    /// How long the salt is.
+    /// The length of the salt.
     pub salt: SaltLength,
 }
 
-/// The length of PSS' salt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The length of the salt of PSS.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SaltLength {
-    /// As long as the digest: the usual choice.
-    Digest,
-    /// So many bytes.
-    Bytes(usize),
-    /// As long as the key has room for.
-    Longest,
-    /// Verifying, any length; signing, that of the digest.
+    /// Signs with a salt as long as the digest, and verifies a salt of any length.
+    #[default]
     Any,
+    /// Signs and verifies with a salt as long as the digest only.
+    Digest,
+    /// Signs and verifies with a salt of this many bytes only.
+    Bytes(usize),
+    /// Signs and verifies with the longest salt that the key has room for only.
+    Longest,
 }
 
 impl Pss {
-    /// One hash for everything, and a salt as long as the digest.
+    /// `hash` for the message and for the mask, and [`SaltLength::Any`].
     #[must_use]
     pub fn new(hash: Hash) -> Self {
-        Self { hash, mask_hash: hash, salt: SaltLength::Digest }
+        Self { hash, mask_hash: hash, salt: SaltLength::Any }
     }
 
-    /// Bytes of salt in a signature made with a key of so many bits.
+    /// The length in bytes of the salt that a key of `key_bits` bits signs with.
     pub(crate) fn salt_len(&self, key_bits: usize) -> Result<usize, ItemError> {
         let room = encoded_len(key_bits).checked_sub(self.hash.len() + 2).ok_or(ItemError::KeyTooShort)?;
         let wanted = match self.salt {
@@ -46,7 +56,7 @@ impl Pss {
         if wanted <= room { Ok(wanted) } else { Err(ItemError::KeyTooShort) }
     }
 
-    /// Writes the encoding of a digest into a block as long as the modulus.
+    /// Writes the encoding of `digest` and `salt` into `block`, which is as long as the modulus.
     pub(crate) fn encode(
         &self,
         digest: &[u8],
@@ -70,7 +80,7 @@ impl Pss {
         Ok(())
     }
 
-    /// Whether a block, which is overwritten, encodes a digest. All of this is public.
+    /// Whether `block` is an encoding of `digest`. Overwrites the block. All values are public.
     pub(crate) fn verify(&self, digest: &[u8], key_bits: usize, block: &mut [u8]) -> bool {
         let len = encoded_len(key_bits);
         let (above, encoded) = block.split_at_mut(block.len() - len);
@@ -97,12 +107,12 @@ impl Pss {
     }
 }
 
-/// Bytes of the encoding: it is a bit shorter than the modulus.
+/// The length of the encoding in bytes. The encoding is one bit shorter than the modulus.
 fn encoded_len(key_bits: usize) -> usize {
     (key_bits - 1).div_ceil(8)
 }
 
-/// Bits of its first byte that are not used.
+/// The number of bits of the encoding's first byte that are always zero.
 fn unused_bits(key_bits: usize) -> usize {
     8 * encoded_len(key_bits) - (key_bits - 1)
 }
@@ -138,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn salts_take_what_room_there_is() {
+    fn salts_take_the_room_there_is() {
         let scheme = |salt| Pss { salt, ..Pss::new(Hash::Sha512) };
         assert_eq!(scheme(SaltLength::Longest).salt_len(1024), Ok(128 - 66));
         assert_eq!(scheme(SaltLength::Longest).salt_len(1025), Ok(128 - 66));

@@ -29,7 +29,7 @@ pub(super) fn run(suite: &mut Suite<'_>) {
     beside_a_long_one(suite);
 }
 
-/// Lengths, parities and values drawn anew for every item, moduli of 1 among them.
+/// Every item has its own random length, parity and values; some moduli are 1.
 fn mixed(suite: &mut Suite<'_>, what: &str, longest: usize, count: usize) {
     let mut rng = Rng::new(31_000 + longest as u64);
     let mut items = Items::default();
@@ -48,7 +48,7 @@ fn mixed(suite: &mut Suite<'_>, what: &str, longest: usize, count: usize) {
     }
 }
 
-/// Moduli that share limbs, and so a group, with longer ones: the shortest of n limbs beside the
+/// Moduli with the same number of limbs, which are computed as one group: the shortest of n limbs beside the
 /// longest, and tiny ones in between.
 fn beside_a_long_one(suite: &mut Suite<'_>) {
     for limbs in [1, 2, 3, 4, 5, 8, 9, 13, 16] {

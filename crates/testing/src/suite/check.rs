@@ -1,11 +1,11 @@
-//! Operations checked against the oracles, with reports that show the inputs.
+//! Checks of operations against the oracles. A report shows the inputs.
 
 use super::Outcome;
 use crate::oracle::{self, batch, show};
 use modmill::{Batch, Engine, Error, ItemErrorKind};
 use num_bigint::BigUint;
 
-/// Items of a call: `a` and `b` are factors, or base and exponent.
+/// The items of a call: `a` and `b` are factors, or base and exponent.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Items {
     pub(super) a: Vec<BigUint>,
@@ -36,7 +36,7 @@ impl Items {
         [("a", &self.a), ("b", &self.b), ("n", &self.n)]
     }
 
-    /// The powers of all items, from the oracle.
+    /// The powers of all items, computed by the oracle.
     pub(super) fn powers(&self) -> Vec<BigUint> {
         self.map(oracle::pow)
     }
@@ -87,7 +87,7 @@ fn pow_vartime(engine: &Engine, items: &Items) -> Outcome {
     powers_vartime(engine, items, &items.powers())
 }
 
-/// [`Engine::pow`] against answers computed before.
+/// Compares [`Engine::pow`] with given answers.
 pub(super) fn powers(engine: &Engine, items: &Items, expected: &[BigUint]) -> Outcome {
     let [a, b, n] = items.batches();
     let found = engine.pow(&a, &b, &n).map_err(|error| error.to_string())?;
@@ -95,7 +95,7 @@ pub(super) fn powers(engine: &Engine, items: &Items, expected: &[BigUint]) -> Ou
     expect(&items.named(), expected, &found)
 }
 
-/// [`Engine::pow_vartime`] against answers computed before.
+/// Compares [`Engine::pow_vartime`] with given answers.
 pub(super) fn powers_vartime(engine: &Engine, items: &Items, expected: &[BigUint]) -> Outcome {
     let [a, b, n] = items.batches();
     let found = engine.pow_vartime(&a, &b, &n).map_err(|error| error.to_string())?;
@@ -103,7 +103,7 @@ pub(super) fn powers_vartime(engine: &Engine, items: &Items, expected: &[BigUint
     expect(&items.named(), expected, &found)
 }
 
-/// Inverses of all `a`; those that have none must be named, and the others answered.
+/// Checks the inverses of all `a`. Items without an inverse must be named, and the others answered.
 pub(super) fn inv(engine: &Engine, items: &Items) -> Outcome {
     let [a, _, n] = items.batches();
     let expected: Vec<Option<BigUint>> =
@@ -111,7 +111,7 @@ pub(super) fn inv(engine: &Engine, items: &Items) -> Outcome {
     inverses(engine.inv(&a, &n), &items.a, &items.n, &expected)
 }
 
-/// Inverses found against inverses expected, `None` where there is none.
+/// Compares inverses with the expected ones, which are `None` for items without an inverse.
 pub(super) fn inverses(
     found: Result<Batch, Error>,
     a: &[BigUint],
@@ -142,7 +142,7 @@ pub(super) fn inverses(
     expect(&[("a", a), ("n", n)], &expected, &answers)
 }
 
-/// Says which item is wrong first, how many are, and what went in.
+/// Describes the first wrong item with its inputs, and the number of wrong items.
 pub(super) fn expect(inputs: &[(&str, &[BigUint])], expected: &[BigUint], found: &Batch) -> Outcome {
     if found.len() != expected.len() {
         return Err(format!("{} answers where {} were expected", found.len(), expected.len()));
@@ -162,7 +162,7 @@ pub(super) fn expect(inputs: &[(&str, &[BigUint])], expected: &[BigUint], found:
     ))
 }
 
-/// Answers are as wide as the moduli, products as wide as both factors.
+/// Checks that answers are as wide as the moduli, and products as wide as both factors together.
 pub(super) fn expect_width(found: &Batch, bits: usize) -> Outcome {
     if found.bits() == bits {
         Ok(())
@@ -171,7 +171,7 @@ pub(super) fn expect_width(found: &Batch, bits: usize) -> Outcome {
     }
 }
 
-/// Two batches that must be the same, whatever they are.
+/// Checks that two batches are equal.
 pub(super) fn expect_same(what: &str, left: &Batch, right: &Batch) -> Outcome {
     if left.len() != right.len() {
         return Err(format!("{what}: {} and {} items", left.len(), right.len()));

@@ -1,4 +1,4 @@
-//! What has no answer is named, and nothing else is lost.
+//! Items without an answer are named, and all other answers are returned.
 
 use super::check::expect_same;
 use super::{Outcome, Suite};
@@ -46,7 +46,7 @@ fn zero_moduli(engine: &Engine, call: Call) -> Outcome {
     for modulus in &mut moduli {
         modulus.set_bit(0, rng.below(3) > 0);
     }
-    // Ones and primes to the moduli, so that inverses exist too.
+    // Ones, and numbers coprime to the moduli, so that inverses exist too.
     let (a, b) = (batch(&vec![BigUint::from(1u8); 40]), batch(&vec![BigUint::from(3u8); 40]));
     let whole = call(engine, &a, &b, &batch(&moduli)).map_err(|error| error.to_string())?;
     let zeros = [0, 7, 8, 21, 39];
@@ -64,7 +64,7 @@ fn zero_moduli(engine: &Engine, call: Call) -> Outcome {
         expected.get_mut(item).fill(0);
     }
     expect_same("the other items", &partial.answers, &expected)?;
-    // Alone, and everywhere.
+    // A bad item alone, and bad items at every place.
     for count in [1, 9] {
         let (a, b, n) = (Batch::zeros(64, count), Batch::zeros(64, count), Batch::zeros(64, count));
         match call(engine, &a, &b, &n) {
@@ -111,7 +111,7 @@ fn mismatch(engine: &Engine, name: &str, call: Call) -> Outcome {
 }
 
 fn too_long(engine: &Engine, call: Call) -> Outcome {
-    // Widths are looked at before anything else: a batch of nothing has one too, and needs no memory.
+    // Widths are checked before anything else. An empty batch has a width too, and needs no memory.
     let (short, long) = (Batch::zeros(64, 0), Batch::zeros(HUGE_BITS + 1, 0));
     for (a, n) in [(&long, &short), (&short, &long)] {
         match call(engine, a, &short, n) {

@@ -1,4 +1,4 @@
-//! Exponents: every kind, at every place where windows change, at widths greater than the value.
+//! Exponents of every kind, at every length at which windows change, and in widths greater than the value.
 
 use super::check::expect;
 use super::{Outcome, Suite};
@@ -26,7 +26,7 @@ pub(super) fn run(suite: &mut Suite<'_>) {
     suite.case("exponents of every width from 0 to 140 bits", every_width);
 }
 
-/// One exponent at a time for all moduli, at its own width and at wider ones.
+/// One exponent at a time with all moduli, in its own width and in wider ones.
 fn one_for_all(engine: &Engine, moduli: &[BigUint], exponents: &[BigUint], seed: usize) -> Outcome {
     let mut rng = Rng::new(seed as u64);
     let bases: Vec<BigUint> = moduli.iter().map(|n| hard::number(n.bits() as usize, &mut rng)).collect();
@@ -49,7 +49,7 @@ fn one_for_all(engine: &Engine, moduli: &[BigUint], exponents: &[BigUint], seed:
     Ok(())
 }
 
-/// All exponents in one batch, so that lanes differ in everything.
+/// All exponents in one batch, so that every lane has its own exponent and modulus.
 fn one_a_lane(engine: &Engine, moduli: &[BigUint], exponents: &[BigUint], seed: usize) -> Outcome {
     let mut rng = Rng::new(seed as u64 + 1);
     let moduli: Vec<BigUint> = exponents.iter().map(|_| rng.pick(moduli).clone()).collect();

@@ -1,4 +1,4 @@
-//! Laws that hold whatever the answers are: no oracle needed, so large sizes are cheap to check.
+//! Identities that all answers satisfy. They need no oracle, so long numbers are cheap to check.
 
 use super::check::expect_same;
 use super::{Outcome, Suite};
@@ -80,8 +80,8 @@ fn powers(engine: &Engine, a: &Batch, n: &Batch, length: usize, seed: u64) -> Re
     Ok(checks.into_iter().try_for_each(|(what, left, right)| expect_same(what, &left, &right)))
 }
 
-/// `a a^-1 = 1` and `(a^-1)^-1 = a` where there is an inverse; odd numbers modulo powers of two
-/// and numbers beside an odd modulus always have one.
+/// `a a^-1 = 1` and `(a^-1)^-1 = a` where there is an inverse. Odd numbers modulo powers of two, and the
+/// neighbours of a modulus, always have one.
 fn inverses(engine: &Engine, a: &Batch, n: &Batch) -> Result<Outcome, Error> {
     let (inverses, failed) = match engine.inv(a, n) {
         Ok(inverses) => (inverses, Vec::new()),
@@ -100,7 +100,7 @@ fn inverses(engine: &Engine, a: &Batch, n: &Batch) -> Result<Outcome, Error> {
             )));
         }
     }
-    // N - 1 is its own inverse whatever N >= 2 is.
+    // N - 1 is its own inverse for every N >= 2.
     let one = BigUint::from(1u8);
     let minus_one: Vec<BigUint> = crate::oracle::numbers(n).into_iter().map(|n| n - &one).collect();
     let minus_one = crate::oracle::batch_of_width(&minus_one, n.bits());

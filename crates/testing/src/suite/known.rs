@@ -8,8 +8,8 @@ use modmill::{Batch, Engine, Modulus};
 use num_bigint::BigUint;
 
 /// Written by `vectors/generate.py` with Python's integers.
-const POW: &str = include_str!("../../../../vectors/pow.jsonl");
-const INV: &str = include_str!("../../../../vectors/inv.jsonl");
+const POW: &str = include_str!("../../vectors/pow.jsonl");
+const INV: &str = include_str!("../../vectors/inv.jsonl");
 
 pub(super) fn run(suite: &mut Suite<'_>) {
     let longest = suite.effort.choose(2048, usize::MAX);
@@ -41,7 +41,7 @@ fn powers(engine: &Engine, vartime: bool, longest: usize) -> Outcome {
         numbers.filter(|(_, exp)| exp.bits() <= longest as u64).map(|(number, _)| number).collect::<Vec<_>>()
     });
     let inputs = [("base", &base[..]), ("exp", &exp), ("mod", &modulus)];
-    // Line by line, because an exponent in a batch is as wide as the longest.
+    // One line per batch, because all exponents of a batch are as wide as the longest.
     let found: Result<Vec<BigUint>, String> = (0..base.len())
         .map(|item| {
             let one = |numbers: &[BigUint]| batch(&numbers[item..=item]);
@@ -51,7 +51,7 @@ fn powers(engine: &Engine, vartime: bool, longest: usize) -> Outcome {
         })
         .collect();
     expect(&inputs, &result, &batch(&found?))?;
-    // The short ones again, all together.
+    // The short ones again, in one batch.
     let short: Vec<usize> = (0..base.len()).filter(|&item| modulus[item].bits() <= 300).collect();
     let some = |numbers: &[BigUint]| short.iter().map(|&item| numbers[item].clone()).collect::<Vec<_>>();
     let (a, b, n) = (some(&base), some(&exp), some(&modulus));
@@ -82,7 +82,7 @@ fn safe_prime(engine: &Engine, prime: &BigUint) -> Outcome {
     if engine.is_probable_prime(&both, &[2, 3]).map_err(text)? != [true, true] {
         return Err("p or (p - 1) / 2 is not prime".to_owned());
     }
-    // The same with other numbers beside it, which are not.
+    // The same in a batch with other numbers, which are not squares.
     let beside = batch(&[prime.clone(), prime - 2u8, prime.clone(), half + 2u8]);
     let verdicts = engine.is_probable_prime(&beside, &[2]).map_err(text)?;
     if verdicts != [true, false, true, false] {

@@ -40,7 +40,7 @@ fn one_length(suite: &mut Suite<'_>, bits: usize) {
     let some = |count: usize, rng: &mut Rng| {
         let mut items = Items::default();
         for index in 0..count {
-            // Seven is prime to the numbers of moduli above: first every modulus, odd and even in turn.
+            // Seven is coprime to the number of moduli above, so that every modulus gets its turn.
             let item = match index {
                 first if first < moduli.len() => 7 * first % moduli.len() * bases + rng.below(bases),
                 _ => rng.below(all.len()),
@@ -73,7 +73,7 @@ fn powers(suite: &mut Suite<'_>, what: &str, items: &Items) {
     suite.case(format!("pow_vartime, {what}"), |engine| check::powers_vartime(engine, items, &expected));
 }
 
-/// Exponentiations with full exponents that the time allows: their cost grows with the cube.
+/// The number of powers with full exponents that the time allows. Their cost grows with the cube of the length.
 fn full_powers(bits: usize, effort: Effort) -> usize {
     let (quick, full) = match bits {
         0..=128 => (33, 150),
@@ -88,7 +88,7 @@ fn full_powers(bits: usize, effort: Effort) -> usize {
     effort.choose(quick, full)
 }
 
-/// Inverses that the time allows: their cost grows with the square, and is large.
+/// The number of inverses that the time allows. Their cost grows with the square of the length.
 fn inverses(bits: usize, effort: Effort) -> usize {
     let (quick, full) = match bits {
         0..=128 => (40, 150),
@@ -145,7 +145,7 @@ fn long_operands(suite: &mut Suite<'_>) {
     }
 }
 
-/// Numbers up to `times` as long as the modulus: around its multiples, and hard ones.
+/// Numbers up to `times` times as long as the modulus: neighbours of its multiples, and hard ones.
 fn long_bases(modulus: &BigUint, times: usize, rng: &mut Rng) -> Vec<BigUint> {
     let bits = times * modulus.bits() as usize;
     let multiple = (hard::ones(bits) / modulus) * modulus;

@@ -1,4 +1,4 @@
-//! Primality of numbers whose nature is known.
+//! Primality tests of known primes and known composites.
 
 use super::{Outcome, Suite};
 use crate::hard;
@@ -48,7 +48,7 @@ fn mersenne(engine: &Engine, longest: usize) -> Outcome {
         || MERSENNE.iter().copied().chain([2203, 2281, 3217, 4253, 4423]).filter(|&p| p <= longest);
     let primes: Vec<BigUint> = exponents().map(hard::ones).collect();
     verdicts(engine, &primes, &[2, 3, 5, 7], &vec![true; primes.len()])?;
-    // 2^p - 1 is a strong pseudoprime to base 2 whatever the prime p, hence base 3.
+    // 2^p - 1 is a strong probable prime to base 2 for every prime p, so base 3 is needed.
     let composites: Vec<BigUint> = [11, 23, 29, 37, 67, 257, 1277].map(hard::ones).to_vec();
     verdicts(engine, &composites, &[3], &vec![false; composites.len()])?;
     let products: Vec<BigUint> = primes.iter().zip(&primes[1..]).map(|(p, q)| p * q).collect();
@@ -74,7 +74,7 @@ fn pseudoprimes(engine: &Engine) -> Outcome {
     let carmichael: Vec<BigUint> =
         [561u32, 1105, 1729, 2465, 2821, 6601, 8911, 62745].map(BigUint::from).to_vec();
     verdicts(engine, &carmichael, &[2, 3], &[false; 8])?;
-    // Bases of 0, 1 and -1 modulo the candidate say nothing.
+    // Bases that are 0, 1 or -1 modulo the candidate tell nothing about it.
     let numbers = [15u8, 3, 5].map(BigUint::from);
     verdicts(engine, &numbers, &[1, 15, 14], &[true, true, true])
 }

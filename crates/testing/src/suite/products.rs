@@ -1,4 +1,4 @@
-//! Full products and squares of long numbers, where transforms begin and where they change.
+//! Full products and squares of long numbers, at the lengths at which transforms start and change.
 
 use super::{Effort, Outcome, Suite};
 use crate::hard::{ones, runs};

@@ -37,8 +37,8 @@ pub(super) fn run(suite: &mut Suite<'_>) {
     }
 }
 
-/// Items of a length whose moduli have a prime of base A, of base B, many of B, and none, in turn: some
-/// have no residues in B.
+/// Items of one length whose moduli are multiples of a prime of base A, of a prime of base B, of many primes
+/// of B, and of none, in turn. Some of these moduli cannot be inverted in base B.
 fn shared_primes(bits: usize) -> Items {
     let mut rng = Rng::new(60_000 + bits as u64);
     let bases = Bases::for_bits(bits).expect("there are bases for short moduli");
@@ -57,7 +57,7 @@ fn shared_primes(bits: usize) -> Items {
             let room = bits - factor.bits() as usize;
             let cofactor = if room < 2 { BigUint::from(1u8) } else { rng.exact(room) | BigUint::from(1u8) };
             let modulus = factor * cofactor;
-            // The factor itself too, which is zero where it divides the modulus.
+            // The factor itself is an item too: it is zero modulo some primes of the base.
             let base = if round == 0 { factor.clone() } else { hard::number(bits, &mut rng) };
             items.push(base, hard::number(64, &mut rng), modulus);
         }

@@ -1,4 +1,4 @@
-//! One base, one exponent, one modulus for all: the same answers as copies of them.
+//! A shared base, exponent or modulus gives the same answers as copies of it for every item.
 
 use super::check::{expect_same, inverses};
 use super::{Outcome, Suite};
@@ -31,7 +31,7 @@ pub(super) fn run(suite: &mut Suite<'_>) {
     suite.case("prepared moduli in changing company", prepared_moduli);
 }
 
-/// All ways to share or repeat two operands and the modulus.
+/// All combinations of shared and repeated operands and moduli.
 fn combinations(engine: &Engine, modulus: &BigUint, bits: usize) -> Outcome {
     let mut rng = Rng::new(bits as u64);
     let repeat = |number: &BigUint| batch(&vec![number.clone(); COUNT]);
@@ -57,7 +57,7 @@ fn combinations(engine: &Engine, modulus: &BigUint, bits: usize) -> Outcome {
             0 => Moduli::from(&repeated_modulus),
             _ => Moduli::from(&shared_modulus),
         };
-        // With everything shared a call answers one item.
+        // A call with all operands shared has one answer.
         let count = if choice == 7 { 1 } else { COUNT };
         let pairs = [
             ("mul_mod", engine.mul_mod(a, b, n), engine.mul_mod(a_each, b_each, &repeated_modulus)),
@@ -123,7 +123,7 @@ fn shared_factors(engine: &Engine) -> Outcome {
     Ok(())
 }
 
-/// The constants of a modulus are computed once: later calls must find them right.
+/// The constants of a modulus are computed once, and must be right in later calls too.
 fn kept_modulus(engine: &Engine) -> Outcome {
     let mut rng = Rng::new(42_000);
     for modulus in [hard::ones(521), rng.exact(300) << 5, hard::power_of_two(77), BigUint::from(1u8)] {
@@ -144,8 +144,8 @@ fn kept_modulus(engine: &Engine) -> Outcome {
     Ok(())
 }
 
-/// Moduli that keep their constants one by one: alone, all alike, in groups of lanes that change, and
-/// of lengths that differ within a limb, beside even ones and one.
+/// Prepared moduli, which each keep their own constants: a single one, equal ones, groups of lanes that
+/// change, and lengths that differ within a limb, together with even moduli and the modulus 1.
 fn prepared_moduli(engine: &Engine) -> Outcome {
     let mut rng = Rng::new(43_000);
     for bits in [64, 130, 521, 1060] {
@@ -156,7 +156,7 @@ fn prepared_moduli(engine: &Engine) -> Outcome {
             numbers.iter().map(|number| Modulus::new(&number.to_u64_digits())).collect();
         let moduli = moduli.map_err(|error| error.to_string())?;
         for round in 0..6 {
-            // Everyone once, then one alone, then runs of equal ones, then anyone.
+            // Every modulus once, then a single one, then runs of equal ones, then a random order.
             let items: Vec<usize> = match round {
                 0 => (0..moduli.len()).collect(),
                 1 => vec![3; COUNT],

@@ -1,26 +1,29 @@
 //! `modmill rsa decrypt`.
 
-use super::options::{EncryptionOptions, ProtectionOptions, RunOptions, to_answers};
+use super::run_options::{ProtectionOptions, RunOptions, column, to_answers};
+use super::scheme_options::EncryptionOptions;
 use crate::failure::Failure;
-use crate::items::{Item, Suffix, Work};
+use crate::records::{AnswerField, FileNames, FileRules, Layout, Notation, Operation, OtherFields, Record};
 
-const LONG_ABOUT: &str = r#"Decrypts a ciphertext, or many at once.
+const LONG_ABOUT: &str = r#"Decrypts a ciphertext, or many ciphertexts at once.
 
---in names
-  a file          the message is written to --out
-  a folder        every file NAME.enc in it is decrypted, into NAME in the folder --out
-  *.jsonl         every line {"ciphertext":"<hex>"} gives a line {"message":"<hex>"}
-  *.parquet       a binary column ciphertext gives a column message (needs --features parquet)
+--in names the ciphertexts:
+  a file       its message is written to --out
+  a folder     the message of each file NAME.enc is written to NAME in the folder --out
+  *.jsonl      each line {"ciphertext":"<hex>"} gives a line {"message":"<hex>"}
+  *.parquet    a binary column ciphertext gives a column message
+--format says what --in is if its name does not. Lines and rows keep their other fields.
 
-With PKCS #1 v1.5, a ciphertext with a wrong padding is no error: it decrypts to a random message that
-depends on key and ciphertext alone (implicit rejection), so that nobody learns which paddings are wrong."#;
+With PKCS #1 v1.5, a ciphertext with a wrong padding is no error. It decrypts to a random
+message that depends on nothing but the key and the ciphertext (implicit rejection), so that
+nobody learns which paddings are wrong."#;
 
 const EXAMPLES: &str = "\
 Examples:
   modmill rsa decrypt --key key.pem --padding oaep --in message.enc --out message
   modmill rsa decrypt --key key.pem --padding oaep --in ciphertexts.jsonl --out messages.jsonl";
 
-/// Decrypts a ciphertext, or many at once
+/// Decrypts a ciphertext, or many ciphertexts at once
 #[derive(Debug, clap::Args)]
 #[command(long_about = LONG_ABOUT, after_long_help = EXAMPLES)]
 pub(crate) struct Decrypt {
@@ -34,23 +37,24 @@ pub(crate) struct Decrypt {
 
 impl Decrypt {
     pub(crate) fn run(self) -> Result<(), Failure> {
+        let scheme = self.encryption.scheme()?;
+        let layout = Layout {
+            required: &["ciphertext"],
+            optional: &[],
+            notation: Notation::Octets,
+            others: OtherFields::Keep,
+            answer: AnswerField::Octets("message"),
+        };
+        self.run.check(layout.answer, None)?;
         let key = self.run.key.private()?;
         let engine = self.run.engine.engine()?;
         let rsa = self.protection.rsa(&engine);
-        let compute = |items: &[Item]| {
-            let ciphertexts: Vec<&[u8]> = items.iter().map(|item| item[0].as_slice()).collect();
-            let answers = rsa.decrypt(&key, self.encryption.scheme(), &ciphertexts)?;
+        let compute = |records: &[Record]| {
+            let answers = rsa.decrypt(&key, scheme, &column(records, 0))?;
             Ok(to_answers(answers, |message| message))
         };
-        let work = Work {
-            inputs: &["ciphertext"],
-            sources: &[&self.run.input],
-            output: Some("message"),
-            sink: &self.run.output,
-            suffix: Suffix::Removed(".enc"),
-            quiet: self.run.quiet,
-            compute: &compute,
-        };
-        self.run.finish(&work)
+        let rules = FileRules { names: FileNames::Remove("enc"), hash: None };
+        let operation = Operation { layout, files: Some(rules), compute: &compute };
+        self.run.run(&operation, None, &engine)?.finish()
     }
 }

@@ -1,28 +1,32 @@
 //! `modmill rsa encrypt`.
 
-use super::options::{EncryptionOptions, RunOptions, to_answers};
+use super::run_options::{RunOptions, column, to_answers};
+use super::scheme_options::EncryptionOptions;
 use crate::failure::Failure;
-use crate::items::{Item, Suffix, Work};
+use crate::records::{AnswerField, FileNames, FileRules, Layout, Notation, Operation, OtherFields, Record};
 use modmill_rsa::Rsa;
 use zeroize::Zeroizing;
 
-const LONG_ABOUT: &str = r#"Encrypts a short message, or many at once.
+const LONG_ABOUT: &str = r#"Encrypts a short message, or many messages at once.
 
---in names
-  a file          the ciphertext is written to --out
-  a folder        every file NAME in it is encrypted, into NAME.enc in the folder --out
-  *.jsonl         every line {"message":"<hex>"} gives a line {"ciphertext":"<hex>"}
-  *.parquet       a binary column message gives a column ciphertext (needs --features parquet)
+--in names the messages:
+  a file       its ciphertext is written to --out
+  a folder     the ciphertext of each file NAME is written to NAME.enc in the folder --out
+  *.jsonl      each line {"message":"<hex>"} gives a line {"ciphertext":"<hex>"}
+  *.parquet    a binary column message gives a column ciphertext
+--format says what --in is if its name does not. Lines and rows keep their other fields, but
+not the message.
 
-A message has to be shorter than the key: with OAEP by two digests and two bytes, with PKCS #1 v1.5 by
-11 bytes. The key may be public or private."#;
+A message has to be shorter than the key: by two digests and two bytes with OAEP, by 11
+bytes with PKCS #1 v1.5. The key may be public or private."#;
 
 const EXAMPLES: &str = "\
 Examples:
   modmill rsa encrypt --key public.pem --padding oaep --in message --out message.enc
-  modmill rsa encrypt --key public.pem --padding oaep --hash sha1 --in message --out message.enc";
+  modmill rsa encrypt --key public.pem --padding oaep --hash sha1 --in message --out message.enc
+  modmill rsa encrypt --key public.pem --padding oaep --in plain.jsonl --out secret.jsonl";
 
-/// Encrypts a short message, or many at once
+/// Encrypts a short message, or many messages at once
 #[derive(Debug, clap::Args)]
 #[command(long_about = LONG_ABOUT, after_long_help = EXAMPLES)]
 pub(crate) struct Encrypt {
@@ -34,22 +38,23 @@ pub(crate) struct Encrypt {
 
 impl Encrypt {
     pub(crate) fn run(self) -> Result<(), Failure> {
+        let scheme = self.encryption.scheme()?;
+        let layout = Layout {
+            required: &["message"],
+            optional: &[],
+            notation: Notation::Octets,
+            others: OtherFields::Keep,
+            answer: AnswerField::Octets("ciphertext"),
+        };
+        self.run.check(layout.answer, None)?;
         let key = self.run.key.public()?;
         let engine = self.run.engine.engine()?;
-        let compute = |items: &[Item]| {
-            let messages: Vec<&[u8]> = items.iter().map(|item| item[0].as_slice()).collect();
-            let answers = Rsa::new(&engine).encrypt(&key, self.encryption.scheme(), &messages)?;
+        let compute = |records: &[Record]| {
+            let answers = Rsa::new(&engine).encrypt(&key, scheme, &column(records, 0))?;
             Ok(to_answers(answers, Zeroizing::new))
         };
-        let work = Work {
-            inputs: &["message"],
-            sources: &[&self.run.input],
-            output: Some("ciphertext"),
-            sink: &self.run.output,
-            suffix: Suffix::Added(".enc"),
-            quiet: self.run.quiet,
-            compute: &compute,
-        };
-        self.run.finish(&work)
+        let rules = FileRules { names: FileNames::Add("enc"), hash: None };
+        let operation = Operation { layout, files: Some(rules), compute: &compute };
+        self.run.run(&operation, None, &engine)?.finish()
     }
 }

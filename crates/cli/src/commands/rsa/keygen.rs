@@ -1,18 +1,21 @@
 //! `modmill rsa keygen`.
 
-use super::options::{PasswordOption, SizesOption};
+use super::key_options::{PasswordOption, SizesOption};
 use crate::failure::Failure;
-use crate::io::print;
-use crate::items::write;
+use crate::io::{Output, STANDARD, print, writes_terminal};
 use crate::options::EngineOptions;
+use crate::records::check_terminal;
 use modmill_rsa::{KeyError, PrivateKey, PublicKey};
 use serde_json::json;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 use zeroize::Zeroizing;
 
 const LONG_ABOUT: &str = "\
-Generates a key by the rules of FIPS 186-5: two random probable primes of half the length, the public
-exponent 65537. Candidates are tested many at a time on the engine.";
+Generates a key by the rules of FIPS 186-5: two random probable primes of half the length,
+and the public exponent 65537. Many candidates are tested at a time.
+
+A file that exists is not overwritten, because it may hold a key: --force overwrites it.";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -34,25 +37,28 @@ pub(crate) struct Keygen {
     /// Length of the modulus: even, 2048 to 16384
     #[arg(long, value_name = "N", default_value_t = 3072)]
     bits: usize,
-    /// How the key is written
+    /// Format of the keys
     #[arg(long, value_enum, default_value = "pkcs8")]
     format: Format,
     /// Write DER instead of PEM
     #[arg(long)]
     der: bool,
-    /// File for the private key, readable by its owner alone; - is standard output
+    /// File for the private key, readable only by its owner; - is standard output
     #[arg(long = "out", value_name = "FILE", default_value = "-")]
     output: String,
     /// File for the public key
     #[arg(long, value_name = "FILE")]
     public_out: Option<String>,
+    /// Overwrite files that exist
+    #[arg(long)]
+    force: bool,
     #[command(flatten)]
     password: PasswordOption,
     #[command(flatten)]
     sizes: SizesOption,
     #[command(flatten)]
     engine: EngineOptions,
-    /// Say in JSON, on standard output, what was generated
+    /// Print the length of the key and the time taken to standard output, in JSON
     #[arg(long)]
     json: bool,
 }
@@ -62,15 +68,16 @@ impl Keygen {
         let password = self.password.read()?;
         self.check(password.as_ref().map(|bytes| bytes.as_slice()))
             .map_err(|reason| Failure::Usage(reason.to_owned()))?;
+        self.check_files()?;
         let engine = self.engine.engine()?;
         let start = Instant::now();
         let key = PrivateKey::generate(&engine, self.bits, self.sizes.sizes())?;
         let seconds = start.elapsed().as_secs_f64();
         let failed = |error: KeyError| Failure::Usage(error.to_string());
         let private = self.private(&key, password.as_ref().map(|bytes| bytes.as_slice())).map_err(failed)?;
-        write_private(&self.output, &private)?;
+        write(&self.output, &private, Some(0o600))?;
         if let Some(path) = &self.public_out {
-            write(path, &self.public(key.public_key()).map_err(failed)?)?;
+            write(path, &self.public(key.public_key()).map_err(failed)?, None)?;
         }
         if self.json {
             print(&format!("{}\n", json!({ "bits": key.bits(), "seconds": seconds, "key": self.output })))?;
@@ -78,16 +85,34 @@ impl Keygen {
         Ok(())
     }
 
-    /// Whether the options go together.
+    fn outputs(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(self.output.as_str()).chain(self.public_out.as_deref())
+    }
+
+    /// Refuses files that exist, unless they may be overwritten.
+    fn check_files(&self) -> Result<(), Failure> {
+        // A device or a named pipe loses nothing.
+        let is_file = |path: &&str| *path != STANDARD && Path::new(path).is_file();
+        match self.outputs().find(is_file) {
+            Some(path) if !self.force => {
+                Err(Failure::Usage(format!("{path} exists and may hold a key; --force overwrites it")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses options that do not go together.
     fn check(&self, password: Option<&[u8]>) -> Result<(), &'static str> {
-        let outputs = [Some(&self.output), self.public_out.as_ref()];
-        let to_standard_output = outputs.into_iter().flatten().any(|path| path == "-");
+        let to_standard_output = self.outputs().any(|path| path == STANDARD);
+        let is_same = |public: &String| absolute(public) == absolute(&self.output);
         match password {
             Some(_) if self.format != Format::Pkcs8 => Err("only PKCS #8 is written under a password"),
             Some(b"") => Err("the password is empty"),
             _ if self.der && self.format == Format::Jwk => Err("a JSON Web Key has no DER"),
-            _ if self.json && to_standard_output => Err("--json and a key cannot both go to standard output"),
-            _ if self.public_out.as_ref() == Some(&self.output) && !to_standard_output => {
+            _ if self.json && to_standard_output => {
+                Err("--json and a key cannot both go to standard output; name a file with --out")
+            }
+            _ if !to_standard_output && self.public_out.as_ref().is_some_and(is_same) => {
                 Err("--out and --public-out name the same file")
             }
             _ => Ok(()),
@@ -118,19 +143,25 @@ impl Keygen {
     }
 }
 
-/// Writes a file that nobody else may read.
-fn write_private(path: &str, bytes: &[u8]) -> Result<(), Failure> {
-    #[cfg(unix)]
-    if path != "-" {
-        use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
-        let mut options = std::fs::OpenOptions::new();
-        let file = options.write(true).create(true).truncate(true).mode(0o600).open(path);
-        // A file that was there before keeps its mode unless told otherwise.
-        let result = file.and_then(|mut file| {
-            file.set_permissions(std::fs::Permissions::from_mode(0o600))?;
-            std::io::Write::write_all(&mut file, bytes)
-        });
-        return result.map_err(|error| Failure::write(path, &error));
+/// A path whose folder has one name only, so that two paths of a file that may not exist yet are equal.
+fn absolute(path: &str) -> PathBuf {
+    let path = Path::new(path);
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    match (folder.canonicalize(), path.file_name()) {
+        (Ok(folder), Some(name)) => folder.join(name),
+        _ => path.to_owned(),
     }
-    write(path, bytes)
+}
+
+/// Writes a file, on Unix with the given mode, or standard output for `-`.
+fn write(path: &str, bytes: &[u8], mode: Option<u32>) -> Result<(), Failure> {
+    if writes_terminal(path) {
+        check_terminal(bytes)?;
+    }
+    let mut output = match path {
+        STANDARD => Output::stdout(),
+        _ => Output::create_file(Path::new(path), mode)?,
+    };
+    output.write_bytes(bytes)?;
+    output.finish()
 }

@@ -1,30 +1,35 @@
 //! `modmill rsa sign`.
 
-use super::options::{ProtectionOptions, RunOptions, SignatureOptions, to_answers};
+use super::run_options::{ProtectionOptions, RunOptions, column, to_answers};
+use super::scheme_options::SignatureOptions;
 use crate::failure::Failure;
-use crate::items::{Item, Suffix, Work};
+use crate::records::{AnswerField, FileNames, FileRules, Layout, Notation, Operation, OtherFields, Record};
 use zeroize::Zeroizing;
 
-const LONG_ABOUT: &str = r#"Signs a file, or many at once.
+const LONG_ABOUT: &str = r#"Signs a file, or many messages at once.
 
---in names
-  a file          the signature is written to --out
-  a folder        every file NAME in it is signed, into NAME.sig in the folder --out
-  *.jsonl         every line {"message":"<hex>"} gives a line {"signature":"<hex>"}
-  *.parquet       a binary column message gives a column signature (needs --features parquet)
-With --digest the input is digests: the file has nothing else, and the field is called "digest".
+--in names the messages:
+  a file       its signature is written to --out
+  a folder     the signature of each file NAME is written to NAME.sig in the folder --out
+  *.jsonl      each line {"message":"<hex>"} gives a line {"signature":"<hex>","message":"<hex>"}
+  *.parquet    a binary column message gives a column signature beside the other columns
+With --digest the inputs are digests of messages, and the field is called "digest". --format
+says what --in is if its name does not: for example, --format lines for JSON Lines from a
+pipe.
 
-Every signature is checked with the public exponent before it is written. An item that cannot be signed
-gives an error at its place, or of a folder a line on standard error, the others are signed, and the exit
-status is 1 at the end."#;
+Lines and rows keep all their other fields, so that `modmill rsa verify` reads what this
+command writes. Every signature is checked with the public exponent before it is written. A
+message that cannot be signed has an error at its place, or for a folder a line on standard
+error. It costs no other message its signature. The exit status is then 1."#;
 
 const EXAMPLES: &str = "\
 Examples:
   modmill rsa sign --key key.pem --padding pkcs1v15 --hash sha256 --in message --out message.sig
   modmill rsa sign --key key.pem --padding pss --hash sha512 --in letters --out signatures
-  modmill rsa sign --key key.pem --padding pss --hash sha256 --digest --in digests.jsonl --out -";
+  modmill rsa sign --key key.pem --padding pss --hash sha256 --digest --in digests.jsonl
+  make-lines | modmill rsa sign --key key.pem --padding pss --hash sha256 --format lines";
 
-/// Signs a file, or many at once
+/// Signs a file, or many messages at once
 #[derive(Debug, clap::Args)]
 #[command(long_about = LONG_ABOUT, after_long_help = EXAMPLES)]
 pub(crate) struct Sign {
@@ -38,27 +43,30 @@ pub(crate) struct Sign {
 
 impl Sign {
     pub(crate) fn run(self) -> Result<(), Failure> {
+        let scheme = self.signature.scheme()?;
+        let layout = Layout {
+            required: self.signature.input_fields(),
+            optional: &[],
+            notation: Notation::Octets,
+            others: OtherFields::KeepAll,
+            answer: AnswerField::Octets("signature"),
+        };
+        self.run.check(layout.answer, None)?;
         let key = self.run.key.private()?;
         let engine = self.run.engine.engine()?;
         let rsa = self.protection.rsa(&engine);
-        let scheme = self.signature.scheme();
-        let compute = |items: &[Item]| {
-            let inputs: Vec<&[u8]> = items.iter().map(|item| item[0].as_slice()).collect();
-            let answers = match self.signature.digest {
+        // Files were hashed while they were read.
+        let has_digests = self.signature.digest || !self.run.format().has_fields();
+        let compute = |records: &[Record]| {
+            let inputs = column(records, 0);
+            let answers = match has_digests {
                 true => rsa.sign_digests(&key, scheme, &inputs)?,
                 false => rsa.sign(&key, scheme, &inputs)?,
             };
             Ok(to_answers(answers, Zeroizing::new))
         };
-        let work = Work {
-            inputs: &[self.signature.input()],
-            sources: &[&self.run.input],
-            output: Some("signature"),
-            sink: &self.run.output,
-            suffix: Suffix::Added(".sig"),
-            quiet: self.run.quiet,
-            compute: &compute,
-        };
-        self.run.finish(&work)
+        let rules = FileRules { names: FileNames::Add("sig"), hash: self.signature.file_hash() };
+        let operation = Operation { layout, files: Some(rules), compute: &compute };
+        self.run.run(&operation, None, &engine)?.finish()
     }
 }

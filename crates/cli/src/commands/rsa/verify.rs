@@ -1,29 +1,34 @@
 //! `modmill rsa verify`.
 
-use super::options::{RunOptions, SignatureOptions, to_answers};
+use super::run_options::{RunOptions, column, to_answers};
+use super::scheme_options::SignatureOptions;
 use crate::failure::Failure;
-use crate::items::{Form, Item, Suffix, Work};
+use crate::io::print;
+use crate::records::{AnswerField, FileNames, FileRules, Layout, Notation, Operation, OtherFields, Record};
 use modmill_rsa::Rsa;
 use zeroize::Zeroizing;
 
-const LONG_ABOUT: &str = r#"Verifies the signature of a file, or many at once. The exit status is 0 only if all verify.
+const LONG_ABOUT: &str = r#"Verifies the signature of a file, or many signatures at once.
 
---in names
-  a file          its signature is in the file --sig
-  a folder        the signature of every file NAME in it is NAME.sig in the folder --sig
-  *.jsonl         every line {"message":"<hex>","signature":"<hex>"} gives a line {"valid":true} or
-                  {"valid":false,"error":"..."} in --out
-  *.parquet       binary columns message and signature give columns valid and error in --out
-With --digest the input is digests, and the field is called "digest".
-The key may be public or private."#;
+--in names the messages:
+  a file       its signature is in the file --sig
+  a folder     the signature of each file NAME is NAME.sig in the folder --sig
+  *.jsonl      each line {"message":"<hex>","signature":"<hex>"} gives a line {"valid":true} or
+               {"valid":false,"error":"line 3: ..."} in --out
+  *.parquet    binary columns message and signature give columns valid and error in --out
+With --digest the inputs are digests of messages, and the field is called "digest". --format
+says what --in is if its name does not. Lines and rows keep their other fields.
+
+The exit status is 0 only if there is at least one signature and all signatures verify. The
+key may be public or private. A salt of PSS may have any length unless --salt names one."#;
 
 const EXAMPLES: &str = "\
 Examples:
-  modmill rsa verify --key public.pem --padding pkcs1v15 --hash sha256 --in message --sig message.sig
+  modmill rsa verify --key public.pem --padding pss --hash sha256 --in message --sig message.sig
   modmill rsa verify --key public.pem --padding pss --hash sha512 --in letters --sig signatures
-  modmill rsa verify --key public.pem --padding pss --salt any --hash sha256 --in signed.jsonl --out -";
+  modmill rsa verify --key public.pem --padding pss --hash sha256 --in signed.jsonl";
 
-/// Verifies a signature, or many at once
+/// Verifies a signature, or many signatures at once
 #[derive(Debug, clap::Args)]
 #[command(long_about = LONG_ABOUT, after_long_help = EXAMPLES)]
 pub(crate) struct Verify {
@@ -38,37 +43,57 @@ pub(crate) struct Verify {
 
 impl Verify {
     pub(crate) fn run(self) -> Result<(), Failure> {
+        let scheme = self.signature.scheme()?;
+        let signatures = self.signatures()?;
+        let layout = Layout {
+            required: self.signature.signed_fields(),
+            optional: &[],
+            notation: Notation::Octets,
+            others: OtherFields::Keep,
+            answer: AnswerField::Verdict,
+        };
+        self.run.check(layout.answer, signatures)?;
         let key = self.run.key.public()?;
         let engine = self.run.engine.engine()?;
-        let scheme = self.signature.scheme();
-        let compute = |items: &[Item]| {
-            let column = |index: usize| items.iter().map(|item| item[index].as_slice()).collect::<Vec<_>>();
-            let (inputs, signatures) = (column(0), column(1));
+        // Files were hashed while they were read.
+        let has_digests = self.signature.digest || !self.run.format().has_fields();
+        let compute = |records: &[Record]| {
+            let (inputs, signatures) = (column(records, 0), column(records, 1));
             let rsa = Rsa::new(&engine);
-            let verdicts = match self.signature.digest {
+            let verdicts = match has_digests {
                 true => rsa.verify_digests(&key, scheme, &inputs, &signatures)?,
                 false => rsa.verify(&key, scheme, &inputs, &signatures)?,
             };
             Ok(to_answers(verdicts, |()| Zeroizing::default()))
         };
-        let sources = match (&self.signatures, Form::of(&self.run.input).has_fields()) {
-            (Some(signatures), false) => vec![self.run.input.as_str(), signatures],
-            (None, true) => vec![self.run.input.as_str()],
-            (None, false) => return Err(Failure::Usage("--sig names the signature".to_owned())),
-            (Some(_), true) => {
-                let reason = "--sig is for files and folders; here signatures are a field of the input";
-                return Err(Failure::Usage(reason.to_owned()));
-            }
-        };
-        let work = Work {
-            inputs: &[self.signature.input(), "signature"],
-            sources: &sources,
-            output: None,
-            sink: &self.run.output,
-            suffix: Suffix::Added(".sig"),
-            quiet: self.run.quiet,
-            compute: &compute,
-        };
-        self.run.finish(&work)
+        let rules = FileRules { names: FileNames::Add("sig"), hash: self.signature.file_hash() };
+        let operation = Operation { layout, files: Some(rules), compute: &compute };
+        let tally = self.run.run(&operation, signatures, &engine)?;
+        if tally.items == 0 {
+            return Err(Failure::Items("there is nothing to verify: --in has no records".to_owned()));
+        }
+        let (items, unit) = (tally.items, tally.unit);
+        tally.finish()?;
+        if self.run.quiet || self.run.json || self.run.writes_to_standard_output(layout.answer) {
+            return Ok(());
+        }
+        print(&match items {
+            1 => "Verified OK\n".to_owned(),
+            _ => format!("Verified OK: {items} {unit}\n"),
+        })
+    }
+
+    /// The place of the signatures, if they are not fields of the records.
+    fn signatures(&self) -> Result<Option<&str>, Failure> {
+        match (self.signatures.as_deref(), self.run.format().has_fields()) {
+            (None, false) => Err(Failure::Usage(
+                "--sig names the signature; records with a field for it need --format lines or parquet"
+                    .to_owned(),
+            )),
+            (Some(_), true) => Err(Failure::Usage(
+                "--sig is for files and folders; here the signature is a field of the input".to_owned(),
+            )),
+            (signatures, _) => Ok(signatures),
+        }
     }
 }

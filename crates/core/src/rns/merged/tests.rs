@@ -11,7 +11,7 @@ fn a_merged_modulus_squares_without_its_constant() {
     for bases in some_sizes() {
         let one = BigUint::from(1u32);
         let modulus = (&one << bases.capacity_bits()) - &one;
-        // Room for entries that fall badly.
+        // Leaves room for unlucky entries.
         let modulus: BigUint = (&modulus >> 2) | one;
         let limbs = modulus.to_u64_digits();
         let constants = ModulusConstants::new(&bases, &limbs).unwrap();
@@ -19,7 +19,7 @@ fn a_merged_modulus_squares_without_its_constant() {
         let (a, b, bounds) = (product(bases.a()), product(bases.b()), merged.bounds());
         let bound = &modulus * bounds.growth;
         let undo = b.modinv(&modulus).unwrap();
-        // Negative numbers are what they are modulo A.
+        // Negative numbers are represented modulo A.
         for (x, negative) in
             [(&bound - 1u32, false), (&bound - 1u32, true), (BigUint::ZERO, false), (&bound / 3u32, true)]
         {
@@ -75,7 +75,7 @@ fn moduli_of_the_usual_lengths_can_be_merged() {
             let constants = ModulusConstants::new(&bases, &limbs).unwrap();
             let merged = Merged::new(&bases, &limbs, &constants).expect("the bounds hold");
             assert!(merged.bounds().holds());
-            // Found in one step, and not below the smallest.
+            // The bounds found in one step are not below the smallest fixed point.
             let near = Bounds::like(bases.bounds(), bases.a(), bases.b(), merged.a_to_b(), merged.b_to_a());
             assert_eq!(near.as_ref(), Some(merged.bounds()), "{bits} bits");
             let smallest = Bounds::new(bases.a(), bases.b(), merged.a_to_b(), merged.b_to_a());

@@ -1,16 +1,17 @@
-//! Numbers from their residues modulo three primes, in digits of 50 bits; see `fft/three_primes/crt.rs`.
+//! Chinese remaindering for three primes in digits of 50 bits; see `fft/three_primes/crt.rs`.
+#![allow(unsafe_code)]
 
-use super::{Doubles, Sum, Token, V, WHOLE};
+use super::doubles::{Doubles, Sum, V, WHOLE};
 use crate::fft::primes::{COUNT, PRIMES};
 use crate::fft::three_primes::OFFSET;
-use crate::fft::three_primes::arithmetic::Arithmetic;
+use crate::isa::Avx2 as Token;
 use std::arch::x86_64::*;
 
 /// Bits of a digit.
 const BITS: u32 = 50;
 const DIGIT: f64 = (1u64 << BITS) as f64;
 
-/// Three primes and what residues modulo them are joined with.
+/// Three primes and their constants of the Chinese remainder theorem.
 struct Basis {
     /// `P / p_i` in two digits.
     parts: [[f64; 2]; COUNT],
@@ -20,10 +21,10 @@ struct Basis {
     whole: [f64; 3],
 }
 
-/// The primes of products, and those in which 2 has roots.
+/// The primes of plain transforms, and the primes of weighted transforms.
 static BASES: [Basis; 2] = [Basis::new(0), Basis::new(COUNT)];
 
-/// A digit between `-2^49` and `2^49`, and what is above it.
+/// Splits a number into a digit between `-2^49` and `2^49` and the part above it.
 const fn lowest(x: u128) -> (f64, u128) {
     let digit = (x % (1 << BITS)) as i64;
     let is_above = digit >= 1 << (BITS - 1);
@@ -43,7 +44,7 @@ impl Basis {
             basis.reciprocals[i] = 1.0 / primes[i] as f64;
             i += 1;
         }
-        // P: p_0 times the two digits of p_1 p_2.
+        // P is p_0 times the two digits of p_1 p_2.
         let part = primes[1] as u128 * primes[2] as u128;
         let low = primes[0] as u128 * (part % (1 << BITS));
         let (first, carry) = lowest(low);
@@ -53,7 +54,7 @@ impl Basis {
     }
 }
 
-/// What [`Arithmetic::join`] asks for.
+/// Implements `Arithmetic::join`.
 #[inline(always)]
 pub(super) fn join(
     token: Token,
@@ -64,14 +65,14 @@ pub(super) fn join(
 ) -> [__m256i; 3] {
     let basis = &BASES[first / COUNT];
     let set = Doubles::set;
-    // Numbers of either sign are within `2^148`, less than 0.49 P: k is the nearest, else the integral part. The sum is
-    // off by less than 2^-48.
+    // Signed numbers are within `2^148`, less than 0.49 P, so k is the nearest integer; otherwise k is the
+    // integral part. The sum has an error of less than 2^-48.
     let mut sum = set(if is_signed { 0.5 } else { 1.0 / 256.0 });
     let mut digits = [Sum::new(); 2];
-    let c = Doubles::new(token, PRIMES[first]);
+    let c = Doubles::of_prime(token, PRIMES[first]);
     for i in 0..COUNT {
-        // Within 9/16 p, so that k is from -2 to 2.
-        let y = Doubles::new(token, PRIMES[first + i]).mul_by(residues[i], factors[i]);
+        // y is within 9/16 p, so k is from -2 to 2.
+        let y = Doubles::of_prime(token, PRIMES[first + i]).mul_by(residues[i], factors[i]);
         sum = c.fma(y, set(basis.reciprocals[i]), sum);
         for (digit, part) in digits.iter_mut().zip(basis.parts[i]) {
             digit.add(&c, y, set(part));
@@ -81,12 +82,13 @@ pub(super) fn join(
     let offset = set(if is_signed { (1u64 << (OFFSET - 2 * BITS)) as f64 } else { 0.0 });
     // SAFETY: the token proves AVX2.
     let k = unsafe { _mm256_floor_pd(sum) };
-    // In 2^50: low parts are within 3/2 each, high parts over 2^50 within 3/4, multiples of P's lower digits within 1. All
-    // sums are below 2^52.
+    // In units of 2^50: low parts are within 3/2 each, high parts divided by 2^50 within 3/4, and multiples
+    // of the lower digits of P within 1. All sums are below 2^52.
     let low = c.minus_product(digits[0].low, k, p0);
     let middle = c.fma(digits[0].high(&c), set(1.0 / DIGIT), c.minus_product(digits[1].low, k, p1));
     let high = c.fma(digits[1].high(&c), set(1.0 / DIGIT), c.minus_product(offset, k, p2));
-    // Digits from 0 up to 2^50. Whole numbers less 2^49 - 1/2 are never half way between multiples of 2^50.
+    // Digits are from 0 to 2^50. An integer minus (2^49 - 1/2) is never half way between two multiples of
+    // 2^50.
     let above = |x: V| c.quotient(c.sub(x, set(DIGIT / 2.0 - 0.5)), set(1.0 / DIGIT));
     let carry = above(low);
     let (low, middle) = (c.minus_product(low, carry, set(DIGIT)), c.add(middle, carry));
@@ -94,7 +96,7 @@ pub(super) fn join(
     let (middle, high) = (c.minus_product(middle, carry, set(DIGIT)), c.add(high, carry));
     // SAFETY: the token proves AVX2.
     unsafe {
-        // The last bits of x + 2^52 are x.
+        // The low bits of x + 2^52 are x.
         let shift = set(WHOLE / 1.5);
         let [low, middle, high] = [low, middle, high]
             .map(|digit| _mm256_castpd_si256(_mm256_xor_pd(_mm256_add_pd(digit, shift), shift)));

@@ -1,21 +1,22 @@
-//! Numbers from their residues modulo three primes, in digits of 52 bits; see `fft/three_primes/crt.rs`.
+//! Chinese remaindering for three primes in digits of 52 bits; see `fft/three_primes/crt.rs`.
+#![allow(unsafe_code)]
 
-use super::{Token, V, Words};
+use super::words::{V, Words};
 use crate::fft::point::LANES;
 use crate::fft::primes::{self, COUNT, PRIMES};
 use crate::fft::three_primes::OFFSET;
-use crate::fft::three_primes::arithmetic::Arithmetic;
+use crate::isa::Ifma as Token;
 use std::arch::x86_64::*;
 
 const MASK: u64 = (1 << 52) - 1;
 
-/// Bits behind the point of the sum of `y_i / p_i`.
+/// Fractional bits of the sum of `y_i / p_i`.
 const FRACTION: u32 = 49;
 
-/// The sum falls short by less than one for each y_i and one for each `1 / p_i`.
+/// The sum is too small by less than one unit for each y_i and one for each `1 / p_i`.
 const SHORT: i64 = 2 * COUNT as i64;
 
-/// Three primes and what residues modulo them are joined with.
+/// Three primes and their constants of the Chinese remainder theorem.
 struct Basis {
     primes: [u64; COUNT],
     /// `2^OFFSET`, times `(P / p_i)^-1 mod p_i`.
@@ -24,11 +25,11 @@ struct Basis {
     parts: [[u64; 2]; COUNT],
     /// `2^(FRACTION + 52) / p_i`.
     reciprocals: [u64; COUNT],
-    /// `-k P modulo 2^156` in three digits, for k = 0 to 7.
+    /// `-k P` modulo `2^156` in three digits, for k = 0 to 7.
     multiples: [[u64; LANES]; 3],
 }
 
-/// The primes of products, and those in which 2 has roots.
+/// The primes of plain transforms, and the primes of weighted transforms.
 static BASES: [Basis; 2] = [Basis::new(0), Basis::new(COUNT)];
 
 impl Basis {
@@ -71,7 +72,7 @@ impl Basis {
     }
 }
 
-/// What [`Arithmetic::join`] asks for.
+/// Implements `Arithmetic::join`.
 #[inline(always)]
 pub(super) fn join(
     token: Token,
@@ -85,8 +86,8 @@ pub(super) fn join(
     let mut sum = Words::set(SHORT);
     let mut digits = [set(0); 3];
     for i in 0..COUNT {
-        // Below 7/5 p, or 12/5 p with an offset.
-        let c = Words::new(token, basis.primes[i]);
+        // y is below 7/5 p, or below 12/5 p with an offset.
+        let c = Words::of_prime(token, basis.primes[i]);
         let offset = set(if is_signed { basis.offsets[i] } else { 0 });
         let y = c.mul_add_by(offset, residues[i], factors[i]);
         sum = c.high(sum, y, set(basis.reciprocals[i]));
@@ -96,9 +97,9 @@ pub(super) fn join(
         digits[1] = c.low(digits[1], y, high);
         digits[2] = c.high(digits[2], y, high);
     }
-    // SAFETY: the token proves AVX-512F; rows of `multiples` are 64 bytes, which need not be aligned.
+    // SAFETY: the token proves AVX-512F; rows of `multiples` are 64 bytes, and the load needs no alignment.
     unsafe {
-        // At most 3 * 12/5, so below 8.
+        // k is at most 3 * 12/5, so it is below 8.
         let k = _mm512_srli_epi64::<FRACTION>(sum);
         for (digit, multiples) in digits.iter_mut().zip(&basis.multiples) {
             let multiples = _mm512_loadu_si512(multiples.as_ptr().cast());

@@ -6,26 +6,27 @@
 //! x y = x1 y1 B^2 + (x0 y0 + x1 y1 - (x0 - x1) (y0 - y1)) B + x0 y0
 //! ```
 //!
-//! A negative difference is taken modulo B, as `d - B` with the digits d, so that the product of the
-//! differences is that of their digits, less `d_y B` where x's is negative and likewise for y, plus
-//! `B^2` where both are. Columns may become negative on the way; carries keep their sign.
+//! A negative difference is represented modulo B, as `d - B` with the digits d. The product of the
+//! differences is then the product of their digits, minus `d_y B` if the difference of x is negative, minus
+//! `d_x B` if that of y is negative, plus `B^2` if both are. Columns may become negative on the way; carries
+//! keep their sign.
 #![allow(unsafe_code)]
 
+use super::columns::{multiply_columns, square_columns};
 use super::tile::{self, Columns, V, carry, for_rows, load, minus, plus, rectangle, store, zero};
-use super::{multiply_columns, square_columns};
 use std::arch::x86_64::*;
 
-/// Digits from which the method pays for products, as measured.
+/// The number of digits from which Karatsuba's method is faster for products; measured.
 pub(super) const PRODUCT: usize = 30;
 
-/// Digits from which the method pays for squares, as measured.
+/// The number of digits from which Karatsuba's method is faster for squares; measured.
 pub(super) const SQUARE: usize = 40;
 
-/// Digits from which the method pays for folding, as measured.
+/// The number of digits from which Karatsuba's method is faster for folding; measured.
 pub(super) const FOLD: usize = 70;
 
-/// Digits from which products are carried before they become part of a longer one, so that columns
-/// stay within their words; the tests count.
+/// The number of digits from which carries are resolved before a product becomes part of a longer one, so
+/// that columns fit in their words. The tests verify the bound.
 const CARRY: usize = 120;
 
 /// Columns of scratch space for numbers of `n` digits.
@@ -36,10 +37,10 @@ pub(super) fn scratch(n: usize) -> usize {
 /// The columns of `x^2`.
 ///
 /// # Safety
-/// `x` has `n` digits, `t` has `2 n` columns, `space` has `scratch(n)`.
+/// `x` has `n` digits, `t` has `2 n` columns, `space` has `scratch(n)` columns.
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) unsafe fn square(x: *const V, n: usize, t: *mut V, space: *mut V) {
-    // SAFETY: the caller's promise; scratch holds a difference, a product and the rest.
+    // SAFETY: required of the caller; the scratch space holds a difference, a product and the rest.
     unsafe {
         if n < SQUARE {
             return square_columns(x, n, t);
@@ -58,13 +59,13 @@ pub(super) unsafe fn square(x: *const V, n: usize, t: *mut V, space: *mut V) {
     }
 }
 
-/// The columns of `x y` for numbers of one length.
+/// The columns of `x y` for numbers of the same length.
 ///
 /// # Safety
-/// `x` and `y` have `n` digits, `t` has `2 n` columns, `space` has `scratch(n)`.
+/// `x` and `y` have `n` digits, `t` has `2 n` columns, `space` has `scratch(n)` columns.
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) unsafe fn multiply(x: *const V, y: *const V, n: usize, t: *mut V, space: *mut V) {
-    // SAFETY: the caller's promise; scratch holds two differences, a product and the rest.
+    // SAFETY: required of the caller; the scratch space holds two differences, a product and the rest.
     unsafe {
         if n < PRODUCT {
             return multiply_columns(x, n, y, n, t);
@@ -80,40 +81,40 @@ pub(super) unsafe fn multiply(x: *const V, y: *const V, n: usize, t: *mut V, spa
     }
 }
 
-/// As [`multiply`], with long products carried.
+/// [`multiply`], with carries resolved if the product is long.
 ///
 /// # Safety
 /// As for [`multiply`].
 #[target_feature(enable = "avx512f,avx512ifma")]
 unsafe fn multiply_part(x: *const V, y: *const V, n: usize, t: *mut V, space: *mut V) {
-    // SAFETY: the caller's promise.
+    // SAFETY: required of the caller.
     unsafe {
         multiply(x, y, n, t, space);
         carry_long(t, n);
     }
 }
 
-/// Carries the columns of a product of `n` digits if it is long.
+/// Resolves the carries of a product of `n` digits if it is long.
 ///
 /// # Safety
 /// `t` has `2 n` columns.
 #[target_feature(enable = "avx512f,avx512ifma")]
 unsafe fn carry_long(t: *mut V, n: usize) {
     if n >= CARRY {
-        // SAFETY: the caller's promise.
+        // SAFETY: required of the caller.
         unsafe { tile::normalize(t, 2 * n) }
     }
 }
 
-/// Folds the `h` low digits of `t` away at once, `t <- floor(t / B) + (t mod B) m` with
-/// `m = 1 / B mod N`; the result starts at column `h`. More than `h` digits must be left to fold
-/// afterwards, because the result is `h` digits longer than N.
+/// Folds the `h` low digits of `t` away at once: `t <- floor(t / B) + (t mod B) m` with `m = 1 / B mod N`.
+/// The result starts at column `h`. It is `h` digits longer than N, so more than `h` digits must be left to
+/// fold afterwards.
 ///
 /// # Safety
-/// `m` has `n > 2 h` digits, `t` has `2 h + n` columns, `space` has `2 h + scratch(h)`.
+/// `m` has `n > 2 h` digits, `t` has `2 h + n` columns, `space` has `2 h + scratch(h)` columns.
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) unsafe fn fold(t: *mut V, m: *const V, h: usize, n: usize, space: *mut V) {
-    // SAFETY: the caller's promise.
+    // SAFETY: required of the caller.
     unsafe {
         let mut passed = zero();
         for j in 0..h {
@@ -138,18 +139,18 @@ pub(super) unsafe fn fold(t: *mut V, m: *const V, h: usize, n: usize, space: *mu
 #[derive(Clone, Copy)]
 struct Difference {
     digits: *const V,
-    /// Lanes where B is to be subtracted.
+    /// The lanes in which B must be subtracted.
     negative: __mmask8,
 }
 
 impl Difference {
     /// # Safety
-    /// `x` has `n` digits, of which `h >= n - h` are low; `out` has `h`.
+    /// `x` has `n` digits, of which `h >= n - h` are low; `out` has `h` digits.
     #[target_feature(enable = "avx512f,avx512ifma")]
     unsafe fn new(x: *const V, h: usize, n: usize, out: *mut V) -> Self {
         let mask = _mm512_set1_epi64((1 << 52) - 1);
         let mut borrow = zero();
-        // SAFETY: the caller's promise.
+        // SAFETY: required of the caller.
         unsafe {
             for j in 0..h {
                 let high = if h + j < n { _mm512_and_si512(load(x.add(h + j)), mask) } else { zero() };
@@ -163,14 +164,14 @@ impl Difference {
     }
 }
 
-/// `t += (low + high - x y) B`, where low and high are the outer products that `t` holds, and
-/// `product` is that of the digits of the differences x and y.
+/// `t += (low + high - x y) B`. `low` and `high` are the outer products that `t` holds. `product` is the
+/// product of the digits of the differences x and y.
 ///
 /// # Safety
-/// `t` has `2 n` columns, `product` has `2 h`, the differences have `h` digits.
+/// `t` has `2 n` columns, `product` has `2 h`, and the differences have `h` digits.
 #[target_feature(enable = "avx512f,avx512ifma")]
 unsafe fn join(t: *mut V, h: usize, n: usize, product: *const V, x: Difference, y: Difference) {
-    // SAFETY: the caller's promise.
+    // SAFETY: required of the caller.
     unsafe {
         for k in 0..h {
             let both = plus(load(t.add(h + k)), load(t.add(2 * h + k)));
@@ -193,7 +194,7 @@ mod tests {
     use super::*;
     use modmill_core::MAX_BITS;
 
-    /// What columns may be, from and to, in units of 2^52.
+    /// Lower and upper bounds of columns, in units of 2^52.
     #[derive(Clone)]
     struct Bounds {
         from: Vec<i64>,
@@ -219,7 +220,7 @@ mod tests {
             }
         }
 
-        /// Low and high halves of `n` rows of `m` products, from column `at` on.
+        /// The low and high halves of `n` rows of `m` products, starting at column `at`.
         fn add_rows(&mut self, n: usize, m: usize, at: usize) {
             for row in at..at + n {
                 self.to[row..row + m].iter_mut().for_each(|to| *to += 1);
@@ -232,7 +233,7 @@ mod tests {
         }
     }
 
-    /// A product or square of `n` digits, with Karatsuba's method from `threshold` digits on.
+    /// A product or square of `n` digits, by Karatsuba's method from `threshold` digits on.
     fn product(n: usize, threshold: usize) -> Bounds {
         let mut bounds = Bounds::new(2 * n, 0);
         if n < threshold {
@@ -246,7 +247,7 @@ mod tests {
         bounds.add(&long, h);
         bounds.add(&short, h);
         bounds.subtract(&long, h);
-        // The digits of two differences, and the one.
+        // The digits of two differences, and the `B^2` term.
         bounds.add(&Bounds::new(h, 2), 2 * h);
         bounds.subtract(&Bounds::new(1, 1), 3 * h);
         bounds
@@ -270,7 +271,8 @@ mod tests {
                     bounds.add(&half, 2 * folded);
                     bounds.add_rows(n - 2 * folded, folded, 3 * folded);
                 }
-                // One by one, of which the last goes Montgomery's way, a column lower.
+                // The remaining digits are folded one by one. The last one is removed by a Montgomery step,
+                // one column lower.
                 bounds.add_rows(n - 1 - folded, n, folded + 1);
                 bounds.add_rows(1, n, n - 1);
                 assert!(bounds.largest() < 1 << 11, "{n} digits: {}", bounds.largest());

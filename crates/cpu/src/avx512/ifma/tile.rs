@@ -1,12 +1,12 @@
-//! Register-blocked pieces of products: a block of digits of one factor stays in registers, the
-//! other factor streams past, and a sliding window of column sums moves along with it.
+//! Register-blocked parts of products. A block of digits of one factor stays in registers, the other factor
+//! is streamed, and a sliding window of column sums moves along with it.
 //!
-//! One step of a tile of `R` rows loads one digit and one column, does `2 R` multiply-adds and
-//! stores one column, so that the two multiply ports (0 and 5) are the only bottleneck; the
-//! window has `R + 1` columns in flight, enough to hide the four clocks of a multiply-add.
+//! One step of a tile of `R` rows loads one digit and one column, executes `2 R` multiply-adds and stores one
+//! column. The two multiply ports (0 and 5) are then the only bottleneck. The window has `R + 1` columns in
+//! flight, enough to hide the four-cycle latency of a multiply-add.
 //!
-//! Columns are 64-bit sums of 52-bit halves of products. Digits are read by the multiplier, which
-//! ignores everything above bit 51: a digit whose carry has been passed on needs no masking.
+//! Columns are 64-bit sums of 52-bit halves of products. The multiplier reads digits and ignores everything
+//! above bit 51, so a digit whose carry has been passed on needs no masking.
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::*;
@@ -14,9 +14,9 @@ use std::arch::x86_64::*;
 /// One digit or column of eight numbers.
 pub(super) type V = __m512i;
 
-/// Repeats a block with the constant `$i` counting from 0 below `$end`, unrolled before the
-/// optimiser sees it: array indices are then literals and arrays live in registers. (Loops are
-/// unrolled too late for that, and the arrays end up in memory.)
+/// Repeats a block with the constant `$i` counting from 0 below `$end`, unrolled before the optimiser sees
+/// it. Array indices are then literals, and arrays live in registers. (The optimiser unrolls loops too late
+/// for that, and the arrays end up in memory.)
 macro_rules! unroll {
     ($i:ident < $end:expr, $body:block) => {
         unroll!(@ $i, $end, $body, 0 1 2 3 4 5 6 7 8 9 10 11)
@@ -31,8 +31,8 @@ macro_rules! unroll {
     };
 }
 
-/// Runs an expression with the constant `$R` bound to a block size, 1 to 12 (rows and window
-/// of a tile fill 2 R + 2 of the 32 registers).
+/// Runs an expression with the constant `$R` bound to a block size of 1 to 12. The rows and the window of a
+/// tile fill 2 R + 2 of the 32 registers.
 macro_rules! for_rows {
     ($rows:expr, $R:ident => $body:expr) => {
         for_rows!(@ $rows, $R, $body, 1 2 3 4 5 6 7 8 9 10 11 12)
@@ -80,7 +80,7 @@ pub(super) fn minus(a: V, b: V) -> V {
     _mm512_sub_epi64(a, b)
 }
 
-/// What a column passes on to the next one, with its sign.
+/// The signed carry of a column into the next one.
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) fn carry(column: V) -> V {
@@ -88,25 +88,25 @@ pub(super) fn carry(column: V) -> V {
 }
 
 /// # Safety
-/// `from` must be valid for reading one aligned vector.
+/// `from` is valid for reading one aligned vector.
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) unsafe fn load(from: *const V) -> V {
-    // SAFETY: the caller's promise.
+    // SAFETY: required of the caller.
     unsafe { _mm512_load_si512(from) }
 }
 
 /// # Safety
-/// `to` must be valid for writing one aligned vector.
+/// `to` is valid for writing one aligned vector.
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) unsafe fn store(to: *mut V, value: V) {
-    // SAFETY: the caller's promise.
+    // SAFETY: required of the caller.
     unsafe { _mm512_store_si512(to, value) }
 }
 
-/// One digit `y` against the rows `x`: adds to the window, which starts at the column of
-/// `x[0] y`, and moves it up by one. Takes the column that enters, gives the one that leaves.
+/// Multiplies one digit `y` by the rows `x`. The products are added to the window, which starts at the column
+/// of `x[0] y`. Then the window moves up by one column: `entering` enters, and the lowest column is returned.
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma")]
 fn step<const R: usize>(window: &mut [V; R], entering: V, x: &[V; R], y: V) -> V {
@@ -119,7 +119,7 @@ fn step<const R: usize>(window: &mut [V; R], entering: V, x: &[V; R], y: V) -> V
     leaving
 }
 
-/// Columns of a product under way: those from `fresh` on have not been written yet and count as
+/// The columns of an unfinished product. The columns from `fresh` on have not been written yet and count as
 /// zero.
 #[derive(Clone, Copy)]
 pub(super) struct Columns {
@@ -133,7 +133,7 @@ impl Columns {
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma")]
     unsafe fn get(self, index: usize) -> V {
-        // SAFETY: the caller's promise.
+        // SAFETY: required of the caller.
         if index < self.fresh { unsafe { load(self.at.add(index)) } } else { zero() }
     }
 
@@ -142,13 +142,13 @@ impl Columns {
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma")]
     unsafe fn set(self, index: usize, value: V) {
-        // SAFETY: the caller's promise.
+        // SAFETY: required of the caller.
         unsafe { store(self.at.add(index), value) }
     }
 }
 
-/// Steps `from..n` of rows `x` along `y`: the window holds columns `column..column + R` of `t`
-/// when digit `from` is due, all columns end up in `t`.
+/// Steps `from..n` of the rows `x` along `y`. When digit `from` is due, the window holds columns
+/// `column..column + R` of `t`. All columns end up in `t`.
 ///
 /// # Safety
 /// `y` has `n` digits; `t` has `column + n - from + R` columns.
@@ -164,7 +164,7 @@ unsafe fn slide<const R: usize>(
     n: usize,
 ) {
     let mut to = column;
-    // SAFETY: all offsets are within the caller's promise.
+    // SAFETY: all offsets are within the bounds required of the caller.
     unsafe {
         let old = (t.fresh.saturating_sub(column + R) + from).clamp(from, n);
         for j in from..old {
@@ -187,7 +187,7 @@ unsafe fn slide<const R: usize>(
 /// `x` has `R` digits, `y` has `n`, `t` has `n + R` columns.
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) unsafe fn rectangle<const R: usize>(t: Columns, x: *const V, y: *const V, n: usize) {
-    // SAFETY: the caller's promise.
+    // SAFETY: required of the caller.
     unsafe {
         let mut rows = [zero(); R];
         let mut window = [zero(); R];
@@ -199,14 +199,14 @@ pub(super) unsafe fn rectangle<const R: usize>(t: Columns, x: *const V, y: *cons
     }
 }
 
-/// The part of a square that the first `R` of `n` digits take part in: cross products once, and
-/// then, because no later digit adds to columns below `2 R`, these doubled with their diagonal.
+/// The part of a square that contains the first `R` of `n` digits. Cross products are computed once. No later
+/// digit adds to columns below `2 R`, so these are then doubled, and the squares of the digits are added.
 ///
 /// # Safety
 /// `x` has `n >= R` digits, `t` has `n + R` columns.
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) unsafe fn square_rows<const R: usize>(t: Columns, x: *const V, n: usize) {
-    // SAFETY: the caller's promise.
+    // SAFETY: required of the caller.
     unsafe {
         let mut rows = [zero(); R];
         let mut below = [zero(); R];
@@ -241,7 +241,7 @@ pub(super) unsafe fn square_rows<const R: usize>(t: Columns, x: *const V, n: usi
     }
 }
 
-/// Twice the cross products of a column, plus its half of a digit's square.
+/// Twice the cross products of a column, plus its half of the square of a digit.
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma")]
 fn double_with_diagonal(index: usize, column: V, digit: V) -> V {
@@ -249,14 +249,14 @@ fn double_with_diagonal(index: usize, column: V, digit: V) -> V {
     if index.is_multiple_of(2) { low(doubled, digit, digit) } else { high(doubled, digit, digit) }
 }
 
-/// Where the columns of a fold go, from the lowest up.
+/// The destination of the columns of a fold, from the lowest up.
 pub(super) trait Sink {
     /// Takes the lowest column.
     ///
     /// # Safety
-    /// AVX-512 IFMA is there, and the sink has room for every column of the fold.
+    /// The processor has AVX-512 IFMA, and the sink has room for every column of the fold.
     unsafe fn first(&mut self, column: V);
-    /// Takes a column in between.
+    /// Takes a column between the lowest and the highest.
     ///
     /// # Safety
     /// As for `first`.
@@ -268,9 +268,9 @@ pub(super) trait Sink {
     unsafe fn last(&mut self, column: V);
 }
 
-/// Folds `R` low digits of `t` away one after the other, `t <- floor(t / 2^52) + (t mod 2^52) m`
-/// with `m = 2^-52 mod N`, which divides it by `2^(52 R)` modulo N. Columns `R..R + n + 1` are the
-/// result and go to the sink.
+/// Folds `R` low digits of `t` away one by one: `t <- floor(t / 2^52) + (t mod 2^52) m` with
+/// `m = 2^-52 mod N`. This divides t by `2^(52 R)` modulo N. Columns `R..R + n + 1` are the result and go to
+/// the sink.
 ///
 /// # Safety
 /// `m` has `n >= R` digits, `t` has `n + R + 1` columns, and the sink takes `n + 1` of them.
@@ -278,15 +278,15 @@ pub(super) trait Sink {
 pub(super) unsafe fn fold<const R: usize>(t: *const V, m: *const V, n: usize, mut sink: impl Sink) {
     let mut digits = [zero(); R];
     let mut window = [zero(); R];
-    // SAFETY: the caller's promise.
+    // SAFETY: required of the caller.
     unsafe {
         unroll!(I < R, {
             digits[I] = load(t.add(I));
             window[I] = load(t.add(R + I));
         });
-        // Digit i times m_j belongs to column i + j + 1 and, its high half, to column i + j + 2.
-        // Each digit, once known, meets all of m_0 .. m_(R-2): what lies above the triangle of
-        // columns below R keeps the multipliers busy while the next digit waits for its carry.
+        // Digit i times m_j belongs to column i + j + 1, and its high half to column i + j + 2. Each digit,
+        // once known, is multiplied by all of m_0 .. m_(R-2). The products above the triangle of columns
+        // below R keep the multipliers busy while the next digit waits for its carry.
         unroll!(I < R, {
             let digit = digits[I];
             unroll!(J < R - 1, {
@@ -311,7 +311,7 @@ pub(super) unsafe fn fold<const R: usize>(t: *const V, m: *const V, n: usize, mu
                 }
             });
         });
-        // The rest is a tile: m_(R-1) and up slide past.
+        // The rest is a tile: m_(R-1) and the digits above it are streamed.
         let mut entering = t.add(2 * R);
         sink.first(step(&mut window, load(entering), &digits, load(m.add(R - 1))));
         for j in R..n {
@@ -323,21 +323,21 @@ pub(super) unsafe fn fold<const R: usize>(t: *const V, m: *const V, n: usize, mu
     }
 }
 
-/// A sink that is memory.
+/// A sink that stores the columns in memory.
 pub(super) struct Store(pub(super) *mut V);
 
 impl Sink for Store {
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma")]
     unsafe fn first(&mut self, column: V) {
-        // SAFETY: the caller's promise.
+        // SAFETY: required of the caller.
         unsafe { self.next(column) }
     }
 
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma")]
     unsafe fn next(&mut self, column: V) {
-        // SAFETY: the caller's promise.
+        // SAFETY: required of the caller.
         unsafe {
             store(self.0, column);
             self.0 = self.0.add(1);
@@ -347,14 +347,14 @@ impl Sink for Store {
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma")]
     unsafe fn last(&mut self, column: V) {
-        // SAFETY: the caller's promise.
+        // SAFETY: required of the caller.
         unsafe { self.next(column) }
     }
 }
 
-/// A sink that does Montgomery's own step for the last digit, column by column, with all carries
-/// passed on: `(t + q N) / 2^52` for `q = -t / N mod 2^52`. Digits of the result go to `out`; bits
-/// above 51 of a word have been passed on to the next.
+/// A sink that applies a Montgomery step for the last digit, column by column, and resolves all carries:
+/// `(t + q N) / 2^52` for `q = -t / N mod 2^52`. The digits of the result go to `out`; the bits above bit 51
+/// of a word have been carried into the next word.
 pub(super) struct Finish {
     modulus: *const V,
     negated_inverse: V,
@@ -379,7 +379,7 @@ impl Finish {
     #[target_feature(enable = "avx512f,avx512ifma")]
     unsafe fn put(&mut self, column: V) {
         let digit = plus(column, self.passed);
-        // SAFETY: the promise of `new`.
+        // SAFETY: required of the caller of `new`.
         unsafe {
             store(self.out, digit);
             self.out = self.out.add(1);
@@ -387,13 +387,13 @@ impl Finish {
         self.passed = carry(digit);
     }
 
-    /// The step on its own.
+    /// Applies the step to columns in memory.
     ///
     /// # Safety
-    /// `t` has `n + 1` columns, where `n` is the number of digits promised in `new`.
+    /// `t` has `n + 1` columns, where `n` is the number of digits given to `new`.
     #[target_feature(enable = "avx512f,avx512ifma")]
     pub(super) unsafe fn run(mut self, t: *const V, n: usize) {
-        // SAFETY: the caller's promise.
+        // SAFETY: required of the caller.
         unsafe {
             self.first(load(t));
             for j in 1..n {
@@ -405,7 +405,7 @@ impl Finish {
 }
 
 impl Sink for Finish {
-    /// Column 0, which the quotient makes vanish.
+    /// Column 0, which the quotient cancels.
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma")]
     unsafe fn first(&mut self, column: V) {
@@ -417,7 +417,7 @@ impl Sink for Finish {
     #[target_feature(enable = "avx512f,avx512ifma")]
     unsafe fn next(&mut self, column: V) {
         let column = high(column, self.quotient, self.digit_of_modulus);
-        // SAFETY: the promise of `new`.
+        // SAFETY: required of the caller of `new`.
         unsafe {
             self.modulus = self.modulus.add(1);
             self.digit_of_modulus = load(self.modulus);
@@ -428,12 +428,12 @@ impl Sink for Finish {
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma")]
     unsafe fn last(&mut self, column: V) {
-        // SAFETY: the promise of `new`.
+        // SAFETY: required of the caller of `new`.
         unsafe { self.put(high(column, self.quotient, self.digit_of_modulus)) }
     }
 }
 
-/// Passes carries on and masks: columns to plain digits, in place.
+/// Resolves the carries of columns into plain digits, in place.
 ///
 /// # Safety
 /// `t` has `n` columns.
@@ -441,7 +441,7 @@ impl Sink for Finish {
 pub(super) unsafe fn normalize(t: *mut V, n: usize) {
     let mask = _mm512_set1_epi64((1 << 52) - 1);
     let mut passed = zero();
-    // SAFETY: the caller's promise.
+    // SAFETY: required of the caller.
     unsafe {
         for j in 0..n {
             let column = plus(load(t.add(j)), passed);

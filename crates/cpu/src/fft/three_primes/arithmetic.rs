@@ -1,31 +1,32 @@
-//! What transforms over the three primes ask of an instruction set.
+//! The interface between transforms over the three primes and an instruction set.
 
-use super::columns::{self, TurnTable};
+use super::odd_roots::{OddRootTable, odd_roots};
 use crate::fft::point::{LANES, Point};
-use crate::fft::primes::{COUNT, Factor, Form};
+use crate::fft::primes::{COUNT, FactorForm, ShoupFactor};
 use std::fmt::Debug;
 
-/// Arithmetic modulo one of the primes on the words of a vector, a point or a part of one.
+/// Arithmetic modulo one of the primes on the words of a vector, which is a point or a part of a point.
 ///
-/// Numbers have bounds that each instruction set states: *any* number, those that come out of a *reduction*, and
-/// *products*, which inverse transforms take and leave. A value is made with the token that proves the instruction set.
+/// Each instruction set states bounds for three kinds of numbers: *any* number, *reduced* numbers, and
+/// *products*, which inverse transforms take and return. A value is created with the token that proves the
+/// instruction set.
 ///
-/// Everything is inlined into closures that [`Self::run`] calls.
+/// All functions are inlined into closures that [`Self::run`] calls.
 pub(crate) trait Arithmetic: Copy + Send + Sync + 'static {
-    /// Proof that the instruction set is there.
+    /// Proof that the processor has the instruction set.
     type Token: Copy + Debug + Send + Sync;
     /// Words side by side.
     type Vector: Copy;
-    /// Vectors of a point.
+    /// Vectors per point.
     const VECTORS: usize;
-    /// How factors are written.
-    const FORM: Form;
-    /// What [`Self::multiply_point`] leaves out of each product: points come out divided by it.
+    /// The representation of Shoup factors.
+    const FORM: FactorForm;
+    /// The divisor of [`Self::multiply_point`]: its products are divided by this number.
     const DIVIDED_BY: u64;
-    /// Powers of the roots of odd order.
-    const TURNS: &'static TurnTable = &columns::turns(Self::FORM);
+    /// The roots of odd order and their powers.
+    const ODD_ROOTS: &'static OddRootTable = &odd_roots(Self::FORM);
 
-    /// Calls a function with the instruction set at hand.
+    /// Calls a function with the instruction set enabled.
     fn run<T>(token: Self::Token, work: impl FnOnce() -> T) -> T;
     /// The constants of a prime.
     fn new(token: Self::Token, prime: u64) -> Self;
@@ -35,52 +36,61 @@ pub(crate) trait Arithmetic: Copy + Send + Sync + 'static {
     fn zero(&self) -> Self::Vector;
     /// `a + b`.
     fn add(&self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
-    /// `-x`, for a product or residues of digits.
+    /// `-x`, for a product or the residues of digits.
     fn negate(&self, x: Self::Vector) -> Self::Vector;
-    /// x, reduced.
+    /// A reduced number congruent to x.
     fn reduce(&self, x: Self::Vector) -> Self::Vector;
     /// A factor in every word.
-    fn splat(&self, factor: &Factor) -> [Self::Vector; 2];
-    /// `sum + x w` for any x, with a factor w for each word.
+    fn splat(&self, factor: &ShoupFactor) -> [Self::Vector; 2];
+    /// `sum + x w` for any x, with one factor w per word.
     fn mul_add_by(&self, sum: Self::Vector, x: Self::Vector, factors: [Self::Vector; 2]) -> Self::Vector;
     /// `sum + x w` for any x.
     #[inline(always)]
-    fn mul_add(&self, sum: Self::Vector, x: Self::Vector, factor: &Factor) -> Self::Vector {
+    fn mul_add(&self, sum: Self::Vector, x: Self::Vector, factor: &ShoupFactor) -> Self::Vector {
         self.mul_add_by(sum, x, self.splat(factor))
     }
     /// The residues of digits of up to 64 bits.
     fn residues(&self, digits: &[u64; LANES], vector: usize) -> Self::Vector;
 
-    /// Splits a block in two: `(a + w x, a - w x)`, any numbers from any numbers.
-    fn forward2(&self, x: [Self::Vector; 2], root: &Factor) -> [Self::Vector; 2];
-    /// Splits a block modulo `y^(4 len) - r` into four, by the roots of its node j and of nodes 2j and 2j + 1.
-    fn forward4(&self, x: [Self::Vector; 4], roots: [&Factor; 3]) -> [Self::Vector; 4];
-    /// The same for numbers that [`Self::forward4`] left.
+    /// Splits a block in two: `(a + w x, a - w x)`. Inputs and outputs are any numbers.
+    fn forward2(&self, x: [Self::Vector; 2], root: &ShoupFactor) -> [Self::Vector; 2];
+    /// Splits a block modulo `y^(4 len) - r` into four, with the roots of its node j and of nodes 2j and 2j +
+    /// 1.
+    fn forward4(&self, x: [Self::Vector; 4], roots: [&ShoupFactor; 3]) -> [Self::Vector; 4];
+    /// The same as [`Self::forward4`], for numbers that `forward4` returned.
     #[inline(always)]
-    fn forward4_again(&self, x: [Self::Vector; 4], roots: [&Factor; 3]) -> [Self::Vector; 4] {
+    fn forward4_again(&self, x: [Self::Vector; 4], roots: [&ShoupFactor; 3]) -> [Self::Vector; 4] {
         self.forward4(x, roots)
     }
-    /// Joins two blocks, products into products; the factor is minus the inverse of the root of [`Self::forward2`].
-    /// Everything becomes twice as large.
-    fn inverse2(&self, x: [Self::Vector; 2], root: &Factor) -> [Self::Vector; 2];
-    /// Joins four blocks, likewise; everything becomes four times as large.
-    fn inverse4(&self, x: [Self::Vector; 4], roots: [&Factor; 3]) -> [Self::Vector; 4];
+    /// Joins two blocks. Inputs and outputs are products. The factor is minus the inverse of the root of
+    /// [`Self::forward2`]. All values are multiplied by two.
+    fn inverse2(&self, x: [Self::Vector; 2], root: &ShoupFactor) -> [Self::Vector; 2];
+    /// Joins four blocks. All values are multiplied by four.
+    fn inverse4(&self, x: [Self::Vector; 4], roots: [&ShoupFactor; 3]) -> [Self::Vector; 4];
 
-    /// A transform of length 3 by a root w, from products or residues of digits to any numbers. With
+    /// A transform of length 3 with a root w, from products or residues of digits to any numbers. With
     /// `t = w (x_1 - x_2)` and `w^2 = -1 - w` it is `x_0 + x_1 + x_2`, `x_0 - x_2 + t`, `x_0 - x_1 - t`.
-    fn transform3(&self, x: [Self::Vector; 3], root: &Factor) -> [Self::Vector; 3];
-    /// A transform of length 5 by a root w, likewise. With `s = x_1 + x_4`, `s' = x_2 + x_3`, `d = x_1 - x_4`,
-    /// `d' = x_2 - x_3` and the factors of `Turns::fifths` f, elements 1 and 4 are
-    /// `x_0 + f_1 (s + s') + f_0 (s - s')`, plus and minus `f_2 d + f_3 d'`; elements 2 and 3 are
-    /// `x_0 + f_1 (s + s') - f_0 (s - s')`, plus and minus `f_3 d - f_2 d'`.
-    fn transform5(&self, x: [Self::Vector; 5], fifths: &[Factor; 4]) -> [Self::Vector; 5];
+    fn transform3(&self, x: [Self::Vector; 3], root: &ShoupFactor) -> [Self::Vector; 3];
+    /// A transform of length 5 with a root w, from products or residues of digits to any numbers. Let
+    /// `s = x_1 + x_4`, `s' = x_2 + x_3`, `d = x_1 - x_4`, `d' = x_2 - x_3`, and f the factors of
+    /// `OddRoots::fifths`. Elements 1 and 4 are `x_0 + f_1 (s + s') + f_0 (s - s')`, plus and minus
+    /// `f_2 d + f_3 d'`. Elements 2 and 3 are `x_0 + f_1 (s + s') - f_0 (s - s')`, plus and minus
+    /// `f_3 d - f_2 d'`.
+    fn transform5(&self, x: [Self::Vector; 5], fifths: &[ShoupFactor; 4]) -> [Self::Vector; 5];
 
-    /// `a <- a b` as polynomials modulo `x^8 - y`, divided by [`Self::DIVIDED_BY`], where y is the product of `turns`, or
-    /// minus that.
-    fn multiply_point(&self, a: &mut Point, b: &Point, turns: (&Factor, Option<&Factor>), is_negated: bool);
+    /// `a <- a b` as polynomials modulo `x^8 - y`, divided by [`Self::DIVIDED_BY`]. y is the product of the
+    /// `twiddles`, or minus that product if `is_negated`.
+    fn multiply_point(
+        &self,
+        a: &mut Point,
+        b: &Point,
+        twiddles: (&ShoupFactor, Option<&ShoupFactor>),
+        is_negated: bool,
+    );
 
-    /// Numbers from their products modulo three primes from the given one on, each times a factor for each word: the three
-    /// words of each number. Numbers of either sign come with `2^OFFSET` added.
+    /// Reconstructs numbers from their residues modulo three primes, starting with prime `first`. Each
+    /// residue is multiplied by one factor per word. Writes the three words of each number. `2^OFFSET` is
+    /// added to signed numbers.
     fn join(
         token: Self::Token,
         first: usize,

@@ -1,21 +1,21 @@
-//! Steps of the transforms: blocks of R interleaved parts, R = 2, 4, 8 or 16, in one pass.
+//! The passes of the transforms: blocks of R interleaved parts, R = 2, 4, 8 or 16.
 #![allow(unsafe_code)]
 
-use super::Field;
 use super::arithmetic::Arithmetic;
+use super::field::VectorField;
 use crate::fft::point::Point;
-use crate::fft::primes::Factor;
+use crate::fft::primes::ShoupFactor;
 use crate::fft::roots::negative_inverse;
 use crate::fft::transform::Transform;
 
-/// Repeats a block with `$k` bound to each literal: arrays indexed by literals stay in registers.
+/// Repeats a block with `$k` bound to each literal. Arrays indexed by literals stay in registers.
 macro_rules! repeat {
     ($k:ident in $($literal:literal)+, $body:block) => {
         $({ const $k: usize = $literal; $body })+
     };
 }
 
-/// Replaces elements of an array by what a step makes of them.
+/// Replaces elements of an array by the results of a step.
 macro_rules! apply {
     ($step:ident, $c:ident, $x:ident, $roots:expr; $a:expr, $b:expr) => {
         [$x[$a], $x[$b]] = $c.$step([$x[$a], $x[$b]], $roots);
@@ -25,11 +25,11 @@ macro_rules! apply {
     };
 }
 
-/// One pass over a block of R parts of equal length; `$find` finds the roots of each level.
+/// One pass over a block of R parts of equal length. `$find` looks up the roots of each level.
 macro_rules! pass {
     ($name:ident, $radix:literal: $($k:literal)+; $find:ident $($root:ident $n:literal)+; |$c:ident, $x:ident| $body:block) => {
         fn $name(&self, parts: &mut [&mut [Point]; $radix], node: usize) {
-            $(let $root: &[Factor; $n] = self.$find(node);)+
+            $(let $root: &[ShoupFactor; $n] = self.$find(node);)+
             self.run(
                 #[inline(always)]
                 move |$c| {
@@ -51,7 +51,7 @@ macro_rules! pass {
     };
 }
 
-impl<A: Arithmetic> Transform for Field<A> {
+impl<A: Arithmetic> Transform for VectorField<A> {
     pass! {
         forward2, 2: 0 1; below w 1; |c, x| {
             apply!(forward2, c, x, &w[0]; 0, 1);
@@ -105,28 +105,17 @@ impl<A: Arithmetic> Transform for Field<A> {
     }
 }
 
-impl<A: Arithmetic> Field<A> {
-    /// The roots of the N nodes below a node, as many levels down as N says.
-    fn below<const N: usize>(&self, node: usize) -> &[Factor; N] {
+impl<A: Arithmetic> VectorField<A> {
+    /// The roots of the N nodes below `node`, `log2 N` levels down.
+    fn below<const N: usize>(&self, node: usize) -> &[ShoupFactor; N] {
         self.roots[N * node..].first_chunk().expect("the table serves the length of the transform")
     }
 
-    /// Minus their inverses, the last one first.
-    fn mirrored<const N: usize>(&self, node: usize) -> &[Factor; N] {
+    /// Minus the inverses of the roots of [`Self::below`], in reverse order.
+    fn mirrored<const N: usize>(&self, node: usize) -> &[ShoupFactor; N] {
         match node {
             0 => self.first_mirrored[N - 1..].first_chunk().expect("1 + 2 + 4 + 8 nodes"),
             _ => self.below(negative_inverse(node)),
         }
     }
-}
-
-/// Minus the inverses of the roots below node 0, the last of each level first: 1, 2, 4 and 8.
-pub(super) fn first_mirrored<A: Arithmetic>(p: u64, roots: &[Factor]) -> [Factor; 15] {
-    std::array::from_fn(|index| {
-        let level = (index + 1).ilog2();
-        match (2 << level) - 2 - index {
-            0 => Factor::new(A::FORM, p - 1, p),
-            node => roots[negative_inverse(node)],
-        }
-    })
 }

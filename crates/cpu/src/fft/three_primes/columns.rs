@@ -1,78 +1,24 @@
 //! Short transforms of odd length across the rows of a block.
 //!
-//! A block of `o M` points with o odd is o rows of M columns: by the Chinese remainder theorem,
-//! point v stands in row `v mod o` and column `v mod M`, and a transform of length `o M` is one of
-//! length o down every column and then one of length M along every row, without factors in between
+//! A block of `o M` points with o odd has o rows of M columns. By the Chinese remainder theorem, point v is
+//! in row `v mod o` and column `v mod M`. A transform of length `o M` is then a transform of length o down
+//! every column, followed by a transform of length M along every row, without twiddle factors in between
 //! (Good and Thomas).
 
-use super::Field;
 use super::arithmetic::Arithmetic;
-use crate::fft::frame::Frame;
+use super::field::VectorField;
+use super::odd_roots::{MOST, OddRoots};
 use crate::fft::point::{LANES, Point};
-use crate::fft::primes::{self, Factor, Form, PRIMES};
+use crate::fft::primes::ShoupFactor;
+use crate::fft::shape::BlockShape;
 use modmill_core::transform::Digits;
 
-/// Longest column.
-const MOST: usize = 5;
-
-/// What a root of unity w of order 3 or 5 turns columns by.
-#[derive(Clone, Copy)]
-pub(crate) struct Turns {
-    order: usize,
-    /// The powers of w.
-    powers: [Factor; MOST],
-    /// Of order 5: `(w + w^4 - w^2 - w^3) / 4`, `-1/4`, `(w - w^4) / 2` and `(w^2 - w^3) / 2`.
-    fifths: [Factor; 4],
-}
-
-/// Those of order 3, and 5 where there are any, of every field, forward and inverse.
-pub(crate) type TurnTable = [[[Turns; 2]; 2]; PRIMES.len()];
-
-pub(super) const fn turns(form: Form) -> TurnTable {
-    let mut turns = [[[Turns::compute(form, 0, 3, false); 2]; 2]; PRIMES.len()];
-    let mut field = 0;
-    while field < PRIMES.len() {
-        turns[field][0] = [Turns::compute(form, field, 3, false), Turns::compute(form, field, 3, true)];
-        if (PRIMES[field] - 1).is_multiple_of(5) {
-            turns[field][1] = [Turns::compute(form, field, 5, false), Turns::compute(form, field, 5, true)];
-        }
-        field += 1;
-    }
-    turns
-}
-
-impl Turns {
-    fn of<A: Arithmetic>(field: &Field<A>, order: usize, is_inverse: bool) -> &'static Self {
-        &A::TURNS[field.index][usize::from(order == 5)][usize::from(is_inverse)]
+impl OddRoots {
+    fn of<A: Arithmetic>(field: &VectorField<A>, order: usize, is_inverse: bool) -> &'static Self {
+        &A::ODD_ROOTS[field.index][usize::from(order == 5)][usize::from(is_inverse)]
     }
 
-    const fn compute(form: Form, field: usize, order: usize, is_inverse: bool) -> Self {
-        let p = PRIMES[field];
-        let mut root = primes::root_of_unity(field, order as u64);
-        if is_inverse {
-            root = primes::inverse(root, p);
-        }
-        let mut values = [1; MOST];
-        let mut powers = [Factor::new(form, 1, p); MOST];
-        let mut k = 1;
-        while k < MOST {
-            values[k] = primes::mul(values[k - 1], root, p);
-            powers[k] = Factor::new(form, values[k], p);
-            k += 1;
-        }
-        let [_, first, second, third, fourth] = values;
-        let half = p.div_ceil(2);
-        let quarter = primes::mul(half, half, p);
-        let fifths = [
-            Factor::new(form, primes::mul(first + fourth + 2 * p - second - third, quarter, p), p),
-            Factor::new(form, p - quarter, p),
-            Factor::new(form, primes::mul(first + p - fourth, half, p), p),
-            Factor::new(form, primes::mul(second + p - third, half, p), p),
-        ];
-        Self { order, powers, fifths }
-    }
-
-    /// The transform of a column, whose elements are products or residues of digits, into any numbers.
+    /// Transforms a column. Its elements are products or residues of digits; the results are any numbers.
     #[inline(always)]
     pub(super) fn transform<A: Arithmetic>(&self, c: &A, x: &[A::Vector; MOST]) -> [A::Vector; MOST] {
         match self.order {
@@ -85,21 +31,21 @@ impl Turns {
     }
 }
 
-impl<A: Arithmetic> Field<A> {
-    /// Fills columns from the `first` on with the residues of digits, transformed down each.
+impl<A: Arithmetic> VectorField<A> {
+    /// Fills the columns from `first` on with the residues of digits and transforms each column.
     pub(super) fn fill_columns(
         &self,
         rows: &mut [&mut [Point]],
         first: usize,
         digits: &Digits<'_>,
-        frame: Frame,
+        shape: BlockShape,
     ) {
         let points = digits.points();
         self.run(
             #[inline(always)]
             |c| match rows {
                 [row] => self.fill_row(&c, row, first, digits, points),
-                _ => self.fill_rows(&c, rows, first, digits, points, frame),
+                _ => self.fill_rows(&c, rows, first, digits, points, shape),
             },
         );
     }
@@ -124,18 +70,18 @@ impl<A: Arithmetic> Field<A> {
         first: usize,
         digits: &Digits<'_>,
         points: usize,
-        frame: Frame,
+        shape: BlockShape,
     ) {
-        let turns = Turns::of(self, rows.len(), false);
+        let roots = OddRoots::of(self, rows.len(), false);
         for index in 0..rows[0].len() {
             for vector in 0..A::VECTORS {
                 let mut x = [c.zero(); MOST];
-                for point in (first + index..points).step_by(frame.shape.columns) {
+                for point in (first + index..points).step_by(shape.grid.columns) {
                     let residues = self.residues(c, &digits.point(point), point, vector);
                     x[point % rows.len()] =
-                        if frame.is_negated(point) { c.negate(residues) } else { residues };
+                        if shape.is_negated(point) { c.negate(residues) } else { residues };
                 }
-                let x = turns.transform(c, &x);
+                let x = roots.transform(c, &x);
                 for (row, x) in rows.iter_mut().zip(x) {
                     c.store(&mut row[index], vector, x);
                 }
@@ -143,7 +89,7 @@ impl<A: Arithmetic> Field<A> {
         }
     }
 
-    /// The residues of the digits of a point, times their weights if they have any.
+    /// The residues of the digits of a point, multiplied by their weights if there are any.
     #[inline(always)]
     fn residues(&self, c: &A, digits: &[u64; LANES], point: usize, vector: usize) -> A::Vector {
         let residues = c.residues(digits, vector);
@@ -153,9 +99,9 @@ impl<A: Arithmetic> Field<A> {
         }
     }
 
-    /// Undoes the transforms of columns, but for a factor of their length; all reduced.
+    /// Inverts the transforms of columns, up to a factor of their length. The results are reduced.
     pub(super) fn invert_columns(&self, rows: &mut [&mut [Point]]) {
-        let turns = Turns::of(self, rows.len(), true);
+        let roots = OddRoots::of(self, rows.len(), true);
         self.run(
             #[inline(always)]
             |c| {
@@ -165,7 +111,7 @@ impl<A: Arithmetic> Field<A> {
                         for (row, x) in rows.iter().zip(&mut x) {
                             *x = c.load(&row[index], vector);
                         }
-                        let x = turns.transform(&c, &x);
+                        let x = roots.transform(&c, &x);
                         for (row, x) in rows.iter_mut().zip(x) {
                             c.store(&mut row[index], vector, c.reduce(x));
                         }
@@ -175,8 +121,8 @@ impl<A: Arithmetic> Field<A> {
         );
     }
 
-    /// The root by which row `row` of the transformed block is turned against the first.
-    pub(super) fn turn(&self, row: usize, rows: usize) -> Option<&'static Factor> {
-        (row > 0).then(|| &Turns::of(self, rows, false).powers[row])
+    /// The twiddle factor of row `row` of the transformed block, relative to the first row.
+    pub(super) fn row_twiddle(&self, row: usize, rows: usize) -> Option<&'static ShoupFactor> {
+        (row > 0).then(|| &OddRoots::of(self, rows, false).powers[row])
     }
 }

@@ -1,58 +1,48 @@
-//! From residues modulo the three primes back to one number.
+//! Reconstruction of a number from its residues modulo the three primes.
 //!
-//! With `P = p_0 p_1 p_2`, a number X below P is `sum y_i P / p_i - k P`, where y_i is X times the
-//! inverse of `P / p_i` modulo p_i, and k the integral part of `sum y_i / p_i`. The fraction of that
-//! sum is `X / P`, which stays clear of 1 (`plan`), so that a rounded sum gives the right k.
+//! With `P = p_0 p_1 p_2`, a number X below P is `sum y_i P / p_i - k P`. Here y_i is X times the inverse of
+//! `P / p_i` modulo p_i, and k is the integral part of `sum y_i / p_i`. The fraction of that sum is `X / P`.
+//! It stays below 1 by a margin (`plan`), so a rounded sum gives the right k.
 //!
-//! Coefficients modulo `y^len + 1` have either sign. They are joined with [`OFFSET`] added, which is taken away
-//! from the number.
+//! Coefficients modulo `y^len + 1` are signed. [`OFFSET`] is added before they are reconstructed and
+//! subtracted afterwards.
 
 use super::arithmetic::Arithmetic;
-use super::pointwise::correction;
+use super::scale::factor_of;
 use super::weights::Weights;
 use crate::fft::carry::{DigitWriter, Join};
-use crate::fft::frame::{Frame, Ring};
 use crate::fft::point::{LANES, Point};
-use crate::fft::primes::{self, COUNT, Factor, PRIMES};
+use crate::fft::primes::{COUNT, PRIMES, ShoupFactor};
+use crate::fft::shape::{BlockShape, Ring};
 use std::sync::Arc;
 
-/// `2^OFFSET` is more than the size of coefficients of either sign, and at most half of `63/64 P`.
+/// `2^OFFSET` exceeds the magnitude of signed coefficients and is at most half of `63/64 P`.
 pub(crate) const OFFSET: u32 = 148;
 
-/// `(P / p_i)^-1 mod p_i`, for the primes of products and those in which 2 has roots.
-const INVERSES: [[u64; COUNT]; 2] = [primes::inverses_of_parts(0), primes::inverses_of_parts(COUNT)];
-
-/// By what a residue is multiplied: `(P / p_i)^-1 mod p_i`, with the factor that products of a length of so many points
-/// lack, in a field.
-pub(super) fn factor_of<A: Arithmetic>(field: usize, points: usize) -> u64 {
-    let inverse = INVERSES[field / COUNT][field % COUNT];
-    primes::mul(inverse, correction::<A>(field, points as u64), PRIMES[field])
-}
-
-/// What residues of products in blocks of one frame are joined with.
+/// The constants that reconstruct the products of blocks of one shape.
 pub(crate) struct Crt<A: Arithmetic> {
-    frame: Frame,
-    /// What residues are multiplied by, and minus that.
-    factors: [[Factor; COUNT]; 2],
-    /// Of blocks with weights.
+    shape: BlockShape,
+    /// The factors of residues, and their negatives.
+    factors: [[ShoupFactor; COUNT]; 2],
+    /// The weights, if the transform is weighted.
     weights: Option<Arc<Weights>>,
     token: A::Token,
 }
 
 impl<A: Arithmetic> Crt<A> {
-    /// For products of blocks of this frame.
-    pub(super) fn new(token: A::Token, frame: Frame) -> Self {
-        let factor = |i: usize| factor_of::<A>(i, frame.shape.points());
+    /// For products of blocks of this shape.
+    pub(super) fn new(token: A::Token, shape: BlockShape) -> Self {
+        let factor = |i: usize| factor_of::<A>(i, shape.grid.points());
         let factors = [
-            std::array::from_fn(|i| Factor::new(A::FORM, factor(i), PRIMES[i])),
-            std::array::from_fn(|i| Factor::new(A::FORM, PRIMES[i] - factor(i), PRIMES[i])),
+            std::array::from_fn(|i| ShoupFactor::new(A::FORM, factor(i), PRIMES[i])),
+            std::array::from_fn(|i| ShoupFactor::new(A::FORM, PRIMES[i] - factor(i), PRIMES[i])),
         ];
-        Self { frame, factors, weights: None, token }
+        Self { shape, factors, weights: None, token }
     }
 
-    /// For products of blocks with weights, modulo the primes in which 2 has roots.
-    pub(super) fn weighted(token: A::Token, frame: Frame, weights: Arc<Weights>) -> Self {
-        Self { weights: Some(weights), ..Self::new(token, frame) }
+    /// For products of weighted blocks, modulo the primes of weighted transforms.
+    pub(super) fn weighted(token: A::Token, shape: BlockShape, weights: Arc<Weights>) -> Self {
+        Self { weights: Some(weights), ..Self::new(token, shape) }
     }
 
     #[inline(always)]
@@ -62,17 +52,17 @@ impl<A: Arithmetic> Crt<A> {
         first: usize,
         mut out: DigitWriter<'_, WHOLE>,
     ) -> i128 {
-        let is_signed = self.frame.ring == Ring::Plus;
-        // What is to be taken from the last word of a number.
+        let is_signed = self.shape.ring == Ring::Negacyclic;
+        // The excess of the last word of a number.
         let excess = if is_signed { 1 << (OFFSET - 128) } else { 0 };
         let c = A::new(self.token, PRIMES[0]);
-        let mut place = self.frame.shape.place(first);
+        let mut place = self.shape.grid.place(first);
         let mut words = [Point::ZERO; 3];
         for point in first.. {
             if out.is_full() {
                 break;
             }
-            let factors = &self.factors[usize::from(self.frame.is_negated(point))];
+            let factors = &self.factors[usize::from(self.shape.is_negated(point))];
             for vector in 0..A::VECTORS {
                 let residues = residues.map(|points| c.load(&points[place.index()], vector));
                 let factors = factors.each_ref().map(|factor| c.splat(factor));
@@ -87,14 +77,14 @@ impl<A: Arithmetic> Crt<A> {
         out.carry()
     }
 
-    /// Digits of blocks with weights: all of them, of two lengths.
+    /// Resolves the carries of weighted blocks, whose digits have two lengths.
     #[inline(always)]
     fn carry_weighted(&self, residues: [&[Point]; COUNT], weights: &Weights, out: &mut [u64]) -> i128 {
         let c = A::new(self.token, PRIMES[COUNT]);
         let mut out = DigitWriter::<false>::new(out, 1);
-        let mut place = self.frame.shape.place(0);
+        let mut place = self.shape.grid.place(0);
         let mut words = [Point::ZERO; 3];
-        for point in 0..self.frame.shape.points() {
+        for point in 0..self.shape.grid.points() {
             for vector in 0..A::VECTORS {
                 let residues = residues.map(|points| c.load(&points[place.index()], vector));
                 let factors = std::array::from_fn(|field| weights.back(&c, field, point, vector));

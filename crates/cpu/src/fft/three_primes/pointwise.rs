@@ -1,19 +1,19 @@
-//! Products of points: polynomials of degree below 8 modulo `x^8 - y`, one y for each point.
+//! Pointwise products: polynomials of degree below 8 modulo `x^8 - y`, with one y per point.
 
-use super::Field;
 use super::arithmetic::Arithmetic;
+use super::field::VectorField;
 use crate::fft::point::Point;
-use crate::fft::primes::{self, Factor, PRIMES};
+use crate::fft::primes::ShoupFactor;
 
-impl<A: Arithmetic> Field<A> {
-    /// `a <- a b` point by point, or `a^2`, divided by what the arithmetic leaves out; point j is modulo
-    /// `x^8 - turn y_j`, and y_j the root that belongs to node `leaf + j` of the last level.
+impl<A: Arithmetic> VectorField<A> {
+    /// `a <- a b` point by point, or `a^2` without b, divided by [`Arithmetic::DIVIDED_BY`]. Point j is a
+    /// polynomial modulo `x^8 - twiddle y_j`, where y_j is the root of node `leaf + j` of the last level.
     pub(super) fn multiply_row(
         &self,
         a: &mut [Point],
         b: Option<&[Point]>,
         leaf: usize,
-        turn: Option<&Factor>,
+        twiddle: Option<&ShoupFactor>,
     ) {
         assert!(b.is_none_or(|b| b.len() == a.len()));
         self.run(
@@ -22,14 +22,14 @@ impl<A: Arithmetic> Field<A> {
                 for (index, point) in a.iter_mut().enumerate() {
                     let node = leaf + index;
                     let other = b.map_or(*point, |b| b[index]);
-                    // The root of an odd node is minus that of the even one before.
-                    c.multiply_point(point, &other, (&self.roots[node / 2], turn), node % 2 == 1);
+                    // The root of an odd node is minus the root of the even node before it.
+                    c.multiply_point(point, &other, (&self.roots[node / 2], twiddle), node % 2 == 1);
                 }
             },
         );
     }
 
-    /// `a <- a + b`, all products.
+    /// `a <- a + b`, where both are products.
     pub(super) fn add_points(&self, a: &mut [Point], b: &[Point]) {
         self.run(
             #[inline(always)]
@@ -43,10 +43,4 @@ impl<A: Arithmetic> Field<A> {
             },
         );
     }
-}
-
-/// The factor by which products of blocks of `len` points have to be multiplied after the inverse transform.
-pub(super) fn correction<A: Arithmetic>(field: usize, len: u64) -> u64 {
-    let p = PRIMES[field];
-    primes::mul(primes::inverse_of_length(field, len), A::DIVIDED_BY % p, p)
 }

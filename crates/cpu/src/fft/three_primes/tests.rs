@@ -1,21 +1,21 @@
-//! Every step of every arithmetic at the bounds of its numbers: what comes out is congruent to the definition, and
-//! within the bounds that the next step relies on.
+//! Every step of every arithmetic at the bounds of its inputs. The outputs are congruent to the definition
+//! and within the bounds of the next step.
 
 use super::arithmetic::Arithmetic;
-use super::columns;
+use super::odd_roots::odd_roots;
 use crate::avx2::fft::Doubles;
 use crate::avx512::fft::Words;
 use crate::fft::point::{LANES, Point};
-use crate::fft::primes::{self, COUNT, Factor, PRIMES};
+use crate::fft::primes::{self, COUNT, PRIMES, ShoupFactor};
 use crate::fft::three_primes::OFFSET;
 use crate::isa;
-use crate::random::Random;
+use crate::test_support::Random;
 use num_bigint::BigUint;
 use std::ops::RangeInclusive;
 
 type Range = RangeInclusive<i128>;
 
-/// An arithmetic with the bounds it states.
+/// An arithmetic with its stated bounds.
 trait Bounded: Arithmetic {
     fn any(p: i128) -> Range;
     fn products(p: i128) -> Range;
@@ -61,7 +61,7 @@ impl Bounded for Doubles {
     }
 }
 
-/// Numbers of a range, its ends above all.
+/// Numbers of a range, mostly at its ends.
 fn numbers(random: &mut Random, range: &Range) -> [i128; LANES] {
     let (low, high) = (*range.start(), *range.end());
     std::array::from_fn(|_| match random.word() % 8 {
@@ -81,17 +81,18 @@ struct Bench<A: Bounded> {
 }
 
 impl<A: Bounded> Bench<A> {
-    fn factor(&mut self) -> (Factor, i128) {
+    fn factor(&mut self) -> (ShoupFactor, i128) {
         let p = self.p as u64;
         let value = match self.random.word() % 4 {
             0 => p - 1,
             1 => p / 2 + self.random.word() % 2,
             _ => self.random.word() % p,
         };
-        (Factor::new(A::FORM, value, p), value.into())
+        (ShoupFactor::new(A::FORM, value, p), value.into())
     }
 
-    /// Applies a step to numbers of a range and holds what comes out to the definition and to another range.
+    /// Applies a step to numbers of a range. Checks the results against the definition and against another
+    /// range.
     #[track_caller]
     fn check<const N: usize>(
         &mut self,
@@ -160,13 +161,13 @@ impl<A: Bounded> Bench<A> {
     fn columns<const N: usize>(&mut self) {
         let p = self.p;
         let root = primes::root_of_unity(self.field, N as u64);
-        let turns = &columns::turns(A::FORM)[self.field][usize::from(N == 5)][0];
+        let roots = &odd_roots(A::FORM)[self.field][usize::from(N == 5)][0];
         self.check(
             [A::products(p), A::any(p)],
             |c, x: [A::Vector; N]| {
                 let mut padded = [c.zero(); 5];
                 padded[..N].copy_from_slice(&x);
-                turns.transform(c, &padded)[..N].try_into().expect("N of five")
+                roots.transform(c, &padded)[..N].try_into().expect("N of five")
             },
             |x| {
                 std::array::from_fn(|k| {
@@ -199,10 +200,10 @@ impl<A: Bounded> Bench<A> {
         let (p, any) = (self.p, A::any(self.p));
         let [a, b] = [(); 2].map(|()| numbers(&mut self.random, &any));
         let ((f, w), (g, v)) = (self.factor(), self.factor());
-        for (turn, is_negated) in [(None, false), (None, true), (Some(&g), false), (Some(&g), true)] {
+        for (twiddle, is_negated) in [(None, false), (None, true), (Some(&g), false), (Some(&g), true)] {
             let mut point = Point(a.map(A::write));
-            self.c.multiply_point(&mut point, &Point(b.map(A::write)), (&f, turn), is_negated);
-            let y = w * turn.map_or(1, |_| v) % p * if is_negated { p - 1 } else { 1 } % p;
+            self.c.multiply_point(&mut point, &Point(b.map(A::write)), (&f, twiddle), is_negated);
+            let y = w * twiddle.map_or(1, |_| v) % p * if is_negated { p - 1 } else { 1 } % p;
             for (k, word) in point.0.into_iter().enumerate() {
                 let term = |i: usize| {
                     let product = a[i].rem_euclid(p) * b[(LANES + k - i) % LANES].rem_euclid(p) % p;
@@ -217,16 +218,18 @@ impl<A: Bounded> Bench<A> {
     }
 }
 
-/// Numbers at both ends of what can be joined, and their residues in every way that products may be written.
+/// Numbers at both ends of the range of the reconstruction, with residues in every representation of a
+/// product.
 fn check_joined<A: Bounded>(token: A::Token, first: usize, random: &mut Random) {
     let c = A::new(token, PRIMES[first]);
     let whole: BigUint = PRIMES[first..][..COUNT].iter().map(|&p| BigUint::from(p)).product();
     let offset = BigUint::from(1u8) << OFFSET;
     let inverses = primes::inverses_of_parts(first);
-    let factors = std::array::from_fn(|i| c.splat(&Factor::new(A::FORM, inverses[i], PRIMES[first + i])));
+    let factors =
+        std::array::from_fn(|i| c.splat(&ShoupFactor::new(A::FORM, inverses[i], PRIMES[first + i])));
     let big = |limbs: Vec<u64>| limbs.iter().rev().fold(BigUint::ZERO, |sum, &limb| (sum << 64) + limb);
     for is_signed in [false, true] {
-        // Those of either sign with the offset added.
+        // Signed numbers have the offset added.
         let most = if is_signed { &offset * 2u8 - 1u8 } else { &whole * 63u8 / 64u8 };
         let x: [BigUint; LANES] = std::array::from_fn(|lane| match lane {
             0 => BigUint::ZERO,

@@ -1,39 +1,37 @@
-//! Weighted transforms: products modulo `2^q - 1` for any q (Crandall and Fagin, "Discrete weighted transforms and
-//! large-integer arithmetic", 1994), in fields where 2 has roots.
+//! Weighted transforms: products modulo `2^q - 1` for any q (Crandall and Fagin, "Discrete weighted
+//! transforms and large-integer arithmetic", 1994), in fields where 2 has roots.
 //!
-//! With L digits, digit j stands at `s_j = ceil(j q / L)`, and is multiplied by `2^(s_j - j q / L)`, a power of the root
-//! of 2 of order L. A cyclic product of length L is then one modulo `2^q - 1`: coefficient `j + k` lacks
-//! `s_j + s_k - s_(j+k)`, which is 0 or 1, so that coefficients are at most `2 L (2^b - 1)^2` with digits of b bits at
-//! most.
+//! With L digits, digit j starts at bit `s_j = ceil(j q / L)`. It is multiplied by the weight
+//! `2^(s_j - j q / L)`, a power of the root of 2 of order L. A cyclic product of length L is then a product
+//! modulo `2^q - 1`. Coefficient `j + k` lacks the factor `2^(s_j + s_k - s_(j+k))`, whose exponent is 0 or
+//! 1. So coefficients are at most `2 L (2^b - 1)^2` for digits of at most b bits.
 
-use super::Field;
 use super::arithmetic::Arithmetic;
-use super::crt::{Crt, factor_of};
-use crate::fft::frame::{Frame, Layout, Ring};
+use super::scale::factor_of;
 use crate::fft::point::{LANES, Point};
-use crate::fft::primes::{self, COUNT, Factor, Form, PRIMES, ROOTS_OF_TWO};
-use crate::fft::road;
+use crate::fft::primes::{self, COUNT, FactorForm, PRIMES, ROOTS_OF_TWO, ShoupFactor};
+use crate::fft::shape::{DigitLayout, Ring};
 use modmill_core::limbs::bits_at;
 use modmill_core::transform::{Plan, Shape};
-use std::sync::Arc;
 use zeroize::Zeroizing;
 
 /// Bits of the longest digits.
 const DIGIT: usize = 62;
 
-/// Coefficients of the longest blocks are below 63/64 P: `2^1 L 2^(2 DIGIT)`, and P is more than `2^148`.
+/// The coefficients of the longest blocks are at most `2 L 2^(2 DIGIT)`, which is below 63/64 P, since P is
+/// above `2^148`.
 const _: () = assert!(1 + (ROOTS_OF_TWO + 2) + 2 * DIGIT as u32 <= 147);
 
-/// Factors and their quotients, a word for each digit.
+/// Shoup factors with their quotients, one word per digit.
 struct Table {
     values: Vec<Point>,
     quotients: Vec<Point>,
 }
 
 impl Table {
-    fn new(form: Form, p: u64, points: usize, factor: impl Fn(usize) -> u64) -> Self {
-        let factors = |point: usize| -> [Factor; LANES] {
-            std::array::from_fn(|lane| Factor::new(form, factor(LANES * point + lane), p))
+    fn new(form: FactorForm, p: u64, points: usize, factor: impl Fn(usize) -> u64) -> Self {
+        let factors = |point: usize| -> [ShoupFactor; LANES] {
+            std::array::from_fn(|lane| ShoupFactor::new(form, factor(LANES * point + lane), p))
         };
         Self {
             values: (0..points).map(|point| Point(factors(point).map(|factor| factor.value))).collect(),
@@ -50,15 +48,15 @@ impl Table {
 /// The weights of one modulus `2^q - 1`.
 pub(crate) struct Weights {
     shape: Shape,
-    /// Where digits start, and where the last one ends.
+    /// The first bit of every digit, and the end of the last digit.
     starts: Vec<u64>,
     forward: [Table; COUNT],
-    /// One over the weights, times what residues are joined by.
+    /// The inverses of the weights, times the factors of the reconstruction.
     back: [Table; COUNT],
 }
 
 impl Weights {
-    /// The weights for `2^bits - 1`, if digits are short enough and not too many.
+    /// The weights for `2^bits - 1`. `None` if the digits would be too long or too many.
     pub(crate) fn new<A: Arithmetic>(bits: usize) -> Option<Self> {
         let points = bits.div_ceil(LANES * DIGIT);
         let fitting =
@@ -90,12 +88,12 @@ impl Weights {
         })
     }
 
-    /// How blocks of [`Self::digits`] lie: a limb for each digit.
-    pub(crate) fn layout(&self) -> Layout {
-        Layout::new(self.plan(), Ring::Minus)
+    /// The layout of [`Self::digits`]: one limb per digit.
+    pub(crate) fn layout(&self) -> DigitLayout {
+        DigitLayout::new(self.plan(), Ring::Cyclic)
     }
 
-    fn plan(&self) -> Plan {
+    pub(super) fn plan(&self) -> Plan {
         Plan { digit_bits: 64, shape: self.shape }
     }
 
@@ -128,50 +126,9 @@ impl Weights {
         std::array::from_fn(|lane| (starts[lane + 1] - starts[lane]) as u32)
     }
 
-    /// The digits of a number, a limb each.
-    fn digits(&self, number: &[u64]) -> Zeroizing<Vec<u64>> {
+    /// The digits of a number, one per limb.
+    pub(super) fn digits(&self, number: &[u64]) -> Zeroizing<Vec<u64>> {
         let digit = |ends: &[u64]| bits_at(number, ends[0] as usize, (ends[1] - ends[0]) as u32);
         Zeroizing::new(self.starts.windows(2).map(digit).collect())
-    }
-}
-
-/// The way through the three primes in which 2 has roots, modulo one `2^q - 1`.
-pub(crate) struct RootsOfTwo<A: Arithmetic> {
-    token: A::Token,
-    weights: Arc<Weights>,
-}
-
-impl<A: Arithmetic> RootsOfTwo<A> {
-    pub(crate) fn new(token: A::Token, weights: Arc<Weights>) -> Self {
-        Self { token, weights }
-    }
-
-    /// The digits of a number, a limb each.
-    pub(crate) fn digits(&self, number: &[u64]) -> Zeroizing<Vec<u64>> {
-        self.weights.digits(number)
-    }
-}
-
-impl<A: Arithmetic> road::Road<COUNT> for RootsOfTwo<A> {
-    type Field = Field<A>;
-    type Join = Crt<A>;
-
-    fn fields(&self, frame: Frame) -> [Field<A>; COUNT] {
-        std::array::from_fn(|index| Field {
-            weights: Some(self.weights.clone()),
-            ..Field::new(self.token, COUNT + index, frame.nodes())
-        })
-    }
-
-    fn join(&self, frame: Frame) -> Crt<A> {
-        Crt::weighted(self.token, frame, self.weights.clone())
-    }
-
-    fn plan(&self, _: usize, _: usize) -> Plan {
-        self.weights.plan()
-    }
-
-    fn ring_digit_bits(&self, _: usize) -> Option<u32> {
-        None
     }
 }

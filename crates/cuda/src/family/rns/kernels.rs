@@ -14,7 +14,6 @@ use crate::error::Result;
 use crate::task::Task;
 use crate::variant::Variant;
 use modmill_core::rns::Bases;
-use std::cell::Cell;
 use std::sync::Arc;
 
 /// The family's kernels and constants on a device.
@@ -29,18 +28,23 @@ pub(crate) struct Residues {
     words: Kernel,
 }
 
-/// What a chunk on its way needs beside its inputs and results.
-pub(crate) struct ResidueSlot {
+/// Work buffers for chunks of some size.
+pub(crate) struct ResidueWork {
     /// B^2 modulo every modulus.
     radix: Buffer,
     /// Tiles of the moduli, and the tables of powers.
     workspace: Buffer,
     /// Tiles of the first and second operands and of the results.
     tiles: [Buffer; 3],
-    /// Whether a modulus has a factor in common with base B.
-    pub(crate) flags: Buffer,
-    /// Whether the one modulus of all items is in there already.
-    has_modulus: Cell<bool>,
+    /// Items of a tile.
+    tile_items: usize,
+}
+
+impl ResidueWork {
+    /// Items of a tile, and so flags of one modulus for all items.
+    pub(crate) fn tile_items(&self) -> usize {
+        self.tile_items
+    }
 }
 
 /// Threads of a block of the conversions.
@@ -56,6 +60,10 @@ pub(crate) struct Request<'a> {
     pub(crate) count: u32,
     pub(crate) results: &'a Buffer,
     pub(crate) result_words: u32,
+    /// One flag per modulus: non-zero if it shares a factor with base B.
+    pub(crate) flags: &'a Buffer,
+    /// Whether the one modulus of all items, and its flags, are there from a chunk before.
+    pub(crate) is_set_up: bool,
     /// What the addresses above lie in.
     pub(crate) inputs: &'a [&'a Buffer],
 }
@@ -152,7 +160,7 @@ impl Residues {
     }
 
     /// Memory for chunks of at most `size` items, of which so many threads compute at a time.
-    pub(crate) fn slot(
+    pub(crate) fn work(
         &self,
         device: &Device,
         words: u32,
@@ -160,18 +168,17 @@ impl Residues {
         shared_modulus: bool,
         task: Task,
         threads: usize,
-    ) -> Result<ResidueSlot> {
+    ) -> Result<ResidueWork> {
         let contents = task.contents();
         let layout = &self.layout;
         let moduli = if shared_modulus { layout.tile_items() } else { size };
         let tables = self.tables_bytes(task, threads);
         let side = || device.buffer(self.side_bytes(size), contents);
-        Ok(ResidueSlot {
+        Ok(ResidueWork {
             radix: device.buffer(4 * words as usize * moduli, contents)?,
             workspace: device.buffer(self.moduli_bytes(moduli) + tables, contents)?,
             tiles: [side()?, side()?, side()?],
-            flags: device.buffer(4 * moduli, Contents::Public)?,
-            has_modulus: Cell::new(false),
+            tile_items: layout.tile_items(),
         })
     }
 
@@ -194,7 +201,7 @@ impl Residues {
     pub(crate) fn launch(
         &self,
         stream: &Stream,
-        slot: &ResidueSlot,
+        work: &ResidueWork,
         constants: &JobConstants,
         request: &Request<'_>,
         power: &Kernel,
@@ -202,31 +209,31 @@ impl Residues {
     ) -> Result<()> {
         let &Request { task, a, b, moduli, limbs, count, .. } = request;
         let mut used: Vec<&Buffer> = request.inputs.to_vec();
-        used.extend([&slot.radix, &slot.workspace, &slot.flags, request.results]);
-        used.extend(slot.tiles.iter());
+        used.extend([&work.radix, &work.workspace, request.flags, request.results]);
+        used.extend(work.tiles.iter());
         let shared_modulus = moduli.stride == 0;
         let modulus_count = if shared_modulus { self.layout.tile_items() as u32 } else { count };
-        if !slot.has_modulus.replace(shared_modulus) {
-            stream.fill(&slot.flags, 0..4 * modulus_count as usize, 0)?;
+        if !request.is_set_up {
+            stream.fill(request.flags, 0..4 * modulus_count as usize, 0)?;
             let place = ModuliPlace {
-                radix: slot.radix.address(),
-                tiles: slot.workspace.address(),
-                flags: slot.flags.address(),
+                radix: work.radix.address(),
+                tiles: work.workspace.address(),
+                flags: request.flags.address(),
             };
             self.set_up(stream, constants, moduli, limbs, count, place, &used)?;
         }
         let operands = [Some(a), task.multiplies_b().then_some(b)];
-        for (input, tiles) in operands.into_iter().zip(&slot.tiles) {
+        for (input, tiles) in operands.into_iter().zip(&work.tiles) {
             let Some(input) = input else { continue };
             self.enter(stream, input, count, tiles.address(), &used)?;
         }
         let (exponent_bits, window) = task.exponent();
         let moduli_pairs = self.moduli_bytes(modulus_count as usize) / 8;
         let call = PowerCall {
-            workspace: slot.workspace.address(),
-            bases: slot.tiles[0].address(),
-            results: slot.tiles[2].address(),
-            seconds: slot.tiles[1].address(),
+            workspace: work.workspace.address(),
+            bases: work.tiles[0].address(),
+            results: work.tiles[2].address(),
+            seconds: work.tiles[1].address(),
             exponents: b,
             exponent_bits,
             window,
@@ -237,7 +244,7 @@ impl Residues {
         };
         self.power(stream, constants, task, power, blocks, call, &used)?;
         let results = Rows { address: request.results.address(), words: request.result_words };
-        self.leave(stream, slot.tiles[2].address(), moduli, limbs, count, results, &used)
+        self.leave(stream, work.tiles[2].address(), moduli, limbs, count, results, &used)
     }
 
     /// Tiles of moduli, with B^2 modulo each; of one modulus for all, in every row of a tile.

@@ -1,0 +1,62 @@
+//! The formats that records are kept in.
+
+use std::path::Path;
+
+/// A format of records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Format {
+    /// JSON Lines: one object a line.
+    Lines,
+    /// The rows of a Parquet file.
+    Parquet,
+    /// The files of a folder, one record each.
+    Folder,
+    /// One record in one file.
+    File,
+}
+
+/// The value of `--format`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum FormatChoice {
+    /// By the kind and the extension of the input
+    Auto,
+    /// JSON Lines
+    Lines,
+    /// Parquet
+    Parquet,
+    /// A folder of files
+    Folder,
+    /// A single file
+    File,
+}
+
+impl FormatChoice {
+    /// The format of an input. `default` is the format of a file whose extension says nothing.
+    pub(crate) fn of(self, input: &str, default: Format) -> Format {
+        match self {
+            Self::Auto => Format::by_name(input).unwrap_or(default),
+            Self::Lines => Format::Lines,
+            Self::Parquet => Format::Parquet,
+            Self::Folder => Format::Folder,
+            Self::File => Format::File,
+        }
+    }
+}
+
+impl Format {
+    /// The format that a path stands for: a folder, or a file with a telling extension.
+    pub(crate) fn by_name(path: &str) -> Option<Self> {
+        let extension = Path::new(path).extension().map(|extension| extension.to_ascii_lowercase());
+        match extension.as_ref().and_then(|extension| extension.to_str()) {
+            _ if Path::new(path).is_dir() => Some(Self::Folder),
+            Some("jsonl" | "ndjson") => Some(Self::Lines),
+            Some("parquet") => Some(Self::Parquet),
+            _ => None,
+        }
+    }
+
+    /// Whether records have named fields, and answers have room for errors and verdicts.
+    pub(crate) fn has_fields(self) -> bool {
+        matches!(self, Self::Lines | Self::Parquet)
+    }
+}

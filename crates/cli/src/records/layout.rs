@@ -1,0 +1,151 @@
+//! The fields of records and of their answers.
+
+use crate::hexadecimal;
+#[cfg(feature = "parquet")]
+use modmill::hex::HexError;
+use zeroize::Zeroizing;
+
+/// The value of one field.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Field {
+    /// The octets; of a number, the most significant comes first.
+    pub(crate) octets: Zeroizing<Vec<u8>>,
+    /// The bits that the value was written with, leading zeros included. Constant-time operations may show this
+    /// length and nothing else.
+    pub(crate) bits: usize,
+}
+
+impl Field {
+    pub(crate) fn new(octets: Zeroizing<Vec<u8>>) -> Self {
+        let bits = 8 * octets.len();
+        Self { octets, bits }
+    }
+}
+
+/// How fields and answers are written as text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Notation {
+    /// Hexadecimal digits, any number of them, `0x` allowed. Answers have no leading zeros.
+    Number,
+    /// Pairs of hexadecimal digits.
+    Octets,
+}
+
+impl Notation {
+    /// Reads a text.
+    pub(super) fn parse(self, text: &str) -> Result<Field, String> {
+        match self {
+            Self::Number => hexadecimal::number(text).map(|(octets, bits)| Field { octets, bits }),
+            Self::Octets => hexadecimal::octets(text).map(Field::new),
+        }
+    }
+
+    /// Reads a binary value.
+    #[cfg(feature = "parquet")]
+    pub(super) fn read(self, octets: &[u8]) -> Result<Field, String> {
+        match self {
+            Self::Number if octets.is_empty() => Err(HexError::Empty.to_string()),
+            _ => Ok(Field::new(Zeroizing::new(octets.to_vec()))),
+        }
+    }
+
+    /// Appends an answer as text.
+    pub(super) fn append(self, text: &mut String, octets: &[u8]) {
+        match self {
+            Self::Number => hexadecimal::append_number(text, octets),
+            Self::Octets => hexadecimal::append_octets(text, octets),
+        }
+    }
+}
+
+/// What happens to fields that an operation does not know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OtherFields {
+    /// They are ignored.
+    Ignore,
+    /// They are errors, because a misspelt optional field would change the answer.
+    Refuse,
+    /// They stand beside the answer.
+    Keep,
+    /// They stand beside the answer, and so do the fields that the operation reads.
+    KeepAll,
+}
+
+/// The field that holds an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AnswerField {
+    /// The octets of the answer, in a field of this name.
+    Octets(&'static str),
+    /// Whether the record is valid, in the field `valid`. Files have no place for it.
+    Verdict,
+}
+
+impl AnswerField {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Octets(name) => name,
+            Self::Verdict => "valid",
+        }
+    }
+}
+
+/// The field that holds an error.
+pub(super) const ERROR: &str = "error";
+
+/// The fields of a record and of its answer.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Layout {
+    /// The fields that every record must have.
+    pub(crate) required: &'static [&'static str],
+    /// The fields that a record may have. They follow the required ones.
+    pub(crate) optional: &'static [&'static str],
+    pub(crate) notation: Notation,
+    pub(crate) others: OtherFields,
+    pub(crate) answer: AnswerField,
+}
+
+impl Layout {
+    /// The names of all fields in order.
+    pub(crate) fn names(&self) -> impl ExactSizeIterator<Item = &'static str> + use<> {
+        let (required, optional) = (self.required, self.optional);
+        (0..required.len() + optional.len()).map(move |index| match index.checked_sub(required.len()) {
+            None => required[index],
+            Some(index) => optional[index],
+        })
+    }
+
+    /// The position of a field in a record.
+    pub(crate) fn position(&self, name: &str) -> Option<usize> {
+        self.names().position(|known| known == name)
+    }
+
+    /// Whether fields of the input stand beside answers.
+    pub(super) fn keeps_any(&self) -> bool {
+        matches!(self.others, OtherFields::Keep | OtherFields::KeepAll)
+    }
+
+    /// Whether a field of the input stands beside the answer.
+    pub(super) fn keeps(&self, name: &str) -> bool {
+        let is_answer = name == self.answer.name() || name == ERROR;
+        match self.others {
+            OtherFields::Ignore | OtherFields::Refuse => false,
+            OtherFields::Keep => !is_answer && self.position(name).is_none(),
+            OtherFields::KeepAll => !is_answer,
+        }
+    }
+
+    /// Refuses a record without one of its required fields.
+    pub(super) fn check_required(&self, record: &[Option<Field>], kind: &str) -> Result<(), String> {
+        let missing = self.required.iter().zip(record).find(|(_, field)| field.is_none());
+        missing.map_or(Ok(()), |(name, _)| Err(format!("the {kind} {name:?} is missing")))
+    }
+}
+
+/// How the names of files in a folder of records and in a folder of answers belong together.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum FileNames {
+    /// `NAME` is answered by `NAME.extension`.
+    Add(&'static str),
+    /// `NAME.extension` is answered by `NAME`. Other files are no records.
+    Remove(&'static str),
+}

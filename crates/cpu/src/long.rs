@@ -1,0 +1,29 @@
+//! Arithmetic on long numbers, built on the transforms of the `fft` module.
+//!
+//! [`Multiplier`] multiplies. [`gcd`] finds common divisors and inverses. [`MersenneRing`] computes modulo
+//! `2^n - 1` and `2^n + 1`. `PreparedModulus` computes modulo any number, by Barrett's or Montgomery's
+//! reduction.
+
+mod barrett;
+mod basecase;
+mod batch;
+#[cfg(test)]
+mod counts;
+mod cyclic;
+pub mod gcd;
+mod mersenne;
+mod modular;
+mod montgomery;
+mod multiplier;
+mod powers;
+mod reciprocal;
+#[cfg(test)]
+mod tests;
+mod weighted;
+
+pub(crate) use batch::{products, products_prepared, run, squares};
+pub use mersenne::{MersenneLike, MersenneRing};
+pub(crate) use modular::{ReductionMethod, reduction_method};
+pub use multiplier::{Multiplier, PreparedFactor};
+pub(crate) use powers::window;
+pub use reciprocal::reciprocal;

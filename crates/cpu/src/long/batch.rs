@@ -1,0 +1,108 @@
+//! Batches of long numbers. Items share the threads, and the remaining threads share an item.
+
+use super::modular::PreparedModulus;
+use super::multiplier::{Multiplier, PreparedFactor};
+use crate::fft::memory::prefer_large_pages;
+use modmill_core::{Batch, Job, Moduli, Modulus, Operand};
+use rayon::ThreadPool;
+use rayon::prelude::*;
+use zeroize::Zeroizing;
+
+/// Computes a job item by item, on the threads of `pool`.
+pub(crate) fn run(
+    pool: &ThreadPool,
+    multiplier: Multiplier,
+    job: &Job<'_>,
+    compute: impl Fn(&PreparedModulus, usize) -> Zeroizing<Vec<u64>> + Sync,
+) -> Batch {
+    let mut answers = Batch::zeros(job.moduli.bits(), job.items.len());
+    let stride = answers.stride();
+    let kept =
+        |modulus: &Modulus| modulus.constants(|modulus| PreparedModulus::new(multiplier, modulus.value()));
+    pool.install(|| {
+        job.items.par_iter().zip(answers.as_limbs_mut().par_chunks_mut(stride)).for_each(|(&item, out)| {
+            let answer = match job.moduli {
+                Moduli::Shared(modulus) => compute(&kept(modulus), item),
+                Moduli::Prepared(moduli) => compute(&kept(moduli[item]), item),
+                Moduli::Each(_) => compute(&PreparedModulus::new(multiplier, job.moduli.get(item)), item),
+            };
+            out[..answer.len()].copy_from_slice(&answer);
+        });
+    });
+    answers
+}
+
+/// Full products `a b`. A factor that all items share is transformed once.
+pub(crate) fn products(
+    pool: &ThreadPool,
+    multiplier: Multiplier,
+    a: Operand<'_>,
+    b: Operand<'_>,
+    count: usize,
+) -> Batch {
+    let (each, shared) = match (a, b) {
+        (Operand::Shared { .. }, Operand::Each(_)) => (b, Some(a)),
+        (Operand::Each(_), Operand::Shared { .. }) => (a, Some(b)),
+        _ => (a, None),
+    };
+    let prepare =
+        |shared: Operand<'_>| pool.install(|| multiplier.prepare(shared.get(0), each.bits().div_ceil(64)));
+    if let Some(shared) = shared.filter(|_| count > 1) {
+        return products_prepared(pool, multiplier, each, (&prepare(shared), shared.bits()), count);
+    }
+    let limbs = |item| a.get(item).len() + b.get(item).len();
+    each_item(pool, a.bits() + b.bits(), count, limbs, |item, out| {
+        multiplier.multiply(a.get(item), b.get(item), out);
+    })
+}
+
+/// Full products `a b` with a factor of `bits` bits that this multiplier prepared.
+pub(crate) fn products_prepared(
+    pool: &ThreadPool,
+    multiplier: Multiplier,
+    a: Operand<'_>,
+    (b, bits): (&PreparedFactor, usize),
+    count: usize,
+) -> Batch {
+    each_item(
+        pool,
+        a.bits() + bits,
+        count,
+        |item| a.get(item).len() + b.limbs(),
+        |item, out| {
+            multiplier.multiply_prepared(a.get(item), b, out);
+        },
+    )
+}
+
+/// Full squares `a^2`.
+pub(crate) fn squares(pool: &ThreadPool, multiplier: Multiplier, a: Operand<'_>, count: usize) -> Batch {
+    let limbs = |item| 2 * a.get(item).len();
+    each_item(pool, 2 * a.bits(), count, limbs, |item, out| multiplier.square(a.get(item), out))
+}
+
+/// Computes `count` answers of `bits` bits, with bits at least 1. `limbs` is the number of limbs that an item
+/// needs. Excess top limbs are zero and are dropped; missing top limbs are filled with zeros.
+fn each_item(
+    pool: &ThreadPool,
+    bits: usize,
+    count: usize,
+    limbs: impl Fn(usize) -> usize + Sync,
+    compute: impl Fn(usize, &mut [u64]) + Sync,
+) -> Batch {
+    let mut answers = Batch::zeros(bits, count);
+    let stride = answers.stride();
+    prefer_large_pages(answers.as_limbs_mut());
+    pool.install(|| {
+        answers.as_limbs_mut().par_chunks_mut(stride).enumerate().for_each(|(item, out)| {
+            if limbs(item) == stride {
+                return compute(item, out);
+            }
+            let mut own = Zeroizing::new(vec![0; limbs(item)]);
+            compute(item, &mut own);
+            let copied = stride.min(own.len());
+            out[..copied].copy_from_slice(&own[..copied]);
+        });
+    });
+    answers
+}

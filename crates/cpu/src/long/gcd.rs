@@ -1,0 +1,107 @@
+//! Greatest common divisors and cofactors of long numbers, in subquadratic time: recursive half-gcd (Möller,
+//! "On Schönhage's algorithm and subquadratic integer GCD computation", 2008), Lehmer's steps below a
+//! threshold, and products by transforms. The time depends on the numbers, so they must be public.
+//!
+//! Numbers are reduced by matrices of determinant 1 with non-negative entries: `(a, b) = M (a', b')`. No
+//! number becomes zero. The reduction ends with `a' = b' = g`, where `g = m_11 a - m_01 b = m_00 b - m_10 a`.
+
+mod euclid;
+mod half;
+mod lehmer;
+mod matrix;
+mod natural;
+
+use crate::long::multiplier::Multiplier;
+use matrix::Matrix;
+use natural::{Natural, trimmed};
+use std::cmp::Ordering;
+
+/// A greatest common divisor with cofactors: `s a - t b = g`, or `t b - s a = g` if `is_swapped`. A cofactor
+/// is at most half of the other number divided by g, unless one number divides the other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bezout {
+    /// The greatest common divisor.
+    pub gcd: Vec<u64>,
+    /// The cofactor of a.
+    pub s: Vec<u64>,
+    /// The cofactor of b.
+    pub t: Vec<u64>,
+    /// Whether the product with a is subtracted.
+    pub is_swapped: bool,
+}
+
+/// `gcd(a, b)`, without leading zeros. The divisor of two zeros is zero.
+///
+/// ```
+/// use modmill_cpu::long::{Multiplier, gcd::gcd};
+///
+/// let multiplier = Multiplier::detect(None)[0];
+/// assert_eq!(gcd(&multiplier, &[12], &[18]), [6]);
+/// ```
+#[must_use]
+pub fn gcd(multiplier: &Multiplier, a: &[u64], b: &[u64]) -> Vec<u64> {
+    let (a, b) = (trimmed(a), trimmed(b));
+    match (a.is_empty(), b.is_empty()) {
+        (true, _) => b,
+        (_, true) => a,
+        _ => reduced(multiplier, a, b, &mut Matrix::identity(0)),
+    }
+}
+
+/// `gcd(a, b)` with cofactors.
+#[must_use]
+pub fn xgcd(multiplier: &Multiplier, a: &[u64], b: &[u64]) -> Bezout {
+    let (a, b) = (trimmed(a), trimmed(b));
+    match (a.is_empty(), b.is_empty()) {
+        (true, true) => Bezout { gcd: a, s: vec![], t: vec![], is_swapped: false },
+        (true, _) => Bezout { gcd: b, s: vec![], t: vec![1], is_swapped: true },
+        (_, true) => Bezout { gcd: a, s: vec![1], t: vec![], is_swapped: false },
+        _ => {
+            let mut matrix = Matrix::identity(2);
+            let gcd = reduced(multiplier, a, b, &mut matrix);
+            let [[m00, m01], [m10, m11]] = matrix.into_entries();
+            let is_swapped = natural::compare(&m10, &m11) == Ordering::Less;
+            let (s, t) = if is_swapped { (m10, m00) } else { (m11, m01) };
+            Bezout { gcd, s, t, is_swapped }
+        }
+    }
+}
+
+/// `a^-1 mod n`, below n. `None` if a and n share a factor, or if n is zero.
+#[must_use]
+pub fn invert(multiplier: &Multiplier, a: &[u64], n: &[u64]) -> Option<Vec<u64>> {
+    let n = trimmed(n);
+    if n.is_empty() {
+        return None;
+    }
+    let a = natural::remainder(multiplier, trimmed(a), &n);
+    if a.is_empty() {
+        return (n == [1]).then(Vec::new);
+    }
+    let mut matrix = Matrix::last_row();
+    let gcd = reduced(multiplier, a, n, &mut matrix);
+    // m_11 is at most n, and equals n only if a = n = 1.
+    (gcd == [1]).then(|| matrix.into_last_entry())
+}
+
+/// The greatest common divisor of two non-zero numbers. `matrix` is multiplied by the matrix that reduces
+/// them to it.
+fn reduced(multiplier: &Multiplier, mut a: Natural, mut b: Natural, matrix: &mut Matrix) -> Natural {
+    loop {
+        let n = a.len().max(b.len());
+        if n < half::THRESHOLD {
+            lehmer::reduce(multiplier, &mut a, &mut b, 0, matrix);
+            return a;
+        }
+        // Without a matrix to update, small steps cost less.
+        let cut = if matrix.is_empty() { 2 * n / 3 } else { n / 2 };
+        if !half::reduce_top(multiplier, &mut a, &mut b, cut, matrix)
+            && !lehmer::round(multiplier, &mut a, &mut b, 0, matrix)
+        {
+            return a;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,188 @@
+//! Products by every multiplier against `num-bigint` and closed forms.
+
+use super::multiplier::Multiplier;
+use crate::fft::product::SecondFactor;
+use crate::fft::scheme::NttScheme;
+use crate::portable::fft::Goldilocks;
+use crate::test_support::{Random, big};
+use modmill_core::Isa;
+
+fn multipliers() -> Vec<Multiplier> {
+    Multiplier::detect(None)
+}
+
+/// Products by transforms, even for short factors.
+fn by_transforms(multiplier: &Multiplier, a: &[u64], b: Option<&[u64]>) -> Vec<u64> {
+    let limbs = b.map_or(a.len(), <[u64]>::len);
+    let mut out = vec![0; a.len() + limbs];
+    multiplier.by_transforms(a, limbs, b.map_or(SecondFactor::Same, SecondFactor::Number), &mut out);
+    out
+}
+
+#[track_caller]
+fn check(multiplier: &Multiplier, a: &[u64], b: &[u64]) {
+    let expected = big(a) * big(b);
+    let mut out = vec![1; a.len() + b.len()];
+    multiplier.multiply(a, b, &mut out);
+    assert_eq!(big(&out), expected, "{multiplier:?} {} {}", a.len(), b.len());
+    let prepared = multiplier.prepare(b, a.len());
+    out.fill(1);
+    multiplier.multiply_prepared(a, &prepared, &mut out);
+    assert_eq!(big(&out), expected, "prepared, {multiplier:?} {} {}", a.len(), b.len());
+    let mut out = vec![1; 2 * a.len()];
+    multiplier.square(a, &mut out);
+    assert_eq!(big(&out), big(a) * big(a), "square, {multiplier:?} {}", a.len());
+    if !a.is_empty() && !b.is_empty() {
+        assert_eq!(
+            big(&by_transforms(multiplier, a, Some(b))),
+            expected,
+            "{multiplier:?} {} {}",
+            a.len(),
+            b.len()
+        );
+        assert_eq!(by_transforms(multiplier, a, None), out, "{multiplier:?} {}", a.len());
+    }
+}
+
+#[test]
+fn every_short_length_and_every_kind_of_number() {
+    let mut random = Random(3);
+    for multiplier in multipliers() {
+        for n in (0..70).chain([127, 128, 129, 191, 192, 193, 255, 256, 257, 320, 321, 384, 385, 513]) {
+            check(&multiplier, &random.limbs(n), &random.limbs(n));
+            check(&multiplier, &random.limbs(n), &random.limbs(n / 3 + 1));
+            check(&multiplier, &vec![u64::MAX; n], &vec![u64::MAX; n]);
+            let mut sparse = vec![0; n + 1];
+            (sparse[0], sparse[n]) = (1, 1 << 63);
+            check(&multiplier, &sparse, &vec![u64::MAX; n]);
+            check(&multiplier, &vec![0; n], &random.limbs(n));
+        }
+    }
+}
+
+#[test]
+fn both_sides_of_every_threshold() {
+    let mut random = Random(5);
+    for multiplier in multipliers() {
+        for threshold in [crate::portable::KARATSUBA, multiplier.threshold()] {
+            for short in [threshold - 1, threshold, threshold + 1] {
+                for long in [short, short + 1, 2 * short - 1, 2 * short, 5 * short + 7] {
+                    check(&multiplier, &random.limbs(short), &random.limbs(long));
+                    check(&multiplier, &vec![u64::MAX; long], &vec![u64::MAX; short]);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn lengths_on_both_sides_of_every_shape() {
+    let mut random = Random(7);
+    for multiplier in multipliers() {
+        // Products of 2^9 to 2^10 points, in steps of an eighth.
+        for points in (8..16).map(|eighths| eighths << 6) {
+            for extra in [0, 1] {
+                let limbs = match multiplier.isa() {
+                    Isa::Portable => points * 8 * 25 / 64,
+                    _ => points * 8,
+                } + extra;
+                check(&multiplier, &random.limbs(limbs / 2), &random.limbs(limbs - limbs / 2));
+            }
+        }
+    }
+}
+
+/// `(2^a - 1)(2^b - 1) = 2^(a + b) - 2^a - 2^b + 1`, whose carries run from end to end.
+fn product_of_ones(a: usize, b: usize) -> Vec<u64> {
+    let (short, long) = (a.min(b), a.max(b));
+    let mut expected = vec![u64::MAX; short + long];
+    expected[..short].fill(0);
+    expected[0] = 1;
+    expected[long] = u64::MAX - 1;
+    if short == long {
+        expected[long] = u64::MAX - 1;
+    }
+    expected
+}
+
+#[test]
+fn ones_at_the_limit_of_digits() {
+    // 65536 digits of 24 bits reach the limit of the Goldilocks prime. With one more digit, digits have 23
+    // bits.
+    for (limbs, bits) in [(24_576, 24), (24_577, 23)] {
+        assert_eq!(NttScheme::<1>::plan(&Goldilocks, limbs, limbs).digit_bits, bits);
+        for multiplier in multipliers() {
+            let ones = vec![u64::MAX; limbs];
+            assert!(by_transforms(&multiplier, &ones, Some(&ones)) == product_of_ones(limbs, limbs));
+            assert!(
+                by_transforms(&multiplier, &ones, Some(&ones[..limbs / 3]))
+                    == product_of_ones(limbs, limbs / 3)
+            );
+        }
+    }
+}
+
+#[test]
+fn carries_cross_the_shares_of_threads() {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+    let mut random = Random(11);
+    let n = 40_000;
+    let (a, b) = (random.limbs(n), random.limbs(n));
+    for multiplier in multipliers() {
+        let one = by_transforms(&multiplier, &a, Some(&b));
+        let ones = vec![u64::MAX; n];
+        pool.install(|| {
+            assert!(by_transforms(&multiplier, &a, Some(&b)) == one);
+            assert!(by_transforms(&multiplier, &ones, Some(&ones)) == product_of_ones(n, n));
+        });
+    }
+    // The check is modulo a word that the product does not use.
+    let modulo = |limbs: &[u64]| {
+        limbs.iter().rev().fold(0, |rest, &limb| {
+            ((u128::from(rest) << 64 | u128::from(limb)) % 0xffff_ffff_ffff_ffc5) as u64
+        })
+    };
+    let product = by_transforms(&multipliers()[0], &a, Some(&b));
+    let expected = u128::from(modulo(&a)) * u128::from(modulo(&b)) % 0xffff_ffff_ffff_ffc5;
+    assert_eq!(u128::from(modulo(&product)), expected);
+}
+
+#[test]
+fn products_distribute_over_sums() {
+    let mut random = Random(13);
+    for multiplier in multipliers() {
+        let n = 3000;
+        let (a, mut b, mut c) = (random.limbs(n), random.limbs(n), random.limbs(n));
+        (b[n - 1], c[n - 1]) = (b[n - 1] >> 1, c[n - 1] >> 1);
+        let mut sum = by_transforms(&multiplier, &a, Some(&b));
+        modmill_core::limbs::add_assign(&mut sum, &by_transforms(&multiplier, &a, Some(&c)));
+        modmill_core::limbs::add_assign(&mut b, &c);
+        assert!(by_transforms(&multiplier, &a, Some(&b)) == sum);
+    }
+}
+
+/// A gigabit exceeds the range of 64-bit digits. The product is checked modulo words; it needs minutes and 2
+/// GB.
+#[test]
+#[ignore = "a gigabit: needs gigabytes and minutes"]
+fn a_gigabit_product_is_right_modulo_primes() {
+    let mut random = Random(17);
+    let n = (1 << 30) / 64;
+    let (a, b) = (random.limbs(n), random.limbs(n));
+    let multiplier = *multipliers().last().unwrap();
+    let mut out = vec![0; 2 * n];
+    multiplier.multiply(&a, &b, &mut out);
+    for prime in [0xffff_ffff_ffff_ffc5u64, 0xffff_ffff_0000_0001, (1 << 61) - 1] {
+        let modulo = |limbs: &[u64]| {
+            let step = |rest: u64, &limb: &u64| {
+                ((u128::from(rest) << 64 | u128::from(limb)) % u128::from(prime)) as u64
+            };
+            limbs.iter().rev().fold(0, step)
+        };
+        let expected = u128::from(modulo(&a)) * u128::from(modulo(&b)) % u128::from(prime);
+        assert_eq!(u128::from(modulo(&out)), expected, "modulo {prime}");
+    }
+    let ones = vec![u64::MAX; n];
+    multiplier.square(&ones, &mut out);
+    assert!(out == product_of_ones(n, n));
+}

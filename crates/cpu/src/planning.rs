@@ -1,0 +1,237 @@
+//! Plans of the CPU: which path computes a request, with which window, in which time.
+
+use crate::backend::Cpu;
+use crate::cost;
+use crate::long::{self, Multiplier};
+use crate::path::Path;
+use modmill_core::window::{MAX_WINDOW, best_sliding_steps_vartime, best_sliding_window};
+use modmill_core::{
+    Alternative, Backend, Exponents, Family, HUGE_BITS, Isa, MAX_BITS, ModuliForm, Op, Plan, Request,
+};
+
+/// What the CPU runs: the method, and the window of a power.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Recipe {
+    pub(crate) method: Method,
+    pub(crate) window: u32,
+}
+
+/// How the CPU computes a group of items.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Method {
+    /// Montgomery arithmetic, or plain products, in the lanes of a kernel.
+    Lanes(Path),
+    /// Residue number systems, item by item.
+    Residues,
+    /// Transforms, item by item.
+    Transforms(Multiplier),
+    /// A product and a division by the modulus, which needs no constants of the modulus.
+    Division,
+    /// Inverses by division steps, in constant time.
+    DivisionSteps,
+    /// Divisors and inverses by half-gcd, in time that depends on the numbers.
+    HalfGcd(Multiplier),
+}
+
+impl Method {
+    /// The method that a path stands for.
+    fn of(path: Path) -> Self {
+        match path {
+            Path::Rns => Self::Residues,
+            Path::Fft(multiplier) => Self::Transforms(multiplier),
+            Path::Row => Self::Lanes(path),
+            #[cfg(target_arch = "x86_64")]
+            Path::WideAvx2(_) | Path::WideAvx512(_) | Path::Ifma(_) => Self::Lanes(path),
+        }
+    }
+
+    fn isa(self) -> Isa {
+        match self {
+            Self::Lanes(path) => path.isa(),
+            Self::Transforms(multiplier) | Self::HalfGcd(multiplier) => multiplier.isa(),
+            Self::Residues | Self::Division | Self::DivisionSteps => Isa::Portable,
+        }
+    }
+
+    fn family(self) -> Family {
+        match self {
+            Self::Lanes(path) => path.family(),
+            Self::Residues => Family::Rns,
+            Self::Transforms(_) | Self::HalfGcd(_) => Family::Fft,
+            Self::Division | Self::DivisionSteps => Family::Row,
+        }
+    }
+
+    pub(crate) fn path(self) -> modmill_core::Path {
+        modmill_core::Path { backend: Backend::Cpu, isa: Some(self.isa()), family: self.family() }
+    }
+
+    /// Items that one thread computes side by side.
+    fn lanes(self) -> usize {
+        match self {
+            Self::Lanes(path) => path.lanes(),
+            Self::Residues
+            | Self::Transforms(_)
+            | Self::Division
+            | Self::DivisionSteps
+            | Self::HalfGcd(_) => 1,
+        }
+    }
+
+    /// How the method is laid out, in words.
+    pub(crate) fn variant(self, request: &Request, threads: usize) -> String {
+        let threads = counted(threads, "thread");
+        match self {
+            Self::Lanes(path) => format!("{} x {threads}", counted(path.lanes(), "lane")),
+            Self::Residues => format!("residues, {threads}"),
+            Self::Transforms(multiplier) if request.op.is_power() => {
+                let reduction =
+                    long::reduction_method(&multiplier, request.bits.div_ceil(64), request.exponent_bits());
+                format!("transforms with {reduction}, {threads}")
+            }
+            Self::Transforms(_) => format!("transforms, {threads}"),
+            Self::Division => format!("division, {threads}"),
+            Self::DivisionSteps => format!("division steps, {threads}"),
+            Self::HalfGcd(_) => format!("half-gcd, {threads}"),
+        }
+    }
+
+    /// Bits of the exponent window.
+    fn window(self, request: &Request) -> u32 {
+        let bits = request.exponent_bits();
+        match (self, &request.exponents) {
+            (_, Exponents::None) => 1,
+            (_, Exponents::Public(exponent)) => best_sliding_steps_vartime(exponent, MAX_WINDOW).0.max(1),
+            (Self::Residues | Self::Transforms(_), Exponents::Each { .. })
+                if request.op == Op::PowVartime =>
+            {
+                best_sliding_window(bits)
+            }
+            (Self::Lanes(path), _) => cost::window(path, request.bits, bits),
+            (Self::Residues, _) => cost::window(Path::Rns, request.bits, bits),
+            (Self::Transforms(_), _) => long::window(bits),
+            (Self::Division | Self::DivisionSteps | Self::HalfGcd(_), _) => 1,
+        }
+    }
+}
+
+/// A number and a noun in the right form.
+pub(crate) fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+impl Cpu {
+    /// How this backend computes a request; `None` if the numbers are longer than [`HUGE_BITS`].
+    #[must_use]
+    pub fn plan(&self, request: &Request) -> Option<Plan> {
+        if request.bits > HUGE_BITS {
+            return None;
+        }
+        let threads = self.threads();
+        let (method, reason) = self.choose(request);
+        let window = method.window(request);
+        Some(Plan {
+            variant: method.variant(request, threads),
+            lanes: method.lanes(),
+            threads,
+            window: request.op.is_power().then_some(window),
+            chunk: method.lanes() * cost::grain(request.op, request.bits),
+            reason,
+            ..Plan::new(
+                request,
+                method.path(),
+                cost::seconds(method, request, threads),
+                Recipe { method, window },
+            )
+        })
+    }
+
+    /// The paths that a plan of this backend was chosen before, the fastest first.
+    #[must_use]
+    pub fn alternatives(&self, plan: &Plan) -> Vec<Alternative> {
+        let request = &plan.request;
+        match plan.recipe.get() {
+            Some(Recipe { method: Method::Lanes(_) | Method::Residues | Method::Transforms(_), .. }) => {}
+            Some(_) | None => return Vec::new(),
+        }
+        let able = self.paths.iter().filter(|path| path.computes(request.op, request.bits));
+        let lost = able.map(|&path| Method::of(path)).filter(|method| method.path() != plan.path);
+        let mut others: Vec<Alternative> = lost
+            .map(|method| Alternative {
+                path: method.path(),
+                variant: method.variant(request, self.threads()),
+                seconds: cost::seconds(method, request, self.threads()),
+            })
+            .collect();
+        others.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
+        others
+    }
+
+    /// The method with the least estimated time, and the reason to choose it.
+    fn choose(&self, request: &Request) -> (Method, String) {
+        let Request { op, bits, moduli, .. } = *request;
+        match op {
+            Op::Gcd => {
+                let reason = "less than quadratic; the time depends on the numbers";
+                return (Method::HalfGcd(self.multiplier()), reason.to_owned());
+            }
+            Op::Inv if bits > MAX_BITS => {
+                let reason = "less than quadratic; the time depends on the numbers";
+                return (Method::HalfGcd(self.multiplier()), reason.to_owned());
+            }
+            Op::Inv => {
+                let reason = "division steps are portable code on every path";
+                return (Method::DivisionSteps, reason.to_owned());
+            }
+            Op::MulMod | Op::SquareMod if moduli == ModuliForm::Each && self.divides(bits) => {
+                let reason = "a modulus used once costs less to divide by than to set up";
+                return (Method::Division, reason.to_owned());
+            }
+            Op::Mul | Op::Square | Op::MulMod | Op::SquareMod | Op::Pow | Op::PowVartime => {}
+        }
+        let seconds = |path: Path| cost::seconds(Method::of(path), request, self.threads());
+        let able = self.paths.iter().copied().filter(|path| path.computes(op, bits));
+        match able.min_by(|&a, &b| seconds(a).total_cmp(&seconds(b))) {
+            Some(path) => {
+                let is_only = self.paths.iter().filter(|path| path.computes(op, bits)).count() == 1;
+                let reason = if is_only { "the only path open here" } else { "least time by measured costs" };
+                (Method::of(path), reason.to_owned())
+            }
+            None => {
+                let stand_in = if bits > MAX_BITS { Path::Fft(self.multiplier()) } else { Path::Row };
+                let (asked, family) = (self.paths[0].family(), stand_in.family());
+                let reason = format!("{asked} does not compute {op} at this length; {family} does");
+                (Method::of(stand_in), reason)
+            }
+        }
+    }
+
+    /// Whether a product modulo a number used once is found by division: at every length that kernels take, unless a
+    /// family other than the portable rows is asked for.
+    fn divides(&self, bits: usize) -> bool {
+        bits <= MAX_BITS && self.paths.iter().any(|path| matches!(path, Path::Row))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Settings;
+
+    #[test]
+    fn short_exponents_are_expected_to_take_less() {
+        let cpu = Cpu::new(Settings { threads: Some(1), ..Settings::default() }).unwrap();
+        let request = Request::new(Op::PowVartime, 2048, 1000);
+        let seconds = |request: Request| cpu.plan(&request).unwrap().seconds;
+        assert!(20.0 * seconds(request.clone().exponents_of(17)) < seconds(request));
+    }
+
+    #[test]
+    fn numbers_beyond_the_limit_have_no_plan() {
+        let cpu = Cpu::new(Settings { threads: Some(1), ..Settings::default() }).unwrap();
+        for &op in Op::ALL {
+            assert!(cpu.plan(&Request::new(op, HUGE_BITS, 1)).is_some());
+            assert!(cpu.plan(&Request::new(op, HUGE_BITS + 1, 1)).is_none());
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Running a plan for full products or squares.
+
+use crate::backend::Cpu;
+use crate::cost::grain;
+use crate::kernel::{Kernel, MAX_LANES};
+use crate::lanes;
+use crate::long::{self, Multiplier};
+use crate::path::Path;
+use crate::path::with_kernel;
+use crate::planning::{Method, Recipe, counted};
+use crate::rows::Rows;
+use modmill_core::{Backend, Batch, Error, Op, Operand, Plan, Product, radix};
+use rayon::prelude::*;
+
+impl Cpu {
+    /// Runs a plan of this backend for full products or squares.
+    pub fn multiply(&self, plan: &Plan, product: &Product<'_>) -> Result<Batch, Error> {
+        let wrong = |why: &str| Error::Unavailable(format!("a plan for {} cannot be run: {why}", plan.op()));
+        let &Recipe { method, .. } = plan.recipe.get().ok_or_else(|| wrong("another backend made it"))?;
+        match method {
+            Method::Transforms(multiplier) => {
+                self.record(method.path(), method.variant(&plan.request, self.threads()), None);
+                let &Product { a, b, count } = product;
+                Ok(match b {
+                    Some(b) => long::products(&self.pool, multiplier, a, b, count),
+                    None => long::squares(&self.pool, multiplier, a, count),
+                })
+            }
+            Method::Lanes(path) => {
+                Ok(with_kernel!(path, K, token => self.multiply_in_lanes::<K>(token, product)))
+            }
+            Method::Residues | Method::Division | Method::DivisionSteps | Method::HalfGcd(_) => {
+                Err(wrong("it is not for full products"))
+            }
+        }
+    }
+
+    /// Full products `a b` with a factor of `b.1` bits that was prepared by a multiplier.
+    #[must_use]
+    pub fn mul_prepared(
+        &self,
+        a: Operand<'_>,
+        b: (&long::PreparedFactor, usize),
+        multiplier: Multiplier,
+        count: usize,
+    ) -> Batch {
+        long::products_prepared(&self.pool, multiplier, a, b, count)
+    }
+
+    /// Products in the lanes of a kernel, on all threads.
+    fn multiply_in_lanes<K: Kernel>(&self, token: K::Token, product: &Product<'_>) -> Batch {
+        let path = modmill_core::Path { backend: Backend::Cpu, isa: Some(K::ISA), family: K::FAMILY };
+        let variant = format!("{} x {}", counted(K::LANES, "lane"), counted(self.threads(), "thread"));
+        self.record(path, variant, None);
+        let &Product { a, b, count } = product;
+        let b = b.unwrap_or(a);
+        let mut answers = Batch::zeros(a.bits() + b.bits(), count);
+        let stride = answers.stride();
+        let rows = |bits: usize| Rows::zeros(radix::digits_for(bits, K::WIDTH) * K::LANES);
+        let group = |work: &mut (Rows, Rows, Rows, Rows), (index, out): (usize, &mut [u64])| {
+            let (x, y, product, limbs) = work;
+            for (operand, rows) in [(a, &mut *x), (b, &mut *y)] {
+                let item = |lane: usize| operand.get((index * K::LANES + lane).min(count - 1));
+                let numbers: [&[u64]; MAX_LANES] = std::array::from_fn(item);
+                lanes::split::<K>(&numbers[..K::LANES], 0, operand.bits(), limbs, rows);
+            }
+            K::product(token, x, y, product);
+            lanes::join::<K>(product, limbs, out, stride);
+        };
+        let workspace = || {
+            let (x, y) = (rows(a.bits()), rows(b.bits()));
+            let product = Rows::zeros(x.len() + y.len());
+            (x, y, product, Rows::zeros(lanes::limb_words::<K>(stride)))
+        };
+        self.install(|| {
+            answers
+                .as_limbs_mut()
+                .par_chunks_mut(K::LANES * stride)
+                .enumerate()
+                .with_min_len(grain(Op::Mul, product.longest_factor_bits()))
+                .for_each_init(workspace, group);
+        });
+        answers
+    }
+}

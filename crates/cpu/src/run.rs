@@ -1,0 +1,240 @@
+//! Running a plan modulo odd numbers: over lanes, over residues, by transforms or by division, on all threads.
+
+use crate::backend::Cpu;
+use crate::cost::grain;
+use crate::domain::{Domain, Workspace};
+use crate::kernel::Kernel;
+use crate::long::{self, Multiplier};
+use crate::path::{Path, with_kernel};
+use crate::planning::{Method, Recipe, counted};
+use crate::remainder::{self, Scratch};
+use crate::{pow, rns};
+use modmill_core::window::MAX_WINDOW;
+use modmill_core::{Backend, Batch, Error, Job, Moduli, Modulus, Op, Operand, Plan};
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// A modular operation, with the window of powers.
+#[derive(Clone, Copy)]
+enum Modular {
+    Multiply,
+    Square,
+    /// Powers with secret exponents: fixed windows of this many bits.
+    Power(u32),
+    /// Powers with public exponents: windows of at most this many bits.
+    PowerVartime(u32),
+}
+
+impl Modular {
+    fn op(self) -> Op {
+        match self {
+            Self::Multiply => Op::MulMod,
+            Self::Square => Op::SquareMod,
+            Self::Power(_) => Op::Pow,
+            Self::PowerVartime(_) => Op::PowVartime,
+        }
+    }
+
+    fn window(self) -> Option<u32> {
+        match self {
+            Self::Multiply | Self::Square => None,
+            Self::Power(window) | Self::PowerVartime(window) => Some(window),
+        }
+    }
+}
+
+impl Cpu {
+    /// Runs a plan of this backend on the job that it was made for.
+    pub fn run(&self, plan: &Plan, job: &Job<'_>) -> Result<Batch, Error> {
+        let op = plan.op();
+        let wrong = |why: &str| Error::Unavailable(format!("a plan for {op} cannot be run: {why}"));
+        let &Recipe { method, window } = plan.recipe.get().ok_or_else(|| wrong("another backend made it"))?;
+        let operation = match op {
+            Op::MulMod => Modular::Multiply,
+            Op::SquareMod => Modular::Square,
+            Op::Pow => Modular::Power(window),
+            Op::PowVartime => Modular::PowerVartime(window),
+            Op::Mul | Op::Square | Op::Inv | Op::Gcd => return Err(wrong("it is not for a job")),
+        };
+        if !matches!(method, Method::Lanes(_)) {
+            let variant = method.variant(&plan.request, self.threads());
+            self.record(method.path(), variant, operation.window());
+        }
+        Ok(match (method, operation) {
+            (Method::Lanes(path), _) => self.run_in_lanes(path, operation, job),
+            (Method::Residues, _) => self.run_in_residues(operation, job),
+            (Method::Transforms(multiplier), _) => self.run_by_transforms(multiplier, operation, job),
+            (Method::Division, Modular::Multiply) => self.run_by_division(job, |item, out, scratch| {
+                let (a, b) = (job.a.get(item), job.b.get(item));
+                remainder::mul_mod(a, b, job.moduli.get(item), out, scratch);
+            }),
+            (Method::Division, Modular::Square) => self.run_by_division(job, |item, out, scratch| {
+                remainder::square_mod(job.a.get(item), job.moduli.get(item), out, scratch);
+            }),
+            (Method::Division, Modular::Power(_) | Modular::PowerVartime(_)) => {
+                return Err(wrong("powers are not found by division"));
+            }
+            (Method::DivisionSteps | Method::HalfGcd(_), _) => return Err(wrong("it is for inverses")),
+        })
+    }
+
+    /// Montgomery arithmetic in the lanes of a kernel.
+    fn run_in_lanes(&self, path: Path, operation: Modular, job: &Job<'_>) -> Batch {
+        with_kernel!(path, K, token => {
+            let variant = format!("{} x {}", counted(K::LANES, "lane"), counted(self.threads(), "thread"));
+            let path = modmill_core::Path { backend: Backend::Cpu, isa: Some(K::ISA), family: K::FAMILY };
+            self.record(path, variant, operation.window());
+            self.run_groups::<K>(token, operation.op(), job, |domain, items, work, x| match operation {
+                Modular::Multiply => {
+                    domain.load(&numbers(job.a, items), job.a.bits(), x, work);
+                    let mut y = std::mem::take(&mut work.y);
+                    domain.load(&numbers(job.b, items), job.b.bits(), &mut y, work);
+                    domain.multiply(x, &y, work);
+                    work.y = y;
+                    domain.restore(x, work);
+                }
+                Modular::Square => {
+                    domain.load(&numbers(job.a, items), job.a.bits(), x, work);
+                    domain.square(x, 1, work);
+                    domain.restore(x, work);
+                }
+                Modular::Power(window) => {
+                    domain.enter(&numbers(job.a, items), job.a.bits(), x, work);
+                    pow::pow(domain, x, &numbers(job.b, items), job.b.bits(), window, work);
+                    domain.leave(x, work);
+                }
+                Modular::PowerVartime(window) => {
+                    domain.enter(&numbers(job.a, items), job.a.bits(), x, work);
+                    let exponents = numbers(job.b, items);
+                    if exponents.iter().all(|exponent| exponent == &exponents[0]) {
+                        pow::pow_shared_vartime(domain, x, exponents[0], MAX_WINDOW, work);
+                    } else {
+                        pow::pow_each_vartime(domain, x, &exponents, window, work);
+                    }
+                    domain.leave(x, work);
+                }
+            })
+        })
+    }
+
+    /// Runs a job one group of lanes after the other, on all threads. `compute` leaves plain residues below 4N in its
+    /// last argument.
+    fn run_groups<K: Kernel>(
+        &self,
+        token: K::Token,
+        op: Op,
+        job: &Job<'_>,
+        compute: impl Fn(&Domain<K>, &[usize], &mut Workspace, &mut [u64]) + Sync,
+    ) -> Batch {
+        let mut answers = Batch::zeros(job.moduli.bits(), job.items.len());
+        let stride = answers.stride();
+        let shared: Option<Arc<Domain<K>>> = match job.moduli {
+            Moduli::Shared(modulus) => {
+                Some(modulus.constants(|modulus| Domain::new(token, modulus.bits(), &[modulus.value()])))
+            }
+            Moduli::Each(_) | Moduli::Prepared(_) => None,
+        };
+        let group = |work: &mut Workspace, (items, out): (&[usize], &mut [u64])| {
+            let domain = match (&shared, job.moduli) {
+                (Some(domain), _) => domain.clone(),
+                (None, Moduli::Prepared(moduli)) => {
+                    let moduli: Vec<&Modulus> = items.iter().map(|&item| moduli[item]).collect();
+                    Domain::prepared(token, job.bits, &moduli)
+                }
+                (None, Moduli::Each(_) | Moduli::Shared(_)) => {
+                    let moduli: Vec<&[u64]> = items.iter().map(|&item| job.moduli.get(item)).collect();
+                    Arc::new(Domain::new(token, job.bits, &moduli))
+                }
+            };
+            let mut x = std::mem::take(&mut work.x);
+            compute(&domain, items, work, &mut x);
+            domain.store(&mut x, out, stride, work);
+            work.x = x;
+        };
+        let groups = grain(op, job.bits);
+        if self.threads() == 1 || job.items.len() <= groups * K::LANES {
+            // There is no work to share: waking another thread costs more than it brings.
+            let mut work = Workspace::new::<K>(job.bits);
+            let outs = answers.as_limbs_mut().chunks_mut(K::LANES * stride);
+            job.items.chunks(K::LANES).zip(outs).for_each(|pair| group(&mut work, pair));
+        } else {
+            self.install(|| {
+                job.items
+                    .par_chunks(K::LANES)
+                    .zip(answers.as_limbs_mut().par_chunks_mut(K::LANES * stride))
+                    .with_min_len(groups)
+                    .for_each_init(|| Workspace::new::<K>(job.bits), group);
+            });
+        }
+        answers
+    }
+
+    /// Residue number systems. Items whose modulus shares a prime with the base go into the lanes of the portable
+    /// kernel.
+    fn run_in_residues(&self, operation: Modular, job: &Job<'_>) -> Batch {
+        let otherwise = |part: &Job<'_>| self.run_in_lanes(Path::Row, operation, part);
+        rns::run(&self.pool, job, otherwise, |domain, item, out| {
+            let (a, b) = (job.a.get(item), job.b.get(item));
+            match operation {
+                Modular::Multiply => {
+                    let y = domain.factor(&domain.load(b));
+                    domain.finish(domain.enter(a), &y, out);
+                }
+                Modular::Square => {
+                    let y = domain.factor(&domain.load(a));
+                    domain.finish(domain.enter(a), &y, out);
+                }
+                Modular::Power(window) => {
+                    let mut x = domain.enter(a);
+                    domain.pow(&mut x, b, job.b.bits(), window);
+                    domain.finish(x, &domain.unit(), out);
+                }
+                Modular::PowerVartime(longest) => {
+                    let mut x = domain.enter(a);
+                    domain.pow_vartime(&mut x, b, longest);
+                    domain.finish(x, &domain.unit(), out);
+                }
+            }
+        })
+    }
+
+    /// Transforms, item by item; long products use all threads by themselves.
+    fn run_by_transforms(&self, multiplier: Multiplier, operation: Modular, job: &Job<'_>) -> Batch {
+        long::run(&self.pool, multiplier, job, |modulus, item| {
+            let (a, b) = (job.a.get(item), job.b.get(item));
+            match operation {
+                Modular::Multiply => modulus.mul_mod(a, b),
+                Modular::Square => modulus.square_mod(a),
+                Modular::Power(window) => modulus.pow(a, b, job.b.bits(), window),
+                Modular::PowerVartime(longest) => modulus.pow_vartime(a, b, longest),
+            }
+        })
+    }
+
+    /// A product and a division for each item, which needs no constants of the modulus.
+    fn run_by_division(
+        &self,
+        job: &Job<'_>,
+        compute: impl Fn(usize, &mut [u64], &mut Scratch) + Sync,
+    ) -> Batch {
+        let mut answers = Batch::zeros(job.moduli.bits(), job.items.len());
+        let (stride, limbs) = (answers.stride(), job.bits.div_ceil(64));
+        self.install(|| {
+            job.items
+                .par_iter()
+                .zip(answers.as_limbs_mut().par_chunks_mut(stride))
+                // A thread takes some microseconds of work at least.
+                .with_min_len((1024 / (limbs * limbs)).max(1))
+                .for_each_init(
+                    || Scratch::new(2 * limbs, limbs),
+                    |scratch, (&item, out)| compute(item, out, scratch),
+                );
+        });
+        answers
+    }
+}
+
+/// The numbers of some items.
+fn numbers<'a>(operand: Operand<'a>, items: &[usize]) -> Vec<&'a [u64]> {
+    items.iter().map(|&item| operand.get(item)).collect()
+}

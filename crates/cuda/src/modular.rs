@@ -1,0 +1,376 @@
+//! Operations modulo numbers that kernels hold whole: the stages of the pipeline, and the batch that goes through it.
+#![allow(unsafe_code)] // launches kernels
+
+use crate::backend::{Cuda, Run};
+use crate::call::{Call, Numbers, Preparation};
+use crate::checks::{check_operands, check_variant};
+use crate::device::{Buffer, Device, HostBuffer, Shape, Stream, prefer_large_pages};
+use crate::error::{Error, Result};
+use crate::family::rns::kernels::{JobConstants, Request, ResidueWork};
+use crate::kernels::Kernels;
+use crate::loaded::LoadedDevice;
+use crate::pipeline::{self, Chunk, ChunkSizes, Exchange, Footprint, IN_FLIGHT, Stages};
+use crate::staging::{Origin, Source, scatter, words};
+use crate::task::Task;
+use crate::variant::Variant;
+use modmill_core::{Batch, Family, Job, Moduli, Operand};
+use std::cell::Cell;
+use std::ops::Range;
+
+/// The most waves of a chunk.
+const MAX_WAVES: usize = 16;
+
+impl Cuda {
+    /// Montgomery products one after the other, `a b^repeat / R^(repeat + 1) mod N` for `R = 2^radix_bits`: the speed
+    /// of the arithmetic when nothing is copied.
+    pub fn multiply_chain(&self, variant: Variant, job: &Job<'_>, repeat: u32) -> Result<Run> {
+        self.run_kernels(variant, Task::MultiplyChain { repeat }, job.items.len(), job)
+    }
+
+    /// Montgomery squares one after the other: `a^(2^repeat) / R^(2^repeat) mod N`.
+    pub fn square_chain(&self, variant: Variant, job: &Job<'_>, repeat: u32) -> Result<Run> {
+        self.run_kernels(variant, Task::SquareChain { repeat }, job.items.len(), job)
+    }
+
+    /// Shares a job out among the devices, which compute it by one variant in chunks of about `chunk` items.
+    pub(crate) fn run_kernels(
+        &self,
+        variant: Variant,
+        task: Task,
+        chunk: usize,
+        job: &Job<'_>,
+    ) -> Result<Run> {
+        check_operands(job)?;
+        let mut answers = Batch::zeros(job.moduli.bits(), job.items.len());
+        if job.items.is_empty() {
+            return Ok(Run { answers, kernel_seconds: 0.0 });
+        }
+        check_variant(variant, job)?;
+        let stride = answers.stride();
+        prefer_large_pages(answers.as_limbs_mut());
+        let share = self.items_per_device(job.items.len());
+        let shares = job.items.chunks(share).zip(answers.as_limbs_mut().chunks_mut(share * stride));
+        let kernel_seconds = self.share_out(shares, |loaded, (items, out)| {
+            let part = job.part(items);
+            let (seconds, refused) = self.run_on(loaded, variant, task, chunk, &part, out)?;
+            Ok(seconds + self.run_refused(loaded, variant, task, &part, &refused, out)?)
+        })?;
+        Ok(Run { answers, kernel_seconds })
+    }
+
+    /// Computes a job on one device; returns the kernels' seconds, and the places of the items that the kernels
+    /// refused.
+    fn run_on(
+        &self,
+        loaded: &LoadedDevice,
+        variant: Variant,
+        task: Task,
+        chunk: usize,
+        job: &Job<'_>,
+        answers: &mut [u64],
+    ) -> Result<(f64, Vec<usize>)> {
+        let kernels = loaded.kernels(variant)?;
+        let (count, wave) = (job.items.len(), kernels.wave());
+        let size = (wave * chunk.div_ceil(wave).clamp(1, MAX_WAVES)).min(count);
+        let sizes = ChunkSizes { size, edge: wave, multiple: 1 };
+        let operands = Operands::new(task, job);
+        let make = |rows| KernelStages::new(self, &loaded.device, &kernels, task, operands, job, rows);
+        let mut exchange = JobExchange {
+            operands,
+            items: job.items,
+            stride: answers.len() / count.max(1),
+            limbs: job.bits.div_ceil(64),
+            answers,
+            refused: Vec::new(),
+            has_flags: kernels.residues.is_some(),
+        };
+        let lane = self.lane(loaded, task.contents());
+        let seconds = pipeline::run(lane, count, sizes, make, &mut exchange)?;
+        Ok((seconds, exchange.refused))
+    }
+
+    /// Computes the items at some places of a job by rows: the residue family refuses moduli that share a factor with
+    /// its radix.
+    fn run_refused(
+        &self,
+        loaded: &LoadedDevice,
+        variant: Variant,
+        task: Task,
+        job: &Job<'_>,
+        places: &[usize],
+        answers: &mut [u64],
+    ) -> Result<f64> {
+        if places.is_empty() {
+            return Ok(0.0);
+        }
+        let items: Vec<usize> = places.iter().map(|&place| job.items[place]).collect();
+        let rows = Variant::candidates(Family::Row, job.bits, loaded.device.limits())
+            .into_iter()
+            .find(|rows| rows.family != variant.family)
+            .ok_or_else(|| Error::NoKernel { name: format!("for {} bits by rows", job.bits) })?;
+        let stride = answers.len() / job.items.len();
+        let mut found = zeroize::Zeroizing::new(vec![0; items.len() * stride]);
+        let (seconds, _) = self.run_on(loaded, rows, task, items.len(), &job.part(&items), &mut found)?;
+        for (row, &place) in found.chunks(stride).zip(places) {
+            answers[place * stride..(place + 1) * stride].copy_from_slice(row);
+        }
+        Ok(seconds)
+    }
+}
+
+/// The operands of a job as they are copied in, one after the other: `a`, `b` and the moduli.
+#[derive(Clone, Copy)]
+struct Operands<'a>([Source<'a>; 3]);
+
+impl<'a> Operands<'a> {
+    fn new(task: Task, job: &Job<'a>) -> Self {
+        let nothing = Operand::Shared { bits: 0, value: &[] };
+        let b = if matches!(task, Task::Square) { nothing } else { job.b };
+        let width = job.bits.div_ceil(64);
+        Self([
+            Source::operand(job.a),
+            Source { is_repeated: task.repeats_exponent(), ..Source::operand(b) },
+            Source { origin: Origin::Moduli(job.moduli), width, is_repeated: false },
+        ])
+    }
+
+    fn limbs(&self, rows: usize) -> usize {
+        self.0.iter().map(|source| source.limbs(rows)).sum()
+    }
+
+    fn gather(&self, items: &[usize], input: &mut [u64]) {
+        let mut rest = input;
+        for source in &self.0 {
+            let (rows, after) = rest.split_at_mut(source.limbs(items.len()));
+            source.gather(items, rows);
+            rest = after;
+        }
+    }
+
+    /// Where the operands of `rows` items are on the device.
+    fn numbers(&self, rows: usize, inputs: &Buffer) -> [Numbers; 3] {
+        let mut start = 0;
+        self.0.map(|source| {
+            let numbers = source.numbers(inputs, start);
+            start += source.limbs(rows);
+            numbers
+        })
+    }
+
+    fn has_one_modulus(&self) -> bool {
+        self.0[2].is_shared()
+    }
+}
+
+/// The host's side: the items of a device, and the places of those that kernels refuse.
+struct JobExchange<'a> {
+    operands: Operands<'a>,
+    items: &'a [usize],
+    answers: &'a mut [u64],
+    stride: usize,
+    limbs: usize,
+    has_flags: bool,
+    refused: Vec<usize>,
+}
+
+impl Exchange for JobExchange<'_> {
+    fn gather(&mut self, items: Range<usize>, _: usize, input: &mut HostBuffer) {
+        self.operands.gather(&self.items[items], input.limbs_mut());
+    }
+
+    fn scatter(&mut self, items: Range<usize>, output: &mut HostBuffer, flags: &[u32]) {
+        let rows = &mut self.answers[items.start * self.stride..items.end * self.stride];
+        scatter(output.limbs(), self.limbs, rows, self.stride);
+        if self.has_flags {
+            // One modulus has one flag.
+            let is_one = self.operands.has_one_modulus();
+            let is_refused = |place: &usize| flags[if is_one { 0 } else { place - items.start }] != 0;
+            self.refused.extend(items.clone().filter(is_refused));
+        }
+    }
+}
+
+/// The device's side: kernels of a variant, and work buffers for chunks of some size.
+struct KernelStages<'a> {
+    backend: &'a Cuda,
+    kernels: &'a Kernels,
+    task: Task,
+    operands: Operands<'a>,
+    /// Limbs of an answer.
+    limbs: usize,
+    /// Constants of the moduli.
+    constants: Buffer,
+    /// Memory for numbers that are too long for the kernels, and are reduced first.
+    reduced: [Option<Buffer>; 2],
+    /// Tables of the threads.
+    scratch: Buffer,
+    residues: Option<ResidueStages>,
+}
+
+/// What the residue family has beside.
+struct ResidueStages {
+    work: ResidueWork,
+    constants: JobConstants,
+    /// By slot: whether its flags tell of the one modulus of all items.
+    has_modulus: [Cell<bool>; IN_FLIGHT],
+}
+
+impl<'a> KernelStages<'a> {
+    fn new(
+        backend: &'a Cuda,
+        device: &Device,
+        kernels: &'a Kernels,
+        task: Task,
+        operands: Operands<'a>,
+        job: &Job<'a>,
+        size: usize,
+    ) -> Result<Self> {
+        let variant = &kernels.variant;
+        let contents = task.contents();
+        let limbs = job.bits.div_ceil(64);
+        let is_shared = operands.has_one_modulus();
+        let row_bytes = 4 * variant.words as usize;
+        let threads = kernels.grid(size) as usize * variant.layout.block as usize;
+        let reduced = |is_long: bool| is_long.then(|| device.buffer(row_bytes * size, contents)).transpose();
+        let is_long = |operand: Operand<'_>| operand.bits() > variant.input_bits();
+        let is_second_long = task.multiplies_b() && !matches!(task, Task::Square) && is_long(job.b);
+        // Matrices of a modulus's own take milliseconds to make, and a tenth off every power.
+        let merged = match job.moduli {
+            Moduli::Shared(modulus) if task.exponent().0 > 0 && job.items.len() >= kernels.wave() => {
+                Some(modulus.value())
+            }
+            Moduli::Shared(_) | Moduli::Each(_) | Moduli::Prepared(_) => None,
+        };
+        let residues = kernels.residues.as_ref().map(|residues| {
+            Ok(ResidueStages {
+                work: residues.work(device, variant.words, size, is_shared, task, threads)?,
+                constants: residues.job_constants(device, limbs, merged)?,
+                has_modulus: Default::default(),
+            })
+        });
+        Ok(Self {
+            backend,
+            kernels,
+            task,
+            operands,
+            limbs,
+            constants: device.buffer((16 + 3 * row_bytes) * if is_shared { 1 } else { size }, contents)?,
+            reduced: [reduced(is_long(job.a))?, reduced(is_second_long)?],
+            scratch: device.buffer((task.entries() * variant.entry_bytes() * threads).max(16), contents)?,
+            residues: residues.transpose()?,
+        })
+    }
+
+    /// The operands of a chunk once long ones are reduced.
+    fn factors(&self, chunk: &Chunk<'_>) -> [Numbers; 2] {
+        let words = self.kernels.variant.words;
+        let [a, b, _] = self.operands.numbers(chunk.rows, chunk.inputs);
+        let factor = |numbers: Numbers, reduced: &Option<Buffer>| {
+            reduced.as_ref().map_or(numbers, |buffer| Numbers::at(buffer, words, words))
+        };
+        let a = factor(a, &self.reduced[0]);
+        [a, if matches!(self.task, Task::Square) { a } else { factor(b, &self.reduced[1]) }]
+    }
+
+    /// Rows of constants, one for each modulus.
+    fn constants(&self) -> Numbers {
+        let row = 4 + 3 * self.kernels.variant.words;
+        Numbers::at(&self.constants, if self.operands.has_one_modulus() { 0 } else { row }, row)
+    }
+}
+
+impl Stages for KernelStages<'_> {
+    fn footprint(&self, rows: usize) -> Footprint {
+        let flag_words = match (&self.residues, self.operands.has_one_modulus()) {
+            (None, _) => 0,
+            (Some(stages), true) => stages.work.tile_items(),
+            (Some(_), false) => rows,
+        };
+        Footprint { input_limbs: self.operands.limbs(rows), output_limbs: self.limbs * rows, flag_words }
+    }
+
+    /// Finds the constants of the moduli, and reduces numbers that are too long.
+    fn prepare(&self, compute: &Stream, chunk: &Chunk<'_>) -> Result<()> {
+        // Residues have constants of their own, and need these only to reduce.
+        if self.residues.is_some() && self.reduced.iter().all(Option::is_none) {
+            return Ok(());
+        }
+        let block = self.kernels.variant.layout.block;
+        let one_thread_each = |count: u32| Shape { grid: count.div_ceil(block), block, shared_bytes: 0 };
+        let count = u32::try_from(chunk.rows).unwrap_or(u32::MAX);
+        let [a, b, moduli] = self.operands.numbers(chunk.rows, chunk.inputs);
+        let preparation = Preparation {
+            input: moduli,
+            constants: self.constants(),
+            rows: self.constants.address(),
+            count: if self.operands.has_one_modulus() { 1 } else { count },
+            limbs: moduli.length / 2,
+        };
+        let shape = one_thread_each(preparation.count);
+        let used = [chunk.inputs, &self.constants];
+        // SAFETY: the kernel takes this structure; it reads `count` moduli of the inputs and writes as many rows of
+        // constants.
+        unsafe { compute.launch(&self.kernels.constants, shape, &preparation, &used)? };
+        for (numbers, reduced) in [a, b].into_iter().zip(&self.reduced) {
+            let Some(reduced) = reduced else { continue };
+            let preparation = Preparation { input: numbers, rows: reduced.address(), count, ..preparation };
+            let used = [chunk.inputs, &self.constants, reduced];
+            // SAFETY: the kernel takes this structure; it reads `count` numbers of the inputs and the rows of
+            // constants, and writes `count` rows of `words` words.
+            unsafe { compute.launch(&self.kernels.reduce, one_thread_each(count), &preparation, &used)? };
+        }
+        Ok(())
+    }
+
+    fn launch(&self, compute: &Stream, chunk: &Chunk<'_>) -> Result<()> {
+        let Self { kernels, task, .. } = self;
+        let variant = &kernels.variant;
+        let (_, window) = task.exponent();
+        self.backend.record(variant.family, variant.to_string(), task.is_power().then_some(window));
+        let count = u32::try_from(chunk.rows).unwrap_or(u32::MAX);
+        let [a, b] = self.factors(chunk);
+        let kernel = kernels.of(task)?;
+        let result_words = words(self.limbs);
+        let mut used = vec![chunk.inputs, &self.constants, &self.scratch, chunk.outputs];
+        used.extend(self.reduced.iter().flatten());
+        if let (Some(residues), Some(stages)) = (&kernels.residues, &self.residues) {
+            let [_, _, moduli] = self.operands.numbers(chunk.rows, chunk.inputs);
+            let is_set_up = stages.has_modulus[chunk.slot].replace(self.operands.has_one_modulus());
+            let request = Request {
+                task: *task,
+                a,
+                b,
+                moduli,
+                limbs: moduli.length / 2,
+                count,
+                results: chunk.outputs,
+                result_words,
+                flags: chunk.flags,
+                is_set_up,
+                inputs: &used,
+            };
+            let blocks = kernels.residue_shape(chunk.rows);
+            return residues.launch(compute, &stages.work, &stages.constants, &request, kernel, blocks);
+        }
+        let mut call = Call {
+            a,
+            b,
+            constants: self.constants(),
+            results: chunk.outputs.address(),
+            result_stride: result_words,
+            result_length: result_words,
+            scratch: self.scratch.address(),
+            count,
+            ..Call::default()
+        };
+        task.describe(&mut call);
+        let shape = Shape {
+            grid: kernels.grid(chunk.rows),
+            block: variant.layout.block,
+            shared_bytes: variant.shared_bytes(),
+        };
+        // SAFETY: the kernel takes this structure; it reads `count` numbers of each operand, keeps `entries` values
+        // for each thread of the grid in the scratch, and writes `count` results.
+        unsafe { compute.launch(kernel, shape, &call, &used) }
+    }
+}

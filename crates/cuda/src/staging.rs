@@ -1,0 +1,146 @@
+//! Operands on their way between the caller's memory and pinned memory that a device copies from and to.
+
+use crate::call::Numbers;
+use crate::device::{Buffer, Contents, Device, HostBuffer};
+use crate::error::Result;
+use modmill_core::{Moduli, Operand};
+use rayon::prelude::*;
+use zeroize::Zeroize;
+
+/// One operand of a job: `width` limbs for each item, or once for all items.
+#[derive(Clone, Copy)]
+pub(crate) struct Source<'a> {
+    pub(crate) origin: Origin<'a>,
+    pub(crate) width: usize,
+    /// Whether every item gets its own copy of a number that all items share.
+    pub(crate) is_repeated: bool,
+}
+
+/// Where the numbers of an operand come from.
+#[derive(Clone, Copy)]
+pub(crate) enum Origin<'a> {
+    Operand(Operand<'a>),
+    Moduli(Moduli<'a>),
+}
+
+impl Origin<'_> {
+    fn get(&self, item: usize) -> &[u64] {
+        match self {
+            Self::Operand(operand) => operand.get(item),
+            Self::Moduli(moduli) => moduli.get(item),
+        }
+    }
+}
+
+impl<'a> Source<'a> {
+    pub(crate) fn operand(operand: Operand<'a>) -> Self {
+        let width = operand.bits().div_ceil(64);
+        Self { origin: Origin::Operand(operand), width, is_repeated: false }
+    }
+
+    /// Whether the device holds the number once for all items.
+    pub(crate) fn is_shared(&self) -> bool {
+        let is_one = matches!(
+            self.origin,
+            Origin::Operand(Operand::Shared { .. }) | Origin::Moduli(Moduli::Shared(_))
+        );
+        is_one && !self.is_repeated
+    }
+
+    /// Limbs that `count` items take.
+    pub(crate) fn limbs(&self, count: usize) -> usize {
+        self.width * if self.is_shared() { 1 } else { count }
+    }
+
+    /// Writes the numbers of `items` to `rows`.
+    pub(crate) fn gather(&self, items: &[usize], rows: &mut [u64]) {
+        let rows = &mut rows[..self.limbs(items.len())];
+        copy_rows(rows, self.width, |row| self.origin.get(items[row]));
+    }
+
+    /// Where the numbers are once they are on the device.
+    pub(crate) fn numbers(&self, buffer: &Buffer, start: usize) -> Numbers {
+        let length = words(self.width);
+        let stride = if self.is_shared() { 0 } else { length };
+        Numbers { address: buffer.address() + 8 * start as u64, stride, length }
+    }
+}
+
+/// The fewest limbs that are worth a thread of their own.
+const LEAST: usize = 1 << 15;
+
+/// Fills rows of `width` limbs with the numbers that `number` gives for each row, on all threads.
+pub(crate) fn copy_rows<'a>(rows: &mut [u64], width: usize, number: impl Fn(usize) -> &'a [u64] + Sync) {
+    let width = width.max(1);
+    let rows = rows.par_chunks_mut(width).enumerate().with_min_len(LEAST / width + 1);
+    rows.for_each(|(index, row)| {
+        let number = number(index);
+        let common = number.len().min(width);
+        row[..common].copy_from_slice(&number[..common]);
+        row[common..].fill(0);
+    });
+}
+
+/// Number of 32-bit words in `limbs` limbs.
+pub(crate) fn words(limbs: usize) -> u32 {
+    u32::try_from(2 * limbs).unwrap_or(u32::MAX)
+}
+
+/// Pinned memory of the host for copies. All threads clear it if it has held secrets.
+pub(crate) struct Staging {
+    pub(crate) buffer: HostBuffer,
+    contents: Contents,
+}
+
+impl Staging {
+    pub(crate) fn new(device: &Device, limbs: usize, contents: Contents) -> Result<Self> {
+        Ok(Self { buffer: device.host_buffer(8 * limbs.max(1), Contents::Public)?, contents })
+    }
+
+    pub(crate) fn clear(&mut self) {
+        if self.contents == Contents::Secret {
+            self.buffer.limbs_mut().par_chunks_mut(LEAST).for_each(Zeroize::zeroize);
+            self.contents = Contents::Public;
+        }
+    }
+}
+
+impl Drop for Staging {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}
+
+/// Copies rows of `limbs` limbs to answers of `stride` limbs, on all threads.
+pub(crate) fn scatter(rows: &[u64], limbs: usize, answers: &mut [u64], stride: usize) {
+    let common = limbs.min(stride);
+    answers
+        .par_chunks_mut(stride)
+        .zip(rows.par_chunks(limbs))
+        .with_min_len(LEAST / limbs + 1)
+        .for_each(|(answer, row)| answer[..common].copy_from_slice(&row[..common]));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cache::Cache;
+    use crate::emulator::Faults;
+    use crate::task::{Reads, Task};
+
+    /// Kernels leave out digits of zero of an exponent that stands there once: a secret one does not.
+    #[test]
+    fn a_secret_exponent_of_all_items_is_copied_for_each() {
+        let device = Device::emulator_with(Faults::default(), Cache::off());
+        let buffer = device.buffer(1024, Contents::Secret).unwrap();
+        let exponent = Source::operand(Operand::Shared { bits: 70, value: &[5, 6] });
+        for (reads, stride) in [(Reads::Whole, 0), (Reads::Vartime, 0), (Reads::Direct, 4)] {
+            let task = Task::power(reads, 70, 4).unwrap();
+            let source = Source { is_repeated: task.repeats_exponent(), ..exponent };
+            assert_eq!(source.numbers(&buffer, 0).stride, stride, "{reads:?}");
+            let mut rows = vec![1; source.limbs(3)];
+            source.gather(&[7, 8, 9], &mut rows);
+            assert!(rows.chunks(2).all(|row| row == [5, 6]) && rows.len() == if stride > 0 { 6 } else { 2 });
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! The inputs of a measurement: random numbers of full length, the same for every contender.
+
+use modmill::{Batch, Engine, Error, Moduli, Modulus, Op, Request};
+use modmill_core::Job;
+use num_bigint::BigUint;
+
+/// The batch that is measured.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Workload {
+    pub(crate) op: Op,
+    /// Bits of moduli and bases, or of factors.
+    pub(crate) bits: usize,
+    pub(crate) exponent_bits: usize,
+    /// Items in the batch.
+    pub(crate) count: usize,
+    /// All items have the same modulus.
+    pub(crate) shared_modulus: bool,
+}
+
+impl Workload {
+    /// The request that an engine makes of it.
+    pub(crate) fn request(&self) -> Request {
+        let Self { op, bits, exponent_bits, count, shared_modulus } = *self;
+        let mut request = Request::new(op, bits, count);
+        if op.is_power() {
+            request = request.exponents_of(exponent_bits);
+        }
+        if op.is_modular() && shared_modulus { request.one_modulus() } else { request }
+    }
+}
+
+/// The numbers of one workload.
+pub(crate) struct Inputs {
+    pub(crate) workload: Workload,
+    /// Bases or first factors. They lie below their moduli.
+    pub(crate) a: Batch,
+    /// Exponents or second factors.
+    pub(crate) b: Batch,
+    /// Odd moduli: one per item, or a single one.
+    moduli: Batch,
+    shared: Option<Modulus>,
+    /// The indices 0, 1, 2, ... of the items.
+    items: Vec<usize>,
+}
+
+/// The shortest numbers that can be measured.
+pub const MIN_BITS: usize = 8;
+
+impl Inputs {
+    /// Random inputs. The same workload and seed give the same numbers.
+    pub(crate) fn random(workload: Workload, seed: u64) -> Self {
+        let mut random = SplitMix(seed ^ (workload.bits as u64) << 32 ^ workload.count as u64);
+        let bits = workload.bits;
+        let moduli_count = if workload.shared_modulus { 1 } else { workload.count };
+        // Moduli start with the bits 11 and numbers with 10: all have full length, and every
+        // number is below every modulus.
+        let moduli = random.batch(bits, moduli_count, |value| {
+            set_bit(value, bits - 1, true);
+            set_bit(value, bits - 2, true);
+            set_bit(value, 0, true);
+        });
+        let full = |value: &mut [u64]| {
+            set_bit(value, bits - 1, true);
+            set_bit(value, bits - 2, false);
+        };
+        let mut a = random.batch(bits, workload.count, full);
+        let b = match workload.op {
+            Op::Pow | Op::PowVartime => {
+                let bits = workload.exponent_bits;
+                random.batch(bits, workload.count, |value| {
+                    set_bit(value, bits - 1, true);
+                    if workload.op == Op::PowVartime && bits == 17 {
+                        value[0] = 65_537;
+                    }
+                })
+            }
+            _ => random.batch(bits, workload.count, full),
+        };
+        if workload.op == Op::Inv {
+            for item in 0..workload.count {
+                let modulus = big(moduli.get(if workload.shared_modulus { 0 } else { item }));
+                while big(a.get(item)).modinv(&modulus).is_none() {
+                    a.get_mut(item).copy_from_slice(random.batch(bits, 1, full).get(0));
+                }
+            }
+        }
+        let shared = if workload.shared_modulus { Modulus::new(moduli.get(0)).ok() } else { None };
+        Self { workload, a, b, moduli, shared, items: (0..workload.count).collect() }
+    }
+
+    /// The inputs of some items.
+    pub(crate) fn part(&self, items: &[usize]) -> Self {
+        let pick = |batch: &Batch| {
+            let mut picked = Batch::zeros(batch.bits(), items.len());
+            for (place, &item) in items.iter().enumerate() {
+                picked.get_mut(place).copy_from_slice(batch.get(item));
+            }
+            picked
+        };
+        let workload = Workload { count: items.len(), ..self.workload };
+        let moduli = if workload.shared_modulus { self.moduli.clone() } else { pick(&self.moduli) };
+        let items = (0..items.len()).collect();
+        Self { workload, a: pick(&self.a), b: pick(&self.b), moduli, shared: self.shared.clone(), items }
+    }
+
+    /// A random item from each of `most` equal parts of the first `count` items. If `count` is `most` or
+    /// less, these are all items.
+    pub(crate) fn sample(&self, count: usize, most: usize) -> Vec<usize> {
+        let parts = count.min(most);
+        let mut random = SplitMix(count as u64);
+        let mut pick = |part: usize| {
+            let (from, to) = (part * count / parts, (part + 1) * count / parts);
+            from + (random.next() % (to - from) as u64) as usize
+        };
+        (0..parts).map(&mut pick).collect()
+    }
+
+    fn moduli(&self) -> Moduli<'_> {
+        match &self.shared {
+            Some(modulus) => Moduli::from(modulus),
+            None => Moduli::from(&self.moduli),
+        }
+    }
+
+    /// The first `count` items as a job for a backend.
+    pub(crate) fn job(&self, count: usize) -> Job<'_> {
+        let (a, b) = ((&self.a).into(), (&self.b).into());
+        Job::new(&self.items[..count], self.workload.bits, a, b, self.moduli())
+    }
+
+    pub(crate) fn modulus(&self, item: usize) -> &[u64] {
+        self.moduli.get(if self.workload.shared_modulus { 0 } else { item })
+    }
+
+    /// The number of limbs of an answer.
+    pub(crate) fn answer_limbs(&self) -> usize {
+        match self.workload.op {
+            Op::Mul | Op::Square => (2 * self.workload.bits).div_ceil(64),
+            _ => self.workload.bits.div_ceil(64),
+        }
+    }
+
+    /// The right answer of an item, computed by num-bigint.
+    pub(crate) fn expected(&self, item: usize) -> Vec<u64> {
+        let (a, b, modulus) = (big(self.a.get(item)), big(self.b.get(item)), big(self.modulus(item)));
+        let answer = match self.workload.op {
+            Op::Mul => a * b,
+            Op::Square => &a * &a,
+            Op::MulMod => a * b % modulus,
+            Op::SquareMod => &a * &a % modulus,
+            Op::Inv => a.modinv(&modulus).unwrap_or_default(),
+            Op::Gcd => gcd(a, b),
+            Op::Pow | Op::PowVartime => a.modpow(&b, &modulus),
+        };
+        self.to_limbs(&answer)
+    }
+
+    /// A number as limbs, zero-extended to the length of an answer.
+    pub(crate) fn to_limbs(&self, number: &BigUint) -> Vec<u64> {
+        let mut limbs = number.to_u64_digits();
+        limbs.resize(limbs.len().max(self.answer_limbs()), 0);
+        limbs
+    }
+
+    /// Computes the whole batch with an engine.
+    pub(crate) fn compute(&self, engine: &Engine) -> Result<Batch, Error> {
+        let moduli = self.moduli();
+        match self.workload.op {
+            Op::Mul => engine.mul(&self.a, &self.b),
+            Op::Square => engine.square(&self.a),
+            Op::MulMod => engine.mul_mod(&self.a, &self.b, moduli),
+            Op::SquareMod => engine.square_mod(&self.a, moduli),
+            Op::Pow => engine.pow(&self.a, &self.b, moduli),
+            Op::PowVartime => engine.pow_vartime(&self.a, &self.b, moduli),
+            Op::Inv => engine.inv(&self.a, moduli),
+            Op::Gcd => engine.gcd(&self.a, &self.b),
+        }
+    }
+}
+
+/// Euclid's algorithm.
+fn gcd(mut a: BigUint, mut b: BigUint) -> BigUint {
+    while b != BigUint::ZERO {
+        (a, b) = (b.clone(), a % b);
+    }
+    a
+}
+
+pub(crate) fn big(limbs: &[u64]) -> BigUint {
+    BigUint::new(limbs.iter().flat_map(|&limb| [limb as u32, (limb >> 32) as u32]).collect())
+}
+
+fn set_bit(value: &mut [u64], bit: usize, on: bool) {
+    let mask = 1u64 << (bit % 64);
+    if on {
+        value[bit / 64] |= mask;
+    } else {
+        value[bit / 64] &= !mask;
+    }
+}
+
+/// SplitMix64 by Steele, Lea and Flood. It is reproducible, and not meant for secrets.
+struct SplitMix(u64);
+
+impl SplitMix {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ z >> 31
+    }
+
+    fn batch(&mut self, bits: usize, count: usize, adjust: impl Fn(&mut [u64])) -> Batch {
+        let mut batch = Batch::zeros(bits, count);
+        for item in 0..count {
+            let value = batch.get_mut(item);
+            value.fill_with(|| self.next());
+            let top = value.len() - 1;
+            value[top] &= u64::MAX >> (64 * value.len() - bits);
+            adjust(value);
+        }
+        batch
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use modmill_core::limbs::bit_length;
+
+    #[test]
+    fn numbers_have_full_length_and_lie_below_their_moduli() {
+        for bits in [8, 63, 64, 65, 128, 1000] {
+            for &op in Op::ALL {
+                let workload =
+                    Workload { op, bits, exponent_bits: 17, count: 3, shared_modulus: bits % 2 == 0 };
+                let inputs = Inputs::random(workload, 1);
+                for item in 0..3 {
+                    assert_eq!(bit_length(inputs.a.get(item)), bits);
+                    assert_eq!(bit_length(inputs.modulus(item)), bits);
+                    assert!(big(inputs.a.get(item)) < big(inputs.modulus(item)));
+                    assert_eq!(inputs.modulus(item)[0] & 1, 1);
+                    if op == Op::PowVartime {
+                        assert_eq!(inputs.b.get(item), [65_537]);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_engine_computes_what_is_expected() {
+        let engine = Engine::new().unwrap();
+        for &op in Op::ALL {
+            let workload = Workload { op, bits: 130, exponent_bits: 40, count: 4, shared_modulus: false };
+            let inputs = Inputs::random(workload, 5);
+            let answers = inputs.compute(&engine).unwrap();
+            for item in 0..4 {
+                assert_eq!(answers.get(item), inputs.expected(item), "{op}");
+            }
+        }
+    }
+}

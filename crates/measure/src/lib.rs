@@ -1,0 +1,69 @@
+//! Measurements of modmill: benchmarks beside other libraries, reports, and tuning tables for GPUs.
+//!
+//! [`Bench`] measures operations of the engine, and [`Peers`] beside them, on the same random inputs.
+//! Contenders take turns in short time slices, and every answer is compared. [`record::to_json`],
+//! [`table::results`] and [`report::page`] present the results.
+//!
+//! [`Tune`] measures the variants of a GPU's kernels, and writes the table that engines choose by.
+//!
+//! ```
+//! use modmill::Engine;
+//! use modmill_measure::{Bench, PeerChoice, Peers, Progress};
+//! use std::time::Duration;
+//!
+//! struct Silent;
+//!
+//! impl Progress for Silent {
+//!     fn measuring(&self, _what: String) {}
+//!     fn point_done(&self) {}
+//! }
+//!
+//! let bench = Bench {
+//!     ops: vec!["mul_mod".parse()?],
+//!     bits: vec![256],
+//!     algorithms: Vec::new(),
+//!     batches: vec![16],
+//!     threads: vec![1],
+//!     time: Duration::from_millis(1),
+//!     exponent_bits: None,
+//!     shared_modulus: false,
+//!     keys: 1,
+//!     direct_tables: false,
+//!     seed: 1,
+//!     engine: Engine::builder(),
+//!     peers: Peers::load(&PeerChoice::These(Vec::new()))?,
+//! };
+//! let results = bench.run(&Silent)?;
+//! assert!(results.records.iter().all(|record| record.verified));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod bench;
+mod chain;
+mod engines;
+mod error;
+mod inputs;
+pub mod machine;
+mod op;
+mod our_path;
+mod peer_run;
+mod peers;
+mod point;
+mod progress;
+pub mod record;
+mod record_builder;
+mod reference;
+pub mod report;
+mod rsa_items;
+mod slices;
+pub mod table;
+mod tune;
+
+pub use bench::Bench;
+pub use engines::AlgorithmChoice;
+pub use error::{Error, Refusal};
+pub use inputs::MIN_BITS;
+pub use op::{BenchOp, RsaOp};
+pub use peers::{About, PeerChoice, PeerRequest, Peers};
+pub use progress::Progress;
+pub use tune::{Tune, Tuned, families as gpu_families};

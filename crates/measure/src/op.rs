@@ -1,0 +1,98 @@
+//! The operations that can be measured.
+
+use modmill::Op;
+use std::fmt;
+use std::str::FromStr;
+
+/// An operation that can be measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BenchOp {
+    /// A call of the engine, from the caller's numbers to the answers.
+    Call(Op),
+    /// A chain of Montgomery products or squares on GPUs. Nothing is copied between the products.
+    Chain(Op),
+    /// An RSA operation, padding included.
+    Rsa(RsaOp),
+}
+
+/// An RSA operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RsaOp {
+    /// SHA-256 digests to PKCS #1 v1.5 signatures.
+    Sign,
+    /// PKCS #1 v1.5 signatures to verdicts.
+    Verify,
+    /// OAEP ciphertexts to messages.
+    Decrypt,
+}
+
+impl RsaOp {
+    pub(crate) const ALL: [Self; 3] = [Self::Sign, Self::Verify, Self::Decrypt];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Sign => "rsa_sign",
+            Self::Verify => "rsa_verify",
+            Self::Decrypt => "rsa_decrypt",
+        }
+    }
+}
+
+/// The ending of a chain's name.
+const CHAIN: &str = "_chain";
+
+impl BenchOp {
+    /// The engine's operation that does most of the work.
+    pub(crate) fn op(self) -> Op {
+        match self {
+            Self::Call(op) | Self::Chain(op) => op,
+            Self::Rsa(RsaOp::Verify) => Op::PowVartime,
+            Self::Rsa(RsaOp::Sign | RsaOp::Decrypt) => Op::Pow,
+        }
+    }
+
+    pub(crate) fn is_power(self) -> bool {
+        matches!(self, Self::Call(Op::Pow | Op::PowVartime))
+    }
+}
+
+impl fmt::Display for BenchOp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Call(op) => write!(f, "{op}"),
+            Self::Chain(op) => write!(f, "{op}{CHAIN}"),
+            Self::Rsa(op) => write!(f, "{}", op.name()),
+        }
+    }
+}
+
+impl FromStr for BenchOp {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if let Some(&op) = RsaOp::ALL.iter().find(|op| op.name() == text) {
+            return Ok(Self::Rsa(op));
+        }
+        let chain = text.strip_suffix(CHAIN).and_then(|op| op.parse().ok());
+        match chain {
+            Some(op @ (Op::MulMod | Op::SquareMod)) => Ok(Self::Chain(op)),
+            _ => text.parse().map(Self::Call).map_err(|unknown: String| {
+                let rsa = RsaOp::ALL.map(RsaOp::name).join(", ");
+                format!("{unknown}, mul_mod{CHAIN}, square_mod{CHAIN}, {rsa}")
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_as_they_are_written() {
+        for text in ["mul", "pow_vartime", "mul_mod_chain", "square_mod_chain", "rsa_sign", "rsa_verify"] {
+            assert_eq!(text.parse::<BenchOp>().unwrap().to_string(), text);
+        }
+        assert!("pow_chain".parse::<BenchOp>().unwrap_err().contains("gcd, mul_mod_chain"));
+    }
+}

@@ -1,0 +1,98 @@
+//! One of our paths as a contender.
+
+use crate::chain::Chain;
+use crate::error::Error;
+use crate::inputs::Inputs;
+use crate::slices::{Contender, Slice, repeat};
+use modmill::{Backend, Batch, Engine, Plan};
+use std::time::{Duration, Instant};
+
+/// The computation that is timed.
+pub(crate) enum Call<'a> {
+    Engine(&'a Engine),
+    Chain(Chain<'a>),
+}
+
+impl Call<'_> {
+    fn answers(&self, inputs: &Inputs) -> Result<Batch, modmill::Error> {
+        match self {
+            Self::Engine(engine) => inputs.compute(engine),
+            Self::Chain(chain) => Ok(chain.run(inputs)?.answers),
+        }
+    }
+
+    /// Operations per item.
+    fn operations(&self) -> f64 {
+        match self {
+            Self::Engine(_) => 1.0,
+            Self::Chain(chain) => f64::from(chain.repeat),
+        }
+    }
+}
+
+/// Kernel time is measured in up to three calls, but no new call starts after this time.
+const KERNEL_TIME: Duration = Duration::from_secs(1);
+
+/// One of our paths, with its inputs and answers.
+pub(crate) struct OurPath<'a> {
+    pub(crate) call: Call<'a>,
+    pub(crate) plan: Plan,
+    /// Whether the engine chose this path by itself.
+    pub(crate) chosen: bool,
+    inputs: &'a Inputs,
+    /// The answers of the first call.
+    pub(crate) answers: Batch,
+    /// Whether every later call gave the same answers.
+    pub(crate) repeatable: bool,
+}
+
+impl<'a> OurPath<'a> {
+    /// Makes the first call, which is not timed.
+    pub(crate) fn new(
+        call: Call<'a>,
+        plan: Plan,
+        chosen: bool,
+        inputs: &'a Inputs,
+    ) -> Result<Self, modmill::Error> {
+        let answers = call.answers(inputs)?;
+        Ok(Self { call, plan, chosen, inputs, answers, repeatable: true })
+    }
+
+    /// Operations per second of a GPU's kernels alone, in the best of a few calls; `None` on a CPU.
+    pub(crate) fn kernel_rate(&self) -> Result<Option<f64>, modmill::Error> {
+        if self.plan.backend() != Backend::Cuda {
+            return Ok(None);
+        }
+        let mut best = f64::INFINITY;
+        let start = Instant::now();
+        for turn in 0..3 {
+            if turn > 0 && start.elapsed() > KERNEL_TIME {
+                break;
+            }
+            let seconds = match &self.call {
+                Call::Engine(engine) => {
+                    let before = engine.kernel_seconds();
+                    self.inputs.compute(engine)?;
+                    engine.kernel_seconds() - before
+                }
+                Call::Chain(chain) => chain.run(self.inputs)?.kernel_seconds,
+            };
+            best = best.min(seconds);
+        }
+        Ok(Some(self.inputs.workload.count as f64 * self.call.operations() / best))
+    }
+}
+
+impl Contender for OurPath<'_> {
+    fn slice(&mut self, length: Duration) -> Result<Slice, Error> {
+        let operations = self.inputs.workload.count as f64 * self.call.operations();
+        repeat(
+            length,
+            operations,
+            || self.call.answers(self.inputs),
+            |answers| {
+                self.repeatable &= *answers == self.answers;
+            },
+        )
+    }
+}

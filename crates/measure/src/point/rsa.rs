@@ -1,0 +1,196 @@
+//! A point with an RSA operation.
+
+use super::{Field, Outcome, rates_or_refusal, without_refusals};
+use crate::error::Error;
+use crate::inputs::Workload;
+use crate::op::{BenchOp, RsaOp};
+use crate::peer_run::PeerRun;
+use crate::record::LeftOut;
+use crate::record_builder::{OurResult, RecordBuilder};
+use crate::rsa_items::{RsaItems, RsaWorkload, SIGNATURE, oaep, to_limbs};
+use crate::slices::{Contender, Rates, Slice, repeat, take_turns};
+use modmill::{Backend, Engine, Family, Op, PerItem, Plan, PublicJob};
+use modmill_rsa::{Answers, Keys, PrivateKey, PublicKey, Rsa};
+use std::time::Duration;
+use zeroize::Zeroizing;
+
+/// One of our paths.
+struct OurRsa<'a> {
+    items: &'a RsaItems,
+    engine: &'a Engine,
+    rsa: Rsa<'a>,
+    /// Seconds in kernels of the fastest call so far.
+    kernel_seconds: Option<f64>,
+    plan: Plan,
+    chosen: bool,
+    private_keys: Vec<&'a PrivateKey>,
+    public_keys: Vec<&'a PublicKey>,
+    /// Whether all answers so far were right.
+    is_right: bool,
+}
+
+/// The answers of a call.
+enum Outputs {
+    Signatures(Answers<Vec<u8>>),
+    Verdicts(Answers<()>),
+    Messages(Answers<Zeroizing<Vec<u8>>>),
+}
+
+impl Outputs {
+    /// Whether the answer of an item is the expected one.
+    fn is(&self, item: usize, expected: &[u8]) -> bool {
+        match self {
+            Self::Signatures(answers) => answers[item].as_deref() == Ok(expected),
+            Self::Verdicts(answers) => [u8::from(answers[item].is_ok())] == expected,
+            Self::Messages(answers) => answers[item].as_ref().is_ok_and(|message| message[..] == *expected),
+        }
+    }
+}
+
+impl OurRsa<'_> {
+    /// The family of a GPU's RSA kernels, which need not be the family of plain powers.
+    fn family(&self) -> Option<Family> {
+        let RsaWorkload { op, bits, count, .. } = self.items.workload;
+        match op {
+            RsaOp::Verify => {
+                let modulus = to_limbs(self.items.keys[0].public_key().modulus_bytes(), bits.div_ceil(64));
+                let (moduli, exponent) = (PerItem::One(&modulus[..]), &[65_537][..]);
+                let job = PublicJob { count, moduli, bits, exponent, secret: false };
+                Some(self.engine.cuda()?.plan_public(&job)?.variant.family)
+            }
+            RsaOp::Sign | RsaOp::Decrypt => Some(Family::Rns),
+        }
+    }
+
+    fn outputs(&self) -> Result<Outputs, modmill_rsa::Error> {
+        let RsaItems { digests, signatures, ciphertexts, keys, workload } = self.items;
+        let (one, has_one) = (&keys[0], workload.keys == 1);
+        let private = if has_one { Keys::One(one) } else { Keys::Each(&self.private_keys) };
+        let public = if has_one { Keys::One(one.public_key()) } else { Keys::Each(&self.public_keys) };
+        Ok(match workload.op {
+            RsaOp::Sign => Outputs::Signatures(self.rsa.sign_digests(private, SIGNATURE, digests)?),
+            RsaOp::Verify => {
+                Outputs::Verdicts(self.rsa.verify_digests(public, SIGNATURE, digests, signatures)?)
+            }
+            RsaOp::Decrypt => Outputs::Messages(self.rsa.decrypt(private, oaep(), ciphertexts)?),
+        })
+    }
+}
+
+impl Contender for OurRsa<'_> {
+    fn slice(&mut self, length: Duration) -> Result<Slice, Error> {
+        let (mut is_right, mut least) = (true, self.kernel_seconds);
+        let mut before = self.engine.kernel_seconds();
+        let count = self.items.workload.count;
+        let slice = repeat(
+            length,
+            count as f64,
+            || self.outputs(),
+            |outputs| {
+                is_right &= (0..count).all(|item| outputs.is(item, &self.items.expected(item)));
+                let (now, then) = (self.engine.kernel_seconds(), before);
+                before = now;
+                if now > then {
+                    least = Some(least.map_or(now - then, |least: f64| least.min(now - then)));
+                }
+            },
+        );
+        self.is_right &= is_right;
+        self.kernel_seconds = least;
+        slice
+    }
+}
+
+/// The powers that an RSA batch consists of.
+fn powers(RsaWorkload { op, bits, count, .. }: RsaWorkload) -> Workload {
+    match op {
+        RsaOp::Verify => {
+            Workload { op: Op::PowVartime, bits, exponent_bits: 17, count, shared_modulus: true }
+        }
+        // One power modulo each of the two primes.
+        RsaOp::Sign | RsaOp::Decrypt => Workload {
+            op: Op::Pow,
+            bits: bits / 2,
+            exponent_bits: bits / 2,
+            count: 2 * count,
+            shared_modulus: true,
+        },
+    }
+}
+
+/// Measures our paths by turns with the peers.
+pub(crate) fn point(items: &RsaItems, field: &Field<'_>) -> Result<Outcome, Error> {
+    let RsaWorkload { op, bits, count, keys, direct_tables } = items.workload;
+    let mut ours: Vec<OurRsa<'_>> = field
+        .engines
+        .engines(field.backend, powers(items.workload))?
+        .into_iter()
+        .map(|(engine, plan, chosen)| OurRsa {
+            items,
+            engine,
+            rsa: Rsa::new(engine).blinded_direct_reads(direct_tables),
+            kernel_seconds: None,
+            plan,
+            chosen,
+            private_keys: items.private_keys(),
+            public_keys: items.public_keys(),
+            is_right: true,
+        })
+        .collect();
+    if field.backend.backend == Backend::Cuda {
+        // The first call compiles the kernels, and is not timed.
+        for path in &mut ours {
+            path.outputs()?;
+            path.plan.path.family = path.family().unwrap_or(path.plan.family());
+        }
+    }
+    let mut outcome = Outcome::default();
+    let threads = field.engines.chosen.threads();
+    let builder = RecordBuilder {
+        op: BenchOp::Rsa(op).to_string(),
+        bits,
+        exponent_bits: None,
+        shared_modulus: keys == 1,
+        batch: count,
+        threads,
+        verified_with: "num-bigint".to_owned(),
+        verified_items: count,
+    };
+    let runs = field.peers.iter().filter_map(|peer| {
+        let (peer, rsa) = (peer.as_ref(), peer.rsa()?);
+        Some((peer, PeerRun::new(peer, count, threads, |part| rsa.worker(items, part))))
+    });
+    let mut runs = without_refusals(runs, &builder.op, bits, &mut outcome.left_out);
+    let our_contenders = ours.iter_mut().map(|path| path as &mut dyn Contender);
+    let peer_contenders = runs.iter_mut().map(|run| run as &mut dyn Contender);
+    let mut contenders: Vec<&mut dyn Contender> = our_contenders.chain(peer_contenders).collect();
+    let mut all_rates = take_turns(&mut contenders, field.time);
+    let peer_rates = all_rates.split_off(ours.len());
+    for (path, rates) in ours.iter().zip(all_rates) {
+        let result = OurResult {
+            plan: &path.plan,
+            chosen: path.chosen,
+            device: field.backend.device(),
+            kernel_rate: path.kernel_seconds.map(|seconds| count as f64 / seconds),
+        };
+        outcome.records.push(builder.ours(result, &rates?, path.is_right));
+    }
+    for (run, rates) in runs.iter_mut().zip(peer_rates) {
+        let rates: Result<Rates, Error> = rates.and_then(|rates| {
+            run.complete()?;
+            Ok(rates)
+        });
+        let about = run.peer.about();
+        match rates_or_refusal(rates)? {
+            Ok(rates) => {
+                let limbs = bits.div_ceil(64);
+                let expected = |item| to_limbs(&items.expected(item), limbs);
+                let is_right = run.answers(limbs).all(|(item, answer)| answer == expected(item));
+                let function = run.peer.rsa().map_or("", |rsa| rsa.function(op));
+                outcome.records.push(builder.peer(about, function, &rates, is_right));
+            }
+            Err(refusal) => outcome.left_out.push(LeftOut::new(&builder.op, bits, about, &refusal)),
+        }
+    }
+    Ok(outcome)
+}

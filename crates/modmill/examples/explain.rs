@@ -1,0 +1,24 @@
+//! How the engine would compute batches of several sizes on this machine, and why.
+//!
+//! `cargo run --release -p modmill --example explain`
+
+use modmill::{Engine, Error, Op};
+
+fn main() -> Result<(), Error> {
+    let engine = Engine::new()?;
+    let paths: Vec<String> = engine.paths().iter().map(ToString::to_string).collect();
+    println!("paths of this machine: {}\n", paths.join(", "));
+    for (op, bits, count) in [
+        (Op::Pow, 2048, 1),
+        (Op::Pow, 2048, 10_000),
+        (Op::MulMod, 4096, 10_000),
+        (Op::Mul, 1 << 24, 1),
+        (Op::Inv, 256, 1_000),
+    ] {
+        println!("{}\n", engine.explain(op, bits, count));
+    }
+    for fault in engine.faults() {
+        println!("note: {fault}");
+    }
+    Ok(())
+}

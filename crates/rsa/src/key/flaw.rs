@@ -1,0 +1,132 @@
+//! Flaws of a modulus that anyone can find: small factors and perfect powers. Everything here is public, and takes
+//! variable time.
+
+use super::sieve::Sieve;
+use crate::ModulusFlaw;
+use crate::number;
+use crypto_bigint::BoxedUint;
+
+/// Factors below this limit are found by trial division.
+const SMALL: usize = 1 << 16;
+
+/// The first flaw of an odd modulus, if it has one.
+pub(super) fn find(modulus: &[u64]) -> Option<ModulusFlaw> {
+    let factor = Sieve::below(SMALL).factor(modulus).map(ModulusFlaw::SmallFactor);
+    factor.or_else(|| power_exponent(modulus).map(ModulusFlaw::PerfectPower))
+}
+
+/// The least exponent k > 1 for which an odd number without small factors is a k-th power. It is prime.
+fn power_exponent(n: &[u64]) -> Option<usize> {
+    // The root has no small factor either, so that it has at least as many bits as their limit.
+    let longest = number::bit_length(n) / SMALL.ilog2() as usize;
+    std::iter::once(2).chain((3..=longest).step_by(2)).find(|&k| is_power(n, k))
+}
+
+/// Whether the odd number `n` is a k-th power. k is two, or odd.
+fn is_power(n: &[u64], k: usize) -> bool {
+    if k == 2 {
+        let n = BoxedUint::from_words(n.iter().copied());
+        return n.checked_sqrt_vartime().is_some();
+    }
+    let bits = number::bit_length(n);
+    let root = root(n, k, bits.div_ceil(k).div_ceil(64));
+    let root_bits = number::bit_length(&root);
+    // n has between k (root_bits - 1) + 1 and k root_bits bits if the root is right.
+    if root_bits * k >= bits + k {
+        return false;
+    }
+    // root^k has at most bits + k - 1 bits, so that nothing of it is cut off.
+    let power = power(&root, k, (bits + k).div_ceil(64));
+    number::equal(&power, n)
+}
+
+/// The k-th root of an odd `n` modulo `2^(64 len)` for an odd k. It exists and is unique.
+///
+/// Newton's iteration finds `y = n^(-1/k)`: with `n y^k = 1 + h`, `n (y - y h / k)^k = 1 + O(h^2)`, so that every step
+/// doubles the number of right bits. The root is `n y^(k - 1)`.
+fn root(n: &[u64], k: usize, len: usize) -> Vec<u64> {
+    let n = resized(n, len);
+    let k_inverse = inverse_of_odd(k as u64, len);
+    let mut y = resized(&[1], len);
+    // One bit is right at the start.
+    for _ in 0..(64 * len).ilog2() + 1 {
+        let mut h = low_product(&n, &power(&y, k, len), len);
+        number::sub_assign(&mut h, &resized(&[1], len));
+        let step = low_product(&low_product(&y, &h, len), &k_inverse, len);
+        number::sub_assign(&mut y, &step);
+    }
+    low_product(&n, &power(&y, k - 1, len), len)
+}
+
+/// `k^-1 mod 2^(64 len)` for an odd k, by Newton's iteration.
+fn inverse_of_odd(k: u64, len: usize) -> Vec<u64> {
+    let k = resized(&[k], len);
+    let mut inverse = resized(&[1], len);
+    for _ in 0..(64 * len).ilog2() + 1 {
+        let mut error = low_product(&k, &inverse, len);
+        number::sub_assign(&mut error, &resized(&[1], len));
+        let step = low_product(&inverse, &error, len);
+        number::sub_assign(&mut inverse, &step);
+    }
+    inverse
+}
+
+/// `base^k mod 2^(64 len)`.
+fn power(base: &[u64], k: usize, len: usize) -> Vec<u64> {
+    let base = resized(base, len);
+    (0..usize::BITS - k.leading_zeros()).rev().fold(resized(&[1], len), |power, bit| {
+        let square = low_product(&power, &power, len);
+        if k >> bit & 1 == 1 { low_product(&square, &base, len) } else { square }
+    })
+}
+
+/// `a b mod 2^(64 len)`.
+fn low_product(a: &[u64], b: &[u64], len: usize) -> Vec<u64> {
+    resized(&number::mul(a, b), len)
+}
+
+/// The low `len` limbs of a number.
+fn resized(number: &[u64], len: usize) -> Vec<u64> {
+    let mut limbs = number[..number.len().min(len)].to_vec();
+    limbs.resize(len, 0);
+    limbs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use modmill_testing::oracle::number as big;
+    use modmill_testing::rng::Rng;
+    use num_bigint::BigUint;
+
+    #[test]
+    fn powers_are_found_and_their_neighbours_are_not() {
+        let mut rng = Rng::new(70);
+        for (bits, k) in
+            [(512, 2), (512, 3), (300, 5), (1024, 2), (100, 23), (17, 127), (30, 101), (64, 7), (65, 3)]
+        {
+            let mut base = rng.exact(bits);
+            base.set_bit(0, true);
+            while Sieve::below(SMALL).factor(&base.to_u64_digits()).is_some() {
+                base += 2u8;
+            }
+            let power = base.pow(k as u32);
+            assert_eq!(power_exponent(&power.to_u64_digits()), Some(k), "{bits} bits to the power {k}");
+            for other in [&power + 2u8, &power - 2u8] {
+                assert_eq!(power_exponent(&other.to_u64_digits()), None);
+            }
+        }
+    }
+
+    #[test]
+    fn roots_are_roots_modulo_powers_of_two() {
+        let n = Rng::new(71).exact(200).to_u64_digits();
+        let n: Vec<u64> =
+            n.iter().enumerate().map(|(index, limb)| if index == 0 { limb | 1 } else { *limb }).collect();
+        for k in [3usize, 5, 7, 1021] {
+            let root = big(&root(&n, k, 3));
+            let modulus = BigUint::from(1u8) << 192;
+            assert_eq!(root.modpow(&BigUint::from(k), &modulus), big(&n) % &modulus);
+        }
+    }
+}

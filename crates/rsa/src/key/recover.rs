@@ -1,0 +1,115 @@
+//! The prime factors of a modulus from the private exponent, where a key comes without them.
+
+use crate::number::{self, Number};
+use crypto_bigint::{BoxedUint, Gcd, NonZero};
+use zeroize::Zeroizing;
+
+type Big = Zeroizing<BoxedUint>;
+
+fn big(limbs: &[u64], len: usize) -> Big {
+    let padding = std::iter::repeat_n(0, len.saturating_sub(limbs.len()));
+    Zeroizing::new(BoxedUint::from_words(limbs.iter().copied().chain(padding)))
+}
+
+fn limbs(number: &BoxedUint) -> Number {
+    let mut limbs = Number::new(number.as_words().to_vec());
+    number::truncate(&mut limbs);
+    limbs
+}
+
+fn non_zero(number: &BoxedUint) -> Option<Zeroizing<NonZero<BoxedUint>>> {
+    NonZero::new(number.clone()).into_option().map(Zeroizing::new)
+}
+
+/// The factors `p > q` of `n`, from exponents with `d e = 1` modulo p - 1 and q - 1. The time depends on the lengths
+/// only, unless there is no answer.
+///
+/// This is the deterministic method of NIST SP 800-56B, revision 2, appendix C.2. Let g be the greatest common
+/// divisor of `n - 1` and `d e - 1`. Then `g (d e - 1) = k (p - 1) (q - 1) = k n - k (p + q - 1)` for some k, and the
+/// division of this number by n gives k and `p + q` if `k (p + q - 1) <= n`. This holds for keys with a short public
+/// exponent. Otherwise there is no answer.
+pub(super) fn factors(n: &[u64], e: &[u64], d: &[u64]) -> Option<[Number; 2]> {
+    let mut multiple = number::mul(d, e);
+    if multiple.first()? & 1 == 0 {
+        return None;
+    }
+    multiple[0] &= !1;
+    let len = multiple.len().max(n.len());
+    let divisor = Zeroizing::new(big(&multiple, len).gcd(&*big(&number::minus_one(n), len)));
+    let multiple = number::mul(&multiple, divisor.as_words());
+    let len = multiple.len() + 1;
+    let modulus = big(n, len);
+    let (quotient, remainder) = big(&multiple, len).div_rem(&*non_zero(&modulus)?);
+    let (mut quotient, remainder) = (Zeroizing::new(quotient), Zeroizing::new(remainder));
+    // k is one more than the quotient, and n - remainder is k (p + q - 1).
+    let one = BoxedUint::one_with_precision(quotient.bits_precision());
+    *quotient = quotient.wrapping_add(&one);
+    let rest = Zeroizing::new(modulus.wrapping_sub(&*remainder));
+    let (sum, remainder) = rest.div_rem(&*non_zero(&quotient)?);
+    let (sum, remainder) = (Zeroizing::new(sum), Zeroizing::new(remainder));
+    if !bool::from(remainder.is_zero()) {
+        return None;
+    }
+    let sum = Zeroizing::new(sum.wrapping_add(&one));
+    // p + q is at most n / 3 + 3, so that a longer sum is wrong.
+    let sum = limbs(&sum);
+    if sum.len() > n.len() {
+        return None;
+    }
+    // p - q is the root of (p + q)^2 - 4 p q.
+    let square = number::mul(&sum, &sum);
+    let mut four_n = Number::new(vec![0; square.len().max(n.len() + 1)]);
+    number::shift_left(n, 2, &mut four_n);
+    let mut discriminant = Number::new(vec![0; four_n.len()]);
+    discriminant[..square.len()].copy_from_slice(&square);
+    if number::sub_assign(&mut discriminant, &four_n) == 1 {
+        return None;
+    }
+    let root = Zeroizing::new(big(&discriminant, discriminant.len()).checked_sqrt().into_option()?);
+    let sum = big(&sum, discriminant.len());
+    let halve = |number: BoxedUint| limbs(&Zeroizing::new(Zeroizing::new(number).shr(1)));
+    let factors = [halve(sum.wrapping_add(&*root)), halve(sum.wrapping_sub(&*root))];
+    number::equal(&number::mul(&factors[0], &factors[1]), n).then_some(factors)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{PrivateKey, Sizes};
+    use modmill_testing::oracle::number as digits;
+    use num_bigint::BigUint;
+
+    #[test]
+    fn factors_come_back_from_every_private_exponent() {
+        let engine = modmill::Engine::builder().threads(1).build().unwrap();
+        for bits in [512, 1024, 1090] {
+            let key = PrivateKey::generate(&engine, bits, Sizes::AllowSmall).unwrap();
+            let (p, q) = (digits(key.p().prime.value()), digits(key.q().prime.value()));
+            let order = (&p - 1u8) * (&q - 1u8);
+            // The inverse modulo the least common multiple, and the longer one modulo the product.
+            let mut exponents = vec![(key.public_key().exponent().to_vec(), key.exponent().to_vec())];
+            for e in [3u32, 17, 65_537, 0xffff_fffb] {
+                let inverse = BigUint::from(e).modinv(&order);
+                exponents.extend(inverse.map(|d| (vec![u64::from(e)], d.to_u64_digits())));
+            }
+            for (e, d) in exponents {
+                let [first, second] = factors(key.public_key().modulus().value(), &e, &d).unwrap();
+                assert_eq!(
+                    (digits(&first), digits(&second)),
+                    (p.clone(), q.clone()),
+                    "{bits} bits, e = {e:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_that_are_no_key_have_no_factors() {
+        let n: Vec<u64> = vec![0xffff_ffff_ffff_fff1, 5, 7, 1 << 63];
+        for d in [&[][..], &[0], &[1], &[3], &[2, 4], &[u64::MAX; 4], &[u64::MAX; 9]] {
+            for e in [&[3][..], &[65_537], &[u64::MAX; 4]] {
+                assert!(factors(&n, e, d).is_none(), "{d:?}");
+            }
+        }
+    }
+}

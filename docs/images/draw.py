@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""Writes the two pictures of docs/architecture.md: crates.svg and flow.svg.
+
+Run `python3 docs/images/draw.py` after a change of the text below; it needs the standard library alone.
+"""
+
+from html import escape
+from pathlib import Path
+
+INK, MUTED, LINE = "#1f2933", "#52606d", "#52606d"
+FACADE, BACKEND, TYPES, PROGRAM, TESTS = "#dbeafe", "#dcfce7", "#f3f4f6", "#fef3c7", "#fae8ff"
+
+
+class Picture:
+    """Boxes and arrows on a white sheet. Coordinates are pixels, y grows downwards."""
+
+    def __init__(self, width, height, title):
+        self.width, self.height, self.title, self.parts = width, height, title, []
+
+    def box(self, x, y, width, height, fill, title, *lines):
+        self.parts.append(
+            f'<rect x="{x}" y="{y}" width="{width}" height="{height}" rx="6" fill="{fill}" stroke="{LINE}"/>'
+        )
+        middle, step = x + width / 2, 17
+        first = y + height / 2 - step * len(lines) / 2 + 5
+        self.text(middle, first, title, weight="600", size=15)
+        for index, line in enumerate(lines, 1):
+            self.text(middle, first + step * index, line, color=MUTED)
+
+    def text(self, x, y, text, color=INK, weight="400", size=12.5, anchor="middle"):
+        self.parts.append(
+            f'<text x="{x}" y="{y}" fill="{color}" font-size="{size}" font-weight="{weight}" '
+            f'text-anchor="{anchor}">{escape(text)}</text>'
+        )
+
+    def arrow(self, *points, dashed=False):
+        path = " ".join(f"{x},{y}" for x, y in points)
+        dash = ' stroke-dasharray="5 4"' if dashed else ""
+        self.parts.append(
+            f'<polyline points="{path}" fill="none" stroke="{LINE}" stroke-width="1.5"{dash} marker-end="url(#tip)"/>'
+        )
+
+    def save(self, name):
+        head = (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width} {self.height}" '
+            f'width="{self.width}" height="{self.height}" font-family="Helvetica, Arial, sans-serif" role="img">\n'
+            f"<title>{escape(self.title)}</title>\n"
+            f'<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" '
+            f'orient="auto"><path d="M0 0 L8 4 L0 8 z" fill="{LINE}"/></marker></defs>\n'
+            f'<rect width="{self.width}" height="{self.height}" fill="#ffffff"/>\n'
+        )
+        Path(__file__).with_name(name).write_text(head + "\n".join(self.parts) + "\n</svg>\n")
+
+
+def crates():
+    """Every crate of the workspace; an arrow leads from a crate to one that it uses."""
+    picture = Picture(860, 600, "The crates of modmill and which uses which")
+    picture.box(40, 20, 560, 62, PROGRAM, "modmill-cli", "the program: commands and records")
+    picture.box(190, 118, 220, 62, PROGRAM, "modmill-measure", "bench, peers, reports, tune")
+    picture.box(360, 216, 240, 62, FACADE, "modmill-rsa", "keys, paddings, batches of RSA")
+    picture.box(40, 314, 560, 62, FACADE, "modmill", "the facade: Engine, its operations, sorting by modulus")
+    picture.box(40, 412, 260, 62, BACKEND, "modmill-cpu", "portable, AVX2 and AVX-512 kernels")
+    picture.box(340, 412, 260, 62, BACKEND, "modmill-cuda", "devices, one pipeline, CUDA kernels")
+    picture.box(40, 510, 560, 62, TYPES, "modmill-core", "batches, moduli, requests, plans, errors")
+    picture.box(660, 412, 170, 62, TESTS, "xtask", "bundles of kernels")
+    picture.box(660, 118, 170, 258, TESTS, "modmill-testing",
+                "one suite for every path", "oracle, hard inputs", "timing", "", "used by the tests of",
+                "every crate and by", "modmill selftest")
+    for x, top, bottom in [
+        (110, 82, 314), (300, 82, 118), (520, 82, 216),  # the program
+        (270, 180, 314), (385, 180, 216),  # measuring
+        (480, 278, 314),  # RSA
+        (170, 376, 412), (470, 376, 412),  # the facade
+        (170, 474, 510), (470, 474, 510),  # the backends
+    ]:
+        picture.arrow((x, top), (x, bottom - 2))
+    picture.arrow((660, 345), (602, 345))
+    picture.arrow((660, 443), (602, 443))
+    picture.arrow((600, 51), (745, 51), (745, 116), dashed=True)
+    picture.save("crates.svg")
+
+
+def flow():
+    """The way of a batch from a call of the engine to a kernel and back."""
+    picture = Picture(860, 872, "The flow of a batch from Engine::pow to a kernel and back")
+    picture.box(190, 20, 480, 62, FACADE, "Engine::pow", "checks lengths and widths of the operands")
+    picture.box(190, 118, 480, 62, FACADE, "Groups by modulus", "0 is an error, 1 needs no work; odd moduli by number of limbs")
+    picture.box(190, 216, 480, 62, TYPES, "One Request per group", "operation, bits, exponent bits, count, moduli, secrecy, place")
+    picture.box(60, 314, 340, 62, BACKEND, "Plan of the CPU", "plan(&Request) -> Option<Plan>")
+    picture.box(460, 314, 340, 62, BACKEND, "Plan of the GPUs", "plan(&Request) -> Option<Plan>")
+    picture.box(190, 412, 480, 62, FACADE, "The engine compares once", "the Plan with fewer seconds runs; explain prints that Plan")
+    picture.box(60, 510, 340, 62, BACKEND, "Path on the CPU", "groups of lanes, spread over all threads")
+    picture.box(460, 510, 340, 62, BACKEND, "Device pipeline", "chunk by chunk: gather, launch, scatter")
+    picture.box(60, 608, 340, 62, BACKEND, "Kernel on the CPU", "Montgomery products: Rust, AVX2, AVX-512")
+    picture.box(460, 608, 340, 62, BACKEND, "Kernels of the family", "CUDA C++, compiled for this size and device")
+    picture.box(190, 706, 480, 62, FACADE, "Answers by index", "joined with the part modulo 2^k where a modulus is even")
+    picture.box(190, 794, 480, 58, FACADE, "Batch, or Error::Items", "in the order of the call; failed items named")
+    picture.arrow((430, 82), (430, 116))
+    picture.arrow((430, 180), (430, 214))
+    picture.arrow((430, 768), (430, 792))
+    for x in (300, 560):
+        picture.arrow((x, 278), (x, 312))
+        picture.arrow((x, 376), (x, 410))
+        picture.arrow((x, 474), (x, 508))
+        picture.arrow((x, 670), (x, 704))
+    for x in (230, 630):
+        picture.arrow((x, 572), (x, 606))
+    # Even moduli: the odd part takes the same way, the power of two a short one beside it.
+    picture.arrow((670, 149), (832, 149), (832, 737), (672, 737), dashed=True)
+    picture.text(752, 141, "even N = m 2^k:", color=MUTED)
+    picture.text(752, 165, "m stays in the flow,", color=MUTED)
+    picture.text(752, 181, "2^k goes apart", color=MUTED)
+    picture.save("flow.svg")
+
+
+if __name__ == "__main__":
+    crates()
+    flow()
