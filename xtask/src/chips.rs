@@ -29,8 +29,9 @@ registers of a multiprocessor, and tensor instructions (`mma.m8n8k16` on 7.5, `w
 others). A layout that does not fit is never a candidate. A residue family whose matrices do not fit shared memory
 streams them through it on 9.0, and reads them from global memory on other chips.
 
-`cargo xtask chips` compiles the kernels of every family for each chip below, with NVRTC and without a GPU, checks
-registers, local memory and shared memory against the chip's limits, and writes this page.
+`cargo xtask chips` compiles the chosen kernels for each chip below, with NVRTC and without a GPU, checks registers,
+local memory and shared memory against the chip's limits, and writes this page. With `--every-family` it compiles and
+checks the kernels of the other families, too.
 `MODMILL_CUDA_DEVICES=emulator:t4` runs on an emulated device with the limits of a T4; the names are `t4`, `a100`,
 `a10`, `rtx4090`, `h200`, `b200` and `rtx5090`.
 ";
@@ -44,7 +45,7 @@ pub(crate) struct Arguments {
     /// Lengths of moduli.
     #[arg(long, value_delimiter = ',', default_value = "256,512,1024,2048,4096,8192")]
     bits: Vec<usize>,
-    /// Compile families that no chip is expected to choose, too.
+    /// Compile the families that are not chosen, too.
     #[arg(long)]
     every_family: bool,
     /// The page to write.
@@ -70,21 +71,21 @@ struct Compiled {
 }
 
 impl Candidate {
-    /// The fastest way of each family that the chip's table has a row of; with `every_family` also the first candidate
-    /// of the other families.
+    /// The kernels that the chip's table chooses; with `every_family` also the fastest way of each other family, or its
+    /// first candidate where the table has none.
     fn all(chip: Chip, bits: usize, every_family: bool) -> Vec<Self> {
         let limits = chip.limits();
         let table = Table::for_device(chip.device_name(), &limits);
-        let measured =
-            table.choices(&limits, Op::Pow, bits, BATCH, bits).into_iter().map(|choice| choice.variant);
+        let choices = table.choices(&limits, Op::Pow, bits, BATCH, bits);
         let first = |family: Family| Variant::candidates(family, bits, &limits).into_iter().next();
+        let choices = choices.into_iter().map(|choice| choice.variant);
         let mut found: Vec<Self> = Vec::new();
-        let others = FAMILIES.into_iter().filter(|_| every_family).filter_map(first);
-        for variant in measured.chain(others) {
+        for variant in choices.chain(FAMILIES.into_iter().filter_map(first)) {
             if !found.iter().any(|other| other.variant.family == variant.family) {
                 found.push(Self { chip, bits, variant, is_chosen: found.is_empty() });
             }
         }
+        found.truncate(if every_family { FAMILIES.len() } else { 1 });
         found
     }
 
@@ -160,11 +161,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
         return Err(format!("{} programs failed:\n{}", failed.len(), failed.join("\n")));
     }
     let compiled: Vec<Compiled> = compiled.into_iter().flatten().collect();
-    let page = page(chips, bits, &compiled, &version);
+    let page = page(arguments, &compiled, &version);
     std::fs::write(out, page).map_err(|error| format!("{} cannot be written: {error}", out.display()))
 }
 
-fn page(chips: &[Chip], bits: &[usize], compiled: &[Compiled], version: &str) -> String {
+fn page(arguments: &Arguments, compiled: &[Compiled], version: &str) -> String {
+    let Arguments { chips, bits, every_family, .. } = arguments;
     let mut text = INTRODUCTION.to_owned();
     text += "\n## Limits\n\n| chip | compute capability | multiprocessors | threads | KiB of a block | KiB of a multiprocessor |\n|---|---|---|---|---|---|\n";
     for &chip in chips {
@@ -204,8 +206,11 @@ fn page(chips: &[Chip], bits: &[usize], compiled: &[Compiled], version: &str) ->
             );
         }
     }
+    if !every_family {
+        return text;
+    }
     text += "\n## Every family\n\nThreads a number, registers of a thread and KiB of shared memory of a block; a dash \
-             where the family has no layout of this length, or none that is expected to win.\n";
+             where the family has no layout of this length.\n";
     for family in FAMILIES {
         let heads: String = bits.iter().map(|bits| format!(" {bits} |")).collect();
         let _ = writeln!(text, "\n### {family}\n\n| chip |{heads}\n|---|{}", "---|".repeat(bits.len()));
