@@ -278,9 +278,9 @@ mod tests {
             let field = field(text);
             let batch = batch(std::iter::once(Number::new(&field).unwrap()));
             assert_eq!(batch.to_hex(0), text);
-            let mut again = String::new();
+            let mut again = Vec::new();
             hexadecimal::append_number(&mut again, &octets(batch.get(0)));
-            assert_eq!(again, text);
+            assert_eq!(again, text.as_bytes());
         }
         assert_eq!(*octets(&[0, 0]), [0]);
         assert_eq!(*octets(&[0x100, 0]), [1, 0]);

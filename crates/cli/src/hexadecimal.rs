@@ -26,53 +26,69 @@ pub(crate) fn number(text: &str) -> Result<(Zeroizing<Vec<u8>>, usize), String> 
 /// The octets that digits stand for; the first octet has one digit if their number is odd. `prefix` characters
 /// stood before the digits.
 fn digit_pairs(digits: &str, prefix: usize) -> Result<Zeroizing<Vec<u8>>, HexError> {
-    let digit = |position: usize, byte: u8| match char::from(byte).to_digit(16) {
-        Some(digit) => Ok(digit as u8),
-        None => {
-            // All characters before this one were digits, one byte each.
-            let character = digits[position..].chars().next().unwrap_or_default();
-            Err(HexError::Digit { character, position: position + prefix })
-        }
-    };
     let (first, pairs) = digits.as_bytes().split_at(digits.len() % 2);
-    let mut octets = Zeroizing::new(Vec::with_capacity(digits.len().div_ceil(2)));
-    for &byte in first {
-        octets.push(digit(0, byte)?);
+    let mut octets = Zeroizing::new(vec![0; digits.len().div_ceil(2)]);
+    let (first_octet, others) = octets.split_at_mut(first.len());
+    // More than 15 if any character is no digit. Digits may be secret: one loop for all, without branches.
+    let mut all = 0;
+    for (octet, &digit) in first_octet.iter_mut().zip(first) {
+        *octet = digit_value(digit);
+        all |= *octet;
     }
-    for (index, &[high, low]) in pairs.as_chunks::<2>().0.iter().enumerate() {
-        let position = first.len() + 2 * index;
-        octets.push(digit(position, high)? << 4 | digit(position + 1, low)?);
+    for (octet, &[high, low]) in others.iter_mut().zip(pairs.as_chunks::<2>().0) {
+        let (high, low) = (digit_value(high), digit_value(low));
+        all |= high | low;
+        *octet = high << 4 | low & 15;
     }
-    Ok(octets)
+    if all <= 15 {
+        return Ok(octets);
+    }
+    let mut characters = digits.chars().enumerate();
+    let wrong = characters.find(|(_, character)| !character.is_ascii_hexdigit());
+    let (position, character) = wrong.unwrap_or_default();
+    Err(HexError::Digit { character, position: position + prefix })
+}
+
+/// The value of a hexadecimal digit, or 255 for any other byte.
+fn digit_value(byte: u8) -> u8 {
+    let number = byte.wrapping_sub(b'0');
+    let letter = (byte | 0x20).wrapping_sub(b'a');
+    let value = if letter < 6 { letter + 10 } else { 255 };
+    if number < 10 { number } else { value }
+}
+
+/// The lower-case digit of a value below 16.
+fn digit(value: u8) -> u8 {
+    value + if value < 10 { b'0' } else { b'a' - 10 }
 }
 
 /// Appends pairs of lower-case hexadecimal digits.
-pub(crate) fn append_octets(text: &mut String, octets: &[u8]) {
-    let digit = |value: u8| char::from_digit(value.into(), 16).unwrap_or('0');
-    text.extend(octets.iter().flat_map(|octet| [digit(octet >> 4), digit(octet & 15)]));
+pub(crate) fn append_octets(text: &mut Vec<u8>, octets: &[u8]) {
+    let start = text.len();
+    text.resize(start + 2 * octets.len(), 0);
+    for (pair, octet) in text[start..].as_chunks_mut::<2>().0.iter_mut().zip(octets) {
+        *pair = [digit(octet >> 4), digit(octet & 15)];
+    }
 }
 
 /// Appends a number without leading zeros; zero is `0`. `octets` has the most significant octet first.
-pub(crate) fn append_number(text: &mut String, octets: &[u8]) {
+pub(crate) fn append_number(text: &mut Vec<u8>, octets: &[u8]) {
     let start = octets.iter().position(|&octet| octet != 0).unwrap_or(octets.len());
     match octets[start..].split_first() {
-        None => text.push('0'),
-        Some((&first, rest)) => {
-            if first < 16 {
-                text.push(char::from_digit(first.into(), 16).unwrap_or('0'));
-            } else {
-                append_octets(text, &[first]);
-            }
+        Some((&first, rest)) if first < 16 => {
+            text.push(digit(first));
             append_octets(text, rest);
         }
+        Some(_) => append_octets(text, &octets[start..]),
+        None => text.push(b'0'),
     }
 }
 
 /// Pairs of lower-case hexadecimal digits.
 pub(crate) fn format_octets(octets: &[u8]) -> String {
-    let mut text = String::with_capacity(2 * octets.len());
+    let mut text = Vec::with_capacity(2 * octets.len());
     append_octets(&mut text, octets);
-    text
+    text.into_iter().map(char::from).collect()
 }
 
 #[cfg(test)]
@@ -87,15 +103,19 @@ mod tests {
         assert!(octets("").unwrap().is_empty());
         assert!(octets("0").unwrap_err().contains("odd"));
         assert!(octets("00zz").unwrap_err().contains("position 2"));
+        for byte in 0..=255 {
+            let value = char::from(byte).to_digit(16);
+            assert_eq!(digit_value(byte), value.map_or(255, |value| value as u8));
+        }
         assert!(octets("0é").unwrap_err().contains("'é' at position 1"));
     }
 
     #[test]
     fn numbers_come_back_without_leading_zeros() {
         let again = |text: &str| {
-            let mut formatted = String::new();
+            let mut formatted = Vec::new();
             append_number(&mut formatted, &number(text).unwrap().0);
-            formatted
+            String::from_utf8(formatted).unwrap()
         };
         for value in ["0", "1", "f", "10", "100", "123456789abcdef0fedcba987654321"] {
             assert_eq!(again(value), value);

@@ -4,8 +4,8 @@
 //! Rapids core; only their ratios matter.
 
 use crate::long::{self, Multiplier};
+use crate::method::Method;
 use crate::path::Path;
-use crate::planning::Method;
 use modmill_core::window::best_fixed_window;
 use modmill_core::{Isa, Op, Request};
 

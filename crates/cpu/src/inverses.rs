@@ -4,7 +4,8 @@ use crate::backend::Cpu;
 use crate::inverse;
 use crate::long::Multiplier;
 use crate::long::gcd;
-use crate::planning::{Method, Recipe};
+use crate::method::Method;
+use crate::planning::Recipe;
 use crate::power_of_two::Residue;
 use modmill_core::{Error, MAX_BITS, Plan};
 

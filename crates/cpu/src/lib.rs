@@ -18,6 +18,7 @@ mod isa;
 mod kernel;
 mod lanes;
 pub mod long;
+mod method;
 mod path;
 mod planning;
 pub mod portable;

@@ -2,12 +2,11 @@
 
 use crate::backend::Cpu;
 use crate::cost;
-use crate::long::{self, Multiplier};
+use crate::long;
+use crate::method::Method;
 use crate::path::Path;
 use modmill_core::window::{MAX_WINDOW, best_sliding_steps_vartime, best_sliding_window};
-use modmill_core::{
-    Alternative, Backend, Exponents, Family, HUGE_BITS, Isa, MAX_BITS, ModuliForm, Op, Plan, Request,
-};
+use modmill_core::{Alternative, Exponents, HUGE_BITS, MAX_BITS, ModuliForm, Op, Plan, Request};
 
 /// What the CPU runs: the method, and the window of a power.
 #[derive(Debug, Clone, Copy)]
@@ -16,108 +15,22 @@ pub(crate) struct Recipe {
     pub(crate) window: u32,
 }
 
-/// How the CPU computes a group of items.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Method {
-    /// Montgomery arithmetic, or plain products, in the lanes of a kernel.
-    Lanes(Path),
-    /// Residue number systems, item by item.
-    Residues,
-    /// Transforms, item by item.
-    Transforms(Multiplier),
-    /// A product and a division by the modulus, which needs no constants of the modulus.
-    Division,
-    /// Inverses by division steps, in constant time.
-    DivisionSteps,
-    /// Divisors and inverses by half-gcd, in time that depends on the numbers.
-    HalfGcd(Multiplier),
-}
-
-impl Method {
-    /// The method that a path stands for.
-    fn of(path: Path) -> Self {
-        match path {
-            Path::Rns => Self::Residues,
-            Path::Fft(multiplier) => Self::Transforms(multiplier),
-            Path::Row => Self::Lanes(path),
-            #[cfg(target_arch = "x86_64")]
-            Path::WideAvx2(_) | Path::WideAvx512(_) | Path::Ifma(_) => Self::Lanes(path),
+/// Bits of the exponent window of a method.
+fn window(method: Method, request: &Request) -> u32 {
+    let bits = request.exponent_bits();
+    match (method, &request.exponents) {
+        (_, Exponents::None) => 1,
+        (_, Exponents::Public(exponent)) => best_sliding_steps_vartime(exponent, MAX_WINDOW).0.max(1),
+        (Method::Residues | Method::Transforms(_), Exponents::Each { .. })
+            if request.op == Op::PowVartime =>
+        {
+            best_sliding_window(bits)
         }
+        (Method::Lanes(path), _) => cost::window(path, request.bits, bits),
+        (Method::Residues, _) => cost::window(Path::Rns, request.bits, bits),
+        (Method::Transforms(_), _) => long::window(bits),
+        (Method::Division | Method::DivisionSteps | Method::HalfGcd(_), _) => 1,
     }
-
-    fn isa(self) -> Isa {
-        match self {
-            Self::Lanes(path) => path.isa(),
-            Self::Transforms(multiplier) | Self::HalfGcd(multiplier) => multiplier.isa(),
-            Self::Residues | Self::Division | Self::DivisionSteps => Isa::Portable,
-        }
-    }
-
-    fn family(self) -> Family {
-        match self {
-            Self::Lanes(path) => path.family(),
-            Self::Residues => Family::Rns,
-            Self::Transforms(_) | Self::HalfGcd(_) => Family::Fft,
-            Self::Division | Self::DivisionSteps => Family::Row,
-        }
-    }
-
-    pub(crate) fn path(self) -> modmill_core::Path {
-        modmill_core::Path { backend: Backend::Cpu, isa: Some(self.isa()), family: self.family() }
-    }
-
-    /// Items that one thread computes side by side.
-    fn lanes(self) -> usize {
-        match self {
-            Self::Lanes(path) => path.lanes(),
-            Self::Residues
-            | Self::Transforms(_)
-            | Self::Division
-            | Self::DivisionSteps
-            | Self::HalfGcd(_) => 1,
-        }
-    }
-
-    /// How the method is laid out, in words.
-    pub(crate) fn variant(self, request: &Request, threads: usize) -> String {
-        let threads = counted(threads, "thread");
-        match self {
-            Self::Lanes(path) => format!("{} x {threads}", counted(path.lanes(), "lane")),
-            Self::Residues => format!("residues, {threads}"),
-            Self::Transforms(multiplier) if request.op.is_power() => {
-                let reduction =
-                    long::reduction_method(&multiplier, request.bits.div_ceil(64), request.exponent_bits());
-                format!("transforms with {reduction}, {threads}")
-            }
-            Self::Transforms(_) => format!("transforms, {threads}"),
-            Self::Division => format!("division, {threads}"),
-            Self::DivisionSteps => format!("division steps, {threads}"),
-            Self::HalfGcd(_) => format!("half-gcd, {threads}"),
-        }
-    }
-
-    /// Bits of the exponent window.
-    fn window(self, request: &Request) -> u32 {
-        let bits = request.exponent_bits();
-        match (self, &request.exponents) {
-            (_, Exponents::None) => 1,
-            (_, Exponents::Public(exponent)) => best_sliding_steps_vartime(exponent, MAX_WINDOW).0.max(1),
-            (Self::Residues | Self::Transforms(_), Exponents::Each { .. })
-                if request.op == Op::PowVartime =>
-            {
-                best_sliding_window(bits)
-            }
-            (Self::Lanes(path), _) => cost::window(path, request.bits, bits),
-            (Self::Residues, _) => cost::window(Path::Rns, request.bits, bits),
-            (Self::Transforms(_), _) => long::window(bits),
-            (Self::Division | Self::DivisionSteps | Self::HalfGcd(_), _) => 1,
-        }
-    }
-}
-
-/// A number and a noun in the right form.
-pub(crate) fn counted(count: usize, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 impl Cpu {
@@ -129,7 +42,7 @@ impl Cpu {
         }
         let threads = self.threads();
         let (method, reason) = self.choose(request);
-        let window = method.window(request);
+        let window = window(method, request);
         Some(Plan {
             variant: method.variant(request, threads),
             lanes: method.lanes(),

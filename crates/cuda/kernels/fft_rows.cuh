@@ -20,6 +20,9 @@ struct RowsCall {
     u32 b_rows;          // rows after which those of b begin again: as many as there are, or those of one item
     u32 count;           // rows
 };
+static_assert(sizeof(RowsCall) == 56 && AT(RowsCall, a, 0) && AT(RowsCall, b, 8) &&
+              AT(RowsCall, there, 16) && AT(RowsCall, back, 32) && AT(RowsCall, b_rows, 48) &&
+              AT(RowsCall, count, 52), "RowsCall, as in Rust");
 
 enum { ROW_POINTS = 4096, ROW_THREADS = 256 };
 

@@ -50,7 +50,7 @@ impl Notation {
     }
 
     /// Appends an answer as text.
-    pub(super) fn append(self, text: &mut String, octets: &[u8]) {
+    pub(super) fn append(self, text: &mut Vec<u8>, octets: &[u8]) {
         match self {
             Self::Number => hexadecimal::append_number(text, octets),
             Self::Octets => hexadecimal::append_octets(text, octets),

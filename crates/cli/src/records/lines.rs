@@ -128,27 +128,31 @@ impl LineSink {
         Ok(Self { layout, output: Output::create(output)? })
     }
 
-    fn append(&self, text: &mut String, answer: &Answer, kept: &str) {
-        text.push('{');
+    fn append(&self, text: &mut Vec<u8>, answer: &Answer, kept: &str) {
+        text.push(b'{');
         match (self.layout.answer, answer) {
             (AnswerField::Octets(name), Ok(octets)) => {
-                text.extend(["\"", name, "\":\""]);
+                append_all(text, ["\"", name, "\":\""]);
                 self.layout.notation.append(text, octets);
-                text.push('"');
+                text.push(b'"');
             }
             (AnswerField::Octets(_), Err(reason)) => append_error(text, reason),
-            (AnswerField::Verdict, Ok(_)) => text.push_str("\"valid\":true"),
+            (AnswerField::Verdict, Ok(_)) => append_all(text, ["\"valid\":true"]),
             (AnswerField::Verdict, Err(reason)) => {
-                text.push_str("\"valid\":false,");
+                append_all(text, ["\"valid\":false,"]);
                 append_error(text, reason);
             }
         }
-        text.extend([kept, "}\n"]);
+        append_all(text, [kept, "}\n"]);
     }
 }
 
-fn append_error(text: &mut String, reason: &str) {
-    text.extend(["\"", ERROR, "\":", &to_json(reason)]);
+fn append_error(text: &mut Vec<u8>, reason: &str) {
+    append_all(text, ["\"", ERROR, "\":", &to_json(reason)]);
+}
+
+fn append_all<const N: usize>(text: &mut Vec<u8>, parts: [&str; N]) {
+    parts.into_iter().for_each(|part| text.extend_from_slice(part.as_bytes()));
 }
 
 impl Sink<LineOrigin> for LineSink {
@@ -162,11 +166,11 @@ impl Sink<LineOrigin> for LineSink {
             length + kept.len() + 64
         };
         let room = answers.iter().zip(&origin.0).map(room).sum();
-        let mut text = Zeroizing::new(String::with_capacity(room));
+        let mut text = Zeroizing::new(Vec::with_capacity(room));
         for (answer, (_, kept)) in answers.iter().zip(&origin.0) {
             self.append(&mut text, answer, kept);
         }
-        self.output.write(&text)
+        self.output.write_bytes(&text)
     }
 
     fn finish(&mut self) -> Result<(), Failure> {

@@ -1,7 +1,7 @@
 //! Memory on the device and memory it copies to and from, freed by going out of scope.
 #![allow(unsafe_code)] // frees addresses and looks at pinned memory
 
-use super::Shared;
+use super::shared::Shared;
 use super::uses::Uses;
 use crate::error::{Error, Result};
 use std::ops::{Deref, DerefMut, Range};

@@ -1,13 +1,56 @@
 //! What a device has to be able to do: the one trait that the driver and the emulator implement.
 #![allow(unsafe_code)] // the methods take addresses and handles
 
-use super::{Attributes, Properties, Shape};
+use super::limits::Limits;
 use crate::compiler::Program;
 use crate::error::Result;
 use std::ffi::c_void;
 
 /// A module, kernel, stream or event: a pointer or number that only the platform reads.
 pub(crate) type Handle = u64;
+
+/// What a device is and has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Properties {
+    /// Its name.
+    pub name: String,
+    /// Its number among the devices the driver sees.
+    pub ordinal: u32,
+    /// The version of the driver, as the version of CUDA it is for.
+    pub driver: String,
+    /// Whether it is the emulated device.
+    pub emulated: bool,
+    /// What its multiprocessors can hold.
+    pub limits: Limits,
+    /// Bytes of second-level cache.
+    pub l2_bytes: u32,
+    /// Bytes of memory.
+    pub memory_bytes: usize,
+}
+
+/// What the compiler made of a kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Attributes {
+    /// Registers of a thread; 0 on the emulated device.
+    pub registers: u32,
+    /// Bytes of local memory of a thread: what did not fit into registers, and arrays that are indexed.
+    pub local_bytes: u32,
+    /// Bytes of shared memory that the kernel itself declares.
+    pub shared_bytes: u32,
+    /// Threads that a block may have.
+    pub max_threads: u32,
+}
+
+/// The size of a launch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shape {
+    /// Blocks.
+    pub grid: u32,
+    /// Threads of a block.
+    pub block: u32,
+    /// Bytes of shared memory per block that the kernel divides by itself.
+    pub shared_bytes: u32,
+}
 
 /// The raw operations of a device. Ownership, reuse and the order of things are the affair of the
 /// types above it, which are the same for every platform.
