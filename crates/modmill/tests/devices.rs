@@ -6,7 +6,7 @@ use modmill_cuda::Faults;
 use modmill_cuda::cache::Cache;
 
 fn emulated(faults: Faults) -> Option<EngineBuilder> {
-    modmill_testing::emulated::engine(faults, env!("CARGO_TARGET_TMPDIR"))
+    modmill_testing::emulated::engine(faults)
 }
 
 /// Bases, exponents and moduli: odd ones of two lengths, even ones, and one.
