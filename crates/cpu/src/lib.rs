@@ -36,4 +36,4 @@ mod wide;
 
 pub use backend::{Cpu, MAX_THREADS, Settings};
 pub use inverses::Inverter;
-pub use path::Path;
+pub use path::CpuPath;

@@ -1,14 +1,14 @@
 //! The methods of the CPU: how a group of items is computed.
 
 use crate::long::{self, Multiplier};
-use crate::path::Path;
+use crate::path::CpuPath;
 use modmill_core::{Backend, Family, Isa, Request};
 
 /// How the CPU computes a group of items.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Method {
     /// Montgomery arithmetic, or plain products, in the lanes of a kernel.
-    Lanes(Path),
+    Lanes(CpuPath),
     /// Residue number systems, item by item.
     Residues,
     /// Transforms, item by item.
@@ -23,13 +23,13 @@ pub(crate) enum Method {
 
 impl Method {
     /// The method that a path stands for.
-    pub(crate) fn of(path: Path) -> Self {
+    pub(crate) fn of(path: CpuPath) -> Self {
         match path {
-            Path::Rns => Self::Residues,
-            Path::Fft(multiplier) => Self::Transforms(multiplier),
-            Path::Row => Self::Lanes(path),
+            CpuPath::Rns => Self::Residues,
+            CpuPath::Fft(multiplier) => Self::Transforms(multiplier),
+            CpuPath::Row => Self::Lanes(path),
             #[cfg(target_arch = "x86_64")]
-            Path::WideAvx2(_) | Path::WideAvx512(_) | Path::Ifma(_) => Self::Lanes(path),
+            CpuPath::WideAvx2(_) | CpuPath::WideAvx512(_) | CpuPath::Ifma(_) => Self::Lanes(path),
         }
     }
 

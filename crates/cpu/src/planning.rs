@@ -4,9 +4,11 @@ use crate::backend::Cpu;
 use crate::cost;
 use crate::long;
 use crate::method::Method;
-use crate::path::Path;
+use crate::path::CpuPath;
 use modmill_core::window::{MAX_WINDOW, best_sliding_steps_vartime, best_sliding_window};
-use modmill_core::{Alternative, Exponents, HUGE_BITS, MAX_BITS, ModuliForm, Op, Plan, Request};
+use modmill_core::{
+    Alternative, Exponents, KERNEL_MAX_BITS, ModuliForm, Op, Plan, Request, TRANSFORM_MAX_BITS,
+};
 
 /// What the CPU runs: the method, and the window of a power.
 #[derive(Debug, Clone, Copy)]
@@ -27,17 +29,17 @@ fn window(method: Method, request: &Request) -> u32 {
             best_sliding_window(bits)
         }
         (Method::Lanes(path), _) => cost::window(path, request.bits, bits),
-        (Method::Residues, _) => cost::window(Path::Rns, request.bits, bits),
+        (Method::Residues, _) => cost::window(CpuPath::Rns, request.bits, bits),
         (Method::Transforms(_), _) => long::window(bits),
         (Method::Division | Method::DivisionSteps | Method::HalfGcd(_), _) => 1,
     }
 }
 
 impl Cpu {
-    /// How this backend computes a request; `None` if the numbers are longer than [`HUGE_BITS`].
+    /// How this backend computes a request; `None` if the numbers are longer than [`TRANSFORM_MAX_BITS`].
     #[must_use]
     pub fn plan(&self, request: &Request) -> Option<Plan> {
-        if request.bits > HUGE_BITS {
+        if request.bits > TRANSFORM_MAX_BITS {
             return None;
         }
         let threads = self.threads();
@@ -88,7 +90,7 @@ impl Cpu {
                 let reason = "less than quadratic; the time depends on the numbers";
                 return (Method::HalfGcd(self.multiplier()), reason.to_owned());
             }
-            Op::Inv if bits > MAX_BITS => {
+            Op::Inv if bits > KERNEL_MAX_BITS => {
                 let reason = "less than quadratic; the time depends on the numbers";
                 return (Method::HalfGcd(self.multiplier()), reason.to_owned());
             }
@@ -102,7 +104,7 @@ impl Cpu {
             }
             Op::Mul | Op::Square | Op::MulMod | Op::SquareMod | Op::Pow | Op::PowVartime => {}
         }
-        let seconds = |path: Path| cost::seconds(Method::of(path), request, self.threads());
+        let seconds = |path: CpuPath| cost::seconds(Method::of(path), request, self.threads());
         let able = self.paths.iter().copied().filter(|path| path.computes(op, bits));
         match able.min_by(|&a, &b| seconds(a).total_cmp(&seconds(b))) {
             Some(path) => {
@@ -111,7 +113,8 @@ impl Cpu {
                 (Method::of(path), reason.to_owned())
             }
             None => {
-                let stand_in = if bits > MAX_BITS { Path::Fft(self.multiplier()) } else { Path::Row };
+                let stand_in =
+                    if bits > KERNEL_MAX_BITS { CpuPath::Fft(self.multiplier()) } else { CpuPath::Row };
                 let (asked, family) = (self.paths[0].family(), stand_in.family());
                 let reason = format!("{asked} does not compute {op} at this length; {family} does");
                 (Method::of(stand_in), reason)
@@ -122,7 +125,7 @@ impl Cpu {
     /// Whether a product modulo a number used once is found by division: at every length that kernels take, unless a
     /// family other than the portable rows is asked for.
     fn divides(&self, bits: usize) -> bool {
-        bits <= MAX_BITS && self.paths.iter().any(|path| matches!(path, Path::Row))
+        bits <= KERNEL_MAX_BITS && self.paths.iter().any(|path| matches!(path, CpuPath::Row))
     }
 }
 
@@ -143,8 +146,8 @@ mod tests {
     fn numbers_beyond_the_limit_have_no_plan() {
         let cpu = Cpu::new(Settings { threads: Some(1), ..Settings::default() }).unwrap();
         for &op in Op::ALL {
-            assert!(cpu.plan(&Request::new(op, HUGE_BITS, 1)).is_some());
-            assert!(cpu.plan(&Request::new(op, HUGE_BITS + 1, 1)).is_none());
+            assert!(cpu.plan(&Request::new(op, TRANSFORM_MAX_BITS, 1)).is_some());
+            assert!(cpu.plan(&Request::new(op, TRANSFORM_MAX_BITS + 1, 1)).is_none());
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::kernel::{Kernel, MAX_LANES};
 use crate::lanes;
 use crate::long::{self, Multiplier};
 use crate::method::{Method, counted};
-use crate::path::Path;
+use crate::path::CpuPath;
 use crate::path::with_kernel;
 use crate::planning::Recipe;
 use crate::rows::Rows;

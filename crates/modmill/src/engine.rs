@@ -6,8 +6,8 @@ use crate::config::{EngineBuilder, EngineConfig};
 use crate::even::OddParts;
 use crate::sort::{Group, Sorted, sort};
 use modmill_core::{
-    Batch, Error, HUGE_BITS, ItemError, ItemErrorKind, Job, Moduli, Op, Operand, Path, Plan, Product,
-    Request, limbs,
+    Batch, Error, ItemError, ItemErrorKind, Job, Moduli, Op, Operand, Path, Plan, Product, Request,
+    TRANSFORM_MAX_BITS, limbs,
 };
 use modmill_cpu::power_of_two as two;
 use modmill_cuda::Cuda;
@@ -429,8 +429,8 @@ pub(crate) fn common_length(operands: &[(&'static str, Option<usize>)]) -> Resul
 
 /// No number is longer than transforms take.
 pub(crate) fn check_huge_widths(operands: &[(&'static str, usize)]) -> Result<(), Error> {
-    match operands.iter().find(|(_, bits)| *bits > HUGE_BITS) {
-        Some(&(what, bits)) => Err(Error::TooLong { what, bits, limit: HUGE_BITS }),
+    match operands.iter().find(|(_, bits)| *bits > TRANSFORM_MAX_BITS) {
+        Some(&(what, bits)) => Err(Error::TooLong { what, bits, limit: TRANSFORM_MAX_BITS }),
         None => Ok(()),
     }
 }

@@ -13,7 +13,7 @@ use rayon::prelude::*;
 const SHARED_INVERSION: usize = 4;
 
 impl Engine {
-    /// `a^-1 mod N`. The time does not depend on the numbers up to [`MAX_BITS`](crate::MAX_BITS) bits. Above, half-gcd
+    /// `a^-1 mod N`. The time does not depend on the numbers up to [`KERNEL_MAX_BITS`](crate::KERNEL_MAX_BITS) bits. Above, half-gcd
     /// takes time that does. An item that shares a factor with its modulus fails alone; the others are answered.
     ///
     /// With one modulus for all items, a batch costs one inversion and three products for each item.

@@ -2,7 +2,7 @@
 
 use crate::Engine;
 use crate::engine::check_huge_widths;
-use modmill_core::{Batch, Error, HUGE_BITS, Operand};
+use modmill_core::{Batch, Error, Operand, TRANSFORM_MAX_BITS};
 use modmill_cpu::long::{Multiplier, PreparedFactor};
 
 /// A factor of many products, transformed once.
@@ -71,7 +71,7 @@ impl Engine {
     pub fn mul_prepared<'a>(&self, a: impl Into<Operand<'a>>, b: &Prepared) -> Result<Batch, Error> {
         let a = a.into();
         if a.bits() > b.longest {
-            let limit = b.longest.min(HUGE_BITS);
+            let limit = b.longest.min(TRANSFORM_MAX_BITS);
             return Err(Error::TooLong { what: "a", bits: a.bits(), limit });
         }
         let count = a.len().unwrap_or(1);

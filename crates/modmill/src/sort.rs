@@ -1,6 +1,6 @@
 //! Sorting the items of a call into what backends can compute together.
 
-use modmill_core::{MAX_BITS, Moduli, limbs};
+use modmill_core::{KERNEL_MAX_BITS, Moduli, limbs};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
@@ -42,7 +42,7 @@ impl Sorted {
         let bits = limbs::bit_length(modulus);
         match limbs::trailing_zeros(modulus) {
             None => self.zero.push(item),
-            Some(zeros) if bits > MAX_BITS || zeros == 0 && bits > 1 => {
+            Some(zeros) if bits > KERNEL_MAX_BITS || zeros == 0 && bits > 1 => {
                 let group = self.odd.entry(bits.div_ceil(64)).or_default();
                 group.items.push(item);
                 group.bits = group.bits.max(bits);

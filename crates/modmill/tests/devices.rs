@@ -1,7 +1,9 @@
 //! Engines with a GPU, an emulated one: what goes where, and what happens when it fails.
 
 use modmill::cuda::{Device, Settings};
-use modmill::{Backend, Batch, Engine, EngineBuilder, Error, Family, HUGE_BITS, Modulus, Op, Request};
+use modmill::{
+    Backend, Batch, Engine, EngineBuilder, Error, Family, Modulus, Op, Request, TRANSFORM_MAX_BITS,
+};
 use modmill_cuda::Faults;
 use modmill_cuda::cache::Cache;
 
@@ -111,7 +113,7 @@ fn plans_of_any_length() {
         let builder = family.map_or(builder.clone(), |family| builder.clone().family(family));
         let engine = builder.build().unwrap();
         for op in [Op::Pow, Op::MulMod, Op::SquareMod] {
-            for bits in [1, 1_024, 32_768, 32_769, HUGE_BITS] {
+            for bits in [1, 1_024, 32_768, 32_769, TRANSFORM_MAX_BITS] {
                 let plan = engine.explain(op, bits, 0).unwrap();
                 assert_eq!(plan.request.bits, bits, "{op} by {family:?}");
             }

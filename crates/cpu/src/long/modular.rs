@@ -6,7 +6,7 @@ use super::mersenne::{MersenneLike, MersenneRing};
 use super::montgomery::Montgomery;
 use super::multiplier::Multiplier;
 use super::powers::{self, Reduction};
-use modmill_core::MAX_BITS;
+use modmill_core::KERNEL_MAX_BITS;
 use modmill_core::limbs::bit_length;
 use std::fmt;
 use std::sync::OnceLock;
@@ -43,7 +43,7 @@ pub(crate) fn reduction_method(
     limbs: usize,
     exponent_bits: usize,
 ) -> ReductionMethod {
-    let paying = PAYING_BITS[usize::from(limbs > MAX_BITS / 64)];
+    let paying = PAYING_BITS[usize::from(limbs > KERNEL_MAX_BITS / 64)];
     if limbs >= multiplier.ring_threshold() && exponent_bits >= paying {
         ReductionMethod::Montgomery
     } else {
