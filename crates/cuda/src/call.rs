@@ -3,12 +3,12 @@
 
 use crate::device::{Buffer, KernelArguments, assert_layout};
 
-/// Numbers of a batch, as in `call.cuh`.
+/// The numbers of a batch on the device, `Numbers` of `numbers.cuh`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Numbers {
     pub address: u64,
-    /// Words from one number to the next; 0 if there is one for all items.
+    /// Words from one number to the next; 0 if all items have the same number.
     pub stride: u32,
     /// Words of a number.
     pub length: u32,

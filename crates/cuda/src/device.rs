@@ -42,7 +42,7 @@ impl Device {
         Self { shared: Arc::new(Shared::new(platform)), modules: Arc::new(Memo::new()) }
     }
 
-    /// What it is and has.
+    /// Its name, driver, memory and limits.
     #[must_use]
     pub fn properties(&self) -> &Properties {
         self.shared.platform.properties()
@@ -54,19 +54,19 @@ impl Device {
         &self.properties().limits
     }
 
-    /// Bytes that can still be allocated, with those that are kept for reuse.
+    /// Bytes that can still be allocated, including memory that is kept for reuse.
     pub fn free_memory(&self) -> Result<usize> {
         Ok(self.shared.platform.free_memory()? + self.shared.kept_bytes())
     }
 
-    /// What went wrong without stopping anything, such as a cache that cannot be used.
+    /// Faults that stopped nothing, such as a cache that cannot be used.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         self.shared.platform.warnings()
     }
 
-    /// Compiles a program, or takes it from where it was compiled before, and loads it. A program is
-    /// loaded once, however often and from however many threads it is asked for.
+    /// Compiles a program, or finds its machine code, and loads it. A program is loaded once, even if several threads
+    /// ask for it at the same time.
     pub fn compile(&self, program: &Program) -> Result<Module> {
         self.modules.get(&program.digest(), || {
             Ok(Module::new(self.shared.clone(), self.shared.platform.load(program)?))
@@ -83,7 +83,7 @@ impl Device {
         HostBuffer::new(self.shared.clone(), bytes, contents)
     }
 
-    /// Gives back what is kept for reuse.
+    /// Gives back the memory that is kept for reuse.
     pub fn trim(&self) {
         self.shared.trim();
     }

@@ -65,7 +65,7 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// What the compiler made of it.
+    /// Its registers and memory.
     #[must_use]
     pub fn attributes(&self) -> Attributes {
         self.attributes

@@ -33,7 +33,7 @@ impl Shared {
         let Some(address) = kept else { return self.or_trimmed(|| self.platform.allocate(size)) };
         let mut clearing = self.clearing.lock().unwrap_or_else(PoisonError::into_inner);
         if *clearing {
-            // What fails here is lost, as in `Buffer`'s drop.
+            // Memory is lost if this fails, as in `Buffer`'s drop.
             self.platform.wait_for_zeros()?;
             *clearing = false;
         }
@@ -74,7 +74,7 @@ impl Shared {
     /// Gives back all memory that is kept for reuse.
     pub(super) fn trim(&self) {
         let mut clearing = self.clearing.lock().unwrap_or_else(PoisonError::into_inner);
-        // A device that fails here is lost, and whatever it was overwriting.
+        // A device that fails here is lost, and the memory that it was overwriting with it.
         let _ = self.platform.wait_for_zeros();
         *clearing = false;
         let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,5 +1,5 @@
-//! Streams: operations one after the other on the device, while the host goes on; and events, marks
-//! in streams.
+//! Streams and events. A stream performs its operations one after the other while the host goes on. An event is a
+//! mark in a stream.
 #![allow(unsafe_code)] // hands addresses to the platform
 
 use super::memory::{Buffer, HostBuffer, check};
@@ -67,8 +67,8 @@ impl Stream {
 
     /// Runs a kernel with one argument, a structure.
     ///
-    /// `buffers` are those whose addresses are in the arguments: they are not reused before the kernel
-    /// has ended.
+    /// `buffers` are the buffers whose addresses are in the arguments. They are not reused before the kernel has
+    /// ended.
     ///
     /// # Safety
     /// The kernel takes exactly this structure, and reads and writes nothing but `buffers`, within
@@ -94,12 +94,12 @@ impl Stream {
         result
     }
 
-    /// Returns when everything on this stream has ended; an error of any of it shows here at last.
+    /// Returns when everything on this stream has ended. An error of any operation shows here at the latest.
     pub fn synchronize(&self) -> Result<()> {
         self.line.synchronize()
     }
 
-    /// Lets what comes next on this stream wait for an event of another.
+    /// Makes the next operations of this stream wait for an event of another stream.
     pub fn wait(&self, event: &Event) -> Result<()> {
         // SAFETY: both are alive.
         unsafe { self.line.device.platform.wait(self.line.handle, event.handle) }
@@ -120,7 +120,7 @@ impl Event {
         Ok(Self { device, handle, place: Mutex::new(None) })
     }
 
-    /// Puts the mark behind what is now on the stream.
+    /// Puts the mark behind the operations that are on the stream now.
     pub fn record(&self, stream: &Stream) -> Result<()> {
         let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
         let started = stream.line.started();

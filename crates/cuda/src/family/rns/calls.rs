@@ -1,10 +1,10 @@
-//! What the family's kernels are handed.
+//! The structures that the residue family's kernels take, as in `rns_power.cuh` and `rns_convert.cuh`.
 #![allow(unsafe_code)] // says that the structures may be handed to kernels
 
 use crate::call::Numbers;
 use crate::device::{KernelArguments, assert_layout};
 
-/// `ResidueCall` of `rns_power.cuh`.
+/// `PowerCall` of `rns_power.cuh`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct PowerCall {
