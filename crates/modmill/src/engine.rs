@@ -4,7 +4,7 @@
 use crate::backends::Backends;
 use crate::config::{EngineBuilder, EngineConfig};
 use crate::even::OddParts;
-use crate::sort::{Group, Sorted, sort};
+use crate::sort::{GRAIN, Group, Sorted, sort};
 use modmill_core::{
     Batch, Error, ItemError, ItemErrorKind, Job, Moduli, Op, Operand, Path, Plan, Product, Request,
     TRANSFORM_MAX_BITS, limbs,
@@ -340,6 +340,11 @@ impl Engine {
         self.backends.cpu.install(work)
     }
 
+    /// Sorts items by their modulus; a small batch on the caller's own thread.
+    fn sort(&self, moduli: Moduli<'_>, items: impl IndexedParallelIterator<Item = usize>) -> Sorted {
+        if items.len() <= GRAIN { sort(moduli, items) } else { self.install(|| sort(moduli, items)) }
+    }
+
     /// Runs a modular operation: odd moduli on the backend, even ones as odd part and power of two.
     fn modular<Odd, Two>(
         &self,
@@ -354,7 +359,7 @@ impl Engine {
     {
         let count = common_length(&[(a_name, a.len()), (b_name, b.len()), ("moduli", moduli.len())])?;
         check_huge_widths(&[(a_name, a.bits()), (b_name, b.bits()), ("modulus", moduli.bits())])?;
-        let sorted = self.install(|| sort(moduli, (0..count).into_par_iter()));
+        let sorted = self.sort(moduli, (0..count).into_par_iter());
         if let Some(group) = sorted.all_of(count) {
             // There is nothing to put together.
             return (halves.odd)(&job(group, a, b, moduli));
@@ -364,7 +369,7 @@ impl Engine {
         if !sorted.even.is_empty() {
             let odd_parts = OddParts::of(moduli, &sorted.even);
             let odd = odd_parts.moduli();
-            let sorted_odd = self.install(|| sort(odd, sorted.even.par_iter().copied()));
+            let sorted_odd = self.sort(odd, sorted.even.par_iter().copied());
             compute_odd(&sorted_odd, a, b, odd, &halves.odd, &mut answers)?;
             let stride = answers.stride();
             let joined: Vec<two::Residue> = self.backends.cpu.install(|| {

@@ -67,12 +67,15 @@ impl Sorted {
     }
 }
 
-/// Sorts items by their modulus, each list in the order of the items. A GPU waits for this, so all
-/// threads look at the moduli.
+/// Items that one thread sorts at least.
+pub(crate) const GRAIN: usize = 1 << 14;
+
+/// Sorts items by their modulus, each list in the order of the items. A GPU waits for this, so that all threads of the
+/// current pool look at the moduli of a large batch.
 pub(crate) fn sort(moduli: Moduli<'_>, items: impl IndexedParallelIterator<Item = usize>) -> Sorted {
     let add = |mut sorted: Sorted, item| {
         sorted.add(item, moduli.get(item));
         sorted
     };
-    items.with_min_len(1 << 14).fold(Sorted::default, add).reduce(Sorted::default, Sorted::and)
+    items.with_min_len(GRAIN).fold(Sorted::default, add).reduce(Sorted::default, Sorted::and)
 }
