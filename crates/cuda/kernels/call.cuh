@@ -1,4 +1,4 @@
-// What the host hands to a kernel. The Rust side has the same structures, field by field.
+// The argument of a family's kernels, and the rows of constants that they read.
 #pragma once
 #include "numbers.cuh"
 

@@ -1,4 +1,4 @@
-// What a modulus needs before Montgomery arithmetic, and long numbers brought below it: plain integer
+// The constants of a modulus for Montgomery arithmetic, and the reduction of long numbers: plain integer
 // code with one thread per number, the same for every family.
 //
 // Everything is one step, t <- (t 2^b + d) mod N with b <= 28: a quotient estimated in floating point
@@ -6,7 +6,7 @@
 // bring it below N.
 #pragma once
 
-// What the host hands to the kernels of this file.
+// The argument of the kernels of this file.
 struct Preparation {
     Numbers input;    // moduli, or numbers to reduce
     Numbers constants; // for `reduce`: rows of constants; a stride of 0 means one for all
@@ -155,7 +155,7 @@ FOR_WORDS
     remainder.write(row + HEADER_WORDS + 2 * WORDS);
 }
 
-// Numbers longer than the modulus, brought below it.
+// Reduces numbers that are longer than the modulus.
 KERNEL(reduce, Preparation) {
     u32 item = blockIdx.x * BLOCK + threadIdx.x;
     if (item >= call.count) return;

@@ -1,4 +1,4 @@
-// What the kernels ask of a machine: words, the carry flag, shuffles, rounding toward zero.
+// The operations that kernels ask of a machine: words, the carry flag, shuffles, rounding toward zero.
 //
 // On a GPU these are single PTX instructions. In tests `emulator.hpp`, included before this file,
 // gives the same names the same meaning in plain C++, so that every kernel also runs on a CPU.
@@ -81,7 +81,7 @@ DEVICE void finish_words() {}
 
 // Copies from global to shared memory beside the arithmetic, of data that is read once: all threads of a warp
 // call these together. A barrier is a place in shared memory, and has one copy under way at a time, which
-// `finish_copy` waits for; `parity` is that of the number of copies finished before.
+// `finish_copy` waits for; `parity` is the parity of the number of copies finished before.
 // `publish_for_copies` comes between what threads have written and its copy.
 #if __CUDA_ARCH__ >= 900
 DEVICE void open_copies(u64* barrier) {

@@ -89,7 +89,7 @@ inline Thread& self() {
     return *reinterpret_cast<Thread*>(here & ~uintptr_t(STACK - 1));
 }
 
-// What the launch is, and the warps of a block, which wait for each other at its barrier.
+// A launch, and the warps of a block, which wait for each other at its barrier.
 struct Block {
     const void* arguments;
     void (*body)(const void*);
@@ -101,7 +101,7 @@ struct Block {
     unsigned waiting, barriers; // threads at the barrier, and how often all have come to it
 };
 
-// What the threads of a warp show each other; two sets of words, so that a thread may come to the next
+// The words that the threads of a warp show each other; two sets of them, so that a thread may come to the next
 // operation while others still read this one.
 struct Warp {
     Block* block;
@@ -183,7 +183,7 @@ inline void enter_thread() {
 
 inline void launch(unsigned grid, unsigned block, unsigned shared_bytes, const void* arguments,
                    void (*body)(const void*)) {
-    // Zeroed pages of the system's: those that no thread comes to cost nothing.
+    // Zeroed pages of the system. Pages that no thread touches cost nothing.
     static thread_local std::unique_ptr<char, decltype(&std::free)> stacks(nullptr, std::free);
     static thread_local unsigned stack_count = 0;
     if (stack_count < block) {
@@ -309,7 +309,7 @@ DEVICE uint32_t warp_bits(bool bit) {
 DEVICE void warp_barrier() { emulator::arrive(0); }
 DEVICE void block_barrier() { emulator::arrive_in_block(); }
 
-// Blocks run one after the other: who waits for a later one would wait forever.
+// Blocks run one after the other: a block that waits for a later one would wait forever.
 DEVICE uint32_t next_number(uint32_t* counter) { return (*counter)++; }
 DEVICE void publish(uint32_t* place, uint32_t word) { *place = word; }
 DEVICE uint32_t awaited(const uint32_t* place) {
@@ -320,8 +320,8 @@ DEVICE uint32_t awaited(const uint32_t* place) {
 DEVICE void start_word(unsigned long long* to, const unsigned long long* from) { *to = *from; }
 DEVICE void finish_words() {}
 
-// Copies are done by one thread, at once; a barrier counts them. Who waits for a copy that was not started
-// would wait forever.
+// Copies are done by one thread, at once; a barrier counts them. A thread that waits for a copy that was
+// not started would wait forever.
 DEVICE void open_copies(unsigned long long* barrier) {
     if (emulator::self().lane == 0) *barrier = 0;
     warp_barrier();

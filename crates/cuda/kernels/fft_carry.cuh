@@ -7,7 +7,7 @@
 
 enum { CHUNK_DIGITS = 32, CHUNK_WORDS = DIGIT_BITS };
 
-// What the host hands to the kernel.
+// The argument of the kernel.
 struct CarryCall {
     const u64* points; // coefficients, item by item, `count` of each
     u32 count;         // a multiple of 32
@@ -91,7 +91,7 @@ KERNEL(fft_carry, CarryCall) {
     block_barrier();
     u32 number = shared[0], item = number / call.blocks, block = number % call.blocks;
 
-    // The first block's first thread has no chunk, nor have those beyond the last coefficient.
+    // The first block's first thread has no chunk, and threads beyond the last coefficient have none.
     u32 chunk = block * chunks + thread - 1;
     u32 words[CHUNK_WORDS] = {};
     u64 rest = 0;

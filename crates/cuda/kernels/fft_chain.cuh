@@ -40,10 +40,10 @@ struct Chain {
     DEVICE bool passes_on() const { return warps_pass == (1u << (blockDim.x / 32)) - 1; }
 };
 
-// What a block tells those after it: that it is ready, and what it does with carries.
+// The word that a block publishes for later blocks: it is ready, and this is its effect on carries.
 enum { GENERATES = 1, PASSES = 2, READY = 4 };
 
-// The carry into a block: out of those before it, of which all are looked at, whatever they say.
+// The carry into a block, out of all earlier blocks. Every one of them is read, whatever its word says.
 DEVICE u32 carry_into(u32 block, const u32* flags, u32* shared) {
     u32 carry = 0;
     for (u32 first = 0; first < block; first += blockDim.x) {

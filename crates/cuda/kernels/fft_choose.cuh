@@ -1,7 +1,7 @@
 // Entries of tables of powers, as digits of exponents name them.
 #pragma once
 
-// What the host hands to these kernels.
+// The argument of these kernels.
 struct ChooseCall {
     Numbers exponents;
     const Quad* table; // the powers 1, 2, ... of all items, entry by entry; power 0 is 1 and not there
@@ -34,7 +34,7 @@ template <bool WHOLE> DEVICE void choose(const ChooseCall& call) {
             for (int j = 0; j < 4; j++) chosen.word[j] = is_it ? quad.word[j] : chosen.word[j];
         }
     } else {
-        // The same instructions for every digit; that of 0 reads the first entry for nothing.
+        // The instructions are the same for every digit. The digit 0 reads the first entry for nothing.
         Quad quad = entry[(digit - (u32)(digit > 0)) * call.entry_quads];
 #pragma unroll
         for (int j = 0; j < 4; j++) chosen.word[j] = digit > 0 ? quad.word[j] : chosen.word[j];

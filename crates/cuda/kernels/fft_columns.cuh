@@ -8,7 +8,7 @@
 // Nothing is ever reordered: what follows works on each run of `stride` points by itself.
 #pragma once
 
-// What the host hands to these kernels.
+// The argument of these kernels.
 struct ColumnsCall {
     u64* points;
     const u64* factors; // row by row, R rows of `stride`
@@ -22,7 +22,7 @@ static_assert(sizeof(ColumnsCall) == 32 && AT(ColumnsCall, points, 0) && AT(Colu
 
 DEVICE u32 thread_number() { return blockIdx.x * blockDim.x + threadIdx.x; }
 
-// What was transformed to memory, times the factors; those of row 0 are one.
+// Writes the transformed points, times the twiddle factors. The factors of row 0 are one.
 template <int R> DEVICE void leave_forward(const Lazy (&x)[R], u64* points, const u64* factors, u32 stride) {
 #pragma unroll
     for (int k = 0; k < R; k++) {

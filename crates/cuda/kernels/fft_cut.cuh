@@ -5,10 +5,10 @@
 // row r is the sum of the digits v = u modulo `columns`, times root^(r v), with a root of order `rows`.
 #pragma once
 
-// What the host hands to these kernels.
+// The argument of these kernels.
 struct CutCall {
     Numbers numbers;
-    Numbers addends;    // digits of which are added to those of the numbers; none if their length is 0
+    Numbers addends;    // their digits are added to the digits of the numbers; none if their length is 0
     u64* points;        // item by item, row by row
     const u64* factors; // as in `ColumnsCall`
     const u64* roots;   // powers of the root of order `rows`
@@ -37,7 +37,7 @@ DEVICE u32 digit_at(const u32* words, u32 length, u32 at, u32 shift, u32 bits) {
     return (u32)(pair_of(low, high) >> shift) & ((1u << bits) - 1);
 }
 
-// The same with that of the addend, if there are any.
+// The same, plus the digit of the addend if there is one.
 DEVICE u32 digit_at(const CutCall& call, u32 item, u32 at, u32 shift) {
     u32 digit = digit_at(row_of(call.numbers, item), call.numbers.length, at, shift, call.digit_bits);
     if (call.addends.length > 0)

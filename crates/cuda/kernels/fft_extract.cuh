@@ -1,7 +1,7 @@
 // Bits of numbers, as numbers of their own.
 #pragma once
 
-// What the host hands to the kernel.
+// The argument of the kernel.
 struct ExtractCall {
     Numbers numbers;
     u32* results;

@@ -2,7 +2,7 @@
 // of point v modulo `columns` of each row r, times root^(-r v). It stands where one of these points was.
 #pragma once
 
-// What the host hands to these kernels.
+// The argument of these kernels.
 struct JoinCall {
     u64* points;      // item by item, row by row
     const u64* roots; // powers of the inverse of the root of order ROWS

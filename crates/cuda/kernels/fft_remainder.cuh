@@ -11,7 +11,7 @@
 
 enum { CHUNK = 8 };
 
-// What the host hands to the kernel.
+// The argument of the kernel.
 struct RemainderCall {
     Numbers x;         // numbers to be reduced
     Numbers y;         // quotients times the divisor, modulo 2^s - 1, with words beyond s bits
@@ -32,7 +32,7 @@ static_assert(sizeof(RemainderCall) == 112 && AT(RemainderCall, x, 0) && AT(Rema
               AT(RemainderCall, wrap, 96) && AT(RemainderCall, offset, 100) && AT(RemainderCall, most, 104),
               "RemainderCall, as in Rust");
 
-// What is missing from the lowest word, -c: single-digit.
+// The difference of the lowest word, -c, which is a single digit.
 DEVICE int missing(const RemainderCall& call, u32 item) {
     u32 q = word_at(call.halves, item, call.offset) + word_at(call.estimates, item, call.offset);
     u32 upper = call.wrap < call.x.length ? row_of(call.x, item)[call.wrap] : 0;

@@ -11,13 +11,13 @@
 // The first of them that there is, thirds or seconds, is the outer one: that of points in memory.
 #pragma once
 
-// What the host hands to these kernels.
+// The argument of these kernels.
 struct RowsCall {
     u64* a;              // transformed in place
     const u64* b;        // the other factors: points as `a` has them, or transforms that were kept
     const u64* there[2]; // factors of runs of 256, then of rows of 4096
     const u64* back[2];  // the same for the way back
-    u32 b_rows;          // rows after which those of b begin again: as many as there are, or those of one item
+    u32 b_rows;          // rows after which b begins again: all rows, or the rows of one item
     u32 count;           // rows
 };
 static_assert(sizeof(RowsCall) == 56 && AT(RowsCall, a, 0) && AT(RowsCall, b, 8) &&

@@ -4,7 +4,7 @@
 
 DEVICE u32 reversed(u32 word) { return word >> 24 | (word >> 8 & 0xff00) | (word << 8 & 0xff0000) | word << 24; }
 
-// What the host hands to `words_of_octets`.
+// The argument of `words_of_octets`.
 struct WordsOfOctets {
     const u32* octets;
     u32* numbers;
@@ -14,7 +14,7 @@ struct WordsOfOctets {
 static_assert(sizeof(WordsOfOctets) == 24 && AT(WordsOfOctets, octets, 0) && AT(WordsOfOctets, numbers, 8) &&
               AT(WordsOfOctets, words, 16) && AT(WordsOfOctets, count, 20), "WordsOfOctets, as in Rust");
 
-// A thread for each word.
+// One thread per word.
 KERNEL(words_of_octets, WordsOfOctets) {
     u32 index = blockIdx.x * BLOCK + threadIdx.x;
     if (index >= call.count * call.words) return;
@@ -22,7 +22,7 @@ KERNEL(words_of_octets, WordsOfOctets) {
     call.numbers[index] = reversed(call.octets[index - place + call.words - 1 - place]);
 }
 
-// What the host hands to `release`.
+// The argument of `release`.
 struct Release {
     const u32* numbers;
     const u32* found;    // what is compared ...
@@ -36,7 +36,7 @@ static_assert(sizeof(Release) == 48 && AT(Release, numbers, 0) && AT(Release, fo
               AT(Release, expected, 16) && AT(Release, octets, 24) && AT(Release, wrong, 32) &&
               AT(Release, words, 40) && AT(Release, count, 44), "Release, as in Rust");
 
-// Answers as octets, a warp for each: those that failed their check become zero, and are named.
+// Writes answers as octets, one warp per answer. An answer that failed its check becomes zero, and its flag is set.
 KERNEL(release, Release) {
     u32 item = (blockIdx.x * BLOCK + threadIdx.x) / 32, lane = threadIdx.x % 32;
     bool exists = item < call.count;

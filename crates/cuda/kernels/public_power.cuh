@@ -9,7 +9,7 @@
 
 enum { PUBLIC_WORDS = 8 };
 
-// What the host hands to the kernel.
+// The argument of the kernel.
 struct PublicCall {
     Numbers numbers;   // below their moduli; of no length: R^2
     Numbers constants; // rows that the kernel `constants` wrote

@@ -4,12 +4,12 @@
 // are lazy, any number below 2^32 that is right modulo its prime. docs/algorithms/rns.md has the bounds.
 #pragma once
 
-// What is known of a channel of base A or B beforehand.
+// The constants of a channel of base A or B.
 struct alignas(16) Channel {
     u32 h;       // of the prime h 2^16 - 1
     u32 weight;  // A: the prime's share of a quotient. B: -A 2^16 modulo the prime, for even GROUPS.
-    u32 factor;  // A: that of squares
-    u32 modulus; // A: that of the quotient, if MERGED
+    u32 factor;  // A: the factor of squares
+    u32 modulus; // A: the factor of the quotient, if MERGED
 
     DEVICE u32 prime() const { return (h << 16) - 1; }
 };
@@ -28,7 +28,7 @@ DEVICE u32 reduced(u64 P, const Channel& channel) {
 }
 DEVICE u32 reduced_product(u32 a, u32 b, const Channel& channel) { return reduced((u64)a * b, channel); }
 
-// A residue below twice its prime, below it.
+// Reduces a residue that is below twice its prime to one below the prime.
 DEVICE u32 reduced_once(u32 residue, const Channel& channel) { return smaller(residue, residue - channel.prime()); }
 
 // Column sums c0 + 2^8 c1 + 2^16 high = T to T 2^-16 modulo the prime h 2^16 - 1: with m = T mod 2^16,
@@ -55,7 +55,7 @@ DEVICE u32 inverse(u32 x, const Channel& channel) {
 
 // A warp holds a tile of 16 numbers, as the tensor cores want them: lane 4 g + t has the words of
 // channels 4 m + t, for every group m, of the numbers g and g + 8. Pairs of a tile lie group by group,
-// those of the 32 lanes next to each other.
+// the pairs of the 32 lanes next to each other.
 enum { GROUPS = CHANNELS / 4, TILE_ITEMS = 16, SIDE_PAIRS = GROUPS * 32 };
 
 // The word of a number's channel in a side of its tile.

@@ -13,12 +13,12 @@ struct alignas(16) Conversion {
     u32 unused[3];
 };
 
-// What the host hands to the kernels of this file.
+// The argument of the kernels of this file.
 struct ConversionCall {
     Numbers input;                  // moduli, or numbers
     const Channel* channels;        // of A, then of B
-    const Conversion* conversions;  // likewise
-    const u32* powers;              // 2^(32 i) modulo every prime: word by word, those of all channels
+    const Conversion* conversions;  // of A, then of B
+    const u32* powers;              // 2^(32 i) modulo every prime: for every word i the residues of all channels
     Numbers radix;                  // for moduli: B^2 mod N
     Pair* tiles;                    // results: of MODULUS_SIDES sides, or of one
     u32* flags;                     // for moduli: whether N and B have a factor in common
@@ -45,7 +45,7 @@ DEVICE u32 remainder_of(const ConversionCall& call, const Numbers& input, u32 it
     return reduced(low, c) + reduced_product(reduced(high, c), call.conversions[channel].high, c);
 }
 
-// A tile's sides for moduli, a thread for each channel of both bases.
+// The sides of a modulus's tile, one thread per channel of both bases.
 KERNEL(residue_moduli, ConversionCall) {
     u32 index = blockIdx.x * blockDim.x + threadIdx.x;
     if (index >= call.count * 2 * CHANNELS) return;
@@ -77,7 +77,7 @@ KERNEL(residue_moduli, ConversionCall) {
     }
 }
 
-// The side of numbers, a thread for each channel of base A.
+// The side of numbers, one thread per channel of base A.
 KERNEL(residue_numbers, ConversionCall) {
     u32 index = blockIdx.x * blockDim.x + threadIdx.x;
     if (index >= call.count * CHANNELS) return;
@@ -87,7 +87,7 @@ KERNEL(residue_numbers, ConversionCall) {
                                                    call.conversions[channel].number, call.channels[channel]);
 }
 
-// What the host hands to `residue_radix`: a number, here B^2, as its leading words, which are below N, and
+// The argument of `residue_radix`: a number, here B^2, as its leading words, which are below N, and
 // digits of STEP_BITS bits, the first of which may be shorter.
 struct RadixCall {
     Numbers moduli;
@@ -104,7 +104,7 @@ static_assert(sizeof(RadixCall) == 56 && AT(RadixCall, moduli, 0) && AT(RadixCal
               AT(RadixCall, first_bits, 44) && AT(RadixCall, count, 48) && AT(RadixCall, limbs, 52),
               "RadixCall, as in Rust");
 
-// B^2 modulo every modulus, a thread for each.
+// B^2 modulo every modulus, one thread per modulus.
 KERNEL(residue_radix, RadixCall) {
     u32 item = blockIdx.x * blockDim.x + threadIdx.x;
     if (item >= call.count) return;
@@ -116,7 +116,7 @@ FOR_WORDS
     remainder.write(call.rows + (u64)item * WORDS);
 }
 
-// What the host hands to `residue_words`.
+// The argument of `residue_words`.
 struct WordsCall {
     const Pair* tiles;       // of one side
     const Channel* channels; // of A
@@ -133,8 +133,8 @@ static_assert(sizeof(WordsCall) == 64 && AT(WordsCall, tiles, 0) && AT(WordsCall
               AT(WordsCall, result_stride, 48) && AT(WordsCall, result_length, 52) &&
               AT(WordsCall, count, 56) && AT(WordsCall, limbs, 60), "WordsCall, as in Rust");
 
-// x = sum_j xi_j A_j - k A in words, a thread for each number, and then modulo N. |x| is below 2^10 N; it may be
-// negative with merged matrices, so that 2^11 N is added. Words above those of N need not be computed but for one.
+// x = sum_j xi_j A_j - k A in words, one thread per number, and then modulo N. |x| is below 2^10 N; it may be
+// negative with merged matrices, so that 2^11 N is added. Of the words above the modulus only one is computed.
 KERNEL(residue_words, WordsCall) {
     u32 item = blockIdx.x * blockDim.x + threadIdx.x;
     if (item >= call.count) return;

@@ -1,5 +1,5 @@
 // Where products find their matrices. All warpgroups of a block go through the same chunks in the same
-// order: those to base B, then those to base A, again and again.
+// order: the chunks to base B, then the chunks to base A, again and again.
 //
 //   acquire(side, index)   chunk `index` of the matrix to base B (side 0) or A (side 1)
 //   release(side, index)   that chunk is no longer needed; in the order in which they were acquired
@@ -109,7 +109,7 @@ struct Matrices {
         if (position + 1 == CHUNKS) product += CHUNKS;
     }
 
-    // What is under way arrives before the memory goes to another block.
+    // Copies under way have to arrive before the memory goes to another block.
     DEVICE void close() const {
         for (u32 i = 0; i < STAGES; i++) wait(product + i);
     }

@@ -6,7 +6,7 @@
 // If MERGED, all items have one modulus, which the matrices and the channels have in them.
 #pragma once
 
-// What the host hands to the kernels. Everything that products multiply by lies in one workspace, so that
+// The argument of the kernels. Everything that products multiply by lies in one workspace, so that
 // a place in it is one word.
 struct PowerCall {
     const unsigned char* matrices; // A to B, then B to A
@@ -28,7 +28,7 @@ static_assert(sizeof(PowerCall) == 88 && AT(PowerCall, matrices, 0) && AT(PowerC
               AT(PowerCall, exponent_bits, 64) && AT(PowerCall, window, 68) && AT(PowerCall, count, 72) &&
               AT(PowerCall, modulus_stride, 76) && AT(PowerCall, tables, 80), "PowerCall, as in Rust");
 
-// Sides of a modulus's tile: the factor of squares in base B, that of the quotient in base A, and two table
+// Sides of a modulus's tile: the factor of squares in base B, the factor of the quotient in base A, and two table
 // entries, B^2 modulo N and 1; last the number 1 itself. With merged matrices squares have no factor, and x,
 // which is s_i x then, is an entry as it is: the factor is 2^32.
 enum { SQUARE_B, MODULUS_A, RADIX_ENTRY, ONE_ENTRY = RADIX_ENTRY + 2, ONE_STATE = ONE_ENTRY + 2, MODULUS_SIDES };
@@ -85,7 +85,7 @@ template <bool SECRET> struct TileNumbers {
     }
 
     // x to base B, and eta = x y (-1/N) B_i^-1 modulo b_i, or with x^2 for x; if MERGED, up to its sign.
-    // `sums` are those of this chunk, started already.
+    // `sums` are the sums of this chunk, whose product is under way.
     template <int CHUNK> DEVICE void to_b(u32* sums, bool square, const u32* entries) {
         constexpr int FIRST = first_group(CHUNK, CHUNKS_B), NEXT = first_group(CHUNK + 1, CHUNKS_B);
         constexpr int COUNT = NEXT - FIRST, NEXT_COUNT = first_group(CHUNK + 2, CHUNKS_B) - NEXT;
@@ -256,8 +256,9 @@ template <bool SECRET> DEVICE void exponentiate(const PowerCall& call) {
     u32 tiles = (call.count + TILE_ITEMS - 1) / TILE_ITEMS;
     u32 window = SECRET ? SECRET_WINDOW : call.window, entries = 1u << window;
     u32 digits = (call.exponent_bits + window - 1) / window;
-    // Of a secret table only copies of entries are multiplied by: those that the digits of a word chose, while
-    // those of the next word are being chosen. Before, the first copy is entry 1, and entries are made in the second.
+    // Products multiply by copies of a secret table's entries only: the copies that the digits of a word chose, while
+    // the copies for the next word are being chosen. Before that, the first copy is entry 1, and entries are made in
+    // the second.
     u32 table = call.tables + warp * (entries + (SECRET ? 2 * SCAN_DIGITS : 0)) * ENTRY_PAIRS;
     u32 copies = table + SCAN_ENTRIES * ENTRY_PAIRS;
     if (SECRET) x.scan.open(call.workspace + table, x.memory.rest);

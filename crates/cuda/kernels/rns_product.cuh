@@ -85,7 +85,7 @@ WARPGROUP(7, 112, 56, 57, 58, 59, 60, 61)
 WARPGROUP(8, 128, 64, 65, 66, 67, 68, 69)
 WARPGROUP(9, 144, 72, 73, 74, 75, 76, 77)
 
-// An address in shared memory. What threads have written there the tensor cores may read after this.
+// An address in shared memory. After this the tensor cores may read what threads have written there.
 typedef u32 MatrixPlace;
 DEVICE MatrixPlace matrix_place(const void* matrix) {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");

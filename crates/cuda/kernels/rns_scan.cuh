@@ -56,7 +56,7 @@ struct Scan {
         row = 0;
     }
 
-    // What one row says of all chosen entries.
+    // Copies the words of one row for all chosen entries.
     DEVICE void advance() {
         if (row == ENTRY_ROWS) return;
         finish_copy(barrier(), number & 1);

@@ -53,7 +53,7 @@ EACH_WORD
     bring_below(t, top, n);
 }
 
-// What the host hands to `rsa_bases`.
+// The argument of `rsa_bases`.
 struct BasesCall {
     const u32* numbers;     // rows of `words` words
     u32 words;
@@ -90,7 +90,7 @@ EACH_WORD
     base[WORDS + 1] = 0;
 }
 
-// What the host hands to `rsa_join`.
+// The argument of `rsa_join`.
 struct JoinCall {
     const u32* halves;      // powers, below the primes: rows of `half_words`, the first halves, then the second
     u32 half_words;

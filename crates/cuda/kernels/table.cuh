@@ -1,4 +1,4 @@
-// What a thread keeps in the scratch memory of the grid: entries of QUADS quads, a family's own encoding
+// The table that a thread keeps in the scratch memory of the grid: entries of QUADS quads, a family's own encoding
 // of a number or of the thread's part of it.
 #pragma once
 

@@ -26,7 +26,7 @@ struct Window {
 
     // Word i of an accumulator's pairs.
     static DEVICE u32 word(const u64* pairs, int i) { return i % 2 ? high_of(pairs[i / 2]) : low_of(pairs[i / 2]); }
-    // What the two accumulators have at word i.
+    // Word i of either accumulator.
     DEVICE u32 even_word(int i) const { return word(even, i); }
     DEVICE u32 odd_word(int i) const { return i == 0 ? 0 : word(odd, i - 1); }
 
