@@ -1,6 +1,6 @@
 //! Kernels compiled in advance, for hosts without NVRTC.
 
-use modmill_core::{MAX_BITS, Op};
+use modmill_core::{KERNEL_MAX_BITS, Op};
 use modmill_cuda::cache::Cache;
 use modmill_cuda::compiler::{self, Architecture, Compiler, Digest, Program, code_key};
 use modmill_cuda::{Chip, Table, Variant, bundle, transforms_programs, words_for};
@@ -33,8 +33,8 @@ fn architecture(text: &str) -> Result<Architecture, String> {
 }
 
 fn length(text: &str) -> Result<usize, String> {
-    let bits = text.parse().ok().filter(|bits| (2..=MAX_BITS).contains(bits));
-    bits.ok_or_else(|| format!("a length is 2 to {MAX_BITS} bits"))
+    let bits = text.parse().ok().filter(|bits| (2..=KERNEL_MAX_BITS).contains(bits));
+    bits.ok_or_else(|| format!("a length is 2 to {KERNEL_MAX_BITS} bits"))
 }
 
 /// Everything that may be chosen for moduli of some length, with room above them and without.

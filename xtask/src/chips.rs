@@ -3,7 +3,7 @@
 use modmill_core::{Family, Op};
 use modmill_cuda::cache::Cache;
 use modmill_cuda::compiler::{self, Architecture, Compiler, MachineCode};
-use modmill_cuda::{Chip, Choice, Limits, Table, Variant};
+use modmill_cuda::{Chip, Limits, Table, Variant};
 use rayon::prelude::*;
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -14,6 +14,9 @@ const BATCH: usize = 1_000_000;
 
 /// The most local memory of a thread, in bytes: arguments that loops index, and a few values outside of the loops.
 const MOST_LOCAL_BYTES: u32 = 256;
+
+/// The families whose kernels depend on the length of numbers.
+const FAMILIES: [Family; 5] = [Family::Row, Family::TwoPass, Family::Wide, Family::Narrow, Family::Rns];
 
 const INTRODUCTION: &str = "\
 # GPUs
@@ -26,8 +29,9 @@ registers of a multiprocessor, and tensor instructions (`mma.m8n8k16` on 7.5, `w
 others). A layout that does not fit is never a candidate. A residue family whose matrices do not fit shared memory
 streams them through it on 9.0, and reads them from global memory on other chips.
 
-`cargo xtask chips` compiles the kernels of every family for each chip below, with NVRTC and without a GPU, checks
-registers, local memory and shared memory against the chip's limits, and writes this page.
+`cargo xtask chips` compiles the chosen kernels for each chip below, with NVRTC and without a GPU, checks registers,
+local memory and shared memory against the chip's limits, and writes this page. With `--every-family` it compiles and
+checks the kernels of the other families, too.
 `MODMILL_CUDA_DEVICES=emulator:t4` runs on an emulated device with the limits of a T4; the names are `t4`, `a100`,
 `a10`, `rtx4090`, `h200`, `b200` and `rtx5090`.
 ";
@@ -41,16 +45,20 @@ pub(crate) struct Arguments {
     /// Lengths of moduli.
     #[arg(long, value_delimiter = ',', default_value = "256,512,1024,2048,4096,8192")]
     bits: Vec<usize>,
+    /// Compile the families that are not chosen, too.
+    #[arg(long)]
+    every_family: bool,
     /// The page to write.
     #[arg(long, default_value = "docs/gpus.md")]
     out: PathBuf,
 }
 
-/// The fastest way of a family on a chip, by the chip's table.
+/// A family's kernels on a chip.
+#[derive(Clone, Copy)]
 struct Candidate {
     chip: Chip,
     bits: usize,
-    choice: Choice,
+    variant: Variant,
     /// Whether no other family is faster.
     is_chosen: bool,
 }
@@ -63,29 +71,32 @@ struct Compiled {
 }
 
 impl Candidate {
-    /// The fastest way of each family.
-    fn all(chip: Chip, bits: usize) -> Vec<Self> {
+    /// The kernels that the chip's table chooses; with `every_family` also the fastest way of each other family, or its
+    /// first candidate where the table has none.
+    fn all(chip: Chip, bits: usize, every_family: bool) -> Vec<Self> {
         let limits = chip.limits();
-        let choices =
-            Table::for_device(chip.device_name(), &limits).choices(&limits, Op::Pow, bits, BATCH, bits);
+        let table = Table::for_device(chip.device_name(), &limits);
+        let choices = table.choices(&limits, Op::Pow, bits, BATCH, bits);
+        let first = |family: Family| Variant::candidates(family, bits, &limits).into_iter().next();
+        let choices = choices.into_iter().map(|choice| choice.variant);
         let mut found: Vec<Self> = Vec::new();
-        for choice in choices {
-            let is_known = |other: &Self| other.choice.variant.family == choice.variant.family;
-            if !found.iter().any(is_known) {
-                found.push(Self { chip, bits, choice, is_chosen: found.is_empty() });
+        for variant in choices.chain(FAMILIES.into_iter().filter_map(first)) {
+            if !found.iter().any(|other| other.variant.family == variant.family) {
+                found.push(Self { chip, bits, variant, is_chosen: found.is_empty() });
             }
         }
+        found.truncate(if every_family { FAMILIES.len() } else { 1 });
         found
     }
 
     fn describe(&self) -> String {
-        let Variant { family, layout, .. } = self.choice.variant;
+        let Variant { family, layout, .. } = self.variant;
         format!("{}, {} bits, {family} of {} threads", self.chip, self.bits, layout.threads)
     }
 
     fn compile(self, compiler: &Compiler) -> Result<Compiled, String> {
         let start = Instant::now();
-        let variant = self.choice.variant;
+        let variant = self.variant;
         let (major, minor) = self.chip.limits().capability;
         let code = compiler.code(&variant.program(), Architecture { major, minor });
         let code = code.map_err(|error| format!("{}: {error}", self.describe()))?;
@@ -112,7 +123,7 @@ impl Candidate {
 
 impl Compiled {
     fn variant(&self) -> Variant {
-        self.candidate.choice.variant
+        self.candidate.variant
     }
 
     /// Whether the chip holds as many blocks as the layout says.
@@ -135,11 +146,12 @@ impl Compiled {
 
 /// Compiles and writes.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
-    let Arguments { chips, bits, out } = arguments;
+    let Arguments { chips, bits, every_family, out } = arguments;
     let version = compiler::version()?;
     let compiler = Compiler::new(Cache::from_environment(), None);
     let pairs = chips.iter().flat_map(|&chip| bits.iter().map(move |&bits| (chip, bits)));
-    let candidates: Vec<Candidate> = pairs.flat_map(|(chip, bits)| Candidate::all(chip, bits)).collect();
+    let candidates: Vec<Candidate> =
+        pairs.flat_map(|(chip, bits)| Candidate::all(chip, bits, *every_family)).collect();
     eprintln!("{} programs, by NVRTC {version}", candidates.len());
     let results: Vec<Result<Compiled, String>> =
         candidates.into_par_iter().map(|candidate| candidate.compile(&compiler)).collect();
@@ -149,11 +161,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
         return Err(format!("{} programs failed:\n{}", failed.len(), failed.join("\n")));
     }
     let compiled: Vec<Compiled> = compiled.into_iter().flatten().collect();
-    let page = page(chips, bits, &compiled, &version);
+    let page = page(arguments, &compiled, &version);
     std::fs::write(out, page).map_err(|error| format!("{} cannot be written: {error}", out.display()))
 }
 
-fn page(chips: &[Chip], bits: &[usize], compiled: &[Compiled], version: &str) -> String {
+fn page(arguments: &Arguments, compiled: &[Compiled], version: &str) -> String {
+    let Arguments { chips, bits, every_family, .. } = arguments;
     let mut text = INTRODUCTION.to_owned();
     text += "\n## Limits\n\n| chip | compute capability | multiprocessors | threads | KiB of a block | KiB of a multiprocessor |\n|---|---|---|---|---|---|\n";
     for &chip in chips {
@@ -193,10 +206,12 @@ fn page(chips: &[Chip], bits: &[usize], compiled: &[Compiled], version: &str) ->
             );
         }
     }
-    text += "\n## Every family\n\nThreads a number, registers of a thread and KiB of shared memory of a block; a dash where a family has no layout of \
-             this length.\n";
-    let families = [Family::Row, Family::TwoPass, Family::Wide, Family::Narrow, Family::Rns];
-    for family in families {
+    if !every_family {
+        return text;
+    }
+    text += "\n## Every family\n\nThreads a number, registers of a thread and KiB of shared memory of a block; a dash \
+             where the family has no layout of this length.\n";
+    for family in FAMILIES {
         let heads: String = bits.iter().map(|bits| format!(" {bits} |")).collect();
         let _ = writeln!(text, "\n### {family}\n\n| chip |{heads}\n|---|{}", "---|".repeat(bits.len()));
         for &chip in chips {

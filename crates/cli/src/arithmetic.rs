@@ -1,7 +1,7 @@
 //! Records of numbers, answered by the engine in groups of one shape.
 
 use crate::records::{Answer, AnswerField, Field, Layout, Notation, OtherFields, Record};
-use modmill::{Batch, Engine, Error, HUGE_BITS, ItemError, Moduli, Modulus};
+use modmill::{Batch, Engine, Error, ItemError, Moduli, Modulus, TRANSFORM_MAX_BITS};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use zeroize::Zeroizing;
@@ -126,9 +126,9 @@ impl<'a> Number<'a> {
     fn new(field: &'a Field) -> Result<Self, String> {
         let number = Self { octets: &field.octets, bits: field.bits.max(1) };
         // Leading zeros alone do not make a number too long.
-        let number = if number.bits > HUGE_BITS { number.shortened() } else { number };
-        if number.bits > HUGE_BITS {
-            return Err(format!("the number has {} bits; the limit is {HUGE_BITS}", number.bits));
+        let number = if number.bits > TRANSFORM_MAX_BITS { number.shortened() } else { number };
+        if number.bits > TRANSFORM_MAX_BITS {
+            return Err(format!("the number has {} bits; the limit is {TRANSFORM_MAX_BITS}", number.bits));
         }
         Ok(number)
     }
@@ -264,7 +264,7 @@ mod tests {
 
     #[test]
     fn only_leading_zeros_may_pass_the_limit() {
-        let long = |octets: Vec<u8>| Field { octets: Zeroizing::new(octets), bits: HUGE_BITS + 8 };
+        let long = |octets: Vec<u8>| Field { octets: Zeroizing::new(octets), bits: TRANSFORM_MAX_BITS + 8 };
         let (short, zero) = (long(vec![0, 0, 0x12]), long(vec![0, 0]));
         assert_eq!(Number::new(&short), Ok(Number { octets: &[0x12], bits: 5 }));
         assert_eq!(Number::new(&zero), Ok(Number { octets: &[], bits: 1 }));

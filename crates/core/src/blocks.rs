@@ -1,30 +1,30 @@
-//! Calls that go from octets to octets, chunk by chunk: what a device that has a whole operation of RSA is
-//! handed.
+//! Operations of RSA as a whole, from octets to octets: what a device that has one is handed.
 
 use std::ops::Range;
 
-/// The blocks of a call: big-endian numbers, each in eight octets for every limb of the moduli. They are made
-/// and taken chunk by chunk, while a device computes others.
+/// The blocks of a call: big-endian numbers of eight octets for each limb of the moduli. The caller makes them and takes
+/// the answers chunk by chunk, while a device computes other chunks.
 pub trait Blocks {
-    /// Writes the blocks of some items, one after the other; each number is below its modulus.
+    /// Writes the blocks of `items`, one after the other. Each number is below its modulus. Chunks may come in any
+    /// order, and a chunk may be asked for again before it was taken.
     fn fill(&mut self, items: Range<usize>, blocks: &mut [u8]);
 
-    /// Takes the answers of some items, and a word for each that is not zero where the answer did not pass its
-    /// check. Such a block is zero.
+    /// Takes the answers of `items`. `wrong` has one flag per item: non-zero if the item's answer failed its check. The
+    /// block of such an item is zero.
     fn take(&mut self, items: Range<usize>, blocks: &mut [u8], wrong: &[u32]);
 }
 
-/// Something that all items share, or that each has for itself.
+/// A value that all items share, or one value per item.
 #[derive(Clone, Copy)]
 pub enum PerItem<'a, T> {
-    /// One for all.
+    /// One value for all items.
     One(T),
-    /// That of an item.
+    /// The value of each item, by its index.
     Each(&'a (dyn Fn(usize) -> T + Sync)),
 }
 
 impl<T: Copy> PerItem<'_, T> {
-    /// That of an item.
+    /// The value of an item.
     #[must_use]
     pub fn get(&self, item: usize) -> T {
         match self {
@@ -34,14 +34,15 @@ impl<T: Copy> PerItem<'_, T> {
     }
 }
 
-/// A modulus that is the product of two primes, as little-endian limbs.
+/// A private key by the Chinese remainder theorem: a modulus that is the product of two primes. Numbers are
+/// little-endian limbs.
 #[derive(Clone, Copy)]
 pub struct CrtKey<'a> {
-    /// The product.
+    /// The product n.
     pub modulus: &'a [u64],
-    /// The primes, p and q.
+    /// The primes p and q.
     pub primes: [&'a [u64]; 2],
-    /// The exponents modulo p - 1 and q - 1; they need not be below.
+    /// The exponents modulo p - 1 and q - 1; they need not be reduced.
     pub exponents: [&'a [u64]; 2],
     /// `q^-1 mod p`.
     pub coefficient: &'a [u64],
@@ -50,33 +51,33 @@ pub struct CrtKey<'a> {
 /// Powers with secret exponents by the Chinese remainder theorem, each checked with the public exponent.
 #[derive(Clone, Copy)]
 pub struct CrtJob<'a> {
-    /// How many items there are.
+    /// Number of items.
     pub count: usize,
-    /// Their keys.
+    /// The keys of the items.
     pub keys: PerItem<'a, CrtKey<'a>>,
     /// Length of every modulus, in bits.
     pub bits: usize,
-    /// Limbs that every prime has.
+    /// Number of limbs of every prime.
     pub prime_limbs: usize,
     /// Declared length of the exponents, in bits.
     pub exponent_bits: usize,
-    /// The exponents are random multiples of the orders away from those of the key, drawn for this call, so
-    /// that what is read from tables may depend on them.
+    /// Whether the exponents are blinded: random multiples of the orders p - 1 and q - 1, drawn for this call, were
+    /// added to them. Addresses of table reads may then depend on them.
     pub blinded: bool,
-    /// What the answers are checked with: odd, at least 3, of at most 256 bits.
+    /// The exponent of the check: odd, at least 3, of at most 256 bits.
     pub public_exponent: &'a [u64],
 }
 
 /// Powers with one public exponent.
 #[derive(Clone, Copy)]
 pub struct PublicJob<'a> {
-    /// How many items there are.
+    /// Number of items.
     pub count: usize,
-    /// Their moduli, odd.
+    /// The moduli of the items, odd.
     pub moduli: PerItem<'a, &'a [u64]>,
     /// Length of every modulus, in bits.
     pub bits: usize,
-    /// Odd, at least 3, of at most 256 bits.
+    /// The exponent: odd, at least 3, of at most 256 bits.
     pub exponent: &'a [u64],
     /// Whether the blocks are secrets.
     pub secret: bool,

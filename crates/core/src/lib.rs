@@ -39,9 +39,9 @@ pub use request::{Exponents, Location, ModuliForm, Request, Secrecy};
 ///
 /// The lazy column sums of the vector kernels are proven up to this length, and each kernel asserts
 /// it. Quadratic products are the wrong algorithm above it: longer numbers go by transforms.
-pub const MAX_BITS: usize = 32_768;
+pub const KERNEL_MAX_BITS: usize = 32_768;
 
 /// The longest number that operations by transforms take, in bits.
 ///
 /// Every field of the transforms has roots of unity for products of two numbers of this length.
-pub const HUGE_BITS: usize = 1 << 34;
+pub const TRANSFORM_MAX_BITS: usize = 1 << 34;

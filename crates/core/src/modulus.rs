@@ -1,6 +1,6 @@
 //! A modulus that keeps and shares the constants derived from it.
 
-use crate::{Error, HUGE_BITS, hex, limbs};
+use crate::{Error, TRANSFORM_MAX_BITS, hex, limbs};
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::fmt;
@@ -37,14 +37,14 @@ struct Inner {
 }
 
 impl Modulus {
-    /// A modulus from little-endian limbs. Zero is an error, and so are more than [`HUGE_BITS`] bits.
+    /// A modulus from little-endian limbs. Zero is an error, and so are more than [`TRANSFORM_MAX_BITS`] bits.
     pub fn new(value: &[u64]) -> Result<Self, Error> {
         let bits = limbs::bit_length(value);
         if bits == 0 {
             return Err(Error::ZeroModulus);
         }
-        if bits > HUGE_BITS {
-            return Err(Error::TooLong { what: "modulus", bits, limit: HUGE_BITS });
+        if bits > TRANSFORM_MAX_BITS {
+            return Err(Error::TooLong { what: "modulus", bits, limit: TRANSFORM_MAX_BITS });
         }
         let value = Zeroizing::new(value[..bits.div_ceil(64)].to_vec());
         Ok(Self { inner: Arc::new(Inner { value, bits, constants: Constants::default() }) })

@@ -1,6 +1,6 @@
 //! A request: everything about a group of items that decides how the group is computed.
 
-use crate::{Job, MAX_BITS, Moduli, Op, Operand, Product, limbs};
+use crate::{Job, KERNEL_MAX_BITS, Moduli, Op, Operand, Product, limbs};
 use std::sync::Arc;
 
 /// A group of items to be planned: one operation on numbers of about one size.
@@ -175,7 +175,7 @@ impl Request {
     /// Whether the numbers are too long for all algorithms but transforms.
     #[must_use]
     pub fn is_long(&self) -> bool {
-        self.bits > MAX_BITS
+        self.bits > KERNEL_MAX_BITS
     }
 }
 

@@ -11,14 +11,14 @@ pub const LANES: usize = 8;
 /// transform of all points is one transform down every column and then one along every row, without
 /// twiddle factors in between (Good and Thomas).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Shape {
+pub struct PointShape {
     /// The number of rows: 1, 3 or 5.
     pub rows: usize,
     /// The number of columns, a power of two.
     pub columns: usize,
 }
 
-impl Shape {
+impl PointShape {
     /// The shape of the smallest block with at least `points` points.
     #[must_use]
     pub fn at_least(points: usize) -> Self {
@@ -45,7 +45,7 @@ impl Shape {
 /// The place of a point in a block. It can advance from one point to the next.
 #[derive(Clone, Copy)]
 pub struct Place {
-    shape: Shape,
+    shape: PointShape,
     row: usize,
     column: usize,
 }
@@ -98,19 +98,19 @@ impl Digits<'_> {
 
 /// The width of digits and the shape of blocks for a product.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Plan {
+pub struct DigitPlan {
     /// The width of a digit in bits.
     pub digit_bits: u32,
     /// The shape of the blocks.
-    pub shape: Shape,
+    pub shape: PointShape,
 }
 
-impl Plan {
+impl DigitPlan {
     /// The plan for a product of `limbs` limbs with digits of `digit_bits` bits.
     #[must_use]
     pub fn new(limbs: usize, digit_bits: u32) -> Self {
         let points = (64 * limbs).div_ceil(LANES * digit_bits as usize);
-        Self { digit_bits, shape: Shape::at_least(points) }
+        Self { digit_bits, shape: PointShape::at_least(points) }
     }
 }
 
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn every_point_has_a_place_of_its_own() {
         for points in [1, 2, 15, 16, 17, 33, 48, 65, 80, 81, 97, 1000] {
-            let shape = Shape::at_least(points);
+            let shape = PointShape::at_least(points);
             assert!(shape.points() >= points && shape.columns.is_power_of_two());
             assert!(3 * shape.points() < 4 * points.max(48) + 4, "{points}: {shape:?}");
             let mut place = shape.place(0);

@@ -2,7 +2,7 @@
 
 use crate::isa;
 use crate::long::Multiplier;
-use crate::path::Path;
+use crate::path::CpuPath;
 use modmill_core::{Error, Execution, Family, Isa, Recorder};
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub const MAX_THREADS: usize = 4096;
 /// The CPU backend.
 pub struct Cpu {
     pub(crate) pool: Arc<rayon::ThreadPool>,
-    pub(crate) paths: Vec<Path>,
+    pub(crate) paths: Vec<CpuPath>,
     recorder: Option<Arc<Recorder>>,
 }
 
@@ -35,13 +35,14 @@ impl Cpu {
             None => isa::forced()?,
         };
         let isas = isa::available(limit);
-        let here = Path::detect();
-        let wanted = |path: &Path| {
+        let here = CpuPath::detect();
+        let wanted = |path: &CpuPath| {
             isas.contains(&path.isa()) && settings.family.is_none_or(|family| path.family() == family)
         };
-        let mut paths: Vec<Path> = here.into_iter().filter(wanted).collect();
+        let mut paths: Vec<CpuPath> = here.into_iter().filter(wanted).collect();
         // Several instruction sets may have the family: if one of them was asked for, the others are left out.
-        let exact = |path: &Path| Some(path.isa()) == settings.isa && Some(path.family()) == settings.family;
+        let exact =
+            |path: &CpuPath| Some(path.isa()) == settings.isa && Some(path.family()) == settings.family;
         if paths.iter().any(exact) {
             paths.retain(exact);
         }
@@ -66,7 +67,7 @@ impl Cpu {
 
     /// The paths it chooses among.
     #[must_use]
-    pub fn paths(&self) -> &[Path] {
+    pub fn paths(&self) -> &[CpuPath] {
         &self.paths
     }
 
@@ -91,7 +92,7 @@ impl Cpu {
     #[must_use]
     pub fn multiplier(&self) -> Multiplier {
         let wanted = self.paths.iter().rev().find_map(|path| match path {
-            Path::Fft(multiplier) => Some(*multiplier),
+            CpuPath::Fft(multiplier) => Some(*multiplier),
             _ => None,
         });
         let limit = self.paths.iter().map(|path| path.isa()).max();

@@ -4,8 +4,8 @@
 //! Rapids core; only their ratios matter.
 
 use crate::long::{self, Multiplier};
-use crate::path::Path;
-use crate::planning::Method;
+use crate::method::Method;
+use crate::path::CpuPath;
 use modmill_core::window::best_fixed_window;
 use modmill_core::{Isa, Op, Request};
 
@@ -18,30 +18,30 @@ struct Fit {
     scan: f64,
 }
 
-const fn fit(path: Path) -> Fit {
+const fn fit(path: CpuPath) -> Fit {
     match path {
         // Transforms go by their own estimate, below.
-        Path::Row | Path::Fft(_) => Fit { quadratic: 3.0, linear: 3.0, constant: 50.0, scan: 0.4 },
-        Path::Rns => Fit { quadratic: 10.0, linear: 170.0, constant: 0.0, scan: 0.7 },
+        CpuPath::Row | CpuPath::Fft(_) => Fit { quadratic: 3.0, linear: 3.0, constant: 50.0, scan: 0.4 },
+        CpuPath::Rns => Fit { quadratic: 10.0, linear: 170.0, constant: 0.0, scan: 0.7 },
         #[cfg(target_arch = "x86_64")]
-        Path::WideAvx2(_) => Fit { quadratic: 2.63, linear: 11.3, constant: 130.0, scan: 1.0 },
+        CpuPath::WideAvx2(_) => Fit { quadratic: 2.63, linear: 11.3, constant: 130.0, scan: 1.0 },
         #[cfg(target_arch = "x86_64")]
-        Path::WideAvx512(_) => Fit { quadratic: 4.42, linear: 2.7, constant: 170.0, scan: 0.1 },
+        CpuPath::WideAvx512(_) => Fit { quadratic: 4.42, linear: 2.7, constant: 170.0, scan: 0.1 },
         #[cfg(target_arch = "x86_64")]
-        Path::Ifma(_) => Fit { quadratic: 1.64, linear: 3.8, constant: 60.0, scan: 0.1 },
+        CpuPath::Ifma(_) => Fit { quadratic: 1.64, linear: 3.8, constant: 60.0, scan: 0.1 },
     }
 }
 
 /// Cycles for one product by a path.
-fn product(path: Path, bits: usize) -> f64 {
+fn product(path: CpuPath, bits: usize) -> f64 {
     let digits = path.digits(bits) as f64;
     let Fit { quadratic, linear, constant, .. } = fit(path);
     quadratic * digits * digits + linear * digits + constant
 }
 
 /// The best fixed window for an exponent of `exponent_bits` bits.
-pub(crate) fn window(path: Path, bits: usize, exponent_bits: usize) -> u32 {
-    if let Path::Fft(_) = path {
+pub(crate) fn window(path: CpuPath, bits: usize, exponent_bits: usize) -> u32 {
+    if let CpuPath::Fft(_) = path {
         return long::window(exponent_bits);
     }
     best_fixed_window(exponent_bits, fit(path).scan * path.digits(bits) as f64 / product(path, bits))
@@ -59,9 +59,9 @@ pub(crate) fn seconds(method: Method, request: &Request, threads: usize) -> f64 
             let groups = count.div_ceil(path.lanes()).div_ceil(threads) as f64;
             groups * products(request) * product(path, request.bits)
         }
-        Method::Residues => one_by_one(products(request) * product(Path::Rns, request.bits)),
+        Method::Residues => one_by_one(products(request) * product(CpuPath::Rns, request.bits)),
         Method::Transforms(multiplier) => by_transforms(&multiplier, request, threads),
-        Method::Division => one_by_one(products(request) * product(Path::Row, request.bits)),
+        Method::Division => one_by_one(products(request) * product(CpuPath::Row, request.bits)),
         Method::DivisionSteps => one_by_one(division_steps(request.bits)),
         Method::HalfGcd(multiplier) => one_by_one(half_gcd(&multiplier, request.bits)),
     };

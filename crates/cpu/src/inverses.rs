@@ -4,16 +4,17 @@ use crate::backend::Cpu;
 use crate::inverse;
 use crate::long::Multiplier;
 use crate::long::gcd;
-use crate::planning::{Method, Recipe};
+use crate::method::Method;
+use crate::planning::Recipe;
 use crate::power_of_two::Residue;
-use modmill_core::{Error, MAX_BITS, Plan};
+use modmill_core::{Error, KERNEL_MAX_BITS, Plan};
 
 /// A way to find inverses of single numbers.
 #[derive(Debug, Clone, Copy)]
 pub enum Inverter {
     /// Division steps, in constant time.
     DivisionSteps,
-    /// Half-gcd for numbers longer than [`MAX_BITS`], in time that depends on them; division steps for shorter ones.
+    /// Half-gcd for numbers longer than [`KERNEL_MAX_BITS`], in time that depends on them; division steps for shorter ones.
     HalfGcd(Multiplier),
 }
 
@@ -22,7 +23,7 @@ impl Inverter {
     #[must_use]
     pub fn invert(&self, a: &[u64], modulus: &[u64]) -> Option<Residue> {
         match self {
-            Self::HalfGcd(multiplier) if 64 * modulus.len().max(a.len()) > MAX_BITS => {
+            Self::HalfGcd(multiplier) if 64 * modulus.len().max(a.len()) > KERNEL_MAX_BITS => {
                 let mut inverse = gcd::invert(multiplier, a, modulus)?;
                 inverse.resize(modulus.len(), 0);
                 Some(inverse.into())

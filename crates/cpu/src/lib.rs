@@ -18,6 +18,7 @@ mod isa;
 mod kernel;
 mod lanes;
 pub mod long;
+mod method;
 mod path;
 mod planning;
 pub mod portable;
@@ -35,4 +36,4 @@ mod wide;
 
 pub use backend::{Cpu, MAX_THREADS, Settings};
 pub use inverses::Inverter;
-pub use path::Path;
+pub use path::CpuPath;

@@ -6,11 +6,11 @@ use crate::isa;
 use crate::kernel::Kernel;
 use crate::long::Multiplier;
 use modmill_core::rns::bases::{self as rns, channels_for};
-use modmill_core::{Family, Isa, MAX_BITS, Op};
+use modmill_core::{Family, Isa, KERNEL_MAX_BITS, Op};
 
 /// A kernel together with the proof that this processor can run it.
 #[derive(Debug, Clone, Copy)]
-pub enum Path {
+pub enum CpuPath {
     /// Portable 64-bit rows.
     Row,
     /// Portable residue number systems, for moduli up to a length.
@@ -33,23 +33,23 @@ pub enum Path {
 macro_rules! with_kernel {
     ($path:expr, $K:ident, $token:ident => $body:expr) => {
         match $path {
-            Path::Row | Path::Rns | Path::Fft(_) => {
+            CpuPath::Row | CpuPath::Rns | CpuPath::Fft(_) => {
                 type $K = crate::portable::row::Row;
                 let $token = ();
                 $body
             }
             #[cfg(target_arch = "x86_64")]
-            Path::WideAvx2($token) => {
+            CpuPath::WideAvx2($token) => {
                 type $K = crate::avx2::wide::Wide;
                 $body
             }
             #[cfg(target_arch = "x86_64")]
-            Path::WideAvx512($token) => {
+            CpuPath::WideAvx512($token) => {
                 type $K = crate::avx512::wide::Wide;
                 $body
             }
             #[cfg(target_arch = "x86_64")]
-            Path::Ifma($token) => {
+            CpuPath::Ifma($token) => {
                 type $K = crate::avx512::ifma::Ifma;
                 $body
             }
@@ -59,7 +59,7 @@ macro_rules! with_kernel {
 
 pub(crate) use with_kernel;
 
-impl Path {
+impl CpuPath {
     /// Every path this processor has.
     #[must_use]
     pub fn detect() -> Vec<Self> {
@@ -116,12 +116,12 @@ impl Path {
             Op::Mul | Op::Square => match self {
                 Self::Rns => false,
                 Self::Fft(_) => true,
-                _ => bits <= MAX_BITS,
+                _ => bits <= KERNEL_MAX_BITS,
             },
             Op::MulMod | Op::SquareMod | Op::Pow | Op::PowVartime => match self {
                 Self::Rns => bits <= rns::MAX_BITS,
                 Self::Fft(_) => true,
-                _ => bits <= MAX_BITS,
+                _ => bits <= KERNEL_MAX_BITS,
             },
         }
     }

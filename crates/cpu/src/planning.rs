@@ -2,11 +2,12 @@
 
 use crate::backend::Cpu;
 use crate::cost;
-use crate::long::{self, Multiplier};
-use crate::path::Path;
+use crate::long;
+use crate::method::Method;
+use crate::path::CpuPath;
 use modmill_core::window::{MAX_WINDOW, best_sliding_steps_vartime, best_sliding_window};
 use modmill_core::{
-    Alternative, Backend, Exponents, Family, HUGE_BITS, Isa, MAX_BITS, ModuliForm, Op, Plan, Request,
+    Alternative, Exponents, KERNEL_MAX_BITS, ModuliForm, Op, Plan, Request, TRANSFORM_MAX_BITS,
 };
 
 /// What the CPU runs: the method, and the window of a power.
@@ -16,120 +17,34 @@ pub(crate) struct Recipe {
     pub(crate) window: u32,
 }
 
-/// How the CPU computes a group of items.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Method {
-    /// Montgomery arithmetic, or plain products, in the lanes of a kernel.
-    Lanes(Path),
-    /// Residue number systems, item by item.
-    Residues,
-    /// Transforms, item by item.
-    Transforms(Multiplier),
-    /// A product and a division by the modulus, which needs no constants of the modulus.
-    Division,
-    /// Inverses by division steps, in constant time.
-    DivisionSteps,
-    /// Divisors and inverses by half-gcd, in time that depends on the numbers.
-    HalfGcd(Multiplier),
-}
-
-impl Method {
-    /// The method that a path stands for.
-    fn of(path: Path) -> Self {
-        match path {
-            Path::Rns => Self::Residues,
-            Path::Fft(multiplier) => Self::Transforms(multiplier),
-            Path::Row => Self::Lanes(path),
-            #[cfg(target_arch = "x86_64")]
-            Path::WideAvx2(_) | Path::WideAvx512(_) | Path::Ifma(_) => Self::Lanes(path),
+/// Bits of the exponent window of a method.
+fn window(method: Method, request: &Request) -> u32 {
+    let bits = request.exponent_bits();
+    match (method, &request.exponents) {
+        (_, Exponents::None) => 1,
+        (_, Exponents::Public(exponent)) => best_sliding_steps_vartime(exponent, MAX_WINDOW).0.max(1),
+        (Method::Residues | Method::Transforms(_), Exponents::Each { .. })
+            if request.op == Op::PowVartime =>
+        {
+            best_sliding_window(bits)
         }
+        (Method::Lanes(path), _) => cost::window(path, request.bits, bits),
+        (Method::Residues, _) => cost::window(CpuPath::Rns, request.bits, bits),
+        (Method::Transforms(_), _) => long::window(bits),
+        (Method::Division | Method::DivisionSteps | Method::HalfGcd(_), _) => 1,
     }
-
-    fn isa(self) -> Isa {
-        match self {
-            Self::Lanes(path) => path.isa(),
-            Self::Transforms(multiplier) | Self::HalfGcd(multiplier) => multiplier.isa(),
-            Self::Residues | Self::Division | Self::DivisionSteps => Isa::Portable,
-        }
-    }
-
-    fn family(self) -> Family {
-        match self {
-            Self::Lanes(path) => path.family(),
-            Self::Residues => Family::Rns,
-            Self::Transforms(_) | Self::HalfGcd(_) => Family::Fft,
-            Self::Division | Self::DivisionSteps => Family::Row,
-        }
-    }
-
-    pub(crate) fn path(self) -> modmill_core::Path {
-        modmill_core::Path { backend: Backend::Cpu, isa: Some(self.isa()), family: self.family() }
-    }
-
-    /// Items that one thread computes side by side.
-    fn lanes(self) -> usize {
-        match self {
-            Self::Lanes(path) => path.lanes(),
-            Self::Residues
-            | Self::Transforms(_)
-            | Self::Division
-            | Self::DivisionSteps
-            | Self::HalfGcd(_) => 1,
-        }
-    }
-
-    /// How the method is laid out, in words.
-    pub(crate) fn variant(self, request: &Request, threads: usize) -> String {
-        let threads = counted(threads, "thread");
-        match self {
-            Self::Lanes(path) => format!("{} x {threads}", counted(path.lanes(), "lane")),
-            Self::Residues => format!("residues, {threads}"),
-            Self::Transforms(multiplier) if request.op.is_power() => {
-                let reduction =
-                    long::reduction_method(&multiplier, request.bits.div_ceil(64), request.exponent_bits());
-                format!("transforms with {reduction}, {threads}")
-            }
-            Self::Transforms(_) => format!("transforms, {threads}"),
-            Self::Division => format!("division, {threads}"),
-            Self::DivisionSteps => format!("division steps, {threads}"),
-            Self::HalfGcd(_) => format!("half-gcd, {threads}"),
-        }
-    }
-
-    /// Bits of the exponent window.
-    fn window(self, request: &Request) -> u32 {
-        let bits = request.exponent_bits();
-        match (self, &request.exponents) {
-            (_, Exponents::None) => 1,
-            (_, Exponents::Public(exponent)) => best_sliding_steps_vartime(exponent, MAX_WINDOW).0.max(1),
-            (Self::Residues | Self::Transforms(_), Exponents::Each { .. })
-                if request.op == Op::PowVartime =>
-            {
-                best_sliding_window(bits)
-            }
-            (Self::Lanes(path), _) => cost::window(path, request.bits, bits),
-            (Self::Residues, _) => cost::window(Path::Rns, request.bits, bits),
-            (Self::Transforms(_), _) => long::window(bits),
-            (Self::Division | Self::DivisionSteps | Self::HalfGcd(_), _) => 1,
-        }
-    }
-}
-
-/// A number and a noun in the right form.
-pub(crate) fn counted(count: usize, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 impl Cpu {
-    /// How this backend computes a request; `None` if the numbers are longer than [`HUGE_BITS`].
+    /// How this backend computes a request; `None` if the numbers are longer than [`TRANSFORM_MAX_BITS`].
     #[must_use]
     pub fn plan(&self, request: &Request) -> Option<Plan> {
-        if request.bits > HUGE_BITS {
+        if request.bits > TRANSFORM_MAX_BITS {
             return None;
         }
         let threads = self.threads();
         let (method, reason) = self.choose(request);
-        let window = method.window(request);
+        let window = window(method, request);
         Some(Plan {
             variant: method.variant(request, threads),
             lanes: method.lanes(),
@@ -175,7 +90,7 @@ impl Cpu {
                 let reason = "less than quadratic; the time depends on the numbers";
                 return (Method::HalfGcd(self.multiplier()), reason.to_owned());
             }
-            Op::Inv if bits > MAX_BITS => {
+            Op::Inv if bits > KERNEL_MAX_BITS => {
                 let reason = "less than quadratic; the time depends on the numbers";
                 return (Method::HalfGcd(self.multiplier()), reason.to_owned());
             }
@@ -189,7 +104,7 @@ impl Cpu {
             }
             Op::Mul | Op::Square | Op::MulMod | Op::SquareMod | Op::Pow | Op::PowVartime => {}
         }
-        let seconds = |path: Path| cost::seconds(Method::of(path), request, self.threads());
+        let seconds = |path: CpuPath| cost::seconds(Method::of(path), request, self.threads());
         let able = self.paths.iter().copied().filter(|path| path.computes(op, bits));
         match able.min_by(|&a, &b| seconds(a).total_cmp(&seconds(b))) {
             Some(path) => {
@@ -198,7 +113,8 @@ impl Cpu {
                 (Method::of(path), reason.to_owned())
             }
             None => {
-                let stand_in = if bits > MAX_BITS { Path::Fft(self.multiplier()) } else { Path::Row };
+                let stand_in =
+                    if bits > KERNEL_MAX_BITS { CpuPath::Fft(self.multiplier()) } else { CpuPath::Row };
                 let (asked, family) = (self.paths[0].family(), stand_in.family());
                 let reason = format!("{asked} does not compute {op} at this length; {family} does");
                 (Method::of(stand_in), reason)
@@ -209,7 +125,7 @@ impl Cpu {
     /// Whether a product modulo a number used once is found by division: at every length that kernels take, unless a
     /// family other than the portable rows is asked for.
     fn divides(&self, bits: usize) -> bool {
-        bits <= MAX_BITS && self.paths.iter().any(|path| matches!(path, Path::Row))
+        bits <= KERNEL_MAX_BITS && self.paths.iter().any(|path| matches!(path, CpuPath::Row))
     }
 }
 
@@ -230,8 +146,8 @@ mod tests {
     fn numbers_beyond_the_limit_have_no_plan() {
         let cpu = Cpu::new(Settings { threads: Some(1), ..Settings::default() }).unwrap();
         for &op in Op::ALL {
-            assert!(cpu.plan(&Request::new(op, HUGE_BITS, 1)).is_some());
-            assert!(cpu.plan(&Request::new(op, HUGE_BITS + 1, 1)).is_none());
+            assert!(cpu.plan(&Request::new(op, TRANSFORM_MAX_BITS, 1)).is_some());
+            assert!(cpu.plan(&Request::new(op, TRANSFORM_MAX_BITS + 1, 1)).is_none());
         }
     }
 }

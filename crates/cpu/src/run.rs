@@ -5,8 +5,9 @@ use crate::cost::grain;
 use crate::domain::{Domain, Workspace};
 use crate::kernel::Kernel;
 use crate::long::{self, Multiplier};
-use crate::path::{Path, with_kernel};
-use crate::planning::{Method, Recipe, counted};
+use crate::method::{Method, counted};
+use crate::path::{CpuPath, with_kernel};
+use crate::planning::Recipe;
 use crate::remainder::{self, Scratch};
 use crate::{pow, rns};
 use modmill_core::window::MAX_WINDOW;
@@ -79,7 +80,7 @@ impl Cpu {
     }
 
     /// Montgomery arithmetic in the lanes of a kernel.
-    fn run_in_lanes(&self, path: Path, operation: Modular, job: &Job<'_>) -> Batch {
+    fn run_in_lanes(&self, path: CpuPath, operation: Modular, job: &Job<'_>) -> Batch {
         with_kernel!(path, K, token => {
             let variant = format!("{} x {}", counted(K::LANES, "lane"), counted(self.threads(), "thread"));
             let path = modmill_core::Path { backend: Backend::Cpu, isa: Some(K::ISA), family: K::FAMILY };
@@ -172,7 +173,7 @@ impl Cpu {
     /// Residue number systems. Items whose modulus shares a prime with the base go into the lanes of the portable
     /// kernel.
     fn run_in_residues(&self, operation: Modular, job: &Job<'_>) -> Batch {
-        let otherwise = |part: &Job<'_>| self.run_in_lanes(Path::Row, operation, part);
+        let otherwise = |part: &Job<'_>| self.run_in_lanes(CpuPath::Row, operation, part);
         rns::run(&self.pool, job, otherwise, |domain, item, out| {
             let (a, b) = (job.a.get(item), job.b.get(item));
             match operation {

@@ -10,7 +10,7 @@ use crate::kernel::Kernel;
 use crate::rows::Rows;
 use leaves::{Leaves, Part};
 use modmill_core::limbs::inverse_of_odd;
-use modmill_core::{Family, Isa, MAX_BITS, radix};
+use modmill_core::{Family, Isa, KERNEL_MAX_BITS, radix};
 use samples::{bias, make_initial};
 
 /// Montgomery arithmetic modulo one odd number per vector lane, in floating point.
@@ -149,7 +149,7 @@ impl<S: Leaves> Kernel for Wide<S> {
 
 impl<S: Leaves> Wide<S> {
     /// The number of digits of the longest modulus.
-    const MAX_DIGITS: usize = radix::digits_for(MAX_BITS + Self::ROOM, S::WIDTH);
+    const MAX_DIGITS: usize = radix::digits_for(KERNEL_MAX_BITS + Self::ROOM, S::WIDTH);
 
     /// A column receives up to `digits` products of the factors, as many of the reduction, and one block more
     /// of the last pass. Each product adds a high half of at most `2^WIDTH` to one column, and a low half to

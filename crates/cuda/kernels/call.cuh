@@ -3,9 +3,9 @@
 #include "numbers.cuh"
 
 struct Call {
-    Operand a;         // bases, or first factors
-    Operand b;         // exponents, or second factors
-    Operand constants; // rows that the kernel `constants` wrote, one per modulus
+    Numbers a;         // bases, or first factors
+    Numbers b;         // exponents, or second factors
+    Numbers constants; // rows that the kernel `constants` wrote, one per modulus
     u32* results;
     u32 result_stride;
     u32 result_length;
@@ -15,6 +15,10 @@ struct Call {
     u32 window;
     u32 repeat;        // products in a chain
 };
+static_assert(sizeof(Call) == 88 && AT(Call, a, 0) && AT(Call, b, 16) && AT(Call, constants, 32) &&
+              AT(Call, results, 48) && AT(Call, result_stride, 56) && AT(Call, result_length, 60) &&
+              AT(Call, scratch, 64) && AT(Call, count, 72) && AT(Call, exponent_bits, 76) &&
+              AT(Call, window, 80) && AT(Call, repeat, 84), "Call, as in Rust");
 
 // The rows of constants: two words of -1/N mod 2^64, two unused, then N, R mod N and a power of two
 // from which squarings lead to R^2 mod N.

@@ -8,12 +8,15 @@
 
 // What the host hands to the kernels of this file.
 struct Preparation {
-    Operand input;    // moduli, or numbers to reduce
-    Operand constants; // for `reduce`: rows of constants; a stride of 0 means one for all
+    Numbers input;    // moduli, or numbers to reduce
+    Numbers constants; // for `reduce`: rows of constants; a stride of 0 means one for all
     u32* rows;        // results: rows of constants, or of WORDS words
     u32 count;
     u32 limbs;        // 64-bit limbs that every modulus of the batch needs
 };
+static_assert(sizeof(Preparation) == 48 && AT(Preparation, input, 0) && AT(Preparation, constants, 16) &&
+              AT(Preparation, rows, 32) && AT(Preparation, count, 40) && AT(Preparation, limbs, 44),
+              "Preparation, as in Rust");
 
 enum { STEP_BITS = 28 };
 

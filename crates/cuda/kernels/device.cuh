@@ -7,6 +7,9 @@
 typedef unsigned int u32;
 typedef unsigned long long u64;
 
+// Whether a field of a structure is where the host puts it.
+#define AT(Structure, field, offset) (__builtin_offsetof(Structure, field) == offset)
+
 #ifndef MODMILL_EMULATOR
 
 #define KERNEL(name, Call) extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT) name(const Call call)

@@ -7,6 +7,8 @@ struct FlipCall {
     u32 parts;
     u32 seed;
 };
+static_assert(sizeof(FlipCall) == 24 && AT(FlipCall, words, 0) && AT(FlipCall, length, 8) &&
+              AT(FlipCall, parts, 12) && AT(FlipCall, seed, 16), "FlipCall, as in Rust");
 
 KERNEL(flip, FlipCall) {
     u32 part = blockIdx.x * BLOCK + threadIdx.x;

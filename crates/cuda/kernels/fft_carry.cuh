@@ -16,6 +16,9 @@ struct CarryCall {
     u32* flags;        // zeros: a counter, and a word for each block of each item
     u32 blocks;        // of an item; each has chunks for all threads but the first
 };
+static_assert(sizeof(CarryCall) == 48 && AT(CarryCall, points, 0) && AT(CarryCall, count, 8) &&
+              AT(CarryCall, results, 16) && AT(CarryCall, result_stride, 24) && AT(CarryCall, flags, 32) &&
+              AT(CarryCall, blocks, 40), "CarryCall, as in Rust");
 
 struct alignas(16) TwoPoints {
     u64 point[2];

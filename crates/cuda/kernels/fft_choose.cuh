@@ -3,7 +3,7 @@
 
 // What the host hands to these kernels.
 struct ChooseCall {
-    Operand exponents;
+    Numbers exponents;
     const Quad* table; // the powers 1, 2, ... of all items, entry by entry; power 0 is 1 and not there
     Quad* results;     // a row for each item
     u64 entry_quads;   // from one entry to the next
@@ -12,6 +12,10 @@ struct ChooseCall {
     u32 bits;          // of a digit
     u32 count;         // threads: quads of all items
 };
+static_assert(sizeof(ChooseCall) == 56 && AT(ChooseCall, exponents, 0) && AT(ChooseCall, table, 16) &&
+              AT(ChooseCall, results, 24) && AT(ChooseCall, entry_quads, 32) &&
+              AT(ChooseCall, row_quads, 40) && AT(ChooseCall, from, 44) && AT(ChooseCall, bits, 48) &&
+              AT(ChooseCall, count, 52), "ChooseCall, as in Rust");
 
 // WHOLE: no address depends on the digit, because all entries are read.
 template <bool WHOLE> DEVICE void choose(const ChooseCall& call) {

@@ -16,6 +16,9 @@ struct ColumnsCall {
     u32 log_stride;
     u32 count;          // threads
 };
+static_assert(sizeof(ColumnsCall) == 32 && AT(ColumnsCall, points, 0) && AT(ColumnsCall, factors, 8) &&
+              AT(ColumnsCall, stride, 16) && AT(ColumnsCall, log_stride, 20) && AT(ColumnsCall, count, 24),
+              "ColumnsCall, as in Rust");
 
 DEVICE u32 thread_number() { return blockIdx.x * blockDim.x + threadIdx.x; }
 

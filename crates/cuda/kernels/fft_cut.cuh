@@ -7,8 +7,8 @@
 
 // What the host hands to these kernels.
 struct CutCall {
-    Operand numbers;
-    Operand addends;    // digits of which are added to those of the numbers; none if their length is 0
+    Numbers numbers;
+    Numbers addends;    // digits of which are added to those of the numbers; none if their length is 0
     u64* points;        // item by item, row by row
     const u64* factors; // as in `ColumnsCall`
     const u64* roots;   // powers of the root of order `rows`
@@ -23,6 +23,12 @@ struct CutCall {
     u32* flags;         // words that carries find zero, no more of them than threads
     u32 flag_count;
 };
+static_assert(sizeof(CutCall) == 104 && AT(CutCall, numbers, 0) && AT(CutCall, addends, 16) &&
+              AT(CutCall, points, 32) && AT(CutCall, factors, 40) && AT(CutCall, roots, 48) &&
+              AT(CutCall, stride, 56) && AT(CutCall, log_stride, 60) && AT(CutCall, columns, 64) &&
+              AT(CutCall, rows, 68) && AT(CutCall, digit_bits, 72) && AT(CutCall, digits, 76) &&
+              AT(CutCall, offset, 80) && AT(CutCall, count, 84) && AT(CutCall, flags, 88) &&
+              AT(CutCall, flag_count, 96), "CutCall, as in Rust");
 
 // The digit of a number that begins at a bit of one of its words.
 DEVICE u32 digit_at(const u32* words, u32 length, u32 at, u32 shift, u32 bits) {

@@ -3,7 +3,7 @@
 
 // What the host hands to the kernel.
 struct ExtractCall {
-    Operand numbers;
+    Numbers numbers;
     u32* results;
     u32 result_stride; // words of a row, all of which are written
     u32 skipped;       // words before the first bit
@@ -12,6 +12,10 @@ struct ExtractCall {
     u64 bits;          // of a result
     u32 count;         // threads: words of all rows
 };
+static_assert(sizeof(ExtractCall) == 56 && AT(ExtractCall, numbers, 0) && AT(ExtractCall, results, 16) &&
+              AT(ExtractCall, result_stride, 24) && AT(ExtractCall, skipped, 28) &&
+              AT(ExtractCall, offset, 32) && AT(ExtractCall, flip, 36) && AT(ExtractCall, bits, 40) &&
+              AT(ExtractCall, count, 48), "ExtractCall, as in Rust");
 
 KERNEL(fft_extract, ExtractCall) {
     u32 number = thread_number();
@@ -20,8 +24,8 @@ KERNEL(fft_extract, ExtractCall) {
     u64 bit = (u64)at * 32;
     u32 word = 0;
     if (bit < call.bits) {
-        Operand rest = call.numbers;
-        rest.words += call.skipped + at;
+        Numbers rest = call.numbers;
+        rest.address += call.skipped + at;
         rest.length = rest.length > call.skipped + at ? rest.length - call.skipped - at : 0;
         word = word_at(rest, item, call.offset) ^ call.flip;
         if (call.bits - bit < 32) word &= (1u << (call.bits - bit)) - 1;

@@ -10,6 +10,9 @@ struct JoinCall {
     u32 log_columns;
     u32 count;        // threads: columns of all items
 };
+static_assert(sizeof(JoinCall) == 32 && AT(JoinCall, points, 0) && AT(JoinCall, roots, 8) &&
+              AT(JoinCall, columns, 16) && AT(JoinCall, log_columns, 20) && AT(JoinCall, count, 24),
+              "JoinCall, as in Rust");
 
 template <int ROWS> DEVICE void join(const JoinCall& call) {
     u32 number = thread_number();

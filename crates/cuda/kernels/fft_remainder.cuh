@@ -13,11 +13,11 @@ enum { CHUNK = 8 };
 
 // What the host hands to the kernel.
 struct RemainderCall {
-    Operand x;         // numbers to be reduced
-    Operand y;         // quotients times the divisor, modulo 2^s - 1, with words beyond s bits
-    Operand divisor;
-    Operand halves;    // the two parts of the quotient, from bit `offset` on
-    Operand estimates;
+    Numbers x;         // numbers to be reduced
+    Numbers y;         // quotients times the divisor, modulo 2^s - 1, with words beyond s bits
+    Numbers divisor;
+    Numbers halves;    // the two parts of the quotient, from bit `offset` on
+    Numbers estimates;
     u32* results;
     u32 result_stride; // at most two words more than the divisor has; those are zero
     u32 length;        // words of the divisor
@@ -25,6 +25,12 @@ struct RemainderCall {
     u32 offset;        // below 32
     u32 most;          // by which a quotient is too small at most
 };
+static_assert(sizeof(RemainderCall) == 112 && AT(RemainderCall, x, 0) && AT(RemainderCall, y, 16) &&
+              AT(RemainderCall, divisor, 32) && AT(RemainderCall, halves, 48) &&
+              AT(RemainderCall, estimates, 64) && AT(RemainderCall, results, 80) &&
+              AT(RemainderCall, result_stride, 88) && AT(RemainderCall, length, 92) &&
+              AT(RemainderCall, wrap, 96) && AT(RemainderCall, offset, 100) && AT(RemainderCall, most, 104),
+              "RemainderCall, as in Rust");
 
 // What is missing from the lowest word, -c: single-digit.
 DEVICE int missing(const RemainderCall& call, u32 item) {

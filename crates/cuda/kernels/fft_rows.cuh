@@ -20,6 +20,9 @@ struct RowsCall {
     u32 b_rows;          // rows after which those of b begin again: as many as there are, or those of one item
     u32 count;           // rows
 };
+static_assert(sizeof(RowsCall) == 56 && AT(RowsCall, a, 0) && AT(RowsCall, b, 8) &&
+              AT(RowsCall, there, 16) && AT(RowsCall, back, 32) && AT(RowsCall, b_rows, 48) &&
+              AT(RowsCall, count, 52), "RowsCall, as in Rust");
 
 enum { ROW_POINTS = 4096, ROW_THREADS = 256 };
 
@@ -127,34 +130,39 @@ template <bool LONG> DEVICE void store(u64* points, const u64 (&x)[16], u32 coun
 
 enum Factor { ITSELF, TRANSFORMED, PLAIN };
 
-// a <- a b, points transformed there and back; b is a itself, kept as a transform, or transformed here. Shared
-// memory has sixteen words more for every thread, where b waits for its turn, and then the transform of a.
+// a <- a b, points transformed there and back; b is a itself, kept as a transform, or transformed here. If OWN_WORDS,
+// shared memory has sixteen words more for every thread, where b waits for its turn, and then the transform of a.
+// Otherwise b is read when its turn comes, and the transform of a waits in registers.
 template <bool LONG, Factor B> DEVICE void rows_product(const RowsCall& call) {
     SHARED_POOL(u64, pool);
     u64* own = pool + shared_place(ROW_POINTS) + threadIdx.x;
-    if (B != ITSELF) {
-        Place place = Place::of<LONG>(call.count, call.b_rows);
+    Place place = Place::of<LONG>(call.count, call.b_rows);
+    if (OWN_WORDS && B != ITSELF) {
 #pragma unroll
         for (int j = 0; j < 16; j++)
             if (place.exists) start_word(own + j * ROW_THREADS, call.b + place.first + j * place.step);
     }
+    auto factor = [&](int j) {
+        if (OWN_WORDS) return own[j * ROW_THREADS];
+        return place.exists ? call.b[place.first + j * place.step] : 0;
+    };
     u64 a[16];
     load<LONG>(a, call.a, call.count);
     Rows<LONG>::forward(a, pool, call);
-    if (B != ITSELF) finish_words();
+    if (OWN_WORDS && B != ITSELF) finish_words();
     if (B == PLAIN) {
         u64 b[16];
 #pragma unroll
         for (int j = 0; j < 16; j++) {
-            b[j] = own[j * ROW_THREADS];
-            own[j * ROW_THREADS] = a[j];
+            b[j] = factor(j);
+            if (OWN_WORDS) own[j * ROW_THREADS] = a[j];
         }
         Rows<LONG>::forward(b, pool, call);
 #pragma unroll
-        for (int j = 0; j < 16; j++) a[j] = product(b[j], own[j * ROW_THREADS]);
+        for (int j = 0; j < 16; j++) a[j] = product(b[j], OWN_WORDS ? own[j * ROW_THREADS] : a[j]);
     } else {
 #pragma unroll
-        for (int j = 0; j < 16; j++) a[j] = product(a[j], B == ITSELF ? a[j] : own[j * ROW_THREADS]);
+        for (int j = 0; j < 16; j++) a[j] = product(a[j], B == ITSELF ? a[j] : factor(j));
     }
     Rows<LONG>::back(a, pool, call);
     store<LONG>(call.a, a, call.count);

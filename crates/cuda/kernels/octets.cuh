@@ -11,6 +11,8 @@ struct WordsOfOctets {
     u32 words; // of a number
     u32 count;
 };
+static_assert(sizeof(WordsOfOctets) == 24 && AT(WordsOfOctets, octets, 0) && AT(WordsOfOctets, numbers, 8) &&
+              AT(WordsOfOctets, words, 16) && AT(WordsOfOctets, count, 20), "WordsOfOctets, as in Rust");
 
 // A thread for each word.
 KERNEL(words_of_octets, WordsOfOctets) {
@@ -30,6 +32,9 @@ struct Release {
     u32 words;           // of a number
     u32 count;
 };
+static_assert(sizeof(Release) == 48 && AT(Release, numbers, 0) && AT(Release, found, 8) &&
+              AT(Release, expected, 16) && AT(Release, octets, 24) && AT(Release, wrong, 32) &&
+              AT(Release, words, 40) && AT(Release, count, 44), "Release, as in Rust");
 
 // Answers as octets, a warp for each: those that failed their check become zero, and are named.
 KERNEL(release, Release) {

@@ -18,7 +18,7 @@ DEVICE void store(Field& field, const Call& call, const Items& items, u32 round)
 
 // Finds the table entries for the digit of the exponent at `place` and those after it, in constant time.
 // Not inlined: its registers would make the assembler sparing with them, and slow, in the products.
-DEVICE_CALLED void choose(Table table, Operand b, u32 item, u32 place, u32 window) {
+DEVICE_CALLED void choose(Table table, Numbers b, u32 item, u32 place, u32 window) {
     u32 digits[Table::AT_ONCE];
 #pragma unroll
     for (u32 k = 0; k < Table::AT_ONCE; k++) {

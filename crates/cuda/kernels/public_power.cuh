@@ -11,9 +11,9 @@ enum { PUBLIC_WORDS = 8 };
 
 // What the host hands to the kernel.
 struct PublicCall {
-    Operand numbers;   // below their moduli; of no length: R^2
-    Operand constants; // rows that the kernel `constants` wrote
-    Operand exits;     // R^e modulo N; of no length if there is none
+    Numbers numbers;   // below their moduli; of no length: R^2
+    Numbers constants; // rows that the kernel `constants` wrote
+    Numbers exits;     // R^e modulo N; of no length if there is none
     u32* results;
     u32 result_stride;
     u32 result_length;
@@ -22,6 +22,11 @@ struct PublicCall {
     u32 exponent_bits; // from the highest that is set; the lowest is
     u32 exponent[PUBLIC_WORDS];
 };
+static_assert(sizeof(PublicCall) == 112 && AT(PublicCall, numbers, 0) && AT(PublicCall, constants, 16) &&
+              AT(PublicCall, exits, 32) && AT(PublicCall, results, 48) &&
+              AT(PublicCall, result_stride, 56) && AT(PublicCall, result_length, 60) &&
+              AT(PublicCall, scratch, 64) && AT(PublicCall, count, 72) &&
+              AT(PublicCall, exponent_bits, 76) && AT(PublicCall, exponent, 80), "PublicCall, as in Rust");
 
 KERNEL(public_power, PublicCall) {
     Field field;

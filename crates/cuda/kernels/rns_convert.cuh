@@ -15,20 +15,25 @@ struct alignas(16) Conversion {
 
 // What the host hands to the kernels of this file.
 struct ConversionCall {
-    Operand input;                  // moduli, or numbers
+    Numbers input;                  // moduli, or numbers
     const Channel* channels;        // of A, then of B
     const Conversion* conversions;  // likewise
     const u32* powers;              // 2^(32 i) modulo every prime: word by word, those of all channels
-    Operand radix;                  // for moduli: B^2 mod N
+    Numbers radix;                  // for moduli: B^2 mod N
     Pair* tiles;                    // results: of MODULUS_SIDES sides, or of one
     u32* flags;                     // for moduli: whether N and B have a factor in common
     const u32* roots;               // of merged matrices: s_i 2^32; null if there are none
     u32 count;
 };
+static_assert(sizeof(ConversionCall) == 88 && AT(ConversionCall, input, 0) &&
+              AT(ConversionCall, channels, 16) && AT(ConversionCall, conversions, 24) &&
+              AT(ConversionCall, powers, 32) && AT(ConversionCall, radix, 40) &&
+              AT(ConversionCall, tiles, 56) && AT(ConversionCall, flags, 64) &&
+              AT(ConversionCall, roots, 72) && AT(ConversionCall, count, 80), "ConversionCall, as in Rust");
 
 // x 2^-32 modulo a prime, below 3 primes. Products of half words are below 2^(16 + 31), so that a sum of
 // 2^9 of them has room.
-DEVICE u32 remainder_of(const ConversionCall& call, const Operand& input, u32 item, u32 channel) {
+DEVICE u32 remainder_of(const ConversionCall& call, const Numbers& input, u32 item, u32 channel) {
     const u32* row = row_of(input, item);
     u64 low = 0, high = 0;
     for (u32 i = 0; i < input.length; i++) {
@@ -85,7 +90,7 @@ KERNEL(residue_numbers, ConversionCall) {
 // What the host hands to `residue_radix`: a number, here B^2, as its leading words, which are below N, and
 // digits of STEP_BITS bits, the first of which may be shorter.
 struct RadixCall {
-    Operand moduli;
+    Numbers moduli;
     const u32* leading;
     const u32* digits;
     u32* rows; // of WORDS words
@@ -94,6 +99,10 @@ struct RadixCall {
     u32 count;
     u32 limbs; // that every modulus needs
 };
+static_assert(sizeof(RadixCall) == 56 && AT(RadixCall, moduli, 0) && AT(RadixCall, leading, 16) &&
+              AT(RadixCall, digits, 24) && AT(RadixCall, rows, 32) && AT(RadixCall, digit_count, 40) &&
+              AT(RadixCall, first_bits, 44) && AT(RadixCall, count, 48) && AT(RadixCall, limbs, 52),
+              "RadixCall, as in Rust");
 
 // B^2 modulo every modulus, a thread for each.
 KERNEL(residue_radix, RadixCall) {
@@ -112,13 +121,17 @@ struct WordsCall {
     const Pair* tiles;       // of one side
     const Channel* channels; // of A
     const Quad* cofactors;   // A_j, then A: four words at a time, CHANNELS + 1 of each
-    Operand moduli;
+    Numbers moduli;
     u32* results;
     u32 result_stride;
     u32 result_length;
     u32 count;
     u32 limbs; // that every modulus needs
 };
+static_assert(sizeof(WordsCall) == 64 && AT(WordsCall, tiles, 0) && AT(WordsCall, channels, 8) &&
+              AT(WordsCall, cofactors, 16) && AT(WordsCall, moduli, 24) && AT(WordsCall, results, 40) &&
+              AT(WordsCall, result_stride, 48) && AT(WordsCall, result_length, 52) &&
+              AT(WordsCall, count, 56) && AT(WordsCall, limbs, 60), "WordsCall, as in Rust");
 
 // x = sum_j xi_j A_j - k A in words, a thread for each number, and then modulo N. |x| is below 2^10 N; it may be
 // negative with merged matrices, so that 2^11 N is added. Words above those of N need not be computed but for one.

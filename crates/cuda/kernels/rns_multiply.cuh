@@ -2,8 +2,8 @@
 #pragma once
 
 // a b mod N: b becomes an entry, and a is multiplied by B^2 and by that.
-KERNEL(residue_multiply, ResidueCall) {
-    Numbers<true> x;
+KERNEL(residue_multiply, PowerCall) {
+    TileNumbers<true> x;
     x.open(call);
     u32 lane = threadIdx.x % 32;
     u32 warp = (blockIdx.x * blockDim.x + threadIdx.x) / 32, warps = gridDim.x * blockDim.x / 32;

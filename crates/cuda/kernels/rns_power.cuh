@@ -8,20 +8,25 @@
 
 // What the host hands to the kernels. Everything that products multiply by lies in one workspace, so that
 // a place in it is one word.
-struct ResidueCall {
+struct PowerCall {
     const unsigned char* matrices; // A to B, then B to A
     const Channel* channels;       // of A, then of B
     Pair* workspace;
     const Pair* bases;             // tiles of one side
     Pair* results;                 // tiles of one side
     const Pair* seconds;           // second factors of products: tiles of one side
-    Operand exponents;
+    Numbers exponents;
     u32 exponent_bits;
     u32 window;
     u32 count;                     // of items
     u32 modulus_stride;            // in tiles; 0 means one modulus for all
     u32 tables;                    // where the tables begin in the workspace, in pairs
 };
+static_assert(sizeof(PowerCall) == 88 && AT(PowerCall, matrices, 0) && AT(PowerCall, channels, 8) &&
+              AT(PowerCall, workspace, 16) && AT(PowerCall, bases, 24) && AT(PowerCall, results, 32) &&
+              AT(PowerCall, seconds, 40) && AT(PowerCall, exponents, 48) &&
+              AT(PowerCall, exponent_bits, 64) && AT(PowerCall, window, 68) && AT(PowerCall, count, 72) &&
+              AT(PowerCall, modulus_stride, 76) && AT(PowerCall, tables, 80), "PowerCall, as in Rust");
 
 // Sides of a modulus's tile: the factor of squares in base B, that of the quotient in base A, and two table
 // entries, B^2 modulo N and 1; last the number 1 itself. With merged matrices squares have no factor, and x,
@@ -34,7 +39,7 @@ struct Memory {
     const Channel* channels;
     Quad* rest;
 
-    DEVICE void open(const ResidueCall& call) {
+    DEVICE void open(const PowerCall& call) {
         SHARED_POOL(Quad, pool);
         matrices.open(call.matrices, pool);
         rest = pool + Matrices::SHARED_QUADS;
@@ -49,7 +54,7 @@ struct Memory {
     }
 };
 
-template <bool SECRET> struct Numbers {
+template <bool SECRET> struct TileNumbers {
     // Where registers are short, factors in base B are loaded when they are needed: merged squares have none.
     enum { LATE_FACTORS = MERGED && SECRET && !STREAMED };
     Memory memory;
@@ -214,7 +219,7 @@ template <bool SECRET> struct Numbers {
         }
     }
 
-    DEVICE void open(const ResidueCall& call) {
+    DEVICE void open(const PowerCall& call) {
         memory.open(call);
         scan.row = ENTRY_ROWS;
         workspace = call.workspace + threadIdx.x % 32;
@@ -243,8 +248,8 @@ template <bool SECRET> struct Numbers {
 
 // Every warp of a warpgroup takes part in every step; tiles beyond the last repeat it. A secret exponent has
 // a window of SECRET_WINDOW bits.
-template <bool SECRET> DEVICE void exponentiate(const ResidueCall& call) {
-    Numbers<SECRET> x;
+template <bool SECRET> DEVICE void exponentiate(const PowerCall& call) {
+    TileNumbers<SECRET> x;
     x.open(call);
     u32 lane = threadIdx.x % 32;
     u32 warp = (blockIdx.x * blockDim.x + threadIdx.x) / 32, warps = gridDim.x * blockDim.x / 32;
@@ -308,5 +313,5 @@ template <bool SECRET> DEVICE void exponentiate(const ResidueCall& call) {
     x.memory.matrices.close();
 }
 
-KERNEL(residue_power, ResidueCall) { exponentiate<true>(call); }
-KERNEL(residue_power_vartime, ResidueCall) { exponentiate<false>(call); }
+KERNEL(residue_power, PowerCall) { exponentiate<true>(call); }
+KERNEL(residue_power_vartime, PowerCall) { exponentiate<false>(call); }

@@ -54,7 +54,7 @@ EACH_WORD
 }
 
 // What the host hands to `rsa_bases`.
-struct Bases {
+struct BasesCall {
     const u32* numbers;     // rows of `words` words
     u32 words;
     u32 count;              // of items, which is that of rows of a half
@@ -63,9 +63,13 @@ struct Bases {
     u32 second;             // where the rows for the second primes begin, in words
     u32* bases;             // rows of WORDS + 2 words: the first halves, then the second
 };
+static_assert(sizeof(BasesCall) == 40 && AT(BasesCall, numbers, 0) && AT(BasesCall, words, 8) &&
+              AT(BasesCall, count, 12) && AT(BasesCall, constants, 16) &&
+              AT(BasesCall, constants_stride, 24) && AT(BasesCall, second, 28) && AT(BasesCall, bases, 32),
+              "BasesCall, as in Rust");
 
 // Numbers below 2 R that are right modulo the primes, from numbers below R^2: h R + l is h R^2 / R + l.
-KERNEL(rsa_bases, Bases) {
+KERNEL(rsa_bases, BasesCall) {
     u32 index = blockIdx.x * BLOCK + threadIdx.x;
     if (index >= 2 * call.count) return;
     u32 half = index / call.count, item = index % call.count;
@@ -87,20 +91,24 @@ EACH_WORD
 }
 
 // What the host hands to `rsa_join`.
-struct Join {
+struct JoinCall {
     const u32* halves;      // powers, below the primes: rows of `half_words`, the first halves, then the second
     u32 half_words;
     u32 count;
     const u32* constants;   // as above
     u32 constants_stride;
     u32 second;
-    Operand coefficients;   // 1 / q modulo p
+    Numbers coefficients;   // 1 / q modulo p
     u32* results;           // rows of `words` words
     u32 words;
 };
+static_assert(sizeof(JoinCall) == 64 && AT(JoinCall, halves, 0) && AT(JoinCall, half_words, 8) &&
+              AT(JoinCall, count, 12) && AT(JoinCall, constants, 16) && AT(JoinCall, constants_stride, 24) &&
+              AT(JoinCall, second, 28) && AT(JoinCall, coefficients, 32) && AT(JoinCall, results, 48) &&
+              AT(JoinCall, words, 56), "JoinCall, as in Rust");
 
 // Garner's step, m2 + q h with h = (m1 - m2) / q modulo p.
-KERNEL(rsa_join, Join) {
+KERNEL(rsa_join, JoinCall) {
     u32 item = blockIdx.x * BLOCK + threadIdx.x;
     if (item >= call.count) return;
     const u32* p_row = call.constants + (u64)item * call.constants_stride;

@@ -35,7 +35,7 @@ pub fn write(path: &Path, entries: &[(Digest, Vec<u8>)]) -> io::Result<()> {
     file.flush()
 }
 
-/// Where an entry is, and what it is.
+/// The place of an entry's code, and its digest.
 #[derive(Debug)]
 struct Entry {
     digest: Digest,
@@ -51,8 +51,8 @@ pub struct Bundle {
 }
 
 impl Bundle {
-    /// The bundle that `MODMILL_CUDA_BUNDLE` names, or the one beside the program if there is one; an
-    /// error says why one that is there cannot be used.
+    /// The bundle that `MODMILL_CUDA_BUNDLE` names, or the one beside the program if there is one. An error says why a
+    /// bundle that exists cannot be used.
     pub(crate) fn from_environment() -> Result<Option<Self>, String> {
         let beside = || Some(env::current_exe().ok()?.with_file_name(FILE)).filter(|path| path.exists());
         let Some(path) = env::var_os("MODMILL_CUDA_BUNDLE").map(PathBuf::from).or_else(beside) else {
@@ -62,7 +62,7 @@ impl Bundle {
         Self::open(&path).map(Some).map_err(unusable)
     }
 
-    /// Opens a bundle and reads what is in it.
+    /// Opens a bundle and reads its list of entries.
     pub fn open(path: &Path) -> io::Result<Self> {
         let mut file = File::open(path)?;
         check_writers(&file.metadata()?)?;
@@ -106,7 +106,7 @@ fn number(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
 }
 
-/// Checks that not just anybody may write to the file: what is in it is executed.
+/// Checks that the file is not writable by everybody: its code is executed.
 fn check_writers(metadata: &std::fs::Metadata) -> io::Result<()> {
     #[cfg(unix)]
     if std::os::unix::fs::MetadataExt::mode(metadata) & 0o002 != 0 {

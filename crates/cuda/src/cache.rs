@@ -1,8 +1,8 @@
 //! Compiled programs on disk.
 //!
-//! What is in the cache is executed, in a process that may hold keys: the folder and every entry must
-//! belong to the user and be writable by nobody else. Where that is not so, or where nothing can be
-//! written, the cache is not used; programs are then compiled anew, and a warning says why.
+//! Entries of the cache are executed, in a process that may hold keys. So the folder and every entry must belong to
+//! the user and be writable by nobody else. A cache that breaks this rule, or cannot be written to, is not used:
+//! programs are compiled anew, and a warning says why.
 
 use crate::digest::Digest;
 use std::env;
@@ -56,7 +56,7 @@ impl Cache {
         Self { folder: None, warnings: Mutex::new(vec![warning]) }
     }
 
-    /// What was kept under this key, unless it is damaged.
+    /// The content under this key, unless it is damaged.
     #[must_use]
     pub fn get(&self, key: &Digest) -> Option<Vec<u8>> {
         let path = self.folder.as_ref()?.join(key.to_string());
@@ -70,7 +70,7 @@ impl Cache {
         }
     }
 
-    /// Keeps something under this key, in place of what was there.
+    /// Keeps `content` under this key, in place of an older content.
     pub fn put(&self, key: &Digest, content: &[u8]) {
         let Some(folder) = &self.folder else { return };
         if let Err(error) = write(folder, key, content) {
@@ -78,7 +78,7 @@ impl Cache {
         }
     }
 
-    /// What went wrong, each once.
+    /// The faults so far, each once.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         self.warnings.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -96,7 +96,7 @@ fn is_off() -> bool {
     env::var_os("MODMILL_CACHE").is_some_and(|value| value == "off")
 }
 
-/// The folder of the user's cache, if there is to be one.
+/// The folder of the user's cache; `None` if the cache is off.
 pub(crate) fn folder() -> Option<PathBuf> {
     let variable = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let found = || {
@@ -107,7 +107,7 @@ pub(crate) fn folder() -> Option<PathBuf> {
     if is_off() { None } else { found() }
 }
 
-/// Makes the folder if it is not there, and checks that it is ours alone.
+/// Makes the folder if it does not exist, and checks that nobody else may write to it.
 fn prepare(folder: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
@@ -117,7 +117,7 @@ fn prepare(folder: &Path) -> io::Result<()> {
     check_owner(&fs::metadata(folder)?)
 }
 
-/// Checks that something belongs to this user and that nobody else may write to it.
+/// Checks that a file or folder belongs to this user and that nobody else may write to it.
 #[cfg(unix)]
 fn check_owner(metadata: &Metadata) -> io::Result<()> {
     use std::os::unix::fs::MetadataExt;
@@ -155,7 +155,7 @@ fn header(key: &Digest, content: &[u8]) -> Vec<u8> {
     [&MAGIC[..], &length, Digest::of(&[key.bytes(), content]).bytes()].concat()
 }
 
-/// Writes an entry beside its place and then puts it there, so that nobody sees half of it.
+/// Writes an entry to a temporary file and renames it, so that no reader sees half of it.
 fn write(folder: &Path, key: &Digest, content: &[u8]) -> io::Result<()> {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -170,7 +170,7 @@ fn write(folder: &Path, key: &Digest, content: &[u8]) -> io::Result<()> {
         .and_then(|()| file.write_all(content))
         .and_then(|()| fs::rename(&temporary, folder.join(key.to_string())));
     if written.is_err() {
-        // Best effort: what is left over is never read.
+        // Best effort: a file that is left over is never read.
         let _ = fs::remove_file(&temporary);
     }
     written

@@ -1,18 +1,20 @@
 //! The structures that all families' kernels take, as in `call.cuh` and `constants.cuh`.
 #![allow(unsafe_code)] // says that the structures below may be handed to kernels
 
-use crate::device::{Buffer, KernelArguments};
+use crate::device::{Buffer, KernelArguments, assert_layout};
 
-/// Numbers of a batch, as in `call.cuh`.
+/// The numbers of a batch on the device, `Numbers` of `numbers.cuh`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Numbers {
     pub address: u64,
-    /// Words from one number to the next; 0 if there is one for all items.
+    /// Words from one number to the next; 0 if all items have the same number.
     pub stride: u32,
     /// Words of a number.
     pub length: u32,
 }
+
+assert_layout!(Numbers: 16 bytes, address at 0, stride at 8, length at 12);
 
 impl Numbers {
     pub(crate) fn at(buffer: &Buffer, stride: u32, length: u32) -> Self {
@@ -37,6 +39,8 @@ pub(crate) struct Call {
     pub repeat: u32,
 }
 
+assert_layout!(Call: 88 bytes, a at 0, b at 16, constants at 32, results at 48, result_stride at 56, result_length at 60, scratch at 64, count at 72, exponent_bits at 76, window at 80, repeat at 84);
+
 /// `Preparation` of `constants.cuh`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
@@ -47,6 +51,8 @@ pub(crate) struct Preparation {
     pub count: u32,
     pub limbs: u32,
 }
+
+assert_layout!(Preparation: 48 bytes, input at 0, constants at 16, rows at 32, count at 40, limbs at 44);
 
 // SAFETY: plain structures of integers, laid out as the kernels' own.
 unsafe impl KernelArguments for Call {}

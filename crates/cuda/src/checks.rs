@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::variant::Variant;
-use modmill_core::{HUGE_BITS, Job, Operand};
+use modmill_core::{Job, Operand, TRANSFORM_MAX_BITS};
 
 /// The longest exponents: kernels count their bits in a word.
 const MAX_EXPONENT_BITS: u32 = 1 << 31;
@@ -40,8 +40,8 @@ pub(crate) fn check_items(items: &[usize], lens: &[Option<usize>]) -> Result<()>
 
 /// No operand is longer than numbers may be.
 pub(crate) fn check_lengths(operands: &[Operand<'_>]) -> Result<()> {
-    match operands.iter().map(Operand::bits).find(|&bits| bits > HUGE_BITS) {
-        Some(bits) => Err(Error::TooLong { what: "an operand", bits, limit: HUGE_BITS }),
+    match operands.iter().map(Operand::bits).find(|&bits| bits > TRANSFORM_MAX_BITS) {
+        Some(bits) => Err(Error::TooLong { what: "an operand", bits, limit: TRANSFORM_MAX_BITS }),
         None => Ok(()),
     }
 }

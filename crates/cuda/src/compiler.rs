@@ -1,4 +1,4 @@
-//! From a program to machine code for one architecture: out of the cache, out of a bundle, or compiled.
+//! Machine code of a program for one architecture: out of the cache, out of a bundle, or compiled.
 
 mod find;
 mod machine_code;
@@ -16,7 +16,7 @@ use nvrtc::Nvrtc;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// Compiles programs, and keeps what it compiled.
+/// Compiles programs, and keeps their machine code.
 #[derive(Debug)]
 pub struct Compiler {
     cache: Cache,
@@ -25,13 +25,13 @@ pub struct Compiler {
 }
 
 impl Compiler {
-    /// A compiler that keeps its work in this cache, and knows what is in this bundle.
+    /// A compiler that keeps machine code in `cache`, and finds machine code in `bundle`.
     #[must_use]
     pub fn new(cache: Cache, bundle: Option<Bundle>) -> Self {
         Self { cache, bundle, warnings: Vec::new() }
     }
 
-    /// With cache and bundle where the environment says.
+    /// A compiler with the cache and the bundle that the environment names.
     #[must_use]
     pub fn from_environment() -> Self {
         let cache = Cache::from_environment();
@@ -41,8 +41,8 @@ impl Compiler {
         }
     }
 
-    /// Machine code (CUBIN) of a program. The bundle is asked before the compiler is, and serves alone
-    /// where there is no compiler.
+    /// Machine code (CUBIN) of a program. The bundle comes before the compiler, and serves alone on a host without
+    /// compiler.
     pub fn code(&self, program: &Program, architecture: Architecture) -> Result<Vec<u8>> {
         let key = code_key(program, architecture);
         let bundled = || self.bundle.as_ref().and_then(|bundle| bundle.get(&key));
@@ -65,7 +65,7 @@ impl Compiler {
         Ok(code)
     }
 
-    /// What went wrong without stopping anything.
+    /// Faults that stopped nothing, such as a cache that cannot be used.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         self.warnings.iter().cloned().chain(self.cache.warnings()).collect()

@@ -1,5 +1,5 @@
-//! A device that is emulated on the CPU: the kernels' own sources, compiled by the host's C++
-//! compiler, which `kernels/emulator.hpp` gives the threads, shuffles and barriers of a GPU.
+//! A device that is emulated on the CPU. The host's C++ compiler compiles the kernels' own sources, and
+//! `kernels/emulator.hpp` gives them the threads, shuffles and barriers of a GPU.
 //!
 //! Its memory is the host's. Operations end before the call that starts them returns; errors show as
 //! late as on a GPU. It fails on demand, and notices kernels that write outside of their buffers.
@@ -21,15 +21,15 @@ use std::ptr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// What shall go wrong, for tests.
+/// Faults of an emulated device, for tests.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Faults {
-    /// Refuse every launch after so many; the device can still be used.
+    /// The number of launches after which every launch is refused. The device can still be used.
     pub fail_launch_after: Option<u64>,
-    /// Break down in the launch after so many: as on a GPU the launch itself looks well, and
-    /// everything from then on fails.
+    /// The number of launches after which the device breaks down. As on a GPU, that launch itself succeeds, and
+    /// everything after it fails.
     pub lose_device_after: Option<u64>,
-    /// Have no more memory than so many bytes.
+    /// Bytes of the device's memory.
     pub out_of_memory_above: Option<usize>,
 }
 
@@ -134,7 +134,7 @@ impl Platform for Emulator {
         Ok(self.properties.limits.resident_blocks(block, shared_bytes))
     }
 
-    /// Exactly what is wanted, so that writing beyond it is noticed.
+    /// Sizes are not rounded, so that writes beyond a buffer are noticed.
     fn rounded(&self, bytes: usize) -> usize {
         bytes
     }

@@ -24,7 +24,7 @@ use crate::error::Result;
 use crate::task::Reads;
 use calls::{CarryCall, ChooseCall, ColumnsCall, CutCall, ExtractCall, JoinCall, RemainderCall, RowsCall};
 use factors::{Kind, Tables, upload};
-use programs::{BLOCK, Kernels, RowTask};
+use programs::{BLOCK, Kernels, RowTask, rows_shared_bytes};
 use std::sync::Arc;
 
 /// The family's kernels and tables on a device.
@@ -32,16 +32,6 @@ pub(crate) struct Transforms {
     device: Device,
     kernels: Kernels,
     tables: Tables,
-}
-
-/// Bytes of shared memory of a block of rows: 4096 points, with one left out after sixteen, and as many words of
-/// the threads' own where there are two factors.
-const fn rows_shared_bytes(task: RowTask) -> u32 {
-    let own = match task {
-        RowTask::Multiply | RowTask::MultiplyKept => 4096,
-        RowTask::Square | RowTask::Keep => 0,
-    };
-    8 * (4096 + 256 + own)
 }
 
 /// Threads of a block of carries, at most.
@@ -293,7 +283,7 @@ impl Transforms {
         let shape = Shape {
             grid: call.count.div_ceil(per_block),
             block: BLOCK,
-            shared_bytes: rows_shared_bytes(task),
+            shared_bytes: rows_shared_bytes(task, self.device.limits()),
         };
         let kernel = &self.kernels.rows(length.has_long_rows())?[task as usize];
         // SAFETY: the kernel takes this structure, reads the points of b, as many rows as it has, and

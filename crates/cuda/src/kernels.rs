@@ -15,11 +15,11 @@ pub(crate) struct Kernels {
     pub power: Kernel,
     pub power_vartime: Kernel,
     pub multiply: Kernel,
-    /// Chains, of the families that have them.
+    /// The kernels of chains, in the families that have them.
     pub chains: Option<Chains>,
     pub constants: Kernel,
     pub reduce: Kernel,
-    /// What the residue family has beside.
+    /// The other kernels and the constants of the residue family.
     pub residues: Option<Arc<Residues>>,
     /// Blocks that the device computes at once.
     pub blocks: u32,
@@ -72,15 +72,15 @@ impl Kernels {
         })
     }
 
-    /// Blocks for so many numbers: no more than the device holds.
+    /// The number of blocks for `count` numbers: no more than the device holds at once.
     pub(crate) fn grid(&self, count: usize) -> u32 {
         let layout = self.variant.layout;
         let needed = count.saturating_mul(layout.threads as usize).div_ceil(layout.block as usize);
         self.blocks.min(u32::try_from(needed).unwrap_or(u32::MAX))
     }
 
-    /// Blocks and their threads for so many numbers in residues: a few warpgroups for each multiprocessor
-    /// before many for some.
+    /// The number of blocks, and of threads of a block, for `count` numbers in residues. Every multiprocessor gets one
+    /// warpgroup before any gets more.
     pub(crate) fn residue_shape(&self, count: usize) -> (u32, u32) {
         let block = self.variant.layout.block;
         let warpgroups = (block / 128).max(1);

@@ -8,7 +8,7 @@ use crate::fft::{Exponents, KnownModuli, Length, LongJob, LongTask, places_by_bi
 use crate::rates::integer_slowdown;
 use crate::table::direct_window;
 use crate::task::{Reads, Task, best_shared_window_vartime};
-use modmill_core::{Batch, Exponents as Requested, Family, HUGE_BITS, Job, Op, Product, Request};
+use modmill_core::{Batch, Exponents as Requested, Family, Job, Op, Product, Request, TRANSFORM_MAX_BITS};
 use std::fmt;
 
 /// Bits of factors below which the CPU multiplies, unless transforms are asked for.
@@ -71,7 +71,7 @@ impl Cuda {
             }
             Op::Inv | Op::Gcd => false,
         };
-        if !is_served || bits == 0 || bits > HUGE_BITS {
+        if !is_served || bits == 0 || bits > TRANSFORM_MAX_BITS {
             return None;
         }
         let length = length(request);

@@ -10,7 +10,7 @@ use crate::family::rns::kernels::{JobConstants, Request, ResidueWork};
 use crate::kernels::Kernels;
 use crate::loaded::LoadedDevice;
 use crate::pipeline::{self, Chunk, ChunkSizes, Exchange, Footprint, IN_FLIGHT, Stages};
-use crate::staging::{Origin, Source, scatter, words};
+use crate::staging::{Origin, Source, gather_all, scatter, words};
 use crate::task::Task;
 use crate::variant::Variant;
 use modmill_core::{Batch, Family, Job, Moduli, Operand};
@@ -138,15 +138,6 @@ impl<'a> Operands<'a> {
         self.0.iter().map(|source| source.limbs(rows)).sum()
     }
 
-    fn gather(&self, items: &[usize], input: &mut [u64]) {
-        let mut rest = input;
-        for source in &self.0 {
-            let (rows, after) = rest.split_at_mut(source.limbs(items.len()));
-            source.gather(items, rows);
-            rest = after;
-        }
-    }
-
     /// Where the operands of `rows` items are on the device.
     fn numbers(&self, rows: usize, inputs: &Buffer) -> [Numbers; 3] {
         let mut start = 0;
@@ -175,7 +166,7 @@ struct JobExchange<'a> {
 
 impl Exchange for JobExchange<'_> {
     fn gather(&mut self, items: Range<usize>, _: usize, input: &mut HostBuffer) {
-        self.operands.gather(&self.items[items], input.limbs_mut());
+        gather_all(&self.operands.0, &self.items[items], input.limbs_mut());
     }
 
     fn scatter(&mut self, items: Range<usize>, output: &mut HostBuffer, flags: &[u32]) {

@@ -76,7 +76,9 @@ impl Table {
 /// How much longer integer work takes on a device than on an H200, by the rates of all its multiprocessors.
 pub(crate) fn integer_slowdown(limits: &Limits) -> f64 {
     let rate = |limits: &Limits| {
-        Rates::of(limits).integer * f64::from(limits.multiprocessors.max(1)) * f64::from(limits.clock_mhz.max(1))
+        Rates::of(limits).integer
+            * f64::from(limits.multiprocessors.max(1))
+            * f64::from(limits.clock_mhz.max(1))
     };
     rate(&Chip::H200.limits()) / rate(limits)
 }

@@ -5,7 +5,7 @@
 pub struct Source {
     /// The name in `#include "name"`.
     pub name: &'static str,
-    /// What is in it.
+    /// The text of the file.
     pub text: &'static str,
 }
 

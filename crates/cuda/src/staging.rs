@@ -66,6 +66,20 @@ impl<'a> Source<'a> {
     }
 }
 
+/// Writes the numbers of `items` for each operand, one operand after the other; returns the limbs behind them.
+pub(crate) fn gather_all<'a>(
+    operands: &[Source<'_>],
+    items: &[usize],
+    mut limbs: &'a mut [u64],
+) -> &'a mut [u64] {
+    for operand in operands {
+        let (rows, rest) = limbs.split_at_mut(operand.limbs(items.len()));
+        operand.gather(items, rows);
+        limbs = rest;
+    }
+    limbs
+}
+
 /// The fewest limbs that are worth a thread of their own.
 const LEAST: usize = 1 << 15;
 

@@ -9,7 +9,7 @@ use modmill_core::{Family, Op};
 use serde::{Deserialize, Serialize};
 pub use transforms::{TransformTiming, Transforms};
 
-/// A way to compute powers of one size, timed.
+/// The time of one way to compute powers of one size.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Timing {
     /// Bits of moduli and exponents.
@@ -17,18 +17,18 @@ pub struct Timing {
     /// The family, by its name.
     #[serde(with = "family_name")]
     pub family: Family,
-    /// How it was spread over threads.
+    /// How numbers are spread over threads.
     #[serde(flatten)]
     pub layout: Layout,
-    /// Window, with whole tables read for every digit.
+    /// The window where every digit reads the whole table.
     pub window: u32,
     /// Powers that the device computes at once.
     pub wave: usize,
-    /// Seconds that they take.
+    /// Seconds for that many powers.
     pub wave_seconds: f64,
-    /// The same where only the entries needed are read.
+    /// Seconds for that many powers where a digit reads only its own entry.
     pub direct_seconds: f64,
-    /// Seconds that as many powers take as give every multiprocessor a single warp.
+    /// Seconds for as many powers as give every multiprocessor a single warp.
     pub alone_seconds: f64,
 }
 
@@ -60,10 +60,10 @@ pub struct Table {
     pub estimated: bool,
 }
 
-/// A variant that was chosen, with what it is expected to take.
+/// A chosen variant, and its estimated time.
 #[derive(Debug, Clone, Copy)]
 pub struct Choice {
-    /// What runs.
+    /// The kernels that run.
     pub variant: Variant,
     /// Window of a power.
     pub window: u32,
@@ -71,16 +71,17 @@ pub struct Choice {
     pub seconds: f64,
 }
 
-/// The longest window worth its table where only the entries needed are read.
+/// The longest window worth its table where a digit reads only its own entry.
 const MAX_DIRECT_WINDOW: u32 = 6;
 
-/// The longest window that may be asked for: beyond it, tables do not fit a GPU's memory.
+/// The longest window that a caller may ask for. The tables of longer ones do not fit a GPU's memory.
 pub(crate) const MAX_WINDOW: u32 = 8;
 
-/// The part of a power with an exponent of full length that goes to residues and back; any operation has it.
+/// The conversions to residues and back, as a part of a power with an exponent of full length. Every operation in
+/// residues takes this time.
 const RESIDUE_CONVERSIONS: f64 = 0.04;
 
-/// Handing a batch to a device and getting it back.
+/// Seconds to hand a batch to a device and to get it back.
 const OVERHEAD_SECONDS: f64 = 150e-6;
 
 impl Table {
@@ -173,14 +174,14 @@ impl Timing {
     }
 }
 
-/// The window of an exponent where only the entries needed are read.
+/// The window of an exponent where a digit reads only its own entry.
 #[must_use]
 pub fn direct_window(exponent_bits: usize) -> u32 {
     best_window(MAX_DIRECT_WINDOW, exponent_bits)
 }
 
-/// A window for an exponent, where `full` is the best for one as long as the modulus: products for the
-/// table and for the digits.
+/// The window with the fewest products for the table and for the digits of an exponent. `full` is the best window of
+/// an exponent as long as the modulus, and the longest that is considered.
 fn best_window(full: u32, exponent_bits: usize) -> u32 {
     let cost = |window: u32| (1usize << window) + exponent_bits.div_ceil(window as usize);
     (1..=full.min(MAX_WINDOW)).min_by_key(|&window| cost(window)).unwrap_or(1)

@@ -1,4 +1,4 @@
-//! Tables that were measured on this machine: where they lie, and what is kept of them.
+//! Tables that were measured on this machine: their files, and the rows that are worth keeping.
 
 use crate::cache;
 use crate::family::layout::Cut;
@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 const FILE: &str = "MODMILL_TUNE";
 
 impl Table {
-    /// Where a device's own table is: the file that `MODMILL_TUNE` names, or `tune-<device>.json` in the
-    /// folder of the cache; nowhere if there is no cache.
+    /// The file of a device's own table: the file that `MODMILL_TUNE` names, or `tune-<device>.json` in the
+    /// folder of the cache; `None` if there is no cache.
     #[must_use]
     pub fn place(device: &str) -> Option<PathBuf> {
         let named = env::var_os(FILE).filter(|name| !name.is_empty()).map(PathBuf::from);
@@ -24,7 +24,7 @@ impl Table {
         named.or_else(|| Some(cache::folder()?.join(format!("tune-{name}.json"))))
     }
 
-    /// A device's own table, if it has one; an error says why one that is there cannot be used.
+    /// A device's own table, if it has one. An error says why a table that exists cannot be used.
     pub fn tuned(device: &str) -> Result<Option<Self>, String> {
         let Some(path) = Self::place(device) else { return Ok(None) };
         match Self::read(&path) {
@@ -50,7 +50,7 @@ impl Table {
         }
     }
 
-    /// Writes a table beside its place and then puts it there, so that nobody reads half of it.
+    /// Writes a table to a temporary file and renames it, so that no reader sees half of it.
     pub fn write(&self, path: &Path) -> io::Result<()> {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let mut file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
@@ -68,9 +68,9 @@ impl Table {
         ))
     }
 
-    /// Keeps of each size and family the way with the highest throughput, and those that are clearly faster than
-    /// all of the family that are kept already for some size of batch. Families that never win are kept for who
-    /// asks for them, and so that plans can say by how much they lose.
+    /// Keeps the rows worth keeping. Of each size and family that is the row with the highest throughput, and every row
+    /// that is clearly faster than all kept rows of its family for some size of batch. A family that never wins keeps
+    /// its rows, for callers that ask for the family and for plans that say by how much it loses.
     pub fn keep_winners(&mut self) {
         const CLEARLY: f64 = 1.02;
         // Steps of a tenth, from one number to more than any device holds.
@@ -112,7 +112,7 @@ impl Timing {
         };
     }
 
-    /// Whether it tells of something that can be computed, in a time that it can take.
+    /// Whether some device has the layout, and the times are times.
     fn is_sound(&self) -> bool {
         let is_time = |seconds: f64| seconds.is_finite() && seconds > 0.0;
         self.bits > 0

@@ -3,7 +3,8 @@
 
 use modmill_cuda::cache::Cache;
 use modmill_cuda::{
-    Buffer, Contents, Device, Error, Faults, Kernel, KernelArguments, Program, Result, Shape, Stream, sources,
+    Buffer, Chip, Contents, Device, Error, Faults, Kernel, KernelArguments, Program, Result, Shape, Stream,
+    sources,
 };
 use std::path::Path;
 use std::process::Command;
@@ -282,6 +283,19 @@ fn shapes_and_names_that_no_gpu_takes_are_refused() {
         // SAFETY: no words are touched.
         let result = unsafe { stream.launch(&kernel, Shape { grid, block, shared_bytes }, &call, &[]) };
         assert!(matches!(result, Err(Error::Call { .. })), "{grid} {block} {shared_bytes}");
+    }
+    // Devices with the limits of other chips refuse less than an H200 does.
+    for chip in Chip::ALL {
+        let device = Device::emulator_like(chip);
+        let Some(kernel) = self::kernel(&device) else { return };
+        let stream = device.stream().unwrap();
+        let most = device.limits().shared_per_block;
+        for (shared_bytes, is_taken) in [(most, true), (most + 1, false)] {
+            // SAFETY: no words are touched.
+            let result =
+                unsafe { stream.launch(&kernel, Shape { grid: 1, block: 32, shared_bytes }, &call, &[]) };
+            assert_eq!(result.is_ok(), is_taken, "{chip}: {shared_bytes} bytes");
+        }
     }
     let missing = device.compile(&program()).unwrap().kernel("rotate2").err();
     assert_eq!(missing, Some(Error::NoKernel { name: "rotate2".to_owned() }));

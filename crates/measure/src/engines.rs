@@ -95,8 +95,7 @@ impl Engines {
         let mut found: Vec<(&Engine, Plan, bool)> = Vec::new();
         for engine in &backend.engines {
             let plan = engine.plan(&request)?;
-            if plan.backend() == backend.backend
-                && found.iter().all(|(_, other, _)| other.path != plan.path)
+            if plan.backend() == backend.backend && found.iter().all(|(_, other, _)| other.path != plan.path)
             {
                 let is_chosen = plan.path == chosen;
                 found.push((engine, plan, is_chosen));

@@ -46,8 +46,7 @@ pub fn families() -> Vec<Family> {
 }
 
 impl Tune {
-    /// Measures the first GPU, and writes the table after each length. What the table says of other lengths
-    /// stays.
+    /// Measures the first GPU, and writes the table after each length. Its entries for other lengths stay.
     pub fn run(&self, progress: &dyn Progress) -> Result<Tuned, Error> {
         let all = Cuda::open(Settings::default())?;
         let device = all.devices().next().cloned();
@@ -103,7 +102,7 @@ impl Tune {
         self.families.iter().copied().filter(|family| FAMILIES.contains(family)).collect()
     }
 
-    /// The lengths at which kernels are measured: none if the transforms alone are asked for.
+    /// The lengths at which kernels are measured. There are none if transforms are the only algorithm.
     fn kernel_bits(&self) -> &[usize] {
         if self.kernel_families().is_empty() { &[] } else { &self.bits }
     }

@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release -p modmill --example explain`
 
-use modmill::{Engine, Error, Op};
+use modmill::{Engine, Error, Op, Request};
 
 fn main() -> Result<(), Error> {
     let engine = Engine::new()?;
@@ -15,8 +15,11 @@ fn main() -> Result<(), Error> {
         (Op::Mul, 1 << 24, 1),
         (Op::Inv, 256, 1_000),
     ] {
-        println!("{}\n", engine.explain(op, bits, count));
+        println!("{}\n", engine.explain(op, bits, count)?);
     }
+    // A request can say more: here ten thousand verifications of RSA-2048 with one key.
+    let verify = Request::new(Op::PowVartime, 2048, 10_000).one_modulus().public_exponent(&[65_537]);
+    println!("{}\n", engine.plan(&verify)?);
     for fault in engine.faults() {
         println!("note: {fault}");
     }

@@ -2,7 +2,8 @@
 
 use crate::config::EngineConfig;
 use modmill_core::{
-    Backend, Batch, CrtJob, Error, Exponents, HUGE_BITS, Job, Op, Path, Plan, Product, PublicJob, Request,
+    Backend, Batch, CrtJob, Error, Exponents, Job, Op, Path, Plan, Product, PublicJob, Request,
+    TRANSFORM_MAX_BITS,
 };
 use modmill_cpu::Cpu;
 use modmill_cpu::long::{Multiplier, reciprocal};
@@ -127,7 +128,7 @@ impl Backends {
 
     /// How the CPU computes a request.
     pub(crate) fn plan_on_cpu(&self, request: &Request) -> Result<Plan, Error> {
-        let too_long = || Error::TooLong { what: "a number", bits: request.bits, limit: HUGE_BITS };
+        let too_long = || Error::TooLong { what: "a number", bits: request.bits, limit: TRANSFORM_MAX_BITS };
         self.cpu.plan(request).ok_or_else(too_long)
     }
 

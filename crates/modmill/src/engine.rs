@@ -4,10 +4,10 @@
 use crate::backends::Backends;
 use crate::config::{EngineBuilder, EngineConfig};
 use crate::even::OddParts;
-use crate::sort::{Group, Sorted, sort};
+use crate::sort::{GRAIN, Group, Sorted, sort};
 use modmill_core::{
-    Batch, Error, HUGE_BITS, ItemError, ItemErrorKind, Job, Moduli, Op, Operand, Path, Plan, Product,
-    Request, limbs,
+    Batch, Error, ItemError, ItemErrorKind, Job, Moduli, Op, Operand, Path, Plan, Product, Request,
+    TRANSFORM_MAX_BITS, limbs,
 };
 use modmill_cpu::power_of_two as two;
 use modmill_cuda::Cuda;
@@ -16,6 +16,20 @@ use rayon::prelude::*;
 /// Batch modular arithmetic on this machine.
 ///
 /// An engine owns its worker threads and its devices; make one and share it (`&Engine` is `Sync`).
+///
+/// # Examples
+///
+/// ```
+/// use modmill::{Batch, Engine};
+///
+/// let engine = Engine::new()?;
+/// let bases = Batch::from_hex(["3", "deadbeef"])?;
+/// let exponents = Batch::from_hex(["ffff", "0"])?;
+/// let moduli = Batch::from_hex(["fffffffb", "7"])?;
+/// let powers = engine.pow(&bases, &exponents, &moduli)?;
+/// assert_eq!(powers.to_hex(1), "1");
+/// # Ok::<(), modmill::Error>(())
+/// ```
 pub struct Engine {
     pub(crate) backends: Backends,
 }
@@ -34,6 +48,21 @@ impl Engine {
     }
 
     /// An engine with some things fixed.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use modmill::{Backend, Engine, Family, Isa};
+    ///
+    /// let engine = Engine::builder()
+    ///     .backend(Backend::Cpu)
+    ///     .isa(Isa::Portable)
+    ///     .family(Family::Row)
+    ///     .threads(2)
+    ///     .build()?;
+    /// assert_eq!(engine.threads(), 2);
+    /// # Ok::<(), modmill::Error>(())
+    /// ```
     #[must_use]
     pub fn builder() -> EngineBuilder {
         EngineBuilder::default()
@@ -78,6 +107,16 @@ impl Engine {
     }
 
     /// Every path this engine may choose, slowest kind first.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use modmill::Engine;
+    ///
+    /// let names: Vec<String> = Engine::new()?.paths().iter().map(ToString::to_string).collect();
+    /// assert!(names.contains(&"portable/row".to_owned()));
+    /// # Ok::<(), modmill::Error>(())
+    /// ```
     #[must_use]
     pub fn paths(&self) -> Vec<Path> {
         self.backends.paths()
@@ -97,6 +136,17 @@ impl Engine {
     }
 
     /// Full products `a b`, as wide as both factors together.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use modmill::{Batch, Engine};
+    ///
+    /// let a = Batch::from_hex(["ffff", "10"])?;
+    /// let products = Engine::new()?.mul(&a, a.shared(0))?;
+    /// assert_eq!((products.to_hex(0), products.to_hex(1)), ("fffe0001".into(), "ffff0".into()));
+    /// # Ok::<(), modmill::Error>(())
+    /// ```
     pub fn mul<'a>(&self, a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<Batch, Error> {
         let (a, b) = (a.into(), b.into());
         let count = common_length(&[("a", a.len()), ("b", b.len())])?;
@@ -108,6 +158,16 @@ impl Engine {
     }
 
     /// Full squares `a^2`, twice as wide.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use modmill::{Batch, Engine};
+    ///
+    /// let squares = Engine::new()?.square(&Batch::from_hex(["ffff", "10"])?)?;
+    /// assert_eq!((squares.bits(), squares.to_hex(0), squares.to_hex(1)), (32, "fffe0001".into(), "100".into()));
+    /// # Ok::<(), modmill::Error>(())
+    /// ```
     pub fn square<'a>(&self, a: impl Into<Operand<'a>>) -> Result<Batch, Error> {
         let a = a.into();
         check_huge_widths(&[("a", a.bits())])?;
@@ -119,6 +179,22 @@ impl Engine {
     }
 
     /// `a b mod N`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use modmill::{Batch, Engine, Error, ItemErrorKind};
+    ///
+    /// let engine = Engine::new()?;
+    /// let a = Batch::from_hex(["5", "7", "9"])?;
+    /// let b = Batch::from_hex(["3", "3", "3"])?;
+    /// let moduli = Batch::from_hex(["b", "0", "4"])?;
+    /// // The second modulus is zero. The error names that item and keeps the other answers.
+    /// let Err(Error::Items(partial)) = engine.mul_mod(&a, &b, &moduli) else { panic!() };
+    /// assert_eq!((partial.failed[0].index, partial.failed[0].kind), (1, ItemErrorKind::ZeroModulus));
+    /// assert_eq!((partial.answers.to_hex(0), partial.answers.to_hex(2)), ("4".into(), "3".into()));
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn mul_mod<'a>(
         &self,
         a: impl Into<Operand<'a>>,
@@ -138,6 +214,17 @@ impl Engine {
     }
 
     /// `a^2 mod N`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use modmill::{Batch, Engine, Modulus};
+    ///
+    /// let modulus = Modulus::from_hex("65")?; // 101
+    /// let squares = Engine::new()?.square_mod(&Batch::from_hex(["b", "64"])?, &modulus)?;
+    /// assert_eq!((squares.to_hex(0), squares.to_hex(1)), ("14".into(), "1".into()));
+    /// # Ok::<(), modmill::Error>(())
+    /// ```
     pub fn square_mod<'a>(
         &self,
         a: impl Into<Operand<'a>>,
@@ -160,6 +247,21 @@ impl Engine {
 
     /// `base^exponent mod N`, constant-time in bases and exponents: time depends on the declared
     /// widths and on the moduli's lengths and parity alone.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use modmill::{Batch, Engine, Modulus};
+    ///
+    /// let engine = Engine::new()?;
+    /// // One base and one modulus for all items, an exponent for each.
+    /// let base = Batch::from_hex(["3"])?;
+    /// let exponents = Batch::from_hex(["0", "1", "6"])?;
+    /// let modulus = Modulus::from_hex("7")?;
+    /// let powers = engine.pow(base.shared(0), &exponents, &modulus)?;
+    /// assert_eq!(powers.as_limbs(), [1, 3, 1]);
+    /// # Ok::<(), modmill::Error>(())
+    /// ```
     pub fn pow<'a>(
         &self,
         bases: impl Into<Operand<'a>>,
@@ -180,6 +282,19 @@ impl Engine {
 
     /// `base^exponent mod N` for public exponents: leading zeros are skipped, and short exponents
     /// such as 65537 take the short road.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use modmill::{Batch, Engine, Modulus};
+    ///
+    /// let public_exponent = Batch::from_hex(["10001"])?;
+    /// let modulus = Modulus::from_hex("ca1")?; // 3233 = 61 * 53
+    /// let messages = Batch::from_hex(["41"])?;
+    /// let ciphertexts = Engine::new()?.pow_vartime(&messages, public_exponent.shared(0), &modulus)?;
+    /// assert_eq!(ciphertexts.to_hex(0), "ae6"); // 65^65537 mod 3233 = 2790
+    /// # Ok::<(), modmill::Error>(())
+    /// ```
     pub fn pow_vartime<'a>(
         &self,
         bases: impl Into<Operand<'a>>,
@@ -211,8 +326,23 @@ impl Engine {
     }
 
     /// Runs `work` on this engine's threads, where rayon's parallel iterators share it out.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use modmill::Engine;
+    ///
+    /// let engine = Engine::builder().threads(2).build()?;
+    /// assert_eq!(engine.install(|| (1..=10).sum::<u32>()), 55);
+    /// # Ok::<(), modmill::Error>(())
+    /// ```
     pub fn install<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         self.backends.cpu.install(work)
+    }
+
+    /// Sorts items by their modulus; a small batch on the caller's own thread.
+    fn sort(&self, moduli: Moduli<'_>, items: impl IndexedParallelIterator<Item = usize>) -> Sorted {
+        if items.len() <= GRAIN { sort(moduli, items) } else { self.install(|| sort(moduli, items)) }
     }
 
     /// Runs a modular operation: odd moduli on the backend, even ones as odd part and power of two.
@@ -229,7 +359,7 @@ impl Engine {
     {
         let count = common_length(&[(a_name, a.len()), (b_name, b.len()), ("moduli", moduli.len())])?;
         check_huge_widths(&[(a_name, a.bits()), (b_name, b.bits()), ("modulus", moduli.bits())])?;
-        let sorted = self.install(|| sort(moduli, (0..count).into_par_iter()));
+        let sorted = self.sort(moduli, (0..count).into_par_iter());
         if let Some(group) = sorted.all_of(count) {
             // There is nothing to put together.
             return (halves.odd)(&job(group, a, b, moduli));
@@ -239,7 +369,7 @@ impl Engine {
         if !sorted.even.is_empty() {
             let odd_parts = OddParts::of(moduli, &sorted.even);
             let odd = odd_parts.moduli();
-            let sorted_odd = self.install(|| sort(odd, sorted.even.par_iter().copied()));
+            let sorted_odd = self.sort(odd, sorted.even.par_iter().copied());
             compute_odd(&sorted_odd, a, b, odd, &halves.odd, &mut answers)?;
             let stride = answers.stride();
             let joined: Vec<two::Residue> = self.backends.cpu.install(|| {
@@ -304,8 +434,8 @@ pub(crate) fn common_length(operands: &[(&'static str, Option<usize>)]) -> Resul
 
 /// No number is longer than transforms take.
 pub(crate) fn check_huge_widths(operands: &[(&'static str, usize)]) -> Result<(), Error> {
-    match operands.iter().find(|(_, bits)| *bits > HUGE_BITS) {
-        Some(&(what, bits)) => Err(Error::TooLong { what, bits, limit: HUGE_BITS }),
+    match operands.iter().find(|(_, bits)| *bits > TRANSFORM_MAX_BITS) {
+        Some(&(what, bits)) => Err(Error::TooLong { what, bits, limit: TRANSFORM_MAX_BITS }),
         None => Ok(()),
     }
 }

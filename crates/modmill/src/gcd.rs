@@ -7,21 +7,23 @@ use modmill_cpu::long::Multiplier;
 use modmill_cpu::long::gcd::{Bezout, gcd, xgcd};
 use rayon::prelude::*;
 
-/// Greatest common divisors g with cofactors, item by item: `s a - t b = g`, or `t b - s a = g` where `is_swapped`.
+/// Greatest common divisors g with cofactors s and t of each item: `s a - t b = g`, or `t b - s a = g` if
+/// `is_swapped`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Xgcd {
     /// The divisors.
     pub gcd: Batch,
-    /// What a is multiplied by: at most half of `b / g`, but where one number divides the other.
+    /// The factors of a: at most half of `b / g`, unless one number divides the other.
     pub s: Batch,
-    /// What b is multiplied by: at most half of `a / g`, likewise.
+    /// The factors of b: at most half of `a / g`, unless one number divides the other.
     pub t: Batch,
-    /// Whether the product with a is the one that is taken away.
+    /// Whether `s a` is subtracted from `t b`.
     pub is_swapped: Vec<bool>,
 }
 
 impl Engine {
-    /// `gcd(a, b)`, in less than quadratic time; that of zeros is zero. Time depends on the numbers: for public ones.
+    /// `gcd(a, b)` in less than quadratic time. `gcd(0, 0)` is 0. The time depends on the numbers, so they must be
+    /// public.
     ///
     /// # Examples
     ///
@@ -42,7 +44,7 @@ impl Engine {
         Ok(batch(a.bits().max(b.bits()), &divisors, |divisor| divisor))
     }
 
-    /// `gcd(a, b)` and cofactors. Time depends on the numbers: for public ones.
+    /// `gcd(a, b)` with cofactors. The time depends on the numbers, so they must be public.
     ///
     /// # Examples
     ///
@@ -86,7 +88,7 @@ fn checked(a: Operand<'_>, b: Operand<'_>) -> Result<usize, Error> {
     common_length(&[("a", a.len()), ("b", b.len())])
 }
 
-/// Numbers without leading zeros as a batch of `bits` bits.
+/// A batch of `bits` bits from numbers without leading zeros.
 fn batch<T>(bits: usize, items: &[T], number: impl Fn(&T) -> &Vec<u64>) -> Batch {
     let mut batch = Batch::zeros(bits, items.len());
     for (index, item) in items.iter().enumerate() {

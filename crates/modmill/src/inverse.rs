@@ -1,4 +1,4 @@
-//! Inverses as a batch.
+//! Inverses of a batch.
 
 use crate::Engine;
 use crate::engine::{check_huge_widths, common_length, finish};
@@ -9,15 +9,14 @@ use modmill_cpu::Inverter;
 use modmill_cpu::power_of_two::Residue;
 use rayon::prelude::*;
 
-/// From this many items on, numbers with one modulus share a single inversion.
+/// The least number of items with one modulus that share a single inversion.
 const SHARED_INVERSION: usize = 4;
 
 impl Engine {
-    /// `a^-1 mod N`, constant-time in the numbers up to [`MAX_BITS`](crate::MAX_BITS); above, by half-gcd, in time that
-    /// depends on them. An item that shares a factor with its modulus is an error of its own; the others are
-    /// answered.
+    /// `a^-1 mod N`. The time does not depend on the numbers up to [`KERNEL_MAX_BITS`](crate::KERNEL_MAX_BITS) bits. Above, half-gcd
+    /// takes time that does. An item that shares a factor with its modulus fails alone; the others are answered.
     ///
-    /// With one modulus for all items, a batch costs one inversion and three products an item.
+    /// With one modulus for all items, a batch costs one inversion and three products for each item.
     ///
     /// # Examples
     ///
@@ -76,8 +75,8 @@ impl Engine {
         finish(batch, failed)
     }
 
-    /// Montgomery's trick as a tree: multiply pairs until one product is left, invert it, and
-    /// come back down, where each inverse is the inverse of the pair times the other one.
+    /// Montgomery's trick as a tree. Going up, pairs are multiplied until one product is left, which is
+    /// inverted. Going down, the inverse of a number is the inverse of its pair times the other number.
     /// `None` if any item has no inverse.
     fn inv_together(
         &self,
@@ -108,7 +107,7 @@ impl Engine {
     }
 }
 
-/// The front half, the odd one in the middle if there is one, and the back half.
+/// The front half, the middle item if their number is odd, and the back half.
 fn halves(level: &Batch) -> (BatchView<'_>, BatchView<'_>, BatchView<'_>) {
     let half = level.len() / 2;
     let back = level.len() - half;

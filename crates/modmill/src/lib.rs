@@ -14,7 +14,7 @@
 //! ```
 //!
 //! Every operation takes operands per item or shared by all items ([`Operand`], [`Moduli`]), and
-//! answers in order. Moduli may be odd or even, of any length from 1 bit to [`HUGE_BITS`]; bases need not
+//! answers in order. Moduli may be odd or even, of any length from 1 bit to [`TRANSFORM_MAX_BITS`]; bases need not
 //! be reduced. Items that have no answer are named in the error, which still carries
 //! the answers of all others ([`Error::Items`]).
 #![forbid(unsafe_code)]
@@ -36,9 +36,9 @@ pub use config::EngineBuilder;
 pub use engine::Engine;
 pub use gcd::Xgcd;
 pub use modmill_core::{
-    Alternative, Backend, Batch, BatchView, Blocks, CrtJob, CrtKey, Error, Execution, Exponents, Family,
-    HUGE_BITS, Isa, ItemError, ItemErrorKind, Location, MAX_BITS, Moduli, ModuliForm, Modulus, Op, Operand,
-    Partial, Path, PerItem, Plan, PublicJob, Recorder, Request, Seconds, Secrecy, hex,
+    Alternative, Backend, Batch, BatchView, Blocks, CrtJob, CrtKey, Error, Execution, Exponents, Family, Isa,
+    ItemError, ItemErrorKind, KERNEL_MAX_BITS, Location, Moduli, ModuliForm, Modulus, Op, Operand, Partial,
+    Path, PerItem, Plan, PublicJob, Recorder, Request, Seconds, Secrecy, TRANSFORM_MAX_BITS, hex,
 };
 pub use modmill_cpu::long::MersenneLike;
 pub use octets::Offloaded;

@@ -1,8 +1,8 @@
-//! Factors that are used again.
+//! Factors that are transformed once for many products.
 
 use crate::Engine;
 use crate::engine::check_huge_widths;
-use modmill_core::{Batch, Error, HUGE_BITS, Operand};
+use modmill_core::{Batch, Error, Operand, TRANSFORM_MAX_BITS};
 use modmill_cpu::long::{Multiplier, PreparedFactor};
 
 /// A factor of many products, transformed once.
@@ -14,13 +14,13 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Declared width of the factor.
+    /// The declared width of the factor in bits.
     #[must_use]
     pub fn bits(&self) -> usize {
         self.bits
     }
 
-    /// Most bits of the other factor.
+    /// The greatest width of the other factor in bits.
     #[must_use]
     pub fn longest(&self) -> usize {
         self.longest
@@ -28,8 +28,8 @@ impl Prepared {
 }
 
 impl Engine {
-    /// Prepares a factor, that of item 0, for products with others of up to `longest` bits: of the three transforms of a
-    /// product, [`Engine::mul_prepared`] has two left.
+    /// Transforms item 0 of `factor` for products with factors of up to `longest` bits. [`Engine::mul_prepared`] then
+    /// needs two transforms of the three of a product.
     ///
     /// # Examples
     ///
@@ -53,7 +53,7 @@ impl Engine {
         Ok(Prepared { bits: factor.bits(), longest, multiplier, factor: prepared })
     }
 
-    /// Full products `a b` with a prepared factor, as wide as both factors together.
+    /// Full products `a b` with a prepared factor b. Their width is the sum of both widths.
     ///
     /// # Examples
     ///
@@ -71,7 +71,7 @@ impl Engine {
     pub fn mul_prepared<'a>(&self, a: impl Into<Operand<'a>>, b: &Prepared) -> Result<Batch, Error> {
         let a = a.into();
         if a.bits() > b.longest {
-            let limit = b.longest.min(HUGE_BITS);
+            let limit = b.longest.min(TRANSFORM_MAX_BITS);
             return Err(Error::TooLong { what: "a", bits: a.bits(), limit });
         }
         let count = a.len().unwrap_or(1);

@@ -1,4 +1,4 @@
-//! Miller-Rabin as a batch.
+//! Miller-Rabin rounds for a batch of candidates.
 
 use crate::Engine;
 use crate::engine::{check_huge_widths, common_length};
@@ -6,11 +6,11 @@ use modmill_core::{Batch, Error, Operand, limbs};
 use zeroize::Zeroizing;
 
 impl Engine {
-    /// Whether each candidate passes a Miller-Rabin round to each of the given public bases
-    /// (reduced modulo the candidate; a base that reduces to 0, 1 or -1 says nothing and passes).
+    /// Whether each candidate passes a Miller-Rabin round to every public base of `bases`. A base is reduced
+    /// modulo the candidate; a base that reduces to 0, 1 or -1 says nothing and passes.
     ///
-    /// The powers are constant-time in the candidates. How often two divides `n - 1`, and whether
-    /// a candidate was composite, shows in the time.
+    /// The powers are constant-time in the candidates. The time shows how often 2 divides `n - 1`, and
+    /// whether a candidate was composite.
     ///
     /// # Examples
     ///
@@ -33,8 +33,8 @@ impl Engine {
         Ok(verdicts)
     }
 
-    /// Whether each candidate passes one Miller-Rabin round, to a base of its own or to one for all,
-    /// as [`Engine::is_probable_prime`].
+    /// Whether each candidate passes one Miller-Rabin round, to its own base or to one base for all. The
+    /// conventions are those of [`Engine::is_probable_prime`].
     ///
     /// # Examples
     ///
@@ -58,7 +58,7 @@ impl Engine {
         Ok(verdicts)
     }
 
-    /// Strikes out candidates that do not pass a round.
+    /// Sets the verdict of every candidate that fails a round to `false`.
     fn miller_rabin_rounds(
         &self,
         candidates: &Batch,
@@ -137,7 +137,7 @@ impl Engine {
     }
 }
 
-/// What can be said without a round: even numbers but 2 are not prime, nor are 0 and 1; 3 passes any.
+/// The verdicts before any round: 0, 1 and even numbers other than 2 are not prime; all others may be.
 fn could_be_prime(candidates: &Batch) -> Result<Vec<bool>, Error> {
     check_huge_widths(&[("candidate", candidates.bits())])?;
     let verdict = |n: &[u64]| match (limbs::bit_length(n), n.first()) {

@@ -1,6 +1,6 @@
 //! Sorting the items of a call into what backends can compute together.
 
-use modmill_core::{MAX_BITS, Moduli, limbs};
+use modmill_core::{KERNEL_MAX_BITS, Moduli, limbs};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
@@ -42,7 +42,7 @@ impl Sorted {
         let bits = limbs::bit_length(modulus);
         match limbs::trailing_zeros(modulus) {
             None => self.zero.push(item),
-            Some(zeros) if bits > MAX_BITS || zeros == 0 && bits > 1 => {
+            Some(zeros) if bits > KERNEL_MAX_BITS || zeros == 0 && bits > 1 => {
                 let group = self.odd.entry(bits.div_ceil(64)).or_default();
                 group.items.push(item);
                 group.bits = group.bits.max(bits);
@@ -67,12 +67,15 @@ impl Sorted {
     }
 }
 
-/// Sorts items by their modulus, each list in the order of the items. A GPU waits for this, so all
-/// threads look at the moduli.
+/// Items that one thread sorts at least.
+pub(crate) const GRAIN: usize = 1 << 14;
+
+/// Sorts items by their modulus, each list in the order of the items. A GPU waits for this, so that all threads of the
+/// current pool look at the moduli of a large batch.
 pub(crate) fn sort(moduli: Moduli<'_>, items: impl IndexedParallelIterator<Item = usize>) -> Sorted {
     let add = |mut sorted: Sorted, item| {
         sorted.add(item, moduli.get(item));
         sorted
     };
-    items.with_min_len(1 << 14).fold(Sorted::default, add).reduce(Sorted::default, Sorted::and)
+    items.with_min_len(GRAIN).fold(Sorted::default, add).reduce(Sorted::default, Sorted::and)
 }

@@ -1,13 +1,13 @@
-//! Primality of `2^q - 1` (Lucas and Lehmer) and of `2^(2^m) + 1` (Pepin), and the sequences behind it.
+//! The primality tests of Lucas and Lehmer for `2^q - 1` and of Pepin for `2^(2^m) + 1`, and their sequences.
 
 use crate::Engine;
 use modmill_core::limbs::{add_assign, sub_assign};
-use modmill_core::{Error, HUGE_BITS};
+use modmill_core::{Error, TRANSFORM_MAX_BITS};
 use modmill_cpu::long::{MersenneLike, MersenneRing};
 
 impl Engine {
-    /// The Lucas-Lehmer sequence modulo `2^q - 1`, q from 3 to [`HUGE_BITS`]: from 4, `steps` times `x <- x^2 - 2`.
-    /// After each step, `progress` is called; numbers are public.
+    /// The Lucas-Lehmer sequence modulo `2^q - 1` for q from 3 to [`TRANSFORM_MAX_BITS`]: it starts at 4 and takes `steps` steps
+    /// `x <- x^2 - 2`. `progress` is called after each step. The numbers are public.
     ///
     /// # Examples
     ///
@@ -25,7 +25,7 @@ impl Engine {
         steps: usize,
         progress: impl FnMut() + Send,
     ) -> Result<Vec<u64>, Error> {
-        check_range("q", q, 3, HUGE_BITS)?;
+        check_range("q", q, 3, TRANSFORM_MAX_BITS)?;
         let modulus = MersenneLike::minus_one(q)?;
         let last = self.sequence(modulus, 4, steps, progress, move |x| {
             // Minus 2 is plus N - 2.
@@ -38,8 +38,8 @@ impl Engine {
         Ok(last)
     }
 
-    /// Pepin's sequence modulo `2^(2^m) + 1`, m from 1 to 33: from 3, `steps` times `x <- x^2`. After each step,
-    /// `progress` is called.
+    /// Pepin's sequence modulo `2^(2^m) + 1` for m from 1 to 33: it starts at 3 and takes `steps` steps `x <- x^2`.
+    /// `progress` is called after each step.
     ///
     /// # Examples
     ///
@@ -54,7 +54,7 @@ impl Engine {
         Ok(self.sequence(fermat(m)?, 3, steps, progress, |_| {}))
     }
 
-    /// Whether `2^q - 1` is prime, for a prime q from 3 to [`HUGE_BITS`].
+    /// Whether `2^q - 1` is prime, for a prime q from 3 to [`TRANSFORM_MAX_BITS`].
     ///
     /// # Examples
     ///
@@ -71,7 +71,7 @@ impl Engine {
         Ok(last.iter().all(|&limb| limb == 0))
     }
 
-    /// Whether `2^(2^m) + 1` is prime, for an m from 1 to 33: then, and only then, 3 is no square.
+    /// Whether `2^(2^m) + 1` is prime, for m from 1 to 33. It is if and only if 3 is not a square modulo it.
     ///
     /// # Examples
     ///
@@ -111,9 +111,9 @@ impl Engine {
     }
 }
 
-/// `2^(2^m) + 1`, if it is no longer than numbers may be.
+/// `2^(2^m) + 1`, or an error if m is out of range.
 fn fermat(m: u32) -> Result<MersenneLike, Error> {
-    check_range("m", m as usize, 1, HUGE_BITS.ilog2() as usize - 1)?;
+    check_range("m", m as usize, 1, TRANSFORM_MAX_BITS.ilog2() as usize - 1)?;
     MersenneLike::plus_one(1 << m)
 }
 

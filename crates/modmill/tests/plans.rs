@@ -152,8 +152,7 @@ fn every_family_of_gpus_runs_what_it_plans() {
     ] {
         for direct_tables in [false, true] {
             let faults = Faults::default();
-            let folder = env!("CARGO_TARGET_TMPDIR");
-            let Some(builder) = modmill_testing::emulated::engine(faults, folder) else { return };
+            let Some(builder) = modmill_testing::emulated::engine(faults) else { return };
             let settings = Settings { direct_tables, ..Settings::default() };
             let recorded = Recorded::new(builder.family(family).cuda(settings), bits);
             recorded.check_all();

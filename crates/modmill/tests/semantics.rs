@@ -1,8 +1,8 @@
 //! What a caller may rely on, by example: order, errors, empty batches, ways to give operands.
 
 use modmill::{
-    Batch, Engine, Error, Family, HUGE_BITS, ItemError, ItemErrorKind, MAX_BITS, Modulus, Op, Operand,
-    Request,
+    Batch, Engine, Error, Family, ItemError, ItemErrorKind, KERNEL_MAX_BITS, Modulus, Op, Operand, Request,
+    TRANSFORM_MAX_BITS,
 };
 
 fn engine() -> Engine {
@@ -82,7 +82,7 @@ fn lengths_that_differ_are_named() {
 #[test]
 fn the_longest_numbers_work_and_longer_ones_are_refused() {
     let engine = engine();
-    let mut top = Batch::zeros(MAX_BITS, 1);
+    let mut top = Batch::zeros(KERNEL_MAX_BITS, 1);
     top.as_limbs_mut().fill(u64::MAX);
     // (2^k - 1)^2 = 0 and 2^k - 1 = -1 modulo 2^k - 1 and 2^k - 2 respectively.
     assert_eq!(hex(&engine.square_mod(&top, &top).unwrap()), ["0"]);
@@ -93,12 +93,15 @@ fn the_longest_numbers_work_and_longer_ones_are_refused() {
     let mut odd = top.clone();
     odd.get_mut(0)[0] -= 2;
     assert_eq!(hex(&engine.pow(&top, three, &odd).unwrap()), ["8"]);
-    assert_eq!(engine.mul(&top, &top).unwrap().bits(), 2 * MAX_BITS);
-    let long = Operand::Shared { bits: HUGE_BITS + 1, value: &[3] };
+    assert_eq!(engine.mul(&top, &top).unwrap().bits(), 2 * KERNEL_MAX_BITS);
+    let long = Operand::Shared { bits: TRANSFORM_MAX_BITS + 1, value: &[3] };
     let error = engine.mul_mod(long, &top, &top).unwrap_err();
-    assert_eq!(error.to_string(), format!("a has {} bits; the limit is {HUGE_BITS}", HUGE_BITS + 1));
+    assert_eq!(
+        error.to_string(),
+        format!("a has {} bits; the limit is {TRANSFORM_MAX_BITS}", TRANSFORM_MAX_BITS + 1)
+    );
     // Longer than the kernels take: by transforms, odd and even moduli alike.
-    let mut top = Batch::zeros(MAX_BITS + 100, 1);
+    let mut top = Batch::zeros(KERNEL_MAX_BITS + 100, 1);
     top.as_limbs_mut().fill(u64::MAX);
     *top.as_limbs_mut().last_mut().unwrap() >>= 28;
     assert_eq!(hex(&engine.square_mod(&top, &top).unwrap()), ["0"]);
@@ -178,7 +181,7 @@ fn numbers_of_no_bits_are_zeros() {
 fn plans_are_made_for_any_length() {
     for op in Op::ALL {
         for count in [0, usize::MAX] {
-            for bits in [0, HUGE_BITS] {
+            for bits in [0, TRANSFORM_MAX_BITS] {
                 let plan = engine().explain(*op, bits, count).unwrap();
                 assert_eq!(plan.request, Request::new(*op, bits, count));
                 assert!(!plan.seconds.is_nan());

@@ -1,6 +1,6 @@
 //! Known answers of long squares: primes of Mersenne and Fermat, and residues after 100 steps.
 
-use modmill::{Engine, Error, Family, HUGE_BITS, Isa, MersenneLike};
+use modmill::{Engine, Error, Family, Isa, MersenneLike, TRANSFORM_MAX_BITS};
 
 fn engines() -> Vec<Engine> {
     let portable = Engine::builder().isa(Isa::Portable).family(Family::Fft).build().unwrap();
@@ -51,8 +51,8 @@ fn residues_after_a_hundred_steps_are_the_known_ones() {
 #[test]
 fn numbers_that_no_sequence_is_defined_for_are_refused() {
     let engine = Engine::new().unwrap();
-    for q in [0, 1, 2, HUGE_BITS + 1, usize::MAX] {
-        let refused = Error::OutOfRange { what: "q", value: q, least: 3, most: HUGE_BITS };
+    for q in [0, 1, 2, TRANSFORM_MAX_BITS + 1, usize::MAX] {
+        let refused = Error::OutOfRange { what: "q", value: q, least: 3, most: TRANSFORM_MAX_BITS };
         assert_eq!(engine.is_mersenne_prime(q, || {}), Err(refused.clone()));
         assert_eq!(engine.lucas_lehmer(q, 1, || {}), Err(refused));
     }

@@ -16,7 +16,7 @@ fn emulated(faults: Faults) -> Option<EngineBuilder> {
     // Blocks of one warp: the device computes whole blocks, also if a batch does not fill them.
     let layout = Layout { threads: 2, block: 32, resident: 1, cut: Some(Cut::Chunks(1, 1)) };
     let variant = Variant::new(Family::Rns, BITS / 2, layout, &Chip::H200.limits());
-    let builder = modmill_testing::emulated::engine(faults, env!("CARGO_TARGET_TMPDIR"))?;
+    let builder = modmill_testing::emulated::engine(faults)?;
     Some(builder.cuda(Settings { variant, ..Settings::default() }))
 }
 

@@ -220,7 +220,8 @@ fn unsupported_formats_are_converted_by_the_command_in_their_error() {
     openssl.run(
         "pkcs8 -topk8 -v1 PBE-SHA1-3DES -in key.pem -passout pass:secret -outform DER -out pkcs12_pbe.der",
     );
-    let mut files = vec!["traditional", "certificate", "pkcs12_pbe", "pkcs12_pbe.der"];
+    openssl.run("pkcs8 -topk8 -v2 des3 -in key.pem -passout pass:secret -out des3");
+    let mut files = vec!["traditional", "certificate", "pkcs12_pbe", "pkcs12_pbe.der", "des3"];
     // Some installations have no legacy algorithms.
     let legacy = "pkcs8 -provider default -provider legacy -topk8 -v1 PBE-MD5-DES -in key.pem";
     if openssl.succeeds(&format!("{legacy} -passout pass:secret -out pbes1")) {

@@ -1,12 +1,12 @@
-//! The secrets of a key must not stay in memory when the key is gone. A child process reads and writes a key, drops it,
-//! and searches its own memory, which Linux shows as `/proc/self/mem`.
+//! The secrets of a key must not stay in memory when the key is gone. A child process reads a key, writes it,
+//! signs with it, drops it, and searches its own memory, which Linux shows as `/proc/self/mem`.
 //!
 //! The child knows the secrets only in disguise, so that it does not find its own copies.
 #![cfg(target_os = "linux")]
 
 use base64ct::{Base64UrlUnpadded, Encoding};
-use modmill::Engine;
-use modmill_rsa::{PrivateKey, Sizes};
+use modmill::{Backend, Engine};
+use modmill_rsa::{Hash, PrivateKey, Rsa, SignatureScheme, Sizes};
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::Read;
@@ -89,6 +89,10 @@ fn child() {
                 key.to_pkcs1_pem().unwrap();
                 key.to_jwk().unwrap();
                 key.to_encrypted_pem(PASSWORD).unwrap();
+                let engine = Engine::builder().backend(Backend::Cpu).build().unwrap();
+                let scheme = SignatureScheme::pss(Hash::Sha256);
+                let signatures = Rsa::new(&engine).sign(&key, scheme, &["message"; 20]).unwrap();
+                assert!(signatures.iter().all(Result::is_ok));
             }
             Err(error) => assert!(name == "broken.jwk", "{name}: {error}"),
         }

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::io::{self, Output};
 use crate::options::BackendOption;
 use crate::progress::Bar;
-use modmill::HUGE_BITS;
+use modmill::TRANSFORM_MAX_BITS;
 use modmill_measure::machine::{self, Machine};
 use modmill_measure::record::{Header, Record, to_json};
 use modmill_measure::{AlgorithmChoice, BenchOp, MIN_BITS, PeerChoice, Peers, Progress, report, table};
@@ -128,8 +128,8 @@ fn parse_peers(text: &str) -> Result<PeerChoice, String> {
 
 fn parse_range(text: &str, least: usize) -> Result<usize, String> {
     match text.parse() {
-        Ok(bits) if (least..=HUGE_BITS).contains(&bits) => Ok(bits),
-        _ => Err(format!("not a length from {least} to {HUGE_BITS} bits")),
+        Ok(bits) if (least..=TRANSFORM_MAX_BITS).contains(&bits) => Ok(bits),
+        _ => Err(format!("not a length from {least} to {TRANSFORM_MAX_BITS} bits")),
     }
 }
 

@@ -14,8 +14,8 @@ pub(crate) fn modmill(arguments: &[&str]) -> Command {
     command
 }
 
-/// The program on the emulated device, whose kernels are kept from one run to the next; nothing where
-/// no C++ compiler is there to make them.
+/// The program on the emulated device; `None` if there is no C++ compiler to make its kernels. All test programs
+/// share the compiled kernels, in the user's cache.
 pub(crate) fn on_emulator(arguments: &[&str]) -> Option<Command> {
     let compiler = std::env::var("CXX").unwrap_or("c++".to_owned());
     if Command::new(compiler).arg("--version").output().is_err() {
@@ -23,9 +23,7 @@ pub(crate) fn on_emulator(arguments: &[&str]) -> Option<Command> {
         return None;
     }
     let mut command = modmill(arguments);
-    let cache = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("cuda-cache");
     command.env("MODMILL_BACKEND", "cuda").env("MODMILL_CUDA_DEVICES", "emulator");
-    command.env("MODMILL_CACHE_DIR", cache);
     Some(command)
 }
 

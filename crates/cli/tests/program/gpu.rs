@@ -14,7 +14,7 @@ fn read(path: &Path) -> Value {
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
-/// What `info` says of the plans for powers on the emulated device, with measurements in a file.
+/// The output of `info` on the emulated device, with a tuning table in a file.
 fn info_with(table: &Path) -> Option<Value> {
     let mut command = on_emulator(&["info", "--json"])?;
     Some(json(&command.env("MODMILL_TUNE", table).output().unwrap()))
@@ -48,7 +48,7 @@ fn info_tells_of_gpus() {
 
 #[test]
 fn a_missing_gpu_is_explained() {
-    // No machine has so many.
+    // No machine has a hundred GPUs.
     let without = |arguments: &[&str]| modmill(arguments).env("MODMILL_CUDA_DEVICES", "99").output().unwrap();
     for arguments in [&["powm", "--backend", "cuda"][..], &["info", "--backend", "cuda"], &["tune"]] {
         let output = without(arguments);
@@ -198,7 +198,7 @@ fn bench_measures_kernels_and_checks_samples() {
     assert!(!text.contains("NaN"));
 }
 
-/// Signatures of GPUs are those of the CPU, and are measured and timed by keys.
+/// GPUs make the same signatures as the CPU, and RSA is measured and timed by keys.
 #[test]
 fn rsa_on_gpus() {
     let [key, message, signature] = ["gpu.pem", "gpu.message", "gpu.sig"].map(scratch);

@@ -11,7 +11,7 @@ use crate::kernel::Kernel;
 use crate::rows::Rows;
 use columns::{BLOCK, block, multiply_columns};
 use modmill_core::limbs::inverse_of_odd;
-use modmill_core::{Family, Isa, MAX_BITS};
+use modmill_core::{Family, Isa, KERNEL_MAX_BITS};
 use tile::{Finish, Store, V, for_rows};
 
 const LANES: usize = 8;
@@ -20,7 +20,7 @@ const MASK: u64 = (1 << WIDTH) - 1;
 
 // A column of a tiled product receives at most 2 n + 2 halves below 2^52 (n low, n high) and a carry, and is
 // read as a signed number. The tests of `karatsuba` count what the reduction adds.
-const _: () = assert!(2 * (MAX_BITS / WIDTH as usize + 2) + 4 <= 1 << 11);
+const _: () = assert!(2 * (KERNEL_MAX_BITS / WIDTH as usize + 2) + 4 <= 1 << 11);
 
 /// The IFMA kernel: eight odd moduli, 52-bit digits, AVX-512 IFMA.
 pub(crate) struct Ifma {

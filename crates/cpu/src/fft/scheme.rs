@@ -4,7 +4,7 @@ use super::carry::Join;
 use super::point::Point;
 use super::shape::BlockShape;
 use super::transform::Transform;
-use modmill_core::transform::{Digits, Plan};
+use modmill_core::transform::{DigitPlan, Digits};
 
 /// One prime field of a scheme: the operations of products beside the transforms.
 ///
@@ -29,7 +29,7 @@ pub(crate) trait NttScheme<const F: usize>: Sync {
     fn fields(&self, shape: BlockShape) -> [Self::Field; F];
     fn join(&self, shape: BlockShape) -> Self::Join;
     /// The digit length and the block shape for factors of a and b limbs.
-    fn plan(&self, a: usize, b: usize) -> Plan;
+    fn plan(&self, a: usize, b: usize) -> DigitPlan;
     /// The largest number of bits of a digit such that blocks of `digits` digits hold the sum of two products
     /// in either ring. `None` if there is no such length.
     fn ring_digit_bits(&self, digits: usize) -> Option<u32>;

@@ -1,6 +1,6 @@
 //! The shape of blocks, and the ring of the products in them.
 
-use modmill_core::transform::{Plan, Shape};
+use modmill_core::transform::{DigitPlan, PointShape};
 
 /// The ring of a product. With n the total number of bits of all digits of a block, products are modulo
 /// `2^n - 1` or `2^n + 1`. A product of fewer than n bits is exact.
@@ -21,7 +21,7 @@ pub(crate) enum Ring {
 /// at least M.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BlockShape {
-    pub(crate) grid: Shape,
+    pub(crate) grid: PointShape,
     pub(crate) ring: Ring,
 }
 
@@ -59,7 +59,7 @@ pub(crate) struct DigitLayout {
 }
 
 impl DigitLayout {
-    pub(crate) fn new(plan: Plan, ring: Ring) -> Self {
+    pub(crate) fn new(plan: DigitPlan, ring: Ring) -> Self {
         Self { digit_bits: plan.digit_bits, shape: BlockShape { grid: plan.shape, ring } }
     }
 }

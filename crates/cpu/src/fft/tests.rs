@@ -14,7 +14,7 @@ use crate::test_support::Random;
 #[cfg(target_arch = "x86_64")]
 use crate::{avx2::fft::Doubles, avx512::fft::Words};
 use modmill_core::goldilocks;
-use modmill_core::transform::{Digits, LANES, Shape};
+use modmill_core::transform::{Digits, LANES, PointShape};
 
 /// A field, as the definition of a transform needs it.
 struct Definition {
@@ -58,7 +58,7 @@ fn canonical(definition: &Definition, points: &[Point], lane: usize) -> Vec<u64>
 fn check<const F: usize>(scheme: &impl NttScheme<F>, definitions: [Definition; F]) {
     let mut random = Random(23);
     for log in 0..12 {
-        let grid = Shape { rows: 1, columns: 1 << log };
+        let grid = PointShape { rows: 1, columns: 1 << log };
         let shape = BlockShape { grid, ring: Ring::Cyclic };
         for (field, definition) in scheme.fields(shape).iter().zip(&definitions) {
             let limbs: Vec<u64> = random.limbs((grid.points() * LANES * 30).div_ceil(64));

@@ -10,7 +10,7 @@ use crate::fft::scheme::{NttScheme, PrimeField};
 use crate::fft::shape::{BlockShape, DigitLayout, Ring};
 use crate::fft::transform::Transform;
 use crate::portable::fft::Goldilocks;
-use modmill_core::transform::{Digits, Plan};
+use modmill_core::transform::{DigitPlan, Digits};
 use std::ops::Add;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -109,7 +109,7 @@ impl<'a> NttScheme<1> for &'a Counter {
         self
     }
 
-    fn plan(&self, a: usize, b: usize) -> Plan {
+    fn plan(&self, a: usize, b: usize) -> DigitPlan {
         Goldilocks.plan(a, b)
     }
 

@@ -7,7 +7,7 @@ use crate::fft::scheme::NttScheme;
 use crate::fft::shape::{DigitLayout, Ring};
 use modmill_core::limbs::{add_assign, add_signed};
 use modmill_core::mask;
-use modmill_core::transform::{LANES, Plan, Shape};
+use modmill_core::transform::{DigitPlan, LANES, PointShape};
 use zeroize::Zeroizing;
 
 type Limbs = Zeroizing<Vec<u64>>;
@@ -19,7 +19,7 @@ const UNIT: usize = 64 / LANES;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CyclicRings {
     multiplier: Multiplier,
-    plan: Plan,
+    plan: DigitPlan,
 }
 
 impl CyclicRings {
@@ -27,7 +27,7 @@ impl CyclicRings {
     pub(crate) fn at_least(multiplier: Multiplier, bits: usize) -> Option<Self> {
         let plan = |digit_bits: u32| {
             let points = bits.div_ceil(LANES * digit_bits as usize);
-            Plan { digit_bits, shape: Shape::at_least(points.max(UNIT)) }
+            DigitPlan { digit_bits, shape: PointShape::at_least(points.max(UNIT)) }
         };
         (1..=64).rev().map(plan).find(|plan| multiplier.holds(plan)).map(|plan| Self { multiplier, plan })
     }
@@ -35,14 +35,14 @@ impl CyclicRings {
     /// The rings of exactly this n, or `None` if no digit length serves.
     pub(crate) fn exactly(multiplier: Multiplier, bits: usize) -> Option<Self> {
         let plan = |digit_bits: u32| {
-            let shapes =
-                [1, 3, 5].map(|rows| Shape { rows, columns: bits / (LANES * rows * digit_bits as usize) });
-            let is_exact = |shape: &Shape| {
+            let shapes = [1, 3, 5]
+                .map(|rows| PointShape { rows, columns: bits / (LANES * rows * digit_bits as usize) });
+            let is_exact = |shape: &PointShape| {
                 shape.columns.is_power_of_two()
                     && shape.columns >= UNIT
                     && shape.points() * LANES * digit_bits as usize == bits
             };
-            shapes.into_iter().find(is_exact).map(|shape| Plan { digit_bits, shape })
+            shapes.into_iter().find(is_exact).map(|shape| DigitPlan { digit_bits, shape })
         };
         // Digits of less than half the length are slower than a full product with folding.
         let plans = (multiplier.widest_digit() / 2..=multiplier.widest_digit()).rev().filter_map(plan);
@@ -136,7 +136,7 @@ fn wrapped(mut sum: Limbs, carry: i128) -> Limbs {
 
 impl Multiplier {
     /// Whether digits of this plan hold the sum of two products in either ring.
-    fn holds(&self, plan: &Plan) -> bool {
+    fn holds(&self, plan: &DigitPlan) -> bool {
         let digits = plan.shape.points() * LANES;
         with_scheme!(self.scheme, scheme => scheme.ring_digit_bits(digits))
             .is_some_and(|bits| plan.digit_bits <= bits)

@@ -7,12 +7,12 @@ use super::powers::Reduction;
 use super::weighted::WeightedRing;
 use crate::fft::product::SecondFactor;
 use modmill_core::limbs::{add_assign, bit_length, reduce_once, shift_right, sub_assign};
-use modmill_core::{Error, HUGE_BITS, mask};
+use modmill_core::{Error, TRANSFORM_MAX_BITS, mask};
 use zeroize::Zeroizing;
 
 type Limbs = Zeroizing<Vec<u64>>;
 
-/// A modulus `2^n - 1` or `2^n + 1`, for an n from 2 to [`HUGE_BITS`].
+/// A modulus `2^n - 1` or `2^n + 1`, for an n from 2 to [`TRANSFORM_MAX_BITS`].
 ///
 /// Residues below it have `n / 64 + 1` limbs.
 ///
@@ -38,18 +38,18 @@ enum Sign {
 }
 
 impl MersenneLike {
-    /// `2^n - 1`. An n below 2 or above [`HUGE_BITS`] is an error.
+    /// `2^n - 1`. An n below 2 or above [`TRANSFORM_MAX_BITS`] is an error.
     pub fn minus_one(n: usize) -> Result<Self, Error> {
         Self::new(n, Sign::Minus)
     }
 
-    /// `2^n + 1`. An n below 2 or above [`HUGE_BITS`] is an error.
+    /// `2^n + 1`. An n below 2 or above [`TRANSFORM_MAX_BITS`] is an error.
     pub fn plus_one(n: usize) -> Result<Self, Error> {
         Self::new(n, Sign::Plus)
     }
 
     fn new(exponent: usize, sign: Sign) -> Result<Self, Error> {
-        let (least, most) = (2, HUGE_BITS);
+        let (least, most) = (2, TRANSFORM_MAX_BITS);
         if (least..=most).contains(&exponent) {
             Ok(Self { exponent, sign })
         } else {
@@ -219,7 +219,7 @@ mod tests {
 
     #[test]
     fn exponents_outside_the_range_are_refused() {
-        for n in [0, 1, HUGE_BITS + 1, usize::MAX] {
+        for n in [0, 1, TRANSFORM_MAX_BITS + 1, usize::MAX] {
             for form in [MersenneLike::minus_one(n), MersenneLike::plus_one(n)] {
                 assert!(matches!(form, Err(Error::OutOfRange { value, .. }) if value == n));
             }

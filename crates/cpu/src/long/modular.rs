@@ -6,7 +6,7 @@ use super::mersenne::{MersenneLike, MersenneRing};
 use super::montgomery::Montgomery;
 use super::multiplier::Multiplier;
 use super::powers::{self, Reduction};
-use modmill_core::MAX_BITS;
+use modmill_core::KERNEL_MAX_BITS;
 use modmill_core::limbs::bit_length;
 use std::fmt;
 use std::sync::OnceLock;
@@ -43,7 +43,7 @@ pub(crate) fn reduction_method(
     limbs: usize,
     exponent_bits: usize,
 ) -> ReductionMethod {
-    let paying = PAYING_BITS[usize::from(limbs > MAX_BITS / 64)];
+    let paying = PAYING_BITS[usize::from(limbs > KERNEL_MAX_BITS / 64)];
     if limbs >= multiplier.ring_threshold() && exponent_bits >= paying {
         ReductionMethod::Montgomery
     } else {
@@ -54,10 +54,10 @@ pub(crate) fn reduction_method(
 /// A modulus of at least one, with its constants.
 pub(crate) struct PreparedModulus {
     value: Limbs,
-    method: Method,
+    form: ModulusForm,
 }
 
-enum Method {
+enum ModulusForm {
     /// `2^n - 1` or `2^n + 1`.
     MersenneLike(MersenneRing),
     /// Any other modulus. The constants of Montgomery's reduction are computed on demand.
@@ -72,19 +72,19 @@ impl PreparedModulus {
     #[must_use]
     pub(crate) fn new(multiplier: Multiplier, modulus: &[u64]) -> Self {
         let value = Zeroizing::new(modulus[..bit_length(modulus).div_ceil(64)].to_vec());
-        let method = match MersenneLike::of(&value) {
-            Some(form) => Method::MersenneLike(MersenneRing::new(form, multiplier)),
-            None => Method::Any(Box::new(BarrettDivisor::new(multiplier, &value)), OnceLock::new()),
+        let form = match MersenneLike::of(&value) {
+            Some(form) => ModulusForm::MersenneLike(MersenneRing::new(form, multiplier)),
+            None => ModulusForm::Any(Box::new(BarrettDivisor::new(multiplier, &value)), OnceLock::new()),
         };
-        Self { value, method }
+        Self { value, form }
     }
 
     /// `x mod N`, with as many limbs as N.
     #[must_use]
     pub(crate) fn remainder(&self, x: &[u64]) -> Limbs {
-        self.cut(match &self.method {
-            Method::MersenneLike(ring) => ring.enter(x),
-            Method::Any(divisor, _) => divisor.remainder(x),
+        self.cut(match &self.form {
+            ModulusForm::MersenneLike(ring) => ring.enter(x),
+            ModulusForm::Any(divisor, _) => divisor.remainder(x),
         })
     }
 
@@ -92,9 +92,9 @@ impl PreparedModulus {
     #[must_use]
     pub(crate) fn mul_mod(&self, a: &[u64], b: &[u64]) -> Limbs {
         let (a, b) = (self.shortened(a), self.shortened(b));
-        self.cut(match &self.method {
-            Method::MersenneLike(ring) => ring.multiply(&ring.enter(&a), &ring.enter(&b)),
-            Method::Any(divisor, _) => divisor.multiply(&a, &b),
+        self.cut(match &self.form {
+            ModulusForm::MersenneLike(ring) => ring.multiply(&ring.enter(&a), &ring.enter(&b)),
+            ModulusForm::Any(divisor, _) => divisor.multiply(&a, &b),
         })
     }
 
@@ -102,9 +102,9 @@ impl PreparedModulus {
     #[must_use]
     pub(crate) fn square_mod(&self, a: &[u64]) -> Limbs {
         let a = self.shortened(a);
-        self.cut(match &self.method {
-            Method::MersenneLike(ring) => ring.square(&ring.enter(&a)),
-            Method::Any(divisor, _) => divisor.square(&a),
+        self.cut(match &self.form {
+            ModulusForm::MersenneLike(ring) => ring.square(&ring.enter(&a)),
+            ModulusForm::Any(divisor, _) => divisor.square(&a),
         })
     }
 
@@ -113,10 +113,12 @@ impl PreparedModulus {
     #[must_use]
     pub(crate) fn pow(&self, base: &[u64], exponent: &[u64], bits: usize, window: u32) -> Limbs {
         let base = self.remainder(base);
-        self.cut(match (&self.method, self.montgomery(bits)) {
-            (Method::MersenneLike(ring), _) => powers::pow(ring, &base, exponent, bits, window),
-            (Method::Any(..), Some(montgomery)) => powers::pow(montgomery, &base, exponent, bits, window),
-            (Method::Any(divisor, _), None) => powers::pow(&**divisor, &base, exponent, bits, window),
+        self.cut(match (&self.form, self.montgomery(bits)) {
+            (ModulusForm::MersenneLike(ring), _) => powers::pow(ring, &base, exponent, bits, window),
+            (ModulusForm::Any(..), Some(montgomery)) => {
+                powers::pow(montgomery, &base, exponent, bits, window)
+            }
+            (ModulusForm::Any(divisor, _), None) => powers::pow(&**divisor, &base, exponent, bits, window),
         })
     }
 
@@ -124,12 +126,14 @@ impl PreparedModulus {
     #[must_use]
     pub(crate) fn pow_vartime(&self, base: &[u64], exponent: &[u64], longest_window: u32) -> Limbs {
         let base = self.remainder(base);
-        self.cut(match (&self.method, self.montgomery(bit_length(exponent))) {
-            (Method::MersenneLike(ring), _) => powers::pow_vartime(ring, &base, exponent, longest_window),
-            (Method::Any(..), Some(montgomery)) => {
+        self.cut(match (&self.form, self.montgomery(bit_length(exponent))) {
+            (ModulusForm::MersenneLike(ring), _) => {
+                powers::pow_vartime(ring, &base, exponent, longest_window)
+            }
+            (ModulusForm::Any(..), Some(montgomery)) => {
                 powers::pow_vartime(montgomery, &base, exponent, longest_window)
             }
-            (Method::Any(divisor, _), None) => {
+            (ModulusForm::Any(divisor, _), None) => {
                 powers::pow_vartime(&**divisor, &base, exponent, longest_window)
             }
         })
@@ -137,8 +141,8 @@ impl PreparedModulus {
 
     /// The constants of Montgomery's reduction, if they exist and pay off for an exponent of `bits` bits.
     fn montgomery(&self, bits: usize) -> Option<&Montgomery> {
-        match &self.method {
-            Method::Any(divisor, made) => {
+        match &self.form {
+            ModulusForm::Any(divisor, made) => {
                 let make = || Montgomery::new(divisor, &self.value).map(Box::new);
                 match reduction_method(divisor.multiplier(), self.value.len(), bits) {
                     ReductionMethod::Montgomery => made.get_or_init(make).as_deref(),
@@ -146,7 +150,7 @@ impl PreparedModulus {
                     ReductionMethod::Barrett => made.get()?.as_deref(),
                 }
             }
-            Method::MersenneLike(_) => None,
+            ModulusForm::MersenneLike(_) => None,
         }
     }
 

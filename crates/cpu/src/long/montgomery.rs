@@ -16,7 +16,7 @@ use crate::fft::product::{SecondFactor, Transformed};
 use crate::fft::shape::Ring;
 use crate::inverse;
 use modmill_core::limbs::{reduce_once, sub_assign};
-use modmill_core::{MAX_BITS, mask};
+use modmill_core::{KERNEL_MAX_BITS, mask};
 use zeroize::Zeroizing;
 
 type Limbs = Zeroizing<Vec<u64>>;
@@ -123,7 +123,7 @@ fn halve(x: &mut [u64]) {
 /// `1 / x mod r`, with as many limbs as r. The time depends on lengths only, up to the length that kernels
 /// take; beyond it, the time is subquadratic and depends on the numbers.
 fn inverse_modulo(multiplier: &Multiplier, x: &[u64], r: &[u64]) -> Option<Limbs> {
-    let mut found = if 64 * r.len() <= MAX_BITS + 128 {
+    let mut found = if 64 * r.len() <= KERNEL_MAX_BITS + 128 {
         Zeroizing::new(inverse::invert(x, r)?.to_vec())
     } else {
         Zeroizing::new(gcd::invert(multiplier, x, r)?)

@@ -10,7 +10,7 @@ use crate::fft::scheme;
 use crate::fft::shape::{BlockShape, Ring};
 use crate::fft::transform::Transform;
 use modmill_core::goldilocks::{self, add, mul, sub};
-use modmill_core::transform::{Digits, Plan, Shape};
+use modmill_core::transform::{DigitPlan, Digits, PointShape};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The roots of at least `len` nodes in the order of `fft::roots`. The table is computed at first use and
@@ -116,7 +116,7 @@ impl GoldilocksField {
         }
     }
 
-    fn row_twiddle(row: usize, grid: Shape) -> u64 {
+    fn row_twiddle(row: usize, grid: PointShape) -> u64 {
         goldilocks::pow(goldilocks::root_of_unity(grid.rows as u64), row as u64)
     }
 }
@@ -234,12 +234,12 @@ impl scheme::NttScheme<1> for Goldilocks {
         Scale { shape, factors: [factor, sub(0, factor)], offset }
     }
 
-    fn plan(&self, a: usize, b: usize) -> Plan {
+    fn plan(&self, a: usize, b: usize) -> DigitPlan {
         let shorter = a.min(b);
         // Shorter digits are more digits. The plan takes the longest digits that are short enough for their
         // number.
         let fits = |bits: &u32| goldilocks::digit_bits((64 * shorter).div_ceil(*bits as usize)) >= *bits;
-        Plan::new(a + b, (1..=31).rev().find(fits).expect("digits of one bit fit"))
+        DigitPlan::new(a + b, (1..=31).rev().find(fits).expect("digits of one bit fit"))
     }
 
     fn ring_digit_bits(&self, digits: usize) -> Option<u32> {

@@ -1,10 +1,10 @@
-//! Where NVRTC is.
+//! Finding NVRTC on this machine.
 
 use super::nvrtc::Nvrtc;
 use std::env;
 use std::path::{Path, PathBuf};
 
-/// Its names, newest first. A bare name is looked for by the system's loader.
+/// The names of its library, newest first. The system's loader looks for a bare name.
 const NAMES: &[&str] = if cfg!(windows) {
     &["nvrtc64_130_0.dll", "nvrtc64_120_0.dll"]
 } else {
@@ -46,7 +46,7 @@ fn folders() -> Vec<PathBuf> {
         .collect()
 }
 
-/// What is in a folder under names that begin so, the highest version first.
+/// The entries of a folder whose names begin with `prefix`, the highest version first.
 fn newest_first(folder: &Path, prefix: &str) -> Vec<PathBuf> {
     let begins =
         |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(prefix));

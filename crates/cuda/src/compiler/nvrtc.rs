@@ -1,5 +1,5 @@
-//! NVIDIA's run-time compiler. Always makes machine code for the device's own architecture: the
-//! intermediate code of a compiler newer than the driver would be refused by the driver.
+//! NVRTC, NVIDIA's run-time compiler. It always makes machine code for the device's own architecture: a driver
+//! refuses the intermediate code of a compiler that is newer than itself.
 #![allow(unsafe_code)] // calls a C library
 
 use super::program::{Architecture, Program};
@@ -32,7 +32,7 @@ pub(super) struct Nvrtc {
     api: Api,
     version: String,
     file: Option<PathBuf>,
-    /// What it loads by name when it compiles.
+    /// The libraries that it loads by name when it compiles.
     _builtins: Vec<Library>,
 }
 
@@ -115,10 +115,10 @@ fn failed(program: &Program, log: String) -> Error {
     Error::Compile { program: program.name.clone(), log }
 }
 
-/// Texts as C wants them.
+/// Texts that end in zero, and their addresses.
 struct Texts {
     pointers: Vec<*const c_char>,
-    /// What the pointers point to.
+    /// The texts that the pointers point to.
     _texts: Vec<CString>,
 }
 
@@ -163,13 +163,13 @@ impl<'a> Unit<'a> {
         }
     }
 
-    /// What the compiler wrote, lines that end.
+    /// The compiler's messages.
     fn log(&self) -> String {
         let bytes = self.read(self.api.log_size, self.api.log).unwrap_or_default();
         CStr::from_bytes_until_nul(&bytes).unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    /// Something the compiler tells the size of.
+    /// Reads bytes whose number the compiler tells.
     fn read(
         &self,
         size: unsafe extern "C" fn(Handle, *mut usize) -> c_int,

@@ -1,4 +1,4 @@
-//! What is compiled, and the digests by which it is found again.
+//! Programs of kernels, and the keys of their machine code.
 
 use crate::digest::Digest;
 use crate::sources::Source;
@@ -6,23 +6,23 @@ use crate::sources::Source;
 /// A program of kernels. Kernels are declared `extern "C"`, so that they are found by their names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Program {
-    /// What to call it in messages.
+    /// Its name in messages.
     pub name: String,
     /// The text that is compiled; it includes `files` by their names.
     pub main: String,
-    /// What can be included.
+    /// The files that the text may include.
     pub files: &'static [Source],
     /// Macros, as names and values.
     pub defines: Vec<(String, String)>,
     /// Options for the GPU's compiler beyond the usual ones; the emulated device ignores them.
     pub options: Vec<String>,
-    /// Whether it uses instructions that only one generation has (`sm_90a` instead of `sm_90`), where there
-    /// are such, from 9.0 on.
+    /// Whether it may use instructions that only one generation has (`sm_90a` instead of `sm_90`). There are such
+    /// instructions from 9.0 on.
     pub specific: bool,
 }
 
 impl Program {
-    /// What tells this program from every other.
+    /// The digest of everything that the program is made of.
     #[must_use]
     pub fn digest(&self) -> Digest {
         let specific = [u8::from(self.specific)];
@@ -61,7 +61,7 @@ impl Program {
 pub struct Architecture {
     /// The generation.
     pub major: u32,
-    /// The kind within it.
+    /// The version within the generation.
     pub minor: u32,
 }
 

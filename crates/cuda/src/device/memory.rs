@@ -1,14 +1,14 @@
 //! Memory on the device and memory it copies to and from, freed by going out of scope.
 #![allow(unsafe_code)] // frees addresses and looks at pinned memory
 
-use super::Shared;
+use super::shared::Shared;
 use super::uses::Uses;
 use crate::error::{Error, Result};
 use std::ops::{Deref, DerefMut, Range};
 use std::sync::{Arc, PoisonError};
 use zeroize::Zeroize;
 
-/// What memory will hold, and so what happens to it when it is given back.
+/// Whether memory will hold secrets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Contents {
     /// Nothing that has to be hidden.
@@ -17,8 +17,8 @@ pub enum Contents {
     Secret,
 }
 
-/// Memory on the device. Dropping it waits for the operations that were told of it, and keeps the
-/// memory for the next buffer. What is in a new buffer is anything.
+/// Memory on the device. Dropping it waits for the operations that use it, and keeps the memory for the next
+/// buffer. A new buffer has undefined contents.
 pub struct Buffer {
     device: Arc<Shared>,
     address: u64,
@@ -33,7 +33,7 @@ impl Buffer {
         Ok(Self { device, address, bytes, contents, uses: Uses::default() })
     }
 
-    /// Where it is, as kernels see it. A multiple of 256.
+    /// Its address on the device, a multiple of 256.
     #[must_use]
     pub fn address(&self) -> u64 {
         self.address
@@ -68,7 +68,7 @@ impl Drop for Buffer {
 
 /// Pinned memory of the host, which the device copies to and from while the host goes on.
 ///
-/// Looking at it waits for the copies that it takes part in. A new one holds anything.
+/// Reading or writing it waits for the copies that use it. A new one has undefined contents.
 pub struct HostBuffer {
     device: Arc<Shared>,
     address: u64,
@@ -111,7 +111,7 @@ impl HostBuffer {
         unsafe { self.align_to_mut().1 }
     }
 
-    /// Where some of it is, without waiting.
+    /// The address of a range of bytes, without waiting.
     pub(super) fn pointer(&self, range: &Range<usize>) -> Result<*mut u8> {
         check(range, self.bytes)?;
         Ok((self.address as *mut u8).wrapping_add(range.start))
@@ -151,8 +151,8 @@ impl Drop for HostBuffer {
     }
 }
 
-/// Asks for large pages where limbs are that will be written: page by page, new memory takes longer to come and to
-/// go than answers take to be copied there.
+/// Asks the system for large pages behind limbs that will be written. With small pages, mapping new memory takes longer
+/// than copying the answers into it.
 pub(crate) fn prefer_large_pages(limbs: &mut [u64]) {
     #[cfg(target_os = "linux")]
     {
@@ -169,7 +169,7 @@ pub(crate) fn prefer_large_pages(limbs: &mut [u64]) {
     let _ = limbs;
 }
 
-/// Whether a range lies within so many bytes.
+/// Checks that a range lies within `bytes` bytes.
 pub(super) fn check(range: &Range<usize>, bytes: usize) -> Result<()> {
     match range.start <= range.end && range.end <= bytes {
         true => Ok(()),

@@ -1,8 +1,8 @@
 //! Compiled programs and their kernels.
 #![allow(unsafe_code)] // hands handles to the platform
 
-use super::Shared;
-use super::platform::Handle;
+use super::platform::{Attributes, Handle};
+use super::shared::Shared;
 use super::uses::Uses;
 use crate::error::Result;
 use std::sync::Arc;
@@ -13,18 +13,16 @@ use std::sync::Arc;
 /// `#[repr(C)]`, of numbers only, the same as the kernel's own structure, field by field.
 pub unsafe trait KernelArguments: Copy + 'static {}
 
-/// What the compiler made of a kernel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Attributes {
-    /// Registers of a thread; 0 on the emulated device.
-    pub registers: u32,
-    /// Bytes of local memory of a thread: what did not fit into registers, and arrays that are indexed.
-    pub local_bytes: u32,
-    /// Bytes of shared memory that the kernel itself declares.
-    pub shared_bytes: u32,
-    /// Threads that a block may have.
-    pub max_threads: u32,
+/// Asserts the size of a kernel's structure and the offsets of its fields. The kernel's source asserts the same numbers.
+macro_rules! assert_layout {
+    ($name:ident: $bytes:literal bytes, $($field:ident at $offset:literal),+) => {
+        const _: () = assert!(
+            size_of::<$name>() == $bytes $(&& std::mem::offset_of!($name, $field) == $offset)+,
+            "the kernels' structure has another layout"
+        );
+    };
 }
+pub(crate) use assert_layout;
 
 pub(super) struct Loaded {
     device: Arc<Shared>,
@@ -67,7 +65,7 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// What the compiler made of it.
+    /// Its registers and memory.
     #[must_use]
     pub fn attributes(&self) -> Attributes {
         self.attributes

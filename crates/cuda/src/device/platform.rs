@@ -1,7 +1,7 @@
-//! What a device has to be able to do: the one trait that the driver and the emulator implement.
+//! The raw operations of a device: the trait that the driver and the emulator implement.
 #![allow(unsafe_code)] // the methods take addresses and handles
 
-use super::{Attributes, Properties, Shape};
+use super::limits::Limits;
 use crate::compiler::Program;
 use crate::error::Result;
 use std::ffi::c_void;
@@ -9,8 +9,51 @@ use std::ffi::c_void;
 /// A module, kernel, stream or event: a pointer or number that only the platform reads.
 pub(crate) type Handle = u64;
 
-/// The raw operations of a device. Ownership, reuse and the order of things are the affair of the
-/// types above it, which are the same for every platform.
+/// The name, driver, memory and limits of a device.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Properties {
+    /// Its name.
+    pub name: String,
+    /// Its number among the devices the driver sees.
+    pub ordinal: u32,
+    /// The version of the driver, as the version of CUDA it is for.
+    pub driver: String,
+    /// Whether it is the emulated device.
+    pub emulated: bool,
+    /// What its multiprocessors can hold.
+    pub limits: Limits,
+    /// Bytes of second-level cache.
+    pub l2_bytes: u32,
+    /// Bytes of memory.
+    pub memory_bytes: usize,
+}
+
+/// The registers and memory of a compiled kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Attributes {
+    /// Registers of a thread; 0 on the emulated device.
+    pub registers: u32,
+    /// Bytes of local memory of a thread: arrays that are indexed, and values that did not fit the registers.
+    pub local_bytes: u32,
+    /// Bytes of shared memory that the kernel itself declares.
+    pub shared_bytes: u32,
+    /// Threads that a block may have.
+    pub max_threads: u32,
+}
+
+/// The size of a launch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shape {
+    /// Blocks.
+    pub grid: u32,
+    /// Threads of a block.
+    pub block: u32,
+    /// Bytes of shared memory per block that the kernel divides by itself.
+    pub shared_bytes: u32,
+}
+
+/// The raw operations of a device. The types above this trait, which are the same for every platform, take care of
+/// ownership, reuse and order.
 ///
 /// # Safety
 /// Of every unsafe method: handles and addresses come from this platform, have not been given back,
@@ -19,7 +62,7 @@ pub(crate) type Handle = u64;
 pub(crate) trait Platform: Send + Sync {
     fn properties(&self) -> &Properties;
     fn free_memory(&self) -> Result<usize>;
-    /// What went wrong without stopping anything.
+    /// Faults that stopped nothing.
     fn warnings(&self) -> Vec<String>;
 
     /// Compiles a program, or finds it compiled, and loads it.
@@ -28,11 +71,11 @@ pub(crate) trait Platform: Send + Sync {
     unsafe fn kernel(&self, module: Handle, name: &str) -> Result<(Handle, Attributes)>;
     unsafe fn occupancy(&self, kernel: Handle, block: u32, shared_bytes: u32) -> Result<u32>;
 
-    /// How much to allocate where so much is wanted, so that what is given back fits more often.
+    /// The bytes to allocate for a buffer of `bytes` bytes. Rounded sizes let freed memory fit more often.
     fn rounded(&self, bytes: usize) -> usize;
     fn allocate(&self, bytes: usize) -> Result<u64>;
     unsafe fn free(&self, address: u64);
-    /// Overwrites memory with zeros; those of all calls are there when [`Platform::wait_for_zeros`] returns.
+    /// Starts to overwrite memory with zeros. All such writes have ended when [`Platform::wait_for_zeros`] returns.
     unsafe fn zero(&self, address: u64, bytes: usize) -> Result<()>;
     fn wait_for_zeros(&self) -> Result<()>;
     /// Host memory that the device can copy to and from by itself, at least 8-byte aligned.

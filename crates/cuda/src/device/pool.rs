@@ -1,4 +1,4 @@
-//! Memory that was given back, kept for the next who wants as much.
+//! Freed memory, kept for the next buffer of the same size.
 //!
 //! Allocating takes a driver some hundred microseconds and stops the whole device; a batch needs the
 //! same sizes as the batch before. Sizes are rounded to eight steps per power of two, so that a size
@@ -13,17 +13,17 @@ pub(super) struct Pool {
 }
 
 impl Pool {
-    /// An address of so many bytes, if there is one.
+    /// The address of free memory of `bytes` bytes, if there is one.
     pub(super) fn take(&mut self, bytes: usize) -> Option<u64> {
         self.free.get_mut(&bytes)?.pop()
     }
 
-    /// Keeps an address of so many bytes.
+    /// Keeps free memory of `bytes` bytes.
     pub(super) fn keep(&mut self, address: u64, bytes: usize) {
         self.free.entry(bytes).or_default().push(address);
     }
 
-    /// Everything there is; nothing stays.
+    /// Takes all addresses out.
     pub(super) fn drain(&mut self) -> impl Iterator<Item = u64> {
         std::mem::take(&mut self.free).into_values().flatten()
     }

@@ -1,73 +1,16 @@
-//! Streams: operations one after the other on the device, while the host goes on; and events, marks
-//! in streams.
+//! Streams and events. A stream performs its operations one after the other while the host goes on. An event is a
+//! mark in a stream.
 #![allow(unsafe_code)] // hands addresses to the platform
 
-use super::memory::check;
+use super::memory::{Buffer, HostBuffer, check};
 use super::module::{Kernel, KernelArguments};
-use super::platform::Handle;
-use super::{Buffer, HostBuffer, Shared};
+use super::platform::{Handle, Shape};
+use super::shared::Shared;
+use super::uses::Line;
 use crate::error::Result;
 use std::ops::Range;
 use std::ptr;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// The size of a launch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shape {
-    /// Blocks.
-    pub grid: u32,
-    /// Threads of a block.
-    pub block: u32,
-    /// Bytes of shared memory per block that the kernel divides by itself.
-    pub shared_bytes: u32,
-}
-
-/// A stream itself, kept by whatever it may still be working with.
-pub(super) struct Line {
-    device: Arc<Shared>,
-    handle: Handle,
-    /// Operations handed to it.
-    started: AtomicU64,
-    /// Of these, how many are known to have ended.
-    ended: AtomicU64,
-}
-
-impl Line {
-    /// Counts an operation that was just started, and returns its number. It is counted after it was
-    /// started: who waits for the stream meanwhile does not take it for ended.
-    fn count(&self) -> u64 {
-        self.started.fetch_add(1, Ordering::SeqCst) + 1
-    }
-
-    /// Whether the operation of this number is known to have ended.
-    pub(super) fn has_ended(&self, number: u64) -> bool {
-        self.ended.load(Ordering::SeqCst) >= number
-    }
-
-    /// Returns when the operation of this number has ended.
-    pub(super) fn settle(&self, number: u64) -> Result<()> {
-        match self.has_ended(number) {
-            true => Ok(()),
-            false => self.synchronize(),
-        }
-    }
-
-    fn synchronize(&self) -> Result<()> {
-        let started = self.started.load(Ordering::SeqCst);
-        // SAFETY: the stream ends with `self`.
-        unsafe { self.device.platform.synchronize(self.handle) }?;
-        self.ended.fetch_max(started, Ordering::SeqCst);
-        Ok(())
-    }
-}
-
-impl Drop for Line {
-    fn drop(&mut self) {
-        // SAFETY: nobody has this stream any more.
-        unsafe { self.device.platform.end_stream(self.handle) }
-    }
-}
 
 /// A queue of operations that the device performs in order.
 pub struct Stream {
@@ -77,9 +20,7 @@ pub struct Stream {
 impl Stream {
     pub(super) fn new(device: Arc<Shared>) -> Result<Self> {
         let handle = device.platform.stream()?;
-        Ok(Self {
-            line: Arc::new(Line { device, handle, started: AtomicU64::new(0), ended: AtomicU64::new(0) }),
-        })
+        Ok(Self { line: Arc::new(Line::new(device, handle)) })
     }
 
     /// Copies a range of bytes of the host into a buffer, from byte `at` on.
@@ -126,8 +67,8 @@ impl Stream {
 
     /// Runs a kernel with one argument, a structure.
     ///
-    /// `buffers` are those whose addresses are in the arguments: they are not reused before the kernel
-    /// has ended.
+    /// `buffers` are the buffers whose addresses are in the arguments. They are not reused before the kernel has
+    /// ended.
     ///
     /// # Safety
     /// The kernel takes exactly this structure, and reads and writes nothing but `buffers`, within
@@ -153,12 +94,12 @@ impl Stream {
         result
     }
 
-    /// Returns when everything on this stream has ended; an error of any of it shows here at last.
+    /// Returns when everything on this stream has ended. An error of any operation shows here at the latest.
     pub fn synchronize(&self) -> Result<()> {
         self.line.synchronize()
     }
 
-    /// Lets what comes next on this stream wait for an event of another.
+    /// Makes the next operations of this stream wait for an event of another stream.
     pub fn wait(&self, event: &Event) -> Result<()> {
         // SAFETY: both are alive.
         unsafe { self.line.device.platform.wait(self.line.handle, event.handle) }
@@ -179,10 +120,10 @@ impl Event {
         Ok(Self { device, handle, place: Mutex::new(None) })
     }
 
-    /// Puts the mark behind what is now on the stream.
+    /// Puts the mark behind the operations that are on the stream now.
     pub fn record(&self, stream: &Stream) -> Result<()> {
         let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
-        let started = stream.line.started.load(Ordering::SeqCst);
+        let started = stream.line.started();
         // SAFETY: both are alive.
         unsafe { self.device.platform.record(self.handle, stream.line.handle) }?;
         *place = Some((stream.line.clone(), started));
@@ -195,7 +136,7 @@ impl Event {
         // SAFETY: the event is alive.
         unsafe { self.device.platform.synchronize_event(self.handle) }?;
         if let Some((line, started)) = &*place {
-            line.ended.fetch_max(*started, Ordering::SeqCst);
+            line.end(*started);
         }
         Ok(())
     }

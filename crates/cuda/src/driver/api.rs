@@ -1,4 +1,4 @@
-//! The driver's functions, with the names and types of `cuda.h`, and what their results mean.
+//! The driver's functions, with the names and types of `cuda.h`, and the meaning of their results.
 #![allow(unsafe_code)] // calls a C library
 
 use crate::error::{Error, Result};
@@ -63,8 +63,8 @@ api! {
     }
 }
 
-/// The name of the driver's library. It is part of the driver, never of the toolkit: what is found
-/// under the toolkit's folders is a stub.
+/// The name of the driver's library. It is a part of the driver. The library of this name in the toolkit's folders
+/// is a stub.
 const NAME: &str = if cfg!(windows) { "nvcuda.dll" } else { "libcuda.so.1" };
 
 impl Api {
@@ -103,7 +103,7 @@ impl Api {
         version_text(version)
     }
 
-    /// What the driver's result means; `call` is the function that gave it.
+    /// The error of a result; `call` is the function that returned it.
     pub(super) fn check(&self, call: &'static str, code: c_int) -> Result<()> {
         match code {
             0 => Ok(()),
@@ -187,7 +187,7 @@ pub(super) const LOCAL_SIZE_BYTES: c_int = 3;
 pub(super) const NUM_REGS: c_int = 4;
 pub(super) const MAX_DYNAMIC_SHARED_SIZE_BYTES: c_int = 8;
 
-/// Streams that do not wait for the one that nobody named.
+/// Streams that do not wait for the default stream.
 pub(super) const STREAM_NON_BLOCKING: c_uint = 1;
 /// Pinned memory that every context can use.
 pub(super) const HOST_PORTABLE: c_uint = 1;

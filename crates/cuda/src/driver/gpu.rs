@@ -24,7 +24,7 @@ pub(super) struct Gpu {
     properties: Properties,
     number: Number,
     context: Pointer,
-    /// For what has to end before a call returns.
+    /// The stream of operations that end before a call returns.
     own_stream: Pointer,
 }
 
@@ -112,7 +112,7 @@ fn properties(api: &Api, number: Number, ordinal: u32) -> Result<Properties> {
     })
 }
 
-/// Says how much was wanted when memory ran out.
+/// Adds the wanted bytes to an error of memory that ran out.
 fn wanted(bytes: usize) -> impl Fn(Error) -> Error {
     move |error| match error {
         Error::OutOfMemory { .. } => Error::OutOfMemory { wanted: bytes },
@@ -175,7 +175,7 @@ impl Platform for Gpu {
             shared_bytes: attribute(api::SHARED_SIZE_BYTES)?,
             max_threads: attribute(api::MAX_THREADS_PER_BLOCK)?,
         };
-        // More than 48 KiB only for kernels that say so; what a launch does not use costs nothing.
+        // Kernels get more than 48 KiB only if they opt in. Memory that a launch does not use costs nothing.
         let room = self.properties.limits.shared_per_block.saturating_sub(attributes.shared_bytes) as c_int;
         unsafe { call!(api, set_function_attribute(kernel, api::MAX_DYNAMIC_SHARED_SIZE_BYTES, room)) }?;
         Ok((kernel as Handle, attributes))

@@ -5,9 +5,9 @@ use std::alloc::{Layout, alloc, dealloc};
 use std::collections::HashMap;
 use std::slice;
 
-/// Alignment of areas, as a GPU's, and length of the guards on both sides.
+/// The alignment of areas, which is a GPU's, and the length of the guard on either side.
 const GUARD: usize = 256;
-/// What guards hold, and new memory too: on a GPU it is anything.
+/// The byte that fills guards and new memory. New memory of a GPU has undefined contents.
 const GARBAGE: u8 = 0xA5;
 
 /// Areas by their addresses, with their lengths.
@@ -22,7 +22,7 @@ impl Memory {
         self.areas.values().sum()
     }
 
-    /// The address of a new area; none if the host has not so much.
+    /// The address of a new area; `None` if the host has too little memory.
     pub(super) fn allocate(&mut self, bytes: usize) -> Option<u64> {
         let layout = layout(bytes)?;
         // SAFETY: guards make the size more than zero.
@@ -45,7 +45,7 @@ impl Memory {
         unsafe { dealloc((address as *mut u8).wrapping_sub(GUARD), layout) };
     }
 
-    /// Whether nobody wrote into the guards.
+    /// Whether all guards are as they were.
     pub(super) fn is_intact(&self) -> bool {
         self.areas.iter().all(|(&address, &bytes)| {
             let area = address as *const u8;

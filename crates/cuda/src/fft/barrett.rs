@@ -9,8 +9,8 @@
 //! product is wanted modulo `2^s - 1` only, for s of as many limbs as d, by transforms of half the length.
 
 use super::calls::RemainderCall;
-use super::moduli::{LongModuli, SeededModulus};
-use super::{Factor, Input, Length, Output, Transforms, Work, newton, small, upload};
+use super::moduli::LongModuli;
+use super::{Factor, Input, Length, Output, Transforms, Work, small, upload};
 use crate::call::Numbers;
 use crate::device::{Buffer, Contents, Device, Stream};
 use crate::error::Result;
@@ -18,14 +18,14 @@ use crate::error::Result;
 /// What a device needs to reduce chunks of some size.
 pub(super) struct Reduction {
     pub(super) bits: usize,
-    limbs: usize,
+    pub(super) limbs: usize,
     /// Of products with moduli, which are found modulo `2^s - 1`.
-    wrapped: Length,
+    pub(super) wrapped: Length,
     /// The modulus, if there is one for all.
-    own: Option<Buffer>,
+    pub(super) own: Option<Buffer>,
     /// Transforms of the moduli and of their reciprocals, as many as there are moduli.
-    divisors: Buffer,
-    reciprocals: Buffer,
+    pub(super) divisors: Buffer,
+    pub(super) reciprocals: Buffer,
     pub(super) products: Buffer,
     pub(super) estimates: Buffer,
     pub(super) multiples: Buffer,
@@ -34,8 +34,8 @@ pub(super) struct Reduction {
 /// The moduli of a chunk, or one for all of it.
 #[derive(Clone, Copy)]
 pub(super) struct Divisors<'a> {
-    words: Numbers,
-    buffer: &'a Buffer,
+    pub(super) words: Numbers,
+    pub(super) buffer: &'a Buffer,
 }
 
 impl Reduction {
@@ -79,31 +79,6 @@ impl Reduction {
     /// Words of its longest product.
     pub(super) fn words(&self) -> u32 {
         small(4 * self.limbs).max(wrapped_words(&self.wrapped))
-    }
-
-    /// The moduli of a work. Those of its items follow each other in the inputs from limb `start` on, and the first
-    /// bits of their reciprocals follow them, unless there is one for all.
-    pub(super) fn load<'a>(
-        &'a self,
-        work: &Work<'_>,
-        inputs: &'a Buffer,
-        start: usize,
-    ) -> Result<Divisors<'a>> {
-        let n = self.limbs;
-        if let Some(own) = &self.own {
-            return Ok(Divisors { words: numbers(own, 0, n, 0), buffer: own });
-        }
-        let Work { transforms, stream, length, items, .. } = *work;
-        let words = numbers(inputs, start, n, n);
-        let buffers = [inputs];
-        transforms.keep(stream, &self.wrapped, Input::plain(words, &buffers), items, &self.divisors)?;
-        let seed = SeededModulus::seed_limbs(self.bits) + 1;
-        let seeds = numbers(inputs, start + n * items, seed, seed);
-        let reciprocals = newton::reciprocals(self, work, words, seeds, inputs)?;
-        let found = [reciprocals.buffer];
-        let reciprocals = Input::plain(reciprocals.numbers(), &found);
-        transforms.keep(stream, length, reciprocals, items, &self.reciprocals)?;
-        Ok(Divisors { words, buffer: inputs })
     }
 
     /// `a b mod N`.
@@ -177,7 +152,7 @@ fn wrapped_words(length: &Length) -> u32 {
 }
 
 /// Numbers of `limbs` limbs from limb `start` on, `stride` limbs apart.
-fn numbers(buffer: &Buffer, start: usize, limbs: usize, stride: usize) -> Numbers {
+pub(super) fn numbers(buffer: &Buffer, start: usize, limbs: usize, stride: usize) -> Numbers {
     let address = buffer.address() + 8 * start as u64;
     Numbers { address, stride: small(2 * stride), length: small(2 * limbs) }
 }

@@ -9,7 +9,7 @@ use crate::checks::{check_items, check_lengths};
 use crate::device::{Buffer, Contents, Device, HostBuffer, Stream};
 use crate::error::{Error, Result};
 use crate::pipeline::{self, Chunk, ChunkSizes, Exchange, Footprint, Lane, Stages};
-use crate::staging::{Source, Staging, copy_rows, scatter};
+use crate::staging::{Source, Staging, copy_rows, gather_all, scatter};
 use modmill_core::Operand;
 use std::ops::Range;
 
@@ -162,12 +162,7 @@ impl<'a> Inputs<'a> {
 
     /// Writes the operands of `items`, and then their moduli and seeds.
     fn gather(&self, items: &[usize], input: &mut [u64]) {
-        let mut rest = input;
-        for source in &self.sources {
-            let (rows, after) = rest.split_at_mut(source.limbs(items.len()));
-            source.gather(items, rows);
-            rest = after;
-        }
+        let rest = gather_all(&self.sources, items, input);
         if let (Some(LongModuli::Each(moduli)), Some((modulus, seed))) = (self.moduli, self.modulus_limbs()) {
             let (divisors, after) = rest.split_at_mut(modulus * items.len());
             copy_rows(divisors, modulus, |row| moduli[&items[row]].divisor());

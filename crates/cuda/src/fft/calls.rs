@@ -2,7 +2,7 @@
 #![allow(unsafe_code)] // says that the structures may be handed to kernels
 
 use crate::call::Numbers;
-use crate::device::KernelArguments;
+use crate::device::{KernelArguments, assert_layout};
 
 /// `CutCall` of `fft_cut.cuh`.
 #[repr(C)]
@@ -25,6 +25,8 @@ pub(super) struct CutCall {
     pub(super) flag_count: u32,
 }
 
+assert_layout!(CutCall: 104 bytes, numbers at 0, addends at 16, points at 32, factors at 40, roots at 48, stride at 56, log_stride at 60, columns at 64, rows at 68, digit_bits at 72, digits at 76, offset at 80, count at 84, flags at 88, flag_count at 96);
+
 /// `ColumnsCall` of `fft_columns.cuh`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
@@ -35,6 +37,8 @@ pub(super) struct ColumnsCall {
     pub(super) log_stride: u32,
     pub(super) count: u32,
 }
+
+assert_layout!(ColumnsCall: 32 bytes, points at 0, factors at 8, stride at 16, log_stride at 20, count at 24);
 
 /// `RowsCall` of `fft_rows.cuh`.
 #[repr(C)]
@@ -48,6 +52,8 @@ pub(super) struct RowsCall {
     pub(super) count: u32,
 }
 
+assert_layout!(RowsCall: 56 bytes, a at 0, b at 8, there at 16, back at 32, b_rows at 48, count at 52);
+
 /// `JoinCall` of `fft_join.cuh`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
@@ -58,6 +64,8 @@ pub(super) struct JoinCall {
     pub(super) log_columns: u32,
     pub(super) count: u32,
 }
+
+assert_layout!(JoinCall: 32 bytes, points at 0, roots at 8, columns at 16, log_columns at 20, count at 24);
 
 /// `CarryCall` of `fft_carry.cuh`.
 #[repr(C)]
@@ -70,6 +78,8 @@ pub(super) struct CarryCall {
     pub(super) flags: u64,
     pub(super) blocks: u32,
 }
+
+assert_layout!(CarryCall: 48 bytes, points at 0, count at 8, results at 16, result_stride at 24, flags at 32, blocks at 40);
 
 /// `RemainderCall` of `fft_remainder.cuh`.
 #[repr(C)]
@@ -88,6 +98,8 @@ pub(super) struct RemainderCall {
     pub(super) most: u32,
 }
 
+assert_layout!(RemainderCall: 112 bytes, x at 0, y at 16, divisor at 32, halves at 48, estimates at 64, results at 80, result_stride at 88, length at 92, wrap at 96, offset at 100, most at 104);
+
 /// `ExtractCall` of `fft_extract.cuh`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
@@ -102,6 +114,8 @@ pub(super) struct ExtractCall {
     pub(super) count: u32,
 }
 
+assert_layout!(ExtractCall: 56 bytes, numbers at 0, results at 16, result_stride at 24, skipped at 28, offset at 32, flip at 36, bits at 40, count at 48);
+
 /// `ChooseCall` of `fft_choose.cuh`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
@@ -115,6 +129,8 @@ pub(super) struct ChooseCall {
     pub(super) bits: u32,
     pub(super) count: u32,
 }
+
+assert_layout!(ChooseCall: 56 bytes, exponents at 0, table at 16, results at 24, entry_quads at 32, row_quads at 40, from at 44, bits at 48, count at 52);
 
 // SAFETY: plain structures of integers, laid out as the kernels' own.
 unsafe impl KernelArguments for CutCall {}

@@ -1,7 +1,7 @@
 //! How long transforms are, and into which passes they are divided.
 
 use modmill_core::goldilocks;
-use modmill_core::transform::Shape;
+use modmill_core::transform::PointShape;
 
 /// Digits, the shape of a transform, and its passes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -9,7 +9,7 @@ pub(crate) struct Length {
     /// Bits of a digit.
     pub(crate) digit_bits: u32,
     /// Rows of odd number, and columns that are a power of two.
-    pub(crate) shape: Shape,
+    pub(crate) shape: PointShape,
 }
 
 /// The shortest row: a block's 256 points, and a pass of two before them.
@@ -44,7 +44,7 @@ impl Length {
 
     /// Of so many points at least.
     fn of(digit_bits: u32, points: usize) -> Self {
-        let shape = |rows: usize| Shape {
+        let shape = |rows: usize| PointShape {
             rows,
             columns: points.div_ceil(rows).next_power_of_two().max(LEAST_COLUMNS),
         };
@@ -114,12 +114,12 @@ pub(super) const LEAST_DIGIT_BITS: u32 = 15;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use modmill_core::HUGE_BITS;
+    use modmill_core::TRANSFORM_MAX_BITS;
 
     #[test]
     fn passes_make_up_the_transform() {
         for bits in (10..35).flat_map(|k| [1 << k, 3 << (k - 1), (1 << k) + 7]) {
-            let bits = HUGE_BITS.min(bits);
+            let bits = TRANSFORM_MAX_BITS.min(bits);
             let length = Length::new(bits, bits, 1);
             let passes: usize = length.strides().map(|_| 16).product();
             assert_eq!(length.first() * passes * length.row(), length.shape.columns, "{length:?}");
@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn wrapped_lengths_are_shorter() {
         for bits in (10..35).flat_map(|k| [1 << k, 3 << (k - 1), (5 << (k - 2)) - 64, (1 << k) + 64]) {
-            let bits = HUGE_BITS.min(bits);
+            let bits = TRANSFORM_MAX_BITS.min(bits);
             let (whole, half) = (Length::new(bits, bits, 2), Length::wrapped(bits, 2));
             assert!(half.shape.points() <= whole.shape.points(), "{bits} bits");
             assert!(half.wrapped_bits() >= bits && half.wrapped_bits().is_multiple_of(32));

@@ -1,7 +1,6 @@
 //! Long moduli with their reciprocals, which the host finds: whole for one modulus of all items, the first bits where
 //! every item has its own.
 
-use super::newton;
 use crate::error::{Error, Result};
 use modmill_core::limbs::{add_assign, bit_length, shift_left, shift_right};
 use modmill_core::{Job, Moduli, Modulus};
@@ -13,6 +12,30 @@ use zeroize::Zeroizing;
 
 /// Limbs of a number that may be secret.
 type Limbs = Zeroizing<Vec<u64>>;
+
+/// The most steps of Newton's iteration on the device. Each is two products, and halves the bits that the host finds.
+const STEPS: usize = 4;
+
+/// Bits that cost the host next to nothing.
+const FEW_BITS: usize = 512;
+
+/// Bits of the last precision beyond those of the modulus.
+pub(super) const SPARE: usize = 8;
+
+/// Precisions of Newton's iteration for moduli of `bits` bits. The first is the host's, in whole limbs.
+pub(super) fn precisions(bits: usize) -> Vec<usize> {
+    let mut from_last = vec![bits + SPARE];
+    loop {
+        let last = from_last[from_last.len() - 1];
+        if from_last.len() > 1 && (from_last.len() > STEPS || last <= FEW_BITS) {
+            break;
+        }
+        from_last.push((last + 6).div_ceil(2));
+    }
+    from_last.reverse();
+    from_last[0] = from_last[0].next_multiple_of(64);
+    from_last
+}
 
 /// A way to find reciprocals of long numbers on the host.
 pub trait Reciprocals: Send + Sync {
@@ -95,7 +118,7 @@ impl SeededModulus {
 
     /// Limbs of the divisor that the seed is found from, for moduli of `bits` bits.
     pub(crate) fn seed_limbs(bits: usize) -> usize {
-        newton::precisions(bits)[0] / 64
+        precisions(bits)[0] / 64
     }
 
     pub(super) fn divisor(&self) -> &[u64] {

@@ -13,40 +13,44 @@
 //! `1.3 / 2^r`, and `e^2` is below `1 / 2^(r+2)`: less than `2 / 2^r` in all. The last precision is n + 8; without
 //! its last 8 bits, X is less than 1 + 1/64 below `2^2n / d`, and so a quotient by it at most 4 too small.
 
-use super::barrett::Reduction;
+use super::barrett::{Divisors, Reduction, numbers};
 use super::calls::ExtractCall;
+use super::moduli::{SPARE, SeededModulus, precisions};
 use super::{Factor, Input, Length, Output, Work, small};
 use crate::call::Numbers;
 use crate::device::Buffer;
 use crate::error::Result;
 
-/// Steps of the iteration, at most: each is two products, and halves what the CPU has to find.
-const STEPS: usize = 4;
-
-/// Bits that the CPU may as well find.
-const FEW_BITS: usize = 512;
-
-/// Bits of the last precision beyond those of the modulus.
-const SPARE: usize = 8;
-
-/// Precisions for moduli of so many bits, the CPU's, of whole limbs, first.
-pub(super) fn precisions(bits: usize) -> Vec<usize> {
-    let mut from_last = vec![bits + SPARE];
-    loop {
-        let last = from_last[from_last.len() - 1];
-        if from_last.len() > 1 && (from_last.len() > STEPS || last <= FEW_BITS) {
-            break;
+impl Reduction {
+    /// The moduli of a chunk. Those of its items follow each other in the inputs from limb `start` on, and the first
+    /// bits of their reciprocals follow them, unless there is one for all.
+    pub(super) fn load<'a>(
+        &'a self,
+        work: &Work<'_>,
+        inputs: &'a Buffer,
+        start: usize,
+    ) -> Result<Divisors<'a>> {
+        let n = self.limbs;
+        if let Some(own) = &self.own {
+            return Ok(Divisors { words: numbers(own, 0, n, 0), buffer: own });
         }
-        from_last.push((last + 6).div_ceil(2));
+        let Work { transforms, stream, length, items, .. } = *work;
+        let words = numbers(inputs, start, n, n);
+        let buffers = [inputs];
+        transforms.keep(stream, &self.wrapped, Input::plain(words, &buffers), items, &self.divisors)?;
+        let seed = SeededModulus::seed_limbs(self.bits) + 1;
+        let seeds = numbers(inputs, start + n * items, seed, seed);
+        let reciprocals = reciprocals(self, work, words, seeds, inputs)?;
+        let found = [reciprocals.buffer];
+        let reciprocals = Input::plain(reciprocals.numbers(), &found);
+        transforms.keep(stream, length, reciprocals, items, &self.reciprocals)?;
+        Ok(Divisors { words, buffer: inputs })
     }
-    from_last.reverse();
-    from_last[0] = from_last[0].next_multiple_of(64);
-    from_last
 }
 
 /// `floor(2^2n / d) - 2^n`, or one less, for moduli d of n bits, from their reciprocals of the first precision. It takes
 /// the place of the estimates of quotients.
-pub(super) fn reciprocals<'a>(
+fn reciprocals<'a>(
     reduction: &'a Reduction,
     work: &Work<'_>,
     divisors: Numbers,

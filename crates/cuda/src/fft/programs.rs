@@ -2,7 +2,7 @@
 
 use super::length::{LEAST_DIGIT_BITS, MOST_DIGIT_BITS};
 use crate::compiler::Program;
-use crate::device::{Device, Kernel, Module};
+use crate::device::{Device, Kernel, Limits, Module};
 use crate::error::Result;
 use crate::sources;
 use std::collections::HashMap;
@@ -14,7 +14,7 @@ pub(super) const BLOCK: u32 = 256;
 /// The programs of this family, for all lengths: passes, cuts into digits, rows of 256 points and of 4096, and
 /// carries of digits of each length.
 pub fn transforms_programs() -> impl Iterator<Item = Program> {
-    let others = [passes(), cuts(), rows(false), rows(true)];
+    let others = [passes(), cuts(), rows(false, true), rows(true, true)];
     others.into_iter().chain((LEAST_DIGIT_BITS..=MOST_DIGIT_BITS).map(carries))
 }
 
@@ -28,9 +28,31 @@ fn cuts() -> Program {
     program("cuts", &["fft_columns", "fft_cut"], 3, &[])
 }
 
-fn rows(long: bool) -> Program {
+/// The products of rows. If `own_words`, shared memory has words of each thread's own for the second factor.
+fn rows(long: bool, own_words: bool) -> Program {
     let name = if long { "long rows" } else { "short rows" };
-    program(name, &["fft_rows"], 2, &[("LONG_ROWS", u32::from(long))])
+    let defines = [("LONG_ROWS", u32::from(long)), ("OWN_WORDS", u32::from(own_words))];
+    program(name, &["fft_rows"], 2, &defines)
+}
+
+/// Whether a device's shared memory has room for the points of a block of rows and for words of each thread's own.
+pub(super) fn has_own_words(limits: &Limits) -> bool {
+    limits.shared_per_block >= 8 * (ROW_PLACES + ROW_POINTS)
+}
+
+/// Points of a block of rows.
+const ROW_POINTS: u32 = 4096;
+
+/// Places of these points in shared memory: one is left out after sixteen.
+const ROW_PLACES: u32 = ROW_POINTS + ROW_POINTS / 16;
+
+/// Bytes of shared memory of a block of rows.
+pub(super) fn rows_shared_bytes(task: RowTask, limits: &Limits) -> u32 {
+    let own = match task {
+        RowTask::Multiply | RowTask::MultiplyKept if has_own_words(limits) => ROW_POINTS,
+        RowTask::Multiply | RowTask::MultiplyKept | RowTask::Square | RowTask::Keep => 0,
+    };
+    8 * (ROW_PLACES + own)
 }
 
 fn carries(digit_bits: u32) -> Program {
@@ -117,7 +139,7 @@ impl Kernels {
         if let Some(kernels) = place {
             return Ok(kernels.clone());
         }
-        let module = self.device.compile(&rows(long))?;
+        let module = self.device.compile(&rows(long, has_own_words(self.device.limits())))?;
         let kernel = |name: &str| module.kernel(&format!("fft_{name}rows"));
         let kernels = [kernel("")?, kernel("square_")?, kernel("kept_")?, kernel("keep_")?];
         Ok(place.insert(Arc::new(kernels)).clone())

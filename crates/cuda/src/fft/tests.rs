@@ -6,7 +6,7 @@ use crate::device::{Buffer, Contents, Device};
 use crate::error::Error;
 use modmill_core::goldilocks::{add, mul, pow, reduce, root_of_unity};
 use modmill_core::limbs::bits_at;
-use modmill_core::transform::Shape;
+use modmill_core::transform::PointShape;
 
 /// The emulated device with the kernels; nothing where there is no C++ compiler.
 fn transforms() -> Option<(Device, Transforms)> {
@@ -24,7 +24,7 @@ fn transforms() -> Option<(Device, Transforms)> {
 fn lengths() -> impl Iterator<Item = Length> {
     let short = [1, 3, 5].into_iter().flat_map(|rows| (9..=14).map(move |log| (rows, log)));
     let shapes = short.chain([(1, 15), (1, 16), (1, 17)]);
-    shapes.map(|(rows, log)| Length { digit_bits: 24, shape: Shape { rows, columns: 1 << log } })
+    shapes.map(|(rows, log)| Length { digit_bits: 24, shape: PointShape { rows, columns: 1 << log } })
 }
 
 /// A number of so many limbs, of random ones, with runs of ones.
@@ -68,7 +68,7 @@ fn power_at(length: &Length, place: usize) -> usize {
 fn transforms_are_what_their_definition_says() {
     let Some((device, transforms)) = transforms() else { return };
     for length in lengths() {
-        let Shape { rows, columns } = length.shape;
+        let PointShape { rows, columns } = length.shape;
         let limbs = length.shape.points() * 24 / 64;
         // Digits for all points, and for the lower half; and digits twice, from another bit on.
         for (limbs, times, offset) in [(limbs, 1, 0), (limbs / 2, 1, 0), (limbs / 2, 2, 5)] {

@@ -2,7 +2,7 @@
 #![allow(unsafe_code)] // launches a kernel
 
 use crate::compiler::Program;
-use crate::device::{Buffer, Device, Kernel, KernelArguments, Shape, Stream};
+use crate::device::{Buffer, Device, Kernel, KernelArguments, Shape, Stream, assert_layout};
 use crate::error::Result;
 use crate::sources;
 
@@ -59,6 +59,8 @@ struct FlipCall {
     parts: u32,
     seed: u32,
 }
+
+assert_layout!(FlipCall: 24 bytes, words at 0, length at 8, parts at 12, seed at 16);
 
 // SAFETY: a plain structure of integers, laid out as the kernel's own.
 unsafe impl KernelArguments for FlipCall {}

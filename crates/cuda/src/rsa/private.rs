@@ -10,7 +10,7 @@ use super::fault::{Fault, Injector, Stage};
 use super::keys::{KeyPlaces, KeyRows};
 use super::public::Public;
 use crate::call::{Numbers, Preparation};
-use crate::device::{Buffer, Contents, Device, Kernel, KernelArguments, Shape, Stream};
+use crate::device::{Buffer, Contents, Device, Kernel, KernelArguments, Shape, Stream, assert_layout};
 use crate::error::{Error, Result};
 use crate::family::rns::calls::PowerCall;
 use crate::family::rns::kernels::{JobConstants, ModuliPlace, Residues, Rows};
@@ -34,6 +34,8 @@ struct BasesCall {
     bases: u64,
 }
 
+assert_layout!(BasesCall: 40 bytes, numbers at 0, words at 8, count at 12, constants at 16, constants_stride at 24, second at 28, bases at 32);
+
 /// `Join` of `rsa.cuh`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
@@ -48,6 +50,8 @@ struct JoinCall {
     results: u64,
     words: u32,
 }
+
+assert_layout!(JoinCall: 64 bytes, halves at 0, half_words at 8, count at 12, constants at 16, constants_stride at 24, second at 28, coefficients at 32, results at 48, words at 56);
 
 // SAFETY: plain structures of integers, laid out as the kernels' own.
 unsafe impl KernelArguments for BasesCall {}

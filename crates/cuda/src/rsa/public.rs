@@ -3,7 +3,7 @@
 
 use super::WORTH_AN_EXIT;
 use crate::call::{Numbers, Preparation};
-use crate::device::{Buffer, Contents, Device, Kernel, KernelArguments, Shape, Stream};
+use crate::device::{Buffer, Contents, Device, Kernel, KernelArguments, Shape, Stream, assert_layout};
 use crate::error::{Error, Result};
 use crate::pipeline::{Chunk, Footprint, Stages};
 use crate::staging::copy_rows;
@@ -33,6 +33,8 @@ struct PublicCall {
     exponent: [u32; EXPONENT_WORDS],
 }
 
+assert_layout!(PublicCall: 112 bytes, numbers at 0, constants at 16, exits at 32, results at 48, result_stride at 56, result_length at 60, scratch at 64, count at 72, exponent_bits at 76, exponent at 80);
+
 /// `WordsOfOctets` of `octets.cuh`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
@@ -42,6 +44,8 @@ struct WordsOfOctets {
     words: u32,
     count: u32,
 }
+
+assert_layout!(WordsOfOctets: 24 bytes, octets at 0, numbers at 8, words at 16, count at 20);
 
 /// `Release` of `octets.cuh`.
 #[repr(C)]
@@ -55,6 +59,8 @@ struct Release {
     words: u32,
     count: u32,
 }
+
+assert_layout!(Release: 48 bytes, numbers at 0, found at 8, expected at 16, octets at 24, wrong at 32, words at 40, count at 44);
 
 // SAFETY: plain structures of integers, laid out as the kernels' own.
 unsafe impl KernelArguments for PublicCall {}

@@ -2,6 +2,7 @@
 
 use crate::families::check_operations;
 use crate::items::{Items, Operation, Shared};
+use crate::products::{by_transforms, check_few, check_on};
 use crate::{chunks, held_to, on_gpus, tile};
 use modmill_core::{Family, Op, Request};
 use modmill_cuda::{Chip, Cuda, Cut, Device, Error, Layout, Settings, Variant};
@@ -51,6 +52,18 @@ fn every_chip_computes_long_residues() {
             items.check(&cuda, variant, operation, Shared::default());
         }
     }
+}
+
+/// A T4 has no shared memory for the second factors of transforms, and reads them when their turn comes.
+#[test]
+fn every_chip_computes_transforms() {
+    if on_gpus() {
+        return println!("skipped: for emulated devices");
+    }
+    for chip in CHIPS {
+        check_on(&by_transforms(vec![Device::emulator_like(chip)]), 7200, 7200);
+    }
+    check_few(&by_transforms(vec![Device::emulator_like(Chip::T4)]), 110_000, 100_000);
 }
 
 /// The estimated table's own choices, at a few lengths.

@@ -60,7 +60,11 @@ fn rippling(bits: usize) -> Vec<(BigUint, BigUint)> {
 }
 
 fn check(a_bits: usize, b_bits: usize) {
-    let cuda = by_transforms(devices());
+    check_on(&by_transforms(devices()), a_bits, b_bits);
+}
+
+/// Hard numbers of these lengths: products, products with one factor for all, and squares.
+pub(crate) fn check_on(cuda: &Cuda, a_bits: usize, b_bits: usize) {
     let mut rng = Rng::new((a_bits + 3 * b_bits) as u64);
     let (a, b) = (hard_numbers(a_bits, &mut rng), hard_numbers(b_bits, &mut rng));
     // Every end of a range with every other in turn, without as many products as there are pairs.
@@ -73,7 +77,7 @@ fn check(a_bits: usize, b_bits: usize) {
     let (left, right) = (batch_of_width(&first, a_bits), batch_of_width(&second, b_bits));
 
     let Some(products) =
-        answers(multiply(&cuda, Operand::from(&left), Some(Operand::from(&right)), pairs.len()))
+        answers(multiply(cuda, Operand::from(&left), Some(Operand::from(&right)), pairs.len()))
     else {
         return;
     };
@@ -84,8 +88,8 @@ fn check(a_bits: usize, b_bits: usize) {
     for (shared, b) in second.iter().enumerate().take(3) {
         let one = right.shared(shared);
         for products in [
-            multiply(&cuda, Operand::from(&left), Some(one), pairs.len()),
-            multiply(&cuda, one, Some(Operand::from(&left)), pairs.len()),
+            multiply(cuda, Operand::from(&left), Some(one), pairs.len()),
+            multiply(cuda, one, Some(Operand::from(&left)), pairs.len()),
         ] {
             let products = products.unwrap().answers;
             for (product, (a, _)) in products.iter().zip(&pairs) {
@@ -93,7 +97,7 @@ fn check(a_bits: usize, b_bits: usize) {
             }
         }
     }
-    let squares = multiply(&cuda, Operand::from(&left), None, pairs.len()).unwrap().answers;
+    let squares = multiply(cuda, Operand::from(&left), None, pairs.len()).unwrap().answers;
     for (square, (a, _)) in squares.iter().zip(&pairs) {
         assert!(number(square) == *a * *a, "{a_bits} bits, square");
     }
@@ -121,13 +125,12 @@ fn products_in_long_rows() {
     let emulated: &[(usize, usize)] = &[(110_000, 100_000), (280_000, 270_000), (480_000, 470_000)];
     let real = [(786_432, 786_432), (1 << 20, 1 << 20), (3 << 20, 1 << 20), (1 << 24, 1 << 24)];
     for &(a_bits, b_bits) in if on_gpus() { &real } else { emulated } {
-        check_few(a_bits, b_bits);
+        check_few(&by_transforms(devices()), a_bits, b_bits);
     }
 }
 
 /// The longest carry there is, and products in many chunks.
-fn check_few(a_bits: usize, b_bits: usize) {
-    let cuda = by_transforms(devices());
+pub(crate) fn check_few(cuda: &Cuda, a_bits: usize, b_bits: usize) {
     let mut rng = Rng::new(a_bits as u64);
     let mut a = vec![ones(a_bits), rng.number(a_bits)];
     let mut b = vec![ones(b_bits), rng.number(b_bits)];
@@ -141,7 +144,7 @@ fn check_few(a_bits: usize, b_bits: usize) {
             |numbers: &[BigUint]| -> Vec<BigUint> { numbers.iter().cycle().take(count).cloned().collect() };
         let (left, right) = (batch_of_width(&cycle(&a), a_bits), batch_of_width(&cycle(&b), b_bits));
         let Some(products) =
-            answers(multiply(&cuda, Operand::from(&left), Some(Operand::from(&right)), count))
+            answers(multiply(cuda, Operand::from(&left), Some(Operand::from(&right)), count))
         else {
             return;
         };

@@ -16,10 +16,10 @@ const RIGHT: f64 = 14.0;
 const TOP: f64 = 22.0;
 const BOTTOM: f64 = 42.0;
 
-/// One line.
+/// A line of a plot.
 pub(super) struct Series {
     pub(super) name: String,
-    /// Number of its colour.
+    /// The index of its colour.
     pub(super) colour: usize,
     pub(super) dashed: bool,
     pub(super) points: Vec<(f64, f64)>,
@@ -33,7 +33,7 @@ pub(super) struct Lines {
     pub(super) series: Vec<Series>,
 }
 
-/// A logarithmic axis from one place of the picture to another.
+/// A logarithmic axis between two coordinates of the picture.
 struct Axis {
     low: f64,
     high: f64,
@@ -42,7 +42,7 @@ struct Axis {
 }
 
 impl Axis {
-    /// Holds all values with a little room at both ends.
+    /// An axis that holds all values, with some space at both ends.
     fn around(values: impl Iterator<Item = f64> + Clone, from: f64, to: f64) -> Self {
         let low = values.clone().fold(f64::INFINITY, f64::min);
         let high = values.fold(0.0, f64::max);
@@ -55,7 +55,7 @@ impl Axis {
         self.from + part * (self.to - self.from)
     }
 
-    /// Round values to draw lines at: few enough to read.
+    /// The round values at which grid lines are drawn; few enough to read.
     fn ticks(&self) -> Vec<f64> {
         let steps: &[f64] = match (self.high / self.low).log10() {
             decades if decades > 4.0 => &[1.0],
@@ -145,7 +145,7 @@ impl Lines {
     }
 }
 
-/// Ratios as bars beside a line at one.
+/// Ratios as bars, with a line at one.
 pub(super) struct Bars {
     pub(super) title: String,
     pub(super) bars: Vec<(String, f64)>,

@@ -21,12 +21,12 @@ pub(super) struct Findings {
 /// Something that does not compile, does not run or gives wrong answers.
 pub(super) struct Failed {
     pub(super) bits: usize,
-    pub(super) what: Measured,
+    pub(super) what: Candidate,
     pub(super) reason: String,
 }
 
-/// What was measured.
-pub(super) enum Measured {
+/// The kernels or the operation that failed.
+pub(super) enum Candidate {
     Kernels(Variant),
     Transforms(Op),
 }
@@ -35,7 +35,7 @@ pub(super) enum Measured {
 pub(super) const WRONG: &str = "its answers are wrong";
 
 impl Findings {
-    pub(super) fn fail(&mut self, bits: usize, what: Measured, reason: String) {
+    pub(super) fn fail(&mut self, bits: usize, what: Candidate, reason: String) {
         self.wrong |= reason == WRONG;
         self.failed.push(Failed { bits, what, reason });
     }
@@ -68,16 +68,16 @@ impl Findings {
 impl Failed {
     pub(super) fn family(&self) -> Family {
         match &self.what {
-            Measured::Kernels(variant) => variant.family,
-            Measured::Transforms(_) => Family::Fft,
+            Candidate::Kernels(variant) => variant.family,
+            Candidate::Transforms(_) => Family::Fft,
         }
     }
 
     /// How the kernels were spread over threads.
     pub(super) fn layout(&self) -> Option<Layout> {
         match &self.what {
-            Measured::Kernels(variant) => Some(variant.layout),
-            Measured::Transforms(_) => None,
+            Candidate::Kernels(variant) => Some(variant.layout),
+            Candidate::Transforms(_) => None,
         }
     }
 }
@@ -86,10 +86,10 @@ impl fmt::Display for Failed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { bits, what, reason } = self;
         match what {
-            Measured::Kernels(Variant { family, layout, .. }) => {
+            Candidate::Kernels(Variant { family, layout, .. }) => {
                 write!(f, "{family} of {bits} bits, {} threads: {reason}", layout.threads)
             }
-            Measured::Transforms(op) => write!(f, "{op} of {bits} bits by transforms: {reason}"),
+            Candidate::Transforms(op) => write!(f, "{op} of {bits} bits by transforms: {reason}"),
         }
     }
 }

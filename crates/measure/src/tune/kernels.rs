@@ -1,7 +1,7 @@
 //! Measures the variants of a GPU's kernels. At each length every layout of every family is measured with
 //! one window, and the best layouts with the neighbouring windows too.
 
-use super::findings::{Findings, Measured, WRONG};
+use super::findings::{Candidate, Findings, WRONG};
 use crate::inputs::{Inputs, Workload};
 use modmill::{Engine, Family, Op, Request};
 use modmill_cuda::{Cuda, Run, Table, Timing, Variant, direct_window};
@@ -94,7 +94,7 @@ impl KernelTuner<'_> {
         families.iter().flat_map(|&family| Variant::candidates(family, bits, &limits)).collect()
     }
 
-    /// Compiles the variants on all cores. Those that do not compile are added to `findings`.
+    /// Compiles the variants on all cores. A variant that does not compile is added to `findings`.
     fn compile(&self, bits: usize, variants: Vec<Variant>, findings: &mut Findings) -> Vec<Ready> {
         let queue = Mutex::new(variants.iter().copied());
         let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
@@ -112,7 +112,7 @@ impl KernelTuner<'_> {
             let alone = warps * (WARP / variant.layout.threads as usize);
             match wave {
                 Ok(wave) => ready.push(Ready { variant, wave, alone: alone.min(wave) }),
-                Err(error) => findings.fail(bits, Measured::Kernels(variant), error.to_string()),
+                Err(error) => findings.fail(bits, Candidate::Kernels(variant), error.to_string()),
             }
         }
         // Restores the order of the candidates.
@@ -150,7 +150,7 @@ impl KernelTuner<'_> {
                 alone_seconds,
             }),
             Err(reason) => {
-                findings.fail(powers.inputs.workload.bits, Measured::Kernels(variant), reason);
+                findings.fail(powers.inputs.workload.bits, Candidate::Kernels(variant), reason);
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Measures products by transforms.
 
-use super::findings::{Findings, Measured, WRONG};
+use super::findings::{Candidate, Findings, WRONG};
 use crate::error::Error;
 use crate::inputs::{Inputs, Workload};
 use modmill::{Backend, Engine, Family, Op};
@@ -59,7 +59,7 @@ impl<'a> TransformTuner<'a> {
                     batch_seconds,
                     alone_seconds,
                 }),
-                Err(reason) => findings.fail(bits, Measured::Transforms(op), reason),
+                Err(reason) => findings.fail(bits, Candidate::Transforms(op), reason),
             }
         }
         Ok(())

@@ -3,9 +3,8 @@
 //! The sender of a key chooses how much time and memory the key derivation takes, so both are limited.
 
 use crate::KeyError;
-use pkcs8::pkcs5::EncryptionScheme;
-use pkcs8::pkcs5::pbes2::{Kdf, ScryptParams};
-use pkcs8::{EncryptedPrivateKeyInfoRef, PrivateKeyInfoRef, pkcs5};
+use pkcs8::pkcs5::pbes2::{Kdf, Parameters, ScryptParams};
+use pkcs8::{PrivateKeyInfoRef, pkcs5};
 use zeroize::Zeroizing;
 
 /// The most iterations of PBKDF2: some seconds.
@@ -18,14 +17,12 @@ const MAX_WORK: u128 = 1 << 22;
 
 /// Decrypts a key to the DER of PKCS #8.
 pub(super) fn decrypt(
-    info: &EncryptedPrivateKeyInfoRef<'_>,
+    parameters: &Parameters,
+    ciphertext: &[u8],
     password: &[u8],
 ) -> Result<Zeroizing<Vec<u8>>, KeyError> {
-    let EncryptionScheme::Pbes2(parameters) = &info.encryption_algorithm else {
-        return Err(KeyError::Format("the encryption is not PBES2".to_owned()));
-    };
     check_cost(&parameters.kdf)?;
-    let mut buffer = Zeroizing::new(info.encrypted_data.as_bytes().to_vec());
+    let mut buffer = Zeroizing::new(ciphertext.to_vec());
     let decrypted = parameters.decrypt_in_place(password, &mut buffer).map(<[u8]>::len);
     let len = decrypted.map_err(|error| match error {
         pkcs5::Error::DecryptFailed => KeyError::WrongPassword,
@@ -84,8 +81,10 @@ fn check_scrypt(kdf: &ScryptParams) -> Result<(), KeyError> {
 mod tests {
     use super::*;
     use crate::{PrivateKey, Sizes};
+    use pkcs8::EncryptedPrivateKeyInfoRef;
     use pkcs8::der::{Decode, Encode};
-    use pkcs8::pkcs5::pbes2::{Parameters, Pbkdf2Params};
+    use pkcs8::pkcs5::EncryptionScheme;
+    use pkcs8::pkcs5::pbes2::Pbkdf2Params;
 
     #[test]
     fn costs_are_limited() {
@@ -93,8 +92,8 @@ mod tests {
         let key = PrivateKey::generate(&engine, 512, Sizes::AllowSmall).unwrap();
         let der = key.to_encrypted_der(b"secret").unwrap();
         let info = EncryptedPrivateKeyInfoRef::from_der(&der).unwrap();
-        let EncryptionScheme::Pbes2(usual) = &info.encryption_algorithm else { panic!("PBES2 it is") };
-        let Kdf::Scrypt(usual_scrypt) = &usual.kdf else { panic!("keys are written with scrypt") };
+        let usual = info.encryption_algorithm.pbes2().unwrap();
+        let usual_scrypt = usual.kdf.scrypt().unwrap();
         assert_eq!(check_cost(&usual.kdf), Ok(()));
         let with_kdf = |kdf: Kdf| {
             let encryption_algorithm =

@@ -5,7 +5,7 @@ use super::{AnyKey, PrivateKey, PrivateParts, PublicKey, Sizes, jwk, password, p
 use crate::KeyError;
 use pkcs1::{ObjectIdentifier, RsaPrivateKeyRef, RsaPublicKeyRef};
 use pkcs8::der::asn1::{AnyRef, OctetStringRef};
-use pkcs8::der::{Decode, Reader, SliceReader};
+use pkcs8::der::{Decode, ErrorKind, Reader, SliceReader};
 use pkcs8::pkcs5::pbes2::PBES2_OID;
 use pkcs8::spki::{AlgorithmIdentifierRef, SubjectPublicKeyInfoRef};
 use pkcs8::{EncryptedPrivateKeyInfoRef, PrivateKeyInfoRef};
@@ -146,24 +146,30 @@ fn read_der(der: &[u8], password: Option<&[u8]>, sizes: Sizes) -> Result<AnyKey,
     read_pkcs1(der, sizes)
 }
 
-/// The identifier of the encryption of an `EncryptedPrivateKeyInfo`.
-fn encryption_algorithm(der: &[u8]) -> pkcs8::der::Result<ObjectIdentifier> {
-    SliceReader::new(der)?.sequence(|reader| {
-        let algorithm = AlgorithmIdentifierRef::decode(reader)?;
-        <&OctetStringRef>::decode(reader)?;
+/// The algorithm of an `EncryptedPrivateKeyInfo`, which need not be supported.
+fn encryption_algorithm(der: &[u8]) -> Result<ObjectIdentifier, pkcs8::der::Error> {
+    SliceReader::new(der)?.sequence(|fields| {
+        let algorithm = AlgorithmIdentifierRef::decode(fields)?;
+        <&OctetStringRef>::decode(fields)?;
         Ok(algorithm.oid)
     })
 }
 
 fn read_encrypted(der: &[u8], password: Option<&[u8]>, sizes: Sizes) -> Result<AnyKey, KeyError> {
+    let unsupported = KeyError::Convert {
+        format: "a key in an encryption other than PBES2 with AES",
+        command: "openssl pkey -provider default -provider legacy -in FILE -aes256 -out key.pem",
+    };
     if encryption_algorithm(der).map_err(format_error)? != PBES2_OID {
-        return Err(KeyError::Convert {
-            format: "a key in an encryption older than PBES2",
-            command: "openssl pkey -provider default -provider legacy -in FILE -aes256 -out key.pem",
-        });
+        return Err(unsupported);
     }
-    let info = EncryptedPrivateKeyInfoRef::from_der(der).map_err(format_error)?;
-    let der = password::decrypt(&info, password.ok_or(KeyError::PasswordNeeded)?)?;
+    let info = EncryptedPrivateKeyInfoRef::from_der(der).map_err(|error| match error.kind() {
+        ErrorKind::OidUnknown { .. } => unsupported.clone(),
+        _ => format_error(error),
+    })?;
+    let parameters = info.encryption_algorithm.pbes2().ok_or(unsupported)?;
+    let password = password.ok_or(KeyError::PasswordNeeded)?;
+    let der = password::decrypt(parameters, info.encrypted_data.as_bytes(), password)?;
     // Under a wrong password the padding may happen to be right. The plaintext is then no key.
     if PrivateKeyInfoRef::from_der(&der).is_err() {
         return Err(KeyError::WrongPassword);

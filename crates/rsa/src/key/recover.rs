@@ -4,31 +4,27 @@ use crate::number::{self, Number};
 use crypto_bigint::{BoxedUint, Gcd, NonZero};
 use zeroize::Zeroizing;
 
-type Big = Zeroizing<BoxedUint>;
-
-fn big(limbs: &[u64], len: usize) -> Big {
-    let padding = std::iter::repeat_n(0, len.saturating_sub(limbs.len()));
-    Zeroizing::new(BoxedUint::from_words(limbs.iter().copied().chain(padding)))
-}
-
-fn limbs(number: &BoxedUint) -> Number {
-    let mut limbs = Number::new(number.as_words().to_vec());
-    number::truncate(&mut limbs);
-    limbs
-}
-
-fn non_zero(number: &BoxedUint) -> Option<Zeroizing<NonZero<BoxedUint>>> {
-    NonZero::new(number.clone()).into_option().map(Zeroizing::new)
-}
-
 /// The factors `p > q` of `n`, from exponents with `d e = 1` modulo p - 1 and q - 1. The time depends on the lengths
 /// only, unless there is no answer.
 ///
-/// This is the deterministic method of NIST SP 800-56B, revision 2, appendix C.2. Let g be the greatest common
-/// divisor of `n - 1` and `d e - 1`. Then `g (d e - 1) = k (p - 1) (q - 1) = k n - k (p + q - 1)` for some k, and the
-/// division of this number by n gives k and `p + q` if `k (p + q - 1) <= n`. This holds for keys with a short public
-/// exponent. Otherwise there is no answer.
+/// This is the deterministic method of NIST SP 800-56B, revision 2, appendix C.2. It has an answer for every key whose
+/// public exponent is much shorter than p and q.
 pub(super) fn factors(n: &[u64], e: &[u64], d: &[u64]) -> Option<[Number; 2]> {
+    let sum = sum_of_factors(n, e, d)?;
+    let difference = difference_of_factors(n, &sum)?;
+    let len = sum.len().max(difference.len()) + 1;
+    let (sum, difference) = (big(&sum, len), big(&difference, len));
+    let halve = |twice: BoxedUint| limbs(&Zeroizing::new(Zeroizing::new(twice).shr(1)));
+    let factors = [halve(sum.wrapping_add(&*difference)), halve(sum.wrapping_sub(&*difference))];
+    number::equal(&number::mul(&factors[0], &factors[1]), n).then_some(factors)
+}
+
+/// `p + q`, if the exponents are those of a key.
+///
+/// Let g be the greatest common divisor of `n - 1` and `d e - 1`. Then `g (d e - 1)` is a multiple
+/// `k (p - 1) (q - 1) = k n - k (p + q - 1)`. Its division by n gives `k - 1` and `n - k (p + q - 1)` if
+/// `k (p + q - 1) <= n`.
+fn sum_of_factors(n: &[u64], e: &[u64], d: &[u64]) -> Option<Number> {
     let mut multiple = number::mul(d, e);
     if multiple.first()? & 1 == 0 {
         return None;
@@ -38,38 +34,44 @@ pub(super) fn factors(n: &[u64], e: &[u64], d: &[u64]) -> Option<[Number; 2]> {
     let divisor = Zeroizing::new(big(&multiple, len).gcd(&*big(&number::minus_one(n), len)));
     let multiple = number::mul(&multiple, divisor.as_words());
     let len = multiple.len() + 1;
-    let modulus = big(n, len);
-    let (quotient, remainder) = big(&multiple, len).div_rem(&*non_zero(&modulus)?);
-    let (mut quotient, remainder) = (Zeroizing::new(quotient), Zeroizing::new(remainder));
-    // k is one more than the quotient, and n - remainder is k (p + q - 1).
-    let one = BoxedUint::one_with_precision(quotient.bits_precision());
-    *quotient = quotient.wrapping_add(&one);
-    let rest = Zeroizing::new(modulus.wrapping_sub(&*remainder));
-    let (sum, remainder) = rest.div_rem(&*non_zero(&quotient)?);
-    let (sum, remainder) = (Zeroizing::new(sum), Zeroizing::new(remainder));
-    if !bool::from(remainder.is_zero()) {
-        return None;
-    }
-    let sum = Zeroizing::new(sum.wrapping_add(&one));
+    let (modulus, one) = (big(n, len), big(&[1], len));
+    let (quotient, remainder) = divide(&big(&multiple, len), &modulus)?;
+    let k = Zeroizing::new(quotient.wrapping_add(&*one));
+    let k_times_sum = Zeroizing::new(modulus.wrapping_sub(&*remainder));
+    let (sum_less_one, remainder) = divide(&k_times_sum, &k)?;
+    let sum = limbs(&Zeroizing::new(sum_less_one.wrapping_add(&*one)));
     // p + q is at most n / 3 + 3, so that a longer sum is wrong.
-    let sum = limbs(&sum);
-    if sum.len() > n.len() {
-        return None;
-    }
-    // p - q is the root of (p + q)^2 - 4 p q.
-    let square = number::mul(&sum, &sum);
-    let mut four_n = Number::new(vec![0; square.len().max(n.len() + 1)]);
-    number::shift_left(n, 2, &mut four_n);
-    let mut discriminant = Number::new(vec![0; four_n.len()]);
+    (bool::from(remainder.is_zero()) && sum.len() <= n.len()).then_some(sum)
+}
+
+/// `p - q`, the square root of `(p + q)^2 - 4 p q`.
+fn difference_of_factors(n: &[u64], sum: &[u64]) -> Option<Number> {
+    let square = number::mul(sum, sum);
+    let len = square.len().max(n.len() + 1);
+    let (mut discriminant, mut four_n) = (Number::new(vec![0; len]), Number::new(vec![0; len]));
     discriminant[..square.len()].copy_from_slice(&square);
-    if number::sub_assign(&mut discriminant, &four_n) == 1 {
-        return None;
-    }
-    let root = Zeroizing::new(big(&discriminant, discriminant.len()).checked_sqrt().into_option()?);
-    let sum = big(&sum, discriminant.len());
-    let halve = |number: BoxedUint| limbs(&Zeroizing::new(Zeroizing::new(number).shr(1)));
-    let factors = [halve(sum.wrapping_add(&*root)), halve(sum.wrapping_sub(&*root))];
-    number::equal(&number::mul(&factors[0], &factors[1]), n).then_some(factors)
+    number::shift_left(n, 2, &mut four_n);
+    let borrow = number::sub_assign(&mut discriminant, &four_n);
+    let root = Zeroizing::new(big(&discriminant, len).checked_sqrt().into_option()?);
+    (borrow == 0).then(|| limbs(&root))
+}
+
+fn big(limbs: &[u64], len: usize) -> Zeroizing<BoxedUint> {
+    let padding = std::iter::repeat_n(0, len - limbs.len());
+    Zeroizing::new(BoxedUint::from_words(limbs.iter().copied().chain(padding)))
+}
+
+fn limbs(number: &BoxedUint) -> Number {
+    let mut limbs = Number::new(number.as_words().to_vec());
+    number::truncate(&mut limbs);
+    limbs
+}
+
+/// Quotient and remainder, unless the divisor is zero.
+fn divide(a: &BoxedUint, b: &BoxedUint) -> Option<(Zeroizing<BoxedUint>, Zeroizing<BoxedUint>)> {
+    let divisor = Zeroizing::new(NonZero::new(b.clone()).into_option()?);
+    let (quotient, remainder) = a.div_rem(&*divisor);
+    Some((Zeroizing::new(quotient), Zeroizing::new(remainder)))
 }
 
 #[cfg(test)]

@@ -4,9 +4,13 @@ use super::{PrivateKey, PublicKey, flaw};
 use crate::{Error, KeyError, ModulusFlaw, random};
 use modmill::{Batch, Engine, Modulus};
 
-/// The number of Miller-Rabin rounds for a number that someone else chose. A composite number passes a round with a
+/// The number of Miller-Rabin rounds for a factor that someone else chose. A composite number passes a round with a
 /// probability of at most 1/4.
-const ROUNDS: usize = 32;
+const FACTOR_ROUNDS: usize = 32;
+
+/// The number of rounds for a modulus: the lanes of one vector. A modulus is composite as a rule, and a random one passes
+/// a single round with negligible probability.
+const MODULUS_ROUNDS: usize = 8;
 
 impl PublicKey {
     /// Looks for flaws that make the modulus easy to factor: a prime factor below 2^16, a modulus that is a power of
@@ -25,7 +29,7 @@ impl PublicKey {
     /// ```
     pub fn check_modulus(&self, engine: &Engine) -> Result<(), Error> {
         let flaw = match flaw::find(self.modulus().value()) {
-            None if is_probable_prime(engine, self.modulus())? => Some(ModulusFlaw::Prime),
+            None if is_probable_prime(engine, self.modulus(), MODULUS_ROUNDS)? => Some(ModulusFlaw::Prime),
             flaw => flaw,
         };
         flaw.map_or(Ok(()), |flaw| Err(KeyError::Modulus(flaw).into()))
@@ -46,7 +50,7 @@ impl PrivateKey {
     /// ```
     pub fn check_primes(&self, engine: &Engine) -> Result<(), Error> {
         for (name, factor) in [("p", self.p()), ("q", self.q())] {
-            if !is_probable_prime(engine, &factor.prime)? {
+            if !is_probable_prime(engine, &factor.prime, FACTOR_ROUNDS)? {
                 return Err(KeyError::NotPrime(name).into());
             }
         }
@@ -55,11 +59,11 @@ impl PrivateKey {
 }
 
 /// Tests one odd number with all rounds side by side.
-fn is_probable_prime(engine: &Engine, number: &Modulus) -> Result<bool, Error> {
-    let mut candidates = Batch::zeros(number.bits(), ROUNDS);
-    for round in 0..ROUNDS {
+fn is_probable_prime(engine: &Engine, number: &Modulus, rounds: usize) -> Result<bool, Error> {
+    let mut candidates = Batch::zeros(number.bits(), rounds);
+    for round in 0..rounds {
         candidates.get_mut(round).copy_from_slice(number.value());
     }
-    let bases = random::batch(number.bits(), ROUNDS)?;
+    let bases = random::batch(number.bits(), rounds)?;
     Ok(engine.miller_rabin(&candidates, &bases)?.iter().all(|&passed| passed))
 }

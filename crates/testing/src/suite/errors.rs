@@ -4,7 +4,7 @@ use super::check::expect_same;
 use super::{Outcome, Suite};
 use crate::oracle::{self, batch};
 use crate::rng::Rng;
-use modmill::{Batch, Engine, Error, HUGE_BITS, ItemError, ItemErrorKind, Operand};
+use modmill::{Batch, Engine, Error, ItemError, ItemErrorKind, Operand, TRANSFORM_MAX_BITS};
 use num_bigint::BigUint;
 
 type Call = fn(&Engine, &Batch, &Batch, &Batch) -> Result<Batch, Error>;
@@ -112,11 +112,11 @@ fn mismatch(engine: &Engine, name: &str, call: Call) -> Outcome {
 
 fn too_long(engine: &Engine, call: Call) -> Outcome {
     // Widths are checked before anything else. An empty batch has a width too, and needs no memory.
-    let (short, long) = (Batch::zeros(64, 0), Batch::zeros(HUGE_BITS + 1, 0));
+    let (short, long) = (Batch::zeros(64, 0), Batch::zeros(TRANSFORM_MAX_BITS + 1, 0));
     for (a, n) in [(&long, &short), (&short, &long)] {
         match call(engine, a, &short, n) {
-            Err(Error::TooLong { bits, limit: HUGE_BITS, .. }) => {
-                expect_equal("bits", bits, HUGE_BITS + 1)?;
+            Err(Error::TooLong { bits, limit: TRANSFORM_MAX_BITS, .. }) => {
+                expect_equal("bits", bits, TRANSFORM_MAX_BITS + 1)?;
             }
             other => return Err(format!("numbers of {} and {} bits: {other:?}", a.bits(), n.bits())),
         }
@@ -188,7 +188,7 @@ fn products(engine: &Engine) -> Outcome {
     if !matches!(engine.mul(&two, &three), Err(Error::LengthMismatch { expected: 2, found: 3, .. })) {
         return Err("2 and 3 factors were accepted".to_owned());
     }
-    let (long, nothing) = (Batch::zeros(HUGE_BITS + 1, 0), Batch::zeros(64, 0));
+    let (long, nothing) = (Batch::zeros(TRANSFORM_MAX_BITS + 1, 0), Batch::zeros(64, 0));
     for found in [engine.mul(&long, &nothing), engine.mul(&nothing, &long), engine.square(&long)] {
         if !matches!(found, Err(Error::TooLong { .. })) {
             return Err(format!("a factor beyond the limit: {found:?}"));

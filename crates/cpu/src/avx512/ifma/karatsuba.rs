@@ -192,7 +192,7 @@ unsafe fn join(t: *mut V, h: usize, n: usize, product: *const V, x: Difference, 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use modmill_core::MAX_BITS;
+    use modmill_core::KERNEL_MAX_BITS;
 
     /// Lower and upper bounds of columns, in units of 2^52.
     #[derive(Clone)]
@@ -259,7 +259,7 @@ mod tests {
 
     #[test]
     fn columns_fit_in_signed_words() {
-        for n in 1..=MAX_BITS / 52 + 2 {
+        for n in 1..=KERNEL_MAX_BITS / 52 + 2 {
             for threshold in [PRODUCT, SQUARE] {
                 let mut bounds = product(n, threshold);
                 bounds.add(&Bounds::new(2 * n, 1), 0); // carries

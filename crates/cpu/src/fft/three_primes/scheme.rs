@@ -8,7 +8,7 @@ use crate::fft::point::Point;
 use crate::fft::primes::{COUNT, PRIMES};
 use crate::fft::scheme;
 use crate::fft::shape::BlockShape;
-use modmill_core::transform::{Digits, Plan};
+use modmill_core::transform::{DigitPlan, Digits};
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
@@ -42,9 +42,9 @@ impl<A: Arithmetic> scheme::NttScheme<COUNT> for ThreePrimes<A> {
         Crt::new(self.0, shape)
     }
 
-    fn plan(&self, a: usize, b: usize) -> Plan {
+    fn plan(&self, a: usize, b: usize) -> DigitPlan {
         let bits = if a.min(b) as u128 <= most_digits(WIDE) { WIDE } else { NARROW };
-        Plan::new(a + b, bits)
+        DigitPlan::new(a + b, bits)
     }
 
     fn ring_digit_bits(&self, digits: usize) -> Option<u32> {
@@ -103,7 +103,7 @@ impl<A: Arithmetic> scheme::NttScheme<COUNT> for WeightedThreePrimes<A> {
         Crt::weighted(self.token, shape, self.weights.clone())
     }
 
-    fn plan(&self, _: usize, _: usize) -> Plan {
+    fn plan(&self, _: usize, _: usize) -> DigitPlan {
         self.weights.plan()
     }
 

@@ -12,7 +12,7 @@ use crate::fft::point::{LANES, Point};
 use crate::fft::primes::{self, COUNT, FactorForm, PRIMES, ROOTS_OF_TWO, ShoupFactor};
 use crate::fft::shape::{DigitLayout, Ring};
 use modmill_core::limbs::bits_at;
-use modmill_core::transform::{Plan, Shape};
+use modmill_core::transform::{DigitPlan, PointShape};
 use zeroize::Zeroizing;
 
 /// Bits of the longest digits.
@@ -47,7 +47,7 @@ impl Table {
 
 /// The weights of one modulus `2^q - 1`.
 pub(crate) struct Weights {
-    shape: Shape,
+    shape: PointShape,
     /// The first bit of every digit, and the end of the last digit.
     starts: Vec<u64>,
     forward: [Table; COUNT],
@@ -60,7 +60,7 @@ impl Weights {
     pub(crate) fn new<A: Arithmetic>(bits: usize) -> Option<Self> {
         let points = bits.div_ceil(LANES * DIGIT);
         let fitting =
-            |rows: usize| Shape { rows, columns: points.div_ceil(rows).next_power_of_two().max(16) };
+            |rows: usize| PointShape { rows, columns: points.div_ceil(rows).next_power_of_two().max(16) };
         let shape = [1, 3].map(fitting).into_iter().min_by_key(|shape| shape.points())?;
         let digits = shape.points() * LANES;
         if shape.columns * LANES > 1 << ROOTS_OF_TWO || digits > bits {
@@ -93,8 +93,8 @@ impl Weights {
         DigitLayout::new(self.plan(), Ring::Cyclic)
     }
 
-    pub(super) fn plan(&self) -> Plan {
-        Plan { digit_bits: 64, shape: self.shape }
+    pub(super) fn plan(&self) -> DigitPlan {
+        DigitPlan { digit_bits: 64, shape: self.shape }
     }
 
     #[inline(always)]

@@ -1,10 +1,10 @@
-//! What the family's kernels are handed.
+//! The structures that the residue family's kernels take, as in `rns_power.cuh` and `rns_convert.cuh`.
 #![allow(unsafe_code)] // says that the structures may be handed to kernels
 
 use crate::call::Numbers;
-use crate::device::KernelArguments;
+use crate::device::{KernelArguments, assert_layout};
 
-/// `ResidueCall` of `rns_power.cuh`.
+/// `PowerCall` of `rns_power.cuh`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct PowerCall {
@@ -22,6 +22,8 @@ pub(crate) struct PowerCall {
     pub(crate) tables: u32,
 }
 
+assert_layout!(PowerCall: 88 bytes, matrices at 0, channels at 8, workspace at 16, bases at 24, results at 32, seconds at 40, exponents at 48, exponent_bits at 64, window at 68, count at 72, modulus_stride at 76, tables at 80);
+
 /// `ConversionCall` of `rns_convert.cuh`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
@@ -37,6 +39,8 @@ pub(super) struct ConversionCall {
     pub(super) count: u32,
 }
 
+assert_layout!(ConversionCall: 88 bytes, input at 0, channels at 16, conversions at 24, powers at 32, radix at 40, tiles at 56, flags at 64, roots at 72, count at 80);
+
 /// `RadixCall` of `rns_convert.cuh`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
@@ -50,6 +54,8 @@ pub(super) struct RadixCall {
     pub(super) count: u32,
     pub(super) limbs: u32,
 }
+
+assert_layout!(RadixCall: 56 bytes, moduli at 0, leading at 16, digits at 24, rows at 32, digit_count at 40, first_bits at 44, count at 48, limbs at 52);
 
 /// `WordsCall` of `rns_convert.cuh`.
 #[repr(C)]
@@ -65,6 +71,8 @@ pub(super) struct WordsCall {
     pub(super) count: u32,
     pub(super) limbs: u32,
 }
+
+assert_layout!(WordsCall: 64 bytes, tiles at 0, channels at 8, cofactors at 16, moduli at 24, results at 40, result_stride at 48, result_length at 52, count at 56, limbs at 60);
 
 // SAFETY: plain structures of integers, laid out as the kernels' own.
 unsafe impl KernelArguments for PowerCall {}

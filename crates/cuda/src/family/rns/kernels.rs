@@ -50,7 +50,7 @@ impl ResidueWork {
 /// Threads of a block of the conversions.
 const BLOCK: u32 = 32;
 
-/// What is computed from where.
+/// One chunk: the task, its operands, and the places of its results.
 pub(crate) struct Request<'a> {
     pub(crate) task: Task,
     pub(crate) a: Numbers,
@@ -64,18 +64,18 @@ pub(crate) struct Request<'a> {
     pub(crate) flags: &'a Buffer,
     /// Whether the one modulus of all items, and its flags, are there from a chunk before.
     pub(crate) is_set_up: bool,
-    /// What the addresses above lie in.
+    /// The buffers that the addresses above lie in.
     pub(crate) inputs: &'a [&'a Buffer],
 }
 
-/// Where [`Residues::set_up`] writes.
+/// The places that [`Residues::set_up`] writes to.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ModuliPlace {
     /// B^2 modulo every modulus.
     pub(crate) radix: u64,
-    /// Tiles.
+    /// The tiles of the moduli.
     pub(crate) tiles: u64,
-    /// A word for each modulus, set where it has a factor in common with base B.
+    /// One flag per modulus: non-zero if it shares a factor with base B.
     pub(crate) flags: u64,
 }
 
@@ -87,15 +87,15 @@ pub(crate) struct Rows {
     pub(crate) words: u32,
 }
 
-/// What a job's moduli have in common, on the device.
+/// The constants of a job's moduli on the device.
 pub(crate) struct JobConstants {
     /// B^2 for moduli of some limbs.
     radix: RadixSquare,
-    /// The one modulus, if it has matrices of its own.
+    /// The matrices of the one modulus of all items, if it is worth them.
     merged: Option<OneModulus>,
 }
 
-/// Matrices with a modulus in them, and the kernels for powers by them.
+/// The matrices that one modulus is a part of, and the kernels for powers with them.
 struct OneModulus {
     layout: ResidueLayout,
     tables: MergedTables,
@@ -125,7 +125,8 @@ impl Residues {
         })))
     }
 
-    /// For moduli of so many limbs, or for one that is worth matrices of its own.
+    /// The constants for moduli of `limbs` limbs. `merged` is the one modulus of all items if it is worth matrices of
+    /// its own.
     pub(crate) fn job_constants(
         &self,
         device: &Device,
@@ -146,7 +147,7 @@ impl Residues {
         Ok(Some(OneModulus { layout, tables, power, power_vartime }))
     }
 
-    /// B^2 as `residue_radix` takes it.
+    /// B^2 in the form that `residue_radix` takes.
     fn radix_square(&self, device: &Device, limbs: usize) -> Result<RadixSquare> {
         let (leading, digits, first_bits) = radix_square(self.bases.product_b(), limbs);
         let mut words = leading.clone();
@@ -159,7 +160,7 @@ impl Residues {
         })
     }
 
-    /// Memory for chunks of at most `size` items, of which so many threads compute at a time.
+    /// Memory for chunks of at most `size` items, computed by `threads` threads at a time.
     pub(crate) fn work(
         &self,
         device: &Device,
@@ -182,22 +183,23 @@ impl Residues {
         })
     }
 
-    /// Bytes of the tables that so many threads keep.
+    /// Bytes of the tables of `threads` threads.
     pub(crate) fn tables_bytes(&self, task: Task, threads: usize) -> usize {
         self.layout.entry_bytes() * task.residue_entries() * threads.div_ceil(32)
     }
 
-    /// Bytes of the tiles of numbers.
+    /// Bytes of the tiles of `count` numbers.
     pub(crate) fn side_bytes(&self, count: usize) -> usize {
         self.layout.side_bytes() * count.div_ceil(self.layout.tile_items())
     }
 
-    /// Bytes of the tiles of moduli.
+    /// Bytes of the tiles of `moduli` moduli.
     pub(crate) fn moduli_bytes(&self, moduli: usize) -> usize {
         self.layout.modulus_bytes() * moduli.div_ceil(self.layout.tile_items())
     }
 
-    /// Launches everything; `power` is the task's own kernel, in so many blocks of so many threads.
+    /// Launches all kernels of a chunk. `power` is the task's own kernel; `blocks` is the number of its blocks and of
+    /// their threads.
     pub(crate) fn launch(
         &self,
         stream: &Stream,
@@ -247,7 +249,7 @@ impl Residues {
         self.leave(stream, work.tiles[2].address(), moduli, limbs, count, results, &used)
     }
 
-    /// Tiles of moduli, with B^2 modulo each; of one modulus for all, in every row of a tile.
+    /// Computes the tiles of moduli, with B^2 modulo each. One modulus of all items fills every row of a tile.
     #[allow(clippy::too_many_arguments)]
     pub(crate) fn set_up(
         &self,
@@ -292,7 +294,7 @@ impl Residues {
         }
     }
 
-    /// Tiles of numbers.
+    /// Computes the tiles of numbers.
     pub(crate) fn enter(
         &self,
         stream: &Stream,
@@ -307,8 +309,8 @@ impl Residues {
         unsafe { stream.launch(&self.numbers, one_thread_each(self.channels() * count), &call, &used) }
     }
 
-    /// Powers or products of tiles, by the task's own kernel or that for one modulus; the constants of the size are
-    /// filled in here.
+    /// Computes powers or products of tiles, by the task's own kernel or by the kernel for one modulus. The constants
+    /// of the size are filled in here.
     #[allow(clippy::too_many_arguments)]
     pub(crate) fn power(
         &self,
@@ -338,7 +340,7 @@ impl Residues {
         unsafe { stream.launch(kernel, shape, &call, &used) }
     }
 
-    /// Words of tiles, below their moduli.
+    /// Computes the words of tiles, below their moduli.
     #[allow(clippy::too_many_arguments)]
     pub(crate) fn leave(
         &self,
@@ -380,7 +382,8 @@ impl Residues {
     }
 }
 
-/// Small blocks: a few thousand threads are to reach every multiprocessor.
+/// One thread for each of `count` numbers. Blocks are small, so that a few thousand threads reach every
+/// multiprocessor.
 fn one_thread_each(count: u32) -> Shape {
     Shape { grid: count.div_ceil(BLOCK), block: BLOCK, shared_bytes: 0 }
 }

@@ -9,7 +9,7 @@ use zeroize::{Zeroize, Zeroizing};
 /// Bits of a digit of [`radix_square`], `STEP_BITS` of `constants.cuh`.
 const STEP_BITS: usize = 28;
 
-/// Everything that depends on the size alone, in one piece of memory.
+/// The constants that depend on the size alone, in one buffer.
 pub(super) struct Tables {
     buffer: Buffer,
     /// Where channels, conversions, powers and cofactors begin, in words.
@@ -54,7 +54,7 @@ impl Tables {
     }
 }
 
-/// Matrices with a modulus in them, and what goes with them.
+/// The matrices that a modulus is a part of, with their channels and roots, in one buffer.
 pub(crate) struct MergedTables {
     buffer: Buffer,
     /// Where channels and roots begin, in words.
@@ -62,8 +62,8 @@ pub(crate) struct MergedTables {
 }
 
 impl MergedTables {
-    /// `None` if the modulus has a factor in common with base B, or does not leave the matrices the ranges that
-    /// kernels of this layout are made for.
+    /// `None` if the modulus has a factor in common with base B, or the matrices exceed the bounds that are compiled
+    /// into the kernels of this layout.
     pub(super) fn new(
         device: &Device,
         layout: &ResidueLayout,
@@ -98,8 +98,8 @@ impl MergedTables {
     }
 }
 
-/// The matrices and other parts one after the other, and where those begin; structures are aligned to 16 bytes.
-/// A modulus may be in them, so no copy stays.
+/// Joins the matrices and the other parts, and returns where each part begins. Structures are aligned to 16 bytes.
+/// A modulus may be a part of them, so every copy is zeroized.
 fn join<const N: usize>(mut matrices: Vec<u32>, parts: [Vec<u32>; N]) -> (Zeroizing<Vec<u32>>, [usize; N]) {
     let words = matrices.len() + parts.iter().map(|part| part.len() + 3).sum::<usize>();
     let mut all = Zeroizing::new(Vec::with_capacity(words));
@@ -115,7 +115,7 @@ fn join<const N: usize>(mut matrices: Vec<u32>, parts: [Vec<u32>; N]) -> (Zeroiz
     (all, starts)
 }
 
-/// Words on the device.
+/// Copies words to the device.
 pub(super) fn upload(device: &Device, words: &[u32], contents: Contents) -> Result<Buffer> {
     let bytes = 4 * words.len().max(1);
     let mut staging = device.host_buffer(bytes.next_multiple_of(8), contents)?;
@@ -127,7 +127,7 @@ pub(super) fn upload(device: &Device, words: &[u32], contents: Contents) -> Resu
     Ok(buffer)
 }
 
-/// The matrices to base B and to base A.
+/// The words of the matrices to base B and to base A.
 fn matrix_words(layout: &ResidueLayout, matrices: [&Matrix; 2]) -> Vec<u32> {
     let mut words = Vec::with_capacity(2 * layout.matrix_bytes() as usize / 4);
     for (base, matrix) in matrices.into_iter().enumerate() {
@@ -144,7 +144,7 @@ fn matrix_words(layout: &ResidueLayout, matrices: [&Matrix; 2]) -> Vec<u32> {
 /// the order of digit pairs, lanes and digits.
 fn bytes_of(layout: &ResidueLayout, matrix: &Matrix, base: usize) -> Zeroizing<Vec<u8>> {
     let mut bytes = Zeroizing::new(vec![0u8; layout.matrix_bytes() as usize]);
-    // The quotient has a place where the last step has room.
+    // The quotient has a row of the matrix if the last step has room.
     let with_quotient = matrix.has_quotient() && layout.groups() % 2 == 1;
     let rows = matrix.words() * 4 + if with_quotient { 2 } else { 0 };
     for (first, count) in layout.chunks(base) {
@@ -197,7 +197,7 @@ fn conversions(bases: &Bases) -> Vec<u32> {
     words
 }
 
-/// 2^(32 i) modulo every prime, as long as the longest number that is taken as it is.
+/// 2^(32 i) modulo every prime, for every word i of the longest number that kernels take as it is.
 fn powers(bases: &Bases) -> Vec<u32> {
     let count = bases.capacity_bits().div_ceil(32) + 2;
     let columns: Vec<Vec<u32>> =
@@ -205,7 +205,7 @@ fn powers(bases: &Bases) -> Vec<u32> {
     (0..count).flat_map(|word| columns.iter().map(move |column| column[word]).collect::<Vec<_>>()).collect()
 }
 
-/// The words of every `A_j` and of A, four at a time, up to one more than numbers have.
+/// The words of every `A_j` and of A, four at a time, up to one more word than numbers have.
 fn cofactors(bases: &Bases, words: usize) -> Vec<u32> {
     let numbers: Vec<Vec<u32>> = (0..bases.channels())
         .map(|channel| bases.cofactor_a(channel))
@@ -220,8 +220,8 @@ fn cofactors(bases: &Bases, words: usize) -> Vec<u32> {
     quads
 }
 
-/// B^2 as its leading words, which are below every modulus of so many limbs, and digits for steps of a
-/// remainder, the first of them shorter: with its bits.
+/// B^2 as its leading words, which are below every modulus of `limbs` limbs, as digits for the steps of a remainder,
+/// and as the number of bits of the first digit, which may be shorter.
 pub(super) fn radix_square(product: &[u32], limbs: usize) -> (Vec<u32>, Vec<u32>, u32) {
     let mut square = vec![0u32; 2 * product.len()];
     for (place, &factor) in product.iter().enumerate() {
@@ -268,7 +268,7 @@ mod tests {
     use crate::variant::Variant;
     use modmill_core::Family;
 
-    /// Every length that is measured has its modulus merged, and one with a prime of the radix has not.
+    /// Moduli of the usual lengths are merged, and a modulus that shares a prime with the radix is not.
     #[test]
     fn usual_moduli_are_merged() {
         let device = Device::emulator();

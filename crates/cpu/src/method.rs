@@ -1,0 +1,91 @@
+//! The methods of the CPU: how a group of items is computed.
+
+use crate::long::{self, Multiplier};
+use crate::path::CpuPath;
+use modmill_core::{Backend, Family, Isa, Request};
+
+/// How the CPU computes a group of items.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Method {
+    /// Montgomery arithmetic, or plain products, in the lanes of a kernel.
+    Lanes(CpuPath),
+    /// Residue number systems, item by item.
+    Residues,
+    /// Transforms, item by item.
+    Transforms(Multiplier),
+    /// A product and a division by the modulus, which needs no constants of the modulus.
+    Division,
+    /// Inverses by division steps, in constant time.
+    DivisionSteps,
+    /// Divisors and inverses by half-gcd, in time that depends on the numbers.
+    HalfGcd(Multiplier),
+}
+
+impl Method {
+    /// The method that a path stands for.
+    pub(crate) fn of(path: CpuPath) -> Self {
+        match path {
+            CpuPath::Rns => Self::Residues,
+            CpuPath::Fft(multiplier) => Self::Transforms(multiplier),
+            CpuPath::Row => Self::Lanes(path),
+            #[cfg(target_arch = "x86_64")]
+            CpuPath::WideAvx2(_) | CpuPath::WideAvx512(_) | CpuPath::Ifma(_) => Self::Lanes(path),
+        }
+    }
+
+    fn isa(self) -> Isa {
+        match self {
+            Self::Lanes(path) => path.isa(),
+            Self::Transforms(multiplier) | Self::HalfGcd(multiplier) => multiplier.isa(),
+            Self::Residues | Self::Division | Self::DivisionSteps => Isa::Portable,
+        }
+    }
+
+    fn family(self) -> Family {
+        match self {
+            Self::Lanes(path) => path.family(),
+            Self::Residues => Family::Rns,
+            Self::Transforms(_) | Self::HalfGcd(_) => Family::Fft,
+            Self::Division | Self::DivisionSteps => Family::Row,
+        }
+    }
+
+    pub(crate) fn path(self) -> modmill_core::Path {
+        modmill_core::Path { backend: Backend::Cpu, isa: Some(self.isa()), family: self.family() }
+    }
+
+    /// Items that one thread computes side by side.
+    pub(crate) fn lanes(self) -> usize {
+        match self {
+            Self::Lanes(path) => path.lanes(),
+            Self::Residues
+            | Self::Transforms(_)
+            | Self::Division
+            | Self::DivisionSteps
+            | Self::HalfGcd(_) => 1,
+        }
+    }
+
+    /// How the method is laid out, in words.
+    pub(crate) fn variant(self, request: &Request, threads: usize) -> String {
+        let threads = counted(threads, "thread");
+        match self {
+            Self::Lanes(path) => format!("{} x {threads}", counted(path.lanes(), "lane")),
+            Self::Residues => format!("residues, {threads}"),
+            Self::Transforms(multiplier) if request.op.is_power() => {
+                let reduction =
+                    long::reduction_method(&multiplier, request.bits.div_ceil(64), request.exponent_bits());
+                format!("transforms with {reduction}, {threads}")
+            }
+            Self::Transforms(_) => format!("transforms, {threads}"),
+            Self::Division => format!("division, {threads}"),
+            Self::DivisionSteps => format!("division steps, {threads}"),
+            Self::HalfGcd(_) => format!("half-gcd, {threads}"),
+        }
+    }
+}
+
+/// A number and a noun in the right form.
+pub(crate) fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
