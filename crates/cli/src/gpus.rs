@@ -5,16 +5,16 @@ use modmill_cuda::{Cuda, Device, Properties, compiler};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-/// What there is to tell about GPUs.
+/// The GPUs of an engine and the compiler of their kernels.
 pub(crate) struct Gpus {
     pub(crate) devices: Vec<Properties>,
-    /// Why others are not used, and what the CPU had to finish.
+    /// Why other GPUs are not used, and which batches the CPU finished after a GPU failed.
     pub(crate) faults: Vec<String>,
     /// The version of NVRTC, or why there is none.
     pub(crate) compiler: Result<String, String>,
-    /// The file it was loaded from.
+    /// The file that NVRTC was loaded from.
     pub(crate) compiler_file: Option<PathBuf>,
-    /// What went wrong without stopping anything.
+    /// Problems that did not stop anything.
     pub(crate) warnings: Vec<String>,
 }
 

@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The name that stands for standard input or standard output on the command line.
 pub(crate) const STANDARD: &str = "-";
@@ -194,13 +195,14 @@ struct Replacement {
 
 impl Replacement {
     fn new(path: &Path, mode: Option<u32>) -> io::Result<Self> {
-        let name = path.file_name().ok_or(io::ErrorKind::InvalidFilename)?.to_string_lossy();
-        let mut attempt = 0;
+        // Short, so that any name that fits the file system has a temporary name that fits.
+        static COUNT: AtomicU64 = AtomicU64::new(0);
         loop {
-            let temporary = path.with_file_name(format!(".{name}.{}-{attempt}.tmp", std::process::id()));
+            let number = COUNT.fetch_add(1, Ordering::Relaxed);
+            let temporary = path.with_file_name(format!(".modmill-{}-{number}.tmp", std::process::id()));
             match create_new(&temporary, mode) {
                 // A leftover of another process that had the same number.
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && attempt < 100 => attempt += 1,
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 file => {
                     return Ok(Self { file: file?, temporary, path: path.to_owned(), is_published: false });
                 }
@@ -373,6 +375,19 @@ mod tests {
         output.write("new").unwrap();
         output.finish().unwrap();
         assert_eq!((fs::read_to_string(&path).unwrap().as_str(), entries(&folder)), ("new", 1));
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn names_of_every_length_are_written() {
+        let folder = folder("long");
+        let path = folder.join("n".repeat(255));
+        let mut output = Output::create_file(&path, None).unwrap();
+        output.write("new").unwrap();
+        output.finish().unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+        assert!(Output::create_file(&folder.join("n".repeat(256)), None).is_err());
+        assert_eq!(entries(&folder), 1);
         fs::remove_dir_all(folder).unwrap();
     }
 

@@ -50,7 +50,7 @@ pub(super) struct FolderSource<'a> {
     engine: &'a Engine,
     folders: Vec<PathBuf>,
     rules: FileRules,
-    entries: std::iter::Peekable<std::vec::IntoIter<Entry>>,
+    entries: std::vec::IntoIter<Entry>,
     count: u64,
 }
 
@@ -75,7 +75,8 @@ impl<'a> FolderSource<'a> {
             let entry = entry.map_err(failed)?;
             let name = entry.file_name();
             // A folder of answers inside the folder of records is no record.
-            let is_partner = partner.is_some() && entry.path().canonicalize().ok() == partner;
+            let is_folder = entry.file_type().is_ok_and(|file_type| file_type.is_dir());
+            let is_partner = is_folder && partner.is_some() && entry.path().canonicalize().ok() == partner;
             if rules.names.is_record(&name, shares_folder) && !is_partner {
                 entries.push(Entry { name, length: file_length(&entry.path()) });
             }
@@ -86,7 +87,7 @@ impl<'a> FolderSource<'a> {
             folders: places.inputs.iter().map(PathBuf::from).collect(),
             rules,
             count: entries.len() as u64,
-            entries: entries.into_iter().peekable(),
+            entries: entries.into_iter(),
         })
     }
 

@@ -322,7 +322,10 @@ fn numbers_are_zeroized_when_they_are_answered() {
     assert_eq!(answers.next().unwrap().unwrap(), expected);
     // The program has answered and waits for the next line; give it time to get there.
     std::thread::sleep(std::time::Duration::from_millis(300));
-    let memory = match memory(child.id()) {
+    let memory = memory(child.id());
+    drop(stdin);
+    assert!(child.wait().unwrap().success());
+    let memory = match memory {
         Ok(memory) => memory,
         Err(why) => return println!("skipped: the memory of the program cannot be read: {why}"),
     };
@@ -337,8 +340,6 @@ fn numbers_are_zeroized_when_they_are_answered() {
             assert!(!holds(form), "{secret} is still in memory as {form:x?}");
         }
     }
-    drop(stdin);
-    assert!(child.wait().unwrap().success());
 }
 
 /// What the program writes to a terminal of 100 columns, where `script` can make one. The input is typed.
