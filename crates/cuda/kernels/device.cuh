@@ -7,8 +7,12 @@
 typedef unsigned int u32;
 typedef unsigned long long u64;
 
-// Whether a field of a structure is where the host puts it.
+// Whether a field of a structure is where the host puts it. NVRTC has no offsetof; this is how its front end spells it.
+#ifdef MODMILL_EMULATOR
 #define AT(Structure, field, offset) (__builtin_offsetof(Structure, field) == offset)
+#else
+#define AT(Structure, field, offset) ((u64)__INTADDR__(&((Structure*)0)->field) == offset)
+#endif
 
 #ifndef MODMILL_EMULATOR
 
