@@ -171,8 +171,7 @@ pub(crate) fn check_terminal(octets: &[u8]) -> Result<(), Failure> {
     match std::str::from_utf8(octets) {
         Ok(text) if text.chars().all(is_plain) => Ok(()),
         _ => Err(Failure::Usage(
-            "the answer is binary and standard output is a terminal; name a file with --out, or use a pipe"
-                .to_owned(),
+            "binary data is not written to a terminal; name a file with --out, or use a pipe".to_owned(),
         )),
     }
 }

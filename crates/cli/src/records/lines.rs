@@ -43,7 +43,7 @@ impl LineSource {
         if reads_terminal(places.input()) && !places.quiet {
             let fields: Vec<String> =
                 layout.required.iter().map(|name| format!("{name:?}:\"...\"")).collect();
-            say(&format!("reading lines {{{}}} from the terminal; Ctrl-D ends the input", fields.join(",")));
+            say(&format!("waiting for lines {{{}}}; Ctrl-D ends the input", fields.join(",")));
         }
         let (name, size) = (input.name.clone(), input.size);
         // Whoever writes to a pipe or a terminal may wait for answers before writing on.

@@ -366,14 +366,17 @@ fn a_terminal_is_told_that_lines_are_awaited() {
     // Ctrl-D ends the input.
     let typed = powm_line("2", "3", "f") + "\u{4}";
     let Some(text) = on_terminal("powm", &typed) else { return };
-    assert!(text.contains("from the terminal; Ctrl-D ends the input"), "{text}");
+    assert!(
+        text.contains("waiting for lines {\"base\":\"...\",\"exp\":\"...\",\"mod\":\"...\"}; Ctrl-D ends"),
+        "{text}"
+    );
     assert!(text.contains("{\"result\":\"8\"}"), "{text}");
     let text = on_terminal("powm --quiet", &typed).unwrap();
     assert!(!text.contains("Ctrl-D") && text.contains("{\"result\":\"8\"}"), "{text}");
     let key = scratch("terminal.der");
     let _ = std::fs::remove_file(&key);
     let text = on_terminal("rsa keygen --bits 512 --allow-small --der", "").unwrap();
-    assert!(text.contains("standard output is a terminal; name a file with --out"), "{text}");
+    assert!(text.contains("binary data is not written to a terminal; name a file with --out"), "{text}");
 }
 
 #[cfg(not(feature = "parquet"))]
