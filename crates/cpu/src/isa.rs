@@ -67,7 +67,7 @@ fn named(name: &str) -> Result<Option<Isa>, Error> {
         return Ok(None);
     }
     let unavailable = |why: String| Error::Unavailable(format!("{FORCE}: {why}"));
-    let isa: Isa = name.to_lowercase().parse().map_err(unavailable)?;
+    let isa: Isa = name.parse().map_err(unavailable)?;
     if available(None).contains(&isa) {
         Ok(Some(isa))
     } else {

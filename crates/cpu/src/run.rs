@@ -220,17 +220,22 @@ impl Cpu {
     ) -> Batch {
         let mut answers = Batch::zeros(job.moduli.bits(), job.items.len());
         let (stride, limbs) = (answers.stride(), job.bits.div_ceil(64));
-        self.install(|| {
-            job.items
-                .par_iter()
-                .zip(answers.as_limbs_mut().par_chunks_mut(stride))
-                // A thread takes some microseconds of work at least.
-                .with_min_len((1024 / (limbs * limbs)).max(1))
-                .for_each_init(
-                    || Scratch::new(2 * limbs, limbs),
-                    |scratch, (&item, out)| compute(item, out, scratch),
-                );
-        });
+        let scratch = || Scratch::new(2 * limbs, limbs);
+        // A thread takes some microseconds of work at least.
+        let grain = (1024 / (limbs * limbs)).max(1);
+        if job.items.len() <= grain {
+            let outs = answers.as_limbs_mut().chunks_mut(stride);
+            let mut scratch = scratch();
+            job.items.iter().zip(outs).for_each(|(&item, out)| compute(item, out, &mut scratch));
+        } else {
+            self.install(|| {
+                job.items
+                    .par_iter()
+                    .zip(answers.as_limbs_mut().par_chunks_mut(stride))
+                    .with_min_len(grain)
+                    .for_each_init(scratch, |scratch, (&item, out)| compute(item, out, scratch));
+            });
+        }
         answers
     }
 }

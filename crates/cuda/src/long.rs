@@ -66,7 +66,7 @@ impl Cuda {
                     false => request.is_long(),
                 };
                 // Barrett's reduction takes numbers of twice the length.
-                let fits = factor_bits <= 2 * shortest_bits && self.reciprocals.is_some();
+                let fits = factor_bits <= shortest_bits.saturating_mul(2) && self.reciprocals.is_some();
                 fits && (is_long || is_asked_for && bits >= LEAST_MODULUS_BITS)
             }
             Op::Inv | Op::Gcd => false,

@@ -17,19 +17,32 @@ use modmill_core::{Batch, Family, Job, Moduli, Operand};
 use std::cell::Cell;
 use std::ops::Range;
 
+/// Bytes of the operands of a chunk: enough to copy at full speed, few enough to start soon.
+const CHUNK_BYTES: usize = 16 << 20;
+
 /// The most waves of a chunk.
 const MAX_WAVES: usize = 16;
+
+/// Items of a chunk whose operands have `bits` bits together. A device rounds up to whole waves.
+pub(crate) fn chunk_items(bits: usize) -> usize {
+    CHUNK_BYTES.div_ceil(bits / 8 + 1)
+}
+
+/// Items of a chunk of a job.
+fn chunk_of(job: &Job<'_>) -> usize {
+    chunk_items(job.a.bits() + job.b.bits() + job.moduli.bits())
+}
 
 impl Cuda {
     /// Montgomery products one after the other, `a b^repeat / R^(repeat + 1) mod N` for `R = 2^radix_bits`: the speed
     /// of the arithmetic when nothing is copied.
     pub fn multiply_chain(&self, variant: Variant, job: &Job<'_>, repeat: u32) -> Result<Run> {
-        self.run_kernels(variant, Task::MultiplyChain { repeat }, job.items.len(), job)
+        self.run_kernels(variant, Task::MultiplyChain { repeat }, chunk_of(job), job)
     }
 
     /// Montgomery squares one after the other: `a^(2^repeat) / R^(2^repeat) mod N`.
     pub fn square_chain(&self, variant: Variant, job: &Job<'_>, repeat: u32) -> Result<Run> {
-        self.run_kernels(variant, Task::SquareChain { repeat }, job.items.len(), job)
+        self.run_kernels(variant, Task::SquareChain { repeat }, chunk_of(job), job)
     }
 
     /// Shares a job out among the devices, which compute it by one variant in chunks of about `chunk` items.
@@ -110,7 +123,7 @@ impl Cuda {
             .ok_or_else(|| Error::NoKernel { name: format!("for {} bits by rows", job.bits) })?;
         let stride = answers.len() / job.items.len();
         let mut found = zeroize::Zeroizing::new(vec![0; items.len() * stride]);
-        let (seconds, _) = self.run_on(loaded, rows, task, items.len(), &job.part(&items), &mut found)?;
+        let (seconds, _) = self.run_on(loaded, rows, task, chunk_of(job), &job.part(&items), &mut found)?;
         for (row, &place) in found.chunks(stride).zip(places) {
             answers[place * stride..(place + 1) * stride].copy_from_slice(row);
         }

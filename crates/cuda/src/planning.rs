@@ -3,13 +3,11 @@
 use crate::backend::{Cuda, Run};
 use crate::error::{Error, Result};
 use crate::long::LongChoice;
+use crate::modular::chunk_items;
 use crate::table::Choice;
 use crate::task::{Reads, Task, best_shared_window_vartime};
 use crate::variant::Variant;
 use modmill_core::{Alternative, Backend, Exponents, Family, Job, Op, Path, Plan, Product, Request};
-
-/// Bytes of the operands of a chunk: enough to copy at full speed, few enough to start soon.
-const CHUNK_BYTES: usize = 16 << 20;
 
 /// What the GPUs run.
 #[derive(Debug, Clone, Copy)]
@@ -93,8 +91,7 @@ impl Cuda {
     fn plan_of_kernels(&self, request: &Request, choice: &Choice) -> Option<Plan> {
         let &Choice { variant, window, seconds } = choice;
         let task = self.task(request, window)?;
-        let item_bytes = (request.factor_bits + request.exponent_bits() + request.bits) / 8 + 1;
-        let chunk = CHUNK_BYTES.div_ceil(item_bytes);
+        let chunk = chunk_items(request.factor_bits + request.exponent_bits() + request.bits);
         let reason = match () {
             () if self.settings.variant.is_some() => "the layout that was asked for".to_owned(),
             () if seconds.is_finite() => format!("least time, {}", self.table().basis()),
