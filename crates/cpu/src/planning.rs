@@ -99,7 +99,7 @@ impl Cpu {
                 return (Method::DivisionSteps, reason.to_owned());
             }
             Op::MulMod | Op::SquareMod if moduli == ModuliForm::Each && self.divides(bits) => {
-                let reason = "a modulus used once costs less to divide by than to set up";
+                let reason = "a modulus used once is divided by";
                 return (Method::Division, reason.to_owned());
             }
             Op::Mul | Op::Square | Op::MulMod | Op::SquareMod | Op::Pow | Op::PowVartime => {}
