@@ -37,7 +37,11 @@ impl<'a> Chain<'a> {
         let job = inputs.job(inputs.workload.count);
         let run = match inputs.workload.op {
             Op::SquareMod => self.cuda.square_chain(self.variant, &job, self.repeat),
-            _ => self.cuda.multiply_chain(self.variant, &job, self.repeat),
+            Op::MulMod => self.cuda.multiply_chain(self.variant, &job, self.repeat),
+            Op::Mul | Op::Square | Op::Pow | Op::PowVartime | Op::Inv | Op::Gcd => {
+                let op = inputs.workload.op;
+                return Err(Error::Unavailable(format!("there are no chains of {op}")));
+            }
         };
         run.map_err(|error| Error::Device(error.to_string()))
     }
@@ -55,12 +59,11 @@ impl<'a> Chain<'a> {
         let (a, b) = (big(inputs.a.get(item)), big(inputs.b.get(item)));
         let radix = big(&[1]) << self.variant.radix_bits();
         let inverse = radix.modinv(&modulus).unwrap_or_default();
-        let answer = match inputs.workload.op {
-            Op::SquareMod => (a * inverse).modpow(&(big(&[1]) << self.repeat), &modulus),
-            _ => {
-                let factors = (b * &inverse).modpow(&self.repeat.into(), &modulus);
-                a * factors % &modulus * inverse % modulus
-            }
+        let answer = if inputs.workload.op == Op::SquareMod {
+            (a * inverse).modpow(&(big(&[1]) << self.repeat), &modulus)
+        } else {
+            let factors = (b * &inverse).modpow(&self.repeat.into(), &modulus);
+            a * factors % &modulus * inverse % modulus
         };
         inputs.to_limbs(&answer)
     }

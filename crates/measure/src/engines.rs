@@ -218,7 +218,7 @@ impl BackendEngines {
                 let items = match op {
                     // Enough points for all multiprocessors.
                     Op::Pow | Op::PowVartime => 1 << 23,
-                    _ => 1 << 29,
+                    Op::Mul | Op::Square | Op::MulMod | Op::SquareMod | Op::Inv | Op::Gcd => 1 << 29,
                 } / bits;
                 return Ok(items.clamp(1, 1 << 14) * cuda.devices().count());
             }
@@ -242,7 +242,9 @@ impl BackendEngines {
             Op::Pow | Op::PowVartime => 16 * threads,
             Op::Inv | Op::Gcd => (1usize << 20).div_ceil(bits).min(64) * threads,
             // Some tens of milliseconds for any length.
-            _ => (1usize << 22).div_ceil(bits).min(1024) * threads,
+            Op::Mul | Op::Square | Op::MulMod | Op::SquareMod => {
+                (1usize << 22).div_ceil(bits).min(1024) * threads
+            }
         })
     }
 }

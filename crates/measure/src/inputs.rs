@@ -74,7 +74,9 @@ impl Inputs {
                     }
                 })
             }
-            _ => random.batch(bits, workload.count, full),
+            Op::Mul | Op::Square | Op::MulMod | Op::SquareMod | Op::Inv | Op::Gcd => {
+                random.batch(bits, workload.count, full)
+            }
         };
         if workload.op == Op::Inv {
             for item in 0..workload.count {
@@ -136,7 +138,9 @@ impl Inputs {
     pub(crate) fn answer_limbs(&self) -> usize {
         match self.workload.op {
             Op::Mul | Op::Square => (2 * self.workload.bits).div_ceil(64),
-            _ => self.workload.bits.div_ceil(64),
+            Op::MulMod | Op::SquareMod | Op::Pow | Op::PowVartime | Op::Inv | Op::Gcd => {
+                self.workload.bits.div_ceil(64)
+            }
         }
     }
 

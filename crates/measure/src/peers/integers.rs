@@ -115,12 +115,13 @@ impl<L: Integers> Worker for Numbers<'_, L> {
                         mul(product, a, a);
                         modulo(answer, product, modulus);
                     }
-                    Op::Inv if invert(answer, a, modulus) != 0 => {}
-                    Op::Pow | Op::PowVartime => power(answer, a, b, modulus),
-                    _ => {
-                        let what = format!("numbers of {} bits", self.bits);
-                        return Err(Refusal { function: L::function(self.op), what });
+                    Op::Inv => {
+                        if invert(answer, a, modulus) == 0 {
+                            let what = format!("numbers of {} bits", self.bits);
+                            return Err(Refusal { function: L::function(self.op), what });
+                        }
                     }
+                    Op::Pow | Op::PowVartime => power(answer, a, b, modulus),
                 }
             }
         }
