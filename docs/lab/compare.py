@@ -21,6 +21,7 @@ POINTS = {
     ],
     "cuda": [
         ("pow", "1024,2048,4096", []),
+        ("pow", "1024,2048", ["--shared-modulus"]),
         ("rsa_sign", "2048,4096", []),
         ("mul", "786432,16777216", []),
         ("mul_mod_chain", "256,1024", []),
@@ -30,7 +31,7 @@ OPTIONS = {"cpu": ["--threads", "1", "--seconds", "1.5"], "cuda": ["--seconds", 
 
 
 def records(program, backend, point):
-    """The results of one point, as (operation, bits) and the record."""
+    """The results of one point, as (operation with its options, bits) and the record."""
     op, bits, options = point
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder) / "records.json"
@@ -40,12 +41,20 @@ def records(program, backend, point):
         found = [record for record in json.loads(file.read_text()) if record.get("ops_per_s")]
     if not all(record["verified"] for record in found):
         raise SystemExit(f"wrong answers: {' '.join(command)}")
-    return [((record["op"], record["bits"]), record) for record in found]
+    name = f"{op} --shared-modulus" if "--shared-modulus" in options else op
+    return [((name, record["bits"]), record) for record in found]
 
 
-def speed(record, backend):
-    """Operations a second: in kernels on GPUs, where copies depend on the host."""
-    return record["kernel_ops_per_s"] if backend == "cuda" else record["ops_per_s"]
+def speeds_of(record, backend):
+    """Operations a second: in kernels and end to end on GPUs, end to end on CPUs."""
+    end_to_end = record["ops_per_s"]
+    return (record["kernel_ops_per_s"], end_to_end) if backend == "cuda" else (end_to_end,)
+
+
+def shown(values):
+    """Figures in a cell; those end to end on a GPU in brackets."""
+    first, *rest = [f"{value:.4g}" for value in values]
+    return f"{first} ({rest[0]})" if rest else first
 
 
 def main():
@@ -61,13 +70,14 @@ def main():
         for side, program in (("old", arguments.old), ("new", arguments.new)):
             for point in POINTS[backend]:
                 for key, record in records(program, backend, point):
-                    speeds.setdefault(key, {}).setdefault(side, []).append(speed(record, backend))
+                    speeds.setdefault(key, {}).setdefault(side, []).append(speeds_of(record, backend))
     # On a CPU other work only takes time, so that the best turn tells the most.
     summary = max if backend == "cpu" else statistics.median
     print("| operation | bits | before, /s | after, /s | ratio |\n|---|---|---|---|---|")
     for (op, bits), sides in speeds.items():
-        old, new = summary(sides["old"]), summary(sides["new"])
-        print(f"| `{op}` | {bits} | {old:.4g} | {new:.4g} | {new / old:.3f} |")
+        old, new = ([summary(values) for values in zip(*sides[side])] for side in ("old", "new"))
+        ratios = [after / before for before, after in zip(old, new)]
+        print(f"| `{op}` | {bits} | {shown(old)} | {shown(new)} | {shown(ratios)} |")
 
 
 if __name__ == "__main__":
