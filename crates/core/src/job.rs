@@ -1,4 +1,4 @@
-//! What a backend computes: items of a batch that belong together.
+//! Jobs and products: the groups of items that a backend computes.
 
 use crate::{Moduli, Operand};
 

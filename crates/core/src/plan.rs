@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// `explain` prints a plan, and the engine runs that same value.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    /// What the plan is for.
+    /// The request that the plan answers.
     pub request: Request,
     /// The backend, instruction set and family of algorithms.
     pub path: Path,
@@ -30,7 +30,7 @@ pub struct Plan {
     pub reason: String,
     /// The plans that lost, the fastest first. Only `Engine::explain` fills them in.
     pub others: Vec<Alternative>,
-    /// What the backend that made the plan runs.
+    /// The backend's own description of the work, which its `run` takes.
     pub recipe: Recipe,
 }
 

@@ -66,7 +66,7 @@ pub enum ModuliForm {
     Prepared,
 }
 
-/// What the time of an operation may depend on.
+/// The values that the time of an operation may depend on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Secrecy {
     /// Neither time nor addresses depend on the values of bases and exponents.
@@ -197,7 +197,7 @@ impl Exponents {
     }
 }
 
-/// What the time of an operation may depend on, by its contract.
+/// The secrecy that the contract of an operation promises.
 const fn secrecy(op: Op) -> Secrecy {
     match op {
         Op::PowVartime | Op::Gcd => Secrecy::Public,

@@ -189,8 +189,13 @@ impl Cuda {
             });
         } else {
             std::thread::scope(|scope| {
-                parts.for_each(|part| drop(scope.spawn(|| add(part))));
+                let others: Vec<_> = parts.map(|part| scope.spawn(|| add(part))).collect();
                 own.into_iter().for_each(&add);
+                // A thread that panicked has left no result.
+                for _ in others.into_iter().filter_map(|other| other.join().err()) {
+                    let lost = Err(Error::Lost { reason: "its thread ended early".to_owned() });
+                    results.lock().unwrap_or_else(PoisonError::into_inner).push(lost);
+                }
             });
         }
         let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -203,5 +208,23 @@ impl Cuda {
             let path = Path { backend: Backend::Cuda, isa: None, family };
             recorder.add(Execution { path, variant, window });
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cache::Cache;
+    use crate::emulator::Faults;
+
+    /// The thread of a device that ends early is an error of the call, and no panic.
+    #[test]
+    fn a_thread_that_ends_early_is_a_lost_device() {
+        let device = || Device::emulator_with(Faults::default(), Cache::off());
+        let cuda = Cuda::on(vec![device(), device()], Settings::default());
+        assert_eq!(cuda.share_out([1.0, 2.0], |_, seconds| Ok(seconds)), Ok(2.0));
+        let ended =
+            cuda.share_out([1, 2], |_, share| if share == 2 { panic!("ended early") } else { Ok(0.5) });
+        assert!(matches!(ended, Err(Error::Lost { .. })), "{ended:?}");
     }
 }

@@ -58,7 +58,7 @@ impl Notation {
     }
 }
 
-/// What happens to fields that an operation does not know.
+/// How an operation treats the fields that it does not know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OtherFields {
     /// They are ignored.

@@ -23,7 +23,7 @@ pub(crate) type Answer = Result<Zeroizing<Vec<u8>>, String>;
 /// Answers records in order.
 pub(crate) type Compute<'a> = dyn Fn(&[Record]) -> Result<Vec<Answer>, Failure> + 'a;
 
-/// What is computed for each record.
+/// The computation of one record.
 pub(crate) struct Operation<'a> {
     pub(crate) layout: Layout,
     /// How fields are read from files; `None` if records have to be lines or rows.
