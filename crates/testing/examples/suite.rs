@@ -1,5 +1,5 @@
 //! Runs the suite on every path of this machine and prints what failed and what was slow:
-//! `cargo run --release -p modmill-testing --example suite [full] [words a case must contain]`.
+//! `cargo run --release -p modmill-testing --example suite [brief|full] [words a case must contain]`.
 
 use modmill::Engine;
 use modmill_testing::suite::{Effort, run};
@@ -8,10 +8,11 @@ use std::time::Instant;
 fn main() {
     let mut words: Vec<String> = std::env::args().skip(1).collect();
     let effort = match words.first().map(String::as_str) {
+        Some("brief") => Effort::Brief,
         Some("full") => Effort::Full,
         _ => Effort::Quick,
     };
-    words.retain(|word| word != "full");
+    words.retain(|word| word != "brief" && word != "full");
     for path in Engine::new().expect("some path works").paths() {
         let engine = Engine::builder().path(path).threads(1).build().expect("a reported path works");
         let (start, mut last) = (Instant::now(), Instant::now());

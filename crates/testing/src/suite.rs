@@ -21,6 +21,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// How long the suite may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effort {
+    /// For emulated devices, which take milliseconds for a block: every kind of case, with few lengths and values.
+    Brief,
     /// The slowest path takes some seconds on one core.
     Quick,
     /// Takes minutes: more values at every length, and full exponents at large lengths too.
@@ -28,11 +30,23 @@ pub enum Effort {
 }
 
 impl Effort {
-    /// The first number for a quick run, the second for a full one.
+    /// The first number for a quick run, the second for a full one. A brief run gets a tenth of the first, and at least
+    /// one unless the quick run has none.
     fn choose(self, quick: usize, full: usize) -> usize {
         match self {
+            Self::Brief => quick.div_ceil(10),
             Self::Quick => quick,
             Self::Full => full,
+        }
+    }
+
+    /// The lengths in bits, or the counts, that a run tests: all of them, but for a brief run only every fourth, and
+    /// none above 300.
+    fn some(self, all: impl IntoIterator<Item = usize>) -> Vec<usize> {
+        let all = all.into_iter();
+        match self {
+            Self::Brief => all.filter(|&length| length <= 300).step_by(4).collect(),
+            Self::Quick | Self::Full => all.collect(),
         }
     }
 }

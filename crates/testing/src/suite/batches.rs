@@ -7,7 +7,7 @@ use crate::rng::Rng;
 use num_bigint::BigUint;
 
 pub(super) fn run(suite: &mut Suite<'_>) {
-    for count in [0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 1000] {
+    for count in suite.effort.some([0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 1000]) {
         for bits in [61, 256] {
             let mut rng = Rng::new((30_000 + 100 * count + bits) as u64);
             let mut items = Items::default();
@@ -51,7 +51,7 @@ fn mixed(suite: &mut Suite<'_>, what: &str, longest: usize, count: usize) {
 /// Moduli with the same number of limbs, which are computed as one group: the shortest of n limbs beside the
 /// longest, and tiny ones in between.
 fn beside_a_long_one(suite: &mut Suite<'_>) {
-    for limbs in [1, 2, 3, 4, 5, 8, 9, 13, 16] {
+    for limbs in suite.effort.some([1, 2, 3, 4, 5, 8, 9, 13, 16]) {
         let mut rng = Rng::new(32_000 + limbs as u64);
         let (shortest, longest) = (64 * limbs - 63, 64 * limbs);
         let mut items = Items::default();

@@ -10,7 +10,7 @@ use num_bigint::BigUint;
 
 pub(super) fn run(suite: &mut Suite<'_>) {
     let large = suite.effort.choose(2048, 8192);
-    for bits in [5, 53, 64, 65, 192, 256, 521, 1040, 2048, 4096, 8192] {
+    for bits in suite.effort.some([5, 53, 64, 65, 192, 256, 521, 1040, 2048, 4096, 8192]) {
         if bits > large {
             continue;
         }

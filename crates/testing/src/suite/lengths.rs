@@ -13,7 +13,7 @@ pub(super) fn run(suite: &mut Suite<'_>) {
     let mut lengths: Vec<usize> = (1..=70).chain(hard::boundary_lengths(600)).chain(LONG).collect();
     lengths.sort_unstable();
     lengths.dedup();
-    for bits in lengths {
+    for bits in suite.effort.some(lengths) {
         one_length(suite, bits);
     }
     long_operands(suite);
@@ -102,8 +102,9 @@ fn inverses(bits: usize, effort: Effort) -> usize {
 /// Bases much longer than the modulus, factors of different lengths, small numbers in wide
 /// batches.
 fn long_operands(suite: &mut Suite<'_>) {
-    for bits in [1, 2, 3, 47, 51, 52, 53, 63, 64, 65, 104, 127, 128, 129, 255, 256, 257, 511, 512, 520, 1024]
-    {
+    let lengths =
+        [1, 2, 3, 47, 51, 52, 53, 63, 64, 65, 104, 127, 128, 129, 255, 256, 257, 511, 512, 520, 1024];
+    for bits in suite.effort.some(lengths) {
         for times in [2, 5] {
             let mut rng = Rng::new((10_000 * times + bits) as u64);
             let mut moduli = hard::odd_moduli(bits, 6, &mut rng);

@@ -9,16 +9,18 @@ use modmill_core::rns::Bases;
 use num_bigint::BigUint;
 
 pub(super) fn run(suite: &mut Suite<'_>) {
-    let quick = suite.effort == Effort::Quick;
-    for bits in if quick { &[100, 512, 1024][..] } else { &[100, 237, 512, 1024, 2048, 4096][..] } {
-        let items = shared_primes(*bits);
+    let full = suite.effort == Effort::Full;
+    let lengths = if full { vec![100, 237, 512, 1024, 2048, 4096] } else { vec![100, 512, 1024] };
+    for bits in suite.effort.some(lengths) {
+        let items = shared_primes(bits);
         for (name, check) in check::ALL {
             suite.case(format!("{name}, moduli of {bits} bits with primes of residues' bases"), |engine| {
                 check(engine, &items)
             });
         }
     }
-    for channels in if quick { vec![4, 8, 20, 36] } else { (4..=72).step_by(4).collect() } {
+    let channels = if full { (4..=72).step_by(4).collect() } else { vec![4, 8, 20, 36] };
+    for channels in suite.effort.some(channels) {
         let capacity = Bases::with_channels(channels).map_or(0, |bases| bases.capacity_bits());
         for bits in [capacity, capacity + 1] {
             let mut rng = Rng::new(70_000 + bits as u64);

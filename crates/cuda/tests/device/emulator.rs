@@ -360,7 +360,7 @@ fn compiled_programs_are_kept_on_disk() {
     let entries = || folder.path().read_dir().unwrap().count();
     let run = |role: &str, cache: &str, compiler: Option<&Path>| {
         let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["--exact", "compiled_programs_are_kept_on_disk"]).env(ROLE, role);
+        command.args(["--exact", "emulator::compiled_programs_are_kept_on_disk"]).env(ROLE, role);
         command.env("MODMILL_CACHE_DIR", folder.path()).env("MODMILL_CACHE", cache);
         command.envs(compiler.map(|compiler| ("CXX", compiler)));
         assert!(command.status().unwrap().success(), "{role}");

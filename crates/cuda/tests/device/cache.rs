@@ -150,7 +150,7 @@ fn many_at_once_see_whole_entries() {
     let processes: Vec<_> = (0..2)
         .map(|_| {
             let mut command = Command::new(std::env::current_exe().unwrap());
-            command.args(["--exact", "many_at_once_see_whole_entries"]).env(FOLDER, folder.path());
+            command.args(["--exact", "cache::many_at_once_see_whole_entries"]).env(FOLDER, folder.path());
             command.spawn().unwrap()
         })
         .collect();

@@ -15,7 +15,7 @@ fn child(value: Option<&str>) -> Output {
 /// The same for any variable.
 fn child_with(variable: Option<(&str, &str)>) -> Output {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "report_what_the_environment_chose", "--ignored", "--nocapture"]);
+    command.args(["--exact", "selection::report_what_the_environment_chose", "--ignored", "--nocapture"]);
     command.env_remove(FORCE).env("MODMILL_BACKEND", "cpu");
     command.envs(variable).output().unwrap()
 }

@@ -1,6 +1,7 @@
 //! The suite of `modmill-testing` on every path of this machine, and on the engine's own choice.
 
-use modmill::Engine;
+use modmill::{Backend, Engine};
+use modmill_cuda::{Chip, Device, Faults};
 use modmill_testing::suite::{Effort, run};
 
 /// Runs the suite and returns how many cases there were and what failed.
@@ -51,4 +52,39 @@ fn the_choice_of_the_engine_passes() {
     let (count, failures) = failures(&Engine::new().unwrap(), Effort::Quick);
     assert!(count > 1000, "only {count} cases ran");
     assert!(failures.is_empty(), "{} cases failed; the first: {}", failures.len(), failures[0]);
+}
+
+/// Emulated devices with the limits of chips from Turing to Blackwell, each computing by its own choice.
+fn every_chip(effort: Effort) {
+    if modmill_testing::emulated::engine(Faults::default()).is_none() {
+        return;
+    }
+    let check = |chip: Chip| {
+        let engine = Engine::builder().devices(vec![Device::emulator_like(chip)]).backend(Backend::Cuda);
+        let engine = engine.fallback(false).build().unwrap();
+        let (count, failures) = failures(&engine, effort);
+        println!("{}: {count} cases, {} failed", chip.device_name(), failures.len());
+        assert!(engine.kernel_seconds() > 0.0, "the device computed nothing");
+        failures
+            .into_iter()
+            .map(move |failure| format!("{}: {failure}", chip.device_name()))
+            .collect::<Vec<_>>()
+    };
+    let wrong: Vec<String> = std::thread::scope(|scope| {
+        let chips = [Chip::T4, Chip::A100, Chip::Rtx4090, Chip::H200, Chip::Rtx5090];
+        let running = chips.map(|chip| scope.spawn(move || check(chip)));
+        running.into_iter().flat_map(|chip| chip.join().unwrap()).collect()
+    });
+    assert!(wrong.is_empty(), "{} cases failed; the first:\n{}", wrong.len(), wrong[0]);
+}
+
+#[test]
+fn every_chip_passes() {
+    every_chip(Effort::Brief);
+}
+
+#[test]
+#[ignore = "takes an hour of two cores; run with --ignored --release"]
+fn every_chip_passes_at_every_length() {
+    every_chip(Effort::Quick);
 }

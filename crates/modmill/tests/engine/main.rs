@@ -1,0 +1,10 @@
+//! The engine, from outside: answers, errors, choices and plans, on every CPU path and on emulated GPUs.
+
+mod devices;
+mod huge;
+mod plans;
+mod properties;
+mod selection;
+mod semantics;
+mod special;
+mod suite;
