@@ -6,15 +6,12 @@
 #pragma once
 #define MODMILL_EMULATOR 1
 
-#include <algorithm>
-#include <cfenv>
-#include <cmath>
-#include <cstdint>
-#include <cstdlib>
-#include <cstring>
-#include <memory>
-#include <new>
-#include <vector>
+// Headers of C alone: those of C++ would take half of the time that a kernel takes to compile.
+#include <fenv.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 #include <ucontext.h>
 
 namespace emulator {
@@ -26,9 +23,22 @@ struct Index {
     unsigned x;
 };
 
-struct alignas(16) Quad {
-    char bytes[16];
+// Memory of the system, given back at the end of its scope.
+struct Memory {
+    char* start = nullptr;
+    size_t bytes = 0;
+    // At least `wanted` bytes, aligned to a power of two that divides `wanted`.
+    void grow_to(size_t wanted, size_t alignment) {
+        if (wanted <= bytes) return;
+        free(start);
+        start = static_cast<char*>(aligned_alloc(alignment, wanted));
+        if (!start) abort();
+        bytes = wanted;
+    }
+    ~Memory() { free(start); }
 };
+
+inline unsigned fewest(unsigned a, unsigned b) { return a < b ? a : b; }
 
 #if defined(__x86_64__)
 // Saves the registers a call must preserve, and goes on where another coroutine stopped.
@@ -49,7 +59,7 @@ struct Context {
     void start(char* stack, void (*entry)()) {
         uintptr_t end = (reinterpret_cast<uintptr_t>(stack) + STACK) & ~uintptr_t(15);
         void** frame = reinterpret_cast<void**>(end) - 8;
-        std::memset(frame, 0, 8 * sizeof(void*));
+        memset(frame, 0, 8 * sizeof(void*));
         frame[6] = reinterpret_cast<void*>(entry);
         top = frame;
     }
@@ -96,7 +106,8 @@ struct Block {
     char* shared;
     Index index, size, grid;
     Context launcher;
-    std::vector<Warp> warps;
+    Warp* warps;
+    unsigned warp_count;
     unsigned threads_left;
     unsigned waiting, barriers; // threads at the barrier, and how often all have come to it
 };
@@ -131,7 +142,7 @@ inline const uint64_t* arrive(uint64_t word) {
     // Nobody comes to the next operation before all have come to this one.
     for (warp.arrivals++; warp.arrivals < uint64_t(mine + 1) * warp.size;) {
         // A thread that left without coming here is a mistake in the kernel.
-        if (warp.first_exit <= mine) std::abort();
+        if (warp.first_exit <= mine) abort();
         pause(thread);
     }
     return warp.word[mine & 1];
@@ -141,7 +152,7 @@ inline const uint64_t* arrive(uint64_t word) {
 inline void pause_warp(Thread& thread) {
     Block& block = *thread.warp->block;
     unsigned number = thread.warp->number;
-    do number = (number + 1) % block.warps.size();
+    do number = (number + 1) % block.warp_count;
     while (block.warps[number].left == 0);
     Warp& warp = block.warps[number];
     unsigned lane = 0;
@@ -162,7 +173,7 @@ inline void arrive_in_block() {
     }
     // A thread that left without coming here is a mistake in the kernel.
     while (block.barriers == mine) {
-        if (block.threads_left < block.size.x) std::abort();
+        if (block.threads_left < block.size.x) abort();
         if (block.waiting % thread.warp->size == 0) pause_warp(thread);
         else pause(thread);
     }
@@ -174,7 +185,7 @@ inline void enter_thread() {
     Block& block = *warp.block;
     block.body(block.arguments);
     thread.done = true;
-    warp.first_exit = std::min(warp.first_exit, thread.arrivals);
+    warp.first_exit = fewest(warp.first_exit, thread.arrivals);
     block.threads_left--;
     if (--warp.left > 0) pause(thread);
     else if (block.threads_left > 0) pause_warp(thread);
@@ -183,36 +194,37 @@ inline void enter_thread() {
 
 inline void launch(unsigned grid, unsigned block, unsigned shared_bytes, const void* arguments,
                    void (*body)(const void*)) {
-    // Zeroed pages of the system. Pages that no thread touches cost nothing.
-    static thread_local std::unique_ptr<char, decltype(&std::free)> stacks(nullptr, std::free);
-    static thread_local unsigned stack_count = 0;
-    if (stack_count < block) {
-        stacks.reset(static_cast<char*>(std::aligned_alloc(STACK, block * STACK)));
-        stack_count = block;
-    }
+    // Pages that no thread touches cost nothing.
+    static thread_local Memory stacks;
+    stacks.grow_to(block * STACK, STACK);
+    Memory shared, warps;
+    shared.grow_to((shared_bytes / 16 + 1) * 16, 16);
+    unsigned warp_count = (block + WARP - 1) / WARP;
+    warps.grow_to(warp_count * sizeof(Warp), alignof(Warp));
     for (unsigned b = 0; b < grid; b++) {
         // Shared memory starts with garbage on a GPU.
-        std::vector<Quad> pool(shared_bytes / sizeof(Quad) + 1);
-        std::memset(pool.data(), 0xA5, pool.size() * sizeof(Quad));
+        memset(shared.start, 0xA5, shared.bytes);
         Block place = {};
         place.arguments = arguments;
         place.body = body;
-        place.shared = reinterpret_cast<char*>(pool.data());
+        place.shared = shared.start;
         place.index.x = b;
         place.size.x = block;
         place.grid.x = grid;
         place.threads_left = block;
-        place.warps.resize((block + WARP - 1) / WARP);
+        place.warps = reinterpret_cast<Warp*>(warps.start);
+        place.warp_count = warp_count;
         for (unsigned first = 0; first < block; first += WARP) {
             Warp& warp = place.warps[first / WARP];
             warp = {};
             warp.block = &place;
             warp.number = first / WARP;
-            warp.size = warp.left = std::min(WARP, block - first);
+            warp.size = warp.left = fewest(WARP, block - first);
             warp.first_exit = ~0u;
             for (unsigned lane = 0; lane < warp.size; lane++) {
-                char* stack = stacks.get() + (first + lane) * STACK;
-                Thread* thread = warp.threads[lane] = new (stack) Thread();
+                char* stack = stacks.start + (first + lane) * STACK;
+                Thread* thread = warp.threads[lane] = reinterpret_cast<Thread*>(stack);
+                *thread = {};
                 thread->warp = &warp;
                 thread->index.x = first + lane;
                 thread->lane = lane;
@@ -280,7 +292,7 @@ DEVICE unsigned long long madc_wide_cc(uint32_t a, uint32_t b, unsigned long lon
 #define CAST_BITS(to, from, name)                                                                 \
     DEVICE to name(from value) {                                                                  \
         to result;                                                                                \
-        std::memcpy(&result, &value, sizeof result);                                              \
+        memcpy(&result, &value, sizeof result);                                              \
         return result;                                                                            \
     }
 CAST_BITS(unsigned long long, double, bits_of)
@@ -289,10 +301,10 @@ CAST_BITS(double, unsigned long long, double_of)
 
 // The mode is set around the one operation; `volatile` keeps the compiler from moving it out.
 DEVICE double fma_toward_zero(double a, double b, double c) {
-    std::fesetround(FE_TOWARDZERO);
+    fesetround(FE_TOWARDZERO);
     volatile double x = a, y = b, z = c;
-    volatile double r = std::fma(x, y, z);
-    std::fesetround(FE_TONEAREST);
+    volatile double r = fma(x, y, z);
+    fesetround(FE_TONEAREST);
     return r;
 }
 
@@ -313,7 +325,7 @@ DEVICE void block_barrier() { emulator::arrive_in_block(); }
 DEVICE uint32_t next_number(uint32_t* counter) { return (*counter)++; }
 DEVICE void publish(uint32_t* place, uint32_t word) { *place = word; }
 DEVICE uint32_t awaited(const uint32_t* place) {
-    if (*place == 0) std::abort();
+    if (*place == 0) abort();
     return *place;
 }
 
@@ -330,11 +342,11 @@ DEVICE void publish_for_copies() {}
 DEVICE void start_copy(void* to, const void* from, uint32_t bytes, unsigned long long* barrier) {
     warp_barrier();
     if (emulator::self().lane == 0) {
-        std::memcpy(to, from, bytes);
+        memcpy(to, from, bytes);
         ++*barrier;
     }
 }
 DEVICE void finish_copy(unsigned long long* barrier, uint32_t parity) {
     warp_barrier();
-    if ((*barrier & 1) == parity) std::abort();
+    if ((*barrier & 1) == parity) abort();
 }

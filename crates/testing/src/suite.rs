@@ -40,12 +40,12 @@ impl Effort {
         }
     }
 
-    /// The lengths in bits, or the counts, that a run tests: all of them, but for a brief run only every fourth, and
-    /// none above 300.
+    /// The lengths in bits, or the counts, that a run tests: all of them, but for a brief run only every sixth, and
+    /// none above 260.
     fn some(self, all: impl IntoIterator<Item = usize>) -> Vec<usize> {
         let all = all.into_iter();
         match self {
-            Self::Brief => all.filter(|&length| length <= 300).step_by(4).collect(),
+            Self::Brief => all.filter(|&length| length <= 260).step_by(6).collect(),
             Self::Quick | Self::Full => all.collect(),
         }
     }
