@@ -1,5 +1,6 @@
 //! Batches: many numbers of one width, one after the other in memory.
 
+use crate::storage::{LimbMemory, Storage};
 use crate::{Error, Operand, hex, limbs};
 use std::fmt;
 use std::ops::Range;
@@ -27,7 +28,7 @@ use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 pub struct Batch {
     bits: usize,
     len: usize,
-    limbs: Vec<u64>,
+    limbs: Storage,
 }
 
 /// The least number of limbs that is worth a thread of its own for clearing.
@@ -52,8 +53,7 @@ fn clear(limbs: &mut [u64]) {
 impl Zeroize for Batch {
     fn zeroize(&mut self) {
         clear(&mut self.limbs);
-        self.limbs.spare_capacity_mut().zeroize();
-        self.limbs.clear();
+        self.limbs.release();
         (self.bits, self.len) = (0, 0);
     }
 }
@@ -70,7 +70,21 @@ impl Batch {
     /// A batch of `len` zeros with a width of `bits` bits.
     #[must_use]
     pub fn zeros(bits: usize, len: usize) -> Self {
-        Self { bits, len, limbs: vec![0; len * bits.div_ceil(64)] }
+        Self { bits, len, limbs: Storage::Own(vec![0; len * bits.div_ceil(64)]) }
+    }
+
+    /// A batch of `len` zeros with a width of `bits` bits in memory that something else manages.
+    ///
+    /// It is an error if `memory` holds another number of limbs than the batch needs.
+    pub fn zeros_in(bits: usize, len: usize, memory: Box<dyn LimbMemory>) -> Result<Self, Error> {
+        let needed = len * bits.div_ceil(64);
+        let limbs = memory.limbs().len();
+        if limbs != needed {
+            return Err(Error::RaggedLimbs { limbs, bits });
+        }
+        let mut batch = Self { bits, len, limbs: Storage::Foreign(memory) };
+        clear(&mut batch.limbs);
+        Ok(batch)
     }
 
     /// A batch from `limbs` as they are stored: `bits.div_ceil(64)` limbs for each item.
@@ -81,7 +95,7 @@ impl Batch {
         if stride == 0 || !limbs.len().is_multiple_of(stride) {
             return Err(Error::RaggedLimbs { limbs: limbs.len(), bits });
         }
-        let batch = Self { bits, len: limbs.len() / stride, limbs };
+        let batch = Self { bits, len: limbs.len() / stride, limbs: Storage::Own(limbs) };
         let misfit = batch.iter().position(|item| limbs::bit_length(item) > bits);
         match misfit {
             Some(index) => Err(Error::DoesNotFit { index, bits }),
@@ -304,6 +318,12 @@ pub struct BatchView<'a> {
 }
 
 impl<'a> BatchView<'a> {
+    /// The limbs of all items, one item after the other.
+    #[must_use]
+    pub fn as_limbs(&self) -> &'a [u64] {
+        self.limbs
+    }
+
     /// Declared width of every item, in bits.
     #[must_use]
     pub fn bits(&self) -> usize {

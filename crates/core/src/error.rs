@@ -51,6 +51,16 @@ pub enum Error {
         /// The number of items of this operand.
         found: usize,
     },
+    /// A batch for answers has another width than the answers.
+    #[error("{what} is {found} bits wide where {expected} were expected")]
+    WidthMismatch {
+        /// The batch.
+        what: &'static str,
+        /// The width of the answers, in bits.
+        expected: usize,
+        /// The width of the batch, in bits.
+        found: usize,
+    },
     /// A number is longer than the limit.
     #[error("{what} has {bits} bits; the limit is {limit}")]
     TooLong {
@@ -60,6 +70,14 @@ pub enum Error {
         bits: usize,
         /// The greatest supported length in bits.
         limit: usize,
+    },
+    /// Memory ran out.
+    #[error("{what} ran out: {bytes} bytes were asked for")]
+    OutOfMemory {
+        /// The kind of memory.
+        what: &'static str,
+        /// Bytes that were asked for.
+        bytes: usize,
     },
     /// A device failed, and the settings did not allow the CPU to finish the batch.
     #[error("a device failed: {0}")]

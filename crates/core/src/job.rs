@@ -1,6 +1,6 @@
 //! Jobs and products: the groups of items that a backend computes.
 
-use crate::{Moduli, Operand};
+use crate::{Items, Moduli, Operand};
 
 /// Items of a call whose moduli are odd, at least 3, and have the same number of limbs. Moduli longer than
 /// [`KERNEL_MAX_BITS`](crate::KERNEL_MAX_BITS) may be even too.
@@ -9,8 +9,8 @@ use crate::{Moduli, Operand};
 /// and a power of two, so that backends know the odd case only.
 #[derive(Clone, Copy)]
 pub struct Job<'a> {
-    /// Indices of the items in the operands, in the order of the answers.
-    pub items: &'a [usize],
+    /// The items.
+    pub items: Items<'a>,
     /// Length of the longest modulus, in bits.
     pub bits: usize,
     /// Length of the shortest modulus, in bits.
@@ -26,14 +26,20 @@ pub struct Job<'a> {
 impl<'a> Job<'a> {
     /// A job whose moduli all have `bits` bits.
     #[must_use]
-    pub fn new(items: &'a [usize], bits: usize, a: Operand<'a>, b: Operand<'a>, moduli: Moduli<'a>) -> Self {
-        Self { items, bits, shortest_bits: bits, a, b, moduli }
+    pub fn new(
+        items: impl Into<Items<'a>>,
+        bits: usize,
+        a: Operand<'a>,
+        b: Operand<'a>,
+        moduli: Moduli<'a>,
+    ) -> Self {
+        Self { items: items.into(), bits, shortest_bits: bits, a, b, moduli }
     }
 
     /// The same job on some of its items.
     #[must_use]
-    pub fn part(&self, items: &'a [usize]) -> Self {
-        Self { items, ..*self }
+    pub fn part(&self, items: impl Into<Items<'a>>) -> Self {
+        Self { items: items.into(), ..*self }
     }
 }
 
@@ -49,6 +55,12 @@ pub struct Product<'a> {
 }
 
 impl Product<'_> {
+    /// Whether there are no items, or a factor of no bits: all answers are zero.
+    #[must_use]
+    pub fn is_zero(&self) -> bool {
+        self.count == 0 || self.a.bits() == 0 || self.b.unwrap_or(self.a).bits() == 0
+    }
+
     /// Declared width of the answers, in bits.
     #[must_use]
     pub fn bits(&self) -> usize {

@@ -9,6 +9,7 @@ pub mod goldilocks;
 pub mod hex;
 #[cfg(any(feature = "num-bigint", feature = "crypto-bigint"))]
 mod interop;
+mod items;
 pub mod job;
 pub mod limbs;
 pub mod mask;
@@ -21,12 +22,14 @@ mod recorder;
 pub mod reference;
 mod request;
 pub mod rns;
+mod storage;
 pub mod transform;
 pub mod window;
 
 pub use batch::{Batch, BatchView};
 pub use blocks::{Blocks, CrtJob, CrtKey, PerItem, PublicJob};
 pub use error::{Error, ItemError, ItemErrorKind, Partial};
+pub use items::Items;
 pub use job::{Job, Product};
 pub use modulus::Modulus;
 pub use names::{Backend, Family, Isa, Op, Path};
@@ -34,6 +37,7 @@ pub use operand::{Moduli, Operand};
 pub use plan::{Alternative, Plan, Recipe, Seconds};
 pub use recorder::{Execution, Recorder};
 pub use request::{Exponents, Location, ModuliForm, Request, Secrecy};
+pub use storage::LimbMemory;
 
 /// The longest number that quadratic algorithms take, in bits.
 ///

@@ -189,8 +189,8 @@ impl Exponents {
             (true, Secrecy::Public, Operand::Shared { .. }) => Self::Public(job.b.get(0).into()),
             (true, Secrecy::Public, Operand::Each(view)) => {
                 // An item that the exponents do not have is refused when the job is run.
-                let items = job.items.iter().filter(|&&item| item < view.len());
-                let lengths = items.map(|&item| limbs::bit_length(view.get(item)));
+                let items = job.items.iter().filter(|&item| item < view.len());
+                let lengths = items.map(|item| limbs::bit_length(view.get(item)));
                 Self::Each { bits: lengths.max().unwrap_or(0) }
             }
         }

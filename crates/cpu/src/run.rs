@@ -11,7 +11,7 @@ use crate::planning::Recipe;
 use crate::remainder::{self, Scratch};
 use crate::{pow, rns};
 use modmill_core::window::MAX_WINDOW;
-use modmill_core::{Backend, Batch, Error, Job, Moduli, Modulus, Op, Operand, Plan};
+use modmill_core::{Backend, Batch, Error, Items, Job, Moduli, Modulus, Op, Operand, Plan};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -125,7 +125,7 @@ impl Cpu {
         token: K::Token,
         op: Op,
         job: &Job<'_>,
-        compute: impl Fn(&Domain<K>, &[usize], &mut Workspace, &mut [u64]) + Sync,
+        compute: impl Fn(&Domain<K>, Items<'_>, &mut Workspace, &mut [u64]) + Sync,
     ) -> Batch {
         let mut answers = Batch::zeros(job.moduli.bits(), job.items.len());
         let stride = answers.stride();
@@ -135,15 +135,15 @@ impl Cpu {
             }
             Moduli::Each(_) | Moduli::Prepared(_) => None,
         };
-        let group = |work: &mut Workspace, (items, out): (&[usize], &mut [u64])| {
+        let group = |work: &mut Workspace, (items, out): (Items<'_>, &mut [u64])| {
             let domain = match (&shared, job.moduli) {
                 (Some(domain), _) => domain.clone(),
                 (None, Moduli::Prepared(moduli)) => {
-                    let moduli: Vec<&Modulus> = items.iter().map(|&item| moduli[item]).collect();
+                    let moduli: Vec<&Modulus> = items.iter().map(|item| moduli[item]).collect();
                     Domain::prepared(token, job.bits, &moduli)
                 }
                 (None, Moduli::Each(_) | Moduli::Shared(_)) => {
-                    let moduli: Vec<&[u64]> = items.iter().map(|&item| job.moduli.get(item)).collect();
+                    let moduli: Vec<&[u64]> = items.iter().map(|item| job.moduli.get(item)).collect();
                     Arc::new(Domain::new(token, job.bits, &moduli))
                 }
             };
@@ -160,9 +160,11 @@ impl Cpu {
             job.items.chunks(K::LANES).zip(outs).for_each(|pair| group(&mut work, pair));
         } else {
             self.install(|| {
-                job.items
-                    .par_chunks(K::LANES)
-                    .zip(answers.as_limbs_mut().par_chunks_mut(K::LANES * stride))
+                answers
+                    .as_limbs_mut()
+                    .par_chunks_mut(K::LANES * stride)
+                    .enumerate()
+                    .map(|(index, out)| (job.items.chunk(index, K::LANES), out))
                     .with_min_len(groups)
                     .for_each_init(|| Workspace::new::<K>(job.bits), group);
             });
@@ -226,14 +228,17 @@ impl Cpu {
         if job.items.len() <= grain {
             let outs = answers.as_limbs_mut().chunks_mut(stride);
             let mut scratch = scratch();
-            job.items.iter().zip(outs).for_each(|(&item, out)| compute(item, out, &mut scratch));
+            job.items.iter().zip(outs).for_each(|(item, out)| compute(item, out, &mut scratch));
         } else {
             self.install(|| {
-                job.items
-                    .par_iter()
-                    .zip(answers.as_limbs_mut().par_chunks_mut(stride))
+                answers
+                    .as_limbs_mut()
+                    .par_chunks_mut(stride)
+                    .enumerate()
                     .with_min_len(grain)
-                    .for_each_init(scratch, |scratch, (&item, out)| compute(item, out, scratch));
+                    .for_each_init(scratch, |scratch, (place, out)| {
+                        compute(job.items.get(place), out, scratch)
+                    });
             });
         }
         answers
@@ -241,6 +246,6 @@ impl Cpu {
 }
 
 /// The numbers of some items.
-fn numbers<'a>(operand: Operand<'a>, items: &[usize]) -> Vec<&'a [u64]> {
-    items.iter().map(|&item| operand.get(item)).collect()
+fn numbers<'a>(operand: Operand<'a>, items: Items<'_>) -> Vec<&'a [u64]> {
+    items.iter().map(|item| operand.get(item)).collect()
 }

@@ -1,6 +1,6 @@
 //! The backend: its devices, what a caller may fix, and batches shared out among the devices.
 
-use crate::device::{Chip, Contents, Device, Limits};
+use crate::device::{Chip, Contents, Device, Limits, prefer_large_pages};
 use crate::driver::Gpus;
 use crate::error::{Error, Result};
 use crate::fft::Reciprocals;
@@ -50,6 +50,20 @@ pub struct Run {
     pub answers: Batch,
     /// Seconds in kernels, without copies; of the slowest device.
     pub kernel_seconds: f64,
+}
+
+impl Run {
+    /// Computes `count` answers of `bits` bits by `compute`, which returns the seconds in kernels.
+    pub(crate) fn new(
+        bits: usize,
+        count: usize,
+        compute: impl FnOnce(&mut [u64]) -> Result<f64>,
+    ) -> Result<Self> {
+        let mut answers = Batch::zeros(bits, count);
+        prefer_large_pages(answers.as_limbs_mut());
+        let kernel_seconds = compute(answers.as_limbs_mut())?;
+        Ok(Self { answers, kernel_seconds })
+    }
 }
 
 impl Cuda {

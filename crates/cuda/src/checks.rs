@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::variant::Variant;
-use modmill_core::{Job, Operand, TRANSFORM_MAX_BITS};
+use modmill_core::{Items, Job, Operand, TRANSFORM_MAX_BITS};
 
 /// The longest exponents: kernels count their bits in a word.
 const MAX_EXPONENT_BITS: u32 = 1 << 31;
@@ -30,12 +30,18 @@ pub(crate) fn check_variant(variant: Variant, job: &Job<'_>) -> Result<()> {
 }
 
 /// Every item is one that all operands have.
-pub(crate) fn check_items(items: &[usize], lens: &[Option<usize>]) -> Result<()> {
+pub(crate) fn check_items(items: Items<'_>, lens: &[Option<usize>]) -> Result<()> {
     let Some(count) = lens.iter().flatten().copied().min() else { return Ok(()) };
-    match items.iter().find(|&&item| item >= count) {
-        Some(&item) => Err(Error::Item { item, reason: format!("an operand has only {count} items") }),
+    match items.last().filter(|&item| item >= count) {
+        Some(item) => Err(Error::Item { item, reason: format!("an operand has only {count} items") }),
         None => Ok(()),
     }
+}
+
+/// There are as many rows as items, each as wide as an answer of `bits` bits.
+pub(crate) fn check_rows(answers: &[u64], bits: usize, count: usize) -> Result<()> {
+    let (bytes, end) = (8 * answers.len(), 8 * count * bits.div_ceil(64));
+    if bytes == end { Ok(()) } else { Err(Error::OutOfRange { start: 0, end, bytes }) }
 }
 
 /// No operand is longer than numbers may be.

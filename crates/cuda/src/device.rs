@@ -7,6 +7,7 @@ mod chip;
 mod limits;
 mod memory;
 mod module;
+pub(crate) mod pinned;
 pub(crate) mod platform;
 pub(crate) mod pool;
 mod shared;

@@ -1,14 +1,14 @@
 //! Long numbers by transforms: plans, and the batches that they are for.
 
 use crate::backend::{Cuda, Run};
-use crate::checks::check_items;
-use crate::device::{Contents, prefer_large_pages};
+use crate::checks::{check_items, check_rows};
+use crate::device::Contents;
 use crate::error::{Error, Result};
 use crate::fft::{Exponents, KnownModuli, Length, LongJob, LongTask, places_by_bits, secret_window};
 use crate::rates::integer_slowdown;
 use crate::table::direct_window;
 use crate::task::{Reads, Task, best_shared_window_vartime};
-use modmill_core::{Batch, Exponents as Requested, Family, Job, Op, Product, Request, TRANSFORM_MAX_BITS};
+use modmill_core::{Exponents as Requested, Family, Items, Job, Op, Product, Request, TRANSFORM_MAX_BITS};
 use std::fmt;
 
 /// Bits of factors below which the CPU multiplies, unless transforms are asked for.
@@ -128,38 +128,48 @@ impl Cuda {
     }
 
     /// Full products or squares by transforms.
-    pub(crate) fn multiply_long(&self, product: &Product<'_>, choice: &LongChoice) -> Result<Run> {
+    pub(crate) fn multiply_long(
+        &self,
+        product: &Product<'_>,
+        choice: &LongChoice,
+        answers: &mut [u64],
+    ) -> Result<f64> {
         let task = product.b.map_or(LongTask::Square, LongTask::Multiply);
-        let items: Vec<usize> = (0..product.count).collect();
-        self.run_long(&LongJob::new(product.a, task), &items, choice)
+        self.run_long(&LongJob::new(product.a, task), (0..product.count).into(), choice, answers)
     }
 
     /// A job by transforms: moduli of one length after the other.
-    pub(crate) fn run_job_long(&self, job: &Job<'_>, choice: &LongChoice) -> Result<Run> {
+    pub(crate) fn run_job_long(
+        &self,
+        job: &Job<'_>,
+        choice: &LongChoice,
+        answers: &mut [u64],
+    ) -> Result<f64> {
         check_items(job.items, &[job.a.len(), job.b.len(), job.moduli.len()])?;
         if job.items.is_empty() {
-            let answers = Batch::zeros(job.moduli.bits(), 0);
-            return Ok(Run { answers, kernel_seconds: 0.0 });
+            return Ok(0.0);
         }
         let groups = places_by_bits(job);
         if let (1, true) = (groups.len(), job.moduli.bits() == job.bits) {
-            return self.run_group_long(job, choice);
+            return self.run_group_long(job, choice, answers);
         }
-        let mut answers = Batch::zeros(job.moduli.bits(), job.items.len());
+        answers.fill(0);
+        let stride = answers.len() / job.items.len();
         let mut kernel_seconds = 0.0;
-        for places in groups.values() {
-            let items: Vec<usize> = places.iter().map(|&place| job.items[place]).collect();
-            let run = self.run_group_long(&job.part(&items), choice)?;
+        for (bits, places) in groups {
+            let items: Vec<usize> = places.iter().map(|&place| job.items.get(place)).collect();
+            let run =
+                Run::new(bits, items.len(), |rows| self.run_group_long(&job.part(&items), choice, rows))?;
             kernel_seconds += run.kernel_seconds;
-            for (&place, answer) in places.iter().zip(run.answers.iter()) {
-                answers.get_mut(place)[..answer.len()].copy_from_slice(answer);
+            for (place, answer) in places.into_iter().zip(run.answers.iter()) {
+                answers[place * stride..][..answer.len()].copy_from_slice(answer);
             }
         }
-        Ok(Run { answers, kernel_seconds })
+        Ok(kernel_seconds)
     }
 
-    /// Items whose moduli have the same number of bits.
-    fn run_group_long(&self, job: &Job<'_>, choice: &LongChoice) -> Result<Run> {
+    /// Items whose moduli have the same number of bits, which is the width of the answers.
+    fn run_group_long(&self, job: &Job<'_>, choice: &LongChoice, answers: &mut [u64]) -> Result<f64> {
         let none = || Error::NoKernel { name: "for moduli without a way to find reciprocals".to_owned() };
         let reciprocals = self.reciprocals.as_deref().ok_or_else(none)?;
         let moduli = self.install(|| KnownModuli::of(job, reciprocals))?;
@@ -173,27 +183,31 @@ impl Cuda {
                 return Err(Error::NoKernel { name: "for chains of products by fft".to_owned() });
             }
         };
-        self.run_long(&LongJob::new(job.a, task).modulo(moduli.view()), job.items, choice)
+        self.run_long(&LongJob::new(job.a, task).modulo(moduli.view()), job.items, choice, answers)
     }
 
-    fn run_long(&self, job: &LongJob<'_>, items: &[usize], choice: &LongChoice) -> Result<Run> {
+    fn run_long(
+        &self,
+        job: &LongJob<'_>,
+        items: Items<'_>,
+        choice: &LongChoice,
+        answers: &mut [u64],
+    ) -> Result<f64> {
         job.check(items)?;
-        let mut answers = Batch::zeros(job.bits(), items.len());
-        if answers.is_empty() || job.bits() == 0 {
-            return Ok(Run { answers, kernel_seconds: 0.0 });
+        check_rows(answers, job.bits(), items.len())?;
+        if answers.is_empty() {
+            return Ok(0.0);
         }
-        let stride = answers.stride();
-        prefer_large_pages(answers.as_limbs_mut());
+        let stride = answers.len() / items.len();
         let share = self.items_per_device(items.len());
-        let shares = items.chunks(share).zip(answers.as_limbs_mut().chunks_mut(share * stride));
+        let shares = items.chunks(share).zip(answers.chunks_mut(share * stride));
         let (_, window) = choice.task.exponent();
-        let kernel_seconds = self.share_out(shares, |loaded, (items, out)| {
+        self.share_out(shares, |loaded, (items, out)| {
             let lane = self.lane(loaded, Contents::Secret);
             let (transforms, shape) = (loaded.transforms()?, (choice.length, choice.chunk));
             self.record(Family::Fft, choice.to_string(), choice.task.is_power().then_some(window));
             job.run(lane, &transforms, items, out, stride, shape)
-        })?;
-        Ok(Run { answers, kernel_seconds })
+        })
     }
 }
 

@@ -4,16 +4,16 @@
 use crate::backend::{Cuda, Run};
 use crate::call::{Call, Numbers, Preparation};
 use crate::checks::{check_operands, check_variant};
-use crate::device::{Buffer, Device, HostBuffer, Shape, Stream, prefer_large_pages};
+use crate::device::{Buffer, Device, HostBuffer, Shape, Stream};
 use crate::error::{Error, Result};
 use crate::family::rns::kernels::{JobConstants, Request, ResidueWork};
 use crate::kernels::Kernels;
 use crate::loaded::LoadedDevice;
-use crate::pipeline::{self, Chunk, ChunkSizes, Exchange, Footprint, IN_FLIGHT, Stages};
-use crate::staging::{Origin, Source, gather_all, scatter, words};
+use crate::pipeline::{self, Chunk, ChunkSizes, Exchange, Footprint, IN_FLIGHT, Incoming, Outgoing, Stages};
+use crate::staging::{AnswerRows, Origin, Source, all_pinned, gather_all, words};
 use crate::task::Task;
 use crate::variant::Variant;
-use modmill_core::{Batch, Family, Job, Moduli, Operand};
+use modmill_core::{Family, Items, Job, Moduli, Operand};
 use std::cell::Cell;
 use std::ops::Range;
 
@@ -53,22 +53,33 @@ impl Cuda {
         chunk: usize,
         job: &Job<'_>,
     ) -> Result<Run> {
+        Run::new(job.moduli.bits(), job.items.len(), |answers| {
+            self.run_kernels_into(variant, task, chunk, job, answers)
+        })
+    }
+
+    /// The same with the answers in rows of the caller's, which are as wide as the moduli; returns the kernels' seconds.
+    pub(crate) fn run_kernels_into(
+        &self,
+        variant: Variant,
+        task: Task,
+        chunk: usize,
+        job: &Job<'_>,
+        answers: &mut [u64],
+    ) -> Result<f64> {
         check_operands(job)?;
-        let mut answers = Batch::zeros(job.moduli.bits(), job.items.len());
         if job.items.is_empty() {
-            return Ok(Run { answers, kernel_seconds: 0.0 });
+            return Ok(0.0);
         }
         check_variant(variant, job)?;
-        let stride = answers.stride();
-        prefer_large_pages(answers.as_limbs_mut());
+        let stride = answers.len() / job.items.len();
         let share = self.items_per_device(job.items.len());
-        let shares = job.items.chunks(share).zip(answers.as_limbs_mut().chunks_mut(share * stride));
-        let kernel_seconds = self.share_out(shares, |loaded, (items, out)| {
+        let shares = job.items.chunks(share).zip(answers.chunks_mut(share * stride));
+        self.share_out(shares, |loaded, (items, out)| {
             let part = job.part(items);
             let (seconds, refused) = self.run_on(loaded, variant, task, chunk, &part, out)?;
             Ok(seconds + self.run_refused(loaded, variant, task, &part, &refused, out)?)
-        })?;
-        Ok(Run { answers, kernel_seconds })
+        })
     }
 
     /// Computes a job on one device; returns the kernels' seconds, and the places of the items that the kernels
@@ -88,12 +99,11 @@ impl Cuda {
         let sizes = ChunkSizes { size, edge: wave, multiple: 1 };
         let operands = Operands::new(task, job);
         let make = |rows| KernelStages::new(self, &loaded.device, &kernels, task, operands, job, rows);
+        let stride = answers.len() / count.max(1);
         let mut exchange = JobExchange {
             operands,
             items: job.items,
-            stride: answers.len() / count.max(1),
-            limbs: job.bits.div_ceil(64),
-            answers,
+            answers: AnswerRows { rows: answers, stride, limbs: job.bits.div_ceil(64) },
             refused: Vec::new(),
             has_flags: kernels.residues.is_some(),
         };
@@ -116,7 +126,7 @@ impl Cuda {
         if places.is_empty() {
             return Ok(0.0);
         }
-        let items: Vec<usize> = places.iter().map(|&place| job.items[place]).collect();
+        let items: Vec<usize> = places.iter().map(|&place| job.items.get(place)).collect();
         let rows = Variant::candidates(Family::Row, job.bits, loaded.device.limits())
             .into_iter()
             .find(|rows| rows.family != variant.family)
@@ -169,22 +179,35 @@ impl<'a> Operands<'a> {
 /// The host's side: the items of a device, and the places of those that kernels refuse.
 struct JobExchange<'a> {
     operands: Operands<'a>,
-    items: &'a [usize],
-    answers: &'a mut [u64],
-    stride: usize,
-    limbs: usize,
+    items: Items<'a>,
+    answers: AnswerRows<'a>,
     has_flags: bool,
     refused: Vec<usize>,
 }
 
 impl Exchange for JobExchange<'_> {
     fn gather(&mut self, items: Range<usize>, _: usize, input: &mut HostBuffer) {
-        gather_all(&self.operands.0, &self.items[items], input.limbs_mut());
+        gather_all(&self.operands.0, self.items.part(items), input.limbs_mut());
+    }
+
+    fn scatter_and_gather(&mut self, done: Outgoing<'_>, next: Incoming<'_>) {
+        let (operands, all) = (self.operands, self.items);
+        rayon::join(
+            || self.scatter(done.items, done.output, done.flags),
+            || gather_all(&operands.0, all.part(next.items), next.input.limbs_mut()).len(),
+        );
+    }
+
+    fn pinned_inputs(&self, items: Range<usize>) -> Vec<(usize, &[u64])> {
+        all_pinned(&self.operands.0, self.items.part(items))
+    }
+
+    fn pinned_answers(&mut self, items: Range<usize>) -> Option<&mut [u64]> {
+        self.answers.pinned(items)
     }
 
     fn scatter(&mut self, items: Range<usize>, output: &mut HostBuffer, flags: &[u32]) {
-        let rows = &mut self.answers[items.start * self.stride..items.end * self.stride];
-        scatter(output.limbs(), self.limbs, rows, self.stride);
+        self.answers.take(items.clone(), output.limbs());
         if self.has_flags {
             // One modulus has one flag.
             let is_one = self.operands.has_one_modulus();

@@ -2,7 +2,9 @@
 //! and copied in, and the one before is copied out and scattered.
 //!
 //! Kernels run one after the other on a stream of their own, so that one set of work buffers serves all chunks and the
-//! times of kernels do not overlap. Copies run beside them, on one stream per slot.
+//! times of kernels do not overlap. Copies run beside them, on one stream per slot. Numbers in pinned memory of the
+//! caller's are copied without staging.
+#![allow(unsafe_code)] // copies from and to the caller's memory
 
 use crate::device::{Buffer, Contents, Device, Event, HostBuffer, Stream};
 use crate::error::{Error, Result};
@@ -34,6 +36,38 @@ pub(crate) trait Exchange {
 
     /// Takes the answers of `items` from `output`, with the flags that the kernels set.
     fn scatter(&mut self, items: Range<usize>, output: &mut HostBuffer, flags: &[u32]);
+
+    /// Takes the answers of one chunk and writes the operands of another; side by side, if it can.
+    fn scatter_and_gather(&mut self, done: Outgoing<'_>, next: Incoming<'_>) {
+        self.scatter(done.items, done.output, done.flags);
+        self.gather(next.items, next.rows, next.input);
+    }
+
+    /// Operands of `items` in pinned memory, each with its place among the limbs of a chunk's inputs, in rising order.
+    /// The device copies them by itself, and [`Exchange::gather`] leaves their places alone.
+    fn pinned_inputs(&self, _items: Range<usize>) -> Vec<(usize, &[u64])> {
+        Vec::new()
+    }
+
+    /// Pinned memory for the answers of `items`, if the device can write them there by itself.
+    /// [`Exchange::scatter`] then takes no answers.
+    fn pinned_answers(&mut self, _items: Range<usize>) -> Option<&mut [u64]> {
+        None
+    }
+}
+
+/// The answers of a chunk.
+pub(crate) struct Outgoing<'a> {
+    pub(crate) items: Range<usize>,
+    pub(crate) output: &'a mut HostBuffer,
+    pub(crate) flags: &'a [u32],
+}
+
+/// A chunk whose operands are wanted.
+pub(crate) struct Incoming<'a> {
+    pub(crate) items: Range<usize>,
+    pub(crate) rows: usize,
+    pub(crate) input: &'a mut HostBuffer,
 }
 
 /// Memory that a chunk takes on its way in and out.
@@ -134,19 +168,28 @@ fn pass<S: Stages>(
             // Nothing more is gathered: the device computes while the inputs are cleared.
             slots.iter_mut().try_for_each(|slot| slot.clear_input(lane.workers))?;
         }
-        if let Some(done) = turn.checked_sub(IN_FLIGHT).filter(|&done| done < chunks.len()) {
-            let slot = &mut slots[done % IN_FLIGHT];
-            progress.seconds += slot.finish(chunks[done].clone(), lane.workers, exchange)?;
+        let place = turn % IN_FLIGHT;
+        let done = turn.checked_sub(IN_FLIGHT).filter(|&done| done < chunks.len());
+        if let Some(done) = done {
+            progress.seconds += slots[place].finish()?;
             progress.done = chunks[done].end;
-            if turn >= chunks.len() {
-                lane.workers.install(|| slot.output.clear());
-            }
         }
-        if let Some(items) = chunks.get(turn) {
-            let place = turn % IN_FLIGHT;
-            let slot = &mut slots[place];
-            lane.workers.install(|| exchange.gather(items.clone(), rows(items), &mut slot.input.buffer));
-            slot.start(place, rows(items), &stages, &compute)?;
+        let done = done.map(|done| chunks[done].clone());
+        let next = chunks.get(turn).cloned();
+        if done.is_none() && next.is_none() {
+            continue;
+        }
+        let slot = &mut slots[place];
+        lane.workers.install(|| {
+            slot.exchange(done, next.clone().map(|items| (items.clone(), rows(&items))), exchange)
+        });
+        match next {
+            // SAFETY: the slots wait for their copies before they are dropped, and the caller of this function lends
+            // the memory of operands and answers for longer.
+            Some(items) => unsafe {
+                slot.start(place, items.clone(), rows(&items), &stages, &compute, exchange)?
+            },
+            None => lane.workers.install(|| slot.output.clear()),
         }
     }
     Ok(())
@@ -184,10 +227,46 @@ impl Slot {
         })
     }
 
+    /// Hands over the answers of the chunk in this slot, and takes the operands of the next one.
+    fn exchange(
+        &mut self,
+        done: Option<Range<usize>>,
+        next: Option<(Range<usize>, usize)>,
+        exchange: &mut (dyn Exchange + Send),
+    ) {
+        let (output, flags) = (&mut self.output.buffer, self.flag_words.words());
+        let done = done.map(|items| Outgoing { items, output, flags });
+        let next = next.map(|(items, rows)| Incoming { items, rows, input: &mut self.input.buffer });
+        match (done, next) {
+            (Some(done), Some(next)) => exchange.scatter_and_gather(done, next),
+            (Some(done), None) => exchange.scatter(done.items, done.output, done.flags),
+            (None, Some(next)) => exchange.gather(next.items, next.rows, next.input),
+            (None, None) => {}
+        }
+    }
+
     /// Copies the operands of a chunk in and sets the device to work on them.
-    fn start(&mut self, slot: usize, rows: usize, stages: &impl Stages, compute: &Stream) -> Result<()> {
+    ///
+    /// # Safety
+    /// The pinned memory that `exchange` names stays as it is until this slot's copies have been waited for.
+    unsafe fn start(
+        &mut self,
+        slot: usize,
+        items: Range<usize>,
+        rows: usize,
+        stages: &impl Stages,
+        compute: &Stream,
+        exchange: &mut (dyn Exchange + Send),
+    ) -> Result<()> {
         let Footprint { input_limbs, output_limbs, flag_words } = stages.footprint(rows);
-        self.copies.copy_in(&self.input.buffer, 0..8 * input_limbs, &self.inputs, 0)?;
+        let mut staged = 0;
+        for (start, limbs) in exchange.pinned_inputs(items.clone()) {
+            self.copy_in_staged(staged..start)?;
+            // SAFETY: the caller keeps the memory as it is.
+            unsafe { self.copies.copy_in_limbs(limbs, &self.inputs, 8 * start)? };
+            staged = start + limbs.len();
+        }
+        self.copy_in_staged(staged..input_limbs)?;
         self.copied.record(&self.copies)?;
         compute.wait(&self.copied)?;
         let chunk = Chunk { slot, rows, inputs: &self.inputs, outputs: &self.outputs, flags: &self.flags };
@@ -199,19 +278,27 @@ impl Slot {
         if flag_words > 0 {
             self.copies.copy_out(&self.flags, 0..4 * flag_words, &mut self.flag_words, 0)?;
         }
-        self.copies.copy_out(&self.outputs, 0..8 * output_limbs, &mut self.output.buffer, 0)
+        match exchange.pinned_answers(items) {
+            // SAFETY: the caller keeps the memory as it is.
+            Some(answers) => unsafe { self.copies.copy_out_limbs(&self.outputs, answers) },
+            None => self.copies.copy_out(&self.outputs, 0..8 * output_limbs, &mut self.output.buffer, 0),
+        }
     }
 
-    /// Waits for the chunk in this slot and hands its answers over; returns the kernels' seconds.
-    fn finish(
-        &mut self,
-        items: Range<usize>,
-        workers: &Workers,
-        exchange: &mut (dyn Exchange + Send),
-    ) -> Result<f64> {
+    /// Copies limbs from the staging memory to the same place of the chunk's inputs.
+    fn copy_in_staged(&self, limbs: Range<usize>) -> Result<()> {
+        match limbs.is_empty() {
+            true => Ok(()),
+            false => {
+                let bytes = 8 * limbs.start..8 * limbs.end;
+                self.copies.copy_in(&self.input.buffer, bytes.clone(), &self.inputs, bytes.start)
+            }
+        }
+    }
+
+    /// Waits for the chunk in this slot; returns the kernels' seconds.
+    fn finish(&mut self) -> Result<f64> {
         self.copies.synchronize()?;
-        let (output, flags) = (&mut self.output.buffer, self.flag_words.words());
-        workers.install(|| exchange.scatter(items, output, flags));
         Ok(f64::from(self.ended.elapsed_ms(&self.began)?) / 1e3)
     }
 
@@ -220,6 +307,13 @@ impl Slot {
         self.copied.synchronize()?;
         workers.install(|| self.input.clear());
         Ok(())
+    }
+}
+
+impl Drop for Slot {
+    /// Copies from and to the caller's memory end before the caller gets it back.
+    fn drop(&mut self) {
+        let _ = self.copies.synchronize();
     }
 }
 

@@ -1,6 +1,7 @@
 //! Plans of the GPUs: which kernels compute a request, with which window, in which time; and running such a plan.
 
 use crate::backend::{Cuda, Run};
+use crate::checks::check_rows;
 use crate::error::{Error, Result};
 use crate::long::LongChoice;
 use crate::modular::chunk_items;
@@ -55,17 +56,32 @@ impl Cuda {
 
     /// Runs a plan of this backend on the job that it was made for.
     pub fn run(&self, plan: &Plan, job: &Job<'_>) -> Result<Run> {
+        Run::new(job.moduli.bits(), job.items.len(), |answers| self.run_into(plan, job, answers))
+    }
+
+    /// Runs a plan of this backend on the job that it was made for, into rows of the caller's, which are as wide as the
+    /// moduli; returns the kernels' seconds.
+    pub fn run_into(&self, plan: &Plan, job: &Job<'_>, answers: &mut [u64]) -> Result<f64> {
+        check_rows(answers, job.moduli.bits(), job.items.len())?;
         match plan.recipe.get() {
-            Some(Recipe::Kernels { variant, task, chunk }) => self.run_kernels(*variant, *task, *chunk, job),
-            Some(Recipe::Transforms(choice)) => self.run_job_long(job, choice),
+            Some(Recipe::Kernels { variant, task, chunk }) => {
+                self.run_kernels_into(*variant, *task, *chunk, job, answers)
+            }
+            Some(Recipe::Transforms(choice)) => self.run_job_long(job, choice, answers),
             None => Err(Error::NoKernel { name: "for a plan of another backend".to_owned() }),
         }
     }
 
     /// Runs a plan of this backend for full products or squares.
     pub fn multiply(&self, plan: &Plan, product: &Product<'_>) -> Result<Run> {
+        Run::new(product.bits(), product.count, |answers| self.multiply_into(plan, product, answers))
+    }
+
+    /// The same into rows of the caller's, which are as wide as the answers; returns the kernels' seconds.
+    pub fn multiply_into(&self, plan: &Plan, product: &Product<'_>, answers: &mut [u64]) -> Result<f64> {
+        check_rows(answers, product.bits(), product.count)?;
         match plan.recipe.get() {
-            Some(Recipe::Transforms(choice)) => self.multiply_long(product, choice),
+            Some(Recipe::Transforms(choice)) => self.multiply_long(product, choice, answers),
             Some(Recipe::Kernels { .. }) | None => {
                 Err(Error::NoKernel { name: "for full products by this plan".to_owned() })
             }

@@ -1,10 +1,12 @@
 //! Operands on their way between the caller's memory and pinned memory that a device copies from and to.
 
 use crate::call::Numbers;
+use crate::device::pinned::is_pinned;
 use crate::device::{Buffer, Contents, Device, HostBuffer};
 use crate::error::Result;
-use modmill_core::{Moduli, Operand};
+use modmill_core::{BatchView, Items, Moduli, Operand};
 use rayon::prelude::*;
+use std::ops::Range;
 use zeroize::Zeroize;
 
 /// One operand of a job: `width` limbs for each item, or once for all items.
@@ -52,10 +54,36 @@ impl<'a> Source<'a> {
         self.width * if self.is_shared() { 1 } else { count }
     }
 
-    /// Writes the numbers of `items` to `rows`.
-    pub(crate) fn gather(&self, items: &[usize], rows: &mut [u64]) {
+    /// The numbers of `items` as they are copied in, if they stand together in the caller's memory.
+    fn together(&self, items: Items<'_>) -> Option<&'a [u64]> {
+        let view: BatchView<'a> = match self.origin {
+            Origin::Operand(Operand::Each(view)) | Origin::Moduli(Moduli::Each(view)) => view,
+            Origin::Operand(Operand::Shared { .. })
+            | Origin::Moduli(Moduli::Shared(_) | Moduli::Prepared(_)) => {
+                return None;
+            }
+        };
+        match items {
+            Items::Range { start, end } if view.bits().div_ceil(64) == self.width => {
+                Some(view.slice(start..end).as_limbs())
+            }
+            Items::Range { .. } | Items::List(_) => None,
+        }
+    }
+
+    /// The numbers of `items` in pinned memory, if the device can copy them by itself.
+    fn pinned(&self, items: Items<'_>) -> Option<&'a [u64]> {
+        self.together(items).filter(|limbs| is_pinned(limbs))
+    }
+
+    /// Writes the numbers of `items` to `rows`, unless the device copies them by itself.
+    pub(crate) fn gather(&self, items: Items<'_>, rows: &mut [u64]) {
         let rows = &mut rows[..self.limbs(items.len())];
-        copy_rows(rows, self.width, |row| self.origin.get(items[row]));
+        match self.together(items) {
+            Some(limbs) if is_pinned(limbs) => {}
+            Some(limbs) => copy(limbs, rows),
+            None => copy_rows(rows, self.width, |row| self.origin.get(items.get(row))),
+        }
     }
 
     /// Where the numbers are once they are on the device.
@@ -69,7 +97,7 @@ impl<'a> Source<'a> {
 /// Writes the numbers of `items` for each operand, one operand after the other; returns the limbs behind them.
 pub(crate) fn gather_all<'a>(
     operands: &[Source<'_>],
-    items: &[usize],
+    items: Items<'_>,
     mut limbs: &'a mut [u64],
 ) -> &'a mut [u64] {
     for operand in operands {
@@ -80,8 +108,28 @@ pub(crate) fn gather_all<'a>(
     limbs
 }
 
+/// The operands of `items` in pinned memory, each with its place among the limbs that [`gather_all`] writes.
+pub(crate) fn all_pinned<'a>(operands: &[Source<'a>], items: Items<'_>) -> Vec<(usize, &'a [u64])> {
+    let mut start = 0;
+    let mut pinned = Vec::new();
+    for operand in operands {
+        pinned.extend(operand.pinned(items).map(|limbs| (start, limbs)));
+        start += operand.limbs(items.len());
+    }
+    pinned
+}
+
 /// The fewest limbs that are worth a thread of their own.
 const LEAST: usize = 1 << 15;
+
+/// Threads that copy at a time. More of them get in each other's way at the memory.
+const COPYING: usize = 8;
+
+/// Copies limbs, on several threads.
+pub(crate) fn copy(from: &[u64], to: &mut [u64]) {
+    let part = from.len().div_ceil(COPYING).max(LEAST);
+    to.par_chunks_mut(part).zip(from.par_chunks(part)).for_each(|(to, from)| to.copy_from_slice(from));
+}
 
 /// Fills rows of `width` limbs with the numbers that `number` gives for each row, on all threads.
 pub(crate) fn copy_rows<'a>(rows: &mut [u64], width: usize, number: impl Fn(usize) -> &'a [u64] + Sync) {
@@ -125,14 +173,44 @@ impl Drop for Staging {
     }
 }
 
-/// Copies rows of `limbs` limbs to answers of `stride` limbs, on all threads.
-pub(crate) fn scatter(rows: &[u64], limbs: usize, answers: &mut [u64], stride: usize) {
-    let common = limbs.min(stride);
-    answers
-        .par_chunks_mut(stride)
-        .zip(rows.par_chunks(limbs))
-        .with_min_len(LEAST / limbs + 1)
-        .for_each(|(answer, row)| answer[..common].copy_from_slice(&row[..common]));
+/// Rows for the answers of a batch in the caller's memory.
+pub(crate) struct AnswerRows<'a> {
+    pub(crate) rows: &'a mut [u64],
+    /// Limbs of a row.
+    pub(crate) stride: usize,
+    /// Limbs of a row on the device.
+    pub(crate) limbs: usize,
+}
+
+impl AnswerRows<'_> {
+    fn of(&mut self, items: Range<usize>) -> &mut [u64] {
+        &mut self.rows[items.start * self.stride..items.end * self.stride]
+    }
+
+    /// The rows of `items`, if they are in pinned memory and the device can write them by itself.
+    pub(crate) fn pinned(&mut self, items: Range<usize>) -> Option<&mut [u64]> {
+        let has_rows_of_the_device = self.limbs == self.stride;
+        let rows = self.of(items);
+        (has_rows_of_the_device && is_pinned(rows)).then_some(rows)
+    }
+
+    /// Copies the answers of `items` from the device's rows on all threads, unless the device has written them itself.
+    pub(crate) fn take(&mut self, items: Range<usize>, output: &[u64]) {
+        if self.pinned(items.clone()).is_some() {
+            return;
+        }
+        let (stride, limbs) = (self.stride, self.limbs);
+        let rows = self.of(items);
+        if limbs == stride {
+            return copy(&output[..rows.len()], rows);
+        }
+        let common = limbs.min(stride);
+        let rows = rows.par_chunks_mut(stride).zip(output.par_chunks(limbs));
+        rows.with_min_len(LEAST / limbs + 1).for_each(|(row, answer)| {
+            row[..common].copy_from_slice(&answer[..common]);
+            row[common..].fill(0);
+        });
+    }
 }
 
 #[cfg(test)]
@@ -153,7 +231,7 @@ mod tests {
             let source = Source { is_repeated: task.repeats_exponent(), ..exponent };
             assert_eq!(source.numbers(&buffer, 0).stride, stride, "{reads:?}");
             let mut rows = vec![1; source.limbs(3)];
-            source.gather(&[7, 8, 9], &mut rows);
+            source.gather((7..10).into(), &mut rows);
             assert!(rows.chunks(2).all(|row| row == [5, 6]) && rows.len() == if stride > 0 { 6 } else { 2 });
         }
     }

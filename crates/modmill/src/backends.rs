@@ -132,49 +132,38 @@ impl Backends {
         self.cpu.plan(request).ok_or_else(too_long)
     }
 
-    /// Computes a group of items as its plan says.
-    pub(crate) fn run(&self, op: Op, job: &Job<'_>) -> Result<Batch, Error> {
-        let request = Request::of(op, job);
-        self.carry_out(&request, |cuda, plan| cuda.run(plan, job), |plan| self.cpu.run(plan, job))
-    }
-
-    /// Computes full products or squares as their plan says.
-    pub(crate) fn multiply(&self, product: &Product<'_>) -> Result<Batch, Error> {
-        let request = Request::of_product(product);
-        self.carry_out(
-            &request,
-            |cuda, plan| cuda.multiply(plan, product),
-            |plan| self.cpu.multiply(plan, product),
-        )
-    }
-
-    /// Plans a request once and runs that plan. Where a device fails, the CPU plans and runs the request.
-    fn carry_out(
-        &self,
-        request: &Request,
-        on_cuda: impl FnOnce(&Cuda, &Plan) -> modmill_cuda::Result<Run>,
-        on_cpu: impl FnOnce(&Plan) -> Result<Batch, Error>,
-    ) -> Result<Batch, Error> {
-        let plan = self.plan(request)?;
-        match (&self.cuda, plan.backend()) {
-            (Some(cuda), Backend::Cuda) => {
-                let run = on_cuda(cuda, &plan).map(|run| (run.answers, run.kernel_seconds));
-                match self.outcome(request.op, request.count, run)? {
-                    Some(answers) => Ok(answers),
-                    None => on_cpu(&self.plan_on_cpu(request)?),
-                }
-            }
-            (_, Backend::Cpu | Backend::Cuda) => on_cpu(&plan),
+    /// Plans some work once and runs that plan. Where a device fails, the CPU plans and runs the work.
+    pub(crate) fn compute(&self, work: Work<'_>) -> Result<Batch, Error> {
+        let request = work.request();
+        let plan = self.plan(&request)?;
+        let (Some(cuda), Backend::Cuda) = (&self.cuda, plan.backend()) else {
+            return work.run_on_cpu(&self.cpu, &plan);
+        };
+        let run = work.run_on_gpus(cuda, &plan).map(|run| (run.answers, run.kernel_seconds));
+        match self.outcome(&request, run)? {
+            Some(answers) => Ok(answers),
+            None => work.run_on_cpu(&self.cpu, &self.plan_on_cpu(&request)?),
         }
     }
 
+    /// The same with the answers in rows of the caller's, which are as wide as the answers.
+    pub(crate) fn compute_into(&self, work: Work<'_>, answers: &mut [u64]) -> Result<(), Error> {
+        let request = work.request();
+        let mut plan = self.plan(&request)?;
+        if let (Some(cuda), Backend::Cuda) = (&self.cuda, plan.backend()) {
+            let run = work.run_on_gpus_into(cuda, &plan, answers).map(|seconds| ((), seconds));
+            if self.outcome(&request, run)?.is_some() {
+                return Ok(());
+            }
+            plan = self.plan_on_cpu(&request)?;
+        }
+        let computed = work.run_on_cpu(&self.cpu, &plan)?;
+        answers.copy_from_slice(computed.as_limbs());
+        Ok(())
+    }
+
     /// What GPUs computed; `None` if they failed and the CPU may finish.
-    fn outcome<T>(
-        &self,
-        op: Op,
-        count: usize,
-        run: modmill_cuda::Result<(T, f64)>,
-    ) -> Result<Option<T>, Error> {
+    fn outcome<T>(&self, request: &Request, run: modmill_cuda::Result<(T, f64)>) -> Result<Option<T>, Error> {
         match run {
             Ok((answers, seconds)) => {
                 self.kernel_nanoseconds.fetch_add((1e9 * seconds) as u64, Ordering::Relaxed);
@@ -183,6 +172,7 @@ impl Backends {
             Err(error) if !self.has_fallback => Err(Error::Device(error.to_string())),
             Err(error) => {
                 let mut faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
+                let Request { op, count, .. } = request;
                 faults.push(format!("{op} of {count} items went to the CPU: {error}"));
                 Ok(None)
             }
@@ -223,7 +213,48 @@ impl Backends {
         count: usize,
         run: modmill_cuda::Result<f64>,
     ) -> Result<bool, Error> {
-        Ok(self.outcome(op, count, run.map(|seconds| ((), seconds)))?.is_some())
+        let request = Request::new(op, 0, count);
+        Ok(self.outcome(&request, run.map(|seconds| ((), seconds)))?.is_some())
+    }
+}
+
+/// What a backend computes in one go.
+#[derive(Clone, Copy)]
+pub(crate) enum Work<'a> {
+    /// A modular operation on a group of items.
+    Job(Op, &'a Job<'a>),
+    /// Full products or squares.
+    Product(&'a Product<'a>),
+}
+
+impl Work<'_> {
+    fn request(&self) -> Request {
+        match self {
+            Self::Job(op, job) => Request::of(*op, job),
+            Self::Product(product) => Request::of_product(product),
+        }
+    }
+
+    fn run_on_cpu(&self, cpu: &Cpu, plan: &Plan) -> Result<Batch, Error> {
+        match self {
+            Self::Job(_, job) => cpu.run(plan, job),
+            Self::Product(product) => cpu.multiply(plan, product),
+        }
+    }
+
+    fn run_on_gpus(&self, cuda: &Cuda, plan: &Plan) -> modmill_cuda::Result<Run> {
+        match self {
+            Self::Job(_, job) => cuda.run(plan, job),
+            Self::Product(product) => cuda.multiply(plan, product),
+        }
+    }
+
+    /// Computes into rows of the caller's; returns the kernels' seconds.
+    fn run_on_gpus_into(&self, cuda: &Cuda, plan: &Plan, answers: &mut [u64]) -> modmill_cuda::Result<f64> {
+        match self {
+            Self::Job(_, job) => cuda.run_into(plan, job, answers),
+            Self::Product(product) => cuda.multiply_into(plan, product, answers),
+        }
     }
 }
 

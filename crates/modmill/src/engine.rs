@@ -1,17 +1,12 @@
-//! The engine: checks a call, sorts its items, hands them to a backend, and puts the answers
-//! back in order.
+//! The engine: its operations, and what they have in common.
 
-use crate::backends::Backends;
+use crate::backends::{Backends, Work};
 use crate::config::{EngineBuilder, EngineConfig};
-use crate::even::OddParts;
-use crate::sort::{GRAIN, Group, Sorted, sort};
+use crate::modular::Modular;
 use modmill_core::{
-    Batch, Error, ItemError, ItemErrorKind, Job, Moduli, Op, Operand, Path, Plan, Product, Request,
-    TRANSFORM_MAX_BITS, limbs,
+    Batch, Error, ItemError, Moduli, Op, Operand, Path, Plan, Product, Request, TRANSFORM_MAX_BITS,
 };
-use modmill_cpu::power_of_two as two;
 use modmill_cuda::Cuda;
-use rayon::prelude::*;
 
 /// Batch modular arithmetic on this machine.
 ///
@@ -32,13 +27,6 @@ use rayon::prelude::*;
 /// ```
 pub struct Engine {
     pub(crate) backends: Backends,
-}
-
-/// The two halves of an operation: one that computes jobs modulo odd numbers, and one that computes an item modulo a
-/// power of two.
-struct Halves<Odd, Two> {
-    odd: Odd,
-    two: Two,
 }
 
 impl Engine {
@@ -148,13 +136,7 @@ impl Engine {
     /// # Ok::<(), modmill::Error>(())
     /// ```
     pub fn mul<'a>(&self, a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<Batch, Error> {
-        let (a, b) = (a.into(), b.into());
-        let count = common_length(&[("a", a.len()), ("b", b.len())])?;
-        check_huge_widths(&[("a", a.bits()), ("b", b.bits())])?;
-        if count == 0 || a.bits() == 0 || b.bits() == 0 {
-            return Ok(Batch::zeros(a.bits() + b.bits(), count));
-        }
-        self.backends.multiply(&Product { a, b: Some(b), count })
+        self.multiply(&product(a.into(), Some(b.into()))?)
     }
 
     /// Full squares `a^2`, twice as wide.
@@ -169,13 +151,7 @@ impl Engine {
     /// # Ok::<(), modmill::Error>(())
     /// ```
     pub fn square<'a>(&self, a: impl Into<Operand<'a>>) -> Result<Batch, Error> {
-        let a = a.into();
-        check_huge_widths(&[("a", a.bits())])?;
-        let count = a.len().unwrap_or(1);
-        if count == 0 || a.bits() == 0 {
-            return Ok(Batch::zeros(2 * a.bits(), count));
-        }
-        self.backends.multiply(&Product { a, b: None, count })
+        self.multiply(&product(a.into(), None)?)
     }
 
     /// `a b mod N`.
@@ -201,16 +177,7 @@ impl Engine {
         b: impl Into<Operand<'a>>,
         moduli: impl Into<Moduli<'a>>,
     ) -> Result<Batch, Error> {
-        let (a, b) = (a.into(), b.into());
-        self.modular(
-            ("a", a),
-            ("b", b),
-            moduli.into(),
-            &Halves {
-                odd: |job: &Job<'_>| self.backends.run(Op::MulMod, job),
-                two: |item, k| two::mul(&two::reduce(a.get(item), k), &two::reduce(b.get(item), k), k),
-            },
-        )
+        self.modular(Modular::Multiply, a.into(), b.into(), moduli.into())
     }
 
     /// `a^2 mod N`.
@@ -231,18 +198,7 @@ impl Engine {
         moduli: impl Into<Moduli<'a>>,
     ) -> Result<Batch, Error> {
         let a = a.into();
-        self.modular(
-            ("a", a),
-            ("a", a),
-            moduli.into(),
-            &Halves {
-                odd: |job: &Job<'_>| self.backends.run(Op::SquareMod, job),
-                two: |item, k| {
-                    let residue = two::reduce(a.get(item), k);
-                    two::mul(&residue, &residue, k)
-                },
-            },
-        )
+        self.modular(Modular::Square, a, a, moduli.into())
     }
 
     /// `base^exponent mod N`, constant-time in bases and exponents: time depends on the declared
@@ -268,16 +224,7 @@ impl Engine {
         exponents: impl Into<Operand<'a>>,
         moduli: impl Into<Moduli<'a>>,
     ) -> Result<Batch, Error> {
-        let (bases, exponents) = (bases.into(), exponents.into());
-        self.modular(
-            ("bases", bases),
-            ("exponents", exponents),
-            moduli.into(),
-            &Halves {
-                odd: |job: &Job<'_>| self.backends.run(Op::Pow, job),
-                two: |item, k| two::pow(bases.get(item), exponents.get(item), exponents.bits(), k),
-            },
-        )
+        self.modular(Modular::Power, bases.into(), exponents.into(), moduli.into())
     }
 
     /// `base^exponent mod N` for public exponents: leading zeros are skipped, and short exponents
@@ -301,19 +248,7 @@ impl Engine {
         exponents: impl Into<Operand<'a>>,
         moduli: impl Into<Moduli<'a>>,
     ) -> Result<Batch, Error> {
-        let (bases, exponents) = (bases.into(), exponents.into());
-        self.modular(
-            ("bases", bases),
-            ("exponents", exponents),
-            moduli.into(),
-            &Halves {
-                odd: |job: &Job<'_>| self.backends.run(Op::PowVartime, job),
-                two: |item, k| {
-                    let exponent = exponents.get(item);
-                    two::pow(bases.get(item), exponent, limbs::bit_length(exponent), k)
-                },
-            },
-        )
+        self.modular(Modular::PowerVartime, bases.into(), exponents.into(), moduli.into())
     }
 
     pub(crate) fn cpu(&self) -> &modmill_cpu::Cpu {
@@ -340,76 +275,20 @@ impl Engine {
         self.backends.cpu.install(work)
     }
 
-    /// Sorts items by their modulus; a small batch on the caller's own thread.
-    fn sort(&self, moduli: Moduli<'_>, items: impl IndexedParallelIterator<Item = usize>) -> Sorted {
-        if items.len() <= GRAIN { sort(moduli, items) } else { self.install(|| sort(moduli, items)) }
-    }
-
-    /// Runs a modular operation: odd moduli on the backend, even ones as odd part and power of two.
-    fn modular<Odd, Two>(
-        &self,
-        (a_name, a): (&'static str, Operand<'_>),
-        (b_name, b): (&'static str, Operand<'_>),
-        moduli: Moduli<'_>,
-        halves: &Halves<Odd, Two>,
-    ) -> Result<Batch, Error>
-    where
-        Odd: Fn(&Job<'_>) -> Result<Batch, Error> + Sync,
-        Two: Fn(usize, usize) -> two::Residue + Sync,
-    {
-        let count = common_length(&[(a_name, a.len()), (b_name, b.len()), ("moduli", moduli.len())])?;
-        check_huge_widths(&[(a_name, a.bits()), (b_name, b.bits()), ("modulus", moduli.bits())])?;
-        let sorted = self.sort(moduli, (0..count).into_par_iter());
-        if let Some(group) = sorted.all_of(count) {
-            // There is nothing to put together.
-            return (halves.odd)(&job(group, a, b, moduli));
+    fn multiply(&self, product: &Product<'_>) -> Result<Batch, Error> {
+        match product.is_zero() {
+            true => Ok(Batch::zeros(product.bits(), product.count)),
+            false => self.backends.compute(Work::Product(product)),
         }
-        let mut answers = Batch::zeros(moduli.bits(), count);
-        compute_odd(&sorted, a, b, moduli, &halves.odd, &mut answers)?;
-        if !sorted.even.is_empty() {
-            let odd_parts = OddParts::of(moduli, &sorted.even);
-            let odd = odd_parts.moduli();
-            let sorted_odd = self.sort(odd, sorted.even.par_iter().copied());
-            compute_odd(&sorted_odd, a, b, odd, &halves.odd, &mut answers)?;
-            let stride = answers.stride();
-            let joined: Vec<two::Residue> = self.backends.cpu.install(|| {
-                let join = |&item: &usize| {
-                    let k = limbs::trailing_zeros(moduli.get(item)).unwrap_or(0);
-                    two::join(answers.get(item), odd.get(item), &(halves.two)(item, k), k, stride)
-                };
-                sorted.even.par_iter().map(join).collect()
-            });
-            for (&item, answer) in sorted.even.iter().zip(joined) {
-                answers.get_mut(item).copy_from_slice(&answer);
-            }
-        }
-        let zero_modulus = |index| ItemError { index, kind: ItemErrorKind::ZeroModulus };
-        finish(answers, sorted.zero.into_iter().map(zero_modulus).collect())
     }
 }
 
-/// The job of a group of items.
-fn job<'a>(group: &'a Group, a: Operand<'a>, b: Operand<'a>, moduli: Moduli<'a>) -> Job<'a> {
-    let Group { items, bits, shortest_bits } = group;
-    Job { shortest_bits: *shortest_bits, ..Job::new(items, *bits, a, b, moduli) }
-}
-
-/// Runs the odd groups and puts their answers where they belong.
-fn compute_odd(
-    sorted: &Sorted,
-    a: Operand<'_>,
-    b: Operand<'_>,
-    moduli: Moduli<'_>,
-    run: impl Fn(&Job<'_>) -> Result<Batch, Error>,
-    answers: &mut Batch,
-) -> Result<(), Error> {
-    for group in sorted.odd.values() {
-        let done = run(&job(group, a, b, moduli))?;
-        for (&item, answer) in group.items.iter().zip(done.iter()) {
-            answers.get_mut(item)[..answer.len()].copy_from_slice(answer);
-        }
-    }
-    Ok(())
+/// Full products of `a` and `b`, or squares of `a` where there is no `b`.
+pub(crate) fn product<'a>(a: Operand<'a>, b: Option<Operand<'a>>) -> Result<Product<'a>, Error> {
+    let second = b.unwrap_or(a);
+    let count = common_length(&[("a", a.len()), ("b", second.len())])?;
+    check_huge_widths(&[("a", a.bits()), ("b", second.bits())])?;
+    Ok(Product { a, b, count })
 }
 
 /// The answers, or an error that carries them beside the failed items.

@@ -1,6 +1,7 @@
 //! Sorting the items of a call into what backends can compute together.
 
-use modmill_core::{KERNEL_MAX_BITS, Moduli, limbs};
+use modmill_core::{Items, KERNEL_MAX_BITS, Moduli, limbs};
+use modmill_cpu::Cpu;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
@@ -32,17 +33,12 @@ impl Default for Group {
 }
 
 impl Sorted {
-    /// The group that all items of a call are in, if there is one.
-    pub(crate) fn all_of(&self, count: usize) -> Option<&Group> {
-        self.odd.values().next().filter(|group| group.items.len() == count)
-    }
-
     /// Adds an item. One modulo 1 appears nowhere: its answer is zero.
     fn add(&mut self, item: usize, modulus: &[u64]) {
         let bits = limbs::bit_length(modulus);
         match limbs::trailing_zeros(modulus) {
             None => self.zero.push(item),
-            Some(zeros) if bits > KERNEL_MAX_BITS || zeros == 0 && bits > 1 => {
+            Some(_) if is_computed_whole(modulus, bits) => {
                 let group = self.odd.entry(bits.div_ceil(64)).or_default();
                 group.items.push(item);
                 group.bits = group.bits.max(bits);
@@ -67,15 +63,61 @@ impl Sorted {
     }
 }
 
-/// Items that one thread sorts at least.
-pub(crate) const GRAIN: usize = 1 << 14;
+/// Items that one thread looks at, at least.
+const GRAIN: usize = 1 << 14;
 
 /// Sorts items by their modulus, each list in the order of the items. A GPU waits for this, so that all threads of the
-/// current pool look at the moduli of a large batch.
-pub(crate) fn sort(moduli: Moduli<'_>, items: impl IndexedParallelIterator<Item = usize>) -> Sorted {
-    let add = |mut sorted: Sorted, item| {
+/// pool look at the moduli of a large batch. The caller's own thread looks at those of a small one.
+pub(crate) fn sort(pool: &Cpu, moduli: Moduli<'_>, items: Items<'_>) -> Sorted {
+    let add = |mut sorted: Sorted, place: usize| {
+        let item = items.get(place);
         sorted.add(item, moduli.get(item));
         sorted
     };
-    items.with_min_len(GRAIN).fold(Sorted::default, add).reduce(Sorted::default, Sorted::and)
+    let count = items.len();
+    if count <= GRAIN {
+        return (0..count).fold(Sorted::default(), add);
+    }
+    let places = (0..count).into_par_iter().with_min_len(GRAIN);
+    pool.install(|| places.fold(Sorted::default, add).reduce(Sorted::default, Sorted::and))
+}
+
+/// Whether backends compute modulo this number as it is: it is odd and at least 3, or too long for all but transforms.
+fn is_computed_whole(modulus: &[u64], bits: usize) -> bool {
+    bits > KERNEL_MAX_BITS || bits > 1 && modulus[0] & 1 == 1
+}
+
+/// The lengths of some moduli in bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Lengths {
+    pub(crate) longest: usize,
+    pub(crate) shortest: usize,
+}
+
+impl Lengths {
+    /// The lengths of both; `None` if they need different numbers of limbs.
+    fn and(self, other: Self) -> Option<Self> {
+        let longest = self.longest.max(other.longest);
+        let shortest = self.shortest.min(other.shortest);
+        (longest.div_ceil(64) == shortest.div_ceil(64)).then_some(Self { longest, shortest })
+    }
+}
+
+/// The lengths of the moduli of `count` items, if they are one group: most calls need no list of their items.
+pub(crate) fn lengths_of_all(pool: &Cpu, moduli: Moduli<'_>, count: usize) -> Option<Lengths> {
+    let lengths = |item: usize| {
+        let modulus = moduli.get(item);
+        let bits = limbs::bit_length(modulus);
+        is_computed_whole(modulus, bits).then_some(Lengths { longest: bits, shortest: bits })
+    };
+    let count = if let Moduli::Shared(_) = moduli { count.min(1) } else { count };
+    if count <= GRAIN {
+        let join = |all: Option<Lengths>, item| match (all, lengths(item)?) {
+            (None, first) => Some(Some(first)),
+            (Some(all), next) => all.and(next).map(Some),
+        };
+        return (0..count).try_fold(None, join)?;
+    }
+    let all = (0..count).into_par_iter().with_min_len(GRAIN).map(lengths);
+    pool.install(|| all.try_reduce_with(Lengths::and))?
 }

@@ -20,7 +20,8 @@ pub(crate) fn run(
     let kept =
         |modulus: &Modulus| modulus.constants(|modulus| PreparedModulus::new(multiplier, modulus.value()));
     pool.install(|| {
-        job.items.par_iter().zip(answers.as_limbs_mut().par_chunks_mut(stride)).for_each(|(&item, out)| {
+        answers.as_limbs_mut().par_chunks_mut(stride).enumerate().for_each(|(place, out)| {
+            let item = job.items.get(place);
             let answer = match job.moduli {
                 Moduli::Shared(modulus) => compute(&kept(modulus), item),
                 Moduli::Prepared(moduli) => compute(&kept(moduli[item]), item),

@@ -26,7 +26,8 @@ pub(crate) fn run(
     let mut answers = Batch::zeros(job.moduli.bits(), job.items.len());
     let stride = answers.stride();
     // Returns the place of the item if its modulus has no domain.
-    let item = |(place, (&item, out)): (usize, (&usize, &mut [u64]))| {
+    let item = |(place, out): (usize, &mut [u64])| {
+        let item = job.items.get(place);
         let domain = match (&shared, job.moduli) {
             (Some(domain), _) => Arc::clone(domain),
             (None, Moduli::Prepared(moduli)) => kept(moduli[item]),
@@ -42,10 +43,10 @@ pub(crate) fn run(
     };
     let refused: Vec<usize> = pool.install(|| {
         let outs = answers.as_limbs_mut().par_chunks_mut(stride);
-        job.items.par_iter().zip(outs).enumerate().filter_map(item).collect()
+        outs.enumerate().filter_map(item).collect()
     });
     if !refused.is_empty() {
-        let items: Vec<usize> = refused.iter().map(|&place| job.items[place]).collect();
+        let items: Vec<usize> = refused.iter().map(|&place| job.items.get(place)).collect();
         let others = otherwise(&job.part(&items));
         for (&place, other) in refused.iter().zip(others.as_limbs().chunks(stride)) {
             answers.as_limbs_mut()[place * stride..][..stride].copy_from_slice(other);

@@ -38,6 +38,38 @@ impl Stream {
         result
     }
 
+    /// Copies limbs of the host into a buffer, from byte `at` on.
+    ///
+    /// # Safety
+    /// Nobody writes to `from` or gives it back before this stream has been waited for.
+    pub(crate) unsafe fn copy_in_limbs(&self, from: &[u64], to: &Buffer, at: usize) -> Result<()> {
+        let bytes = size_of_val(from);
+        check(&(at..at.saturating_add(bytes)), to.bytes())?;
+        // SAFETY: the range was checked, and `from` stays as it is until the stream has been waited for.
+        let result = unsafe {
+            let to = to.address() + at as u64;
+            self.line.device.platform.copy_in(self.line.handle, to, from.as_ptr().cast(), bytes)
+        };
+        to.uses.add(&self.line, self.line.count());
+        result
+    }
+
+    /// Copies the first bytes of a buffer to limbs of the host.
+    ///
+    /// # Safety
+    /// Nobody reads or writes `to` or gives it back before this stream has been waited for.
+    pub(crate) unsafe fn copy_out_limbs(&self, from: &Buffer, to: &mut [u64]) -> Result<()> {
+        let bytes = size_of_val(to);
+        check(&(0..bytes), from.bytes())?;
+        // SAFETY: the range was checked, and nobody touches `to` until the stream has been waited for.
+        let result = unsafe {
+            let platform = &self.line.device.platform;
+            platform.copy_out(self.line.handle, to.as_mut_ptr().cast(), from.address(), bytes)
+        };
+        from.uses.add(&self.line, self.line.count());
+        result
+    }
+
     /// Copies a range of bytes of a buffer to the host, from byte `at` on.
     pub fn copy_out(&self, from: &Buffer, range: Range<usize>, to: &mut HostBuffer, at: usize) -> Result<()> {
         check(&range, from.bytes())?;

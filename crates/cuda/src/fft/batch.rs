@@ -8,9 +8,9 @@ use crate::call::Numbers;
 use crate::checks::{check_items, check_lengths};
 use crate::device::{Buffer, Contents, Device, HostBuffer, Stream};
 use crate::error::{Error, Result};
-use crate::pipeline::{self, Chunk, ChunkSizes, Exchange, Footprint, Lane, Stages};
-use crate::staging::{Source, Staging, copy_rows, gather_all, scatter};
-use modmill_core::Operand;
+use crate::pipeline::{self, Chunk, ChunkSizes, Exchange, Footprint, Incoming, Lane, Outgoing, Stages};
+use crate::staging::{AnswerRows, Source, Staging, all_pinned, copy_rows, gather_all};
+use modmill_core::{Items, Operand};
 use std::ops::Range;
 
 /// An operation on long numbers, modulo others if there are any.
@@ -53,7 +53,7 @@ impl<'a> LongJob<'a> {
     }
 
     /// Every item has its operands, and factors and bases have at most twice the bits of their moduli.
-    pub(crate) fn check(&self, items: &[usize]) -> Result<()> {
+    pub(crate) fn check(&self, items: Items<'_>) -> Result<()> {
         let mut operands: Vec<Operand<'_>> = self.factors().into_iter().flatten().collect();
         if let Some(moduli) = self.moduli {
             let limit = 2 * moduli.bits();
@@ -87,7 +87,7 @@ impl<'a> LongJob<'a> {
         &self,
         lane: Lane<'_>,
         transforms: &Transforms,
-        items: &[usize],
+        items: Items<'_>,
         answers: &mut [u64],
         stride: usize,
         (length, chunk): (Length, usize),
@@ -102,8 +102,8 @@ impl<'a> LongJob<'a> {
         };
         let sizes = ChunkSizes { size, edge, multiple: 1 };
         let make = |rows: usize| LongStages::new(self, lane.device, transforms, length, rows);
-        let mut exchange =
-            LongExchange { inputs: Inputs::new(self), items, answers, stride, limbs: self.limbs() };
+        let answers = AnswerRows { rows: answers, stride, limbs: self.limbs() };
+        let mut exchange = LongExchange { inputs: Inputs::new(self), items, answers };
         pipeline::run(lane, items.len(), sizes, make, &mut exchange)
     }
 
@@ -161,12 +161,12 @@ impl<'a> Inputs<'a> {
     }
 
     /// Writes the operands of `items`, and then their moduli and seeds.
-    fn gather(&self, items: &[usize], input: &mut [u64]) {
+    fn gather(&self, items: Items<'_>, input: &mut [u64]) {
         let rest = gather_all(&self.sources, items, input);
         if let (Some(LongModuli::Each(moduli)), Some((modulus, seed))) = (self.moduli, self.modulus_limbs()) {
             let (divisors, after) = rest.split_at_mut(modulus * items.len());
-            copy_rows(divisors, modulus, |row| moduli[&items[row]].divisor());
-            copy_rows(&mut after[..seed * items.len()], seed, |row| moduli[&items[row]].seed());
+            copy_rows(divisors, modulus, |row| moduli[&items.get(row)].divisor());
+            copy_rows(&mut after[..seed * items.len()], seed, |row| moduli[&items.get(row)].seed());
         }
     }
 
@@ -185,20 +185,33 @@ impl<'a> Inputs<'a> {
 /// The host's side of a batch.
 struct LongExchange<'a> {
     inputs: Inputs<'a>,
-    items: &'a [usize],
-    answers: &'a mut [u64],
-    stride: usize,
-    limbs: usize,
+    items: Items<'a>,
+    answers: AnswerRows<'a>,
 }
 
 impl Exchange for LongExchange<'_> {
     fn gather(&mut self, items: Range<usize>, _: usize, input: &mut HostBuffer) {
-        self.inputs.gather(&self.items[items], input.limbs_mut());
+        self.inputs.gather(self.items.part(items), input.limbs_mut());
     }
 
     fn scatter(&mut self, items: Range<usize>, output: &mut HostBuffer, _: &[u32]) {
-        let rows = &mut self.answers[items.start * self.stride..items.end * self.stride];
-        scatter(output.limbs(), self.limbs, rows, self.stride);
+        self.answers.take(items, output.limbs());
+    }
+
+    fn scatter_and_gather(&mut self, done: Outgoing<'_>, next: Incoming<'_>) {
+        let Self { inputs, items, answers } = self;
+        rayon::join(
+            || answers.take(done.items, done.output.limbs()),
+            || inputs.gather(items.part(next.items), next.input.limbs_mut()),
+        );
+    }
+
+    fn pinned_inputs(&self, items: Range<usize>) -> Vec<(usize, &[u64])> {
+        all_pinned(&self.inputs.sources, self.items.part(items))
+    }
+
+    fn pinned_answers(&mut self, items: Range<usize>) -> Option<&mut [u64]> {
+        self.answers.pinned(items)
     }
 }
 
@@ -323,7 +336,7 @@ fn keep(
 ) -> Result<Buffer> {
     let limbs = source.limbs(1);
     let mut staging = Staging::new(device, limbs, Contents::Secret)?;
-    source.gather(&[0], &mut staging.buffer.limbs_mut()[..limbs]);
+    source.gather((0..1).into(), &mut staging.buffer.limbs_mut()[..limbs]);
     let words = device.buffer(8 * limbs, Contents::Secret)?;
     stream.copy_in(&staging.buffer, 0..8 * limbs, &words, 0)?;
     let buffers = [&words];

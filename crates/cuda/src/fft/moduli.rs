@@ -200,8 +200,11 @@ impl KnownModuli {
         Ok(match job.moduli {
             Moduli::Shared(modulus) => Self::One(kept(modulus, |value| LongModulus::of(value, reciprocals))?),
             Moduli::Each(_) | Moduli::Prepared(_) => {
-                let each = |&item: &usize| Ok((item, seeded(item)?));
-                Self::Each(job.items.par_iter().map(each).collect::<Result<_>>()?)
+                let each = |place: usize| {
+                    let item = job.items.get(place);
+                    Ok((item, seeded(item)?))
+                };
+                Self::Each((0..job.items.len()).into_par_iter().map(each).collect::<Result<_>>()?)
             }
         })
     }
@@ -236,7 +239,7 @@ pub(crate) fn places_by_bits(job: &Job<'_>) -> BTreeMap<usize, Vec<usize>> {
             groups.insert(job.bits, (0..job.items.len()).collect());
         }
         moduli => {
-            for (place, &item) in job.items.iter().enumerate() {
+            for (place, item) in job.items.iter().enumerate() {
                 groups.entry(bit_length(moduli.get(item))).or_default().push(place);
             }
         }

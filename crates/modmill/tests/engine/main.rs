@@ -2,6 +2,7 @@
 
 mod devices;
 mod huge;
+mod places;
 mod plans;
 mod properties;
 mod selection;

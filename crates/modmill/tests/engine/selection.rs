@@ -1,6 +1,6 @@
 //! Which path runs: what is forced is what runs, and what cannot be forced is said.
 
-use modmill::{Backend, Engine, Error, Family, Isa, Op, Path, Request};
+use modmill::{Backend, Batch, Engine, Error, Family, Isa, Op, Path, Request};
 use std::process::{Command, Output};
 
 const FORCE: &str = "MODMILL_CPU";
@@ -58,9 +58,29 @@ fn report_what_the_environment_chose() {
             println!("plan: {}", engine.explain(Op::Pow, 2048, 1000).unwrap().path);
             let forced = Engine::builder().isa(Isa::Portable).build().unwrap();
             println!("builder: {}", forced.explain(Op::Pow, 2048, 1000).unwrap().path);
+            compute_a_little(&engine);
+            println!("threads: {}", threads_of_this_process());
         }
         Err(error) => println!("error: {error}"),
     }
+}
+
+/// Calls of every operation on a few small numbers, modulo odd and even ones.
+fn compute_a_little(engine: &Engine) {
+    let (numbers, moduli) = (Batch::from_hex(["5", "7"]).unwrap(), Batch::from_hex(["b", "c"]).unwrap());
+    engine.mul_mod(&numbers, &numbers, &moduli).unwrap();
+    engine.pow(&numbers, &numbers, &moduli).unwrap();
+    engine.mul(&numbers, &numbers).unwrap();
+    engine.inv(&numbers, &moduli).unwrap();
+    engine.gcd(&numbers, &moduli).unwrap();
+    engine.is_probable_prime(&numbers, &[2]).unwrap();
+}
+
+/// Where the system tells; 0 elsewhere.
+fn threads_of_this_process() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("Threads:"));
+    line.and_then(|count| count.trim().parse().ok()).unwrap_or(0)
 }
 
 #[test]
@@ -102,6 +122,10 @@ fn names_are_read_in_any_case() {
 fn an_absurd_number_of_threads_in_the_environment_is_ignored() {
     let output = child_with(Some(("RAYON_NUM_THREADS", "20000")));
     assert!(!answers(&output, "plan:").is_empty(), "{output:?}");
+    // The child has two engines, and no threads beside theirs.
+    let threads: usize = answers(&output, "threads:")[0].parse().unwrap();
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    assert!(threads <= 2 * cores + 8, "{threads} threads run");
 }
 
 #[test]

@@ -1,0 +1,68 @@
+//! The memory of a batch.
+
+use std::ops::{Deref, DerefMut};
+use zeroize::Zeroize;
+
+/// Memory for the limbs of a batch that does not come from Rust's allocator, such as pinned memory, which a GPU copies
+/// from and to by itself.
+pub trait LimbMemory: Send + Sync {
+    /// The limbs.
+    fn limbs(&self) -> &[u64];
+
+    /// The limbs, for writing.
+    fn limbs_mut(&mut self) -> &mut [u64];
+}
+
+/// The limbs of a batch, in memory of its own or in memory that something else manages.
+pub(crate) enum Storage {
+    Own(Vec<u64>),
+    Foreign(Box<dyn LimbMemory>),
+}
+
+impl Storage {
+    /// Zeroizes capacity that no limb uses, and lets go of all limbs, which the caller has cleared.
+    pub(crate) fn release(&mut self) {
+        match self {
+            Self::Own(limbs) => {
+                limbs.spare_capacity_mut().zeroize();
+                limbs.clear();
+            }
+            Self::Foreign(_) => *self = Self::Own(Vec::new()),
+        }
+    }
+}
+
+impl Deref for Storage {
+    type Target = [u64];
+
+    fn deref(&self) -> &[u64] {
+        match self {
+            Self::Own(limbs) => limbs,
+            Self::Foreign(memory) => memory.limbs(),
+        }
+    }
+}
+
+impl DerefMut for Storage {
+    fn deref_mut(&mut self) -> &mut [u64] {
+        match self {
+            Self::Own(limbs) => limbs,
+            Self::Foreign(memory) => memory.limbs_mut(),
+        }
+    }
+}
+
+impl Clone for Storage {
+    /// A copy is in memory of its own.
+    fn clone(&self) -> Self {
+        Self::Own(self.to_vec())
+    }
+}
+
+impl PartialEq for Storage {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl Eq for Storage {}

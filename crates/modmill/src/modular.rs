@@ -1,0 +1,183 @@
+//! Modular operations: items sorted by their moduli, handed to the backends, and put back in order.
+
+use crate::Engine;
+use crate::backends::Work;
+use crate::engine::{check_huge_widths, common_length, finish};
+use crate::even::OddParts;
+use crate::sort::{Group, Sorted, lengths_of_all, sort};
+use modmill_core::{Batch, Error, ItemError, ItemErrorKind, Job, Moduli, Op, Operand, limbs};
+use modmill_cpu::power_of_two as two;
+use rayon::prelude::*;
+
+/// A modular operation on `a` and `b`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Modular {
+    /// `a b mod N`.
+    Multiply,
+    /// `a^2 mod N`.
+    Square,
+    /// `a^b mod N` for secret exponents.
+    Power,
+    /// `a^b mod N` for public exponents.
+    PowerVartime,
+}
+
+impl Modular {
+    fn op(self) -> Op {
+        match self {
+            Self::Multiply => Op::MulMod,
+            Self::Square => Op::SquareMod,
+            Self::Power => Op::Pow,
+            Self::PowerVartime => Op::PowVartime,
+        }
+    }
+
+    /// What errors call the operands.
+    fn names(self) -> [&'static str; 2] {
+        match self {
+            Self::Multiply | Self::Square => ["a", "b"],
+            Self::Power | Self::PowerVartime => ["bases", "exponents"],
+        }
+    }
+
+    /// The answer of one item modulo `2^k`.
+    fn modulo_power_of_two(self, a: &[u64], b: &[u64], b_bits: usize, k: usize) -> two::Residue {
+        match self {
+            Self::Multiply => two::mul(&two::reduce(a, k), &two::reduce(b, k), k),
+            Self::Square => {
+                let residue = two::reduce(a, k);
+                two::mul(&residue, &residue, k)
+            }
+            Self::Power => two::pow(a, b, b_bits, k),
+            Self::PowerVartime => two::pow(a, b, limbs::bit_length(b), k),
+        }
+    }
+}
+
+/// The operands of a call.
+#[derive(Clone, Copy)]
+struct Call<'a> {
+    operation: Modular,
+    a: Operand<'a>,
+    b: Operand<'a>,
+    moduli: Moduli<'a>,
+    count: usize,
+}
+
+impl<'a> Call<'a> {
+    fn new(operation: Modular, a: Operand<'a>, b: Operand<'a>, moduli: Moduli<'a>) -> Result<Self, Error> {
+        let [a_name, b_name] = operation.names();
+        let count = common_length(&[(a_name, a.len()), (b_name, b.len()), ("moduli", moduli.len())])?;
+        check_huge_widths(&[(a_name, a.bits()), (b_name, b.bits()), ("modulus", moduli.bits())])?;
+        Ok(Self { operation, a, b, moduli, count })
+    }
+
+    /// The job of a group of items, with moduli that may be other ones than the call's.
+    fn job(&self, group: &'a Group, moduli: Moduli<'a>) -> Job<'a> {
+        let Group { items, bits, shortest_bits } = group;
+        Job { shortest_bits: *shortest_bits, ..Job::new(items, *bits, self.a, self.b, moduli) }
+    }
+}
+
+impl Engine {
+    /// Runs a modular operation: odd moduli on the backends, even ones as odd part and power of two.
+    pub(crate) fn modular(
+        &self,
+        operation: Modular,
+        a: Operand<'_>,
+        b: Operand<'_>,
+        moduli: Moduli<'_>,
+    ) -> Result<Batch, Error> {
+        let call = Call::new(operation, a, b, moduli)?;
+        if let Some(job) = self.whole_job(&call) {
+            return self.backends.compute(Work::Job(operation.op(), &job));
+        }
+        let mut answers = Batch::zeros(moduli.bits(), call.count);
+        let failed = self.assemble(&call, &mut answers)?;
+        finish(answers, failed)
+    }
+
+    /// The same with the answers in a batch of the caller's.
+    pub(crate) fn modular_into(
+        &self,
+        operation: Modular,
+        a: Operand<'_>,
+        b: Operand<'_>,
+        moduli: Moduli<'_>,
+        answers: &mut Batch,
+    ) -> Result<(), Error> {
+        let call = Call::new(operation, a, b, moduli)?;
+        check_answers(answers, moduli.bits(), call.count)?;
+        if let Some(job) = self.whole_job(&call) {
+            return self.backends.compute_into(Work::Job(operation.op(), &job), answers.as_limbs_mut());
+        }
+        answers.as_limbs_mut().fill(0);
+        let failed = self.assemble(&call, answers)?;
+        // The answers are where the caller wants them.
+        finish(Batch::zeros(moduli.bits(), 0), failed).map(|_| ())
+    }
+
+    /// The job of all items of a call, if backends can compute them together.
+    fn whole_job<'a>(&self, call: &Call<'a>) -> Option<Job<'a>> {
+        let lengths = lengths_of_all(self.cpu(), call.moduli, call.count)?;
+        let job = Job::new(0..call.count, lengths.longest, call.a, call.b, call.moduli);
+        Some(Job { shortest_bits: lengths.shortest, ..job })
+    }
+
+    /// Computes the items of a call in groups, and puts their answers into a batch of zeros; returns the failed items.
+    fn assemble(&self, call: &Call<'_>, answers: &mut Batch) -> Result<Vec<ItemError>, Error> {
+        let &Call { operation, a, b, moduli, count } = call;
+        let sorted = sort(self.cpu(), moduli, (0..count).into());
+        self.compute_odd(&sorted, call, moduli, answers)?;
+        if !sorted.even.is_empty() {
+            let odd_parts = OddParts::of(moduli, &sorted.even);
+            let odd = odd_parts.moduli();
+            let sorted_odd = sort(self.cpu(), odd, (&sorted.even).into());
+            self.compute_odd(&sorted_odd, call, odd, answers)?;
+            let stride = answers.stride();
+            let joined: Vec<two::Residue> = self.install(|| {
+                let join = |&item: &usize| {
+                    let k = limbs::trailing_zeros(moduli.get(item)).unwrap_or(0);
+                    let two = operation.modulo_power_of_two(a.get(item), b.get(item), b.bits(), k);
+                    two::join(answers.get(item), odd.get(item), &two, k, stride)
+                };
+                sorted.even.par_iter().map(join).collect()
+            });
+            for (&item, answer) in sorted.even.iter().zip(joined) {
+                answers.get_mut(item).copy_from_slice(&answer);
+            }
+        }
+        let zero_modulus = |index| ItemError { index, kind: ItemErrorKind::ZeroModulus };
+        Ok(sorted.zero.into_iter().map(zero_modulus).collect())
+    }
+
+    /// Runs the odd groups and puts their answers where they belong.
+    fn compute_odd(
+        &self,
+        sorted: &Sorted,
+        call: &Call<'_>,
+        moduli: Moduli<'_>,
+        answers: &mut Batch,
+    ) -> Result<(), Error> {
+        for group in sorted.odd.values() {
+            let job = call.job(group, moduli);
+            let done = self.backends.compute(Work::Job(call.operation.op(), &job))?;
+            for (&item, answer) in group.items.iter().zip(done.iter()) {
+                answers.get_mut(item)[..answer.len()].copy_from_slice(answer);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A batch of the caller's has the width and the number of items of the answers.
+pub(crate) fn check_answers(answers: &Batch, bits: usize, count: usize) -> Result<(), Error> {
+    let what = "the batch for answers";
+    if answers.len() != count {
+        return Err(Error::LengthMismatch { what, expected: count, found: answers.len() });
+    }
+    match answers.bits() == bits {
+        true => Ok(()),
+        false => Err(Error::WidthMismatch { what, expected: bits, found: answers.bits() }),
+    }
+}
