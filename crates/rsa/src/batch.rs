@@ -26,7 +26,7 @@ impl<Encode, Operate, Decode> Steps<Encode, Operate, Decode> {
     {
         keys.check(count)?;
         let mut answers: Vec<Answer<T>> = Vec::new();
-        let groups = by_length(keys, count);
+        let groups = by_length(engine, keys, count);
         let is_one = groups.len() == 1;
         if !is_one {
             answers.resize_with(count, || None);
@@ -118,12 +118,12 @@ impl<Encode, Operate, Decode> Steps<Encode, Operate, Decode> {
 
 /// Groups items by the length of their moduli in bits. All exponents of a batch are as long as its longest, so
 /// that short keys would cost as much as the longest key of their batch.
-fn by_length<K: Key>(keys: Keys<'_, K>, count: usize) -> BTreeMap<usize, Items> {
+fn by_length<K: Key>(engine: &Engine, keys: Keys<'_, K>, count: usize) -> BTreeMap<usize, Items> {
     if count == 0 {
         return BTreeMap::new();
     }
     let bits = keys.get(0).public().bits();
-    if keys.all(|key| key.public().bits() == bits) {
+    if keys.all(engine, |key| key.public().bits() == bits) {
         return BTreeMap::from([(bits, Items::All(count))]);
     }
     let mut groups: BTreeMap<usize, Vec<usize>> = BTreeMap::new();

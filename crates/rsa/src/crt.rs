@@ -48,7 +48,7 @@ impl Operation<PrivateKey> for Private {
             let lengths = [key.p(), key.q()].map(|factor| factor.prime.value().len());
             lengths == [prime_limbs; 2] && key.public_key().exponent() == first.public_key().exponent()
         };
-        if self.blinding || !keys.all(serves) {
+        if self.blinding || !keys.all(engine, serves) {
             return Ok(Offloaded::NotHere);
         }
         let job = CrtJob {

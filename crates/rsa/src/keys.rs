@@ -1,7 +1,11 @@
 //! The keys of a call.
 
 use crate::{Error, PrivateKey, PublicKey};
+use modmill::Engine;
 use rayon::prelude::*;
+
+/// Keys that one thread looks at, at least.
+const GRAIN: usize = 1 << 12;
 
 /// The keys of a call: one for all items, or one for each item.
 ///
@@ -58,14 +62,15 @@ impl<'a, K> Keys<'a, K> {
         }
     }
 
-    /// Whether `holds` is true for every key. Many keys are shared among the threads.
-    pub(crate) fn all(&self, holds: impl Fn(&K) -> bool + Sync) -> bool
+    /// Whether `holds` is true for every key. The engine's threads share many keys.
+    pub(crate) fn all(&self, engine: &Engine, holds: impl Fn(&K) -> bool + Sync) -> bool
     where
         K: Sync,
     {
         match self {
             Self::One(key) => holds(key),
-            Self::Each(keys) => keys.par_iter().with_min_len(1 << 12).all(|key| holds(key)),
+            Self::Each(keys) if keys.len() <= GRAIN => keys.iter().all(|key| holds(key)),
+            Self::Each(keys) => engine.install(|| keys.par_iter().with_min_len(GRAIN).all(|key| holds(key))),
         }
     }
 
