@@ -3,6 +3,7 @@
 use crate::engines::{AlgorithmChoice, BackendEngines, Engines};
 use crate::error::Error;
 use crate::inputs::{Inputs, Workload};
+use crate::memory::Memory;
 use crate::op::BenchOp;
 use crate::peers::Peers;
 use crate::point::{Field, Outcome, numbers, rsa};
@@ -31,6 +32,8 @@ pub struct Bench {
     pub exponent_bits: Option<usize>,
     /// All items have the same modulus.
     pub shared_modulus: bool,
+    /// The memory that operands come from and answers go to. RSA always uses plain memory.
+    pub memory: Memory,
     /// Different keys in an RSA batch.
     pub keys: usize,
     /// RSA on GPUs blinds exponents and reads table entries directly.
@@ -129,6 +132,7 @@ impl Bench {
             }
             BenchOp::Call(_) | BenchOp::Chain(_) => {
                 let inputs = Inputs::random(self.workload(op.op(), bits, count), self.seed);
+                let inputs = inputs.placed(self.memory, &field.engines.chosen)?;
                 numbers::point(op, &inputs, &field)
             }
         }

@@ -1,5 +1,6 @@
 //! The inputs of a measurement: random numbers of full length, the same for every contender.
 
+use crate::memory::Memory;
 use modmill::{Batch, Engine, Error, Moduli, Modulus, Op, Request};
 use modmill_core::Job;
 use num_bigint::BigUint;
@@ -39,8 +40,8 @@ pub(crate) struct Inputs {
     /// Odd moduli: one per item, or a single one.
     moduli: Batch,
     shared: Option<Modulus>,
-    /// The indices 0, 1, 2, ... of the items.
-    items: Vec<usize>,
+    /// The memory that the numbers are in.
+    pub(crate) memory: Memory,
 }
 
 /// The shortest numbers that can be measured.
@@ -87,7 +88,19 @@ impl Inputs {
             }
         }
         let shared = if workload.shared_modulus { Modulus::new(moduli.get(0)).ok() } else { None };
-        Self { workload, a, b, moduli, shared, items: (0..workload.count).collect() }
+        Self { workload, a, b, moduli, shared, memory: Memory::Plain }
+    }
+
+    /// The same numbers in some memory.
+    pub(crate) fn placed(self, memory: Memory, engine: &Engine) -> Result<Self, Error> {
+        Ok(match memory {
+            Memory::Plain | Memory::Reused => Self { memory, ..self },
+            Memory::Pinned => {
+                let pin = |batch: &Batch| engine.pin(batch.view());
+                let (a, b, moduli) = (pin(&self.a)?, pin(&self.b)?, pin(&self.moduli)?);
+                Self { a, b, moduli, memory, ..self }
+            }
+        })
     }
 
     /// The inputs of some items.
@@ -101,8 +114,8 @@ impl Inputs {
         };
         let workload = Workload { count: items.len(), ..self.workload };
         let moduli = if workload.shared_modulus { self.moduli.clone() } else { pick(&self.moduli) };
-        let items = (0..items.len()).collect();
-        Self { workload, a: pick(&self.a), b: pick(&self.b), moduli, shared: self.shared.clone(), items }
+        let (a, b, shared) = (pick(&self.a), pick(&self.b), self.shared.clone());
+        Self { workload, a, b, moduli, shared, memory: Memory::Plain }
     }
 
     /// A random item from each of `most` equal parts of the first `count` items. If `count` is `most` or
@@ -127,7 +140,7 @@ impl Inputs {
     /// The first `count` items as a job for a backend.
     pub(crate) fn job(&self, count: usize) -> Job<'_> {
         let (a, b) = ((&self.a).into(), (&self.b).into());
-        Job::new(&self.items[..count], self.workload.bits, a, b, self.moduli())
+        Job::new(0..count, self.workload.bits, a, b, self.moduli())
     }
 
     pub(crate) fn modulus(&self, item: usize) -> &[u64] {
@@ -178,6 +191,36 @@ impl Inputs {
             Op::PowVartime => engine.pow_vartime(&self.a, &self.b, moduli),
             Op::Inv => engine.inv(&self.a, moduli),
             Op::Gcd => engine.gcd(&self.a, &self.b),
+        }
+    }
+}
+
+impl Inputs {
+    /// A batch for the answers.
+    pub(crate) fn room(&self, engine: &Engine) -> Result<Batch, Error> {
+        let Workload { op, bits, count, .. } = self.workload;
+        let bits = if op.is_modular() || op == Op::Gcd { bits } else { 2 * bits };
+        match self.memory {
+            Memory::Plain | Memory::Reused => Ok(Batch::zeros(bits, count)),
+            Memory::Pinned => engine.pinned(bits, count),
+        }
+    }
+
+    /// Computes the whole batch with an engine into `answers`.
+    pub(crate) fn compute_into(&self, engine: &Engine, answers: &mut Batch) -> Result<(), Error> {
+        let moduli = self.moduli();
+        match self.workload.op {
+            Op::Mul => engine.mul_into(&self.a, &self.b, answers),
+            Op::Square => engine.square_into(&self.a, answers),
+            Op::MulMod => engine.mul_mod_into(&self.a, &self.b, moduli, answers),
+            Op::SquareMod => engine.square_mod_into(&self.a, moduli, answers),
+            Op::Pow => engine.pow_into(&self.a, &self.b, moduli, answers),
+            Op::PowVartime => engine.pow_vartime_into(&self.a, &self.b, moduli, answers),
+            // These make a batch of their own.
+            Op::Inv | Op::Gcd => {
+                *answers = self.compute(engine)?;
+                Ok(())
+            }
         }
     }
 }

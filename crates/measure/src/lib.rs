@@ -8,7 +8,7 @@
 //!
 //! ```
 //! use modmill::Engine;
-//! use modmill_measure::{Bench, PeerChoice, Peers, Progress};
+//! use modmill_measure::{Bench, Memory, PeerChoice, Peers, Progress};
 //! use std::time::Duration;
 //!
 //! struct Silent;
@@ -27,6 +27,7 @@
 //!     time: Duration::from_millis(1),
 //!     exponent_bits: None,
 //!     shared_modulus: false,
+//!     memory: Memory::Plain,
 //!     keys: 1,
 //!     direct_tables: false,
 //!     seed: 1,
@@ -44,6 +45,7 @@ mod engines;
 mod error;
 mod inputs;
 pub mod machine;
+mod memory;
 mod op;
 mod our_path;
 mod peer_run;
@@ -63,6 +65,7 @@ pub use bench::Bench;
 pub use engines::AlgorithmChoice;
 pub use error::{Error, Refusal};
 pub use inputs::MIN_BITS;
+pub use memory::Memory;
 pub use op::{BenchOp, RsaOp};
 pub use peers::{About, PeerChoice, PeerRequest, Peers};
 pub use progress::Progress;

@@ -3,8 +3,10 @@
 use crate::chain::Chain;
 use crate::error::Error;
 use crate::inputs::Inputs;
+use crate::memory::Memory;
 use crate::slices::{Contender, Slice, repeat};
 use modmill::{Backend, Batch, Engine, Plan};
+use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
 /// The computation that is timed.
@@ -40,6 +42,8 @@ pub(crate) struct OurPath<'a> {
     /// Whether the engine chose this path by itself.
     pub(crate) chosen: bool,
     inputs: &'a Inputs,
+    /// The batch that all timed calls write, unless every call makes its own.
+    room: Option<Batch>,
     /// The answers of the first call.
     pub(crate) answers: Batch,
     /// Whether every later call gave the same answers.
@@ -55,7 +59,11 @@ impl<'a> OurPath<'a> {
         inputs: &'a Inputs,
     ) -> Result<Self, modmill::Error> {
         let answers = call.answers(inputs)?;
-        Ok(Self { call, plan, chosen, inputs, answers, repeatable: true })
+        let room = match (&call, inputs.memory) {
+            (Call::Engine(engine), Memory::Reused | Memory::Pinned) => Some(inputs.room(engine)?),
+            (Call::Engine(_) | Call::Chain(_), _) => None,
+        };
+        Ok(Self { call, plan, chosen, inputs, room, answers, repeatable: true })
     }
 
     /// Operations per second of a GPU's kernels alone, in the best of a few calls; `None` on a CPU.
@@ -86,13 +94,18 @@ impl<'a> OurPath<'a> {
 impl Contender for OurPath<'_> {
     fn slice(&mut self, length: Duration) -> Result<Slice, Error> {
         let operations = self.inputs.workload.count as f64 * self.call.operations();
-        repeat(
-            length,
-            operations,
-            || self.call.answers(self.inputs),
-            |answers| {
-                self.repeatable &= *answers == self.answers;
-            },
-        )
+        let Self { call, inputs, room, answers: first, repeatable, .. } = self;
+        match (call, room) {
+            (Call::Engine(engine), Some(room)) => {
+                // The call writes it, and then the comparison reads it.
+                let room = RefCell::new(room);
+                let compute = || inputs.compute_into(engine, &mut room.borrow_mut());
+                repeat(length, operations, compute, |()| *repeatable &= **room.borrow() == *first)
+            }
+            (call, _) => {
+                let compute = || call.answers(inputs);
+                repeat(length, operations, compute, |answers| *repeatable &= answers == first)
+            }
+        }
     }
 }

@@ -90,6 +90,8 @@ pub struct Record {
     pub exponent_bits: Option<usize>,
     /// Whether all items have the same modulus or key.
     pub shared_modulus: bool,
+    /// The memory of operands and answers: `plain`, `reused` or `pinned`.
+    pub memory: String,
     /// The backend that computed.
     pub backend: String,
     /// The family of algorithms, or the peer's function.

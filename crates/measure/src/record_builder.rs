@@ -1,5 +1,6 @@
 //! Makes the records of one point.
 
+use crate::memory::Memory;
 use crate::peers::About;
 use crate::record::Record;
 use crate::slices::Rates;
@@ -13,6 +14,7 @@ pub(crate) struct RecordBuilder {
     /// Bits of the exponents, for powers.
     pub(crate) exponent_bits: Option<usize>,
     pub(crate) shared_modulus: bool,
+    pub(crate) memory: Memory,
     pub(crate) batch: usize,
     pub(crate) threads: usize,
     /// The library whose answers the others were compared with, and the number of items compared.
@@ -69,6 +71,7 @@ impl RecordBuilder {
             bits: self.bits,
             exponent_bits: self.exponent_bits,
             shared_modulus: self.shared_modulus,
+            memory: self.memory.to_string(),
             backend: Backend::Cpu.name().to_owned(),
             algorithm: String::new(),
             isa: None,

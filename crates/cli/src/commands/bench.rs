@@ -8,7 +8,9 @@ use crate::progress::Bar;
 use modmill::TRANSFORM_MAX_BITS;
 use modmill_measure::machine::{self, Machine};
 use modmill_measure::record::{Header, Record, to_json};
-use modmill_measure::{AlgorithmChoice, BenchOp, MIN_BITS, PeerChoice, Peers, Progress, report, table};
+use modmill_measure::{
+    AlgorithmChoice, BenchOp, MIN_BITS, Memory, PeerChoice, Peers, Progress, report, table,
+};
 use std::time::Duration;
 
 const LONG_ABOUT: &str = "\
@@ -90,6 +92,10 @@ pub(crate) struct Bench {
     /// Give all items the same modulus
     #[arg(long)]
     shared_modulus: bool,
+    /// Memory of operands and answers: plain (answers in new memory), reused (answers in the memory of the
+    /// last call) or pinned (both in memory that a GPU copies by itself)
+    #[arg(long, value_name = "KIND", default_value_t, value_parser = parse_memory)]
+    memory: Memory,
     /// Different keys in an RSA batch, which its items use in turn
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
     keys: u16,
@@ -115,6 +121,10 @@ pub(crate) struct Bench {
 }
 
 fn parse_op(text: &str) -> Result<BenchOp, String> {
+    text.parse()
+}
+
+fn parse_memory(text: &str) -> Result<Memory, String> {
     text.parse()
 }
 
@@ -199,6 +209,7 @@ impl Bench {
             time: self.seconds,
             exponent_bits: self.exponent_bits,
             shared_modulus: self.shared_modulus,
+            memory: self.memory,
             keys: self.keys.into(),
             direct_tables: self.direct_tables,
             seed: self.seed,

@@ -132,6 +132,7 @@ fn builder(op: BenchOp, inputs: &Inputs, field: &Field<'_>, reference: &Referenc
         bits,
         exponent_bits: op.is_power().then_some(exponent_bits),
         shared_modulus,
+        memory: inputs.memory,
         batch: count,
         threads: field.engines.chosen.threads(),
         verified_with: reference.by.clone(),

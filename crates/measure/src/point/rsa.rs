@@ -3,6 +3,7 @@
 use super::{Field, Outcome, rates_or_refusal, without_refusals};
 use crate::error::Error;
 use crate::inputs::Workload;
+use crate::memory::Memory;
 use crate::op::{BenchOp, RsaOp};
 use crate::peer_run::PeerRun;
 use crate::record::LeftOut;
@@ -151,6 +152,7 @@ pub(crate) fn point(items: &RsaItems, field: &Field<'_>) -> Result<Outcome, Erro
         bits,
         exponent_bits: None,
         shared_modulus: keys == 1,
+        memory: Memory::Plain,
         batch: count,
         threads,
         verified_with: "num-bigint".to_owned(),
