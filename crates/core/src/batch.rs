@@ -36,7 +36,9 @@ const CLEARED_AT_ONCE: usize = 1 << 20;
 
 /// Zeroizes `limbs`. Several threads share long slices, because a GPU answers faster than one thread writes.
 fn clear(limbs: &mut [u64]) {
-    let threads = thread::available_parallelism().map_or(1, usize::from);
+    // A thread that finds no free core would be waited for.
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let threads = cores - cores / 4;
     let share = limbs.len().div_ceil(threads).max(CLEARED_AT_ONCE);
     let started = thread::scope(|scope| {
         let mut parts = limbs.chunks_mut(share);

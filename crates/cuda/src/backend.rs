@@ -98,7 +98,8 @@ impl Cuda {
         }
     }
 
-    /// The same backend with threads of the host that move numbers; by default rayon's own.
+    /// The same backend with threads of the host for what the host computes; by default rayon's own. It makes others
+    /// that move numbers.
     #[must_use]
     pub fn moved_by(self, pool: Arc<rayon::ThreadPool>) -> Self {
         Self { workers: Workers::new(pool), ..self }
@@ -173,9 +174,9 @@ impl Cuda {
         Lane { device: &loaded.device, workers: &self.workers, contents }
     }
 
-    /// Runs `work` on the host's threads.
+    /// Runs `work`, which computes, on the host's threads.
     pub(crate) fn install<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
-        self.workers.install(work)
+        self.workers.compute(work)
     }
 
     /// Has every device compute its share at the same time; returns the most seconds of a device.

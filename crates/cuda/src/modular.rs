@@ -95,8 +95,11 @@ impl Cuda {
     ) -> Result<(f64, Vec<usize>)> {
         let kernels = loaded.kernels(variant)?;
         let (count, wave) = (job.items.len(), kernels.wave());
-        let size = (wave * chunk.div_ceil(wave).clamp(1, MAX_WAVES)).min(count);
-        let sizes = ChunkSizes { size, edge: wave, multiple: 1 };
+        let waves = (chunk + wave / 2) / wave;
+        let size = (wave * waves.clamp(1, MAX_WAVES)).min(count);
+        // Powers keep the device busy for longer than copies take. Others wait for the first copy.
+        let edge = if task.is_power() { wave } else { size.div_ceil(4) };
+        let sizes = ChunkSizes { size, edge, multiple: 1 };
         let operands = Operands::new(task, job);
         let make = |rows| KernelStages::new(self, &loaded.device, &kernels, task, operands, job, rows);
         let stride = answers.len() / count.max(1);

@@ -180,16 +180,20 @@ fn pass<S: Stages>(
             continue;
         }
         let slot = &mut slots[place];
-        lane.workers.install(|| {
-            slot.exchange(done, next.clone().map(|items| (items.clone(), rows(&items))), exchange)
-        });
+        if let Some(items) = &next {
+            let input_limbs = stages.footprint(rows(items)).input_limbs;
+            let staged = staged(&exchange.pinned_inputs(items.clone()), input_limbs);
+            staged.into_iter().for_each(|limbs| slot.input.written(limbs));
+        }
+        let incoming = next.clone().map(|items| (items.clone(), rows(&items)));
+        lane.workers.move_numbers(|| slot.exchange(done, incoming, exchange));
         match next {
             // SAFETY: the slots wait for their copies before they are dropped, and the caller of this function lends
             // the memory of operands and answers for longer.
             Some(items) => unsafe {
                 slot.start(place, items.clone(), rows(&items), &stages, &compute, exchange)?
             },
-            None => lane.workers.install(|| slot.output.clear()),
+            None => lane.workers.move_numbers(|| slot.output.clear()),
         }
     }
     Ok(())
@@ -259,14 +263,15 @@ impl Slot {
         exchange: &mut (dyn Exchange + Send),
     ) -> Result<()> {
         let Footprint { input_limbs, output_limbs, flag_words } = stages.footprint(rows);
-        let mut staged = 0;
-        for (start, limbs) in exchange.pinned_inputs(items.clone()) {
-            self.copy_in_staged(staged..start)?;
+        let pinned = exchange.pinned_inputs(items.clone());
+        for limbs in staged(&pinned, input_limbs) {
+            let bytes = 8 * limbs.start..8 * limbs.end;
+            self.copies.copy_in(&self.input.buffer, bytes.clone(), &self.inputs, bytes.start)?;
+        }
+        for (start, limbs) in pinned {
             // SAFETY: the caller keeps the memory as it is.
             unsafe { self.copies.copy_in_limbs(limbs, &self.inputs, 8 * start)? };
-            staged = start + limbs.len();
         }
-        self.copy_in_staged(staged..input_limbs)?;
         self.copied.record(&self.copies)?;
         compute.wait(&self.copied)?;
         let chunk = Chunk { slot, rows, inputs: &self.inputs, outputs: &self.outputs, flags: &self.flags };
@@ -281,17 +286,9 @@ impl Slot {
         match exchange.pinned_answers(items) {
             // SAFETY: the caller keeps the memory as it is.
             Some(answers) => unsafe { self.copies.copy_out_limbs(&self.outputs, answers) },
-            None => self.copies.copy_out(&self.outputs, 0..8 * output_limbs, &mut self.output.buffer, 0),
-        }
-    }
-
-    /// Copies limbs from the staging memory to the same place of the chunk's inputs.
-    fn copy_in_staged(&self, limbs: Range<usize>) -> Result<()> {
-        match limbs.is_empty() {
-            true => Ok(()),
-            false => {
-                let bytes = 8 * limbs.start..8 * limbs.end;
-                self.copies.copy_in(&self.input.buffer, bytes.clone(), &self.inputs, bytes.start)
+            None => {
+                self.output.written(0..output_limbs);
+                self.copies.copy_out(&self.outputs, 0..8 * output_limbs, &mut self.output.buffer, 0)
             }
         }
     }
@@ -305,7 +302,7 @@ impl Slot {
     /// Clears the operands in the host's memory as soon as they are copied.
     fn clear_input(&mut self, workers: &Workers) -> Result<()> {
         self.copied.synchronize()?;
-        workers.install(|| self.input.clear());
+        workers.move_numbers(|| self.input.clear());
         Ok(())
     }
 }
@@ -315,6 +312,19 @@ impl Drop for Slot {
     fn drop(&mut self) {
         let _ = self.copies.synchronize();
     }
+}
+
+/// The limbs of a chunk's inputs that are not in pinned memory, and go through the staging memory.
+fn staged(pinned: &[(usize, &[u64])], input_limbs: usize) -> Vec<Range<usize>> {
+    let mut start = 0;
+    let mut staged = Vec::new();
+    for (place, limbs) in pinned {
+        staged.push(start..*place);
+        start = place + limbs.len();
+    }
+    staged.push(start..input_limbs);
+    staged.retain(|limbs| !limbs.is_empty());
+    staged
 }
 
 /// The chunks of a range: `size` items each, but `edge` items first and last.

@@ -100,11 +100,13 @@ pub(crate) fn gather_all<'a>(
     items: Items<'_>,
     mut limbs: &'a mut [u64],
 ) -> &'a mut [u64] {
+    let mut parts = Vec::with_capacity(operands.len());
     for operand in operands {
         let (rows, rest) = limbs.split_at_mut(operand.limbs(items.len()));
-        operand.gather(items, rows);
+        parts.push((operand, rows));
         limbs = rest;
     }
+    parts.into_par_iter().for_each(|(operand, rows)| operand.gather(items, rows));
     limbs
 }
 
@@ -122,13 +124,10 @@ pub(crate) fn all_pinned<'a>(operands: &[Source<'a>], items: Items<'_>) -> Vec<(
 /// The fewest limbs that are worth a thread of their own.
 const LEAST: usize = 1 << 15;
 
-/// Threads that copy at a time. More of them get in each other's way at the memory.
-const COPYING: usize = 8;
-
-/// Copies limbs, on several threads.
+/// Copies limbs, on all threads. Small parts let the others go on where a thread is interrupted.
 pub(crate) fn copy(from: &[u64], to: &mut [u64]) {
-    let part = from.len().div_ceil(COPYING).max(LEAST);
-    to.par_chunks_mut(part).zip(from.par_chunks(part)).for_each(|(to, from)| to.copy_from_slice(from));
+    let parts = to.par_chunks_mut(LEAST).zip(from.par_chunks(LEAST));
+    parts.with_max_len(1).for_each(|(to, from)| to.copy_from_slice(from));
 }
 
 /// Fills rows of `width` limbs with the numbers that `number` gives for each row, on all threads.
@@ -148,21 +147,32 @@ pub(crate) fn words(limbs: usize) -> u32 {
     u32::try_from(2 * limbs).unwrap_or(u32::MAX)
 }
 
-/// Pinned memory of the host for copies. All threads clear it if it has held secrets.
+/// Pinned memory of the host for copies. All threads clear what has held secrets of it.
 pub(crate) struct Staging {
     pub(crate) buffer: HostBuffer,
     contents: Contents,
+    /// Limbs that may have been written.
+    used: Range<usize>,
 }
 
 impl Staging {
     pub(crate) fn new(device: &Device, limbs: usize, contents: Contents) -> Result<Self> {
-        Ok(Self { buffer: device.host_buffer(8 * limbs.max(1), Contents::Public)?, contents })
+        Ok(Self { buffer: device.host_buffer(8 * limbs.max(1), Contents::Public)?, contents, used: 0..0 })
+    }
+
+    /// Notes that limbs will be written. What is not noted is not cleared.
+    pub(crate) fn written(&mut self, limbs: Range<usize>) {
+        self.used = match self.used.is_empty() {
+            true => limbs,
+            false => self.used.start.min(limbs.start)..self.used.end.max(limbs.end),
+        };
     }
 
     pub(crate) fn clear(&mut self) {
+        let used = std::mem::take(&mut self.used);
         if self.contents == Contents::Secret {
-            self.buffer.limbs_mut().par_chunks_mut(LEAST).for_each(Zeroize::zeroize);
-            self.contents = Contents::Public;
+            let parts = self.buffer.limbs_mut()[used].par_chunks_mut(LEAST);
+            parts.with_max_len(1).for_each(Zeroize::zeroize);
         }
     }
 }

@@ -118,6 +118,8 @@ pub(crate) fn lengths_of_all(pool: &Cpu, moduli: Moduli<'_>, count: usize) -> Op
         };
         return (0..count).try_fold(None, join)?;
     }
-    let all = (0..count).into_par_iter().with_min_len(GRAIN).map(lengths);
+    // This takes less time than a thread is interrupted for, so that some cores stay free for what interrupts.
+    let threads = pool.threads() - pool.threads() / 4;
+    let all = (0..count).into_par_iter().with_min_len(GRAIN.max(count.div_ceil(threads))).map(lengths);
     pool.install(|| all.try_reduce_with(Lengths::and))?
 }

@@ -336,6 +336,7 @@ fn keep(
 ) -> Result<Buffer> {
     let limbs = source.limbs(1);
     let mut staging = Staging::new(device, limbs, Contents::Secret)?;
+    staging.written(0..limbs);
     source.gather((0..1).into(), &mut staging.buffer.limbs_mut()[..limbs]);
     let words = device.buffer(8 * limbs, Contents::Secret)?;
     stream.copy_in(&staging.buffer, 0..8 * limbs, &words, 0)?;

@@ -188,6 +188,7 @@ impl<'a, 'j> Private<'a, 'j> {
         let stream = device.stream()?;
         let limbs = self.rows.limbs_of(1);
         let mut staging = Staging::new(device, limbs, Contents::Secret)?;
+        staging.written(0..limbs);
         self.rows.gather(0..1, 1, staging.buffer.limbs_mut());
         let key = device.buffer(8 * limbs, Contents::Secret)?;
         stream.copy_in(&staging.buffer, 0..8 * limbs, &key, 0)?;
