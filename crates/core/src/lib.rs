@@ -22,6 +22,7 @@ mod recorder;
 pub mod reference;
 mod request;
 pub mod rns;
+mod spare;
 mod storage;
 pub mod transform;
 pub mod window;

@@ -1,5 +1,6 @@
 //! The memory of a batch.
 
+use crate::spare;
 use std::ops::{Deref, DerefMut};
 use zeroize::Zeroize;
 
@@ -20,14 +21,11 @@ pub(crate) enum Storage {
 }
 
 impl Storage {
-    /// Zeroizes capacity that no limb uses, and lets go of all limbs, which the caller has cleared.
+    /// Lets go of all limbs, which the caller has cleared.
     pub(crate) fn release(&mut self) {
-        match self {
-            Self::Own(limbs) => {
-                limbs.spare_capacity_mut().zeroize();
-                limbs.clear();
-            }
-            Self::Foreign(_) => *self = Self::Own(Vec::new()),
+        if let Self::Own(mut limbs) = std::mem::replace(self, Self::Own(Vec::new())) {
+            limbs.spare_capacity_mut().zeroize();
+            spare::keep(limbs);
         }
     }
 }

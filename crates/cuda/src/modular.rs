@@ -18,7 +18,7 @@ use std::cell::Cell;
 use std::ops::Range;
 
 /// Bytes of the operands of a chunk: enough to copy at full speed, few enough to start soon.
-const CHUNK_BYTES: usize = 16 << 20;
+const CHUNK_BYTES: usize = 8 << 20;
 
 /// The most waves of a chunk.
 const MAX_WAVES: usize = 16;
@@ -95,11 +95,12 @@ impl Cuda {
     ) -> Result<(f64, Vec<usize>)> {
         let kernels = loaded.kernels(variant)?;
         let (count, wave) = (job.items.len(), kernels.wave());
-        let waves = (chunk + wave / 2) / wave;
-        let size = (wave * waves.clamp(1, MAX_WAVES)).min(count);
-        // Powers keep the device busy for longer than copies take. Others wait for the first copy.
-        let edge = if task.is_power() { wave } else { size.div_ceil(4) };
-        let sizes = ChunkSizes { size, edge, multiple: 1 };
+        // Powers keep the device busy for longer than copies take, in whole waves. Others wait for the first copy.
+        let (size, edge) = match task.is_power() {
+            true => (wave * chunk.div_ceil(wave).clamp(1, MAX_WAVES), wave),
+            false => (chunk, chunk.div_ceil(4)),
+        };
+        let sizes = ChunkSizes { size: size.min(count), edge, multiple: 1 };
         let operands = Operands::new(task, job);
         let make = |rows| KernelStages::new(self, &loaded.device, &kernels, task, operands, job, rows);
         let stride = answers.len() / count.max(1);

@@ -1,9 +1,10 @@
 //! Sorting the items of a call into what backends can compute together.
 
-use modmill_core::{Items, KERNEL_MAX_BITS, Moduli, limbs};
+use modmill_core::{BatchView, Items, KERNEL_MAX_BITS, Moduli, limbs};
 use modmill_cpu::Cpu;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// The items of a call by the kind of their modulus. Parity and length of a modulus are public.
 #[derive(Default)]
@@ -105,21 +106,101 @@ impl Lengths {
 
 /// The lengths of the moduli of `count` items, if they are one group: most calls need no list of their items.
 pub(crate) fn lengths_of_all(pool: &Cpu, moduli: Moduli<'_>, count: usize) -> Option<Lengths> {
-    let lengths = |item: usize| {
-        let modulus = moduli.get(item);
-        let bits = limbs::bit_length(modulus);
-        is_computed_whole(modulus, bits).then_some(Lengths { longest: bits, shortest: bits })
-    };
     let count = if let Moduli::Shared(_) = moduli { count.min(1) } else { count };
+    let look = |items: Range<usize>| match moduli {
+        Moduli::Each(view) => lengths_together(view.slice(items)),
+        Moduli::Shared(_) | Moduli::Prepared(_) => lengths_one_by_one(items.map(|item| moduli.get(item))),
+    };
     if count <= GRAIN {
-        let join = |all: Option<Lengths>, item| match (all, lengths(item)?) {
-            (None, first) => Some(Some(first)),
-            (Some(all), next) => all.and(next).map(Some),
-        };
-        return (0..count).try_fold(None, join)?;
+        return look(0..count);
     }
-    // This takes less time than a thread is interrupted for, so that some cores stay free for what interrupts.
-    let threads = pool.threads() - pool.threads() / 4;
-    let all = (0..count).into_par_iter().with_min_len(GRAIN.max(count.div_ceil(threads))).map(lengths);
+    let parts = (0..count.div_ceil(GRAIN)).into_par_iter().with_max_len(1);
+    let all = parts.map(|part| look(part * GRAIN..count.min((part + 1) * GRAIN)));
     pool.install(|| all.try_reduce_with(Lengths::and))?
+}
+
+/// The lengths of some moduli, if they are one group.
+fn lengths_one_by_one<'a>(moduli: impl Iterator<Item = &'a [u64]>) -> Option<Lengths> {
+    let mut all: Option<Lengths> = None;
+    for modulus in moduli {
+        let bits = limbs::bit_length(modulus);
+        let lengths = Lengths { longest: bits, shortest: bits };
+        if !is_computed_whole(modulus, bits) {
+            return None;
+        }
+        all = Some(all.map_or(Some(lengths), |all| all.and(lengths))?);
+    }
+    all
+}
+
+/// The same for moduli that stand together. The copies to a GPU take hardly longer than this look, so that it reads the
+/// lowest and the highest limb of a modulus and no more, where that tells enough.
+fn lengths_together(moduli: BatchView<'_>) -> Option<Lengths> {
+    let stride = moduli.bits().div_ceil(64);
+    if moduli.bits() > KERNEL_MAX_BITS || stride == 0 {
+        return lengths_one_by_one(moduli.iter());
+    }
+    let (mut odd, mut least, mut most) = (1, u64::MAX, 0);
+    for modulus in moduli.as_limbs().chunks_exact(stride) {
+        let top = modulus[stride - 1];
+        odd &= modulus[0];
+        least = least.min(top);
+        most = most.max(top);
+    }
+    if odd == 0 || least == 0 {
+        // An even modulus is not computed whole, and a shorter one may make a group of its own.
+        return if odd == 0 { None } else { lengths_one_by_one(moduli.iter()) };
+    }
+    let bits = |top: u64| 64 * stride - top.leading_zeros() as usize;
+    let lengths = Lengths { longest: bits(most), shortest: bits(least) };
+    (lengths.shortest > 1).then_some(lengths)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use modmill_core::Batch;
+
+    /// Both looks, which agree.
+    fn look(moduli: &Batch) -> Option<(usize, usize)> {
+        let found = lengths_together(moduli.view());
+        assert_eq!(found, lengths_one_by_one(moduli.iter()));
+        found.map(|lengths| (lengths.longest, lengths.shortest))
+    }
+
+    #[test]
+    fn moduli_of_one_group_are_seen_at_once() {
+        let of = |texts: &[&str]| Batch::from_hex(texts).unwrap();
+        assert_eq!(look(&of(&["f3", "5", "3"])), Some((8, 2)));
+        assert_eq!(look(&of(&["f3", "1"])), None, "one has no place in a group");
+        assert_eq!(look(&of(&["f3", "4"])), None, "an even one");
+        assert_eq!(look(&of(&["f3", "0"])), None, "zero");
+        let wide = "80000000000000000000000000000001";
+        assert_eq!(look(&of(&[wide, "10000000000000001"])), Some((128, 65)));
+        assert_eq!(look(&of(&[wide, "ffffffffffffffff"])), None, "another number of limbs");
+        assert_eq!(
+            look(&of(&["0000000000000000ffffffffffffffff", "00000000000000000000000000000003"])),
+            Some((64, 2))
+        );
+        let mut long = Batch::zeros(KERNEL_MAX_BITS + 64, 2);
+        (0..2).for_each(|item| long.get_mut(item)[KERNEL_MAX_BITS / 64] = 6);
+        assert_eq!(
+            look(&long),
+            Some((KERNEL_MAX_BITS + 3, KERNEL_MAX_BITS + 3)),
+            "even ones go by transforms"
+        );
+    }
+
+    #[test]
+    fn a_large_batch_is_looked_at_in_parts() {
+        let cpu = Cpu::new(modmill_cpu::Settings { threads: Some(2), ..Default::default() }).unwrap();
+        let mut moduli = Batch::zeros(70, 3 * GRAIN + 5);
+        moduli.as_limbs_mut().chunks_mut(2).for_each(|modulus| modulus.copy_from_slice(&[7, 0x20]));
+        let lengths = |moduli: &Batch| lengths_of_all(&cpu, moduli.into(), moduli.len());
+        assert_eq!(lengths(&moduli), Some(Lengths { longest: 70, shortest: 70 }));
+        moduli.get_mut(2 * GRAIN)[1] = 1;
+        assert_eq!(lengths(&moduli), Some(Lengths { longest: 70, shortest: 65 }));
+        moduli.get_mut(3 * GRAIN + 4)[0] = 8;
+        assert_eq!(lengths(&moduli), None);
+    }
 }
