@@ -95,12 +95,12 @@ impl Cuda {
     ) -> Result<(f64, Vec<usize>)> {
         let kernels = loaded.kernels(variant)?;
         let (count, wave) = (job.items.len(), kernels.wave());
-        // Powers keep the device busy for longer than copies take, in whole waves. Others wait for the first copy.
-        let (size, edge) = match task.is_power() {
-            true => (wave * chunk.div_ceil(wave).clamp(1, MAX_WAVES), wave),
-            false => (chunk, chunk.div_ceil(4)),
-        };
-        let sizes = ChunkSizes { size: size.min(count), edge, multiple: 1 };
+        // Whole waves keep all of the device busy.
+        let waves = if task.is_power() { chunk.div_ceil(wave) } else { (chunk + wave / 2) / wave };
+        let size = (wave * waves.clamp(1, MAX_WAVES)).min(count);
+        // Powers take longer than copies. Others wait for the first copy and the last one, which are short.
+        let edge = if task.is_power() { wave } else { size.div_ceil(4) };
+        let sizes = ChunkSizes { size, edge, multiple: 1 };
         let operands = Operands::new(task, job);
         let make = |rows| KernelStages::new(self, &loaded.device, &kernels, task, operands, job, rows);
         let stride = answers.len() / count.max(1);
