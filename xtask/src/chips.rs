@@ -3,7 +3,7 @@
 use modmill_core::{Family, Op};
 use modmill_cuda::cache::Cache;
 use modmill_cuda::compiler::{self, Architecture, Compiler, MachineCode};
-use modmill_cuda::{Chip, Limits, Table, Variant};
+use modmill_cuda::{Chip, Limits, Part, Table, Variant};
 use rayon::prelude::*;
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -98,17 +98,21 @@ impl Candidate {
         let start = Instant::now();
         let variant = self.variant;
         let (major, minor) = self.chip.limits().capability;
-        let code = compiler.code(&variant.program(), Architecture { major, minor });
-        let code = code.map_err(|error| format!("{}: {error}", self.describe()))?;
-        let names = if variant.family == Family::Rns {
-            ["residue_power", "residue_power_vartime"]
-        } else {
-            ["power", "power_vartime"]
-        };
+        let prefix = if variant.family == Family::Rns { "residue_" } else { "" };
         let broken = || format!("{}: the machine code cannot be read", self.describe());
-        let kernels: Option<Vec<MachineCode>> =
-            names.iter().map(|name| MachineCode::of(&code, name)).collect();
-        let kernels = kernels.ok_or_else(broken)?;
+        // All parts compile; powers have the most registers.
+        let mut kernels = Vec::new();
+        for part in Part::ALL {
+            let Some(program) = variant.program(part) else { continue };
+            let code = compiler.code(&program, Architecture { major, minor });
+            let code = code.map_err(|error| format!("{}: {error}", self.describe()))?;
+            let name = match part {
+                Part::Power => "power",
+                Part::PowerVartime => "power_vartime",
+                Part::Multiply | Part::Chains | Part::Preparation | Part::Conversion => continue,
+            };
+            kernels.push(MachineCode::of(&code, &format!("{prefix}{name}")).ok_or_else(broken)?);
+        }
         let most = |of: fn(&MachineCode) -> u32| kernels.iter().map(of).max().unwrap_or(0);
         let compiled = Compiled {
             registers: most(|kernel| kernel.registers),

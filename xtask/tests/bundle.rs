@@ -2,7 +2,7 @@
 
 use modmill_core::Op;
 use modmill_cuda::compiler::{self, Architecture, Compiler};
-use modmill_cuda::{Chip, Error, Table};
+use modmill_cuda::{Chip, Error, Part, Table};
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -63,12 +63,12 @@ fn find_every_choice() {
     for bits in [2, 64, 100, 126, 127, 128] {
         for batch in [1, 1_000_000] {
             for choice in Table::shipped().choices(&Chip::H200.limits(), Op::Pow, bits, batch, bits) {
-                let code = compiler.code(&choice.variant.program(), hopper).unwrap();
+                let code = compiler.code(&choice.variant.program(Part::Power).unwrap(), hopper).unwrap();
                 assert!(code.starts_with(b"\x7fELF"));
             }
         }
     }
     let choice = Table::shipped().choices(&Chip::H200.limits(), Op::Pow, 256, 1, 256)[0];
-    let absent = compiler.code(&choice.variant.program(), hopper);
+    let absent = compiler.code(&choice.variant.program(Part::Power).unwrap(), hopper);
     assert!(matches!(absent, Err(Error::NoCompiler { .. })), "{absent:?}");
 }

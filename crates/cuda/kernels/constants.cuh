@@ -132,6 +132,7 @@ FOR_WORDS
     }
 };
 
+#ifdef HAS_PREPARATION
 KERNEL(constants, Preparation) {
     u32 item = blockIdx.x * BLOCK + threadIdx.x;
     if (item >= call.count) return;
@@ -170,3 +171,4 @@ FOR_WORDS
     }
     remainder.write(call.rows + (u64)item * WORDS);
 }
+#endif

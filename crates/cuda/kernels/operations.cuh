@@ -1,5 +1,7 @@
 // The operations, in terms of a family's Field: Montgomery form, fixed windows, chains of products.
 //
+// A program has one part of these kernels (HAS_...): a device compiles the parts that it needs, side by side.
+//
 // THREADS threads hold a number together. Every thread of a warp takes part in every step; groups
 // beyond the end of the batch repeat its last item and store nothing.
 #pragma once
@@ -74,11 +76,16 @@ template <bool SECRET> DEVICE void exponentiate(const Call& call) {
     }
 }
 
+#ifdef HAS_POWER
 KERNEL(power, Call) { exponentiate<true>(call); }
+#endif
+#ifdef HAS_POWER_VARTIME
 KERNEL(power_vartime, Call) { exponentiate<false>(call); }
+#endif
 
 // a b mod N: the product of a and R^2, and then with b. Without room that is below R, which may be many
 // times N; one more product, with R mod N, leaves the value and brings it below 2N.
+#ifdef HAS_MULTIPLY
 KERNEL(multiply, Call) {
     Field field;
     field.open(call.scratch);
@@ -104,6 +111,7 @@ KERNEL(multiply, Call) {
         store(field, call, items, round);
     }
 }
+#endif
 
 // Chains of `repeat` Montgomery products a <- a b / R, or squares, as the papers measure them: nothing
 // but arithmetic. The answer is divided by R once more, which makes it canonical.
@@ -129,5 +137,7 @@ template <bool SQUARE> DEVICE void chain(const Call& call) {
     }
 }
 
+#ifdef HAS_CHAINS
 KERNEL(multiply_chain, Call) { chain<false>(call); }
 KERNEL(square_chain, Call) { chain<true>(call); }
+#endif

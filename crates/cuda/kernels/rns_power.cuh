@@ -314,5 +314,9 @@ template <bool SECRET> DEVICE void exponentiate(const PowerCall& call) {
     x.memory.matrices.close();
 }
 
+#ifdef HAS_POWER
 KERNEL(residue_power, PowerCall) { exponentiate<true>(call); }
+#endif
+#ifdef HAS_POWER_VARTIME
 KERNEL(residue_power_vartime, PowerCall) { exponentiate<false>(call); }
+#endif

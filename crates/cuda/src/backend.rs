@@ -7,6 +7,7 @@ use crate::fft::Reciprocals;
 use crate::loaded::LoadedDevice;
 use crate::pipeline::Lane;
 use crate::table::Table;
+use crate::task::{Reads, Task};
 use crate::variant::Variant;
 use crate::workers::Workers;
 use modmill_core::{Backend, Batch, Execution, Family, Path, Recorder};
@@ -153,10 +154,11 @@ impl Cuda {
         }
     }
 
-    /// Numbers that the first device computes at once by a variant.
+    /// Numbers of which the first device computes powers at once by a variant.
     pub fn wave(&self, variant: Variant) -> Result<usize> {
         let loaded = self.devices.first().ok_or(Error::NoDevice)?;
-        Ok(loaded.kernels(variant)?.wave())
+        let power = Task::Power { reads: Reads::Whole, exponent_bits: 1, window: 1 };
+        Ok(loaded.kernels(variant)?.of(&power, false)?.wave())
     }
 
     /// Items that each device gets of `count` items.

@@ -1,77 +1,127 @@
-//! The kernels of a variant, loaded on one device.
+//! The kernels of a variant on one device, compiled part by part when they are needed.
 
-use crate::device::{Device, Kernel};
+use crate::device::{Device, Kernel, Module};
 use crate::error::{Error, Result};
 use crate::family::rns::kernels::Residues;
-use crate::task::{Reads, Task};
+use crate::part::Part;
+use crate::task::Task;
 use crate::variant::Variant;
 use modmill_core::Family;
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
-/// A variant, compiled and loaded.
+/// A variant on a device, with the parts that have been needed so far.
 #[derive(Clone)]
 pub(crate) struct Kernels {
-    pub variant: Variant,
-    pub power: Kernel,
-    pub power_vartime: Kernel,
-    pub multiply: Kernel,
-    /// The kernels of chains, in the families that have them.
-    pub chains: Option<Chains>,
-    pub constants: Kernel,
-    pub reduce: Kernel,
-    /// The other kernels and the constants of the residue family.
-    pub residues: Option<Arc<Residues>>,
-    /// Blocks that the device computes at once.
-    pub blocks: u32,
+    variant: Variant,
+    device: Device,
+    modules: Arc<Mutex<HashMap<Part, Module>>>,
+    /// The conversions and the constants of the residue family.
+    residues: Arc<Mutex<Option<Arc<Residues>>>>,
 }
 
-/// Chains of Montgomery products and squares.
+/// The kernels for one task.
 #[derive(Clone)]
-pub(crate) struct Chains {
-    pub multiply: Kernel,
-    pub square: Kernel,
+pub(crate) struct TaskKernels {
+    pub(crate) variant: Variant,
+    /// The task's own kernel.
+    pub(crate) kernel: Kernel,
+    /// Blocks of it that the device computes at once.
+    blocks: u32,
+    /// Where constants of moduli are needed, or numbers have to be reduced first.
+    pub(crate) preparation: Option<PreparationKernels>,
+    /// The conversions and the constants of the residue family.
+    pub(crate) residues: Option<Arc<Residues>>,
+}
+
+/// The kernels that run before a task's own.
+#[derive(Clone)]
+pub(crate) struct PreparationKernels {
+    pub(crate) constants: Kernel,
+    pub(crate) reduce: Kernel,
 }
 
 impl Kernels {
-    pub(crate) fn load(device: &Device, variant: Variant) -> Result<Self> {
-        let module = device.compile(&variant.program())?;
-        let residues = Residues::load(device, &module, &variant)?;
-        let prefix = if residues.is_some() { "residue_" } else { "" };
-        let kernel = |name: &str| module.kernel(&format!("{prefix}{name}"));
-        let power = kernel("power")?;
-        let per_multiprocessor = power.occupancy(variant.layout.block, variant.shared_bytes())?.max(1);
-        let chains = match variant.family {
-            Family::Rns => None,
-            _ => Some(Chains { multiply: kernel("multiply_chain")?, square: kernel("square_chain")? }),
-        };
-        Ok(Self {
-            variant,
-            power_vartime: kernel("power_vartime")?,
-            multiply: kernel("multiply")?,
-            chains,
-            constants: module.kernel("constants")?,
-            reduce: module.kernel("reduce")?,
-            residues,
-            blocks: per_multiprocessor * device.limits().multiprocessors,
-            power,
-        })
+    pub(crate) fn new(device: &Device, variant: Variant) -> Self {
+        Self { variant, device: device.clone(), modules: Arc::default(), residues: Arc::default() }
     }
 
-    /// The kernel that computes a task; an error if the family has none.
-    pub(crate) fn of(&self, task: &Task) -> Result<&Kernel> {
-        let chains = || {
-            let name = || format!("for chains of products by {}", self.variant.family);
-            self.chains.as_ref().ok_or_else(|| Error::NoKernel { name: name() })
+    /// The kernels for a task. `is_prepared` asks for constants of moduli and remainders too.
+    pub(crate) fn of(&self, task: &Task, is_prepared: bool) -> Result<TaskKernels> {
+        let variant = self.variant;
+        let part = Part::of(task);
+        let is_residues = variant.family == Family::Rns;
+        let mut parts = vec![part];
+        parts.extend(is_prepared.then_some(Part::Preparation));
+        parts.extend(is_residues.then_some(Part::Conversion));
+        let mut modules = self.compiled(&parts)?.into_iter();
+        let mut next = || modules.next().ok_or_else(|| Error::NoKernel { name: format!("for {part:?}") });
+        let prefix = if is_residues { "residue_" } else { "" };
+        let kernel = next()?.kernel(&format!("{prefix}{}", name_of(task)))?;
+        let preparation = match is_prepared {
+            false => None,
+            true => {
+                let module = next()?;
+                Some(PreparationKernels {
+                    constants: module.kernel("constants")?,
+                    reduce: module.kernel("reduce")?,
+                })
+            }
         };
-        Ok(match task {
-            Task::Power { reads: Reads::Whole, .. } => &self.power,
-            Task::Power { .. } => &self.power_vartime,
-            Task::Multiply | Task::Square => &self.multiply,
-            Task::MultiplyChain { .. } => &chains()?.multiply,
-            Task::SquareChain { .. } => &chains()?.square,
-        })
+        let residues = if is_residues { Some(self.residues(&next()?)?) } else { None };
+        let per_multiprocessor = kernel.occupancy(variant.layout.block, variant.shared_bytes())?.max(1);
+        let blocks = per_multiprocessor * self.device.limits().multiprocessors;
+        Ok(TaskKernels { variant, kernel, blocks, preparation, residues })
     }
 
+    /// The modules of some parts. Those that are new are compiled side by side.
+    fn compiled(&self, parts: &[Part]) -> Result<Vec<Module>> {
+        let known = || self.modules.lock().unwrap_or_else(PoisonError::into_inner);
+        let new: Vec<Part> = parts.iter().copied().filter(|part| !known().contains_key(part)).collect();
+        let compile = |part: Part| -> Result<(Part, Module)> {
+            let (variant, family) = (self.variant, self.variant.family);
+            let none = || Error::NoKernel { name: format!("for {} by {family}", part.describe()) };
+            let program = variant.program(part).ok_or_else(none)?;
+            let program = if self.device.properties().emulated { variant.whole_program() } else { program };
+            Ok((part, self.device.compile(&program)?))
+        };
+        let made: Vec<Result<(Part, Module)>> = std::thread::scope(|scope| {
+            let mut new = new.into_iter();
+            let own = new.next();
+            let others: Vec<_> = new.map(|part| scope.spawn(move || compile(part))).collect();
+            let own = own.map(compile);
+            let lost = || Err(Error::Lost { reason: "a compiler's thread ended early".to_owned() });
+            let others = others.into_iter().map(|other| other.join().unwrap_or_else(|_| lost()));
+            own.into_iter().chain(others).collect()
+        });
+        for made in made {
+            let (part, module) = made?;
+            known().insert(part, module);
+        }
+        Ok(parts.iter().filter_map(|part| known().get(part).cloned()).collect())
+    }
+
+    fn residues(&self, conversions: &Module) -> Result<Arc<Residues>> {
+        let mut residues = self.residues.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(residues) = &*residues {
+            return Ok(residues.clone());
+        }
+        Ok(residues.insert(Arc::new(Residues::load(&self.device, conversions, &self.variant)?)).clone())
+    }
+}
+
+/// The name of a task's kernel, without that of the residue family.
+fn name_of(task: &Task) -> &'static str {
+    match (Part::of(task), task) {
+        (Part::Power, _) => "power",
+        (Part::PowerVartime, _) => "power_vartime",
+        (_, Task::MultiplyChain { .. }) => "multiply_chain",
+        (_, Task::SquareChain { .. }) => "square_chain",
+        (_, Task::Multiply | Task::Square | Task::Power { .. }) => "multiply",
+    }
+}
+
+impl TaskKernels {
     /// The number of blocks for `count` numbers: no more than the device holds at once.
     pub(crate) fn grid(&self, count: usize) -> u32 {
         let layout = self.variant.layout;

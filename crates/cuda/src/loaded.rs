@@ -29,7 +29,7 @@ impl LoadedDevice {
         if !variant.exists(self.device.limits()) {
             return Err(Error::NoKernel { name: format!("for {variant:?}") });
         }
-        let kernels = Kernels::load(&self.device, variant)?;
+        let kernels = Kernels::new(&self.device, variant);
         self.kernels.lock().unwrap_or_else(PoisonError::into_inner).insert(variant, kernels.clone());
         Ok(kernels)
     }

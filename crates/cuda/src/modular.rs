@@ -7,7 +7,7 @@ use crate::checks::{check_operands, check_variant};
 use crate::device::{Buffer, Device, HostBuffer, Shape, Stream};
 use crate::error::{Error, Result};
 use crate::family::rns::kernels::{JobConstants, Request, ResidueWork};
-use crate::kernels::Kernels;
+use crate::kernels::TaskKernels;
 use crate::loaded::LoadedDevice;
 use crate::pipeline::{self, Chunk, ChunkSizes, Exchange, Footprint, IN_FLIGHT, Incoming, Outgoing, Stages};
 use crate::staging::{AnswerRows, Origin, Source, all_pinned, gather_all, words};
@@ -93,7 +93,7 @@ impl Cuda {
         job: &Job<'_>,
         answers: &mut [u64],
     ) -> Result<(f64, Vec<usize>)> {
-        let kernels = loaded.kernels(variant)?;
+        let kernels = loaded.kernels(variant)?.of(&task, is_prepared(variant, task, job))?;
         let (count, wave) = (job.items.len(), kernels.wave());
         // Whole waves keep all of the device busy.
         let waves = if task.is_power() { chunk.div_ceil(wave) } else { (chunk + wave / 2) / wave };
@@ -143,6 +143,17 @@ impl Cuda {
         }
         Ok(seconds)
     }
+}
+
+/// Whether the first factors or bases, and the second factors, are longer than the kernels take, and reduced first.
+fn are_long(variant: Variant, task: Task, job: &Job<'_>) -> [bool; 2] {
+    let is_long = |operand: Operand<'_>| operand.bits() > variant.input_bits();
+    [is_long(job.a), task.multiplies_b() && !matches!(task, Task::Square) && is_long(job.b)]
+}
+
+/// Whether constants of the moduli are needed. Residues have constants of their own, and need these only to reduce.
+fn is_prepared(variant: Variant, task: Task, job: &Job<'_>) -> bool {
+    variant.family != Family::Rns || are_long(variant, task, job).contains(&true)
 }
 
 /// The operands of a job as they are copied in, one after the other: `a`, `b` and the moduli.
@@ -224,7 +235,7 @@ impl Exchange for JobExchange<'_> {
 /// The device's side: kernels of a variant, and work buffers for chunks of some size.
 struct KernelStages<'a> {
     backend: &'a Cuda,
-    kernels: &'a Kernels,
+    kernels: &'a TaskKernels,
     task: Task,
     operands: Operands<'a>,
     /// Limbs of an answer.
@@ -250,7 +261,7 @@ impl<'a> KernelStages<'a> {
     fn new(
         backend: &'a Cuda,
         device: &Device,
-        kernels: &'a Kernels,
+        kernels: &'a TaskKernels,
         task: Task,
         operands: Operands<'a>,
         job: &Job<'a>,
@@ -263,8 +274,7 @@ impl<'a> KernelStages<'a> {
         let row_bytes = 4 * variant.words as usize;
         let threads = kernels.grid(size) as usize * variant.layout.block as usize;
         let reduced = |is_long: bool| is_long.then(|| device.buffer(row_bytes * size, contents)).transpose();
-        let is_long = |operand: Operand<'_>| operand.bits() > variant.input_bits();
-        let is_second_long = task.multiplies_b() && !matches!(task, Task::Square) && is_long(job.b);
+        let [is_first_long, is_second_long] = are_long(*variant, task, job);
         // Matrices of a modulus's own take milliseconds to make, and a tenth off every power.
         let merged = match job.moduli {
             Moduli::Shared(modulus) if task.exponent().0 > 0 && job.items.len() >= kernels.wave() => {
@@ -275,7 +285,7 @@ impl<'a> KernelStages<'a> {
         let residues = kernels.residues.as_ref().map(|residues| {
             Ok(ResidueStages {
                 work: residues.work(device, variant.words, size, is_shared, task, threads)?,
-                constants: residues.job_constants(device, limbs, merged)?,
+                constants: residues.job_constants(device, &task, limbs, merged)?,
                 has_modulus: Default::default(),
             })
         });
@@ -286,7 +296,7 @@ impl<'a> KernelStages<'a> {
             operands,
             limbs,
             constants: device.buffer((16 + 3 * row_bytes) * if is_shared { 1 } else { size }, contents)?,
-            reduced: [reduced(is_long(job.a))?, reduced(is_second_long)?],
+            reduced: [reduced(is_first_long)?, reduced(is_second_long)?],
             scratch: device.buffer((task.entries() * variant.entry_bytes() * threads).max(16), contents)?,
             residues: residues.transpose()?,
         })
@@ -322,10 +332,7 @@ impl Stages for KernelStages<'_> {
 
     /// Finds the constants of the moduli, and reduces numbers that are too long.
     fn prepare(&self, compute: &Stream, chunk: &Chunk<'_>) -> Result<()> {
-        // Residues have constants of their own, and need these only to reduce.
-        if self.residues.is_some() && self.reduced.iter().all(Option::is_none) {
-            return Ok(());
-        }
+        let Some(kernels) = &self.kernels.preparation else { return Ok(()) };
         let block = self.kernels.variant.layout.block;
         let one_thread_each = |count: u32| Shape { grid: count.div_ceil(block), block, shared_bytes: 0 };
         let count = u32::try_from(chunk.rows).unwrap_or(u32::MAX);
@@ -341,14 +348,14 @@ impl Stages for KernelStages<'_> {
         let used = [chunk.inputs, &self.constants];
         // SAFETY: the kernel takes this structure; it reads `count` moduli of the inputs and writes as many rows of
         // constants.
-        unsafe { compute.launch(&self.kernels.constants, shape, &preparation, &used)? };
+        unsafe { compute.launch(&kernels.constants, shape, &preparation, &used)? };
         for (numbers, reduced) in [a, b].into_iter().zip(&self.reduced) {
             let Some(reduced) = reduced else { continue };
             let preparation = Preparation { input: numbers, rows: reduced.address(), count, ..preparation };
             let used = [chunk.inputs, &self.constants, reduced];
             // SAFETY: the kernel takes this structure; it reads `count` numbers of the inputs and the rows of
             // constants, and writes `count` rows of `words` words.
-            unsafe { compute.launch(&self.kernels.reduce, one_thread_each(count), &preparation, &used)? };
+            unsafe { compute.launch(&kernels.reduce, one_thread_each(count), &preparation, &used)? };
         }
         Ok(())
     }
@@ -360,7 +367,7 @@ impl Stages for KernelStages<'_> {
         self.backend.record(variant.family, variant.to_string(), task.is_power().then_some(window));
         let count = u32::try_from(chunk.rows).unwrap_or(u32::MAX);
         let [a, b] = self.factors(chunk);
-        let kernel = kernels.of(task)?;
+        let kernel = &kernels.kernel;
         let result_words = words(self.limbs);
         let mut used = vec![chunk.inputs, &self.constants, &self.scratch, chunk.outputs];
         used.extend(self.reduced.iter().flatten());

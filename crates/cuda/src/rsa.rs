@@ -91,7 +91,7 @@ impl Cuda {
         let task = Task::power(reads, job.exponent_bits, plan.window)?;
         let blocks: SharedBlocks<'_> = Mutex::new(blocks);
         self.share_out(self.shares(job.count), |loaded, share: Range<usize>| {
-            let kernels = loaded.kernels(plan.power)?;
+            let kernels = loaded.kernels(plan.power)?.of(&task, false)?;
             let (count, wave) = (share.len(), kernels.wave());
             // With one key the halves of a chunk go one after the other; where they would not fill the device,
             // together.

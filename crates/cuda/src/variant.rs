@@ -6,6 +6,7 @@ use crate::family;
 use crate::family::layout::{KernelSet, Layout, Placement, Size};
 use crate::family::rns::Rns;
 use crate::family::rns::layout::SECRET_WINDOW;
+use crate::part::Part;
 use crate::sources;
 use modmill_core::Family;
 use std::fmt;
@@ -182,38 +183,59 @@ impl Variant {
         self.kernel_set().map_or(0, |set| set.shared_bytes())
     }
 
-    /// The program of powers, products and constants.
+    /// The program of one part of the kernels; `None` if the family does not have it.
     #[must_use]
-    pub fn program(&self) -> Program {
-        match self.family {
-            Family::Rns => {
-                self.program_of(&[&family::rns::POWER_FILES[..], &["rns_multiply", "rns_convert"]].concat())
+    pub fn program(&self, part: Part) -> Option<Program> {
+        let files = match (self.family, part) {
+            (_, Part::Preparation) => Vec::new(),
+            (Family::Rns, Part::Chains) => return None,
+            (Family::Rns, Part::Power | Part::PowerVartime) => family::rns::POWER_FILES.to_vec(),
+            (Family::Rns, Part::Multiply) => [&family::rns::POWER_FILES[..], &["rns_multiply"]].concat(),
+            (Family::Rns, Part::Conversion) => [&family::rns::POWER_FILES[..], &["rns_convert"]].concat(),
+            (_, Part::Conversion) => return None,
+            (family, Part::Power | Part::PowerVartime | Part::Multiply | Part::Chains) => {
+                vec![family.name(), "operations"]
             }
-            family => self.program_of(&[family.name(), "operations"]),
-        }
+        };
+        Some(with_part(self.program_of(&files), part))
     }
 
-    /// The program of powers in residues modulo one number that is a part of the matrices.
+    /// All parts in one program, for the emulated device: its compiler takes as long to read the files as to compile a
+    /// part.
+    pub(crate) fn whole_program(&self) -> Program {
+        let files = match self.family {
+            Family::Rns => [&family::rns::POWER_FILES[..], &["rns_multiply", "rns_convert"]].concat(),
+            family => vec![family.name(), "operations"],
+        };
+        let mut program = self.program_of(&files);
+        program.defines.extend(Part::ALL.map(|part| (part.define().to_owned(), "1".to_owned())));
+        program
+    }
+
+    /// The program of powers in residues modulo one number that is a part of the matrices. `part` is one of the two
+    /// parts with powers.
     #[must_use]
-    pub fn merged_program(&self) -> Option<Program> {
+    pub fn merged_program(&self, part: Part) -> Option<Program> {
         let Rns { residues, bases } = self.rns()?;
         let merged = Rns { residues: residues.merged(), bases };
-        let program = self.program_with(&family::rns::POWER_FILES, &merged);
+        let program = with_part(self.program_with(&family::rns::POWER_FILES, &merged), part);
         Some(Program { name: format!("{}, one modulus", program.name), ..program })
     }
 
     /// Every program of the variant, including those that operations of RSA need.
     #[must_use]
     pub fn programs(&self) -> Vec<Program> {
-        let others = [self.merged_program(), self.public_program(), self.garner_program()];
-        [self.program()].into_iter().chain(others.into_iter().flatten()).collect()
+        let parts = Part::ALL.into_iter().filter_map(|part| self.program(part));
+        let merged = [Part::Power, Part::PowerVartime].map(|part| self.merged_program(part));
+        let others = [self.public_program(), self.garner_program()];
+        parts.chain(merged.into_iter().chain(others).flatten()).collect()
     }
 
     /// The program of powers with short public exponents, from octets to octets. The residue family has none.
     #[must_use]
     pub fn public_program(&self) -> Option<Program> {
         let files = [self.family.name(), "items", "public_power", "octets"];
-        (self.family != Family::Rns).then(|| self.program_of(&files))
+        (self.family != Family::Rns).then(|| with_part(self.program_of(&files), Part::Preparation))
     }
 
     /// The program of the steps of RSA before and after powers in residues. It is the same for all layouts.
@@ -226,6 +248,7 @@ impl Variant {
             ("SQUARINGS", 0),
             ("BLOCK", GARNER_BLOCK),
             ("RESIDENT", 1),
+            (Part::Preparation.define(), 1),
         ];
         let files = ["device", "call", "constants", "rsa"];
         (self.family == Family::Rns).then(|| Program {
@@ -274,6 +297,13 @@ impl Variant {
             specific: self.family == Family::Rns,
         }
     }
+}
+
+/// A program with one of its parts.
+fn with_part(mut program: Program, part: Part) -> Program {
+    program.name = format!("{}, {}", program.name, part.describe());
+    program.defines.push((part.define().to_owned(), "1".to_owned()));
+    program
 }
 
 impl fmt::Display for Variant {

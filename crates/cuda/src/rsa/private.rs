@@ -14,7 +14,7 @@ use crate::device::{Buffer, Contents, Device, Kernel, KernelArguments, Shape, St
 use crate::error::{Error, Result};
 use crate::family::rns::calls::PowerCall;
 use crate::family::rns::kernels::{JobConstants, ModuliPlace, Residues, Rows};
-use crate::kernels::Kernels;
+use crate::kernels::TaskKernels;
 use crate::pipeline::{Chunk, Footprint, Stages};
 use crate::staging::Staging;
 use crate::task::Task;
@@ -60,7 +60,7 @@ unsafe impl KernelArguments for JoinCall {}
 
 /// The kernels of a size, the constants of keys, and memory for a chunk.
 pub(super) struct Private<'a, 'j> {
-    kernels: &'a Kernels,
+    kernels: &'a TaskKernels,
     residues: &'a Residues,
     task: Task,
     job: &'a CrtJob<'j>,
@@ -113,7 +113,7 @@ impl<'a, 'j> Private<'a, 'j> {
     #[allow(clippy::too_many_arguments)]
     pub(super) fn new(
         device: &Device,
-        kernels: &'a Kernels,
+        kernels: &'a TaskKernels,
         task: Task,
         check: Variant,
         job: &'a CrtJob<'j>,
@@ -141,7 +141,7 @@ impl<'a, 'j> Private<'a, 'j> {
             exponent: job.public_exponent,
             secret: true,
         };
-        let constants = |prime: Option<&[u64]>| residues.job_constants(device, job.prime_limbs, prime);
+        let constants = |prime: Option<&[u64]>| residues.job_constants(device, &task, job.prime_limbs, prime);
         let constants = if together {
             vec![constants(None)?]
         } else {
@@ -247,7 +247,7 @@ impl<'a, 'j> Private<'a, 'j> {
     fn powers(&self, stream: &Stream, keys: &Buffer, places: KeyPlaces, rows: usize) -> Result<()> {
         let Self { residues, memory, job, .. } = self;
         let (exponent_bits, window) = self.task.exponent();
-        let kernel = self.kernels.of(&self.task)?;
+        let kernel = &self.kernels.kernel;
         let used = [keys, &memory.workspace, &memory.tiles[0], &memory.tiles[1], &memory.halves];
         let half_words = 2 * job.prime_limbs;
         // All at once, or half by half: the first row of a part, and how many there are.

@@ -4,7 +4,7 @@
 use crate::{compiler, kernel_of};
 use modmill_core::Family;
 use modmill_cuda::compiler::Architecture;
-use modmill_cuda::{Chip, Variant, transforms_programs};
+use modmill_cuda::{Chip, Part, Variant, transforms_programs};
 
 /// The first candidate of a family: its power has no more registers than its blocks leave it, and next to nothing in
 /// local memory.
@@ -13,7 +13,7 @@ fn check(chip: Chip, family: Family, bits: usize) {
     let limits = chip.limits();
     let (major, minor) = limits.capability;
     let variant = Variant::candidates(family, bits, &limits)[0];
-    let code = compiler.code(&variant.program(), Architecture { major, minor }).unwrap();
+    let code = compiler.code(&variant.program(Part::Power).unwrap(), Architecture { major, minor }).unwrap();
     let kernel = if family == Family::Rns { "residue_power" } else { "power" };
     let code = kernel_of(&code, kernel);
     let threads = variant.layout.block * variant.layout.resident;

@@ -8,7 +8,7 @@ use modmill_core::rns::Bases;
 use modmill_core::{Family, Op};
 use modmill_cuda::cache::Cache;
 use modmill_cuda::compiler::{self, Architecture, Compiler, MachineCode};
-use modmill_cuda::{Chip, Cut, Layout, Table, Variant, transforms_programs};
+use modmill_cuda::{Chip, Cut, Layout, Part, Table, Variant, transforms_programs};
 
 const HOPPER: Architecture = Architecture { major: 9, minor: 0 };
 
@@ -85,8 +85,8 @@ fn wide_samples_in_groups() {
     for (bits, resident) in [(1536, 3), (2048, 3)] {
         let layout = Layout { threads: 2, block: 128, resident, cut: None };
         let variant = Variant::new(Family::Wide, bits, layout, &Chip::H200.limits()).unwrap();
-        let code = compiler.code(&variant.program(), HOPPER).unwrap();
-        for kernel in ["power", "power_vartime"] {
+        for (part, kernel) in [(Part::Power, "power"), (Part::PowerVartime, "power_vartime")] {
+            let code = compiler.code(&variant.program(part).unwrap(), HOPPER).unwrap();
             let code = kernel_of(&code, kernel);
             let figures = (code.registers, code.local_bytes, code.instructions.len());
             assert!(
@@ -114,24 +114,27 @@ fn residues_on_tensor_cores() {
         let layout = Layout { threads: 2, block, resident: 1, cut: Some(Cut::Chunks(to_b, to_a)) };
         let variant = Variant::new(Family::Rns, bits, layout, &Chip::H200.limits()).unwrap();
         let groups = Bases::for_bits(bits).unwrap().channels() / 4;
-        let programs = [(Some(variant.program()), Some(each)), (variant.merged_program(), one)];
-        for (program, spilled) in programs.into_iter().filter_map(|(program, spilled)| program.zip(spilled)) {
+        let parts = [(Part::Power, "residue_power"), (Part::PowerVartime, "residue_power_vartime")];
+        let programs = parts.into_iter().flat_map(|(part, kernel)| {
+            let (plain, merged) = (variant.program(part), variant.merged_program(part));
+            [(plain, kernel, Some(each)), (merged, kernel, one)]
+        });
+        for (program, kernel, spilled) in programs {
+            let (Some(program), Some(spilled)) = (program, spilled) else { continue };
             let code = compiler.code(&program, HOPPER).unwrap();
             let chunks = |name: &str| {
                 let define = program.defines.iter().find(|define| define.0 == name).unwrap();
                 define.1.parse::<usize>().unwrap()
             };
             let (chunks, steps) = (chunks("CHUNKS_A") + chunks("CHUNKS_B"), groups.div_ceil(2));
-            for kernel in ["residue_power", "residue_power_vartime"] {
-                let code = kernel_of(&code, kernel);
-                let count = |is: fn(u64) -> bool| code.instructions.iter().filter(|&&code| is(code)).count();
-                let figures = (count(is_matrix_product), count(is_wait), code.local_bytes);
-                assert!(
-                    figures.0 == chunks * steps && figures.1 <= chunks && figures.2 <= spilled,
-                    "{}, {kernel}: {figures:?}",
-                    program.name
-                );
-            }
+            let code = kernel_of(&code, kernel);
+            let count = |is: fn(u64) -> bool| code.instructions.iter().filter(|&&code| is(code)).count();
+            let figures = (count(is_matrix_product), count(is_wait), code.local_bytes);
+            assert!(
+                figures.0 == chunks * steps && figures.1 <= chunks && figures.2 <= spilled,
+                "{}: {figures:?}",
+                program.name
+            );
         }
     }
 }
@@ -155,7 +158,7 @@ fn rsa_beside_its_powers() {
             Table::shipped().choices(&Chip::H200.limits(), Op::PowVartime, bits, 1_000_000, 17)[0].variant;
         let public = compiler.code(&variant.public_program().unwrap(), HOPPER).unwrap();
         let public = kernel_of(&public, "public_power");
-        let powers = compiler.code(&variant.program(), HOPPER).unwrap();
+        let powers = compiler.code(&variant.program(Part::PowerVartime).unwrap(), HOPPER).unwrap();
         let powers = kernel_of(&powers, "power_vartime");
         let figures =
             [&public, &powers].map(|code| (code.registers, code.local_bytes, code.instructions.len()));
@@ -222,7 +225,7 @@ fn check(bits: usize) {
     for batch in [1000, 1_000_000] {
         let variant = Table::shipped().choices(&Chip::H200.limits(), Op::Pow, bits, batch, bits)[0].variant;
         let chosen = format!("{} of {}", variant.family, variant.layout.threads);
-        let code = compiler.code(&variant.program(), HOPPER).unwrap();
+        let code = compiler.code(&variant.program(Part::Power).unwrap(), HOPPER).unwrap();
         let kernel = if variant.family == Family::Rns { "residue_power" } else { "power" };
         let MachineCode { registers, local_bytes, instructions } = kernel_of(&code, kernel);
         let products = instructions.iter().filter(|&&instruction| is_product(instruction)).count();

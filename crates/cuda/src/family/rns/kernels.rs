@@ -10,7 +10,8 @@ use super::layout::ResidueLayout;
 use super::tables::{self, MergedTables, Tables, radix_square};
 use crate::call::Numbers;
 use crate::device::{Buffer, Contents, Device, Kernel, Module, Shape, Stream};
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::part::Part;
 use crate::task::Task;
 use crate::variant::Variant;
 use modmill_core::rns::Bases;
@@ -95,12 +96,11 @@ pub(crate) struct JobConstants {
     merged: Option<OneModulus>,
 }
 
-/// The matrices that one modulus is a part of, and the kernels for powers with them.
+/// The matrices that one modulus is a part of, and the kernel for powers with them.
 struct OneModulus {
     layout: ResidueLayout,
     tables: MergedTables,
     power: Kernel,
-    power_vartime: Kernel,
 }
 
 struct RadixSquare {
@@ -111,9 +111,11 @@ struct RadixSquare {
 }
 
 impl Residues {
-    pub(crate) fn load(device: &Device, module: &Module, variant: &Variant) -> Result<Option<Arc<Self>>> {
-        let Some(Rns { residues: layout, bases }) = variant.rns() else { return Ok(None) };
-        Ok(Some(Arc::new(Self {
+    /// The kernels of a module of conversions, and the constants of a variant of this family.
+    pub(crate) fn load(device: &Device, module: &Module, variant: &Variant) -> Result<Self> {
+        let none = || Error::NoKernel { name: format!("in residues for {variant:?}") };
+        let Rns { residues: layout, bases } = variant.rns().ok_or_else(none)?;
+        Ok(Self {
             variant: *variant,
             layout,
             tables: Tables::new(device, &layout, &bases, variant.words as usize)?,
@@ -122,29 +124,30 @@ impl Residues {
             numbers: module.kernel("residue_numbers")?,
             radix: module.kernel("residue_radix")?,
             words: module.kernel("residue_words")?,
-        })))
+        })
     }
 
-    /// The constants for moduli of `limbs` limbs. `merged` is the one modulus of all items if it is worth matrices of
-    /// its own.
+    /// The constants of a task for moduli of `limbs` limbs. `merged` is the one modulus of all items if it is worth
+    /// matrices of its own.
     pub(crate) fn job_constants(
         &self,
         device: &Device,
+        task: &Task,
         limbs: usize,
         merged: Option<&[u64]>,
     ) -> Result<JobConstants> {
-        let merged = merged.map(|modulus| self.one_modulus(device, modulus)).transpose()?.flatten();
+        let merged = merged.map(|modulus| self.one_modulus(device, task, modulus)).transpose()?.flatten();
         Ok(JobConstants { radix: self.radix_square(device, limbs)?, merged })
     }
 
-    fn one_modulus(&self, device: &Device, modulus: &[u64]) -> Result<Option<OneModulus>> {
+    fn one_modulus(&self, device: &Device, task: &Task, modulus: &[u64]) -> Result<Option<OneModulus>> {
         let layout = self.layout.merged();
         let tables = MergedTables::new(device, &layout, &self.bases, modulus)?;
-        let (Some(tables), Some(program)) = (tables, self.variant.merged_program()) else { return Ok(None) };
-        let module = device.compile(&program)?;
-        let (power, power_vartime) =
-            (module.kernel("residue_power")?, module.kernel("residue_power_vartime")?);
-        Ok(Some(OneModulus { layout, tables, power, power_vartime }))
+        let program = self.variant.merged_program(Part::of(task));
+        let (Some(tables), Some(program)) = (tables, program) else { return Ok(None) };
+        let name = if task.is_masked() { "residue_power" } else { "residue_power_vartime" };
+        let power = device.compile(&program)?.kernel(name)?;
+        Ok(Some(OneModulus { layout, tables, power }))
     }
 
     /// B^2 in the form that `residue_radix` takes.
@@ -323,9 +326,8 @@ impl Residues {
         used: &[&Buffer],
     ) -> Result<()> {
         let (kernel, layout, matrices, channels, buffer) = match &constants.merged {
-            Some(OneModulus { layout, tables, power, power_vartime }) => {
-                let kernel = if task.is_masked() { power } else { power_vartime };
-                (kernel, layout, tables.matrices(), tables.channels(), tables.buffer())
+            Some(OneModulus { layout, tables, power }) => {
+                (power, layout, tables.matrices(), tables.channels(), tables.buffer())
             }
             None => {
                 let tables = &self.tables;
