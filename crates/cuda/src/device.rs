@@ -24,7 +24,7 @@ pub use platform::{Attributes, Properties, Shape};
 pub use stream::{Event, Stream};
 
 use crate::compiler::Program;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::memo::Memo;
 use platform::Platform;
 use shared::Shared;
@@ -71,6 +71,18 @@ impl Device {
     pub fn compile(&self, program: &Program) -> Result<Module> {
         self.modules.get(&program.digest(), || {
             Ok(Module::new(self.shared.clone(), self.shared.platform.load(program)?))
+        })
+    }
+
+    /// Compiles and loads programs side by side, in the order that they are given.
+    pub fn compile_all(&self, programs: &[Program]) -> Result<Vec<Module>> {
+        let Some((first, others)) = programs.split_first() else { return Ok(Vec::new()) };
+        std::thread::scope(|scope| {
+            let others: Vec<_> = others.iter().map(|program| scope.spawn(|| self.compile(program))).collect();
+            let first = self.compile(first);
+            let lost = || Err(Error::Lost { reason: "a compiler's thread ended early".to_owned() });
+            let others = others.into_iter().map(|other| other.join().unwrap_or_else(|_| lost()));
+            std::iter::once(first).chain(others).collect()
         })
     }
 

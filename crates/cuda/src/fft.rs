@@ -16,6 +16,7 @@ pub(crate) use length::Length;
 pub use moduli::Reciprocals;
 pub(crate) use moduli::{KnownModuli, places_by_bits};
 pub(crate) use powers::{Exponents, secret_window};
+pub(crate) use programs::programs_for;
 pub use programs::transforms_programs;
 
 use crate::call::Numbers;

@@ -1,5 +1,6 @@
 //! The kernels of a variant on one device, compiled part by part when they are needed.
 
+use crate::compiler::Program;
 use crate::device::{Device, Kernel, Module};
 use crate::error::{Error, Result};
 use crate::family::rns::kernels::Residues;
@@ -78,26 +79,15 @@ impl Kernels {
     fn compiled(&self, parts: &[Part]) -> Result<Vec<Module>> {
         let known = || self.modules.lock().unwrap_or_else(PoisonError::into_inner);
         let new: Vec<Part> = parts.iter().copied().filter(|part| !known().contains_key(part)).collect();
-        let compile = |part: Part| -> Result<(Part, Module)> {
+        let program = |part: &Part| {
             let (variant, family) = (self.variant, self.variant.family);
             let none = || Error::NoKernel { name: format!("for {} by {family}", part.describe()) };
-            let program = variant.program(part).ok_or_else(none)?;
-            let program = if self.device.properties().emulated { variant.whole_program() } else { program };
-            Ok((part, self.device.compile(&program)?))
+            let program = variant.program(*part).ok_or_else(none)?;
+            Ok(if self.device.properties().emulated { variant.whole_program() } else { program })
         };
-        let made: Vec<Result<(Part, Module)>> = std::thread::scope(|scope| {
-            let mut new = new.into_iter();
-            let own = new.next();
-            let others: Vec<_> = new.map(|part| scope.spawn(move || compile(part))).collect();
-            let own = own.map(compile);
-            let lost = || Err(Error::Lost { reason: "a compiler's thread ended early".to_owned() });
-            let others = others.into_iter().map(|other| other.join().unwrap_or_else(|_| lost()));
-            own.into_iter().chain(others).collect()
-        });
-        for made in made {
-            let (part, module) = made?;
-            known().insert(part, module);
-        }
+        let programs = new.iter().map(program).collect::<Result<Vec<Program>>>()?;
+        let modules = self.device.compile_all(&programs)?;
+        known().extend(new.into_iter().zip(modules));
         Ok(parts.iter().filter_map(|part| known().get(part).cloned()).collect())
     }
 

@@ -2,7 +2,7 @@
 
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::fft::Transforms;
+use crate::fft::{Length, Transforms, programs_for};
 use crate::kernels::Kernels;
 use crate::variant::Variant;
 use std::collections::HashMap;
@@ -34,12 +34,14 @@ impl LoadedDevice {
         Ok(kernels)
     }
 
-    /// The kernels and tables of transforms.
-    pub(crate) fn transforms(&self) -> Result<Arc<Transforms>> {
+    /// The kernels and tables of transforms. The first call compiles what transforms of `length` need side by side;
+    /// what other lengths need beyond that is compiled when they need it.
+    pub(crate) fn transforms(&self, length: &Length) -> Result<Arc<Transforms>> {
         let mut transforms = self.transforms.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(transforms) = &*transforms {
             return Ok(transforms.clone());
         }
+        self.device.compile_all(&programs_for(length, self.device.limits()))?;
         Ok(transforms.insert(Arc::new(Transforms::load(&self.device)?)).clone())
     }
 }

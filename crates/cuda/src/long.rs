@@ -204,7 +204,7 @@ impl Cuda {
         let (_, window) = choice.task.exponent();
         self.share_out(shares, |loaded, (items, out)| {
             let lane = self.lane(loaded, Contents::Secret);
-            let (transforms, shape) = (loaded.transforms()?, (choice.length, choice.chunk));
+            let (transforms, shape) = (loaded.transforms(&choice.length)?, (choice.length, choice.chunk));
             self.record(Family::Fft, choice.to_string(), choice.task.is_power().then_some(window));
             job.run(lane, &transforms, items, out, stride, shape)
         })

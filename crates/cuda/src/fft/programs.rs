@@ -1,6 +1,6 @@
 //! The programs of the family, and their kernels on a device.
 
-use super::length::{LEAST_DIGIT_BITS, MOST_DIGIT_BITS};
+use super::length::{LEAST_DIGIT_BITS, Length, MOST_DIGIT_BITS};
 use crate::compiler::Program;
 use crate::device::{Device, Kernel, Limits, Module};
 use crate::error::Result;
@@ -16,6 +16,11 @@ pub(super) const BLOCK: u32 = 256;
 pub fn transforms_programs() -> impl Iterator<Item = Program> {
     let others = [passes(), cuts(), rows(false, true), rows(true, true)];
     others.into_iter().chain((LEAST_DIGIT_BITS..=MOST_DIGIT_BITS).map(carries))
+}
+
+/// The programs that transforms of a length take on a device.
+pub(crate) fn programs_for(length: &Length, limits: &Limits) -> [Program; 4] {
+    [passes(), cuts(), rows(length.has_long_rows(), has_own_words(limits)), carries(length.digit_bits)]
 }
 
 fn passes() -> Program {
