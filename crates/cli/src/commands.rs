@@ -11,6 +11,7 @@ mod primality;
 mod rsa;
 mod selftest;
 mod tune;
+mod warm;
 
 use crate::failure::Failure;
 
@@ -27,6 +28,7 @@ pub(crate) enum Command {
     Rsa(rsa::Rsa),
     Selftest(selftest::Selftest),
     Tune(tune::Tune),
+    Warm(warm::Warm),
     Completions(completions::Completions),
 }
 
@@ -43,6 +45,7 @@ impl Command {
             Self::Rsa(command) => command.run(),
             Self::Selftest(command) => command.run(),
             Self::Tune(command) => command.run(),
+            Self::Warm(command) => command.run(),
             Self::Completions(command) => command.run(),
         }
     }

@@ -123,6 +123,11 @@ impl Cuda {
         self.devices.iter().map(|loaded| &loaded.device)
     }
 
+    /// The devices with their kernels.
+    pub(crate) fn loaded(&self) -> &[LoadedDevice] {
+        &self.devices
+    }
+
     /// The limits that all devices keep.
     #[must_use]
     pub fn limits(&self) -> Limits {

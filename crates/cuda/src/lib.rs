@@ -36,6 +36,7 @@ mod table;
 mod task;
 mod tuning;
 mod variant;
+mod warm;
 mod workers;
 
 pub use backend::{Cuda, FAMILIES, Run, Settings};

@@ -12,7 +12,7 @@ use modmill_core::{Alternative, Backend, Exponents, Family, Job, Op, Path, Plan,
 
 /// What the GPUs run.
 #[derive(Debug, Clone, Copy)]
-enum Recipe {
+pub(crate) enum Recipe {
     /// A task by the kernels of a variant, in chunks of about so many items.
     Kernels { variant: Variant, task: Task, chunk: usize },
     /// A task by transforms.

@@ -34,6 +34,7 @@ mod prepared;
 mod prime;
 mod sort;
 mod special;
+mod warm;
 
 pub use config::EngineBuilder;
 pub use engine::Engine;

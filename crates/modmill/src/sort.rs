@@ -137,7 +137,7 @@ fn lengths_one_by_one<'a>(moduli: impl Iterator<Item = &'a [u64]>) -> Option<Len
 /// lowest and the highest limb of a modulus and no more, where that tells enough.
 fn lengths_together(moduli: BatchView<'_>) -> Option<Lengths> {
     let stride = moduli.bits().div_ceil(64);
-    if moduli.bits() > KERNEL_MAX_BITS || stride == 0 {
+    if moduli.is_empty() || moduli.bits() > KERNEL_MAX_BITS || stride == 0 {
         return lengths_one_by_one(moduli.iter());
     }
     let (mut odd, mut least, mut most) = (1, u64::MAX, 0);
@@ -172,6 +172,7 @@ mod tests {
     fn moduli_of_one_group_are_seen_at_once() {
         let of = |texts: &[&str]| Batch::from_hex(texts).unwrap();
         assert_eq!(look(&of(&["f3", "5", "3"])), Some((8, 2)));
+        assert_eq!(look(&Batch::zeros(64, 0)), None, "there is nothing to compute");
         assert_eq!(look(&of(&["f3", "1"])), None, "one has no place in a group");
         assert_eq!(look(&of(&["f3", "4"])), None, "an even one");
         assert_eq!(look(&of(&["f3", "0"])), None, "zero");

@@ -1,6 +1,6 @@
 //! The other commands as users call them.
 
-use crate::common::{modmill, run, scratch, stderr, stdout};
+use crate::common::{modmill, on_emulator, run, scratch, stderr, stdout};
 use serde_json::Value;
 use std::process::Stdio;
 
@@ -43,13 +43,29 @@ fn completions_are_written_for_each_shell() {
 
 #[test]
 fn help_teaches_with_examples() {
-    for command in ["info", "powm", "mul", "inv", "gcd", "bench", "selftest", "tune", "completions"] {
+    for command in ["info", "powm", "mul", "inv", "gcd", "bench", "selftest", "tune", "warm", "completions"] {
         let text = stdout(&run(&[command, "--help"], ""));
         assert!(text.contains("Examples:") && text.contains(&format!("modmill {command}")), "{command}");
     }
     assert!(stdout(&run(&["--help"], "")).contains("Exit status"));
     assert!(stdout(&run(&["--version"], "")).starts_with("modmill "));
     assert_eq!(run(&[], "").status.code(), Some(2));
+}
+
+#[test]
+fn warm_compiles_what_the_engine_would_run() {
+    let refused = run(&["warm", "--ops", "pow", "--bits", "128"], "");
+    assert!(stderr(&refused).contains("there is no GPU to compile for"), "{refused:?}");
+    assert!(stderr(&run(&["warm", "--ops", "inv"], "")).contains("inv is computed by the CPU"));
+    let arguments =
+        ["warm", "--ops", "mul_mod,rsa", "--bits", "128,256", "--batch", "1", "--shared-modulus", "--json"];
+    let Some(mut command) = on_emulator(&arguments) else { return };
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let lines: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let lines = lines.as_array().unwrap();
+    assert_eq!(lines.len(), 4);
+    assert!(lines.iter().all(|line| line["path"].as_str().unwrap().starts_with("cuda")), "{lines:?}");
 }
 
 /// Lines that are broken by hand are broken again by narrower terminals. Those of 100 columns leave them alone.

@@ -1,0 +1,155 @@
+//! `modmill warm`: compiles kernels of GPUs before they are needed.
+
+use super::bench::parse_bits;
+use crate::failure::Failure;
+use crate::io;
+use crate::options::BackendOption;
+use crate::progress::Bar;
+use modmill::{Backend, Engine, Op, Request};
+use modmill_measure::table;
+use serde_json::{Value, json};
+use std::time::Instant;
+
+const LONG_ABOUT: &str = "\
+Compiles the kernels of GPUs before they are needed, and keeps them in the cache: the first batch then \
+starts at once.
+
+For every operation, length and batch size it compiles what the engine would run, and nothing else. \
+Small and large batches may take different kernels. rsa stands for signatures, decryption and \
+verification with keys of that length. The cache is the folder that MODMILL_CACHE_DIR names, or modmill \
+in the user's cache folder; it can be copied to another machine with the same GPU, driver and program.";
+
+const EXAMPLES: &str = "\
+Examples:
+  modmill warm                                     powers and RSA at 1024 to 4096 bits
+  modmill warm --ops rsa --bits 2048 --batch 1,100000
+  modmill warm --ops mul --bits 786432,16777216
+  MODMILL_CACHE_DIR=/opt/kernels modmill warm      for a service to read";
+
+/// Compiles the kernels of GPUs before they are needed
+#[derive(Debug, clap::Args)]
+#[command(long_about = LONG_ABOUT, after_long_help = EXAMPLES)]
+pub(crate) struct Warm {
+    /// Operations: mul, square, mul_mod, square_mod, pow, pow_vartime, rsa
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "pow,rsa", value_parser = parse_task)]
+    ops: Vec<Task>,
+    /// Lengths of moduli, of factors for mul and square, of keys for rsa
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "1024,2048,3072,4096")]
+    #[arg(value_parser = parse_bits)]
+    bits: Vec<usize>,
+    /// Items in a batch
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "1,1000000")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+    batch: Vec<u32>,
+    /// All items have the same modulus
+    #[arg(long)]
+    shared_modulus: bool,
+    #[command(flatten)]
+    backend: BackendOption,
+    /// Write a JSON array to standard output
+    #[arg(long)]
+    json: bool,
+    /// Show no progress bar
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+/// What a user asks to be ready for.
+#[derive(Debug, Clone, Copy)]
+enum Task {
+    Arithmetic(Op),
+    Rsa,
+}
+
+fn parse_task(text: &str) -> Result<Task, String> {
+    if text.eq_ignore_ascii_case("rsa") {
+        return Ok(Task::Rsa);
+    }
+    match text.parse().map_err(|unknown: String| format!("{unknown}, rsa"))? {
+        op @ (Op::Inv | Op::Gcd) => Err(format!("{op} is computed by the CPU, which compiles nothing")),
+        op => Ok(Task::Arithmetic(op)),
+    }
+}
+
+/// One line of the answer.
+struct Line {
+    op: String,
+    bits: usize,
+    batch: usize,
+    /// The path that computes, or why there is nothing to compile.
+    path: String,
+    seconds: f64,
+}
+
+impl Warm {
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        let engine = self.backend.builder(0).build()?;
+        if engine.cuda().is_none() {
+            let why = engine.faults().pop().unwrap_or("GPUs are not to be used".to_owned());
+            return Err(Failure::Usage(format!("there is no GPU to compile for: {why}")));
+        }
+        let points = self.ops.len() * self.bits.len() * self.batch.len();
+        let bar = Bar::new(Some(points as u64), self.quiet || self.json, "kernels");
+        let mut lines = Vec::with_capacity(points);
+        for &op in &self.ops {
+            for &bits in &self.bits {
+                for &batch in &self.batch {
+                    bar.message(format!("{} of {bits} bits, {batch} a batch", name(op)));
+                    lines.push(self.warm(&engine, op, bits, batch as usize)?);
+                    bar.advance(1);
+                }
+            }
+        }
+        bar.finish();
+        io::print(&if self.json { to_json(&lines) } else { to_text(&lines) })
+    }
+
+    fn warm(&self, engine: &Engine, op: Task, bits: usize, batch: usize) -> Result<Line, Failure> {
+        let start = Instant::now();
+        let path = match op {
+            Task::Arithmetic(op) => {
+                let request = Request::new(op, bits, batch);
+                let request =
+                    if self.shared_modulus && op.is_modular() { request.one_modulus() } else { request };
+                let plan = engine.warm(&request)?;
+                match plan.backend() {
+                    Backend::Cuda => plan.path.to_string(),
+                    Backend::Cpu => format!("{}, which compiles nothing", plan.path),
+                }
+            }
+            Task::Rsa => match engine.warm_rsa(bits, batch)? {
+                true => "cuda".to_owned(),
+                false => "the CPU, which compiles nothing".to_owned(),
+            },
+        };
+        Ok(Line { op: name(op), bits, batch, path, seconds: start.elapsed().as_secs_f64() })
+    }
+}
+
+fn name(op: Task) -> String {
+    match op {
+        Task::Arithmetic(op) => op.to_string(),
+        Task::Rsa => "rsa".to_owned(),
+    }
+}
+
+fn to_text(lines: &[Line]) -> String {
+    let mut table = table::plain(["op", "bits", "batch", "computed by", "seconds"]);
+    for Line { op, bits, batch, path, seconds } in lines {
+        table.add_row([
+            op.clone(),
+            bits.to_string(),
+            batch.to_string(),
+            path.clone(),
+            format!("{seconds:.2}"),
+        ]);
+    }
+    format!("{}\n", table.trim_fmt())
+}
+
+fn to_json(lines: &[Line]) -> String {
+    let lines = lines.iter().map(|Line { op, bits, batch, path, seconds }| {
+        json!({ "op": op, "bits": bits, "batch": batch, "path": path, "seconds": seconds })
+    });
+    format!("{}\n", Value::from_iter(lines))
+}

@@ -1,0 +1,97 @@
+//! Kernels compiled before they are needed.
+
+use crate::backend::Cuda;
+use crate::error::Result;
+use crate::part::Part;
+use crate::planning::Recipe;
+use crate::task::{Reads, Task};
+use modmill_core::{CrtJob, CrtKey, Family, ModuliForm, PerItem, Plan};
+
+/// The public exponent of nearly all RSA keys.
+const PUBLIC_EXPONENT: [u64; 1] = [65_537];
+
+impl Cuda {
+    /// Compiles what a plan of this backend runs, on every device, and keeps it in the cache of kernels. It does nothing
+    /// for a plan of another backend.
+    pub fn warm(&self, plan: &Plan) -> Result<()> {
+        for loaded in self.loaded() {
+            match plan.recipe.get() {
+                Some(Recipe::Kernels { variant, task, .. }) => {
+                    loaded.kernels(*variant)?.of(task, true)?;
+                    let is_one = plan.request.moduli == ModuliForm::Shared;
+                    let merged = variant.merged_program(Part::of(task));
+                    if let Some(program) = merged.filter(|_| is_one && task.is_power()) {
+                        loaded.device.compile(&program)?;
+                    }
+                }
+                Some(Recipe::Transforms(choice)) => {
+                    loaded.transforms(&choice.length)?;
+                }
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Compiles what private and public operations of RSA run for `count` items and keys of `bits` bits with two primes
+    /// and the public exponent 65537. Returns whether there are kernels for them.
+    pub fn warm_rsa(&self, bits: usize, count: usize) -> Result<bool> {
+        // A plan does not look at the keys.
+        let key = CrtKey { modulus: &[], primes: [&[]; 2], exponents: [&[]; 2], coefficient: &[] };
+        let job = CrtJob {
+            count,
+            keys: PerItem::One(key),
+            bits,
+            prime_limbs: bits.div_ceil(128),
+            exponent_bits: bits.div_ceil(2),
+            blinded: false,
+            public_exponent: &PUBLIC_EXPONENT,
+        };
+        let Some(plan) = self.plan_crt(&job) else { return Ok(false) };
+        let task = Task::power(Reads::Whole, job.exponent_bits, plan.window)?;
+        for loaded in self.loaded() {
+            let part = Part::of(&task);
+            let programs = [
+                plan.power.program(part),
+                plan.power.merged_program(part),
+                plan.power.program(Part::Conversion),
+                plan.power.garner_program(),
+                plan.check.public_program(),
+            ];
+            loaded.device.compile_all(&programs.into_iter().flatten().collect::<Vec<_>>())?;
+        }
+        Ok(plan.power.family == Family::Rns)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::Settings;
+    use crate::cache::Cache;
+    use crate::device::Device;
+    use crate::emulator::Faults;
+    use crate::error::Error;
+    use modmill_core::{Op, Request};
+
+    /// What was compiled in advance is in the cache, and a batch compiles nothing more.
+    #[test]
+    fn a_warm_cache_has_what_a_plan_runs() {
+        let folder = tempfile::tempdir().unwrap();
+        let entries = || std::fs::read_dir(folder.path()).map_or(0, Iterator::count);
+        let cuda = || {
+            let device = Device::emulator_with(Faults::default(), Cache::at(folder.path().to_owned()));
+            Cuda::on(vec![device], Settings { family: Some(Family::Row), ..Settings::default() })
+        };
+        let first = cuda();
+        let plan = first.plan(&Request::new(Op::MulMod, 128, 4)).unwrap();
+        match first.warm(&plan) {
+            Err(Error::NoHostCompiler { reason }) => return println!("skipped: {reason}"),
+            result => result.unwrap(),
+        }
+        let compiled = entries();
+        assert!(compiled > 0, "nothing was compiled");
+        cuda().warm(&plan).unwrap();
+        assert_eq!(entries(), compiled, "the second device finds everything");
+    }
+}

@@ -1,0 +1,50 @@
+//! Kernels of GPUs, compiled before they are needed.
+
+use crate::Engine;
+use modmill_core::{Error, Plan, Request};
+
+impl Engine {
+    /// Compiles the kernels that a request takes on GPUs, and returns its plan. The first batch of such items then starts
+    /// at once, in this process and in every later one that has the same cache of kernels. There is nothing to compile
+    /// for a request that the CPU computes.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use modmill::{Engine, Op, Request};
+    ///
+    /// let plan = Engine::new()?.warm(&Request::new(Op::Pow, 2048, 100_000))?;
+    /// println!("{}", plan.path);
+    /// # Ok::<(), modmill::Error>(())
+    /// ```
+    pub fn warm(&self, request: &Request) -> Result<Plan, Error> {
+        let plan = self.backends.plan(request)?;
+        if let Some(cuda) = &self.backends.cuda {
+            cuda.warm(&plan).map_err(device_error)?;
+        }
+        Ok(plan)
+    }
+
+    /// Compiles the kernels of RSA for batches of `count` items and keys of `bits` bits; returns whether GPUs have
+    /// such kernels.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use modmill::{Backend, Engine};
+    ///
+    /// let cpu = Engine::builder().backend(Backend::Cpu).build()?;
+    /// assert!(!cpu.warm_rsa(2048, 1000)?);
+    /// # Ok::<(), modmill::Error>(())
+    /// ```
+    pub fn warm_rsa(&self, bits: usize, count: usize) -> Result<bool, Error> {
+        match &self.backends.cuda {
+            Some(cuda) => cuda.warm_rsa(bits, count).map_err(device_error),
+            None => Ok(false),
+        }
+    }
+}
+
+fn device_error(error: modmill_cuda::Error) -> Error {
+    Error::Device(error.to_string())
+}
