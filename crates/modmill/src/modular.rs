@@ -80,6 +80,103 @@ impl<'a> Call<'a> {
 }
 
 impl Engine {
+    /// `a b mod N`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use modmill::{Batch, Engine, Error, ItemErrorKind};
+    ///
+    /// let engine = Engine::new()?;
+    /// let a = Batch::from_hex(["5", "7", "9"])?;
+    /// let b = Batch::from_hex(["3", "3", "3"])?;
+    /// let moduli = Batch::from_hex(["b", "0", "4"])?;
+    /// // The second modulus is zero. The error names that item and keeps the other answers.
+    /// let Err(Error::Items(partial)) = engine.mul_mod(&a, &b, &moduli) else { panic!() };
+    /// assert_eq!((partial.failed[0].index, partial.failed[0].kind), (1, ItemErrorKind::ZeroModulus));
+    /// assert_eq!((partial.answers.to_hex(0), partial.answers.to_hex(2)), ("4".into(), "3".into()));
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn mul_mod<'a>(
+        &self,
+        a: impl Into<Operand<'a>>,
+        b: impl Into<Operand<'a>>,
+        moduli: impl Into<Moduli<'a>>,
+    ) -> Result<Batch, Error> {
+        self.modular(Modular::Multiply, a.into(), b.into(), moduli.into())
+    }
+
+    /// `a^2 mod N`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use modmill::{Batch, Engine, Modulus};
+    ///
+    /// let modulus = Modulus::from_hex("65")?; // 101
+    /// let squares = Engine::new()?.square_mod(&Batch::from_hex(["b", "64"])?, &modulus)?;
+    /// assert_eq!((squares.to_hex(0), squares.to_hex(1)), ("14".into(), "1".into()));
+    /// # Ok::<(), modmill::Error>(())
+    /// ```
+    pub fn square_mod<'a>(
+        &self,
+        a: impl Into<Operand<'a>>,
+        moduli: impl Into<Moduli<'a>>,
+    ) -> Result<Batch, Error> {
+        let a = a.into();
+        self.modular(Modular::Square, a, a, moduli.into())
+    }
+
+    /// `base^exponent mod N`, constant-time in bases and exponents: time depends on the declared
+    /// widths and on the moduli's lengths and parity alone.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use modmill::{Batch, Engine, Modulus};
+    ///
+    /// let engine = Engine::new()?;
+    /// // One base and one modulus for all items, an exponent for each.
+    /// let base = Batch::from_hex(["3"])?;
+    /// let exponents = Batch::from_hex(["0", "1", "6"])?;
+    /// let modulus = Modulus::from_hex("7")?;
+    /// let powers = engine.pow(base.shared(0), &exponents, &modulus)?;
+    /// assert_eq!(powers.as_limbs(), [1, 3, 1]);
+    /// # Ok::<(), modmill::Error>(())
+    /// ```
+    pub fn pow<'a>(
+        &self,
+        bases: impl Into<Operand<'a>>,
+        exponents: impl Into<Operand<'a>>,
+        moduli: impl Into<Moduli<'a>>,
+    ) -> Result<Batch, Error> {
+        self.modular(Modular::Power, bases.into(), exponents.into(), moduli.into())
+    }
+
+    /// `base^exponent mod N` for public exponents: leading zeros are skipped, and short exponents
+    /// such as 65537 take the short road.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use modmill::{Batch, Engine, Modulus};
+    ///
+    /// let public_exponent = Batch::from_hex(["10001"])?;
+    /// let modulus = Modulus::from_hex("ca1")?; // 3233 = 61 * 53
+    /// let messages = Batch::from_hex(["41"])?;
+    /// let ciphertexts = Engine::new()?.pow_vartime(&messages, public_exponent.shared(0), &modulus)?;
+    /// assert_eq!(ciphertexts.to_hex(0), "ae6"); // 65^65537 mod 3233 = 2790
+    /// # Ok::<(), modmill::Error>(())
+    /// ```
+    pub fn pow_vartime<'a>(
+        &self,
+        bases: impl Into<Operand<'a>>,
+        exponents: impl Into<Operand<'a>>,
+        moduli: impl Into<Moduli<'a>>,
+    ) -> Result<Batch, Error> {
+        self.modular(Modular::PowerVartime, bases.into(), exponents.into(), moduli.into())
+    }
+
     /// Runs a modular operation: odd moduli on the backends, even ones as odd part and power of two.
     pub(crate) fn modular(
         &self,
