@@ -9,6 +9,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// The name that stands for standard input or standard output on the command line.
 pub(crate) const STANDARD: &str = "-";
 
+/// The value of an option that names an input: every name of standard input becomes `-`.
+#[allow(clippy::unnecessary_wraps)] // the parser of an option returns a result
+pub(crate) fn input_name(text: &str) -> Result<String, String> {
+    let is_standard = matches!(text, "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0");
+    Ok(if is_standard { STANDARD } else { text }.to_owned())
+}
+
+/// The value of an option that names an output: every name of standard output becomes `-`.
+#[allow(clippy::unnecessary_wraps)] // as above
+pub(crate) fn output_name(text: &str) -> Result<String, String> {
+    let is_standard = matches!(text, "/dev/stdout" | "/dev/fd/1" | "/proc/self/fd/1");
+    Ok(if is_standard { STANDARD } else { text }.to_owned())
+}
+
 /// A file or standard input, opened for reading.
 pub(crate) struct Input {
     pub(crate) name: String,
@@ -172,7 +186,10 @@ impl Target {
         }
         // A file that may not be written may not be replaced either.
         let file = OpenOptions::new().write(true).open(path)?;
-        if !present.is_file() {
+        // An open file that goes by a name of the system's is written where it stands, as a shell does.
+        let is_open_elsewhere = ["/dev/fd", "/proc"].iter().any(|folder| path.starts_with(folder))
+            || path == Path::new("/dev/stderr");
+        if !present.is_file() || is_open_elsewhere {
             return Ok(Self::Stream(Box::new(file)));
         }
         // The file that a symbolic link leads to is replaced, and the link stays.
@@ -266,9 +283,16 @@ pub(crate) fn reads_terminal(input: &str) -> bool {
     input == STANDARD && io::stdin().is_terminal()
 }
 
-/// Whether `-` as an output would be written to a terminal.
+/// Whether an output would be written to a terminal: `-`, or a terminal's own name.
 pub(crate) fn writes_terminal(output: &str) -> bool {
-    output == STANDARD && io::stdout().is_terminal()
+    if output == STANDARD {
+        return io::stdout().is_terminal();
+    }
+    let is_device = fs::metadata(output).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir());
+    // Opening a named pipe would wait for its reader.
+    is_device
+        && output.starts_with("/dev/")
+        && OpenOptions::new().write(true).open(output).is_ok_and(|file| file.is_terminal())
 }
 
 /// Tells a regular file from all others, whatever name it goes by.

@@ -10,10 +10,10 @@ use crate::records::{self, Format, FormatChoice, Operation, Places, Record};
 #[derive(Debug, clap::Args)]
 pub(crate) struct NumberOptions {
     /// File of records; - is standard input
-    #[arg(long = "in", value_name = "FILE", default_value = "-")]
+    #[arg(long = "in", value_name = "FILE", default_value = "-", value_parser = crate::io::input_name)]
     input: String,
     /// File of answers; - is standard output
-    #[arg(long = "out", value_name = "FILE", default_value = "-")]
+    #[arg(long = "out", value_name = "FILE", default_value = "-", value_parser = crate::io::output_name)]
     output: String,
     /// Format of both files: auto (by the extension of --in), lines (JSON Lines) or parquet
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = parse_format)]

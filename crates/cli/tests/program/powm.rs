@@ -378,6 +378,24 @@ fn a_terminal_is_told_that_lines_are_awaited() {
     let _ = std::fs::remove_file(&key);
     let text = on_terminal("rsa keygen --bits 512 --allow-small --der", "").unwrap();
     assert!(text.contains("binary data is not written to a terminal; name a file with --out"), "{text}");
+    let text = on_terminal("rsa keygen --bits 512 --allow-small --der --out /dev/tty", "").unwrap();
+    assert!(text.contains("binary data is not written to a terminal; name a file with --out"), "{text}");
+}
+
+/// Standard output by another name goes on where the program before it stopped, and is not replaced.
+#[cfg(target_os = "linux")]
+#[test]
+fn names_of_standard_output_are_standard_output() {
+    for name in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "-"] {
+        let log = scratch("names.log");
+        std::fs::write(&log, "before\n").unwrap();
+        let file = std::fs::OpenOptions::new().append(true).open(&log).unwrap();
+        let mut command = modmill(&["powm", "--out", name]);
+        let mut child = command.stdin(Stdio::piped()).stdout(file).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(powm_line("2", "3", "f").as_bytes()).unwrap();
+        assert!(child.wait().unwrap().success());
+        assert_eq!(std::fs::read_to_string(&log).unwrap(), "before\n{\"result\":\"8\"}\n", "{name}");
+    }
 }
 
 #[cfg(not(feature = "parquet"))]

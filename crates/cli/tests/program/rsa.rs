@@ -275,6 +275,11 @@ fn verdicts_are_told_and_nothing_is_no_verdict() {
     desk.bad(&format!("{SIGN} --in - --out @x --key -"), 2, "cannot be used multiple times");
     let sign = "sign --allow-small --key - --padding pss --hash sha256";
     desk.bad(&format!("{sign} --in - --out @x"), 2, "--key and --in cannot both read standard input");
+    if cfg!(target_os = "linux") {
+        let by_name = sign.replace("--key -", "--key /dev/stdin");
+        assert_ne!(by_name, sign);
+        desk.bad(&format!("{by_name} --in - --out @x"), 2, "--key and --in cannot both read standard input");
+    }
     desk.bad(&format!("{VERIFY} --in - --sig -"), 2, "--in and --sig cannot both read standard input");
     assert!(!desk.path("x").exists());
 }

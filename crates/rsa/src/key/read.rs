@@ -155,13 +155,27 @@ fn encryption_algorithm(der: &[u8]) -> Result<ObjectIdentifier, pkcs8::der::Erro
     })
 }
 
+/// Encrypts a key anew in a way that is read here.
+const CONVERT_ENCRYPTION: &str =
+    "openssl pkey -provider default -provider legacy -in FILE -aes256 -out key.pem";
+
+/// Whether this is one of the password-based encryptions before PBES2: those of PKCS #5 version 1.5 and of PKCS #12.
+fn is_pbes1(algorithm: ObjectIdentifier) -> bool {
+    let name = algorithm.to_string();
+    name.starts_with("1.2.840.113549.1.5.") || name.starts_with("1.2.840.113549.1.12.1.")
+}
+
 fn read_encrypted(der: &[u8], password: Option<&[u8]>, sizes: Sizes) -> Result<AnyKey, KeyError> {
     let unsupported = KeyError::Convert {
         format: "a key in an encryption other than PBES2 with AES",
-        command: "openssl pkey -provider default -provider legacy -in FILE -aes256 -out key.pem",
+        command: CONVERT_ENCRYPTION,
     };
-    if encryption_algorithm(der).map_err(format_error)? != PBES2_OID {
-        return Err(unsupported);
+    let algorithm = encryption_algorithm(der).map_err(format_error)?;
+    if algorithm != PBES2_OID {
+        return Err(match is_pbes1(algorithm) {
+            true => KeyError::Convert { format: "a key encrypted by PBES1", command: CONVERT_ENCRYPTION },
+            false => unsupported,
+        });
     }
     let info = EncryptedPrivateKeyInfoRef::from_der(der).map_err(|error| match error.kind() {
         ErrorKind::OidUnknown { .. } => unsupported.clone(),

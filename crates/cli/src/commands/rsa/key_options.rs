@@ -17,7 +17,7 @@ fn read(path: &str) -> Result<Zeroizing<Vec<u8>>, Failure> {
 #[derive(Debug, clap::Args)]
 pub(crate) struct KeyOptions {
     /// Key: PEM or DER (PKCS #8, PKCS #1, public keys), or a JSON Web Key
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = crate::io::input_name)]
     key: String,
     #[command(flatten)]
     password: PasswordOption,
@@ -29,7 +29,7 @@ pub(crate) struct KeyOptions {
 #[derive(Debug, clap::Args)]
 pub(crate) struct PasswordOption {
     /// File whose first line is the password of the key
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = crate::io::input_name)]
     password_file: Option<String>,
 }
 

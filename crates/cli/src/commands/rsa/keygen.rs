@@ -44,10 +44,10 @@ pub(crate) struct Keygen {
     #[arg(long)]
     der: bool,
     /// File for the private key, readable only by its owner; - is standard output
-    #[arg(long = "out", value_name = "FILE", default_value = "-")]
+    #[arg(long = "out", value_name = "FILE", default_value = "-", value_parser = crate::io::output_name)]
     output: String,
     /// File for the public key
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = crate::io::output_name)]
     public_out: Option<String>,
     /// Overwrite files that exist
     #[arg(long)]

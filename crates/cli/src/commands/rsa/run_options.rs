@@ -35,10 +35,10 @@ pub(crate) struct RunOptions {
     #[command(flatten)]
     pub(crate) key: KeyOptions,
     /// Input: a file, a folder of files, *.jsonl or *.parquet; - is standard input
-    #[arg(long = "in", value_name = "FILE", default_value = "-")]
+    #[arg(long = "in", value_name = "FILE", default_value = "-", value_parser = crate::io::input_name)]
     input: String,
     /// Output of the same kind; - is standard output
-    #[arg(long = "out", value_name = "FILE", default_value = "-")]
+    #[arg(long = "out", value_name = "FILE", default_value = "-", value_parser = crate::io::output_name)]
     output: String,
     /// Format of the input and the output
     #[arg(long, value_enum, value_name = "NAME", default_value = "auto", ignore_case = true)]

@@ -35,7 +35,7 @@ pub(crate) struct Verify {
     #[command(flatten)]
     signature: SignatureOptions,
     /// Signature of a file, or folder of signatures
-    #[arg(long = "sig", value_name = "FILE")]
+    #[arg(long = "sig", value_name = "FILE", value_parser = crate::io::input_name)]
     signatures: Option<String>,
     #[command(flatten)]
     run: RunOptions,
