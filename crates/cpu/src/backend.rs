@@ -3,6 +3,7 @@
 use crate::isa;
 use crate::long::Multiplier;
 use crate::path::CpuPath;
+use crate::team::Workers;
 use modmill_core::{Error, Execution, Family, Isa, Recorder};
 use std::sync::Arc;
 
@@ -22,7 +23,7 @@ pub const MAX_THREADS: usize = 4096;
 
 /// The CPU backend.
 pub struct Cpu {
-    pub(crate) pool: Arc<rayon::ThreadPool>,
+    pub(crate) workers: Workers,
     pub(crate) paths: Vec<CpuPath>,
     recorder: Option<Arc<Recorder>>,
 }
@@ -56,7 +57,7 @@ impl Cpu {
             .thread_name(|index| format!("modmill-{index}"))
             .build()
             .map_err(|error| Error::Unavailable(format!("cannot start worker threads: {error}")))?;
-        Ok(Self { pool: Arc::new(pool), paths, recorder: None })
+        Ok(Self { workers: Workers::new(pool), paths, recorder: None })
     }
 
     /// The same backend with a recorder, which is told what is executed.
@@ -74,18 +75,18 @@ impl Cpu {
     /// Number of worker threads.
     #[must_use]
     pub fn threads(&self) -> usize {
-        self.pool.current_num_threads()
+        self.workers.pool.current_num_threads()
     }
 
     /// The worker threads, for backends that move numbers on the host.
     #[must_use]
     pub fn pool(&self) -> Arc<rayon::ThreadPool> {
-        self.pool.clone()
+        self.workers.pool.clone()
     }
 
     /// Runs `work` on the worker threads.
     pub fn install<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
-        self.pool.install(work)
+        self.workers.pool.install(work)
     }
 
     /// The fastest multiplier of long numbers among the paths, or beside them if no path has one.

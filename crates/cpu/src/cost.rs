@@ -108,9 +108,23 @@ fn by_transforms(multiplier: &Multiplier, request: &Request, threads: usize) -> 
         Op::MulMod | Op::SquareMod => reduced,
         Op::Inv | Op::Gcd => half_gcd(multiplier, bits),
     };
-    // Items share the threads, and threads share the last items less well.
-    let shared = if count >= threads { threads as f64 } else { 0.85 * threads.min(2 * count.max(1)) as f64 };
-    count.max(1) as f64 * cycles / shared.max(1.0)
+    count.max(1) as f64 * cycles / at_once(limbs, count.max(1), threads)
+}
+
+/// Numbers of `limbs` limbs that `threads` threads compute in the time of one. Items share the threads. If there are more threads
+/// than items, two threads share an item.
+fn at_once(limbs: usize, count: usize, threads: usize) -> f64 {
+    let threads_of_item = (threads as f64 / count as f64).min(2.0);
+    if threads_of_item <= 1.0 {
+        return threads as f64;
+    }
+    // What the second thread brings.
+    let second = match limbs {
+        0..8192 => 0.0,
+        8192..32_768 => 0.4,
+        _ => 0.6,
+    };
+    count as f64 * (1.0 + (threads_of_item - 1.0) * second)
 }
 
 /// Cycles of an inverse by division steps: as many batches of 62 steps as the bits ask for, each a pass over the limbs.
@@ -143,5 +157,20 @@ fn montgomery_square(multiplier: &Multiplier, limbs: usize) -> f64 {
         Isa::Avx512 => n * (100.0 + 9.0 * n.log2()) + 7000.0,
         Isa::Avx2 => n * (200.0 + 25.0 * n.log2()) + 12000.0,
         _ => n * 200.0 * n.log2(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_share_items_first_and_long_numbers_after() {
+        assert_eq!(at_once(100_000, 8, 8), 8.0);
+        assert_eq!(at_once(100_000, 100, 8), 8.0);
+        assert_eq!(at_once(1000, 1, 8), 1.0);
+        assert_eq!(at_once(1000, 5, 8), 5.0);
+        assert!(at_once(100_000, 1, 2) > 1.0 && at_once(100_000, 1, 2) <= 2.0);
+        assert!(at_once(100_000, 4, 6) > 4.0 && at_once(100_000, 4, 6) <= 6.0);
     }
 }

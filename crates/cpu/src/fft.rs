@@ -3,6 +3,7 @@
 
 pub(crate) mod carry;
 mod convolution;
+mod grid;
 pub(crate) mod memory;
 pub(crate) mod point;
 pub(crate) mod primes;
@@ -10,6 +11,7 @@ pub(crate) mod product;
 pub(crate) mod roots;
 pub(crate) mod scheme;
 pub(crate) mod shape;
+pub(crate) mod shares;
 #[cfg(test)]
 mod tests;
 #[cfg(target_arch = "x86_64")]

@@ -29,6 +29,7 @@ pub mod remainder;
 mod rns;
 mod rows;
 mod run;
+mod team;
 #[cfg(test)]
 mod test_support;
 #[cfg(target_arch = "x86_64")]

@@ -11,6 +11,7 @@ mod batch;
 mod counts;
 mod cyclic;
 pub mod gcd;
+mod memory;
 mod mersenne;
 mod modular;
 mod montgomery;
@@ -19,6 +20,8 @@ mod powers;
 mod reciprocal;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod thread_tests;
 mod weighted;
 
 pub(crate) use batch::{products, products_prepared, run, squares};

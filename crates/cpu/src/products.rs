@@ -23,8 +23,8 @@ impl Cpu {
                 self.record(method.path(), method.variant(&plan.request, self.threads()), None);
                 let &Product { a, b, count } = product;
                 Ok(match b {
-                    Some(b) => long::products(&self.pool, multiplier, a, b, count),
-                    None => long::squares(&self.pool, multiplier, a, count),
+                    Some(b) => long::products(&self.workers, multiplier, a, b, count),
+                    None => long::squares(&self.workers, multiplier, a, count),
                 })
             }
             Method::Lanes(path) => {
@@ -45,7 +45,7 @@ impl Cpu {
         multiplier: Multiplier,
         count: usize,
     ) -> Batch {
-        long::products_prepared(&self.pool, multiplier, a, b, count)
+        long::products_prepared(&self.workers, multiplier, a, b, count)
     }
 
     /// Products in the lanes of a kernel, on all threads.

@@ -176,7 +176,7 @@ impl Cpu {
     /// kernel.
     fn run_in_residues(&self, operation: Modular, job: &Job<'_>) -> Batch {
         let otherwise = |part: &Job<'_>| self.run_in_lanes(CpuPath::Row, operation, part);
-        rns::run(&self.pool, job, otherwise, |domain, item, out| {
+        rns::run(&self.workers.pool, job, otherwise, |domain, item, out| {
             let (a, b) = (job.a.get(item), job.b.get(item));
             match operation {
                 Modular::Multiply => {
@@ -203,7 +203,7 @@ impl Cpu {
 
     /// Transforms, item by item; long products use all threads by themselves.
     fn run_by_transforms(&self, multiplier: Multiplier, operation: Modular, job: &Job<'_>) -> Batch {
-        long::run(&self.pool, multiplier, job, |modulus, item| {
+        long::run(&self.workers, multiplier, operation.op().is_power(), job, |modulus, item| {
             let (a, b) = (job.a.get(item), job.b.get(item));
             match operation {
                 Modular::Multiply => modulus.mul_mod(a, b),

@@ -1,11 +1,8 @@
-//! Adds overlapping digits up to one number. Threads share the work by carry look-ahead.
+//! Adds overlapping digits up to one number.
 
 use super::point::{LANES, Point};
 use super::shape::DigitLayout;
-use modmill_core::limbs::add_signed;
-use modmill_core::mask;
-use rayon::prelude::*;
-use zeroize::Zeroizing;
+use super::shares::{self, Shares};
 
 /// Reconstructs coefficients from their residues modulo F primes and adds them up to limbs.
 pub(crate) trait Join<const F: usize>: Sync {
@@ -97,59 +94,16 @@ impl<'a, const WHOLE: bool> DigitWriter<'a, WHOLE> {
 /// The number of points whose digits fill whole limbs for every digit length.
 const UNIT: usize = 64 / LANES;
 
-/// The least number of limbs that one thread takes at a time.
-const SHARE: usize = 1 << 14;
-
-/// The number of limbs that absorb the carry of the previous share. The carry beyond them is -1, 0 or 1.
-const HEAD: usize = 2;
-
-/// Fills `out` with the low limbs of a product and returns the part above them.
-pub(crate) fn resolve<const F: usize>(
+/// Fills `out` with the low limbs of a product. The second result is the part above them.
+pub(crate) fn resolve<'a, const F: usize>(
     join: &impl Join<F>,
     residues: [&[Point]; F],
     layout: &DigitLayout,
-    out: &mut [u64],
-) -> i128 {
+    out: &'a mut [u64],
+) -> (Shares<'a>, i128) {
     let bits = layout.digit_bits;
-    let units = SHARE.max(out.len() / (4 * rayon::current_num_threads())).div_ceil(bits as usize);
-    let share = units * bits as usize;
-    let carry = |index: usize, out: &mut [u64]| join.carry(residues, bits, index * units * UNIT, out);
-    if rayon::current_num_threads() == 1 || out.len() <= share || !join.is_divisible() {
-        return carry(0, out);
-    }
-    // The carry into a share goes into its first limbs. From there at most one unit, up or down, reaches the
-    // rest of the share. The rest passes it on only if it is all ones or all zeros.
-    let work = |(index, out): (usize, &mut [u64])| {
-        let carry = carry(index, out);
-        (carry, uniform(out.get(HEAD..).unwrap_or(&[])))
-    };
-    let carries: Vec<(i128, [u64; 2])> = out.par_chunks_mut(share).enumerate().map(work).collect();
-    let carries = Zeroizing::new(carries);
-    let mut handed = 0;
-    let mut steps = Zeroizing::new(vec![0; carries.len()]);
-    for (index, out) in out.chunks_mut(share).enumerate() {
-        let head = out.len().min(HEAD);
-        let step = add_signed(&mut out[..head], handed);
-        let (carry, [ones, zeros]) = carries[index];
-        let passed = if out.len() <= HEAD {
-            step
-        } else {
-            i128::from(u64::from(step == 1) & ones) - i128::from(u64::from(step == -1) & zeros)
-        };
-        steps[index] = step;
-        handed = carry + passed;
-    }
-    out.par_chunks_mut(share).zip(steps.par_iter()).for_each(|(out, &step)| {
-        add_signed(out.get_mut(HEAD..).unwrap_or_default(), step);
-    });
-    handed
-}
-
-/// Two masks: whether all limbs are all ones, and whether all limbs are zero.
-fn uniform(limbs: &[u64]) -> [u64; 2] {
-    let all = limbs.iter().fold(u64::MAX, |all, limb| all & limb);
-    let any = limbs.iter().fold(0, |any, limb| any | limb);
-    [mask::equal(all, u64::MAX), mask::equal(any, 0)]
+    let share = if join.is_divisible() { shares::share(out.len(), bits as usize) } else { out.len().max(1) };
+    Shares::new(out, share, |first, out| join.carry(residues, bits, first / bits as usize * UNIT, out))
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 
 /// The number of points up to which a block is transformed at once. Two such blocks fit in the first-level
 /// cache.
-const LEAF: usize = 1 << 8;
+pub(super) const LEAF: usize = 1 << 8;
 
 /// One product of a sum of products.
 pub(crate) struct Term<'a> {

@@ -12,8 +12,8 @@ use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{Ordering, compiler_fence};
 use std::sync::{Mutex, PoisonError};
 
-/// The cached blocks, all zero.
-static FREE: Mutex<Vec<Vec<Point>>> = Mutex::new(Vec::new());
+/// The cached blocks, all zero, with the fields that they served.
+static FREE: Mutex<Vec<(usize, Vec<Point>)>> = Mutex::new(Vec::new());
 
 /// The largest number of cached points: 128 MiB, enough for two threads with factors of 64 Mbit.
 const KEPT: usize = 1 << 21;
@@ -28,21 +28,27 @@ const LARGE: usize = 4 << 20;
 pub(crate) struct Points {
     block: Vec<Point>,
     len: usize,
+    field: usize,
 }
 
 impl Points {
-    /// A block of `len` zero points.
-    pub(crate) fn zeros(len: usize) -> Self {
+    /// A block of `len` zero points for a field. A block that served the same field before is preferred: the thread
+    /// that computes in this field has it in its cache.
+    pub(crate) fn zeros(len: usize, field: usize) -> Self {
         let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
         let fits = |block: &Vec<Point>| block.len() >= len && block.len() <= 2 * len;
-        let block = match free.iter().position(fits) {
-            Some(index) => free.swap_remove(index),
+        let found = free
+            .iter()
+            .position(|(last, block)| *last == field && fits(block))
+            .or_else(|| free.iter().position(|(_, block)| fits(block)));
+        let block = match found {
+            Some(index) => free.swap_remove(index).1,
             None => {
                 drop(free);
                 allocate(len)
             }
         };
-        Self { block, len }
+        Self { block, len, field }
     }
 }
 
@@ -113,9 +119,9 @@ impl Drop for Points {
     fn drop(&mut self) {
         clear(&mut self.block[..self.len]);
         let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
-        let kept: usize = free.iter().map(Vec::len).sum();
+        let kept: usize = free.iter().map(|(_, block)| block.len()).sum();
         if kept + self.block.len() <= KEPT {
-            free.push(std::mem::take(&mut self.block));
+            free.push((self.field, std::mem::take(&mut self.block)));
         }
     }
 }
@@ -127,10 +133,10 @@ mod tests {
     #[test]
     fn blocks_come_back_as_zeros() {
         for len in [1, 100, 130, LARGE / size_of::<Point>() + 7] {
-            let mut block = Points::zeros(len);
+            let mut block = Points::zeros(len, 0);
             assert!(block.len() == len && block.iter().all(|point| *point == Point::ZERO));
             block.fill(Point([7; 8]));
         }
-        assert!(Points::zeros(90).iter().all(|point| *point == Point::ZERO));
+        assert!(Points::zeros(90, 1).iter().all(|point| *point == Point::ZERO));
     }
 }

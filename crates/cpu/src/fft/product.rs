@@ -1,14 +1,15 @@
 //! Products by transforms.
 
 use super::carry;
-use super::convolution::{Place, Term, TermFactor, add_products, by_part};
+use super::convolution::{Term, TermFactor, add_products, by_part};
+use super::grid::Grid;
 use super::memory::Points;
 use super::point::Point;
 use super::scheme::{NttScheme, PrimeField};
-use super::shape::{BlockShape, DigitLayout};
+use super::shape::DigitLayout;
+use super::shares::Shares;
 use super::transform;
 use modmill_core::transform::Digits;
-use rayon::prelude::*;
 
 /// The transforms of a number over all fields of a scheme.
 pub(crate) struct Transformed(Vec<Points>);
@@ -22,142 +23,169 @@ pub(crate) enum SecondFactor<'a> {
     Transformed(&'a Transformed),
 }
 
-/// The block of a number's digits, with its columns transformed.
-fn filled(field: &impl PrimeField, number: &[u64], layout: &DigitLayout) -> Points {
-    let shape = layout.shape;
-    let mut block = Points::zeros(shape.grid.points());
-    let digits = Digits { limbs: number, bits: layout.digit_bits };
-    each_share(&mut block, shape, |first, rows| field.fill(rows, first, &digits, shape));
-    block
-}
-
-fn forward(field: &impl PrimeField, number: &[u64], layout: &DigitLayout) -> Points {
-    let shape = layout.shape;
-    let mut block = filled(field, number, layout);
-    block.par_chunks_mut(shape.grid.columns).for_each(|row| transform::forward(field, row, shape.node()));
-    block
-}
-
-/// The number of columns that one thread takes at a time: a power of two, like the number of all columns.
-fn share(shape: BlockShape) -> usize {
-    let columns = shape.grid.columns;
-    match rayon::current_num_threads() {
-        1 => columns,
-        threads => (columns / (4 * threads).next_power_of_two()).max(SHARE).min(columns),
-    }
-}
-
-/// The least number of columns that one thread takes.
-const SHARE: usize = 1 << 10;
-
-/// Runs `work` on each share of columns. Its arguments are the first column and these columns of every row.
-fn each_share(block: &mut [Point], shape: BlockShape, work: impl Fn(usize, &mut [&mut [Point]]) + Sync) {
-    let (columns, share) = (shape.grid.columns, share(shape));
-    let mut shares: Vec<Vec<&mut [Point]>> = (0..columns / share).map(|_| Vec::new()).collect();
-    for row in block.chunks_exact_mut(columns) {
-        for (rows, part) in shares.iter_mut().zip(row.chunks_exact_mut(share)) {
-            rows.push(part);
-        }
-    }
-    shares.par_iter_mut().enumerate().for_each(|(index, rows)| work(index * share, rows));
-}
-
 /// The transform of a number, for products with this layout.
 pub(crate) fn transform<const F: usize>(
     scheme: &impl NttScheme<F>,
     number: &[u64],
     layout: &DigitLayout,
 ) -> Transformed {
-    let fields = scheme.fields(layout.shape);
-    Transformed(fields.par_iter().map(|field| forward(field, number, layout)).collect())
+    let (fields, grid) = (scheme.fields(layout.shape), Grid::new(layout.shape));
+    let digits = Digits { limbs: number, bits: layout.digit_bits };
+    let points = layout.shape.grid.points();
+    let mut blocks: Vec<Points> = (0..F).map(|index| Points::zeros(points, index)).collect();
+    let mut tasks = Vec::new();
+    for (field, block) in fields.iter().zip(&mut blocks) {
+        tasks.extend(grid.shares(block).into_iter().map(|share| (field, share)));
+    }
+    grid.each(tasks, |(field, mut share)| grid.enter(field, &mut share, &digits));
+    let mut tasks = Vec::new();
+    for (field, block) in fields.iter().zip(&mut blocks) {
+        tasks.extend(block.chunks_exact_mut(grid.parts_of_task()).enumerate().map(|parts| (field, parts)));
+    }
+    grid.each(tasks, |(field, (index, parts))| {
+        for (part, place) in parts.chunks_exact_mut(grid.part()).zip(grid.places(index)) {
+            transform::forward(field, part, place.node);
+        }
+    });
+    Transformed(blocks)
 }
 
-/// Fills `out` with the low limbs of a sum of products and returns the part above them. The sum is computed
-/// in the ring of the layout, so it is exact if the ring is longer than the sum.
-pub(crate) fn sum_of_products<const F: usize>(
+/// Fills `out` with the low limbs of a sum of products. The part above them goes to `fold`, which may add it to the limbs
+/// again. The sum is computed in the ring of the layout, so it is exact if the ring is longer than the sum.
+pub(crate) fn sum_of_products<const F: usize, T>(
     scheme: &impl NttScheme<F>,
     terms: &[(&[u64], SecondFactor<'_>)],
     layout: &DigitLayout,
     out: &mut [u64],
-) -> i128 {
-    let blocks = |index: usize, field: &_, term: usize| {
-        let (a, b) = terms[term];
+    fold: impl FnOnce(&mut Shares<'_>, i128) -> T,
+) -> T {
+    let points = layout.shape.grid.points();
+    let blocks = |index: usize, &(a, b): &_| {
         let b = match b {
             SecondFactor::Same => SecondBlock::Same,
-            SecondFactor::Number(b) => SecondBlock::Plain(filled(field, b, layout)),
+            SecondFactor::Number(b) => SecondBlock::Plain(Points::zeros(points, index), b),
             SecondFactor::Transformed(b) => SecondBlock::Transformed(&b.0[index]),
         };
-        Blocks { a: filled(field, a, layout), is_transformed: false, b }
+        Blocks { a: Points::zeros(points, index), number: Some(a), b }
     };
-    sum(scheme, terms.len(), layout, blocks, out)
+    sum(scheme, |index| terms.iter().map(|term| blocks(index, term)).collect(), layout, out, fold)
 }
 
 /// The same as [`sum_of_products`], for factors that are all transformed already.
-pub(crate) fn sum_of_transformed<const F: usize>(
+pub(crate) fn sum_of_transformed<'a, const F: usize, T>(
     scheme: &impl NttScheme<F>,
-    terms: &[(&Transformed, &Transformed)],
+    terms: &[(&'a Transformed, &'a Transformed)],
     layout: &DigitLayout,
     out: &mut [u64],
-) -> i128 {
-    let blocks = |index: usize, _: &_, term: usize| {
-        let (a, b) = terms[term];
-        let mut block = Points::zeros(a.0[index].len());
+    fold: impl FnOnce(&mut Shares<'_>, i128) -> T,
+) -> T {
+    let blocks = |index: usize, &(a, b): &(&'a Transformed, &'a Transformed)| {
+        let mut block = Points::zeros(a.0[index].len(), index);
         block.copy_from_slice(&a.0[index]);
-        Blocks { a: block, is_transformed: true, b: SecondBlock::Transformed(&b.0[index]) }
+        Blocks { a: block, number: None, b: SecondBlock::Transformed(&b.0[index]) }
     };
-    sum(scheme, terms.len(), layout, blocks, out)
+    sum(scheme, |index| terms.iter().map(|term| blocks(index, term)).collect(), layout, out, fold)
 }
 
 /// The factors of a product over one field.
 struct Blocks<'a> {
     a: Points,
-    is_transformed: bool,
+    /// The number whose digits fill the first block. Without it, the block is transformed already.
+    number: Option<&'a [u64]>,
     b: SecondBlock<'a>,
 }
 
 enum SecondBlock<'a> {
     Same,
-    Plain(Points),
+    /// A block that the digits of a number fill.
+    Plain(Points, &'a [u64]),
     Transformed(&'a [Point]),
 }
 
 impl Blocks<'_> {
+    /// The blocks that are not filled yet, with their numbers.
+    fn unfilled(&mut self) -> impl Iterator<Item = (&mut Points, &[u64])> {
+        let first = self.number.map(|number| (&mut self.a, number));
+        let second = match &mut self.b {
+            SecondBlock::Plain(block, number) => Some((block, *number)),
+            SecondBlock::Same | SecondBlock::Transformed(_) => None,
+        };
+        first.into_iter().chain(second)
+    }
+
     fn term(&mut self) -> Term<'_> {
         let b = match &mut self.b {
             SecondBlock::Same => TermFactor::Same,
-            SecondBlock::Plain(b) => TermFactor::Plain(b),
+            SecondBlock::Plain(b, _) => TermFactor::Plain(b),
             SecondBlock::Transformed(b) => TermFactor::Transformed(b),
         };
-        Term { a: &mut self.a, is_transformed: self.is_transformed, b }
+        Term { a: &mut self.a, is_transformed: self.number.is_none(), b }
     }
 }
 
-/// Adds `terms` products over each field, transforms back and resolves the carries.
-fn sum<'a, const F: usize, R: NttScheme<F>>(
-    scheme: &R,
-    terms: usize,
-    layout: &DigitLayout,
-    blocks: impl Fn(usize, &R::Field, usize) -> Blocks<'a> + Sync,
-    out: &mut [u64],
-) -> i128 {
-    let shape = layout.shape;
-    let sum = |(index, field): (usize, &R::Field)| {
-        let mut terms: Vec<Blocks<'_>> = (0..terms).map(|term| blocks(index, field, term)).collect();
-        let mut rows = by_part(terms.iter_mut().map(Blocks::term), shape.grid.columns);
-        rows.par_iter_mut().enumerate().for_each(|(row, terms)| {
-            add_products(field, terms, Place { row, first: 0, node: shape.node() }, shape);
-        });
-        drop(rows);
-        let mut sum = terms.swap_remove(0).a;
-        if shape.grid.rows > 1 {
-            each_share(&mut sum, shape, |_, rows| field.inverse_columns(rows, shape));
-        }
-        sum
+/// The block of the sum, and the other blocks of a field.
+fn split_off_sum(terms: Vec<Blocks<'_>>) -> (Points, Vec<Points>) {
+    let second = |b: SecondBlock<'_>| match b {
+        SecondBlock::Plain(block, _) => Some(block),
+        SecondBlock::Same | SecondBlock::Transformed(_) => None,
     };
-    let blocks: Vec<Points> = scheme.fields(shape).par_iter().enumerate().map(sum).collect();
-    let residues: [&[Point]; F] = std::array::from_fn(|field| &blocks[field][..]);
-    let above = carry::resolve(&scheme.join(shape), residues, layout, out);
-    // Clearing costs as much as a pass, so threads share it.
-    blocks.into_par_iter().for_each(drop);
+    let mut blocks = terms.into_iter().flat_map(|term| [Some(term.a), second(term.b)]).flatten();
+    (blocks.next().expect("there is something to add"), blocks.collect())
+}
+
+/// Adds products over each field, transforms back and resolves the carries. `blocks` are the terms of a field.
+fn sum<'a, const F: usize, T>(
+    scheme: &impl NttScheme<F>,
+    blocks: impl Fn(usize) -> Vec<Blocks<'a>>,
+    layout: &DigitLayout,
+    out: &mut [u64],
+    fold: impl FnOnce(&mut Shares<'_>, i128) -> T,
+) -> T {
+    let (fields, grid) = (scheme.fields(layout.shape), Grid::new(layout.shape));
+    let mut sums = Vec::with_capacity(F);
+    for fields in fields.chunks(grid.fields_at_once(F)) {
+        let mut blocks: Vec<_> = (sums.len()..F).take(fields.len()).map(&blocks).collect();
+        convolve(fields, &mut blocks, layout, grid);
+        // The other blocks serve the next field, while they are in a cache.
+        let (first, others): (Vec<_>, Vec<_>) = blocks.into_iter().map(split_off_sum).unzip();
+        sums.extend(first);
+        grid.each(others.into_iter().flatten().collect(), drop);
+    }
+    let residues: [&[Point]; F] = std::array::from_fn(|field| &sums[field][..]);
+    let (mut shares, above) = carry::resolve(&scheme.join(layout.shape), residues, layout, out);
+    let above = fold(&mut shares, above);
+    shares.finish();
+    // Each thread clears the blocks that it has in its cache.
+    grid.each(sums, drop);
     above
+}
+
+/// Replaces the first block of each field by the sum of the products, up to a constant factor.
+fn convolve(fields: &[impl PrimeField], blocks: &mut [Vec<Blocks<'_>>], layout: &DigitLayout, grid: Grid) {
+    let mut tasks = Vec::new();
+    for (field, terms) in fields.iter().zip(&mut *blocks) {
+        for (block, limbs) in terms.iter_mut().flat_map(Blocks::unfilled) {
+            let digits = Digits { limbs, bits: layout.digit_bits };
+            tasks.extend(grid.shares(block).into_iter().map(|share| (field, share, digits)));
+        }
+    }
+    grid.each(tasks, |(field, mut share, digits)| grid.enter(field, &mut share, &digits));
+
+    let mut tasks = Vec::new();
+    for (field, terms) in fields.iter().zip(&mut *blocks) {
+        let parts = by_part(terms.iter_mut().map(Blocks::term), grid.parts_of_task());
+        tasks.extend(parts.into_iter().enumerate().map(|parts| (field, parts)));
+    }
+    grid.each(tasks, |(field, (index, terms))| {
+        for (mut terms, place) in by_part(terms.into_iter(), grid.part()).into_iter().zip(grid.places(index))
+        {
+            add_products(field, &mut terms, place, layout.shape);
+        }
+    });
+
+    let mut tasks = Vec::new();
+    for (field, terms) in fields.iter().zip(&mut *blocks) {
+        tasks.extend(grid.shares(&mut terms[0].a).into_iter().map(|share| (field, share)));
+    }
+    grid.each(tasks, |(field, mut share)| grid.leave(field, &mut share));
 }

@@ -8,7 +8,8 @@
 //! The remaining x is below 4d. It is computed modulo `2^s - 1`, with s at least the bits of n limbs, by a
 //! product of half the length. The lowest limb shows which multiple of `2^s - 1` to add.
 
-use super::cyclic::{CyclicRings, zeros_with_room};
+use super::cyclic::CyclicRings;
+use super::memory::zeros_with_room;
 use super::multiplier::{Multiplier, PreparedFactor};
 use super::powers::Reduction;
 use super::reciprocal::{correct, reciprocal};

@@ -3,15 +3,16 @@
 use super::modular::PreparedModulus;
 use super::multiplier::{Multiplier, PreparedFactor};
 use crate::fft::memory::prefer_large_pages;
+use crate::team::Workers;
 use modmill_core::{Batch, Job, Moduli, Modulus, Operand};
-use rayon::ThreadPool;
 use rayon::prelude::*;
 use zeroize::Zeroizing;
 
-/// Computes a job item by item, on the threads of `pool`.
+/// Computes a job item by item, on the threads of `workers`. `is_power` says whether an item is a power, which takes many products.
 pub(crate) fn run(
-    pool: &ThreadPool,
+    workers: &Workers,
     multiplier: Multiplier,
+    is_power: bool,
     job: &Job<'_>,
     compute: impl Fn(&PreparedModulus, usize) -> Zeroizing<Vec<u64>> + Sync,
 ) -> Batch {
@@ -19,14 +20,17 @@ pub(crate) fn run(
     let stride = answers.stride();
     let kept =
         |modulus: &Modulus| modulus.constants(|modulus| PreparedModulus::new(multiplier, modulus.value()));
-    pool.install(|| {
+    let lead = |compute: &dyn Fn() -> Zeroizing<Vec<u64>>| {
+        led(workers, job.items.len(), is_power || job.bits >= TEAM_BITS, compute)
+    };
+    workers.pool.install(|| {
         answers.as_limbs_mut().par_chunks_mut(stride).enumerate().for_each(|(place, out)| {
             let item = job.items.get(place);
-            let answer = match job.moduli {
+            let answer = lead(&|| match job.moduli {
                 Moduli::Shared(modulus) => compute(&kept(modulus), item),
                 Moduli::Prepared(moduli) => compute(&kept(moduli[item]), item),
                 Moduli::Each(_) => compute(&PreparedModulus::new(multiplier, job.moduli.get(item)), item),
-            };
+            });
             out[..answer.len()].copy_from_slice(&answer);
         });
     });
@@ -35,7 +39,7 @@ pub(crate) fn run(
 
 /// Full products `a b`. A factor that all items share is transformed once.
 pub(crate) fn products(
-    pool: &ThreadPool,
+    workers: &Workers,
     multiplier: Multiplier,
     a: Operand<'_>,
     b: Operand<'_>,
@@ -46,27 +50,28 @@ pub(crate) fn products(
         (Operand::Each(_), Operand::Shared { .. }) => (a, Some(b)),
         _ => (a, None),
     };
-    let prepare =
-        |shared: Operand<'_>| pool.install(|| multiplier.prepare(shared.get(0), each.bits().div_ceil(64)));
+    let prepare = |shared: Operand<'_>| {
+        workers.pool.install(|| multiplier.prepare(shared.get(0), each.bits().div_ceil(64)))
+    };
     if let Some(shared) = shared.filter(|_| count > 1) {
-        return products_prepared(pool, multiplier, each, (&prepare(shared), shared.bits()), count);
+        return products_prepared(workers, multiplier, each, (&prepare(shared), shared.bits()), count);
     }
     let limbs = |item| a.get(item).len() + b.get(item).len();
-    each_item(pool, a.bits() + b.bits(), count, limbs, |item, out| {
+    each_item(workers, a.bits() + b.bits(), count, limbs, |item, out| {
         multiplier.multiply(a.get(item), b.get(item), out);
     })
 }
 
 /// Full products `a b` with a factor of `bits` bits that this multiplier prepared.
 pub(crate) fn products_prepared(
-    pool: &ThreadPool,
+    workers: &Workers,
     multiplier: Multiplier,
     a: Operand<'_>,
     (b, bits): (&PreparedFactor, usize),
     count: usize,
 ) -> Batch {
     each_item(
-        pool,
+        workers,
         a.bits() + bits,
         count,
         |item| a.get(item).len() + b.limbs(),
@@ -77,15 +82,24 @@ pub(crate) fn products_prepared(
 }
 
 /// Full squares `a^2`.
-pub(crate) fn squares(pool: &ThreadPool, multiplier: Multiplier, a: Operand<'_>, count: usize) -> Batch {
+pub(crate) fn squares(workers: &Workers, multiplier: Multiplier, a: Operand<'_>, count: usize) -> Batch {
     let limbs = |item| 2 * a.get(item).len();
-    each_item(pool, 2 * a.bits(), count, limbs, |item, out| multiplier.square(a.get(item), out))
+    each_item(workers, 2 * a.bits(), count, limbs, |item, out| multiplier.square(a.get(item), out))
+}
+
+/// Bits of a number from which a team shares a single product. Shorter products are done before a thread wakes up; measured.
+const TEAM_BITS: usize = 1 << 19;
+
+/// Runs `compute` for one of `count` items. A team of threads shares the item if there are more threads than items and the item
+/// takes long enough.
+fn led<T>(workers: &Workers, count: usize, is_long: bool, compute: impl FnOnce() -> T) -> T {
+    if is_long && count < workers.pool.current_num_threads() { workers.team.lead(compute) } else { compute() }
 }
 
 /// Computes `count` answers of `bits` bits, with bits at least 1. `limbs` is the number of limbs that an item
 /// needs. Excess top limbs are zero and are dropped; missing top limbs are filled with zeros.
 fn each_item(
-    pool: &ThreadPool,
+    workers: &Workers,
     bits: usize,
     count: usize,
     limbs: impl Fn(usize) -> usize + Sync,
@@ -94,7 +108,9 @@ fn each_item(
     let mut answers = Batch::zeros(bits, count);
     let stride = answers.stride();
     prefer_large_pages(answers.as_limbs_mut());
-    pool.install(|| {
+    let compute =
+        |item: usize, out: &mut [u64]| led(workers, count, bits >= 2 * TEAM_BITS, || compute(item, out));
+    workers.pool.install(|| {
         answers.as_limbs_mut().par_chunks_mut(stride).enumerate().for_each(|(item, out)| {
             if limbs(item) == stride {
                 return compute(item, out);

@@ -45,9 +45,9 @@ impl Counter {
     }
 
     /// The short transforms down the columns.
-    fn columns(&self, BlockShape { grid, .. }: BlockShape) {
-        if grid.rows > 1 {
-            let each = grid.columns * LANES * grid.rows * grid.rows;
+    fn columns(&self, rows: &[&mut [Point]]) {
+        if rows.len() > 1 {
+            let each = rows[0].len() * LANES * rows.len() * rows.len();
             self.count(each, each);
         }
     }
@@ -72,12 +72,12 @@ impl Transform for &Counter {
 }
 
 impl PrimeField for &Counter {
-    fn fill(&self, _: &mut [&mut [Point]], _: usize, _: &Digits<'_>, shape: BlockShape) {
-        self.columns(shape);
+    fn fill(&self, rows: &mut [&mut [Point]], _: usize, _: &Digits<'_>, _: BlockShape) {
+        self.columns(rows);
     }
 
-    fn inverse_columns(&self, _: &mut [&mut [Point]], shape: BlockShape) {
-        self.columns(shape);
+    fn inverse_columns(&self, rows: &mut [&mut [Point]], _: BlockShape) {
+        self.columns(rows);
     }
 
     fn multiply(&self, a: &mut [Point], _: Option<&[Point]>, _: usize, _: usize, _: BlockShape) {
@@ -136,7 +136,7 @@ fn operations_of_a_product_of_786432_bits() {
     assert_eq!(one_transform, Counts(425_984, 851_968));
 
     let run = |layout: &DigitLayout, terms: &[(&[u64], SecondFactor<'_>)], limbs: usize| {
-        counted(|scheme| _ = sum_of_products(&scheme, terms, layout, &mut vec![0; limbs]))
+        counted(|scheme| sum_of_products(&scheme, terms, layout, &mut vec![0; limbs], |_, _| ()))
     };
     let prepared = |layout: &DigitLayout| {
         let counter = Counter::default();

@@ -1,11 +1,12 @@
 //! Products modulo `2^n - 1` and `2^n + 1`. Their transforms have half the length of a full product of two
 //! n-bit numbers, since the part above n bits wraps around by itself. Constant time.
 
+use super::memory::zeros_with_room;
 use super::multiplier::{Multiplier, Scheme, with_scheme};
 use crate::fft::product::{self, SecondFactor, Transformed};
 use crate::fft::scheme::NttScheme;
 use crate::fft::shape::{DigitLayout, Ring};
-use modmill_core::limbs::{add_assign, add_signed};
+use crate::fft::shares::Shares;
 use modmill_core::mask;
 use modmill_core::transform::{DigitPlan, LANES, PointShape};
 use zeroize::Zeroizing;
@@ -70,45 +71,43 @@ impl CyclicRings {
         with_scheme!(self.multiplier.scheme, scheme => product::transform(&scheme, number, &self.layout(ring)))
     }
 
-    /// The low n bits of a sum of at most two products of numbers of at most n bits, and the part above.
-    fn sum_of_products(&self, terms: &[(&[u64], SecondFactor<'_>)], ring: Ring) -> (Limbs, i128) {
+    /// The low n bits of a sum of at most two products of numbers of at most n bits. The part above goes to `fold`.
+    fn sum_of_products<T>(
+        &self,
+        terms: &[(&[u64], SecondFactor<'_>)],
+        ring: Ring,
+        fold: impl FnOnce(&mut Shares<'_>, i128) -> T,
+    ) -> (Limbs, T) {
         assert!(
             terms.len() <= 2 && terms.iter().all(|(a, _)| a.len() <= self.limbs()),
             "numbers of the ring"
         );
         let mut out = zeros_with_room(self.limbs());
-        let carry = with_scheme!(self.multiplier.scheme, scheme => {
-            product::sum_of_products(&scheme, terms, &self.layout(ring), &mut out)
+        let above = with_scheme!(self.multiplier.scheme, scheme => {
+            product::sum_of_products(&scheme, terms, &self.layout(ring), &mut out, fold)
         });
-        (out, carry)
+        (out, above)
     }
 
-    /// The sum modulo `2^n - 1`. Zero may be represented as `2^n - 1`.
+    /// The sum modulo `2^n - 1`, below `2^n - 1`.
     pub(crate) fn cyclic(&self, terms: &[(&[u64], SecondFactor<'_>)]) -> Limbs {
-        let (sum, carry) = self.sum_of_products(terms, Ring::Cyclic);
-        wrapped(sum, carry)
+        self.sum_of_products(terms, Ring::Cyclic, fold_minus).0
     }
 
     /// The sum modulo `2^n - 1` of at most two products of numbers that are already transformed for this
-    /// ring.
+    /// ring. The sum is below `2^n - 1`.
     pub(crate) fn cyclic_of_transformed(&self, terms: &[(&Transformed, &Transformed)]) -> Limbs {
         assert!(terms.len() <= 2, "digits hold the sum of two products");
         let mut out = zeros_with_room(self.limbs());
-        let carry = with_scheme!(self.multiplier.scheme, scheme => {
-            product::sum_of_transformed(&scheme, terms, &self.layout(Ring::Cyclic), &mut out)
+        with_scheme!(self.multiplier.scheme, scheme => {
+            product::sum_of_transformed(&scheme, terms, &self.layout(Ring::Cyclic), &mut out, fold_minus);
         });
-        wrapped(out, carry)
+        out
     }
 
     /// The sum modulo `2^n + 1`: its low n bits and bit n. If bit n is one, all low bits are zero.
     pub(crate) fn negacyclic(&self, terms: &[(&[u64], SecondFactor<'_>)]) -> (Limbs, u64) {
-        let (mut sum, carry) = self.sum_of_products(terms, Ring::Negacyclic);
-        // 2^n is congruent to -1. The carry of the first subtraction is -1, 0 or 1. The carry of the second
-        // leaves 2^n, as -1 or as itself.
-        let again = add_signed(&mut sum, -carry);
-        let last = add_signed(&mut sum, -again);
-        add_assign(&mut sum, &[u64::from(last < 0)]);
-        (sum, last as u64 & 1)
+        self.sum_of_products(terms, Ring::Negacyclic, fold_plus)
     }
 
     /// Replaces `2^n - 1`, the second representation of zero modulo `2^n - 1`, by zero.
@@ -118,20 +117,24 @@ impl CyclicRings {
     }
 }
 
-/// `len` zero limbs with capacity for one more. Growing into new memory would leave a copy of the old limbs
-/// behind.
-pub(super) fn zeros_with_room(len: usize) -> Limbs {
-    let mut limbs = Zeroizing::new(vec![0; len + 1]);
-    limbs.truncate(len);
-    limbs
+/// Adds the part above n bits to the number, modulo `2^n - 1`. The sum is below `2^n - 1`.
+fn fold_minus(number: &mut Shares<'_>, above: i128) {
+    // After a second carry the number is tiny, so the carry can be added without another carry.
+    let again = number.add(above);
+    number.add(again);
+    // Only `2^n - 1`, the second representation of zero, has a carry here.
+    let is_zero = number.add(1);
+    number.add(is_zero - 1);
 }
 
-/// Adds the part above n bits at the bottom, modulo `2^n - 1`.
-fn wrapped(mut sum: Limbs, carry: i128) -> Limbs {
-    // After a second carry the number is tiny, so the carry can be added without another carry.
-    let again = add_signed(&mut sum, carry);
-    add_signed(&mut sum, again);
-    sum
+/// Subtracts the part above n bits from the number, modulo `2^n + 1`. Returns bit n of the difference.
+fn fold_plus(number: &mut Shares<'_>, above: i128) -> u64 {
+    // 2^n is congruent to -1. The carry of the first subtraction is -1, 0 or 1. The carry of the second
+    // leaves 2^n, as -1 or as itself.
+    let again = number.add(-above);
+    let last = number.add(-again);
+    number.add(i128::from(last < 0));
+    last as u64 & 1
 }
 
 impl Multiplier {

@@ -6,7 +6,8 @@ use super::multiplier::Multiplier;
 use super::powers::Reduction;
 use super::weighted::WeightedRing;
 use crate::fft::product::SecondFactor;
-use modmill_core::limbs::{add_assign, bit_length, reduce_once, shift_right, sub_assign};
+use crate::fft::shares::{Shares, share};
+use modmill_core::limbs::{add_assign, bit_length, reduce_once, shift_right, sub_assign, sub_borrowing};
 use modmill_core::{Error, TRANSFORM_MAX_BITS, mask};
 use zeroize::Zeroizing;
 
@@ -161,7 +162,6 @@ impl MersenneRing {
                 let n = rings.limbs();
                 let mut product = rings
                     .cyclic(&[(&x[..n], y.map_or(SecondFactor::Same, |y| SecondFactor::Number(&y[..n])))]);
-                CyclicRings::normalize_zero(&mut product);
                 product.push(0);
                 product
             }
@@ -173,21 +173,35 @@ impl MersenneRing {
     /// product of low bits.
     fn product_plus(&self, rings: &CyclicRings, x: &[u64], y: Option<&[u64]>) -> Limbs {
         let n = rings.limbs();
-        let (mut product, top) =
+        let (mut product, mut top) =
             rings.negacyclic(&[(&x[..n], y.map_or(SecondFactor::Same, |y| SecondFactor::Number(&y[..n])))]);
-        product.push(top);
-        let y = y.unwrap_or(x);
-        let modulus = self.modulus.value();
-        // -y or -x is added if the other factor is -1. The negative of zero is the modulus.
-        for (number, is_added) in [(y, x[n]), (x, y[n] & (1 - x[n]))] {
-            let mut negative = Zeroizing::new(modulus.clone());
-            sub_assign(&mut negative, number);
-            negative.iter_mut().for_each(|limb| *limb &= mask::from_bit(is_added));
-            add_assign(&mut product, &negative);
+        match y {
+            // The square of -1 is 1.
+            None => product[0] |= x[n],
+            Some(y) => top += subtract_from_zero(&mut product, x, y),
         }
-        reduce_once(&mut product, &modulus);
+        product.push(top);
         product
     }
+}
+
+/// Subtracts y if `x = 2^n`, or x if `y = 2^n`, modulo `2^n + 1`. The product is zero in both cases. Returns bit n of the
+/// difference.
+fn subtract_from_zero(product: &mut [u64], x: &[u64], y: &[u64]) -> u64 {
+    let n = product.len();
+    let masks = [mask::from_bit(x[n]), mask::from_bit(y[n] & (1 - x[n]))];
+    let subtracted = |limb: usize| y[limb] & masks[0] | x[limb] & masks[1];
+    let (mut shares, carry) = Shares::new(product, share(n, 1), |first, limbs| {
+        let mut borrow = false;
+        for (index, limb) in limbs.iter_mut().enumerate() {
+            (*limb, borrow) = sub_borrowing(*limb, subtracted(first + index), borrow);
+        }
+        -i128::from(borrow)
+    });
+    // -2^n is congruent to 1.
+    let top = shares.add(i128::from(subtracted(n)) - carry);
+    shares.finish();
+    top as u64
 }
 
 impl Reduction for MersenneRing {

@@ -10,12 +10,14 @@
 use super::barrett::BarrettDivisor;
 use super::cyclic::CyclicRings;
 use super::gcd;
+use super::memory::recycle;
 use super::multiplier::Multiplier;
 use super::powers::Reduction;
 use crate::fft::product::{SecondFactor, Transformed};
 use crate::fft::shape::Ring;
+use crate::fft::shares::{self, Shares};
 use crate::inverse;
-use modmill_core::limbs::{reduce_once, sub_assign};
+use modmill_core::limbs::{add_assign, add_carrying, sub_assign};
 use modmill_core::{KERNEL_MAX_BITS, mask};
 use zeroize::Zeroizing;
 
@@ -73,20 +75,44 @@ impl Montgomery {
             self.rings.negacyclic(&[(&product, SecondFactor::Transformed(&self.inverse_transform))]);
         // A product of -1 was returned as zero with a flag; -1 times -1 / N is 1 / N.
         let minus_one = mask::from_bit(is_minus_one);
-        m.iter_mut().zip(self.inverse.iter()).for_each(|(m, inverse)| *m |= inverse & minus_one);
+        let share = shares::share(m.len(), 1);
+        shares::each(&mut m, share, |first, limbs| {
+            limbs.iter_mut().zip(&self.inverse[first..]).for_each(|(m, inverse)| *m |= inverse & minus_one);
+        });
         let parity = (x[0] & lowest ^ m[0] & self.modulus[0]) & 1;
         // m = 2^n was returned as zero with a flag; it is 1 modulo Q.
         m[0] |= is_top;
         let mut t = self.rings.cyclic(&[(x, y), (&m, SecondFactor::Transformed(&self.modulus_transform))]);
-        halve(&mut t);
-        CyclicRings::normalize_zero(&mut t);
-        // Q = 2^n - 1 is added if the lowest bit differs. The result exceeds the remainder by at most N.
-        let is_more = (t[0] ^ parity) & 1;
-        t.push(is_more);
-        sub_assign(&mut t, &[is_more]);
-        reduce_once(&mut t, &self.modulus);
+        recycle(product);
+        recycle(m);
+        self.halve_and_reduce(&mut t, parity);
         t.truncate(self.modulus.len());
         t
+    }
+
+    /// Halves t, which is below Q, modulo Q. Adds Q if the lowest bit of the half is not `parity`. Subtracts N if the
+    /// result is not below N, which it exceeds by at most N.
+    fn halve_and_reduce(&self, t: &mut [u64], parity: u64) {
+        let share = shares::share(t.len(), 1);
+        // Q = 2^n - 1. So it is 1 above the number and -1 at its bottom.
+        let is_more = i128::from((t[0] >> 1 ^ parity) & 1);
+        // A share begins with the lowest bit of the next share, and the last share with that of the first.
+        let bits = t.chunks(share).skip(1).map(|limbs| limbs[0] & 1).chain([t[0] & 1]);
+        let bits: Limbs = Zeroizing::new(bits.collect());
+        let modulus = |first: usize, len: usize| {
+            let limbs = self.modulus.get(first..).unwrap_or_default();
+            &limbs[..len.min(limbs.len())]
+        };
+        let (mut shares, carry) = Shares::new(t, share, |first, limbs| {
+            halve(limbs, bits[first / share]);
+            -i128::from(sub_assign(limbs, modulus(first, limbs.len())))
+        });
+        let top = is_more + carry + shares.add(-is_more);
+        let is_negative = mask::from_bit(u64::from(top < 0));
+        shares.pass(|first, limbs| {
+            i128::from(add_assign_masked(limbs, modulus(first, limbs.len()), is_negative))
+        });
+        shares.finish();
     }
 }
 
@@ -112,12 +138,24 @@ impl Reduction for Montgomery {
     }
 }
 
-/// Half of a number modulo `2^n - 1`: a rotation by one bit.
-fn halve(x: &mut [u64]) {
-    let mut above = x[0] & 1;
+/// Shifts a number to the right by one bit. `above` is the new highest bit.
+fn halve(x: &mut [u64], mut above: u64) {
     for limb in x.iter_mut().rev() {
         (*limb, above) = (*limb >> 1 | above << 63, *limb & 1);
     }
+}
+
+/// `a += b & mask`, for a b that is no longer than a and a mask of all zeros or all ones. Returns the carry, 0 or 1.
+fn add_assign_masked(a: &mut [u64], b: &[u64], mask: u64) -> u64 {
+    let (low, high) = a.split_at_mut(b.len());
+    let mut carry = false;
+    // Within eight limbs the carry stays in the processor's flag.
+    for (limbs, others) in low.chunks_mut(8).zip(b.chunks(8)) {
+        for (limb, other) in limbs.iter_mut().zip(others) {
+            (*limb, carry) = add_carrying(*limb, other & mask, carry);
+        }
+    }
+    add_assign(high, &[u64::from(carry)][..high.len().min(1)]) | u64::from(carry & high.is_empty())
 }
 
 /// `1 / x mod r`, with as many limbs as r. The time depends on lengths only, up to the length that kernels

@@ -166,7 +166,7 @@ impl Multiplier {
     pub(super) fn by_transforms(&self, a: &[u64], limbs: usize, b: SecondFactor<'_>, out: &mut [u64]) {
         with_scheme!(self.scheme, scheme => {
             let layout = DigitLayout::new(scheme.plan(a.len(), limbs), Ring::Cyclic);
-            product::sum_of_products(&scheme, &[(a, b)], &layout, out);
+            product::sum_of_products(&scheme, &[(a, b)], &layout, out, |_, _| ());
         });
     }
 
@@ -196,7 +196,9 @@ impl Multiplier {
             Form::Plain(b) => self.multiply(a, b, out),
             Form::Transformed(layout, b) => {
                 let terms = [(a, SecondFactor::Transformed(b))];
-                with_scheme!(self.scheme, scheme => product::sum_of_products(&scheme, &terms, layout, out));
+                with_scheme!(self.scheme, scheme => {
+                    product::sum_of_products(&scheme, &terms, layout, out, |_, _| ());
+                });
             }
         }
     }

@@ -1,5 +1,7 @@
 //! Powers modulo a long number, for all reduction methods.
 
+use super::memory::{recycle, zeros_with_room};
+use crate::fft::shares;
 use modmill_core::limbs::{bit_length, bits_at};
 use modmill_core::mask;
 use modmill_core::window::{best_fixed_window, best_sliding_steps_vartime};
@@ -53,9 +55,11 @@ pub(super) fn pow(
     let mut power = if digits == 0 { reduction.unit() } else { select(&table, digit(digits - 1)) };
     for place in (0..digits.saturating_sub(1)).rev() {
         for _ in 0..window {
-            power = reduction.square(&power);
+            advance(&mut power, |power| reduction.square(power));
         }
-        power = reduction.multiply(&power, &select(&table, digit(place)));
+        let entry = select(&table, digit(place));
+        advance(&mut power, |power| reduction.multiply(power, &entry));
+        recycle(entry);
     }
     reduction.leave(&power)
 }
@@ -84,23 +88,32 @@ pub(super) fn pow_vartime(
     let mut power = entry(steps[0].odd_power.expect("an exponent begins with a bit")).clone();
     for step in &steps[1..] {
         for _ in 0..step.squarings {
-            power = reduction.square(&power);
+            advance(&mut power, |power| reduction.square(power));
         }
         if let Some(odd_power) = step.odd_power {
-            power = reduction.multiply(&power, entry(odd_power));
+            advance(&mut power, |power| reduction.multiply(power, entry(odd_power)));
         }
     }
     reduction.leave(&power)
 }
 
+/// Replaces a number by the next one and keeps its memory.
+fn advance(number: &mut Limbs, step: impl FnOnce(&[u64]) -> Limbs) {
+    let next = step(number);
+    recycle(std::mem::replace(number, next));
+}
+
 /// The table entry at a secret index, read under masks.
 fn select(table: &[Limbs], index: u64) -> Limbs {
-    let mut chosen = Zeroizing::new(vec![0; table[0].len()]);
-    for (number, entry) in table.iter().enumerate() {
-        let mask = mask::equal(number as u64, index);
-        for (to, from) in chosen.iter_mut().zip(entry.iter()) {
-            *to |= from & mask;
+    let mut chosen = zeros_with_room(table[0].len());
+    let share = shares::share(chosen.len(), 1);
+    shares::each(&mut chosen, share, |first, chosen| {
+        for (number, entry) in table.iter().enumerate() {
+            let mask = mask::equal(number as u64, index);
+            for (to, from) in chosen.iter_mut().zip(&entry[first..]) {
+                *to |= from & mask;
+            }
         }
-    }
+    });
     chosen
 }

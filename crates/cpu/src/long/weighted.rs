@@ -67,7 +67,7 @@ impl WeightedRing {
     ) -> i128 {
         let (x, y) = (scheme.digits(x), y.map(|y| scheme.digits(y)));
         let terms = [(&x[..], y.as_ref().map_or(SecondFactor::Same, |y| SecondFactor::Number(y)))];
-        product::sum_of_products(scheme, &terms, &self.layout, out)
+        product::sum_of_products(scheme, &terms, &self.layout, out, |_, carry| carry)
     }
 
     /// `x y mod 2^q - 1`, or `x^2` without y, for numbers below the modulus. The result is canonical and has
