@@ -26,21 +26,8 @@ pub(crate) fn number(text: &str) -> Result<(Zeroizing<Vec<u8>>, usize), String> 
 /// The octets that digits stand for; the first octet has one digit if their number is odd. `prefix` characters
 /// stood before the digits.
 fn digit_pairs(digits: &str, prefix: usize) -> Result<Zeroizing<Vec<u8>>, HexError> {
-    let (first, pairs) = digits.as_bytes().split_at(digits.len() % 2);
     let mut octets = Zeroizing::new(vec![0; digits.len().div_ceil(2)]);
-    let (first_octet, others) = octets.split_at_mut(first.len());
-    // More than 15 if any character is no digit. Digits may be secret: one loop for all, without branches.
-    let mut all = 0;
-    for (octet, &digit) in first_octet.iter_mut().zip(first) {
-        *octet = digit_value(digit);
-        all |= *octet;
-    }
-    for (octet, &[high, low]) in others.iter_mut().zip(pairs.as_chunks::<2>().0) {
-        let (high, low) = (digit_value(high), digit_value(low));
-        all |= high | low;
-        *octet = high << 4 | low & 15;
-    }
-    if all <= 15 {
+    if decode(digits.as_bytes(), &mut octets) {
         return Ok(octets);
     }
     let mut characters = digits.chars().enumerate();
@@ -49,25 +36,90 @@ fn digit_pairs(digits: &str, prefix: usize) -> Result<Zeroizing<Vec<u8>>, HexErr
     Err(HexError::Digit { character, position: position + prefix })
 }
 
-/// The value of a hexadecimal digit, or 255 for any other byte.
-fn digit_value(byte: u8) -> u8 {
-    let number = byte.wrapping_sub(b'0');
-    let letter = (byte | 0x20).wrapping_sub(b'a');
-    let value = if letter < 6 { letter + 10 } else { 255 };
-    if number < 10 { number } else { value }
+/// A byte in each of the eight places of a word.
+const fn each(byte: u8) -> u64 {
+    u64::from_ne_bytes([byte; 8])
+}
+
+/// Writes the octets that hexadecimal digits stand for; the first octet has one digit if their number is odd.
+/// Returns whether all are digits. `octets` has `digits.len().div_ceil(2)` octets.
+///
+/// Digits may be secret: there is no branch and no address that depends on them.
+pub(crate) fn decode(digits: &[u8], octets: &mut [u8]) -> bool {
+    let (first, digits) = digits.split_at(digits.len() % 2);
+    let (first_octet, octets) = octets.split_at_mut(first.len().min(octets.len()));
+    let mut wrong = 0;
+    for (octet, &digit) in first_octet.iter_mut().zip(first) {
+        let value;
+        (value, wrong) = decode_eight([b'0', b'0', b'0', b'0', b'0', b'0', b'0', digit]);
+        *octet = value.to_be_bytes()[3];
+    }
+    let (eights, rest) = digits.as_chunks::<8>();
+    let (fours, tail) = octets.as_chunks_mut::<4>();
+    for (four, eight) in fours.iter_mut().zip(eights) {
+        let (value, errors) = decode_eight(*eight);
+        *four = value.to_be_bytes();
+        wrong |= errors;
+    }
+    if !rest.is_empty() {
+        let mut padded = [b'0'; 8];
+        padded[8 - rest.len()..].copy_from_slice(rest);
+        let (value, errors) = decode_eight(padded);
+        let value = value.to_be_bytes();
+        let length = tail.len().min(4);
+        tail[..length].copy_from_slice(&value[4 - length..]);
+        wrong |= errors;
+    }
+    wrong == 0
+}
+
+/// The value of eight digits, and a word that is not zero if any of them is no digit.
+///
+/// The digits are bytes of one word. For a byte b below 128, `b + (128 - k)` has its highest bit set exactly if b is at
+/// least k, and no sum reaches the next byte. A byte of 128 or more is an error by itself.
+fn decode_eight(digits: [u8; 8]) -> (u32, u64) {
+    const HIGH: u64 = each(0x80);
+    let digits = u64::from_be_bytes(digits);
+    let low = digits & !HIGH;
+    let lower_case = low | each(0x20);
+    let at_least = |word: u64, bound: u8| word + each(0x80 - bound);
+    let numbers = at_least(low, b'0') & !at_least(low, b'9' + 1);
+    let letters = at_least(lower_case, b'a') & !at_least(lower_case, b'f' + 1) & HIGH;
+    let wrong = (!(numbers | letters) | digits) & HIGH;
+    // A letter's low four bits are its value less 9.
+    let values = (low & each(0x0f)) + (letters >> 7) * 9;
+    let pairs = (values | values >> 4) & 0x00ff_00ff_00ff_00ff;
+    let fours = (pairs | pairs >> 8) & 0x0000_ffff_0000_ffff;
+    ((fours | fours >> 16) as u32, wrong)
+}
+
+/// The eight lower-case digits of a word.
+fn encode_eight(value: u32) -> [u8; 8] {
+    let value = u64::from(value);
+    let fours = (value | value << 16) & 0x0000_ffff_0000_ffff;
+    let pairs = (fours | fours << 8) & 0x00ff_00ff_00ff_00ff;
+    let values = (pairs | pairs << 4) & each(0x0f);
+    // One for each value above 9.
+    let letters = (values + each(6)) >> 4 & each(1);
+    (values + each(b'0') + letters * u64::from(b'a' - b'9' - 1)).to_be_bytes()
 }
 
 /// The lower-case digit of a value below 16.
 fn digit(value: u8) -> u8 {
-    value + if value < 10 { b'0' } else { b'a' - 10 }
+    encode_eight(value.into())[7]
 }
 
 /// Appends pairs of lower-case hexadecimal digits.
 pub(crate) fn append_octets(text: &mut Vec<u8>, octets: &[u8]) {
     let start = text.len();
     text.resize(start + 2 * octets.len(), 0);
-    for (pair, octet) in text[start..].as_chunks_mut::<2>().0.iter_mut().zip(octets) {
-        *pair = [digit(octet >> 4), digit(octet & 15)];
+    let (eights, rest) = text[start..].as_chunks_mut::<8>();
+    let (fours, tail) = octets.as_chunks::<4>();
+    for (eight, four) in eights.iter_mut().zip(fours) {
+        *eight = encode_eight(u32::from_be_bytes(*four));
+    }
+    for (pair, &octet) in rest.as_chunks_mut::<2>().0.iter_mut().zip(tail) {
+        pair.copy_from_slice(&encode_eight(octet.into())[6..]);
     }
 }
 
@@ -103,9 +155,19 @@ mod tests {
         assert!(octets("").unwrap().is_empty());
         assert!(octets("0").unwrap_err().contains("odd"));
         assert!(octets("00zz").unwrap_err().contains("position 2"));
+        // Every byte at every place of a word, in texts with and without whole words before it.
         for byte in 0..=255 {
             let value = char::from(byte).to_digit(16);
-            assert_eq!(digit_value(byte), value.map_or(255, |value| value as u8));
+            for (length, place) in (1..=19).flat_map(|length| (0..length).map(move |place| (length, place))) {
+                let mut digits = vec![b'0'; length];
+                digits[place] = byte;
+                let mut octets = vec![0; length.div_ceil(2)];
+                assert_eq!(decode(&digits, &mut octets), value.is_some());
+                let mut expected = vec![0; octets.len()];
+                expected[(place + length % 2) / 2] =
+                    (value.unwrap_or(0) << if (length - place) % 2 == 0 { 4 } else { 0 }) as u8;
+                assert!(value.is_none() || octets == expected);
+            }
         }
         assert!(octets("0é").unwrap_err().contains("'é' at position 1"));
     }

@@ -1,10 +1,10 @@
 //! Options of the commands that compute with records of numbers.
 
-use crate::arithmetic::Arithmetic;
+use crate::arithmetic::{Arithmetic, NumberOperation};
 use crate::failure::Failure;
-use crate::io::Protected;
-use crate::options::{EngineOptions, LineOption};
-use crate::records::{self, Format, FormatChoice, Operation, Places, Record};
+use crate::io::{Protected, STANDARD};
+use crate::options::{EngineOptions, LineOption, MemoryOption};
+use crate::records::{self, Format, FormatChoice, Places};
 
 /// Where records are, and how they are computed.
 #[derive(Debug, clap::Args)]
@@ -15,11 +15,14 @@ pub(crate) struct NumberOptions {
     /// File of answers; - is standard output
     #[arg(long = "out", value_name = "FILE", default_value = "-", value_parser = crate::io::output_name)]
     output: String,
-    /// Format of both files: auto (by the extension of --in), lines (JSON Lines) or parquet
+    /// Format of both files: auto (by the extension of --in), lines (JSON Lines), parquet or arrow
+    /// (Arrow IPC: a file, or a stream through standard input and output)
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = parse_format)]
     format: FormatChoice,
     #[command(flatten)]
     lines: LineOption,
+    #[command(flatten)]
+    memory: MemoryOption,
     #[command(flatten)]
     engine: EngineOptions,
     /// Show no progress bar
@@ -32,7 +35,8 @@ fn parse_format(text: &str) -> Result<FormatChoice, String> {
         "auto" => Ok(FormatChoice::Auto),
         "lines" => Ok(FormatChoice::Lines),
         "parquet" => Ok(FormatChoice::Parquet),
-        _ => Err("known: auto, lines, parquet".to_owned()),
+        "arrow" => Ok(FormatChoice::Arrow),
+        _ => Err("known: auto, lines, parquet, arrow".to_owned()),
     }
 }
 
@@ -41,8 +45,7 @@ impl NumberOptions {
     pub(crate) fn run(&self, arithmetic: Arithmetic) -> Result<(), Failure> {
         let format = self.format()?;
         let engine = self.engine.engine()?;
-        let compute = |records: &[Record]| Ok(arithmetic.answer(&engine, records));
-        let operation = Operation { layout: arithmetic.layout(), files: None, compute: &compute };
+        let operation = NumberOperation { arithmetic, engine: &engine };
         let places = Places {
             format,
             is_format_given: self.format != FormatChoice::Auto,
@@ -50,6 +53,7 @@ impl NumberOptions {
             output: &self.output,
             protected: Protected::new([("--in", self.input.as_str())]),
             max_line: self.lines.max_line,
+            memory: self.memory.memory,
             quiet: self.quiet,
         };
         records::run(&operation, &places, &engine)?.finish()
@@ -57,10 +61,16 @@ impl NumberOptions {
 
     fn format(&self) -> Result<Format, Failure> {
         let format = self.format.of(&self.input, Format::Lines);
-        let is_parquet = [Some(format), Format::by_name(&self.output)].map(|it| it == Some(Format::Parquet));
-        if self.format == FormatChoice::Auto && format != Format::Folder && is_parquet[0] != is_parquet[1] {
+        let of_output = Format::by_name(&self.output).filter(|&format| format != Format::Folder);
+        if self.format == FormatChoice::Auto
+            && format != Format::Folder
+            && of_output.unwrap_or(Format::Lines) != format
+            // A stream goes to standard output.
+            && !(format == Format::Arrow && self.output == STANDARD)
+        {
             return Err(Failure::Usage(format!(
-                "--in {} and --out {} must both be Parquet files or both JSON Lines",
+                "--in {} and --out {} must both be Parquet files or both JSON Lines or both Arrow files; --format says \
+                 which",
                 self.input, self.output
             )));
         }

@@ -92,6 +92,14 @@ impl EngineOptions {
     }
 }
 
+/// The memory for records.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct MemoryOption {
+    /// Memory for records on their way from the input to the output; one record may take more
+    #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = parse_size)]
+    pub(crate) memory: u64,
+}
+
 /// The limit on lines of JSON.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct LineOption {

@@ -38,7 +38,7 @@ pub(crate) struct Inputs {
     /// Exponents or second factors.
     pub(crate) b: Batch,
     /// Odd moduli: one per item, or a single one.
-    moduli: Batch,
+    pub(crate) moduli: Batch,
     shared: Option<Modulus>,
     /// The memory that the numbers are in.
     pub(crate) memory: Memory,

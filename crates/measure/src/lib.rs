@@ -4,6 +4,8 @@
 //! Contenders take turns in short time slices, and every answer is compared. [`record::to_json`],
 //! [`table::results`] and [`report::page`] present the results.
 //!
+//! [`files`] has what a measurement of the program's files needs.
+//!
 //! [`Tune`] measures the variants of a GPU's kernels, and writes the table that engines choose by.
 //!
 //! ```
@@ -43,6 +45,7 @@ mod bench;
 mod chain;
 mod engines;
 mod error;
+pub mod files;
 mod inputs;
 pub mod machine;
 mod memory;

@@ -1,11 +1,15 @@
 //! `modmill bench`: every operation and size beside the peers found on the machine.
 
+mod file_inputs;
+mod files;
+
 use crate::build;
 use crate::failure::Failure;
 use crate::io::{self, Output};
-use crate::options::BackendOption;
+use crate::options::{BackendOption, MemoryOption};
 use crate::progress::Bar;
-use modmill::TRANSFORM_MAX_BITS;
+use files::FileBench;
+use modmill::{Op, TRANSFORM_MAX_BITS};
 use modmill_measure::machine::{self, Machine};
 use modmill_measure::record::{Header, Record, to_json};
 use modmill_measure::{
@@ -37,6 +41,11 @@ rsa_verify goes back, and rsa_decrypt from OAEP ciphertexts to messages. OpenSSL
 EVP_PKEY_sign, EVP_PKEY_verify and EVP_PKEY_decrypt. Keys are random, and their constants are kept from \
 call to call. Batches that fill a GPU repeat about 1024 different messages; all answers are compared.
 
+--files measures powm, mul, inv and gcd from file to file: numbers are written as JSON Lines, Parquet and Arrow to a \
+folder for temporary files, and read, computed and written as the commands do. library/s is the rate of the library on \
+the same numbers in memory. Powers are measured with exponents of full length and of 2 bits, which cost next to \
+nothing: that shows what the files allow. MB are of the input and the output together.
+
 The latency of our paths is that of a whole batch, and the latency of a peer that of one operation. A \
 star marks the path that the engine chooses by itself.";
 
@@ -50,6 +59,7 @@ Examples:
   modmill bench --algorithm all --peers=none --json paths.json
   modmill bench --backend cuda --ops pow,mul_mod,square_mod_chain --algorithm all
   modmill bench --peers=openssl,openssl=/opt/openssl/lib/libcrypto.so.3
+  modmill bench --files --ops pow,mul --bits 1024,2048 --threads 0
   modmill bench --ops mul,gcd --bits 786432,4194304 --batch 1 --peers=gmp,flint
 
 Operations:
@@ -92,16 +102,21 @@ pub(crate) struct Bench {
     /// Give all items the same modulus
     #[arg(long)]
     shared_modulus: bool,
-    /// Memory of operands and answers: plain (answers in new memory), reused (answers in the memory of the
+    /// Place of operands and answers: plain (answers in new memory), reused (answers in the memory of the
     /// last call) or pinned (both in memory that a GPU copies by itself)
     #[arg(long, value_name = "KIND", default_value_t, value_parser = parse_memory)]
-    memory: Memory,
+    place: Memory,
     /// Different keys in an RSA batch, which its items use in turn
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
     keys: u16,
     /// RSA on GPUs with one key: blind the exponents, and read table entries directly
     #[arg(long)]
     direct_tables: bool,
+    /// Measure the program from file to file
+    #[arg(long, conflicts_with_all = ["algorithm", "shared_modulus", "html"])]
+    files: bool,
+    #[command(flatten)]
+    memory: MemoryOption,
     /// Peers: all (those found), none, or a list of gmp, openssl, flint or name=FILE
     #[arg(long, value_name = "LIST", num_args = 0..=1, require_equals = true)]
     #[arg(default_value = "all", default_missing_value = "all", value_parser = parse_peers)]
@@ -161,6 +176,9 @@ pub(crate) fn parse_seconds(text: &str) -> Result<Duration, String> {
 
 impl Bench {
     pub(crate) fn run(self) -> Result<(), Failure> {
+        if self.files {
+            return self.run_files();
+        }
         let peers = Peers::load(&self.peers).map_err(Failure::Usage)?;
         // The files are opened first: a misspelt folder should not show after minutes of measuring.
         let mut json = self.json.as_deref().map(Output::create).transpose()?;
@@ -194,6 +212,47 @@ impl Bench {
         }
     }
 
+    /// Measures files in the place of batches.
+    fn run_files(&self) -> Result<(), Failure> {
+        let ops = self.ops.iter().map(|&op| call(op)).collect::<Result<Vec<Op>, Failure>>()?;
+        let mut json = self.json.as_deref().map(Output::create).transpose()?;
+        let mut records = Vec::new();
+        let threads = if self.threads.is_empty() { &[0][..] } else { &self.threads };
+        for &threads in threads {
+            let engine = self.backend.builder(threads.into()).build()?;
+            let bench = FileBench {
+                engine: &engine,
+                ops: &ops,
+                bits: &self.bits,
+                exponent_bits: self.exponent_bits,
+                counts: self.batch.iter().map(|&count| count as usize).collect(),
+                time: self.seconds,
+                seed: self.seed,
+                memory: self.memory.memory,
+            };
+            let bar = Bar::new(Some(bench.files() as u64), self.quiet, "files");
+            records.extend(bench.run(|what| {
+                bar.message(what);
+                bar.advance(1);
+            })?);
+            bar.finish();
+        }
+        if let Some(output) = &mut json {
+            let none = Peers::load(&PeerChoice::These(Vec::new())).map_err(Failure::Usage)?;
+            let text = modmill_measure::files::to_json(&self.header(&none), &records);
+            output.write(&text.map_err(|error| Failure::Usage(error.to_string()))?)?;
+            output.finish()?;
+        }
+        io::print(&modmill_measure::files::table(&records))?;
+        match records.iter().find(|record| !record.verified) {
+            None => Ok(()),
+            Some(wrong) => Err(Failure::Items(format!(
+                "wrong answers to {} of {} bits in {}",
+                wrong.op, wrong.bits, wrong.format
+            ))),
+        }
+    }
+
     fn settings(&self, peers: Peers) -> modmill_measure::Bench {
         // A GPU is fed by all cores.
         let default_threads = usize::from(!self.backend.is_cuda());
@@ -209,7 +268,7 @@ impl Bench {
             time: self.seconds,
             exponent_bits: self.exponent_bits,
             shared_modulus: self.shared_modulus,
-            memory: self.memory,
+            memory: self.place,
             keys: self.keys.into(),
             direct_tables: self.direct_tables,
             seed: self.seed,
@@ -235,6 +294,16 @@ impl Bench {
             seconds: self.seconds.as_secs_f64(),
             seed: self.seed,
             peers: peers.about(),
+        }
+    }
+}
+
+/// The operation of a command that reads files of numbers.
+fn call(op: BenchOp) -> Result<Op, Failure> {
+    match op {
+        BenchOp::Call(op) => Ok(op),
+        BenchOp::Chain(_) | BenchOp::Rsa(_) => {
+            Err(Failure::Usage(format!("--files measures operations on numbers; {op} is none of them")))
         }
     }
 }

@@ -25,13 +25,15 @@ for public exponents.
 Lines are answered in chunks, so the input may be larger than memory. Lines from a pipe or a
 terminal are answered as soon as no further ones arrive.
 
-*.parquet files are read and written too: binary columns base, exp and mod with the most
-significant byte first give the columns result and error."#;
+*.parquet and *.arrow files are read and written too: columns base, exp and mod, binary with
+the most significant byte first or hexadecimal text, give the columns result and error.
+--format arrow reads an Arrow stream from standard input and writes one to standard output."#;
 
 const EXAMPLES: &str = r#"Examples:
   echo '{"base":"3","exp":"10001","mod":"fffffffb"}' | modmill powm
   modmill powm --in jobs.jsonl --out powers.jsonl
   modmill powm --in jobs.parquet --out powers.parquet
+  make-batches | modmill powm --format arrow | use-batches
   modmill powm --vartime --threads 4 < verify.jsonl > answers.jsonl"#;
 
 /// Raises numbers to powers modulo N

@@ -5,6 +5,7 @@ mod encrypt;
 mod inspect;
 mod key_options;
 mod keygen;
+mod message_operation;
 mod run_options;
 mod scheme_options;
 mod sign;

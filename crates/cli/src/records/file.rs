@@ -1,8 +1,9 @@
 //! A single record: each field is a file.
 
-use super::layout::{AnswerField, Field, Layout};
+use super::layout::{AnswerField, Field, Layout, Record};
 use super::line_parser::parse;
-use super::pipeline::{Answer, Chunk, FileRules, Origin, Places, Record, Sink, Source};
+use super::pipeline::{Chunk, FileRules, Origin, Piece, Places, Sink, Source};
+use super::table::{Answers, Records};
 use crate::failure::Failure;
 use crate::io::{Input, Output, STANDARD, writes_terminal};
 use modmill_rsa::Hash;
@@ -119,7 +120,9 @@ impl Source for FileSource {
 
     fn next_chunk(&mut self) -> Result<Option<Chunk<FileOrigin>>, Failure> {
         let Some(record) = self.record.take() else { return Ok(None) };
-        Ok(Some(Chunk { records: vec![Ok(record)], origin: FileOrigin(self.name.clone()), progress: 1 }))
+        let records = Records::from_rows(record.len(), vec![Ok(record)]);
+        let pieces = vec![Piece { records, origin: FileOrigin(self.name.clone()) }];
+        Ok(Some(Chunk { pieces, progress: 1 }))
     }
 }
 
@@ -147,8 +150,8 @@ impl Sink<FileOrigin> for FileSink {
     // The one error closes the command.
     const HOLDS_ERRORS: bool = true;
 
-    fn write(&mut self, _: FileOrigin, answers: &[Answer]) -> Result<(), Failure> {
-        for octets in answers.iter().flatten() {
+    fn write(&mut self, pieces: &[(FileOrigin, Answers)]) -> Result<(), Failure> {
+        for octets in pieces.iter().flat_map(|(_, answers)| answers.iter()).flatten() {
             if let Some(output) = &mut self.output {
                 if self.is_terminal {
                     check_terminal(octets)?;

@@ -1,10 +1,10 @@
 //! A folder of files: each file is a record, or one field of it.
 
 use super::file::read_field;
-use super::layout::{AnswerField, Field, FileNames, Layout};
-use super::pipeline::{
-    Answer, CHUNK_BYTES, CHUNK_RECORDS, Chunk, FileRules, Origin, Places, Record, Sink, Source,
-};
+use super::layout::{AnswerField, Field, FileNames, Layout, Record};
+use super::pace::Pace;
+use super::pipeline::{Chunk, FileRules, Origin, Piece, Places, Sink, Source};
+use super::table::{Answers, Records};
 use crate::failure::Failure;
 use crate::io::{Input, Output, Protected, STANDARD};
 use modmill::Engine;
@@ -13,6 +13,7 @@ use rayon::prelude::*;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, FileType};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 impl FileNames {
     /// The name of the file that answers a file, or that holds a further field of its record.
@@ -52,6 +53,7 @@ pub(super) struct FolderSource<'a> {
     rules: FileRules,
     entries: std::vec::IntoIter<Entry>,
     count: u64,
+    pace: Arc<Pace>,
 }
 
 /// The names of the files of a chunk.
@@ -64,7 +66,12 @@ impl Origin for FolderOrigin {
 }
 
 impl<'a> FolderSource<'a> {
-    pub(super) fn open(rules: FileRules, places: &Places<'_>, engine: &'a Engine) -> Result<Self, Failure> {
+    pub(super) fn open(
+        rules: FileRules,
+        places: &Places<'_>,
+        engine: &'a Engine,
+        pace: Arc<Pace>,
+    ) -> Result<Self, Failure> {
         let folder = places.input();
         let failed = |error: std::io::Error| Failure::file("read", folder, &error);
         let partner = places.inputs.get(1).copied().unwrap_or(places.output);
@@ -88,6 +95,7 @@ impl<'a> FolderSource<'a> {
             rules,
             count: entries.len() as u64,
             entries: entries.into_iter(),
+            pace,
         })
     }
 
@@ -150,11 +158,13 @@ impl Source for FolderSource<'_> {
 
     fn next_chunk(&mut self) -> Result<Option<Chunk<FolderOrigin>>, Failure> {
         let mut entries = Vec::new();
-        let mut bytes = 0;
-        while entries.len() < CHUNK_RECORDS && bytes < CHUNK_BYTES as u64 {
+        let mut bytes = 0usize;
+        while !self.pace.is_full(entries.len(), bytes) {
             let Some(entry) = self.entries.next() else { break };
             // A digest takes next to no memory, however long the file is.
-            bytes += if self.rules.hash.is_none() { entry.length.clone().unwrap_or(0) } else { 0 };
+            let length = entry.length.as_ref().ok().filter(|_| self.rules.hash.is_none());
+            bytes = bytes
+                .saturating_add(length.map_or(0, |&length| usize::try_from(length).unwrap_or(usize::MAX)));
             entries.push(entry);
         }
         if entries.is_empty() {
@@ -162,8 +172,9 @@ impl Source for FolderSource<'_> {
         }
         let records = self.engine.install(|| entries.par_iter().map(|entry| self.read(entry)).collect());
         let progress = entries.len() as u64;
+        let records = Records::from_rows(self.folders.len(), records);
         let origin = FolderOrigin(entries.into_iter().map(|entry| entry.name).collect());
-        Ok(Some(Chunk { records, origin, progress }))
+        Ok(Some(Chunk { pieces: vec![Piece { records, origin }], progress }))
     }
 }
 
@@ -210,13 +221,13 @@ impl<'a> FolderSink<'a> {
 impl Sink<FolderOrigin> for FolderSink<'_> {
     const HOLDS_ERRORS: bool = false;
 
-    fn write(&mut self, origin: FolderOrigin, answers: &[Answer]) -> Result<(), Failure> {
+    fn write(&mut self, pieces: &[(FolderOrigin, Answers)]) -> Result<(), Failure> {
         let Some(folder) = &self.folder else { return Ok(()) };
-        let write = |(name, answer): (&OsString, &Answer)| match answer {
-            Ok(octets) => self.write_one(folder, name, octets),
-            Err(_) => Ok(()),
-        };
-        self.engine.install(|| origin.0.par_iter().zip(answers).try_for_each(write))
+        let named = pieces.iter().flat_map(|(origin, answers)| origin.0.iter().zip(answers.iter()));
+        let files: Vec<(&OsString, &[u8])> =
+            named.filter_map(|(name, answer)| Some((name, answer.ok()?))).collect();
+        let write = |(name, octets): &(&OsString, &[u8])| self.write_one(folder, name, octets);
+        self.engine.install(|| files.par_iter().try_for_each(write))
     }
 
     fn finish(&mut self) -> Result<(), Failure> {

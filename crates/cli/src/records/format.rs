@@ -9,6 +9,8 @@ pub(crate) enum Format {
     Lines,
     /// The rows of a Parquet file.
     Parquet,
+    /// The rows of an Arrow file or stream.
+    Arrow,
     /// The files of a folder, one record each.
     Folder,
     /// One record in one file.
@@ -24,6 +26,8 @@ pub(crate) enum FormatChoice {
     Lines,
     /// Parquet
     Parquet,
+    /// Arrow IPC, a file or a stream
+    Arrow,
     /// A folder of files
     Folder,
     /// A single file
@@ -37,6 +41,7 @@ impl FormatChoice {
             Self::Auto => Format::by_name(input).unwrap_or(default),
             Self::Lines => Format::Lines,
             Self::Parquet => Format::Parquet,
+            Self::Arrow => Format::Arrow,
             Self::Folder => Format::Folder,
             Self::File => Format::File,
         }
@@ -51,12 +56,13 @@ impl Format {
             _ if Path::new(path).is_dir() => Some(Self::Folder),
             Some("jsonl" | "ndjson") => Some(Self::Lines),
             Some("parquet") => Some(Self::Parquet),
+            Some("arrow" | "arrows" | "ipc" | "feather") => Some(Self::Arrow),
             _ => None,
         }
     }
 
     /// Whether records have named fields, and answers have room for errors and verdicts.
     pub(crate) fn has_fields(self) -> bool {
-        matches!(self, Self::Lines | Self::Parquet)
+        matches!(self, Self::Lines | Self::Parquet | Self::Arrow)
     }
 }

@@ -1,8 +1,6 @@
 //! The fields of records and of their answers.
 
 use crate::hexadecimal;
-#[cfg(feature = "parquet")]
-use modmill::hex::HexError;
 use zeroize::Zeroizing;
 
 /// The value of one field.
@@ -22,6 +20,9 @@ impl Field {
     }
 }
 
+/// The fields of one record in the order of its [`Layout`]; optional fields may be missing.
+pub(super) type Record = Vec<Option<Field>>;
+
 /// How fields and answers are written as text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Notation {
@@ -37,15 +38,6 @@ impl Notation {
         match self {
             Self::Number => hexadecimal::number(text).map(|(octets, bits)| Field { octets, bits }),
             Self::Octets => hexadecimal::octets(text).map(Field::new),
-        }
-    }
-
-    /// Reads a binary value.
-    #[cfg(feature = "parquet")]
-    pub(super) fn read(self, octets: &[u8]) -> Result<Field, String> {
-        match self {
-            Self::Number if octets.is_empty() => Err(HexError::Empty.to_string()),
-            _ => Ok(Field::new(Zeroizing::new(octets.to_vec()))),
         }
     }
 
@@ -135,9 +127,11 @@ impl Layout {
     }
 
     /// Refuses a record without one of its required fields.
-    pub(super) fn check_required(&self, record: &[Option<Field>], kind: &str) -> Result<(), String> {
-        let missing = self.required.iter().zip(record).find(|(_, field)| field.is_none());
-        missing.map_or(Ok(()), |(name, _)| Err(format!("the {kind} {name:?} is missing")))
+    ///
+    /// `has` says whether the record has the field at a position. `kind` is the word for a field.
+    pub(super) fn check_required(&self, has: impl Fn(usize) -> bool, kind: &str) -> Result<(), String> {
+        let missing = self.required.iter().enumerate().find(|(position, _)| !has(*position));
+        missing.map_or(Ok(()), |(_, name)| Err(format!("the {kind} {name:?} is missing")))
     }
 }
 

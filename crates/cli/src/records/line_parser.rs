@@ -1,8 +1,7 @@
 //! JSON objects to records.
 
-use super::layout::{Field, Layout, OtherFields};
+use super::layout::{Field, Layout, OtherFields, Record};
 use super::line_reader::may_be_object;
-use super::pipeline::Record;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
@@ -53,7 +52,7 @@ fn record(layout: Layout, values: &[Option<Text<'_>>]) -> Result<Record, String>
         field.transpose().map_err(|reason| format!("{name}: {reason}"))
     };
     let record = layout.names().zip(values).map(parse).collect::<Result<Vec<Option<Field>>, _>>()?;
-    layout.check_required(&record, "field")?;
+    layout.check_required(|position| record[position].is_some(), "field")?;
     Ok(record)
 }
 

@@ -1,11 +1,11 @@
-//! Lines of bounded length, read in a buffer in which they are zeroized after use.
+//! Blocks of whole lines, read ahead of those who parse them.
 
+use super::block_pool::BlockPool;
+use super::secret::SecretOctets;
+use memchr::{memchr, memchr_iter, memrchr};
 use std::io::{self, Read};
-use std::ops::Range;
-use zeroize::{Zeroize, Zeroizing};
-
-/// The first length of the buffer.
-const BUFFER_BYTES: usize = 1 << 18;
+use std::sync::Arc;
+use zeroize::Zeroize;
 
 /// The most bytes of a line that does not begin as a JSON object does.
 const MAX_OTHER_BYTES: usize = 1 << 10;
@@ -14,88 +14,127 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 pub(super) struct LineReader<R> {
     input: R,
-    /// The most bytes of a line, its line break included. The buffer does not grow beyond it.
+    /// The most bytes of a line, its line break included. A line beyond it is passed over.
     limit: usize,
-    buffer: Zeroizing<Vec<u8>>,
-    /// The bytes of the buffer that were read and not yet returned.
-    unread: Range<usize>,
-    /// The bytes of the buffer that were returned and zeroized.
-    consumed: usize,
+    pool: Arc<BlockPool>,
+    /// Whether lines are returned as soon as they were read, in blocks that are not full.
+    is_impatient: bool,
+    /// The bytes that were read and not yet returned, and room for more. The room is zero.
+    buffer: SecretOctets,
+    length: usize,
     /// Whether the next line is the first.
     is_at_start: bool,
     has_ended: bool,
 }
 
-/// One line of the input.
+/// Some lines of the input.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Line<'a> {
-    /// The bytes that the line takes in the input, its line break included.
+pub(super) struct Block {
+    /// The bytes that the lines take in the input, their line breaks included.
     pub(super) bytes: usize,
-    pub(super) content: Content<'a>,
+    pub(super) content: Content,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Content<'a> {
-    /// A line without its line break. `is_cut` says that the input ended without one.
-    Text { text: &'a [u8], is_cut: bool },
+pub(super) enum Content {
+    /// Whole lines with their line breaks. Some of them may be too long.
+    Lines { text: SecretOctets, count: usize },
+    /// The last line of an input that ends without a line break.
+    Cut(SecretOctets),
     /// A line that has more bytes than the limit; it was passed over.
     TooLong,
     /// A long line that does not begin with `{`; it was passed over.
     NotAnObject,
 }
 
+impl Block {
+    /// The number of lines.
+    pub(super) fn lines(&self) -> usize {
+        match self.content {
+            Content::Lines { count, .. } => count,
+            Content::Cut(_) | Content::TooLong | Content::NotAnObject => 1,
+        }
+    }
+}
+
 impl<R: Read> LineReader<R> {
-    /// A reader of lines of at most `limit` bytes.
-    pub(super) fn new(input: R, limit: usize) -> Self {
-        let buffer = Zeroizing::new(vec![0; BUFFER_BYTES]);
-        Self { input, limit, buffer, unread: 0..0, consumed: 0, is_at_start: true, has_ended: false }
+    /// A reader of lines of at most `limit` bytes. Whoever writes to a pipe may wait for answers before writing on:
+    /// then `is_impatient`.
+    pub(super) fn new(input: R, limit: usize, is_impatient: bool, pool: Arc<BlockPool>) -> Self {
+        Self {
+            input,
+            limit,
+            is_impatient,
+            buffer: pool.take(pool.block_bytes()),
+            pool,
+            length: 0,
+            is_at_start: true,
+            has_ended: false,
+        }
     }
 
-    /// The next line, or `None` at the end.
-    pub(super) fn next_line(&mut self) -> io::Result<Option<Line<'_>>> {
-        // The lines before this one may have held secrets.
-        self.buffer[self.consumed..self.unread.start].zeroize();
-        self.consumed = self.unread.start;
-        // The first bytes of the line, in which there is no line break.
+    /// The next lines, or `None` at the end.
+    pub(super) fn next_block(&mut self) -> io::Result<Option<Block>> {
+        // The first bytes of the buffer, in which there is no line break.
         let mut searched = 0;
+        let mut line_break = None;
         loop {
-            let rest = &self.buffer[self.unread.start + searched..self.unread.end];
-            let line_break = rest.iter().position(|&byte| byte == b'\n');
-            let length = line_break.map_or(self.unread.len(), |at| searched + at);
-            let text = &self.buffer[self.unread.start..][..length];
-            if length >= self.limit {
-                let bytes = self.skip_line()?;
-                return Ok(Some(Line { bytes, content: Content::TooLong }));
+            let found = memrchr(b'\n', &self.buffer[searched..self.length]).map(|at| searched + at);
+            line_break = found.or(line_break);
+            searched = self.length;
+            if let Some(line_break) = line_break {
+                if self.has_ended || self.is_impatient || self.length == self.buffer.len() {
+                    return Ok(Some(self.take_lines(line_break + 1)));
+                }
+            } else if self.length >= self.limit {
+                return Ok(Some(Block { bytes: self.skip_line()?, content: Content::TooLong }));
+            } else if self.length > MAX_OTHER_BYTES && !may_be_object(self.without_mark()) {
+                return Ok(Some(Block { bytes: self.skip_line()?, content: Content::NotAnObject }));
+            } else if self.has_ended {
+                return Ok((self.length > 0).then(|| self.take_cut_line()));
+            } else if self.length == self.buffer.len() {
+                let longer = (2 * self.length).min(self.limit);
+                self.replace_buffer(0, longer);
             }
-            if length > MAX_OTHER_BYTES && !may_be_object(self.without_mark(text)) {
-                let bytes = self.skip_line()?;
-                return Ok(Some(Line { bytes, content: Content::NotAnObject }));
-            }
-            if line_break.is_some() || (self.has_ended && length > 0) {
-                let bytes = length + usize::from(line_break.is_some());
-                return Ok(Some(self.take_line(length, bytes)));
-            }
-            if self.has_ended {
-                return Ok(None);
-            }
-            searched = length;
             self.fill()?;
         }
     }
 
-    /// Takes a line of `length` bytes that uses `bytes` bytes of the input.
-    fn take_line(&mut self, length: usize, bytes: usize) -> Line<'_> {
-        let start = self.unread.start;
-        let text = self.without_mark(&self.buffer[start..start + length]).len();
-        self.unread.start += bytes;
+    /// Takes the first `length` bytes of the buffer, which end with a line break.
+    fn take_lines(&mut self, length: usize) -> Block {
+        let mark = self.length - self.without_mark().len();
         self.is_at_start = false;
-        let text = &self.buffer[start + length - text..start + length];
-        Line { bytes, content: Content::Text { text, is_cut: length == bytes } }
+        let mut text = self.replace_buffer(length, self.pool.block_bytes());
+        text.drain(..mark);
+        let count = memchr_iter(b'\n', &text).count();
+        Block { bytes: length, content: Content::Lines { text, count } }
     }
 
-    /// A line without the byte order mark that the input may begin with.
-    fn without_mark<'a>(&self, line: &'a [u8]) -> &'a [u8] {
-        line.strip_prefix(BYTE_ORDER_MARK).filter(|_| self.is_at_start).unwrap_or(line)
+    /// Takes all that is left.
+    fn take_cut_line(&mut self) -> Block {
+        let (bytes, mark) = (self.length, self.length - self.without_mark().len());
+        let mut text = self.replace_buffer(bytes, 0);
+        text.drain(..mark);
+        Block { bytes, content: Content::Cut(text) }
+    }
+
+    /// Goes on with a buffer of `length` bytes or more that begins with the bytes from `start` on. Returns the bytes
+    /// before them.
+    fn replace_buffer(&mut self, start: usize, length: usize) -> SecretOctets {
+        let kept = self.length - start;
+        // A line that has outgrown a block needs a longer one.
+        let mut next = self.pool.take(length.max(kept + 1));
+        next[..kept].copy_from_slice(&self.buffer[start..self.length]);
+        self.length = kept;
+        let mut before = std::mem::replace(&mut self.buffer, next);
+        before.truncate(start);
+        before
+    }
+
+    /// The bytes of the buffer, without the byte order mark that the input may begin with.
+    fn without_mark(&self) -> &[u8] {
+        let bytes = &self.buffer[..self.length];
+        bytes.strip_prefix(BYTE_ORDER_MARK).filter(|_| self.is_at_start).unwrap_or(bytes)
     }
 
     /// Passes over a line and frees the memory that it took. Returns the length of the line with its line break.
@@ -103,19 +142,17 @@ impl<R: Read> LineReader<R> {
         self.is_at_start = false;
         let mut bytes = 0;
         loop {
-            let rest = &self.buffer[self.unread.clone()];
-            if let Some(at) = rest.iter().position(|&byte| byte == b'\n') {
-                self.unread.start += at + 1;
+            if let Some(at) = memchr(b'\n', &self.buffer[..self.length]) {
+                drop(self.replace_buffer(at + 1, self.pool.block_bytes()));
                 return Ok(bytes + at + 1);
             }
-            bytes += rest.len();
-            self.unread = 0..0;
-            self.consumed = 0;
-            if self.buffer.len() > BUFFER_BYTES {
-                self.buffer = Zeroizing::new(vec![0; BUFFER_BYTES]);
+            bytes += self.length;
+            if self.buffer.len() > self.pool.block_bytes() {
+                self.buffer = self.pool.take(self.pool.block_bytes());
             } else {
-                self.buffer[..].zeroize();
+                self.buffer[..self.length].zeroize();
             }
+            self.length = 0;
             if self.has_ended {
                 return Ok(bytes);
             }
@@ -123,27 +160,14 @@ impl<R: Read> LineReader<R> {
         }
     }
 
-    /// Reads more bytes behind the unread ones.
+    /// Reads more bytes behind those that there are.
     fn fill(&mut self) -> io::Result<()> {
-        if self.unread.end == self.buffer.len() {
-            let length = self.unread.len();
-            if self.unread.start > 0 {
-                self.buffer.copy_within(self.unread.clone(), 0);
-                self.buffer[length..].zeroize();
-            } else {
-                let mut larger = Zeroizing::new(vec![0; (2 * length).min(self.limit)]);
-                larger[..length].copy_from_slice(&self.buffer);
-                self.buffer = larger;
-            }
-            self.unread = 0..length;
-            self.consumed = 0;
-        }
         loop {
-            match self.input.read(&mut self.buffer[self.unread.end..]) {
+            match self.input.read(&mut self.buffer[self.length..]) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 read => {
                     let read = read?;
-                    self.unread.end += read;
+                    self.length += read;
                     self.has_ended = read == 0;
                     return Ok(());
                 }
@@ -159,6 +183,7 @@ pub(super) fn may_be_object(line: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::block_pool::FILE_BLOCK_BYTES;
     use super::*;
 
     /// Gives at most `1` bytes at a time.
@@ -171,33 +196,63 @@ mod tests {
         }
     }
 
-    fn text(text: &str, is_cut: bool) -> Content<'_> {
-        Content::Text { text: text.as_bytes(), is_cut }
+    fn reader(input: &[u8], step: usize, limit: usize, is_impatient: bool) -> LineReader<Slow<&[u8]>> {
+        LineReader::new(Slow(input, step), limit, is_impatient, Arc::new(BlockPool::new(is_impatient)))
+    }
+
+    /// All blocks, with the lines of neighbouring blocks put together.
+    fn read(mut reader: LineReader<impl Read>) -> Vec<Block> {
+        let mut blocks: Vec<Block> = Vec::new();
+        while let Some(block) = reader.next_block().unwrap() {
+            match (blocks.last_mut(), &block.content) {
+                (
+                    Some(Block { bytes, content: Content::Lines { text, count } }),
+                    Content::Lines { text: more, count: further },
+                ) => {
+                    text.extend_from_slice(more);
+                    *count += further;
+                    *bytes += block.bytes;
+                }
+                _ => blocks.push(block),
+            }
+        }
+        blocks
+    }
+
+    fn lines(text: &str) -> Content {
+        Content::Lines { text: text.as_bytes().to_vec().into(), count: text.matches('\n').count() }
+    }
+
+    fn block(bytes: usize, content: Content) -> Block {
+        Block { bytes, content }
     }
 
     #[test]
     fn lines_end_at_line_breaks_and_at_the_end() {
-        for step in [1, 2, 3, 100] {
-            let mut reader = LineReader::new(Slow(&b"\xef\xbb\xbfone\n\n three\r\ncut"[..], step), 100);
-            for (bytes, content) in [
-                (7, text("one", false)),
-                (1, text("", false)),
-                (8, text(" three\r", false)),
-                (3, text("cut", true)),
-            ] {
-                assert_eq!(reader.next_line().unwrap(), Some(Line { bytes, content }));
-            }
-            assert_eq!(reader.next_line().unwrap(), None);
+        for (step, is_impatient) in [1, 2, 3, 100].into_iter().flat_map(|step| [(step, false), (step, true)])
+        {
+            let found = read(reader(b"\xef\xbb\xbfone\n\n three\r\ncut", step, 100, is_impatient));
+            let cut = Content::Cut(b"cut".to_vec().into());
+            assert_eq!(found, [block(16, lines("one\n\n three\r\n")), block(3, cut)]);
         }
+        assert_eq!(read(reader(b"", 1, 100, false)), []);
     }
 
     #[test]
-    fn lines_longer_than_the_buffer_are_read_whole() {
-        let long = format!("{{{}", "x".repeat(3 * BUFFER_BYTES));
+    fn an_impatient_reader_returns_what_was_read() {
+        let mut reader = reader(b"{1}\n{2}\n{3}\n", 6, 100, true);
+        assert_eq!(reader.next_block().unwrap(), Some(block(4, lines("{1}\n"))));
+        assert_eq!(reader.next_block().unwrap(), Some(block(8, lines("{2}\n{3}\n"))));
+        assert_eq!(reader.next_block().unwrap(), None);
+    }
+
+    #[test]
+    fn lines_longer_than_a_block_are_read_whole() {
+        let long = format!("{{{}", "x".repeat(3 * FILE_BLOCK_BYTES));
         let input = format!("short\n{long}\nshort\n");
-        let mut reader = LineReader::new(Slow(input.as_bytes(), 1000), usize::MAX);
-        for line in ["short", &long, "short"] {
-            assert_eq!(reader.next_line().unwrap().unwrap().content, text(line, false));
+        for is_impatient in [false, true] {
+            let found = read(reader(input.as_bytes(), 1000, usize::MAX, is_impatient));
+            assert_eq!(found, [block(input.len(), lines(&input))]);
         }
     }
 
@@ -205,50 +260,33 @@ mod tests {
     fn lines_beyond_the_limit_are_passed_over_without_their_memory() {
         let long = "x".repeat(1 << 20);
         let input = format!("{{1}}\n{{{long}\n{{2}}\n{long}\n\u{feff}{{{long}");
-        let mut reader = LineReader::new(Slow(input.as_bytes(), 10_000), 500_000);
-        for (bytes, content) in [
-            (4, text("{1}", false)),
-            ((1 << 20) + 2, Content::TooLong),
-            (4, text("{2}", false)),
-            ((1 << 20) + 1, Content::NotAnObject),
+        let mut reader = reader(input.as_bytes(), 10_000, 500_000, false);
+        for expected in [
+            block(4, lines("{1}\n")),
+            block((1 << 20) + 2, Content::TooLong),
+            block(4, lines("{2}\n")),
+            block((1 << 20) + 1, Content::NotAnObject),
             // A mark that does not begin the input is no mark.
-            ((1 << 20) + 4, Content::NotAnObject),
+            block((1 << 20) + 4, Content::NotAnObject),
         ] {
-            assert_eq!(reader.next_line().unwrap(), Some(Line { bytes, content }));
+            assert_eq!(reader.next_block().unwrap(), Some(expected));
+            assert!(reader.buffer.len() <= 500_000);
         }
-        assert_eq!(reader.next_line().unwrap(), None);
-        assert_eq!(reader.buffer.len(), BUFFER_BYTES);
+        assert_eq!(reader.next_block().unwrap(), None);
     }
 
     #[test]
-    fn lines_that_were_used_are_zeroized() {
-        // Lines that are moved to the front of the buffer, and lines that outgrow it.
+    fn only_lines_that_were_not_returned_are_in_the_buffer() {
+        // Lines that are moved to the next block, and lines that outgrow a block.
         let lines: Vec<String> = (1..200).map(|index| format!("{{{}", "s".repeat(97 * index))).collect();
-        let long = format!("{{{}", "s".repeat(2 * BUFFER_BYTES));
-        let input = format!("{}\n{long}\n{long}\nend\n", lines.join("\n"));
-        let mut reader = LineReader::new(Slow(input.as_bytes(), 60_000), 3 * BUFFER_BYTES);
-        loop {
-            let line = reader.next_line().unwrap().unwrap();
-            if line.content == text("end", false) {
-                break;
-            }
-            assert!(matches!(line.content, Content::Text { .. }));
-            let used = reader.unread.start;
-            assert!(reader.buffer[reader.unread.end..].iter().all(|&byte| byte == 0));
-            assert!(reader.buffer[..used].starts_with(&vec![0; reader.consumed]));
+        let long = format!("{{{}", "s".repeat(2 * FILE_BLOCK_BYTES));
+        let input = format!("{}\n{long}\n{long}\n", lines.join("\n"));
+        let mut reader = reader(input.as_bytes(), 60_000, 3 * FILE_BLOCK_BYTES, false);
+        while let Some(block) = reader.next_block().unwrap() {
+            let Content::Lines { text, .. } = block.content else { panic!("{block:?}") };
+            assert!(reader.buffer[reader.length..].iter().all(|&byte| byte == 0));
+            reader.pool.put(text);
         }
-        assert!(reader.next_line().unwrap().is_none());
-        assert!(reader.buffer.iter().all(|&byte| byte == 0));
-    }
-
-    #[test]
-    fn the_limit_counts_the_line_break() {
-        for (limit, is_too_long) in [(2999, true), (3000, false)] {
-            let input = format!("{{{}\n{{}}", "x".repeat(2998));
-            let mut reader = LineReader::new(Slow(input.as_bytes(), 7), limit);
-            let line = reader.next_line().unwrap().unwrap();
-            assert_eq!((line.bytes, line.content == Content::TooLong), (3000, is_too_long));
-            assert_eq!(reader.next_line().unwrap().unwrap().content, text("{}", true));
-        }
+        assert_eq!(reader.length, 0);
     }
 }

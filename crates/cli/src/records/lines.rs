@@ -1,44 +1,62 @@
-//! JSON Lines: one object a line in, one object a line out.
+//! JSON Lines in: one object a line.
 //!
 //! Empty lines at the end of the input are ignored, because editors and `echo` leave them. An empty line before
 //! that is an error at its place: it is probably a record that went missing.
 
-use super::layout::{AnswerField, ERROR, Layout};
-use super::line_parser::{ParsedLine, parse, to_json};
-use super::line_reader::{Content, LineReader};
-use super::pipeline::{Answer, Chunk, Origin, Places, Sink, Source};
-use super::queue::{Receiver, Sender, queue};
+use super::block_parser::{BlockParser, EMPTY_LINE, Kept, ParsedBlock};
+use super::block_pool::BlockPool;
+use super::layout::Layout;
+use super::line_reader::{Block, LineReader};
+use super::pace::Pace;
+use super::pipeline::{Chunk, Origin, Piece, Places, Source, Stop};
+use super::queue::{Receiver, queue};
+use super::table::Records;
 use crate::failure::{Failure, say};
-use crate::io::{Input, Output, reads_terminal};
+use crate::io::{Input, reads_terminal};
+use modmill::Engine;
+use rayon::prelude::*;
 use std::io::{self, Read};
-use zeroize::Zeroizing;
+use std::sync::Arc;
 
-/// A line of the input after it was parsed.
-struct NumberedLine {
-    /// From one, as editors count.
-    number: u64,
-    bytes: usize,
-    parsed: ParsedLine,
-}
+/// The most error records of one piece.
+const MAX_MISSING: u64 = 1 << 14;
 
-/// Reads and parses lines on a thread of its own, while earlier lines are answered.
-pub(super) struct LineSource {
+/// Reads lines on a thread of its own, and parses them on the threads of the engine.
+pub(super) struct LineSource<'a> {
+    layout: Layout,
+    engine: &'a Engine,
     name: String,
     size: Option<u64>,
-    lines: Receiver<NumberedLine>,
+    /// The most bytes of a line.
+    limit: usize,
+    blocks: Receiver<Block>,
+    pool: Arc<BlockPool>,
+    /// The number of the next line.
+    next_line: u64,
+    /// Empty lines before it, which are errors if a further record follows.
+    empty_lines: u64,
 }
 
-/// The line numbers of a chunk, and the fields that stand beside the answers.
-pub(super) struct LineOrigin(Vec<(u64, Zeroizing<String>)>);
+/// The lines of a piece.
+pub(super) struct LineOrigin {
+    /// From one, as editors count.
+    first_line: u64,
+    pub(super) kept: Kept,
+}
 
 impl Origin for LineOrigin {
     fn name(&self, record: usize) -> String {
-        format!("line {}", self.0[record].0)
+        format!("line {}", self.first_line + record as u64)
     }
 }
 
-impl LineSource {
-    pub(super) fn open(layout: Layout, places: &Places<'_>) -> Result<Self, Failure> {
+impl<'a> LineSource<'a> {
+    pub(super) fn open(
+        layout: Layout,
+        places: &Places<'_>,
+        engine: &'a Engine,
+        pace: &Arc<Pace>,
+    ) -> Result<Self, Failure> {
         let input = Input::open(places.input())?;
         if reads_terminal(places.input()) && !places.quiet {
             let fields: Vec<String> =
@@ -46,57 +64,62 @@ impl LineSource {
             say(&format!("waiting for lines {{{}}}; Ctrl-D ends the input", fields.join(",")));
         }
         let (name, size) = (input.name.clone(), input.size);
-        // Whoever writes to a pipe or a terminal may wait for answers before writing on.
-        let (sender, lines) = queue(size.is_none());
         let limit = usize::try_from(places.max_line).unwrap_or(usize::MAX);
-        let read = move || {
-            let end = read_lines(layout, input, limit, &sender);
-            sender.end(end);
-        };
-        std::thread::Builder::new()
-            .name("reader".to_owned())
-            .spawn(read)
-            .map_err(|error| Failure::file("read", &name, &error))?;
-        Ok(Self { name, size, lines })
+        let pool = Arc::new(BlockPool::new(size.is_none()));
+        let blocks = read_ahead(input, limit, size.is_none(), pace, pool.clone());
+        let blocks = blocks.map_err(|error| Failure::file("read", &name, &error))?;
+        Ok(Self { layout, engine, name, size, limit, blocks, pool, next_line: 1, empty_lines: 0 })
     }
-}
 
-/// Parses lines of at most `limit` bytes until the input ends or nobody takes them.
-fn read_lines(
-    layout: Layout,
-    input: impl Read,
-    limit: usize,
-    sender: &Sender<NumberedLine>,
-) -> io::Result<()> {
-    let mut reader = LineReader::new(input, limit);
-    let push = |number, bytes, parsed| sender.push(NumberedLine { number, bytes, parsed }, bytes);
-    let (mut number, mut empty) = (0, 0);
-    while let Some(line) = reader.next_line()? {
-        number += 1;
-        let parsed = match line.content {
-            Content::Text { text, .. } if text.trim_ascii().is_empty() => {
-                empty += 1;
-                continue;
+    /// Numbers the lines of a block, and puts the empty lines before them in their places.
+    fn place(&mut self, parsed: ParsedBlock, pieces: &mut Vec<Piece<LineOrigin>>) {
+        let count = parsed.records.len() as u64;
+        if count > 0 {
+            while self.empty_lines > 0 {
+                let missing = self.empty_lines.min(MAX_MISSING);
+                let first_line = self.next_line - self.empty_lines;
+                let records = Records::unreadable(self.layout.names().len(), missing as usize, EMPTY_LINE);
+                pieces.push(Piece { records, origin: LineOrigin { first_line, kept: Kept::default() } });
+                self.empty_lines -= missing;
             }
-            Content::Text { text, is_cut } => parse(layout, text, is_cut),
-            Content::NotAnObject => ParsedLine::error("not a JSON object"),
-            Content::TooLong => ParsedLine::error(format!(
-                "the line has {} bytes; the limit is {limit} (--max-line sets it)",
-                line.bytes
-            )),
-        };
-        let bytes = line.bytes;
-        let missing = (number - empty..number)
-            .all(|number| push(number, 1, ParsedLine::error("an empty line is only allowed at the end")));
-        if !missing || !push(number, bytes, parsed) {
-            break;
+            let origin = LineOrigin { first_line: self.next_line, kept: parsed.kept };
+            pieces.push(Piece { records: parsed.records, origin });
         }
-        empty = 0;
+        self.empty_lines += parsed.empty_lines;
+        self.next_line += count + parsed.empty_lines;
     }
-    Ok(())
 }
 
-impl Source for LineSource {
+/// Starts a thread that reads blocks of lines.
+fn read_ahead(
+    input: impl Read + Send + 'static,
+    limit: usize,
+    is_impatient: bool,
+    pace: &Arc<Pace>,
+    pool: Arc<BlockPool>,
+) -> io::Result<Receiver<Block>> {
+    let (sender, blocks) = queue(pace.clone(), is_impatient);
+    let read = move || {
+        let mut reader = LineReader::new(input, limit, is_impatient, pool);
+        let end = loop {
+            match reader.next_block() {
+                Ok(Some(block)) => {
+                    let (lines, bytes) = (block.lines(), block.bytes);
+                    if !sender.push(block, lines, bytes) {
+                        break Ok(());
+                    }
+                }
+                Ok(None) => break Ok(()),
+                Err(error) => break Err(error),
+            }
+        };
+        sender.end(end);
+    };
+    std::thread::Builder::new().name("reader".to_owned()).spawn(read)?;
+    Ok(blocks)
+}
+
+impl Source for LineSource<'_> {
     type Origin = LineOrigin;
     const PROGRESS_UNIT: &'static str = "bytes";
     const RECORDS: &'static str = "lines";
@@ -106,81 +129,36 @@ impl Source for LineSource {
     }
 
     fn next_chunk(&mut self) -> Result<Option<Chunk<LineOrigin>>, Failure> {
-        let lines = self.lines.take().map_err(|error| Failure::file("read", &self.name, &error))?;
-        if lines.is_empty() {
-            return Ok(None);
-        }
-        let progress = lines.iter().map(|line| line.bytes as u64).sum();
-        let (origin, records) =
-            lines.into_iter().map(|line| ((line.number, line.parsed.kept), line.parsed.record)).unzip();
-        Ok(Some(Chunk { records, origin: LineOrigin(origin), progress }))
-    }
-}
-
-/// Writes an object for each record.
-pub(super) struct LineSink {
-    layout: Layout,
-    output: Output,
-}
-
-impl LineSink {
-    pub(super) fn create(layout: Layout, output: &str) -> Result<Self, Failure> {
-        Ok(Self { layout, output: Output::create(output)? })
-    }
-
-    fn append(&self, text: &mut Vec<u8>, answer: &Answer, kept: &str) {
-        text.push(b'{');
-        match (self.layout.answer, answer) {
-            (AnswerField::Octets(name), Ok(octets)) => {
-                append_all(text, ["\"", name, "\":\""]);
-                self.layout.notation.append(text, octets);
-                text.push(b'"');
+        loop {
+            let blocks = self.blocks.take().map_err(|error| Failure::file("read", &self.name, &error))?;
+            if blocks.is_empty() {
+                return Ok(None);
             }
-            (AnswerField::Octets(_), Err(reason)) => append_error(text, reason),
-            (AnswerField::Verdict, Ok(_)) => append_all(text, ["\"valid\":true"]),
-            (AnswerField::Verdict, Err(reason)) => {
-                append_all(text, ["\"valid\":false,"]);
-                append_error(text, reason);
+            let progress = blocks.iter().map(|block| block.bytes as u64).sum();
+            let parser = BlockParser { layout: self.layout, limit: self.limit, pool: &self.pool };
+            let parsed: Vec<ParsedBlock> = match blocks.len() {
+                // One line needs no other threads.
+                1 => blocks.into_iter().map(|block| parser.parse(block)).collect(),
+                _ => {
+                    self.engine.install(|| blocks.into_par_iter().map(|block| parser.parse(block)).collect())
+                }
+            };
+            let mut pieces = Vec::with_capacity(parsed.len());
+            parsed.into_iter().for_each(|parsed| self.place(parsed, &mut pieces));
+            if !pieces.is_empty() {
+                return Ok(Some(Chunk { pieces, progress }));
             }
         }
-        append_all(text, [kept, "}\n"]);
-    }
-}
-
-fn append_error(text: &mut Vec<u8>, reason: &str) {
-    append_all(text, ["\"", ERROR, "\":", &to_json(reason)]);
-}
-
-fn append_all<const N: usize>(text: &mut Vec<u8>, parts: [&str; N]) {
-    parts.into_iter().for_each(|part| text.extend_from_slice(part.as_bytes()));
-}
-
-impl Sink<LineOrigin> for LineSink {
-    const HOLDS_ERRORS: bool = true;
-
-    fn write(&mut self, origin: LineOrigin, answers: &[Answer]) -> Result<(), Failure> {
-        // Room for everything from the start, so that no copy of an answer stays behind in freed memory. An
-        // answer takes two digits an octet, and an error at most six characters a byte.
-        let room = |(answer, (_, kept)): (&Answer, &(u64, Zeroizing<String>))| {
-            let length = answer.as_ref().map_or_else(|reason| 6 * reason.len(), |octets| 2 * octets.len());
-            length + kept.len() + 64
-        };
-        let room = answers.iter().zip(&origin.0).map(room).sum();
-        let mut text = Zeroizing::new(Vec::with_capacity(room));
-        for (answer, (_, kept)) in answers.iter().zip(&origin.0) {
-            self.append(&mut text, answer, kept);
-        }
-        self.output.write_bytes(&text)
     }
 
-    fn finish(&mut self) -> Result<(), Failure> {
-        self.output.finish()
+    fn stop(&self) -> Stop {
+        self.blocks.stop()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::layout::{Notation, OtherFields};
+    use super::super::layout::{AnswerField, Notation, OtherFields};
     use super::*;
 
     const LAYOUT: Layout = Layout {
@@ -191,31 +169,71 @@ mod tests {
         answer: AnswerField::Octets("result"),
     };
 
-    /// The numbers of lines, and whether each has a record.
-    fn read(text: &str, limit: usize) -> Vec<(u64, Result<(), String>)> {
-        let (sender, mut receiver) = queue(false);
-        read_lines(LAYOUT, text.as_bytes(), limit, &sender).unwrap();
-        sender.end(Ok(()));
-        let lines = receiver.take().unwrap();
-        lines.into_iter().map(|line| (line.number, line.parsed.record.map(drop))).collect()
+    /// The names of lines, and why they have no record.
+    fn read(text: &str, limit: usize, is_impatient: bool) -> Vec<(String, Result<(), String>)> {
+        let engine = Engine::builder().threads(1).build().unwrap();
+        let pace = Arc::new(Pace::with_limits(1, 1 << 30));
+        let text = io::Cursor::new(text.to_owned());
+        let pool = Arc::new(BlockPool::new(is_impatient));
+        let blocks = read_ahead(text, limit, is_impatient, &pace, pool.clone()).unwrap();
+        let (name, size) = (String::new(), None);
+        let mut source = LineSource {
+            layout: LAYOUT,
+            engine: &engine,
+            name,
+            size,
+            limit,
+            blocks,
+            pool,
+            next_line: 1,
+            empty_lines: 0,
+        };
+        let mut lines = Vec::new();
+        while let Some(chunk) = source.next_chunk().unwrap() {
+            for Piece { records, origin } in chunk.pieces {
+                let mut errors = records.errors().iter().peekable();
+                lines.extend((0..records.len()).map(|record| {
+                    let error = errors.next_if(|(index, _)| *index == record);
+                    (origin.name(record), error.map_or(Ok(()), |(_, reason)| Err(reason.to_string())))
+                }));
+            }
+        }
+        lines
     }
 
     #[test]
     fn empty_lines_matter_only_before_the_end() {
         const GOOD: &str = r#"{"a":"2"}"#;
-        assert_eq!(read("", 100), []);
-        assert_eq!(read("\n \r\n\n", 100), []);
-        assert_eq!(read(&format!("{GOOD}\n\n\n"), 100), [(1, Ok(()))]);
-        let lines = read(&format!("\n{GOOD}\n\n\t\n{GOOD}\n\n"), 100);
-        let found: Vec<(u64, bool)> =
-            lines.iter().map(|(number, record)| (*number, record.is_ok())).collect();
-        assert_eq!(found, [(1, false), (2, true), (3, false), (4, false), (5, true)]);
+        assert_eq!(read("", 100, false), []);
+        assert_eq!(read("\n \r\n\n", 100, false), []);
+        assert_eq!(read(&format!("{GOOD}\n\n\n"), 100, false), [("line 1".to_owned(), Ok(()))]);
+        // More empty lines than a block has.
+        for many in [1, 300_000] {
+            let empty = "\n".repeat(many);
+            let lines = read(&format!("\n{GOOD}\n{empty}\t\n{GOOD}\n\n"), 100, false);
+            let good: Vec<usize> = (0..lines.len()).filter(|&line| lines[line].1.is_ok()).collect();
+            assert_eq!((good, lines.len()), (vec![1, many + 3], many + 4));
+            assert!(lines.iter().enumerate().all(|(line, found)| found.0 == format!("line {}", line + 1)));
+        }
     }
 
     #[test]
     fn a_line_that_is_too_long_is_an_error_that_names_the_limit() {
-        let lines = read(&format!("{{\"a\":\"{}\"}}\n{{\"a\":\"1\"}}\n", "0".repeat(1000)), 100);
+        let text = format!("{{\"a\":\"{}\"}}\n{{\"a\":\"1\"}}\n", "0".repeat(1000));
         let reason = "the line has 1009 bytes; the limit is 100 (--max-line sets it)".to_owned();
-        assert_eq!(lines, [(1, Err(reason)), (2, Ok(()))]);
+        for is_impatient in [false, true] {
+            let lines = read(&text, 100, is_impatient);
+            assert_eq!(lines, [("line 1".into(), Err(reason.clone())), ("line 2".into(), Ok(()))]);
+        }
+    }
+    #[test]
+    fn the_limit_counts_the_line_break() {
+        let text = format!("{{\"a\":\"{}\"}}\n{{\"a\":\"1\"}}\n", "1".repeat(2991));
+        for is_impatient in [false, true] {
+            for (limit, is_read) in [(2999, false), (3000, true)] {
+                let lines = read(&text, limit, is_impatient);
+                assert_eq!((lines[0].1.is_ok(), lines[1].1.is_ok()), (is_read, true));
+            }
+        }
     }
 }

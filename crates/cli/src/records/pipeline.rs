@@ -1,34 +1,41 @@
 //! The stages that every format goes through: read a chunk of records, compute its answers, write them.
+//!
+//! Each stage has a thread and shares its work among the threads of the engine. While a chunk is computed, the next one
+//! is read, parsed and prepared, and the last one is formatted and written. A stage hands a chunk on only when the next
+//! stage takes it, so that memory holds a few chunks at a time.
 
 use super::format::Format;
-use super::layout::{Field, FileNames, Layout};
+use super::layout::{FileNames, Layout};
+use super::pace::Pace;
+use super::table::{Answers, Records};
 use super::tally::Tally;
 use crate::failure::{Failure, say};
 use crate::io::{Protected, reads_terminal};
 use crate::progress::Bar;
 use modmill_rsa::Hash;
-use zeroize::Zeroizing;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
+use std::time::Instant;
 
-/// The most records of a chunk: enough to fill the lanes of every thread in each of several shapes.
-pub(super) const CHUNK_RECORDS: usize = 4096;
-/// The number of input bytes after which a chunk takes no further record.
-pub(super) const CHUNK_BYTES: usize = 64 << 20;
+/// The computation of records. Its three steps run beside the same steps of other chunks.
+pub(crate) trait Operation: Sync {
+    /// Records as they are computed.
+    type Prepared: Send;
+    /// Answers as they were computed.
+    type Computed: Send;
 
-/// The fields of a record in the order of its [`Layout`]; optional fields may be missing.
-pub(crate) type Record = Vec<Option<Field>>;
+    fn layout(&self) -> Layout;
 
-/// The octets that answer a record, or why there are none. A verdict has no octets.
-pub(crate) type Answer = Result<Zeroizing<Vec<u8>>, String>;
-
-/// Answers records in order.
-pub(crate) type Compute<'a> = dyn Fn(&[Record]) -> Result<Vec<Answer>, Failure> + 'a;
-
-/// The computation of one record.
-pub(crate) struct Operation<'a> {
-    pub(crate) layout: Layout,
     /// How fields are read from files; `None` if records have to be lines or rows.
-    pub(crate) files: Option<FileRules>,
-    pub(crate) compute: &'a Compute<'a>,
+    fn files(&self) -> Option<FileRules>;
+
+    /// Brings the records of a chunk into the form in which they are computed.
+    fn prepare(&self, records: Vec<Records>) -> Self::Prepared;
+
+    fn compute(&self, prepared: Self::Prepared) -> Result<Self::Computed, Failure>;
+
+    /// The answers, in as many pieces as there were pieces of records.
+    fn finish(&self, computed: Self::Computed) -> Vec<Answers>;
 }
 
 /// How records are read from files.
@@ -52,6 +59,8 @@ pub(crate) struct Places<'a> {
     pub(crate) protected: Protected,
     /// The most bytes of a line.
     pub(crate) max_line: u64,
+    /// The bytes of memory for records.
+    pub(crate) memory: u64,
     pub(crate) quiet: bool,
 }
 
@@ -62,22 +71,30 @@ impl Places<'_> {
     }
 }
 
-/// Some records, and what a sink has to know about them.
-pub(super) struct Chunk<O> {
-    pub(super) records: Vec<Result<Record, String>>,
+/// Some records that one thread parsed, and what a sink has to know about them.
+pub(super) struct Piece<O> {
+    pub(super) records: Records,
     pub(super) origin: O,
+}
+
+/// Records that are computed together.
+pub(super) struct Chunk<O> {
+    pub(super) pieces: Vec<Piece<O>>,
     /// How far the progress bar moves when the chunk is answered.
     pub(super) progress: u64,
 }
 
-/// Where the records of a chunk come from.
-pub(super) trait Origin {
+/// Where the records of a piece come from.
+pub(super) trait Origin: Send {
     /// The name of a record for people, such as `line 3`.
     fn name(&self, record: usize) -> String;
 }
 
+/// Ends the input of a source that may be waiting for it on another thread.
+pub(super) type Stop = Box<dyn Fn() + Send + Sync>;
+
 /// Reads records.
-pub(super) trait Source {
+pub(super) trait Source: Send {
     type Origin: Origin;
     /// The unit of [`Chunk::progress`].
     const PROGRESS_UNIT: &'static str;
@@ -89,55 +106,124 @@ pub(super) trait Source {
 
     /// The next chunk, or `None` at the end. A chunk has at least one record.
     fn next_chunk(&mut self) -> Result<Option<Chunk<Self::Origin>>, Failure>;
+
+    /// Ends the input, if [`Source::next_chunk`] waits for anything.
+    fn stop(&self) -> Stop {
+        Box::new(|| {})
+    }
 }
 
 /// Writes answers.
-pub(super) trait Sink<O> {
+pub(super) trait Sink<O>: Send {
     /// Whether an error has a place among the answers. If not, each error is printed to standard error.
     const HOLDS_ERRORS: bool;
 
     /// Writes the answers of one chunk. Errors begin with the names of their records.
-    fn write(&mut self, origin: O, answers: &[Answer]) -> Result<(), Failure>;
+    fn write(&mut self, pieces: &[(O, Answers)]) -> Result<(), Failure>;
 
     fn finish(&mut self) -> Result<(), Failure>;
 }
 
-/// The stages of the pipeline, chunk by chunk: read, compute, write.
-pub(super) fn answer_all<S: Source, W: Sink<S::Origin>>(
+/// A chunk on its way from stage to stage.
+struct Passing<O, T> {
+    origins: Vec<O>,
+    records: usize,
+    progress: u64,
+    content: T,
+}
+
+/// Reads, computes and writes all records.
+pub(super) fn answer_all<P: Operation, S: Source, W: Sink<S::Origin>>(
     mut source: S,
     mut sink: W,
-    operation: &Operation<'_>,
+    operation: &P,
     places: &Places<'_>,
+    pace: &Pace,
 ) -> Result<Tally, Failure> {
     let quiet = places.quiet || reads_terminal(places.input());
     let bar = Bar::new(source.size(), quiet, S::PROGRESS_UNIT);
     let mut tally = Tally::new(S::RECORDS, W::HOLDS_ERRORS);
-    while let Some(chunk) = source.next_chunk()? {
-        let mut answers = compute(operation, chunk.records)?;
-        for (record, answer) in answers.iter_mut().enumerate() {
-            if let Err(reason) = answer {
-                *reason = format!("{}: {reason}", chunk.origin.name(record));
-            }
-            tally.count(answer);
-        }
-        sink.write(chunk.origin, &answers)?;
-        if !W::HOLDS_ERRORS {
-            let errors = answers.iter().filter_map(|answer| answer.as_ref().err());
-            bar.aside(|| errors.for_each(|error| say(error)));
-        }
-        bar.advance(chunk.progress);
-    }
+    let stop = source.stop();
+    thread::scope(|scope| {
+        let (to_compute, from_source) = sync_channel(0);
+        let (to_sink, from_compute) = sync_channel(0);
+        let reading = scope.spawn(move || read(&mut source, operation, &to_compute));
+        let (sink, tally, bar, stop) = (&mut sink, &mut tally, &bar, &stop);
+        let writing = scope.spawn(move || {
+            // Nobody wants the rest of the input.
+            write(sink, operation, &from_compute, tally, bar).inspect_err(|_| stop())
+        });
+        let computed = compute(operation, &from_source, &to_sink, pace).inspect_err(|_| stop());
+        // The other stages end when their channels do.
+        drop((from_source, to_sink));
+        let failed = || Failure::Usage("a thread of the program failed".to_owned());
+        let written = writing.join().unwrap_or_else(|_| Err(failed()));
+        let read = reading.join().unwrap_or_else(|_| Err(failed()));
+        written.and(computed).and(read)
+    })?;
     sink.finish()?;
     bar.finish();
     Ok(tally)
 }
 
-/// Answers the records that could be read; the others keep their errors.
-fn compute(operation: &Operation<'_>, records: Vec<Result<Record, String>>) -> Result<Vec<Answer>, Failure> {
-    let mut readable = Vec::with_capacity(records.len());
-    let places: Vec<Result<(), String>> =
-        records.into_iter().map(|record| record.map(|record| readable.push(record))).collect();
-    let mut answers = (operation.compute)(&readable)?.into_iter();
-    let mut next = || answers.next().unwrap_or_else(|| Err("no answer".to_owned()));
-    Ok(places.into_iter().map(|place| place.and_then(|()| next())).collect())
+/// The first stage: reads chunks until the input ends or nobody takes them.
+fn read<P: Operation, S: Source>(
+    source: &mut S,
+    operation: &P,
+    to_compute: &SyncSender<Passing<S::Origin, P::Prepared>>,
+) -> Result<(), Failure> {
+    while let Some(Chunk { pieces, progress }) = source.next_chunk()? {
+        let (records, origins): (Vec<Records>, Vec<S::Origin>) =
+            pieces.into_iter().map(|piece| (piece.records, piece.origin)).unzip();
+        let count = records.iter().map(Records::len).sum();
+        let content = operation.prepare(records);
+        if to_compute.send(Passing { origins, records: count, progress, content }).is_err() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// The second stage.
+fn compute<P: Operation, O>(
+    operation: &P,
+    from_source: &Receiver<Passing<O, P::Prepared>>,
+    to_sink: &SyncSender<Passing<O, P::Computed>>,
+    pace: &Pace,
+) -> Result<(), Failure> {
+    for Passing { origins, records, progress, content } in from_source {
+        let start = Instant::now();
+        let content = operation.compute(content)?;
+        pace.learn(records, start.elapsed());
+        if to_sink.send(Passing { origins, records, progress, content }).is_err() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// The third stage: names the errors, counts and writes.
+fn write<P: Operation, O: Origin, W: Sink<O>>(
+    sink: &mut W,
+    operation: &P,
+    from_compute: &Receiver<Passing<O, P::Computed>>,
+    tally: &mut Tally,
+    bar: &Bar,
+) -> Result<(), Failure> {
+    for Passing { origins, progress, content, .. } in from_compute {
+        let mut pieces: Vec<(O, Answers)> = origins.into_iter().zip(operation.finish(content)).collect();
+        for (origin, answers) in &mut pieces {
+            for (record, reason) in answers.errors_mut() {
+                *reason = format!("{}: {reason}", origin.name(*record)).into();
+            }
+            tally.count(answers);
+        }
+        sink.write(&pieces)?;
+        if !W::HOLDS_ERRORS {
+            let errors = pieces.iter().flat_map(|(_, answers)| answers.errors());
+            bar.aside(|| errors.for_each(|(_, reason)| say(reason)));
+        }
+        bar.advance(progress);
+    }
+    Ok(())
 }

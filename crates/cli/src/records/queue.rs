@@ -1,30 +1,29 @@
-//! A queue between the thread that reads records and the thread that answers them.
+//! A queue between the thread that reads an input and the threads that parse it.
 
-use super::pipeline::{CHUNK_BYTES, CHUNK_RECORDS};
+use super::pace::Pace;
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How long the answering thread waits for a further record before it answers the records that it has.
+/// How long the receiver waits for further records before it takes those that there are.
 const PATIENCE: Duration = Duration::from_millis(5);
 
 struct State<T> {
-    records: Vec<T>,
-    /// Bytes of input that the records were read from.
+    blocks: Vec<T>,
+    records: usize,
+    /// The records of a full chunk, as the pace was when this chunk began. Both ends must see the same number: if it
+    /// grew while the sender waits, nobody would wake the sender.
+    most_records: usize,
+    /// Bytes of input that the blocks were read from.
     bytes: usize,
     /// How the input ended, once it has.
     end: Option<io::Result<()>>,
-    /// Nobody will take records any more.
+    /// Nobody will take blocks any more.
     is_abandoned: bool,
 }
 
-impl<T> State<T> {
-    fn is_full(&self) -> bool {
-        self.records.len() >= CHUNK_RECORDS || self.bytes >= CHUNK_BYTES
-    }
-}
-
 struct Shared<T> {
+    pace: Arc<Pace>,
     state: Mutex<State<T>>,
     changed: Condvar,
 }
@@ -37,12 +36,21 @@ impl<T> Shared<T> {
     fn wait<'a>(&self, state: MutexGuard<'a, State<T>>) -> MutexGuard<'a, State<T>> {
         self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
     }
+
+    fn is_full(&self, state: &State<T>) -> bool {
+        state.records >= state.most_records || self.pace.is_memory_full(state.records, state.bytes)
+    }
+
+    fn abandon(&self) {
+        self.lock().is_abandoned = true;
+        self.changed.notify_all();
+    }
 }
 
-/// The reading end: records go in.
+/// The reading end: blocks of records go in.
 pub(super) struct Sender<T>(Arc<Shared<T>>);
 
-/// The answering end: chunks of records come out.
+/// The parsing end: the blocks of a chunk come out.
 pub(super) struct Receiver<T> {
     shared: Arc<Shared<T>>,
     is_impatient: bool,
@@ -50,24 +58,27 @@ pub(super) struct Receiver<T> {
 
 /// A queue that holds about one chunk of records. An impatient receiver takes the records that there are when
 /// no further one arrives for a while; any other waits for a full chunk or the end of the input.
-pub(super) fn queue<T>(is_impatient: bool) -> (Sender<T>, Receiver<T>) {
-    let state = State { records: Vec::new(), bytes: 0, end: None, is_abandoned: false };
-    let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
+pub(super) fn queue<T>(pace: Arc<Pace>, is_impatient: bool) -> (Sender<T>, Receiver<T>) {
+    let most_records = pace.records();
+    let state =
+        State { blocks: Vec::new(), records: 0, most_records, bytes: 0, end: None, is_abandoned: false };
+    let shared = Arc::new(Shared { pace, state: Mutex::new(state), changed: Condvar::new() });
     (Sender(shared.clone()), Receiver { shared, is_impatient })
 }
 
 impl<T> Sender<T> {
-    /// Appends a record that was read from `bytes` bytes, when there is room for it. Returns whether the
+    /// Appends `records` records that were read from `bytes` bytes, when there is room for them. Returns whether the
     /// receiver is still there.
-    pub(super) fn push(&self, record: T, bytes: usize) -> bool {
+    pub(super) fn push(&self, block: T, records: usize, bytes: usize) -> bool {
         let mut state = self.0.lock();
-        while state.is_full() && !state.is_abandoned {
+        while self.0.is_full(&state) && !state.is_abandoned {
             state = self.0.wait(state);
         }
+        state.records += records;
         state.bytes += bytes;
-        state.records.push(record);
-        // The receiver waits for the first record and for a full chunk; between them it looks by itself.
-        if state.records.len() == 1 || state.is_full() {
+        state.blocks.push(block);
+        // The receiver waits for the first block and for a full chunk; between them it looks by itself.
+        if state.blocks.len() == 1 || self.0.is_full(&state) {
             self.0.changed.notify_all();
         }
         !state.is_abandoned
@@ -87,37 +98,47 @@ impl<T> Drop for Sender<T> {
     }
 }
 
+impl<T: Send + 'static> Receiver<T> {
+    /// Ends the input for the receiver, which may be waiting on another thread.
+    pub(super) fn stop(&self) -> Box<dyn Fn() + Send + Sync> {
+        let shared = self.shared.clone();
+        Box::new(move || shared.abandon())
+    }
+}
+
 impl<T> Receiver<T> {
-    /// The next records, or none at the end of the input. An error that ended the input comes after all records.
+    /// The next blocks, or none at the end of the input. An error that ended the input comes after all blocks.
     pub(super) fn take(&mut self) -> io::Result<Vec<T>> {
         let mut state = self.shared.lock();
-        while !state.is_full() && state.end.is_none() {
-            if state.records.is_empty() || !self.is_impatient {
+        while !self.shared.is_full(&state) && state.end.is_none() && !state.is_abandoned {
+            if state.blocks.is_empty() || !self.is_impatient {
                 state = self.shared.wait(state);
                 continue;
             }
-            let before = state.records.len();
+            let before = state.blocks.len();
             let waited = self.shared.changed.wait_timeout(state, PATIENCE);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
-            if state.records.len() == before {
+            if state.blocks.len() == before {
                 break;
             }
         }
-        if state.records.is_empty()
+        if state.is_abandoned {
+            return Ok(Vec::new());
+        }
+        if state.blocks.is_empty()
             && let Some(end) = &mut state.end
         {
             std::mem::replace(end, Ok(()))?;
         }
-        state.bytes = 0;
+        (state.records, state.bytes, state.most_records) = (0, 0, self.shared.pace.records());
         self.shared.changed.notify_all();
-        Ok(std::mem::take(&mut state.records))
+        Ok(std::mem::take(&mut state.blocks))
     }
 }
 
 impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
-        self.shared.lock().is_abandoned = true;
-        self.shared.changed.notify_all();
+        self.shared.abandon();
     }
 }
 
@@ -125,19 +146,25 @@ impl<T> Drop for Receiver<T> {
 mod tests {
     use super::*;
 
+    const CHUNK: usize = 4096;
+
+    fn pace() -> Arc<Pace> {
+        Arc::new(Pace::with_limits(CHUNK, 6 << 30))
+    }
+
     #[test]
     fn records_come_out_in_order_in_full_chunks_and_then_the_end() {
-        let (sender, mut receiver) = queue(false);
-        let count = 3 * CHUNK_RECORDS + 7;
+        let (sender, mut receiver) = queue(pace(), false);
+        let count = 3 * CHUNK + 7;
         let reader = std::thread::spawn(move || {
-            assert!((0..count).all(|index| sender.push(index, 1)));
+            assert!((0..count).all(|index| sender.push(index, 1, 1)));
             sender.end(Err(io::Error::other("broken")));
         });
         let mut next = 0;
         loop {
             match receiver.take() {
                 Ok(records) => {
-                    assert_eq!(records.len(), CHUNK_RECORDS.min(count - next));
+                    assert_eq!(records.len(), CHUNK.min(count - next));
                     assert!(records.iter().copied().eq(next..next + records.len()));
                     next += records.len();
                 }
@@ -149,27 +176,53 @@ mod tests {
     }
 
     #[test]
+    fn a_pace_that_changes_while_the_sender_waits_stops_nobody() {
+        let pace = pace();
+        let (sender, mut receiver) = queue(pace.clone(), false);
+        let count = 100 * CHUNK;
+        let reader = std::thread::spawn(move || assert!((0..count).all(|index| sender.push(index, 1, 1))));
+        let mut taken = 0;
+        while taken < count {
+            // Let the sender fill the chunk and wait.
+            std::thread::sleep(Duration::from_millis(2));
+            pace.learn(pace.records(), Duration::from_micros(1));
+            taken += receiver.take().unwrap().len();
+        }
+        reader.join().unwrap();
+    }
+
+    #[test]
     fn a_chunk_is_full_by_bytes_too() {
-        let (sender, mut receiver) = queue(false);
-        sender.push(1, CHUNK_BYTES);
+        let (sender, mut receiver) = queue(pace(), false);
+        sender.push(1, 1, 1 << 30);
         assert_eq!(receiver.take().unwrap(), [1]);
     }
 
     #[test]
     fn an_impatient_receiver_takes_what_there_is() {
-        let (sender, mut receiver) = queue(true);
+        let (sender, mut receiver) = queue(pace(), true);
         for index in 0..3 {
-            sender.push(index, 1);
+            sender.push(index, 1, 1);
         }
         // The input has not ended.
         assert_eq!(receiver.take().unwrap(), [0, 1, 2]);
         drop(receiver);
-        assert!(!sender.push(3, 1));
+        assert!(!sender.push(3, 1, 1));
+    }
+
+    #[test]
+    fn a_receiver_that_is_stopped_waits_no_longer() {
+        let (sender, mut receiver) = queue::<u8>(pace(), false);
+        let stop = receiver.stop();
+        let waiting = std::thread::spawn(move || receiver.take().unwrap());
+        stop();
+        assert!(waiting.join().unwrap().is_empty());
+        assert!(!sender.push(1, 1, 1));
     }
 
     #[test]
     fn a_reader_that_panics_is_an_error() {
-        let (sender, mut receiver) = queue::<u8>(false);
+        let (sender, mut receiver) = queue::<u8>(pace(), false);
         drop(sender);
         assert!(receiver.take().is_err());
     }

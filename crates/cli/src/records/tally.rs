@@ -1,5 +1,6 @@
 //! Counts of answered records.
 
+use super::table::Answers;
 use crate::failure::Failure;
 
 /// How many records there were, and how many of them have no answer.
@@ -24,11 +25,11 @@ impl Tally {
         Self { items: 0, failed: 0, first_failure: None, unit, tells_first }
     }
 
-    pub(super) fn count<T>(&mut self, answer: &Result<T, String>) {
-        self.items += 1;
-        if let Err(reason) = answer {
-            self.failed += 1;
-            self.first_failure.get_or_insert_with(|| reason.clone());
+    pub(super) fn count(&mut self, answers: &Answers) {
+        self.items += answers.len() as u64;
+        self.failed += answers.errors().len() as u64;
+        if let Some((_, reason)) = answers.errors().first() {
+            self.first_failure.get_or_insert_with(|| reason.to_string());
         }
     }
 

@@ -149,3 +149,27 @@ fn wrong_usage_is_explained_before_anything_is_measured() {
         assert!(stderr(&output).contains(reason), "{arguments:?}: {}", stderr(&output));
     }
 }
+
+#[test]
+fn files_are_measured_beside_the_library() {
+    let arguments =
+        ["--files", "--ops", "pow,mul_mod,inv", "--bits", "128", "--batch", "3000", "--threads", "2"];
+    let (output, records) = bench(&arguments, "files.json");
+    assert!(output.status.success(), "{}", stderr(&output));
+    let (header, records) = records.split_first().unwrap();
+    assert_eq!(header["kind"], "header");
+    let formats = if cfg!(feature = "parquet") { 3 } else { 1 };
+    // Powers are measured with long and with short exponents.
+    assert_eq!(records.len(), 4 * formats);
+    for record in records {
+        assert_eq!((&record["kind"], &record["verified"]), (&"file".into(), &true.into()), "{record}");
+        assert_eq!((&record["bits"], &record["records"]), (&128.into(), &3000.into()), "{record}");
+        for field in ["records_per_s", "megabytes_per_s", "library_per_s", "bytes"] {
+            assert!(record[field].as_f64().unwrap() > 0.0, "{field} in {record}");
+        }
+    }
+    assert!(stdout(&output).contains("library/s"), "{}", stdout(&output));
+    let (output, _) = bench(&["--files", "--ops", "rsa_sign"], "none.json");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("rsa_sign is none of them"), "{}", stderr(&output));
+}

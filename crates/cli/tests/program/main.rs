@@ -3,8 +3,9 @@
 mod bench;
 mod common;
 mod gpu;
+mod load;
 mod other;
-#[cfg(feature = "parquet")]
-mod parquet;
 mod powm;
+#[cfg(feature = "parquet")]
+mod rows;
 mod rsa;

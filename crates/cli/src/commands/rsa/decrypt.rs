@@ -1,9 +1,10 @@
 //! `modmill rsa decrypt`.
 
-use super::run_options::{ProtectionOptions, RunOptions, column, to_answers};
+use super::message_operation::{Columns, MessageOperation};
+use super::run_options::{ProtectionOptions, RunOptions};
 use super::scheme_options::EncryptionOptions;
 use crate::failure::Failure;
-use crate::records::{AnswerField, FileNames, FileRules, Layout, Notation, Operation, OtherFields, Record};
+use crate::records::{AnswerField, FileNames, FileRules, Layout, Notation, OtherFields};
 
 const LONG_ABOUT: &str = r#"Decrypts a ciphertext, or many ciphertexts at once.
 
@@ -12,6 +13,7 @@ const LONG_ABOUT: &str = r#"Decrypts a ciphertext, or many ciphertexts at once.
   a folder     the message of each file NAME.enc is written to NAME in the folder --out
   *.jsonl      each line {"ciphertext":"<hex>"} gives a line {"message":"<hex>"}
   *.parquet    a binary column ciphertext gives a column message
+  *.arrow      the same
 --format says what --in is if its name does not. Lines and rows keep their other fields.
 
 With PKCS #1 v1.5, a ciphertext with a wrong padding is no error. It decrypts to a random
@@ -49,12 +51,9 @@ impl Decrypt {
         let key = self.run.key.private()?;
         let engine = self.run.engine.engine()?;
         let rsa = self.protection.rsa(&engine);
-        let compute = |records: &[Record]| {
-            let answers = rsa.decrypt(&key, scheme, &column(records, 0))?;
-            Ok(to_answers(answers, |message| message))
-        };
-        let rules = FileRules { names: FileNames::Remove("enc"), hash: None };
-        let operation = Operation { layout, files: Some(rules), compute: &compute };
+        let compute = |columns: Columns<'_>| rsa.decrypt(&key, scheme, &columns[0]);
+        let files = FileRules { names: FileNames::Remove("enc"), hash: None };
+        let operation = MessageOperation { layout, files, engine: &engine, compute };
         self.run.run(&operation, None, &engine)?.finish()
     }
 }

@@ -1,11 +1,11 @@
 //! `modmill rsa encrypt`.
 
-use super::run_options::{RunOptions, column, to_answers};
+use super::message_operation::{Columns, MessageOperation};
+use super::run_options::RunOptions;
 use super::scheme_options::EncryptionOptions;
 use crate::failure::Failure;
-use crate::records::{AnswerField, FileNames, FileRules, Layout, Notation, Operation, OtherFields, Record};
+use crate::records::{AnswerField, FileNames, FileRules, Layout, Notation, OtherFields};
 use modmill_rsa::Rsa;
-use zeroize::Zeroizing;
 
 const LONG_ABOUT: &str = r#"Encrypts a short message, or many messages at once.
 
@@ -14,6 +14,7 @@ const LONG_ABOUT: &str = r#"Encrypts a short message, or many messages at once.
   a folder     the ciphertext of each file NAME is written to NAME.enc in the folder --out
   *.jsonl      each line {"message":"<hex>"} gives a line {"ciphertext":"<hex>"}
   *.parquet    a binary column message gives a column ciphertext
+  *.arrow      the same
 --format says what --in is if its name does not. Lines and rows keep their other fields, but
 not the message.
 
@@ -49,12 +50,9 @@ impl Encrypt {
         self.run.check(layout.answer, None)?;
         let key = self.run.key.public()?;
         let engine = self.run.engine.engine()?;
-        let compute = |records: &[Record]| {
-            let answers = Rsa::new(&engine).encrypt(&key, scheme, &column(records, 0))?;
-            Ok(to_answers(answers, Zeroizing::new))
-        };
-        let rules = FileRules { names: FileNames::Add("enc"), hash: None };
-        let operation = Operation { layout, files: Some(rules), compute: &compute };
+        let compute = |columns: Columns<'_>| Rsa::new(&engine).encrypt(&key, scheme, &columns[0]);
+        let files = FileRules { names: FileNames::Add("enc"), hash: None };
+        let operation = MessageOperation { layout, files, engine: &engine, compute };
         self.run.run(&operation, None, &engine)?.finish()
     }
 }

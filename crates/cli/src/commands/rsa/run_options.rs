@@ -3,13 +3,10 @@
 use super::key_options::{KeyOptions, check_standard_input};
 use crate::failure::Failure;
 use crate::io::{Protected, STANDARD, print};
-use crate::options::{EngineOptions, LineOption};
-use crate::records::{
-    self, Answer, AnswerField, Field, Format, FormatChoice, Operation, Places, Record, Tally,
-};
+use crate::options::{EngineOptions, LineOption, MemoryOption};
+use crate::records::{self, AnswerField, Format, FormatChoice, Operation, Places, Tally};
 use modmill::Engine;
-use modmill_rsa::{Answers, Rsa};
-use zeroize::Zeroizing;
+use modmill_rsa::Rsa;
 
 /// Protection of private operations beyond constant time.
 #[derive(Debug, clap::Args)]
@@ -34,7 +31,7 @@ impl ProtectionOptions {
 pub(crate) struct RunOptions {
     #[command(flatten)]
     pub(crate) key: KeyOptions,
-    /// Input: a file, a folder of files, *.jsonl or *.parquet; - is standard input
+    /// Input: a file, a folder of files, *.jsonl, *.parquet or *.arrow; - is standard input
     #[arg(long = "in", value_name = "FILE", default_value = "-", value_parser = crate::io::input_name)]
     input: String,
     /// Output of the same kind; - is standard output
@@ -45,6 +42,8 @@ pub(crate) struct RunOptions {
     format: FormatChoice,
     #[command(flatten)]
     lines: LineOption,
+    #[command(flatten)]
+    memory: MemoryOption,
     #[command(flatten)]
     pub(crate) engine: EngineOptions,
     /// Show no progress bar, and do not confirm signatures in words
@@ -93,7 +92,7 @@ impl RunOptions {
     /// Answers all records and prints the summary that was asked for.
     pub(crate) fn run(
         &self,
-        operation: &Operation<'_>,
+        operation: &impl Operation,
         signatures: Option<&str>,
         engine: &Engine,
     ) -> Result<Tally, Failure> {
@@ -104,6 +103,7 @@ impl RunOptions {
             output: &self.output,
             protected: Protected::new(self.files(signatures)),
             max_line: self.lines.max_line,
+            memory: self.memory.memory,
             quiet: self.quiet,
         };
         let tally = records::run(operation, &places, engine)?;
@@ -113,17 +113,4 @@ impl RunOptions {
         }
         Ok(tally)
     }
-}
-
-/// One field of each record.
-pub(crate) fn column(records: &[Record], index: usize) -> Vec<&[u8]> {
-    fn octets(field: &Option<Field>) -> &[u8] {
-        field.as_ref().map_or(&[], |field| &field.octets)
-    }
-    records.iter().map(|record| record.get(index).map_or(&[][..], octets)).collect()
-}
-
-/// The answers of the library as answers to records.
-pub(crate) fn to_answers<T>(answers: Answers<T>, octets: impl Fn(T) -> Zeroizing<Vec<u8>>) -> Vec<Answer> {
-    answers.into_iter().map(|answer| answer.map(&octets).map_err(|error| error.to_string())).collect()
 }

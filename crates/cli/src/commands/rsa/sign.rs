@@ -1,10 +1,10 @@
 //! `modmill rsa sign`.
 
-use super::run_options::{ProtectionOptions, RunOptions, column, to_answers};
+use super::message_operation::{Columns, MessageOperation};
+use super::run_options::{ProtectionOptions, RunOptions};
 use super::scheme_options::SignatureOptions;
 use crate::failure::Failure;
-use crate::records::{AnswerField, FileNames, FileRules, Layout, Notation, Operation, OtherFields, Record};
-use zeroize::Zeroizing;
+use crate::records::{AnswerField, FileNames, FileRules, Layout, Notation, OtherFields};
 
 const LONG_ABOUT: &str = r#"Signs a file, or many messages at once.
 
@@ -13,6 +13,7 @@ const LONG_ABOUT: &str = r#"Signs a file, or many messages at once.
   a folder     the signature of each file NAME is written to NAME.sig in the folder --out
   *.jsonl      each line {"message":"<hex>"} gives a line {"signature":"<hex>","message":"<hex>"}
   *.parquet    a binary column message gives a column signature beside the other columns
+  *.arrow      the same
 With --digest the inputs are digests of messages, and the field is called "digest". --format
 says what --in is if its name does not: for example, --format lines for JSON Lines from a
 pipe.
@@ -57,16 +58,12 @@ impl Sign {
         let rsa = self.protection.rsa(&engine);
         // Files were hashed while they were read.
         let has_digests = self.signature.digest || !self.run.format().has_fields();
-        let compute = |records: &[Record]| {
-            let inputs = column(records, 0);
-            let answers = match has_digests {
-                true => rsa.sign_digests(&key, scheme, &inputs)?,
-                false => rsa.sign(&key, scheme, &inputs)?,
-            };
-            Ok(to_answers(answers, Zeroizing::new))
+        let compute = |columns: Columns<'_>| match has_digests {
+            true => rsa.sign_digests(&key, scheme, &columns[0]),
+            false => rsa.sign(&key, scheme, &columns[0]),
         };
-        let rules = FileRules { names: FileNames::Add("sig"), hash: self.signature.file_hash() };
-        let operation = Operation { layout, files: Some(rules), compute: &compute };
+        let files = FileRules { names: FileNames::Add("sig"), hash: self.signature.file_hash() };
+        let operation = MessageOperation { layout, files, engine: &engine, compute };
         self.run.run(&operation, None, &engine)?.finish()
     }
 }

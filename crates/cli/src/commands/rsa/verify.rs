@@ -1,12 +1,12 @@
 //! `modmill rsa verify`.
 
-use super::run_options::{RunOptions, column, to_answers};
+use super::message_operation::{Columns, MessageOperation};
+use super::run_options::RunOptions;
 use super::scheme_options::SignatureOptions;
 use crate::failure::Failure;
 use crate::io::print;
-use crate::records::{AnswerField, FileNames, FileRules, Layout, Notation, Operation, OtherFields, Record};
+use crate::records::{AnswerField, FileNames, FileRules, Layout, Notation, OtherFields};
 use modmill_rsa::Rsa;
-use zeroize::Zeroizing;
 
 const LONG_ABOUT: &str = r#"Verifies the signature of a file, or many signatures at once.
 
@@ -16,6 +16,7 @@ const LONG_ABOUT: &str = r#"Verifies the signature of a file, or many signatures
   *.jsonl      each line {"message":"<hex>","signature":"<hex>"} gives a line {"valid":true} or
                {"valid":false,"error":"line 3: ..."} in --out
   *.parquet    binary columns message and signature give columns valid and error in --out
+  *.arrow      the same
 With --digest the inputs are digests of messages, and the field is called "digest". --format
 says what --in is if its name does not. Lines and rows keep their other fields.
 
@@ -57,17 +58,18 @@ impl Verify {
         let engine = self.run.engine.engine()?;
         // Files were hashed while they were read.
         let has_digests = self.signature.digest || !self.run.format().has_fields();
-        let compute = |records: &[Record]| {
-            let (inputs, signatures) = (column(records, 0), column(records, 1));
+        let compute = |columns: Columns<'_>| {
+            let (inputs, signatures) = (&columns[0], &columns[1]);
             let rsa = Rsa::new(&engine);
             let verdicts = match has_digests {
-                true => rsa.verify_digests(&key, scheme, &inputs, &signatures)?,
-                false => rsa.verify(&key, scheme, &inputs, &signatures)?,
+                true => rsa.verify_digests(&key, scheme, inputs, signatures)?,
+                false => rsa.verify(&key, scheme, inputs, signatures)?,
             };
-            Ok(to_answers(verdicts, |()| Zeroizing::default()))
+            // A verdict has no octets.
+            Ok(verdicts.into_iter().map(|verdict| verdict.map(|()| [0; 0])).collect())
         };
-        let rules = FileRules { names: FileNames::Add("sig"), hash: self.signature.file_hash() };
-        let operation = Operation { layout, files: Some(rules), compute: &compute };
+        let files = FileRules { names: FileNames::Add("sig"), hash: self.signature.file_hash() };
+        let operation = MessageOperation { layout, files, engine: &engine, compute };
         let tally = self.run.run(&operation, signatures, &engine)?;
         if tally.items == 0 {
             return Err(Failure::Items("there is nothing to verify: --in has no records".to_owned()));
@@ -87,7 +89,7 @@ impl Verify {
     fn signatures(&self) -> Result<Option<&str>, Failure> {
         match (self.signatures.as_deref(), self.run.format().has_fields()) {
             (None, false) => Err(Failure::Usage(
-                "--sig names the signature; records with a field for it need --format lines or parquet"
+                "--sig names the signature; records with a field for it need --format lines, parquet or arrow"
                     .to_owned(),
             )),
             (Some(_), true) => Err(Failure::Usage(

@@ -1,0 +1,87 @@
+//! JSON Lines out: one object a line, formatted on the threads of the engine.
+
+use super::layout::{AnswerField, ERROR, Layout};
+use super::line_parser::to_json;
+use super::lines::LineOrigin;
+use super::pipeline::Sink;
+use super::secret::SecretOctets;
+use super::table::Answers;
+use crate::failure::Failure;
+use crate::io::Output;
+use modmill::Engine;
+use rayon::prelude::*;
+
+/// Writes an object for each record.
+pub(super) struct LineSink<'a> {
+    layout: Layout,
+    engine: &'a Engine,
+    output: Output,
+}
+
+impl<'a> LineSink<'a> {
+    pub(super) fn create(layout: Layout, output: &str, engine: &'a Engine) -> Result<Self, Failure> {
+        Ok(Self { layout, engine, output: Output::create(output)? })
+    }
+}
+
+/// The lines of some answers.
+fn format(layout: &Layout, origin: &LineOrigin, answers: &Answers) -> SecretOctets {
+    // Room for everything from the start, so that no copy of an answer stays behind in freed memory. An
+    // answer takes two digits an octet, and an error at most six characters a byte.
+    let errors: usize = answers.errors().iter().map(|(_, reason)| 6 * reason.len()).sum();
+    let room = 2 * answers.octets_len() + errors + origin.kept.text.len() + 64 * answers.len();
+    let mut text = SecretOctets::with_capacity(room);
+    for (record, answer) in answers.iter().enumerate() {
+        append(layout, &mut text, answer);
+        text.extend_from_slice(origin.kept.get(record));
+        text.extend_from_slice(b"}\n");
+    }
+    debug_assert!(text.len() <= room);
+    text
+}
+
+/// Appends the beginning of an object.
+fn append(layout: &Layout, text: &mut Vec<u8>, answer: Result<&[u8], &str>) {
+    text.push(b'{');
+    match (layout.answer, answer) {
+        (AnswerField::Octets(name), Ok(octets)) => {
+            append_all(text, ["\"", name, "\":\""]);
+            layout.notation.append(text, octets);
+            text.push(b'"');
+        }
+        (AnswerField::Octets(_), Err(reason)) => append_error(text, reason),
+        (AnswerField::Verdict, Ok(_)) => append_all(text, ["\"valid\":true"]),
+        (AnswerField::Verdict, Err(reason)) => {
+            append_all(text, ["\"valid\":false,"]);
+            append_error(text, reason);
+        }
+    }
+}
+
+fn append_error(text: &mut Vec<u8>, reason: &str) {
+    append_all(text, ["\"", ERROR, "\":", &to_json(reason)]);
+}
+
+fn append_all<const N: usize>(text: &mut Vec<u8>, parts: [&str; N]) {
+    parts.into_iter().for_each(|part| text.extend_from_slice(part.as_bytes()));
+}
+
+impl Sink<LineOrigin> for LineSink<'_> {
+    const HOLDS_ERRORS: bool = true;
+
+    fn write(&mut self, pieces: &[(LineOrigin, Answers)]) -> Result<(), Failure> {
+        let format = |(origin, answers): &(LineOrigin, Answers)| format(&self.layout, origin, answers);
+        let texts: Vec<SecretOctets> = match pieces {
+            [one] => vec![format(one)],
+            _ => self.engine.install(|| pieces.par_iter().map(format).collect()),
+        };
+        texts.iter().try_for_each(|text| self.output.write_bytes(text))?;
+        // All threads zeroize the texts.
+        self.engine.install(|| texts.into_par_iter().for_each(drop));
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<(), Failure> {
+        self.output.finish()
+    }
+}

@@ -1,0 +1,292 @@
+//! Rows of Arrow's record batches: binary or text columns in, a column of answers and a column of errors out.
+//!
+//! Parquet and Arrow share everything but how batches are read and written.
+
+use super::layout::{AnswerField, ERROR, Layout, Notation};
+use super::pace::Pace;
+use super::pipeline::{Chunk, Origin, Piece, Sink, Source, Stop};
+use super::queue::{Receiver, queue};
+use super::table::{Answers, Records};
+use crate::failure::Failure;
+use arrow_array::builder::BinaryBuilder;
+use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch, StringArray};
+use arrow_schema::{ArrowError, DataType, Field as Column, Schema, SchemaRef};
+use modmill::Engine;
+use modmill::hex::HexError;
+use rayon::prelude::*;
+use std::io;
+use std::sync::Arc;
+
+use super::row_values::{Cell, Values};
+
+/// The most rows of a piece, which one thread parses.
+const PIECE_ROWS: usize = 4096;
+/// The bytes of a piece, about.
+const PIECE_BYTES: usize = 4 << 20;
+
+/// A file or stream of record batches, opened for reading.
+pub(super) struct RowReader {
+    pub(super) name: String,
+    /// The columns that the batches have.
+    pub(super) schema: SchemaRef,
+    pub(super) rows: Option<u64>,
+    pub(super) batches: Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>,
+    /// Whether rows are answered as soon as no further ones arrive.
+    pub(super) is_impatient: bool,
+}
+
+/// Refuses columns that are not of the layout's types, or that are missing.
+pub(super) fn check_columns(layout: &Layout, schema: &Schema) -> Result<(), String> {
+    for (index, name) in layout.names().enumerate() {
+        match schema.field_with_name(name) {
+            Ok(column) if Values::takes(column.data_type()) => {}
+            Ok(column) => {
+                let kind = column.data_type();
+                return Err(format!("the column {name:?} is {kind}; it must be binary or hexadecimal text"));
+            }
+            Err(_) if index < layout.required.len() => {
+                let columns: Vec<&str> =
+                    schema.fields().iter().map(|column| column.name().as_str()).collect();
+                return Err(format!("no column {name:?} among {}", columns.join(", ")));
+            }
+            Err(_) => {}
+        }
+    }
+    Ok(())
+}
+
+/// The positions of the columns that are read: the fields of records and what stands beside answers.
+pub(super) fn columns_read(layout: &Layout, schema: &Schema) -> Vec<usize> {
+    let is_read = |name: &str| layout.position(name).is_some() || layout.keeps(name);
+    let columns = schema.fields().iter().enumerate();
+    columns.filter(|(_, column)| is_read(column.name())).map(|(index, _)| index).collect()
+}
+
+/// Reads batches on a thread of its own, and parses them on the threads of the engine.
+pub(super) struct RowSource<'a> {
+    layout: Layout,
+    engine: &'a Engine,
+    name: String,
+    rows: Option<u64>,
+    batches: Receiver<RecordBatch>,
+    next_row: u64,
+    /// The columns that stand beside the answers.
+    kept: Vec<Arc<Column>>,
+}
+
+/// The first row of a piece, and the columns that stand beside the answers.
+pub(super) struct RowOrigin {
+    first_row: u64,
+    kept: Vec<ArrayRef>,
+}
+
+impl Origin for RowOrigin {
+    fn name(&self, record: usize) -> String {
+        format!("row {}", self.first_row + record as u64)
+    }
+}
+
+impl<'a> RowSource<'a> {
+    pub(super) fn new(
+        layout: Layout,
+        reader: RowReader,
+        engine: &'a Engine,
+        pace: &Arc<Pace>,
+    ) -> Result<Self, Failure> {
+        let RowReader { name, schema, rows, batches, is_impatient } = reader;
+        let kept = schema.fields().iter().filter(|column| layout.keeps(column.name())).cloned().collect();
+        let (sender, receiver) = queue(pace.clone(), is_impatient);
+        let read = move || {
+            let push = |piece: RecordBatch| {
+                let (rows, bytes) = (piece.num_rows(), bytes(&piece));
+                sender.push(piece, rows, bytes)
+            };
+            let mut end = Ok(());
+            for batch in batches {
+                match batch {
+                    Ok(batch) if pieces(&batch).all(push) => {}
+                    Ok(_) => break,
+                    Err(error) => {
+                        end = Err(io::Error::other(error));
+                        break;
+                    }
+                }
+            }
+            sender.end(end);
+        };
+        let thread = std::thread::Builder::new().name("reader".to_owned()).spawn(read);
+        thread.map_err(|error| Failure::file("read", &name, &error))?;
+        Ok(Self { layout, engine, name, rows, batches: receiver, next_row: 1, kept })
+    }
+
+    pub(super) fn kept_columns(&self) -> Vec<Arc<Column>> {
+        self.kept.clone()
+    }
+}
+
+/// The bytes of a batch's rows.
+fn bytes(batch: &RecordBatch) -> usize {
+    let sizes = batch.columns().iter().map(|column| column.to_data().get_slice_memory_size().unwrap_or(0));
+    sizes.sum()
+}
+
+/// The pieces of a batch. None of them copies.
+fn pieces(batch: &RecordBatch) -> impl Iterator<Item = RecordBatch> {
+    let rows = batch.num_rows();
+    let mean = bytes(batch) / rows.max(1);
+    let step = (PIECE_BYTES / mean.max(1)).clamp(1, PIECE_ROWS);
+    (0..rows).step_by(step).map(move |start| batch.slice(start, step.min(rows - start)))
+}
+
+/// The records of a piece.
+fn parse(layout: &Layout, batch: &RecordBatch) -> Records {
+    let columns: Vec<Option<Values<'_>>> =
+        layout.names().map(|name| batch.column_by_name(name).and_then(Values::new)).collect();
+    let octets = columns.iter().flatten().map(Values::octets).sum();
+    let mut records = Records::with_room(columns.len(), octets, batch.num_rows());
+    for row in 0..batch.num_rows() {
+        let start = records.octets_len();
+        records.begin();
+        if let Err(reason) = parse_row(layout, &columns, row, &mut records) {
+            records.drop_last(start);
+            records.push_error(reason.into());
+        }
+    }
+    records
+}
+
+/// Gives the last record the fields of a row.
+fn parse_row(
+    layout: &Layout,
+    columns: &[Option<Values<'_>>],
+    row: usize,
+    records: &mut Records,
+) -> Result<(), String> {
+    for (position, name) in layout.names().enumerate() {
+        match columns[position].as_ref().and_then(|values| values.get(row)) {
+            None => {}
+            Some(Cell::Octets([])) if layout.notation == Notation::Number => {
+                return Err(format!("{name}: {}", HexError::Empty));
+            }
+            Some(Cell::Octets(octets)) => records.set_octets(position, octets, 8 * octets.len()),
+            Some(Cell::Text(text)) => {
+                let is_read = records.set_text(position, layout.notation, text.as_bytes());
+                if !is_read {
+                    let reason = layout.notation.parse(text).err().unwrap_or_default();
+                    return Err(format!("{name}: {reason}"));
+                }
+            }
+        }
+    }
+    layout.check_required(|position| records.has(position), "value")
+}
+
+impl Source for RowSource<'_> {
+    type Origin = RowOrigin;
+    const PROGRESS_UNIT: &'static str = "rows";
+    const RECORDS: &'static str = "rows";
+
+    fn size(&self) -> Option<u64> {
+        self.rows
+    }
+
+    fn next_chunk(&mut self) -> Result<Option<Chunk<RowOrigin>>, Failure> {
+        let batches = self.batches.take().map_err(|error| Failure::file("read", &self.name, &error))?;
+        if batches.is_empty() {
+            return Ok(None);
+        }
+        let layout = &self.layout;
+        let records: Vec<Records> =
+            self.engine.install(|| batches.par_iter().map(|batch| parse(layout, batch)).collect());
+        let mut progress = 0;
+        let mut pieces = Vec::with_capacity(records.len());
+        for (records, batch) in records.into_iter().zip(batches) {
+            let kept = self.kept.iter().filter_map(|column| batch.column_by_name(column.name()).cloned());
+            let origin = RowOrigin { first_row: self.next_row + progress, kept: kept.collect() };
+            progress += batch.num_rows() as u64;
+            pieces.push(Piece { records, origin });
+        }
+        self.next_row += progress;
+        Ok(Some(Chunk { pieces, progress }))
+    }
+
+    fn stop(&self) -> Stop {
+        self.batches.stop()
+    }
+}
+
+/// A file or stream of record batches, opened for writing.
+pub(super) trait RowWriter: Send {
+    fn write(&mut self, batch: &RecordBatch) -> Result<(), Failure>;
+
+    /// Writes out what a reader may wait for.
+    fn flush(&mut self) -> Result<(), Failure>;
+
+    fn finish(&mut self) -> Result<(), Failure>;
+}
+
+/// The columns of answers: those that are kept, the answers, the errors.
+pub(super) fn answer_schema(layout: &Layout, kept: Vec<Arc<Column>>) -> SchemaRef {
+    let kind = match layout.answer {
+        AnswerField::Octets(_) => DataType::Binary,
+        AnswerField::Verdict => DataType::Boolean,
+    };
+    let answer = Arc::new(Column::new(layout.answer.name(), kind, true));
+    let error = Arc::new(Column::new(ERROR, DataType::Utf8, true));
+    Arc::new(Schema::new(kept.into_iter().chain([answer, error]).collect::<Vec<_>>()))
+}
+
+/// Writes a row for each record.
+pub(super) struct RowSink<'a, W> {
+    pub(super) layout: Layout,
+    pub(super) engine: &'a Engine,
+    pub(super) columns: SchemaRef,
+    pub(super) writer: W,
+}
+
+/// The rows of some answers.
+fn batch(
+    layout: &Layout,
+    columns: &SchemaRef,
+    (origin, answers): &(RowOrigin, Answers),
+) -> Result<RecordBatch, Failure> {
+    let answer: ArrayRef = match layout.answer {
+        AnswerField::Octets(_) => Arc::new(binary_column(answers)?),
+        AnswerField::Verdict => {
+            Arc::new(answers.iter().map(|answer| Some(answer.is_ok())).collect::<BooleanArray>())
+        }
+    };
+    let errors: StringArray = answers.iter().map(Result::err).collect();
+    let values = origin.kept.iter().cloned().chain([answer, Arc::new(errors) as ArrayRef]).collect();
+    RecordBatch::try_new(columns.clone(), values)
+        .map_err(|error| Failure::Usage(format!("cannot write the answers: {error}")))
+}
+
+fn binary_column(answers: &Answers) -> Result<arrow_array::BinaryArray, Failure> {
+    // Offsets have 31 bits.
+    if i32::try_from(answers.octets_len()).is_err() {
+        let reason = "cannot write the answers: they are too long for a binary column; use JSON Lines";
+        return Err(Failure::Usage(reason.to_owned()));
+    }
+    let mut column = BinaryBuilder::with_capacity(answers.len(), answers.octets_len());
+    answers.iter().for_each(|answer| column.append_option(answer.ok()));
+    Ok(column.finish())
+}
+
+impl<W: RowWriter> Sink<RowOrigin> for RowSink<'_, W> {
+    const HOLDS_ERRORS: bool = true;
+
+    fn write(&mut self, pieces: &[(RowOrigin, Answers)]) -> Result<(), Failure> {
+        let (layout, columns) = (&self.layout, &self.columns);
+        let batches: Vec<Result<RecordBatch, Failure>> =
+            self.engine.install(|| pieces.par_iter().map(|piece| batch(layout, columns, piece)).collect());
+        for batch in batches {
+            self.writer.write(&batch?)?;
+        }
+        self.writer.flush()
+    }
+
+    fn finish(&mut self) -> Result<(), Failure> {
+        self.writer.finish()
+    }
+}
