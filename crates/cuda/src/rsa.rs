@@ -12,6 +12,7 @@ pub use fault::{Fault, Stage};
 use crate::backend::Cuda;
 use crate::device::Contents;
 use crate::error::Result;
+use crate::part::Part;
 use crate::pipeline::{self, ChunkSizes};
 use crate::staging::copy_rows;
 use crate::table::Choice;
@@ -91,6 +92,7 @@ impl Cuda {
         let task = Task::power(reads, job.exponent_bits, plan.window)?;
         let blocks: SharedBlocks<'_> = Mutex::new(blocks);
         self.share_out(self.shares(job.count), |loaded, share: Range<usize>| {
+            loaded.compile_rsa(plan.power, plan.check, Part::of(&task))?;
             let kernels = loaded.kernels(plan.power)?.of(&task, false)?;
             let (count, wave) = (share.len(), kernels.wave());
             // With one key the halves of a chunk go one after the other; where they would not fill the device,

@@ -50,15 +50,7 @@ impl Cuda {
         let Some(plan) = self.plan_crt(&job) else { return Ok(false) };
         let task = Task::power(Reads::Whole, job.exponent_bits, plan.window)?;
         for loaded in self.loaded() {
-            let part = Part::of(&task);
-            let programs = [
-                plan.power.program(part),
-                plan.power.merged_program(part),
-                plan.power.program(Part::Conversion),
-                plan.power.garner_program(),
-                plan.check.public_program(),
-            ];
-            loaded.device.compile_all(&programs.into_iter().flatten().collect::<Vec<_>>())?;
+            loaded.compile_rsa(plan.power, plan.check, Part::of(&task))?;
         }
         Ok(plan.power.family == Family::Rns)
     }
