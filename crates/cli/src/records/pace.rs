@@ -10,7 +10,7 @@ const FIRST_RECORDS: usize = 4096;
 const LEAST_PER_THREAD: usize = 128;
 /// The time that a chunk is meant to take: long against the start and the end of a call, short enough that
 /// reading, computing and writing soon overlap.
-const TARGET: Duration = Duration::from_millis(250);
+const TARGET: Duration = Duration::from_millis(80);
 /// The memory of all stages, in chunks. A chunk is read while others are parsed, computed and written: the text and
 /// the octets of the one, the numbers and the answers of the next, the answers and the text of the last.
 const CHUNKS_IN_MEMORY: usize = 6;
