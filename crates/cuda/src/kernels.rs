@@ -50,7 +50,7 @@ impl Kernels {
     /// The kernels for a task. `is_prepared` asks for constants of moduli and remainders too.
     pub(crate) fn of(&self, task: &Task, is_prepared: bool) -> Result<TaskKernels> {
         let variant = self.variant;
-        let part = Part::of(task);
+        let part = task.part();
         let is_residues = variant.family == Family::Rns;
         let mut parts = vec![part];
         parts.extend(is_prepared.then_some(Part::Preparation));
@@ -102,7 +102,7 @@ impl Kernels {
 
 /// The name of a task's kernel, without that of the residue family.
 fn name_of(task: &Task) -> &'static str {
-    match (Part::of(task), task) {
+    match (task.part(), task) {
         (Part::Power, _) => "power",
         (Part::PowerVartime, _) => "power_vartime",
         (_, Task::MultiplyChain { .. }) => "multiply_chain",

@@ -1,8 +1,6 @@
 //! The parts of a variant's kernels. Each is a program of its own, so that a device compiles what a batch needs, and
 //! compiles it side by side.
 
-use crate::task::{Reads, Task};
-
 /// A part of a variant's kernels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Part {
@@ -46,16 +44,6 @@ impl Part {
             Self::Chains => "chains of products",
             Self::Preparation => "constants of moduli",
             Self::Conversion => "conversions to residues",
-        }
-    }
-
-    /// The part with the kernel of a task.
-    pub(crate) fn of(task: &Task) -> Self {
-        match task {
-            Task::Power { reads: Reads::Whole, .. } => Self::Power,
-            Task::Power { reads: Reads::Direct | Reads::Vartime, .. } => Self::PowerVartime,
-            Task::Multiply | Task::Square => Self::Multiply,
-            Task::MultiplyChain { .. } | Task::SquareChain { .. } => Self::Chains,
         }
     }
 }

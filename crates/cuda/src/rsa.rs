@@ -12,7 +12,6 @@ pub use fault::{Fault, Stage};
 use crate::backend::Cuda;
 use crate::device::Contents;
 use crate::error::Result;
-use crate::part::Part;
 use crate::pipeline::{self, ChunkSizes};
 use crate::staging::copy_rows;
 use crate::table::Choice;
@@ -92,7 +91,7 @@ impl Cuda {
         let task = Task::power(reads, job.exponent_bits, plan.window)?;
         let blocks: SharedBlocks<'_> = Mutex::new(blocks);
         self.share_out(self.shares(job.count), |loaded, share: Range<usize>| {
-            loaded.compile_rsa(plan.power, plan.check, Part::of(&task))?;
+            loaded.compile_rsa(plan.power, plan.check, task.part())?;
             let kernels = loaded.kernels(plan.power)?.of(&task, false)?;
             let (count, wave) = (share.len(), kernels.wave());
             // With one key the halves of a chunk go one after the other; where they would not fill the device,

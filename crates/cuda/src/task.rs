@@ -5,6 +5,7 @@ use crate::checks::check_exponent;
 use crate::device::Contents;
 use crate::error::{Error, Result};
 use crate::family::rns::layout::SECRET_ENTRIES;
+use crate::part::Part;
 use modmill_core::limbs;
 use modmill_core::window::MAX_WINDOW;
 
@@ -48,6 +49,16 @@ impl Task {
             return Err(Error::NoKernel { name: format!("for windows of {window} bits") });
         }
         Ok(Self::Power { reads, exponent_bits, window })
+    }
+
+    /// The part of a variant's kernels that has the kernel of this task.
+    pub(crate) fn part(&self) -> Part {
+        match self {
+            Self::Power { reads: Reads::Whole, .. } => Part::Power,
+            Self::Power { reads: Reads::Direct | Reads::Vartime, .. } => Part::PowerVartime,
+            Self::Multiply | Self::Square => Part::Multiply,
+            Self::MultiplyChain { .. } | Self::SquareChain { .. } => Part::Chains,
+        }
     }
 
     /// Whether it raises to a power.

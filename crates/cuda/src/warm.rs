@@ -2,7 +2,6 @@
 
 use crate::backend::Cuda;
 use crate::error::Result;
-use crate::part::Part;
 use crate::planning::Recipe;
 use crate::task::{Reads, Task};
 use modmill_core::{CrtJob, CrtKey, Family, ModuliForm, PerItem, Plan};
@@ -19,7 +18,7 @@ impl Cuda {
                 Some(Recipe::Kernels { variant, task, .. }) => {
                     loaded.kernels(*variant)?.of(task, true)?;
                     let is_one = plan.request.moduli == ModuliForm::Shared;
-                    let merged = variant.merged_program(Part::of(task));
+                    let merged = variant.merged_program(task.part());
                     if let Some(program) = merged.filter(|_| is_one && task.is_power()) {
                         loaded.device.compile(&program)?;
                     }
@@ -50,7 +49,7 @@ impl Cuda {
         let Some(plan) = self.plan_crt(&job) else { return Ok(false) };
         let task = Task::power(Reads::Whole, job.exponent_bits, plan.window)?;
         for loaded in self.loaded() {
-            loaded.compile_rsa(plan.power, plan.check, Part::of(&task))?;
+            loaded.compile_rsa(plan.power, plan.check, task.part())?;
         }
         Ok(plan.power.family == Family::Rns)
     }

@@ -11,7 +11,6 @@ use super::tables::{self, MergedTables, Tables, radix_square};
 use crate::call::Numbers;
 use crate::device::{Buffer, Contents, Device, Kernel, Module, Shape, Stream};
 use crate::error::{Error, Result};
-use crate::part::Part;
 use crate::task::Task;
 use crate::variant::Variant;
 use modmill_core::rns::Bases;
@@ -143,7 +142,7 @@ impl Residues {
     fn one_modulus(&self, device: &Device, task: &Task, modulus: &[u64]) -> Result<Option<OneModulus>> {
         let layout = self.layout.merged();
         let tables = MergedTables::new(device, &layout, &self.bases, modulus)?;
-        let program = self.variant.merged_program(Part::of(task));
+        let program = self.variant.merged_program(task.part());
         let (Some(tables), Some(program)) = (tables, program) else { return Ok(None) };
         let name = if task.is_masked() { "residue_power" } else { "residue_power_vartime" };
         let power = device.compile(&program)?.kernel(name)?;
