@@ -1,4 +1,4 @@
-//! What more threads bring to one long number.
+//! Measures how much faster several threads compute one long number than one thread does.
 //!
 //! Each line is an operation at one length: the best time on one thread, and how many times faster every other
 //! number of threads is. The last column is the gain of two numbers side by side on two threads, which is the

@@ -46,7 +46,7 @@ impl Workers {
     }
 }
 
-/// What a thread does.
+/// The role of a thread in a team.
 #[derive(Clone)]
 enum Role {
     /// It does not know of teams.
@@ -153,7 +153,7 @@ pub(crate) fn each<T: Send>(tasks: impl DoubleEndedIterator<Item = T> + Send, wo
     );
 }
 
-/// Runs `work` on so many threads at once, as far as they are free.
+/// Runs `work` on `threads` threads at once, or on fewer if some are busy.
 fn on_threads(threads: usize, work: &(impl Fn() + Sync)) {
     if threads <= 1 {
         work();

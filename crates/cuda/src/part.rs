@@ -35,7 +35,7 @@ impl Part {
         }
     }
 
-    /// What messages call its program.
+    /// The name of its program in messages.
     pub(crate) const fn describe(self) -> &'static str {
         match self {
             Self::Power => "powers",

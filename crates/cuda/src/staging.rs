@@ -178,8 +178,11 @@ impl Staging {
 }
 
 impl Drop for Staging {
+    /// Clears what is left, on this thread: it need not be one of the movers.
     fn drop(&mut self) {
-        self.clear();
+        if self.contents == Contents::Secret {
+            self.buffer.limbs_mut()[self.used.clone()].zeroize();
+        }
     }
 }
 

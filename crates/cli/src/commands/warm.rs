@@ -54,7 +54,7 @@ pub(crate) struct Warm {
     quiet: bool,
 }
 
-/// What a user asks to be ready for.
+/// An operation whose kernels the user wants compiled.
 #[derive(Debug, Clone, Copy)]
 enum Task {
     Arithmetic(Op),

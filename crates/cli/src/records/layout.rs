@@ -143,3 +143,26 @@ pub(crate) enum FileNames {
     /// `NAME.extension` is answered by `NAME`. Other files are no records.
     Remove(&'static str),
 }
+
+/// Layouts for the tests of the parsers.
+#[cfg(test)]
+pub(super) mod samples {
+    use super::{AnswerField, Layout, Notation, OtherFields};
+
+    pub(crate) const POWER: Layout = Layout {
+        required: &["base", "exp", "mod"],
+        optional: &[],
+        notation: Notation::Number,
+        others: OtherFields::Ignore,
+        answer: AnswerField::Octets("result"),
+    };
+    pub(crate) const PRODUCT: Layout =
+        Layout { required: &["a", "b"], optional: &["mod"], others: OtherFields::Refuse, ..POWER };
+    pub(crate) const SIGN: Layout = Layout {
+        required: &["message"],
+        optional: &[],
+        notation: Notation::Octets,
+        others: OtherFields::KeepAll,
+        answer: AnswerField::Octets("signature"),
+    };
+}

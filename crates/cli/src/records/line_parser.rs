@@ -143,25 +143,8 @@ pub(super) fn to_json(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::layout::{AnswerField, Notation};
+    use super::super::layout::samples::{POWER, PRODUCT, SIGN};
     use super::*;
-
-    const POWER: Layout = Layout {
-        required: &["base", "exp", "mod"],
-        optional: &[],
-        notation: Notation::Number,
-        others: OtherFields::Ignore,
-        answer: AnswerField::Octets("result"),
-    };
-    const PRODUCT: Layout =
-        Layout { required: &["a", "b"], optional: &["mod"], others: OtherFields::Refuse, ..POWER };
-    const SIGN: Layout = Layout {
-        required: &["message"],
-        optional: &[],
-        notation: Notation::Octets,
-        others: OtherFields::KeepAll,
-        answer: AnswerField::Octets("signature"),
-    };
 
     const GOOD: &str = r#"{"base":"2","exp":"3","mod":"5"}"#;
 

@@ -128,26 +128,9 @@ impl<'a> Cursor<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::layout::{AnswerField, Notation};
+    use super::super::layout::samples::{POWER, PRODUCT, SIGN};
     use super::super::line_parser;
     use super::*;
-
-    const POWER: Layout = Layout {
-        required: &["base", "exp", "mod"],
-        optional: &[],
-        notation: Notation::Number,
-        others: OtherFields::Ignore,
-        answer: AnswerField::Octets("result"),
-    };
-    const PRODUCT: Layout =
-        Layout { required: &["a", "b"], optional: &["mod"], others: OtherFields::Refuse, ..POWER };
-    const SIGN: Layout = Layout {
-        required: &["message"],
-        optional: &[],
-        notation: Notation::Octets,
-        others: OtherFields::KeepAll,
-        answer: AnswerField::Octets("signature"),
-    };
 
     /// Whether the line is read. If it is, the other parser must agree; if not, nothing may be left of it.
     fn is_read(layout: Layout, line: &str) -> bool {

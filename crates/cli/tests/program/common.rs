@@ -1,6 +1,6 @@
 //! Helpers of the program's tests.
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
@@ -52,6 +52,16 @@ pub(crate) fn stdout(output: &Output) -> String {
 
 pub(crate) fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// Runs the program with a reader of its output that reads a few bytes and leaves. The program ends quietly.
+pub(crate) fn ends_quietly_without_a_reader(arguments: &[&str]) {
+    let mut child = modmill(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut first = [0u8; 10];
+    child.stdout.as_mut().unwrap().read_exact(&mut first).unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.success(), stderr(&output).as_str()), (true, ""));
 }
 
 /// A path for a test's own file.

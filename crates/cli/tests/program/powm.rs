@@ -1,9 +1,11 @@
 //! `modmill powm`, `mul`, `inv` and `gcd` as users call them.
 
-use crate::common::{Random, modmill, run, run_command, scratch, stderr, stdout};
+use crate::common::{
+    Random, ends_quietly_without_a_reader, modmill, run, run_command, scratch, stderr, stdout,
+};
 use num_bigint::BigUint;
 use serde_json::Value;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 
 fn big(text: &str) -> BigUint {
@@ -505,17 +507,7 @@ fn a_reader_that_leaves_ends_the_program_quietly() {
     let (input, _) = mixed(5000, 20, 9);
     let file = scratch("pipe.jsonl");
     std::fs::write(&file, input.repeat(4)).unwrap();
-    let mut child = modmill(&["powm", "--in", file.to_str().unwrap()])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut first = [0u8; 10];
-    child.stdout.as_mut().unwrap().read_exact(&mut first).unwrap();
-    drop(child.stdout.take());
-    let output = child.wait_with_output().unwrap();
-    assert!(output.status.success());
-    assert_eq!(stderr(&output), "");
+    ends_quietly_without_a_reader(&["powm", "--in", file.to_str().unwrap()]);
 }
 
 #[test]

@@ -147,7 +147,7 @@ impl<'a> Shares<'a> {
     }
 }
 
-/// What a rest has passed on after `step` units, given whether it is all ones or all zeros.
+/// The units that a rest passes on after `step` units were added to it, given whether it is all ones or all zeros.
 fn passed([ones, zeros]: [u64; 2], step: i128) -> i128 {
     i128::from(u64::from(step == 1) & ones) - i128::from(u64::from(step == -1) & zeros)
 }

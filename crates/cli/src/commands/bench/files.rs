@@ -19,7 +19,7 @@ const MOST_BYTES: usize = 1 << 30;
 /// Exponents that cost next to nothing, so that the files decide.
 const CHEAP_EXPONENT_BITS: usize = 2;
 
-/// What is measured.
+/// The settings of a measurement from file to file.
 pub(super) struct FileBench<'a> {
     pub(super) engine: &'a Engine,
     pub(super) ops: &'a [Op],
