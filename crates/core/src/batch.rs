@@ -354,6 +354,14 @@ impl<'a> BatchView<'a> {
         &self.limbs[index * stride..][..stride]
     }
 
+    /// A copy of the items as a batch of their own.
+    #[must_use]
+    pub fn to_batch(&self) -> Batch {
+        let mut batch = Batch::zeros(self.bits, self.len);
+        batch.as_limbs_mut().copy_from_slice(self.limbs);
+        batch
+    }
+
     /// The items in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &'a [u64]> + use<'a> {
         let view = *self;
@@ -372,6 +380,12 @@ impl<'a> BatchView<'a> {
             len: range.len(),
             limbs: &self.limbs[range.start * stride..range.end * stride],
         }
+    }
+}
+
+impl<'a> From<&'a Batch> for BatchView<'a> {
+    fn from(batch: &'a Batch) -> Self {
+        batch.view()
     }
 }
 

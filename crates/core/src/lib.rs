@@ -21,6 +21,7 @@ pub mod radix;
 mod recorder;
 pub mod reference;
 mod request;
+mod resident;
 pub mod rns;
 mod spare;
 mod storage;
@@ -38,6 +39,7 @@ pub use operand::{Moduli, Operand};
 pub use plan::{Alternative, Plan, Recipe, Seconds};
 pub use recorder::{Execution, Recorder};
 pub use request::{Exponents, Location, ModuliForm, Request, Secrecy};
+pub use resident::{DeviceMemory, Resident, ResidentModuli, ResidentView};
 pub use storage::LimbMemory;
 
 /// The longest number that quadratic algorithms take, in bits.

@@ -1,10 +1,12 @@
-//! Operands and moduli of a call: one number for each item, or one for all items. Nothing is copied.
+//! Operands and moduli of a call: one number for each item, or one for all items, on the host or on a device. Nothing is
+//! copied.
 
-use crate::{Batch, BatchView, Modulus};
+use crate::{Batch, BatchView, Modulus, Resident, ResidentModuli, ResidentView};
 
 /// The bases, exponents or factors of a call.
 ///
-/// A `&Batch` converts into [`Operand::Each`]; [`Batch::shared`] makes an [`Operand::Shared`].
+/// A `&Batch` converts into [`Operand::Each`], a `&Resident` into [`Operand::Resident`]; [`Batch::shared`] makes an
+/// [`Operand::Shared`], and [`Resident::shared`] an [`Operand::SharedResident`].
 #[derive(Clone, Copy)]
 pub enum Operand<'a> {
     /// One number for each item.
@@ -16,6 +18,10 @@ pub enum Operand<'a> {
         /// The limbs of the number. Limbs beyond the width are ignored; missing limbs are zero.
         value: &'a [u64],
     },
+    /// One number for each item, on a device.
+    Resident(ResidentView<'a>),
+    /// One number for all items, on a device: a view of one item.
+    SharedResident(ResidentView<'a>),
 }
 
 impl<'a> Operand<'a> {
@@ -25,6 +31,7 @@ impl<'a> Operand<'a> {
         match self {
             Self::Each(view) => view.bits(),
             Self::Shared { bits, .. } => *bits,
+            Self::Resident(view) | Self::SharedResident(view) => view.bits(),
         }
     }
 
@@ -33,7 +40,8 @@ impl<'a> Operand<'a> {
     pub fn len(&self) -> Option<usize> {
         match self {
             Self::Each(view) => Some(view.len()),
-            Self::Shared { .. } => None,
+            Self::Resident(view) => Some(view.len()),
+            Self::Shared { .. } | Self::SharedResident(_) => None,
         }
     }
 
@@ -43,10 +51,29 @@ impl<'a> Operand<'a> {
         self.len() == Some(0)
     }
 
+    /// Whether one number serves all items.
+    #[must_use]
+    pub fn is_shared(&self) -> bool {
+        self.len().is_none()
+    }
+
+    /// The numbers on a device, if they are on one.
+    #[must_use]
+    pub fn resident(&self) -> Option<ResidentView<'a>> {
+        match self {
+            Self::Resident(view) | Self::SharedResident(view) => Some(*view),
+            Self::Each(_) | Self::Shared { .. } => None,
+        }
+    }
+
     /// The number that item `index` uses, with at most as many limbs as the width needs.
+    ///
+    /// # Panics
+    /// If the numbers are on a device: they have to be downloaded first.
     #[must_use]
     pub fn get(&self, index: usize) -> &'a [u64] {
         match self {
+            Self::Resident(_) | Self::SharedResident(_) => panic!("the numbers are on a device"),
             Self::Each(view) => view.get(index),
             Self::Shared { bits, value } => &value[..value.len().min(bits.div_ceil(64))],
         }
@@ -65,6 +92,18 @@ impl<'a> From<BatchView<'a>> for Operand<'a> {
     }
 }
 
+impl<'a> From<&'a Resident> for Operand<'a> {
+    fn from(batch: &'a Resident) -> Self {
+        Self::Resident(batch.view())
+    }
+}
+
+impl<'a> From<ResidentView<'a>> for Operand<'a> {
+    fn from(view: ResidentView<'a>) -> Self {
+        Self::Resident(view)
+    }
+}
+
 /// The moduli of a call.
 ///
 /// A `&Batch`, a `&Modulus` and a `&[&Modulus]` convert into the three forms.
@@ -77,6 +116,8 @@ pub enum Moduli<'a> {
     /// One modulus for each item, with constants that are kept from call to call. Several items may use
     /// the same modulus; the call is faster if they stand together.
     Prepared(&'a [&'a Modulus]),
+    /// One modulus for each item, as plain numbers on a device.
+    Resident(&'a ResidentModuli),
 }
 
 impl<'a> Moduli<'a> {
@@ -86,6 +127,7 @@ impl<'a> Moduli<'a> {
         match self {
             Self::Each(view) => view.bits(),
             Self::Shared(modulus) => modulus.bits(),
+            Self::Resident(moduli) => moduli.values().bits(),
             Self::Prepared(moduli) => moduli.iter().map(|modulus| modulus.bits()).max().unwrap_or(1),
         }
     }
@@ -97,6 +139,7 @@ impl<'a> Moduli<'a> {
             Self::Each(view) => Some(view.len()),
             Self::Shared(_) => None,
             Self::Prepared(moduli) => Some(moduli.len()),
+            Self::Resident(moduli) => Some(moduli.values().len()),
         }
     }
 
@@ -113,6 +156,18 @@ impl<'a> Moduli<'a> {
             Self::Each(view) => view.get(index),
             Self::Shared(modulus) => modulus.value(),
             Self::Prepared(moduli) => moduli[index].value(),
+            Self::Resident(moduli) => moduli.values().get(index),
+        }
+    }
+}
+
+impl<'a> Moduli<'a> {
+    /// The same moduli, read from the host's memory alone.
+    #[must_use]
+    pub fn on_host(self) -> Self {
+        match self {
+            Self::Resident(moduli) => Self::Each(moduli.values().view()),
+            Self::Each(_) | Self::Shared(_) | Self::Prepared(_) => self,
         }
     }
 }
@@ -132,6 +187,12 @@ impl<'a> From<BatchView<'a>> for Moduli<'a> {
 impl<'a> From<&'a Modulus> for Moduli<'a> {
     fn from(modulus: &'a Modulus) -> Self {
         Self::Shared(modulus)
+    }
+}
+
+impl<'a> From<&'a ResidentModuli> for Moduli<'a> {
+    fn from(moduli: &'a ResidentModuli) -> Self {
+        Self::Resident(moduli)
     }
 }
 

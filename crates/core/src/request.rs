@@ -30,8 +30,10 @@ pub struct Request {
     pub moduli: ModuliForm,
     /// Whether time and memory accesses may depend on the exponents.
     pub secrecy: Secrecy,
-    /// Where the operands are, and where the answers go.
-    pub location: Location,
+    /// Where the operands are.
+    pub operands: Location,
+    /// Where the answers go.
+    pub answers: Location,
 }
 
 /// The exponents of a request.
@@ -77,10 +79,13 @@ pub enum Secrecy {
 
 /// Where numbers are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Location {
     /// In the memory of the host.
     Host,
+    /// In the memory of a device.
+    Device,
+    /// Some operands are in the memory of the host, others in that of a device.
+    Mixed,
 }
 
 impl Request {
@@ -97,7 +102,8 @@ impl Request {
             exponents: if op.is_power() { Exponents::Each { bits } } else { Exponents::None },
             moduli: if op.is_modular() { ModuliForm::Each } else { ModuliForm::None },
             secrecy: secrecy(op),
-            location: Location::Host,
+            operands: Location::Host,
+            answers: Location::Host,
         }
     }
 
@@ -105,12 +111,14 @@ impl Request {
     #[must_use]
     pub fn of(op: Op, job: &Job<'_>) -> Self {
         let second = if op.has_second_factor() { job.b.bits() } else { 0 };
+        let has_second = op.has_second_factor() || op.is_power();
         Self {
             shortest_bits: job.shortest_bits,
             factor_bits: job.a.bits().max(second),
             exponents: Exponents::of(op, job),
+            operands: Location::of([Some(job.a), has_second.then_some(job.b)]),
             moduli: match job.moduli {
-                Moduli::Each(_) => ModuliForm::Each,
+                Moduli::Each(_) | Moduli::Resident(_) => ModuliForm::Each,
                 Moduli::Shared(_) => ModuliForm::Shared,
                 Moduli::Prepared(_) => ModuliForm::Prepared,
             },
@@ -123,7 +131,20 @@ impl Request {
     pub fn of_product(product: &Product<'_>) -> Self {
         let op = if product.b.is_some() { Op::Mul } else { Op::Square };
         let shortest_bits = product.a.bits().min(product.b.unwrap_or(product.a).bits());
-        Self { shortest_bits, ..Self::new(op, product.longest_factor_bits(), product.count) }
+        let operands = Location::of([Some(product.a), product.b]);
+        Self { shortest_bits, operands, ..Self::new(op, product.longest_factor_bits(), product.count) }
+    }
+
+    /// The same with operands on a device.
+    #[must_use]
+    pub fn resident_operands(self) -> Self {
+        Self { operands: Location::Device, ..self }
+    }
+
+    /// The same with answers that stay on a device.
+    #[must_use]
+    pub fn resident_answers(self) -> Self {
+        Self { answers: Location::Device, ..self }
     }
 
     /// The same with one modulus for all items.
@@ -186,6 +207,9 @@ impl Exponents {
             (false, ..) => Self::None,
             (true, Secrecy::Secret, Operand::Each(view)) => Self::Each { bits: view.bits() },
             (true, Secrecy::Secret, Operand::Shared { bits, .. }) => Self::Shared { bits },
+            // Nobody looks at numbers on a device: their declared width counts.
+            (true, _, Operand::Resident(view)) => Self::Each { bits: view.bits() },
+            (true, _, Operand::SharedResident(view)) => Self::Shared { bits: view.bits() },
             (true, Secrecy::Public, Operand::Shared { .. }) => Self::Public(job.b.get(0).into()),
             (true, Secrecy::Public, Operand::Each(view)) => {
                 // An item that the exponents do not have is refused when the job is run.
@@ -193,6 +217,19 @@ impl Exponents {
                 let lengths = items.map(|item| limbs::bit_length(view.get(item)));
                 Self::Each { bits: lengths.max().unwrap_or(0) }
             }
+        }
+    }
+}
+
+impl Location {
+    /// Where some operands are.
+    fn of(operands: [Option<Operand<'_>>; 2]) -> Self {
+        let is_resident =
+            |wanted| operands.iter().flatten().any(|operand| operand.resident().is_some() == wanted);
+        match (is_resident(true), is_resident(false)) {
+            (true, true) => Self::Mixed,
+            (true, false) => Self::Device,
+            (false, _) => Self::Host,
         }
     }
 }

@@ -18,6 +18,9 @@ impl Cpu {
     pub fn multiply(&self, plan: &Plan, product: &Product<'_>) -> Result<Batch, Error> {
         let wrong = |why: &str| Error::Unavailable(format!("a plan for {} cannot be run: {why}", plan.op()));
         let &Recipe { method, .. } = plan.recipe.get().ok_or_else(|| wrong("another backend made it"))?;
+        if product.a.resident().or(product.b.and_then(|b| b.resident())).is_some() {
+            return Err(wrong("its numbers are on a device"));
+        }
         match method {
             Method::Transforms(multiplier) => {
                 self.record(method.path(), method.variant(&plan.request, self.threads()), None);

@@ -50,6 +50,9 @@ impl Cpu {
         let op = plan.op();
         let wrong = |why: &str| Error::Unavailable(format!("a plan for {op} cannot be run: {why}"));
         let &Recipe { method, window } = plan.recipe.get().ok_or_else(|| wrong("another backend made it"))?;
+        if job.a.resident().or(job.b.resident()).is_some() {
+            return Err(wrong("its numbers are on a device"));
+        }
         let operation = match op {
             Op::MulMod => Modular::Multiply,
             Op::SquareMod => Modular::Square,
@@ -133,7 +136,7 @@ impl Cpu {
             Moduli::Shared(modulus) => {
                 Some(modulus.constants(|modulus| Domain::new(token, modulus.bits(), &[modulus.value()])))
             }
-            Moduli::Each(_) | Moduli::Prepared(_) => None,
+            Moduli::Each(_) | Moduli::Prepared(_) | Moduli::Resident(_) => None,
         };
         let group = |work: &mut Workspace, (items, out): (Items<'_>, &mut [u64])| {
             let domain = match (&shared, job.moduli) {
@@ -142,7 +145,7 @@ impl Cpu {
                     let moduli: Vec<&Modulus> = items.iter().map(|item| moduli[item]).collect();
                     Domain::prepared(token, job.bits, &moduli)
                 }
-                (None, Moduli::Each(_) | Moduli::Shared(_)) => {
+                (None, Moduli::Each(_) | Moduli::Shared(_) | Moduli::Resident(_)) => {
                     let moduli: Vec<&[u64]> = items.iter().map(|item| job.moduli.get(item)).collect();
                     Arc::new(Domain::new(token, job.bits, &moduli))
                 }

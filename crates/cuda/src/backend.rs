@@ -181,6 +181,11 @@ impl Cuda {
         Lane { device: &loaded.device, workers: &self.workers, contents }
     }
 
+    /// The host's threads.
+    pub(crate) fn workers(&self) -> &Workers {
+        &self.workers
+    }
+
     /// Runs `work`, which computes, on the host's threads.
     pub(crate) fn install<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         self.workers.compute(work)

@@ -38,6 +38,17 @@ pub(crate) fn check_items(items: Items<'_>, lens: &[Option<usize>]) -> Result<()
     }
 }
 
+/// The items stand in order: numbers on a device are read so.
+pub(crate) fn check_in_order(items: Items<'_>) -> Result<()> {
+    match items {
+        Items::Range { .. } => Ok(()),
+        Items::List(_) => {
+            let reason = "numbers on a device are computed in their order".to_owned();
+            Err(Error::Item { item: items.last().unwrap_or(0), reason })
+        }
+    }
+}
+
 /// There are as many rows as items, each as wide as an answer of `bits` bits.
 pub(crate) fn check_rows(answers: &[u64], bits: usize, count: usize) -> Result<()> {
     let (bytes, end) = (8 * answers.len(), 8 * count * bits.div_ceil(64));

@@ -30,6 +30,7 @@ use platform::Platform;
 use shared::Shared;
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// A GPU or an emulated one. Clones are the same device.
 #[derive(Clone)]
@@ -58,6 +59,28 @@ impl Device {
     /// Bytes that can still be allocated, including memory that is kept for reuse.
     pub fn free_memory(&self) -> Result<usize> {
         Ok(self.shared.platform.free_memory()? + self.shared.kept_bytes())
+    }
+
+    /// Bytes of resident batches.
+    #[must_use]
+    pub fn resident_bytes(&self) -> usize {
+        self.shared.resident.load(Ordering::Relaxed)
+    }
+
+    /// Counts the bytes of a new resident batch.
+    pub(crate) fn add_resident(&self, bytes: usize) {
+        self.shared.resident.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// Counts the bytes of a resident batch that is gone.
+    pub(crate) fn remove_resident(&self, bytes: usize) {
+        self.shared.resident.fetch_sub(bytes, Ordering::Relaxed);
+    }
+
+    /// Bytes that are kept for reuse.
+    #[must_use]
+    pub fn kept_bytes(&self) -> usize {
+        self.shared.kept_bytes()
     }
 
     /// Faults that stopped nothing, such as a cache that cannot be used.
@@ -99,6 +122,12 @@ impl Device {
     /// Gives back the memory that is kept for reuse.
     pub fn trim(&self) {
         self.shared.trim();
+    }
+
+    /// Whether both are the same device.
+    #[must_use]
+    pub fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
     }
 
     /// A new stream.

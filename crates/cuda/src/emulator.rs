@@ -195,6 +195,13 @@ impl Platform for Emulator {
         Ok(())
     }
 
+    unsafe fn copy_within(&self, _: Handle, to: u64, from: u64, bytes: usize) -> Result<()> {
+        let _state = self.working()?;
+        // SAFETY: as above.
+        unsafe { ptr::copy(from as *const u8, to as *mut u8, bytes) };
+        Ok(())
+    }
+
     unsafe fn fill(&self, _: Handle, address: u64, byte: u8, bytes: usize) -> Result<()> {
         let _state = self.working()?;
         // SAFETY: as above.

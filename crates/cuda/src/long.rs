@@ -1,14 +1,18 @@
 //! Long numbers by transforms: plans, and the batches that they are for.
 
 use crate::backend::{Cuda, Run};
-use crate::checks::{check_items, check_rows};
+use crate::checks::{check_in_order, check_items};
 use crate::device::Contents;
 use crate::error::{Error, Result};
 use crate::fft::{Exponents, KnownModuli, Length, LongJob, LongTask, places_by_bits, secret_window};
+use crate::loaded::LoadedDevice;
 use crate::rates::integer_slowdown;
+use crate::staging::Answers;
 use crate::table::direct_window;
 use crate::task::{Reads, Task, best_shared_window_vartime};
-use modmill_core::{Exponents as Requested, Family, Items, Job, Op, Product, Request, TRANSFORM_MAX_BITS};
+use modmill_core::{
+    Exponents as Requested, Family, Items, Job, Location, Op, Product, Request, TRANSFORM_MAX_BITS,
+};
 use std::fmt;
 
 /// Bits of factors below which the CPU multiplies, unless transforms are asked for.
@@ -122,6 +126,10 @@ impl Cuda {
             return OVERHEAD_SECONDS + products * product;
         }
         let measured = self.table().transforms.seconds(request.op, request.bits, per_device as usize);
+        let copied = match (request.operands, request.answers) {
+            (Location::Device, Location::Device) => 0.0,
+            _ => copied,
+        };
         let copy = per_device * copied * request.bits as f64 / 8.0 / COPY_RATE;
         // Chunks are copied while others are computed.
         OVERHEAD_SECONDS + measured.unwrap_or(per_device * compute).max(copy)
@@ -132,7 +140,7 @@ impl Cuda {
         &self,
         product: &Product<'_>,
         choice: &LongChoice,
-        answers: &mut [u64],
+        answers: Answers<'_>,
     ) -> Result<f64> {
         let task = product.b.map_or(LongTask::Square, LongTask::Multiply);
         self.run_long(&LongJob::new(product.a, task), (0..product.count).into(), choice, answers)
@@ -143,23 +151,26 @@ impl Cuda {
         &self,
         job: &Job<'_>,
         choice: &LongChoice,
-        answers: &mut [u64],
+        answers: Answers<'_>,
     ) -> Result<f64> {
         check_items(job.items, &[job.a.len(), job.b.len(), job.moduli.len()])?;
         if job.items.is_empty() {
             return Ok(0.0);
         }
         let groups = places_by_bits(job);
-        if let (1, true) = (groups.len(), job.moduli.bits() == job.bits) {
-            return self.run_group_long(job, choice, answers);
-        }
+        let is_whole = groups.len() == 1 && job.moduli.bits() == job.bits;
+        let answers = match answers {
+            Answers::Host(rows) if !is_whole => rows,
+            answers => return self.run_group_long(job, choice, answers),
+        };
         answers.fill(0);
         let stride = answers.len() / job.items.len();
         let mut kernel_seconds = 0.0;
         for (bits, places) in groups {
             let items: Vec<usize> = places.iter().map(|&place| job.items.get(place)).collect();
-            let run =
-                Run::new(bits, items.len(), |rows| self.run_group_long(&job.part(&items), choice, rows))?;
+            let run = Run::new(bits, items.len(), |rows| {
+                self.run_group_long(&job.part(&items), choice, Answers::Host(rows))
+            })?;
             kernel_seconds += run.kernel_seconds;
             for (place, answer) in places.into_iter().zip(run.answers.iter()) {
                 answers[place * stride..][..answer.len()].copy_from_slice(answer);
@@ -169,7 +180,7 @@ impl Cuda {
     }
 
     /// Items whose moduli have the same number of bits, which is the width of the answers.
-    fn run_group_long(&self, job: &Job<'_>, choice: &LongChoice, answers: &mut [u64]) -> Result<f64> {
+    fn run_group_long(&self, job: &Job<'_>, choice: &LongChoice, answers: Answers<'_>) -> Result<f64> {
         let none = || Error::NoKernel { name: "for moduli without a way to find reciprocals".to_owned() };
         let reciprocals = self.reciprocals.as_deref().ok_or_else(none)?;
         let moduli = self.install(|| KnownModuli::of(job, reciprocals))?;
@@ -191,23 +202,31 @@ impl Cuda {
         job: &LongJob<'_>,
         items: Items<'_>,
         choice: &LongChoice,
-        answers: &mut [u64],
+        answers: Answers<'_>,
     ) -> Result<f64> {
         job.check(items)?;
-        check_rows(answers, job.bits(), items.len())?;
-        if answers.is_empty() {
+        if items.is_empty() || job.bits() == 0 {
             return Ok(0.0);
         }
-        let stride = answers.len() / items.len();
-        let share = self.items_per_device(items.len());
-        let shares = items.chunks(share).zip(answers.chunks_mut(share * stride));
         let (_, window) = choice.task.exponent();
-        self.share_out(shares, |loaded, (items, out)| {
+        let run = |loaded: &LoadedDevice, items: Items<'_>, answers: Answers<'_>| {
             let lane = self.lane(loaded, Contents::Secret);
             let (transforms, shape) = (loaded.transforms(&choice.length)?, (choice.length, choice.chunk));
             self.record(Family::Fft, choice.to_string(), choice.task.is_power().then_some(window));
-            job.run(lane, &transforms, items, out, stride, shape)
-        })
+            job.run(lane, &transforms, items, answers, shape)
+        };
+        let home = self.home(&job.operands(), None, answers.destination())?;
+        let answers = match (home, answers) {
+            (None, Answers::Host(answers)) => answers,
+            (home, answers) => {
+                check_in_order(items)?;
+                return run(home.ok_or(Error::NoDevice)?, items, answers);
+            }
+        };
+        let stride = answers.len() / items.len();
+        let share = self.items_per_device(items.len());
+        let shares = items.chunks(share).zip(answers.chunks_mut(share * stride));
+        self.share_out(shares, |loaded, (items, out)| run(loaded, items, Answers::Host(out)))
     }
 }
 

@@ -3,14 +3,17 @@
 
 use crate::backend::{Cuda, Run};
 use crate::call::{Call, Numbers, Preparation};
-use crate::checks::{check_operands, check_variant};
+use crate::checks::{check_in_order, check_operands, check_variant};
 use crate::device::{Buffer, Device, HostBuffer, Shape, Stream};
+use crate::device_rows::DeviceRows;
 use crate::error::{Error, Result};
 use crate::family::rns::kernels::{JobConstants, Request, ResidueWork};
 use crate::kernels::TaskKernels;
 use crate::loaded::LoadedDevice;
-use crate::pipeline::{self, Chunk, ChunkSizes, Exchange, Footprint, IN_FLIGHT, Incoming, Outgoing, Stages};
-use crate::staging::{AnswerRows, Origin, Source, all_pinned, gather_all, words};
+use crate::pipeline::{
+    self, Chunk, ChunkSizes, Exchange, Footprint, IN_FLIGHT, Incoming, Outgoing, Place, Stages,
+};
+use crate::staging::{AnswerRows, Answers, Source, all_pinned, gather_all, words};
 use crate::task::Task;
 use crate::variant::Variant;
 use modmill_core::{Family, Items, Job, Moduli, Operand};
@@ -54,32 +57,62 @@ impl Cuda {
         job: &Job<'_>,
     ) -> Result<Run> {
         Run::new(job.moduli.bits(), job.items.len(), |answers| {
-            self.run_kernels_into(variant, task, chunk, job, answers)
+            self.run_kernels_into(variant, task, chunk, job, Answers::Host(answers))
         })
     }
 
-    /// The same with the answers in rows of the caller's, which are as wide as the moduli; returns the kernels' seconds.
+    /// The same with the answers in rows of the caller's, which are as wide as the moduli, or on a device; returns the
+    /// kernels' seconds. Where numbers are on a device, that device computes the whole job.
     pub(crate) fn run_kernels_into(
         &self,
         variant: Variant,
         task: Task,
         chunk: usize,
         job: &Job<'_>,
-        answers: &mut [u64],
+        answers: Answers<'_>,
     ) -> Result<f64> {
         check_operands(job)?;
         if job.items.is_empty() {
             return Ok(0.0);
         }
         check_variant(variant, job)?;
+        let home = self.home(&[job.a, job.b], Some(job.moduli), answers.destination())?;
+        let answers = match (home, answers) {
+            (None, Answers::Host(answers)) => answers,
+            (home, answers) => {
+                let home = home.ok_or(Error::NoDevice)?;
+                return self.run_at_home(home, variant, task, chunk, job, answers);
+            }
+        };
         let stride = answers.len() / job.items.len();
         let share = self.items_per_device(job.items.len());
         let shares = job.items.chunks(share).zip(answers.chunks_mut(share * stride));
         self.share_out(shares, |loaded, (items, out)| {
             let part = job.part(items);
-            let (seconds, refused) = self.run_on(loaded, variant, task, chunk, &part, out)?;
+            let (seconds, refused) = self.run_on(loaded, variant, task, chunk, &part, Answers::Host(out))?;
             Ok(seconds + self.run_refused(loaded, variant, task, &part, &refused, out)?)
         })
+    }
+
+    /// Computes a job on the device that holds some of its numbers. If kernels refuse items, all items are computed
+    /// again by rows: numbers on a device are read in their order.
+    fn run_at_home(
+        &self,
+        home: &LoadedDevice,
+        variant: Variant,
+        task: Task,
+        chunk: usize,
+        job: &Job<'_>,
+        mut answers: Answers<'_>,
+    ) -> Result<f64> {
+        check_in_order(job.items)?;
+        let (seconds, refused) = self.run_on(home, variant, task, chunk, job, answers.reborrow())?;
+        if refused.is_empty() {
+            return Ok(seconds);
+        }
+        let rows = rows_instead_of(variant, job.bits, home)?;
+        let (more, _) = self.run_on(home, rows, task, chunk, job, answers)?;
+        Ok(seconds + more)
     }
 
     /// Computes a job on one device; returns the kernels' seconds, and the places of the items that the kernels
@@ -91,7 +124,7 @@ impl Cuda {
         task: Task,
         chunk: usize,
         job: &Job<'_>,
-        answers: &mut [u64],
+        answers: Answers<'_>,
     ) -> Result<(f64, Vec<usize>)> {
         let kernels = loaded.kernels(variant)?.of(&task, is_prepared(variant, task, job))?;
         let (count, wave) = (job.items.len(), kernels.wave());
@@ -101,13 +134,17 @@ impl Cuda {
         // Powers take longer than copies. Others wait for the first copy and the last one, which are short.
         let edge = if task.is_power() { wave } else { size.div_ceil(4) };
         let sizes = ChunkSizes { size, edge, multiple: 1 };
-        let operands = Operands::new(task, job);
-        let make = |rows| KernelStages::new(self, &loaded.device, &kernels, task, operands, job, rows);
-        let stride = answers.len() / count.max(1);
+        let operands = Operands::new(task, job)?;
+        let destination = match answers {
+            Answers::Host(_) => None,
+            Answers::Device(rows) => Some(rows),
+        };
+        let make =
+            |rows| KernelStages::new(self, &loaded.device, &kernels, task, operands, job, destination, rows);
         let mut exchange = JobExchange {
             operands,
             items: job.items,
-            answers: AnswerRows { rows: answers, stride, limbs: job.bits.div_ceil(64) },
+            answers: answers.on_host(count, job.bits.div_ceil(64)),
             refused: Vec::new(),
             has_flags: kernels.residues.is_some(),
         };
@@ -131,18 +168,23 @@ impl Cuda {
             return Ok(0.0);
         }
         let items: Vec<usize> = places.iter().map(|&place| job.items.get(place)).collect();
-        let rows = Variant::candidates(Family::Row, job.bits, loaded.device.limits())
-            .into_iter()
-            .find(|rows| rows.family != variant.family)
-            .ok_or_else(|| Error::NoKernel { name: format!("for {} bits by rows", job.bits) })?;
+        let rows = rows_instead_of(variant, job.bits, loaded)?;
         let stride = answers.len() / job.items.len();
         let mut found = zeroize::Zeroizing::new(vec![0; items.len() * stride]);
-        let (seconds, _) = self.run_on(loaded, rows, task, chunk_of(job), &job.part(&items), &mut found)?;
+        let (seconds, _) =
+            self.run_on(loaded, rows, task, chunk_of(job), &job.part(&items), Answers::Host(&mut found))?;
         for (row, &place) in found.chunks(stride).zip(places) {
             answers[place * stride..(place + 1) * stride].copy_from_slice(row);
         }
         Ok(seconds)
     }
+}
+
+/// A layout of rows for numbers that a variant of another family refuses.
+fn rows_instead_of(variant: Variant, bits: usize, loaded: &LoadedDevice) -> Result<Variant> {
+    let none = || Error::NoKernel { name: format!("for {bits} bits by rows") };
+    let candidates = Variant::candidates(Family::Row, bits, loaded.device.limits());
+    candidates.into_iter().find(|rows| rows.family != variant.family).ok_or_else(none)
 }
 
 /// Whether the first factors or bases, and the second factors, are longer than the kernels take, and reduced first.
@@ -161,29 +203,35 @@ fn is_prepared(variant: Variant, task: Task, job: &Job<'_>) -> bool {
 struct Operands<'a>([Source<'a>; 3]);
 
 impl<'a> Operands<'a> {
-    fn new(task: Task, job: &Job<'a>) -> Self {
+    fn new(task: Task, job: &Job<'a>) -> Result<Self> {
         let nothing = Operand::Shared { bits: 0, value: &[] };
         let b = if matches!(task, Task::Square) { nothing } else { job.b };
         let width = job.bits.div_ceil(64);
-        Self([
-            Source::operand(job.a),
-            Source { is_repeated: task.repeats_exponent(), ..Source::operand(b) },
-            Source { origin: Origin::Moduli(job.moduli), width, is_repeated: false },
-        ])
+        Ok(Self([
+            Source::operand(job.a)?,
+            Source { is_repeated: task.repeats_exponent(), ..Source::operand(b)? },
+            Source::moduli(job.moduli, width)?,
+        ]))
     }
 
     fn limbs(&self, rows: usize) -> usize {
         self.0.iter().map(|source| source.limbs(rows)).sum()
     }
 
-    /// Where the operands of `rows` items are on the device.
-    fn numbers(&self, rows: usize, inputs: &Buffer) -> [Numbers; 3] {
+    /// Where the operands of a chunk are on the device; `items` are those of the job.
+    fn numbers(&self, items: Items<'_>, chunk: &Chunk<'_>) -> [Numbers; 3] {
         let mut start = 0;
         self.0.map(|source| {
-            let numbers = source.numbers(inputs, start);
-            start += source.limbs(rows);
+            let numbers = source.numbers(chunk.inputs, start, items.get(chunk.first));
+            start += source.limbs(chunk.rows);
             numbers
         })
+    }
+
+    /// The buffers that the operands of a chunk are in.
+    fn buffers(&self, chunk: &Chunk<'a>) -> Vec<&'a Buffer> {
+        let resident = self.0.iter().filter_map(Source::rows).map(|rows| &rows.buffer);
+        resident.chain([chunk.inputs]).collect()
     }
 
     fn has_one_modulus(&self) -> bool {
@@ -195,7 +243,8 @@ impl<'a> Operands<'a> {
 struct JobExchange<'a> {
     operands: Operands<'a>,
     items: Items<'a>,
-    answers: AnswerRows<'a>,
+    /// `None` if the answers stay on the device.
+    answers: Option<AnswerRows<'a>>,
     has_flags: bool,
     refused: Vec<usize>,
 }
@@ -218,11 +267,13 @@ impl Exchange for JobExchange<'_> {
     }
 
     fn pinned_answers(&mut self, items: Range<usize>) -> Option<&mut [u64]> {
-        self.answers.pinned(items)
+        self.answers.as_mut()?.pinned(items)
     }
 
     fn scatter(&mut self, items: Range<usize>, output: &mut HostBuffer, flags: &[u32]) {
-        self.answers.take(items.clone(), output.limbs());
+        if let Some(answers) = &mut self.answers {
+            answers.take(items.clone(), output.limbs());
+        }
         if self.has_flags {
             // One modulus has one flag.
             let is_one = self.operands.has_one_modulus();
@@ -238,6 +289,9 @@ struct KernelStages<'a> {
     kernels: &'a TaskKernels,
     task: Task,
     operands: Operands<'a>,
+    items: Items<'a>,
+    /// Rows on the device for the answers, if they stay there.
+    destination: Option<&'a DeviceRows>,
     /// Limbs of an answer.
     limbs: usize,
     /// Constants of the moduli.
@@ -265,6 +319,7 @@ impl<'a> KernelStages<'a> {
         task: Task,
         operands: Operands<'a>,
         job: &Job<'a>,
+        destination: Option<&'a DeviceRows>,
         size: usize,
     ) -> Result<Self> {
         let variant = &kernels.variant;
@@ -280,7 +335,7 @@ impl<'a> KernelStages<'a> {
             Moduli::Shared(modulus) if task.exponent().0 > 0 && job.items.len() >= kernels.wave() => {
                 Some(modulus.value())
             }
-            Moduli::Shared(_) | Moduli::Each(_) | Moduli::Prepared(_) => None,
+            Moduli::Shared(_) | Moduli::Each(_) | Moduli::Prepared(_) | Moduli::Resident(_) => None,
         };
         let residues = kernels.residues.as_ref().map(|residues| {
             Ok(ResidueStages {
@@ -294,6 +349,8 @@ impl<'a> KernelStages<'a> {
             kernels,
             task,
             operands,
+            items: job.items,
+            destination,
             limbs,
             constants: device.buffer((16 + 3 * row_bytes) * if is_shared { 1 } else { size }, contents)?,
             reduced: [reduced(is_first_long)?, reduced(is_second_long)?],
@@ -305,12 +362,20 @@ impl<'a> KernelStages<'a> {
     /// The operands of a chunk once long ones are reduced.
     fn factors(&self, chunk: &Chunk<'_>) -> [Numbers; 2] {
         let words = self.kernels.variant.words;
-        let [a, b, _] = self.operands.numbers(chunk.rows, chunk.inputs);
+        let [a, b, _] = self.operands.numbers(self.items, chunk);
         let factor = |numbers: Numbers, reduced: &Option<Buffer>| {
             reduced.as_ref().map_or(numbers, |buffer| Numbers::at(buffer, words, words))
         };
         let a = factor(a, &self.reduced[0]);
         [a, if matches!(self.task, Task::Square) { a } else { factor(b, &self.reduced[1]) }]
+    }
+
+    /// Where the answers of a chunk go.
+    fn results<'b>(&'b self, chunk: &Chunk<'b>) -> Place<'b> {
+        match self.destination {
+            Some(rows) => Place { buffer: &rows.buffer, start: rows.start(chunk.first) },
+            None => Place { buffer: chunk.outputs, start: 0 },
+        }
     }
 
     /// Rows of constants, one for each modulus.
@@ -327,7 +392,8 @@ impl Stages for KernelStages<'_> {
             (Some(stages), true) => stages.work.tile_items(),
             (Some(_), false) => rows,
         };
-        Footprint { input_limbs: self.operands.limbs(rows), output_limbs: self.limbs * rows, flag_words }
+        let output_limbs = if self.destination.is_some() { 0 } else { self.limbs * rows };
+        Footprint { input_limbs: self.operands.limbs(rows), output_limbs, flag_words }
     }
 
     /// Finds the constants of the moduli, and reduces numbers that are too long.
@@ -336,7 +402,7 @@ impl Stages for KernelStages<'_> {
         let block = self.kernels.variant.layout.block;
         let one_thread_each = |count: u32| Shape { grid: count.div_ceil(block), block, shared_bytes: 0 };
         let count = u32::try_from(chunk.rows).unwrap_or(u32::MAX);
-        let [a, b, moduli] = self.operands.numbers(chunk.rows, chunk.inputs);
+        let [a, b, moduli] = self.operands.numbers(self.items, chunk);
         let preparation = Preparation {
             input: moduli,
             constants: self.constants(),
@@ -345,14 +411,15 @@ impl Stages for KernelStages<'_> {
             limbs: moduli.length / 2,
         };
         let shape = one_thread_each(preparation.count);
-        let used = [chunk.inputs, &self.constants];
+        let mut used = self.operands.buffers(chunk);
+        used.push(&self.constants);
         // SAFETY: the kernel takes this structure; it reads `count` moduli of the inputs and writes as many rows of
         // constants.
         unsafe { compute.launch(&kernels.constants, shape, &preparation, &used)? };
         for (numbers, reduced) in [a, b].into_iter().zip(&self.reduced) {
             let Some(reduced) = reduced else { continue };
             let preparation = Preparation { input: numbers, rows: reduced.address(), count, ..preparation };
-            let used = [chunk.inputs, &self.constants, reduced];
+            let used: Vec<&Buffer> = used.iter().copied().chain([reduced]).collect();
             // SAFETY: the kernel takes this structure; it reads `count` numbers of the inputs and the rows of
             // constants, and writes `count` rows of `words` words.
             unsafe { compute.launch(&kernels.reduce, one_thread_each(count), &preparation, &used)? };
@@ -369,10 +436,12 @@ impl Stages for KernelStages<'_> {
         let [a, b] = self.factors(chunk);
         let kernel = &kernels.kernel;
         let result_words = words(self.limbs);
-        let mut used = vec![chunk.inputs, &self.constants, &self.scratch, chunk.outputs];
+        let results = self.results(chunk);
+        let mut used = self.operands.buffers(chunk);
+        used.extend([&self.constants, &self.scratch, results.buffer]);
         used.extend(self.reduced.iter().flatten());
         if let (Some(residues), Some(stages)) = (&kernels.residues, &self.residues) {
-            let [_, _, moduli] = self.operands.numbers(chunk.rows, chunk.inputs);
+            let [_, _, moduli] = self.operands.numbers(self.items, chunk);
             let is_set_up = stages.has_modulus[chunk.slot].replace(self.operands.has_one_modulus());
             let request = Request {
                 task: *task,
@@ -381,7 +450,7 @@ impl Stages for KernelStages<'_> {
                 moduli,
                 limbs: moduli.length / 2,
                 count,
-                results: chunk.outputs,
+                results,
                 result_words,
                 flags: chunk.flags,
                 is_set_up,
@@ -394,7 +463,7 @@ impl Stages for KernelStages<'_> {
             a,
             b,
             constants: self.constants(),
-            results: chunk.outputs.address(),
+            results: results.address(),
             result_stride: result_words,
             result_length: result_words,
             scratch: self.scratch.address(),

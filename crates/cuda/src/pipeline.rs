@@ -85,6 +85,8 @@ pub(crate) struct Footprint {
 pub(crate) struct Chunk<'a> {
     /// The slot that the chunk is in.
     pub(crate) slot: usize,
+    /// The first item of the chunk.
+    pub(crate) first: usize,
     /// Rows of the chunk: its items, and the rows that fill it up.
     pub(crate) rows: usize,
     /// The operands.
@@ -93,6 +95,19 @@ pub(crate) struct Chunk<'a> {
     pub(crate) outputs: &'a Buffer,
     /// Memory for the flags.
     pub(crate) flags: &'a Buffer,
+}
+
+/// A place in a buffer, from byte `start` on.
+#[derive(Clone, Copy)]
+pub(crate) struct Place<'a> {
+    pub(crate) buffer: &'a Buffer,
+    pub(crate) start: usize,
+}
+
+impl Place<'_> {
+    pub(crate) fn address(&self) -> u64 {
+        self.buffer.address() + self.start as u64
+    }
 }
 
 /// A device, the host's threads that serve it, and what its memory will hold.
@@ -274,7 +289,8 @@ impl Slot {
         }
         self.copied.record(&self.copies)?;
         compute.wait(&self.copied)?;
-        let chunk = Chunk { slot, rows, inputs: &self.inputs, outputs: &self.outputs, flags: &self.flags };
+        let (inputs, outputs, flags) = (&self.inputs, &self.outputs, &self.flags);
+        let chunk = Chunk { slot, first: items.start, rows, inputs, outputs, flags };
         stages.prepare(compute, &chunk)?;
         self.began.record(compute)?;
         stages.launch(compute, &chunk)?;
@@ -286,6 +302,7 @@ impl Slot {
         match exchange.pinned_answers(items) {
             // SAFETY: the caller keeps the memory as it is.
             Some(answers) => unsafe { self.copies.copy_out_limbs(&self.outputs, answers) },
+            None if output_limbs == 0 => Ok(()),
             None => {
                 self.output.written(0..output_limbs);
                 self.copies.copy_out(&self.outputs, 0..8 * output_limbs, &mut self.output.buffer, 0)

@@ -5,10 +5,14 @@ use crate::checks::check_rows;
 use crate::error::{Error, Result};
 use crate::long::LongChoice;
 use crate::modular::chunk_items;
+use crate::staging::Answers;
 use crate::table::Choice;
 use crate::task::{Reads, Task, best_shared_window_vartime};
 use crate::variant::Variant;
-use modmill_core::{Alternative, Backend, Exponents, Family, Job, Op, Path, Plan, Product, Request};
+use modmill_core::{
+    Alternative, Backend, Exponents, Family, Job, Op, Operand, Path, Plan, Product, Request, Resident,
+};
+use std::sync::Arc;
 
 /// What the GPUs run.
 #[derive(Debug, Clone, Copy)]
@@ -63,6 +67,28 @@ impl Cuda {
     /// moduli; returns the kernels' seconds.
     pub fn run_into(&self, plan: &Plan, job: &Job<'_>, answers: &mut [u64]) -> Result<f64> {
         check_rows(answers, job.moduli.bits(), job.items.len())?;
+        self.run_to(plan, job, Answers::Host(answers))
+    }
+
+    /// Runs a plan of this backend on the job that it was made for, and leaves the answers on a device: the one that
+    /// holds operands, if any does. Returns the kernels' seconds beside them.
+    pub fn run_resident(&self, plan: &Plan, job: &Job<'_>) -> Result<(Resident, f64)> {
+        let count = job.items.len();
+        let bits = job.moduli.bits().min(64 * job.bits.div_ceil(64));
+        let home = self.home(&[job.a, job.b], Some(job.moduli), None)?;
+        let rows = self.rows(home, self.row_limbs(plan, bits), count)?;
+        let seconds = self.run_to(plan, job, Answers::Device(&rows))?;
+        Ok((Resident::new(bits, count, Arc::new(rows)), seconds))
+    }
+
+    /// Limbs of an answer's row on a device.
+    fn row_limbs(&self, plan: &Plan, bits: usize) -> usize {
+        let limbs = bits.div_ceil(64);
+        // Transforms write whole quads of words.
+        if plan.family() == Family::Fft { limbs.next_multiple_of(2) } else { limbs }
+    }
+
+    fn run_to(&self, plan: &Plan, job: &Job<'_>, answers: Answers<'_>) -> Result<f64> {
         match plan.recipe.get() {
             Some(Recipe::Kernels { variant, task, chunk }) => {
                 self.run_kernels_into(*variant, *task, *chunk, job, answers)
@@ -80,6 +106,20 @@ impl Cuda {
     /// The same into rows of the caller's, which are as wide as the answers; returns the kernels' seconds.
     pub fn multiply_into(&self, plan: &Plan, product: &Product<'_>, answers: &mut [u64]) -> Result<f64> {
         check_rows(answers, product.bits(), product.count)?;
+        self.multiply_to(plan, product, Answers::Host(answers))
+    }
+
+    /// Runs a plan of this backend for full products or squares, and leaves the answers on a device, as
+    /// [`Cuda::run_resident`] does.
+    pub fn multiply_resident(&self, plan: &Plan, product: &Product<'_>) -> Result<(Resident, f64)> {
+        let factors: Vec<Operand<'_>> = [Some(product.a), product.b].into_iter().flatten().collect();
+        let home = self.home(&factors, None, None)?;
+        let rows = self.rows(home, self.row_limbs(plan, product.bits()), product.count)?;
+        let seconds = self.multiply_to(plan, product, Answers::Device(&rows))?;
+        Ok((Resident::new(product.bits(), product.count, Arc::new(rows)), seconds))
+    }
+
+    fn multiply_to(&self, plan: &Plan, product: &Product<'_>, answers: Answers<'_>) -> Result<f64> {
         match plan.recipe.get() {
             Some(Recipe::Transforms(choice)) => self.multiply_long(product, choice, answers),
             Some(Recipe::Kernels { .. }) | None => {

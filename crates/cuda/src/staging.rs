@@ -3,6 +3,7 @@
 use crate::call::Numbers;
 use crate::device::pinned::is_pinned;
 use crate::device::{Buffer, Contents, Device, HostBuffer};
+use crate::device_rows::DeviceRows;
 use crate::error::Result;
 use modmill_core::{BatchView, Items, Moduli, Operand};
 use rayon::prelude::*;
@@ -21,47 +22,71 @@ pub(crate) struct Source<'a> {
 /// Where the numbers of an operand come from.
 #[derive(Clone, Copy)]
 pub(crate) enum Origin<'a> {
+    /// The caller's memory.
     Operand(Operand<'a>),
+    /// The caller's memory.
     Moduli(Moduli<'a>),
-}
-
-impl Origin<'_> {
-    fn get(&self, item: usize) -> &[u64] {
-        match self {
-            Self::Operand(operand) => operand.get(item),
-            Self::Moduli(moduli) => moduli.get(item),
-        }
-    }
+    /// The device's own memory, from row `first` on.
+    Rows { rows: &'a DeviceRows, first: usize, is_shared: bool },
 }
 
 impl<'a> Source<'a> {
-    pub(crate) fn operand(operand: Operand<'a>) -> Self {
+    /// The numbers of an operand; an error if they are in the memory of another backend's device.
+    pub(crate) fn operand(operand: Operand<'a>) -> Result<Self> {
         let width = operand.bits().div_ceil(64);
-        Self { origin: Origin::Operand(operand), width, is_repeated: false }
+        let origin = match operand.resident() {
+            None => Origin::Operand(operand),
+            Some(view) => {
+                let rows = DeviceRows::of(view)?;
+                Origin::Rows { rows, first: view.first(), is_shared: operand.is_shared() }
+            }
+        };
+        Ok(Self { origin, width, is_repeated: false })
+    }
+
+    /// Moduli of `width` limbs.
+    pub(crate) fn moduli(moduli: Moduli<'a>, width: usize) -> Result<Self> {
+        let origin = match moduli {
+            Moduli::Resident(resident) => {
+                let view = resident.resident().view();
+                Origin::Rows { rows: DeviceRows::of(view)?, first: view.first(), is_shared: false }
+            }
+            Moduli::Each(_) | Moduli::Shared(_) | Moduli::Prepared(_) => Origin::Moduli(moduli),
+        };
+        Ok(Self { origin, width, is_repeated: false })
+    }
+
+    /// The rows on the device that the numbers are in already, if they are.
+    pub(crate) fn rows(&self) -> Option<&'a DeviceRows> {
+        match self.origin {
+            Origin::Rows { rows, .. } => Some(rows),
+            Origin::Operand(_) | Origin::Moduli(_) => None,
+        }
     }
 
     /// Whether the device holds the number once for all items.
     pub(crate) fn is_shared(&self) -> bool {
-        let is_one = matches!(
-            self.origin,
-            Origin::Operand(Operand::Shared { .. }) | Origin::Moduli(Moduli::Shared(_))
-        );
+        let is_one = match self.origin {
+            Origin::Operand(operand) => operand.is_shared(),
+            Origin::Moduli(moduli) => moduli.len().is_none(),
+            Origin::Rows { is_shared, .. } => is_shared,
+        };
         is_one && !self.is_repeated
     }
 
-    /// Limbs that `count` items take.
+    /// Limbs of `count` items that are copied in.
     pub(crate) fn limbs(&self, count: usize) -> usize {
-        self.width * if self.is_shared() { 1 } else { count }
+        match self.origin {
+            Origin::Rows { .. } => 0,
+            Origin::Operand(_) | Origin::Moduli(_) => self.width * if self.is_shared() { 1 } else { count },
+        }
     }
 
     /// The numbers of `items` as they are copied in, if they stand together in the caller's memory.
     fn together(&self, items: Items<'_>) -> Option<&'a [u64]> {
         let view: BatchView<'a> = match self.origin {
             Origin::Operand(Operand::Each(view)) | Origin::Moduli(Moduli::Each(view)) => view,
-            Origin::Operand(Operand::Shared { .. })
-            | Origin::Moduli(Moduli::Shared(_) | Moduli::Prepared(_)) => {
-                return None;
-            }
+            Origin::Operand(_) | Origin::Moduli(_) | Origin::Rows { .. } => return None,
         };
         match items {
             Items::Range { start, end } if view.bits().div_ceil(64) == self.width => {
@@ -79,18 +104,29 @@ impl<'a> Source<'a> {
     /// Writes the numbers of `items` to `rows`, unless the device copies them by itself.
     pub(crate) fn gather(&self, items: Items<'_>, rows: &mut [u64]) {
         let rows = &mut rows[..self.limbs(items.len())];
-        match self.together(items) {
-            Some(limbs) if is_pinned(limbs) => {}
-            Some(limbs) => copy(limbs, rows),
-            None => copy_rows(rows, self.width, |row| self.origin.get(items.get(row))),
+        match (self.together(items), self.origin) {
+            (Some(limbs), _) if is_pinned(limbs) => {}
+            (Some(limbs), _) => copy(limbs, rows),
+            (None, Origin::Operand(operand)) => {
+                copy_rows(rows, self.width, |row| operand.get(items.get(row)))
+            }
+            (None, Origin::Moduli(moduli)) => copy_rows(rows, self.width, |row| moduli.get(items.get(row))),
+            (None, Origin::Rows { .. }) => {}
         }
     }
 
-    /// Where the numbers are once they are on the device.
-    pub(crate) fn numbers(&self, buffer: &Buffer, start: usize) -> Numbers {
+    /// Where the numbers of a chunk that begins with `item` are once they are on the device: in `buffer` from limb
+    /// `start` on, unless they were on the device already.
+    pub(crate) fn numbers(&self, buffer: &Buffer, start: usize, item: usize) -> Numbers {
         let length = words(self.width);
-        let stride = if self.is_shared() { 0 } else { length };
-        Numbers { address: buffer.address() + 8 * start as u64, stride, length }
+        let (address, row) = match self.origin {
+            Origin::Operand(_) | Origin::Moduli(_) => (buffer.address() + 8 * start as u64, length),
+            Origin::Rows { rows, first, is_shared } => {
+                let row = first + if is_shared { 0 } else { item };
+                (rows.buffer.address() + rows.start(row) as u64, words(rows.stride))
+            }
+        };
+        Numbers { address, stride: if self.is_shared() { 0 } else { row }, length }
     }
 }
 
@@ -223,6 +259,46 @@ impl AnswerRows<'_> {
             row[..common].copy_from_slice(&answer[..common]);
             row[common..].fill(0);
         });
+    }
+}
+
+/// Where the answers of a batch go.
+pub(crate) enum Answers<'a> {
+    /// To rows on the host, as wide as the answers.
+    Host(&'a mut [u64]),
+    /// To rows on a device.
+    Device(&'a DeviceRows),
+}
+
+impl Answers<'_> {
+    /// The same answers, borrowed for shorter.
+    pub(crate) fn reborrow(&mut self) -> Answers<'_> {
+        match self {
+            Self::Host(rows) => Answers::Host(rows),
+            Self::Device(rows) => Answers::Device(rows),
+        }
+    }
+
+    /// The rows on a device, if the answers go there.
+    pub(crate) fn destination(&self) -> Option<&DeviceRows> {
+        match self {
+            Self::Host(_) => None,
+            Self::Device(rows) => Some(rows),
+        }
+    }
+}
+
+impl<'a> Answers<'a> {
+    /// The rows of `count` answers on the host, which have `limbs` limbs on the device; `None` if the answers stay
+    /// there.
+    pub(crate) fn on_host(self, count: usize, limbs: usize) -> Option<AnswerRows<'a>> {
+        match self {
+            Self::Host(rows) => {
+                let stride = rows.len() / count.max(1);
+                Some(AnswerRows { rows, stride, limbs })
+            }
+            Self::Device(_) => None,
+        }
     }
 }
 

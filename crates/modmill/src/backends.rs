@@ -1,9 +1,11 @@
 //! The backends of an engine: who computes a request, and who finishes what a device could not.
 
 use crate::config::EngineConfig;
+use crate::on_host::OnHost;
+use crate::resident::device_error;
 use modmill_core::{
-    Backend, Batch, CrtJob, Error, Exponents, Job, Op, Path, Plan, Product, PublicJob, Request,
-    TRANSFORM_MAX_BITS,
+    Backend, Batch, CrtJob, Error, Exponents, Family, Job, Location, Op, Path, Plan, Product, PublicJob,
+    Request, Resident, TRANSFORM_MAX_BITS,
 };
 use modmill_cpu::Cpu;
 use modmill_cpu::long::{Multiplier, reciprocal};
@@ -94,7 +96,7 @@ impl Backends {
     /// How a request is computed: by the backend that finishes first, or by GPUs wherever they have kernels if they
     /// were asked for.
     pub(crate) fn plan(&self, request: &Request) -> Result<Plan, Error> {
-        let gpu = self.cuda.as_ref().and_then(|cuda| cuda.plan(request));
+        let gpu = self.cuda.as_ref().and_then(|cuda| self.plan_on_gpus(cuda, request));
         match gpu {
             Some(gpu) if self.always_cuda => Ok(gpu),
             Some(gpu) => {
@@ -109,7 +111,7 @@ impl Backends {
     pub(crate) fn explain(&self, request: &Request) -> Result<Plan, Error> {
         let mut plan = self.plan(request)?;
         let cpu = self.plan_on_cpu(request)?;
-        let gpu = self.cuda.as_ref().and_then(|cuda| Some((cuda, cuda.plan(request)?)));
+        let gpu = self.cuda.as_ref().and_then(|cuda| Some((cuda, self.plan_on_gpus(cuda, request)?)));
         match (plan.backend(), gpu) {
             (Backend::Cuda, Some((cuda, _))) => {
                 plan.others = cuda.alternatives(&plan);
@@ -126,10 +128,27 @@ impl Backends {
         Ok(plan)
     }
 
-    /// How the CPU computes a request.
+    /// How the CPU computes a request. Copies of numbers between a device and the host count.
     pub(crate) fn plan_on_cpu(&self, request: &Request) -> Result<Plan, Error> {
         let too_long = || Error::TooLong { what: "a number", bits: request.bits, limit: TRANSFORM_MAX_BITS };
-        self.cpu.plan(request).ok_or_else(too_long)
+        let mut plan = self.cpu.plan(request).ok_or_else(too_long)?;
+        let seconds = bytes_on_devices(request) / COPY_RATE;
+        if seconds > 0.0 {
+            plan.seconds += seconds;
+            plan.reason.push_str("; the numbers on the device are copied");
+        }
+        Ok(plan)
+    }
+
+    /// How GPUs compute a request, with a word about operands on a device.
+    fn plan_on_gpus(&self, cuda: &Cuda, request: &Request) -> Option<Plan> {
+        let mut plan = cuda.plan(request)?;
+        plan.reason.push_str(match request.operands {
+            Location::Host => "",
+            Location::Device => "; the operands are on the device",
+            Location::Mixed => "; the operands on the host are copied to the others' device",
+        });
+        Some(plan)
     }
 
     /// Plans some work once and runs that plan. Where a device fails, the CPU plans and runs the work.
@@ -137,12 +156,34 @@ impl Backends {
         let request = work.request();
         let plan = self.plan(&request)?;
         let (Some(cuda), Backend::Cuda) = (&self.cuda, plan.backend()) else {
-            return work.run_on_cpu(&self.cpu, &plan);
+            return work.with_host_copies(|work| work.run_on_cpu(&self.cpu, &plan));
         };
+        if work.is_regrouped(&plan) {
+            return work.with_host_copies(|work| self.compute(work));
+        }
         let run = work.run_on_gpus(cuda, &plan).map(|run| (run.answers, run.kernel_seconds));
         match self.outcome(&request, run)? {
             Some(answers) => Ok(answers),
-            None => work.run_on_cpu(&self.cpu, &self.plan_on_cpu(&request)?),
+            None => {
+                let plan = self.plan_on_cpu(&request)?;
+                work.with_host_copies(|work| work.run_on_cpu(&self.cpu, &plan))
+            }
+        }
+    }
+
+    /// The same with the answers on a device; `None` if the host has to compute them.
+    pub(crate) fn compute_resident(&self, work: Work<'_>) -> Result<Option<Resident>, Error> {
+        let request = work.request().resident_answers();
+        let plan = self.plan(&request)?;
+        match (&self.cuda, plan.backend()) {
+            (Some(cuda), Backend::Cuda) if !work.is_regrouped(&plan) => {
+                match work.run_resident(cuda, &plan) {
+                    // The answers would not fit if the host computed them either.
+                    Err(error @ modmill_cuda::Error::OutOfMemory { .. }) => Err(device_error(error)),
+                    run => self.outcome(&request, run),
+                }
+            }
+            _ => Ok(None),
         }
     }
 
@@ -150,6 +191,9 @@ impl Backends {
     pub(crate) fn compute_into(&self, work: Work<'_>, answers: &mut [u64]) -> Result<(), Error> {
         let request = work.request();
         let mut plan = self.plan(&request)?;
+        if work.is_regrouped(&plan) {
+            return work.with_host_copies(|work| self.compute_into(work, answers));
+        }
         if let (Some(cuda), Backend::Cuda) = (&self.cuda, plan.backend()) {
             let run = work.run_on_gpus_into(cuda, &plan, answers).map(|seconds| ((), seconds));
             if self.outcome(&request, run)?.is_some() {
@@ -157,7 +201,7 @@ impl Backends {
             }
             plan = self.plan_on_cpu(&request)?;
         }
-        let computed = work.run_on_cpu(&self.cpu, &plan)?;
+        let computed = work.with_host_copies(|work| work.run_on_cpu(&self.cpu, &plan))?;
         answers.copy_from_slice(computed.as_limbs());
         Ok(())
     }
@@ -218,6 +262,19 @@ impl Backends {
     }
 }
 
+/// Bytes that go between a device and the host in a second.
+const COPY_RATE: f64 = 20e9;
+
+/// Bytes of the operands and answers of a request that are on a device.
+fn bytes_on_devices(request: &Request) -> f64 {
+    let operand_bits = match request.operands {
+        Location::Host => 0,
+        Location::Device | Location::Mixed => request.factor_bits + request.exponent_bits(),
+    };
+    let answer_bits = if request.answers == Location::Host { 0 } else { request.bits };
+    request.count as f64 * (operand_bits + answer_bits) as f64 / 8.0
+}
+
 /// What a backend computes in one go.
 #[derive(Clone, Copy)]
 pub(crate) enum Work<'a> {
@@ -232,6 +289,43 @@ impl Work<'_> {
         match self {
             Self::Job(op, job) => Request::of(*op, job),
             Self::Product(product) => Request::of_product(product),
+        }
+    }
+
+    /// Whether a plan computes the items in another order than theirs, by transforms modulo numbers of several lengths,
+    /// and some numbers are on a device, where they are read in their order.
+    fn is_regrouped(&self, plan: &Plan) -> bool {
+        match self {
+            Self::Job(_, job) => {
+                let is_resident = job.a.resident().or(job.b.resident()).is_some()
+                    || plan.request.answers == Location::Device;
+                let is_one_length = job.bits == job.shortest_bits && job.bits == job.moduli.bits();
+                is_resident && plan.family() == Family::Fft && !is_one_length
+            }
+            Self::Product(_) => false,
+        }
+    }
+
+    /// Does something with the same work on operands of the host.
+    fn with_host_copies<T>(&self, run: impl FnOnce(Work<'_>) -> Result<T, Error>) -> Result<T, Error> {
+        match self {
+            Self::Job(op, job) => {
+                let (a, b) = (OnHost::of(job.a)?, OnHost::of(job.b)?);
+                let (a, b, moduli) = (a.operand(), b.operand(), job.moduli.on_host());
+                run(Work::Job(*op, &Job { a, b, moduli, ..**job }))
+            }
+            Self::Product(product) => {
+                let (a, b) = (OnHost::of(product.a)?, product.b.map(OnHost::of).transpose()?);
+                let b = b.as_ref().map(OnHost::operand);
+                run(Work::Product(&Product { a: a.operand(), b, count: product.count }))
+            }
+        }
+    }
+
+    fn run_resident(&self, cuda: &Cuda, plan: &Plan) -> modmill_cuda::Result<(Resident, f64)> {
+        match self {
+            Self::Job(_, job) => cuda.run_resident(plan, job),
+            Self::Product(product) => cuda.multiply_resident(plan, product),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use crate::backends::{Backends, Work};
 use crate::config::{EngineBuilder, EngineConfig};
+use crate::on_host::OnHost;
 use modmill_core::{Batch, Error, ItemError, Op, Operand, Path, Plan, Product, Request, TRANSFORM_MAX_BITS};
 use modmill_cuda::Cuda;
 
@@ -133,7 +134,8 @@ impl Engine {
     /// # Ok::<(), modmill::Error>(())
     /// ```
     pub fn mul<'a>(&self, a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<Batch, Error> {
-        self.multiply(&product(a.into(), Some(b.into()))?)
+        let near = self.backends.near(a.into(), OnHost::Given(b.into()), None)?;
+        self.multiply(&product(near.a.operand(), Some(near.b.operand()))?)
     }
 
     /// Full squares `a^2`, twice as wide.
@@ -148,7 +150,9 @@ impl Engine {
     /// # Ok::<(), modmill::Error>(())
     /// ```
     pub fn square<'a>(&self, a: impl Into<Operand<'a>>) -> Result<Batch, Error> {
-        self.multiply(&product(a.into(), None)?)
+        let a = a.into();
+        let near = self.backends.near(a, OnHost::Given(a), None)?;
+        self.multiply(&product(near.a.operand(), None)?)
     }
 
     pub(crate) fn cpu(&self) -> &modmill_cpu::Cpu {

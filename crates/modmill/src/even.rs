@@ -19,7 +19,7 @@ impl OddParts {
                 let shared = modulus.constants(|modulus| SharedOddPart(odd_part(modulus.value())));
                 Self::Shared(shared.0.clone())
             }
-            Moduli::Each(_) | Moduli::Prepared(_) => {
+            Moduli::Each(_) | Moduli::Prepared(_) | Moduli::Resident(_) => {
                 let mut odd = Batch::zeros(moduli.bits(), moduli.len().unwrap_or(0));
                 for &item in items {
                     let value = moduli.get(item);

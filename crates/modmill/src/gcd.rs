@@ -2,6 +2,7 @@
 
 use crate::Engine;
 use crate::engine::{check_huge_widths, common_length};
+use crate::on_host::OnHost;
 use modmill_core::{Batch, Error, Op, Operand, Request};
 use modmill_cpu::long::Multiplier;
 use modmill_cpu::long::gcd::{Bezout, gcd, xgcd};
@@ -36,7 +37,8 @@ impl Engine {
     /// # Ok::<(), modmill::Error>(())
     /// ```
     pub fn gcd<'a>(&self, a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<Batch, Error> {
-        let (a, b) = (a.into(), b.into());
+        let (a, b) = (OnHost::of(a.into())?, OnHost::of(b.into())?);
+        let (a, b) = (a.operand(), b.operand());
         let count = checked(a, b)?;
         let multiplier = self.half_gcd(a, b, count)?;
         let compute = |item: usize| gcd(&multiplier, a.get(item), b.get(item));
@@ -60,7 +62,8 @@ impl Engine {
     /// # Ok::<(), modmill::Error>(())
     /// ```
     pub fn xgcd<'a>(&self, a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<Xgcd, Error> {
-        let (a, b) = (a.into(), b.into());
+        let (a, b) = (OnHost::of(a.into())?, OnHost::of(b.into())?);
+        let (a, b) = (a.operand(), b.operand());
         let count = checked(a, b)?;
         let multiplier = self.half_gcd(a, b, count)?;
         let compute = |item: usize| xgcd(&multiplier, a.get(item), b.get(item));

@@ -9,6 +9,7 @@ use crate::Engine;
 use crate::backends::Work;
 use crate::engine::product;
 use crate::modular::{Modular, check_answers};
+use crate::on_host::OnHost;
 use modmill_core::{Batch, Error, Moduli, Operand, Product};
 
 impl Engine {
@@ -29,7 +30,8 @@ impl Engine {
         b: impl Into<Operand<'a>>,
         answers: &mut Batch,
     ) -> Result<(), Error> {
-        self.multiply_into(&product(a.into(), Some(b.into()))?, answers)
+        let near = self.backends.near(a.into(), OnHost::Given(b.into()), None)?;
+        self.multiply_into(&product(near.a.operand(), Some(near.b.operand()))?, answers)
     }
 
     /// [`Engine::square`] into `answers`, which is twice as wide as `a`.
@@ -44,7 +46,9 @@ impl Engine {
     /// # Ok::<(), modmill::Error>(())
     /// ```
     pub fn square_into<'a>(&self, a: impl Into<Operand<'a>>, answers: &mut Batch) -> Result<(), Error> {
-        self.multiply_into(&product(a.into(), None)?, answers)
+        let a = a.into();
+        let near = self.backends.near(a, OnHost::Given(a), None)?;
+        self.multiply_into(&product(near.a.operand(), None)?, answers)
     }
 
     fn multiply_into(&self, product: &Product<'_>, answers: &mut Batch) -> Result<(), Error> {

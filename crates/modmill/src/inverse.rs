@@ -2,6 +2,7 @@
 
 use crate::Engine;
 use crate::engine::{check_huge_widths, common_length, finish};
+use crate::on_host::OnHost;
 use modmill_core::{
     Batch, BatchView, Error, ItemError, ItemErrorKind, Moduli, Modulus, Op, Operand, Request, limbs,
 };
@@ -32,7 +33,8 @@ impl Engine {
     /// # Ok::<(), Error>(())
     /// ```
     pub fn inv<'a>(&self, a: impl Into<Operand<'a>>, moduli: impl Into<Moduli<'a>>) -> Result<Batch, Error> {
-        let (a, moduli) = (a.into(), moduli.into());
+        let (a, moduli) = (OnHost::of(a.into())?, moduli.into().on_host());
+        let a = a.operand();
         let count = common_length(&[("a", a.len()), ("moduli", moduli.len())])?;
         check_huge_widths(&[("a", a.bits()), ("modulus", moduli.bits())])?;
         let request = Request::new(Op::Inv, a.bits().max(moduli.bits()), count);

@@ -24,14 +24,19 @@ mod config;
 mod engine;
 mod even;
 mod gcd;
+mod host_memory;
 mod into;
 mod inverse;
 mod modular;
+mod near;
 pub mod number;
 mod octets;
+mod on_device;
+mod on_host;
 mod pinned;
 mod prepared;
 mod prime;
+mod resident;
 mod sort;
 mod special;
 mod warm;
@@ -42,11 +47,14 @@ pub use gcd::Xgcd;
 pub use modmill_core::{
     Alternative, Backend, Batch, BatchView, Blocks, CrtJob, CrtKey, Error, Execution, Exponents, Family, Isa,
     ItemError, ItemErrorKind, KERNEL_MAX_BITS, Location, Moduli, ModuliForm, Modulus, Op, Operand, Partial,
-    Path, PerItem, Plan, PublicJob, Recorder, Request, Seconds, Secrecy, TRANSFORM_MAX_BITS, hex,
+    Path, PerItem, Plan, PublicJob, Recorder, Request, Resident, ResidentModuli, ResidentView, Seconds,
+    Secrecy, TRANSFORM_MAX_BITS, hex,
 };
 pub use modmill_cpu::long::MersenneLike;
 pub use octets::Offloaded;
+pub use on_device::OnDevice;
 pub use prepared::Prepared;
+pub use resident::DeviceMemoryUse;
 
 /// Settings and devices of the CUDA backend.
 pub mod cuda {

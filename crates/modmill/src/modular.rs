@@ -4,8 +4,10 @@ use crate::Engine;
 use crate::backends::Work;
 use crate::engine::{check_huge_widths, common_length, finish};
 use crate::even::OddParts;
+use crate::near::Near;
+use crate::on_host::OnHost;
 use crate::sort::{Group, Sorted, lengths_of_all, sort};
-use modmill_core::{Batch, Error, ItemError, ItemErrorKind, Job, Moduli, Op, Operand, limbs};
+use modmill_core::{Batch, Error, ItemError, ItemErrorKind, Job, Moduli, Op, Operand, Resident, limbs};
 use modmill_cpu::power_of_two as two;
 use rayon::prelude::*;
 
@@ -127,6 +129,25 @@ impl Engine {
         self.modular(Modular::Square, a, a, moduli.into())
     }
 
+    /// `a mod N`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use modmill::{Batch, Engine, Modulus};
+    ///
+    /// let remainders = Engine::new()?.reduce(&Batch::from_hex(["ffff", "6"])?, &Modulus::from_hex("7")?)?;
+    /// assert_eq!(remainders.as_limbs(), [1, 6]);
+    /// # Ok::<(), modmill::Error>(())
+    /// ```
+    pub fn reduce<'a>(
+        &self,
+        a: impl Into<Operand<'a>>,
+        moduli: impl Into<Moduli<'a>>,
+    ) -> Result<Batch, Error> {
+        self.mul_mod(a, Operand::Shared { bits: 1, value: &[1] }, moduli)
+    }
+
     /// `base^exponent mod N`, constant-time in bases and exponents: time depends on the declared
     /// widths and on the moduli's lengths and parity alone.
     ///
@@ -185,13 +206,50 @@ impl Engine {
         b: Operand<'_>,
         moduli: Moduli<'_>,
     ) -> Result<Batch, Error> {
-        let call = Call::new(operation, a, b, moduli)?;
+        let near = self.near(operation, a, b, moduli)?;
+        let call = Call::new(operation, near.a.operand(), near.b.operand(), near.moduli(moduli))?;
         if let Some(job) = self.whole_job(&call) {
             return self.backends.compute(Work::Job(operation.op(), &job));
         }
         let mut answers = Batch::zeros(moduli.bits(), call.count);
         let failed = self.assemble(&call, &mut answers)?;
         finish(answers, failed)
+    }
+
+    /// The same with the answers on a device.
+    pub(crate) fn modular_resident(
+        &self,
+        operation: Modular,
+        a: Operand<'_>,
+        b: Operand<'_>,
+        moduli: Moduli<'_>,
+    ) -> Result<Resident, Error> {
+        let near = self.near(operation, a, b, moduli)?;
+        let call = Call::new(operation, near.a.operand(), near.b.operand(), near.moduli(moduli))?;
+        if let Some(job) = self.whole_job(&call)
+            && let Some(answers) = self.backends.compute_resident(Work::Job(operation.op(), &job))?
+        {
+            return Ok(answers);
+        }
+        // Items of several kinds are put together on the host.
+        self.upload_answers(self.modular(operation, call.a, call.b, call.moduli)?)
+    }
+
+    /// The operands where the engine's backends can take them.
+    fn near<'a>(
+        &self,
+        operation: Modular,
+        a: Operand<'a>,
+        b: Operand<'a>,
+        moduli: Moduli<'a>,
+    ) -> Result<Near<'a>, Error> {
+        // Kernels and plans depend on the value of an exponent that all items share.
+        let is_exponent = matches!(operation, Modular::Power | Modular::PowerVartime);
+        let b = match is_exponent && b.is_shared() {
+            true => OnHost::of(b)?,
+            false => OnHost::Given(b),
+        };
+        self.backends.near(a, b, Some(moduli))
     }
 
     /// The same with the answers in a batch of the caller's.
@@ -203,7 +261,8 @@ impl Engine {
         moduli: Moduli<'_>,
         answers: &mut Batch,
     ) -> Result<(), Error> {
-        let call = Call::new(operation, a, b, moduli)?;
+        let near = self.near(operation, a, b, moduli)?;
+        let call = Call::new(operation, near.a.operand(), near.b.operand(), near.moduli(moduli))?;
         check_answers(answers, moduli.bits(), call.count)?;
         if let Some(job) = self.whole_job(&call) {
             return self.backends.compute_into(Work::Job(operation.op(), &job), answers.as_limbs_mut());
@@ -223,6 +282,8 @@ impl Engine {
 
     /// Computes the items of a call in groups, and puts their answers into a batch of zeros; returns the failed items.
     fn assemble(&self, call: &Call<'_>, answers: &mut Batch) -> Result<Vec<ItemError>, Error> {
+        let (a, b) = (OnHost::of(call.a)?, OnHost::of(call.b)?);
+        let call = &Call { a: a.operand(), b: b.operand(), moduli: call.moduli.on_host(), ..*call };
         let &Call { operation, a, b, moduli, count } = call;
         let sorted = sort(self.cpu(), moduli, (0..count).into());
         self.compute_odd(&sorted, call, moduli, answers)?;

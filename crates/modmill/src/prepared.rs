@@ -2,6 +2,7 @@
 
 use crate::Engine;
 use crate::engine::check_huge_widths;
+use crate::on_host::OnHost;
 use modmill_core::{Batch, Error, Operand, TRANSFORM_MAX_BITS};
 use modmill_cpu::long::{Multiplier, PreparedFactor};
 
@@ -43,7 +44,8 @@ impl Engine {
     /// # Ok::<(), modmill::Error>(())
     /// ```
     pub fn prepare<'a>(&self, factor: impl Into<Operand<'a>>, longest: usize) -> Result<Prepared, Error> {
-        let factor = factor.into();
+        let factor = OnHost::of(factor.into())?;
+        let factor = factor.operand();
         check_huge_widths(&[("factor", factor.bits()), ("longest", longest)])?;
         if factor.is_empty() {
             return Err(Error::LengthMismatch { what: "factor", expected: 1, found: 0 });
@@ -69,7 +71,8 @@ impl Engine {
     /// # Ok::<(), modmill::Error>(())
     /// ```
     pub fn mul_prepared<'a>(&self, a: impl Into<Operand<'a>>, b: &Prepared) -> Result<Batch, Error> {
-        let a = a.into();
+        let a = OnHost::of(a.into())?;
+        let a = a.operand();
         if a.bits() > b.longest {
             let limit = b.longest.min(TRANSFORM_MAX_BITS);
             return Err(Error::TooLong { what: "a", bits: a.bits(), limit });

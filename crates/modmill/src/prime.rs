@@ -2,6 +2,7 @@
 
 use crate::Engine;
 use crate::engine::{check_huge_widths, common_length};
+use crate::on_host::OnHost;
 use modmill_core::{Batch, Error, Operand, limbs};
 use zeroize::Zeroizing;
 
@@ -51,7 +52,8 @@ impl Engine {
         candidates: &Batch,
         bases: impl Into<Operand<'a>>,
     ) -> Result<Vec<bool>, Error> {
-        let bases = bases.into();
+        let bases = OnHost::of(bases.into())?;
+        let bases = bases.operand();
         common_length(&[("candidates", Some(candidates.len())), ("bases", bases.len())])?;
         let mut verdicts = could_be_prime(candidates)?;
         self.miller_rabin_rounds(candidates, bases, &mut verdicts)?;

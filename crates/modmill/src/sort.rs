@@ -107,9 +107,11 @@ impl Lengths {
 /// The lengths of the moduli of `count` items, if they are one group: most calls need no list of their items.
 pub(crate) fn lengths_of_all(pool: &Cpu, moduli: Moduli<'_>, count: usize) -> Option<Lengths> {
     let count = if let Moduli::Shared(_) = moduli { count.min(1) } else { count };
-    let look = |items: Range<usize>| match moduli {
+    let look = |items: Range<usize>| match moduli.on_host() {
         Moduli::Each(view) => lengths_together(view.slice(items)),
-        Moduli::Shared(_) | Moduli::Prepared(_) => lengths_one_by_one(items.map(|item| moduli.get(item))),
+        Moduli::Shared(_) | Moduli::Prepared(_) | Moduli::Resident(_) => {
+            lengths_one_by_one(items.map(|item| moduli.get(item)))
+        }
     };
     if count <= GRAIN {
         return look(0..count);

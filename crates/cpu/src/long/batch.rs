@@ -29,7 +29,9 @@ pub(crate) fn run(
             let answer = lead(&|| match job.moduli {
                 Moduli::Shared(modulus) => compute(&kept(modulus), item),
                 Moduli::Prepared(moduli) => compute(&kept(moduli[item]), item),
-                Moduli::Each(_) => compute(&PreparedModulus::new(multiplier, job.moduli.get(item)), item),
+                Moduli::Each(_) | Moduli::Resident(_) => {
+                    compute(&PreparedModulus::new(multiplier, job.moduli.get(item)), item)
+                }
             });
             out[..answer.len()].copy_from_slice(&answer);
         });

@@ -21,7 +21,7 @@ pub(crate) fn run(
     let kept = |modulus: &Modulus| modulus.constants(|modulus| make(modulus.value()));
     let shared: Option<Arc<Option<RnsDomain>>> = match job.moduli {
         Moduli::Shared(modulus) => Some(kept(modulus)),
-        Moduli::Each(_) | Moduli::Prepared(_) => None,
+        Moduli::Each(_) | Moduli::Prepared(_) | Moduli::Resident(_) => None,
     };
     let mut answers = Batch::zeros(job.moduli.bits(), job.items.len());
     let stride = answers.stride();

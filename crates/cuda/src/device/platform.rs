@@ -87,6 +87,8 @@ pub(crate) trait Platform: Send + Sync {
     unsafe fn synchronize(&self, stream: Handle) -> Result<()>;
     unsafe fn copy_in(&self, stream: Handle, to: u64, from: *const u8, bytes: usize) -> Result<()>;
     unsafe fn copy_out(&self, stream: Handle, to: *mut u8, from: u64, bytes: usize) -> Result<()>;
+    /// Copies between two places of the device's memory that do not overlap.
+    unsafe fn copy_within(&self, stream: Handle, to: u64, from: u64, bytes: usize) -> Result<()>;
     unsafe fn fill(&self, stream: Handle, address: u64, byte: u8, bytes: usize) -> Result<()>;
     /// The arguments are read before this returns.
     unsafe fn launch(

@@ -4,6 +4,7 @@
 use super::platform::Platform;
 use super::pool::Pool;
 use crate::error::{Error, Result};
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Mutex, PoisonError};
 
 /// The state of a device that its buffers, streams and modules share.
@@ -13,11 +14,19 @@ pub(super) struct Shared {
     pub(super) host_pool: Mutex<Pool>,
     /// Whether some memory of the pool is still being overwritten.
     clearing: Mutex<bool>,
+    /// Bytes of resident batches.
+    pub(super) resident: AtomicUsize,
 }
 
 impl Shared {
     pub(super) fn new(platform: Box<dyn Platform>) -> Self {
-        Self { platform, pool: Mutex::default(), host_pool: Mutex::default(), clearing: Mutex::default() }
+        Self {
+            platform,
+            pool: Mutex::default(),
+            host_pool: Mutex::default(),
+            clearing: Mutex::default(),
+            resident: AtomicUsize::new(0),
+        }
     }
 
     /// Bytes of device memory that are kept for reuse.

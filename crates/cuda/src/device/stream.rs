@@ -85,6 +85,21 @@ impl Stream {
         result
     }
 
+    /// Copies a range of bytes of one buffer to another, from byte `at` on.
+    pub fn copy_within(&self, from: &Buffer, range: Range<usize>, to: &Buffer, at: usize) -> Result<()> {
+        check(&range, from.bytes())?;
+        check(&(at..at.saturating_add(range.len())), to.bytes())?;
+        // SAFETY: both ranges exist, in two buffers, and both remember that they are in use.
+        let result = unsafe {
+            let (from, to) = (from.address() + range.start as u64, to.address() + at as u64);
+            self.line.device.platform.copy_within(self.line.handle, to, from, range.len())
+        };
+        let number = self.line.count();
+        from.uses.add(&self.line, number);
+        to.uses.add(&self.line, number);
+        result
+    }
+
     /// Sets a range of bytes of a buffer.
     pub fn fill(&self, buffer: &Buffer, range: Range<usize>, byte: u8) -> Result<()> {
         check(&range, buffer.bytes())?;

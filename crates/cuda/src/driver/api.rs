@@ -40,6 +40,7 @@ api! {
         free_host = "cuMemFreeHost": fn(Pointer),
         copy_in = "cuMemcpyHtoDAsync_v2": fn(Address, *const c_void, usize, Pointer),
         copy_out = "cuMemcpyDtoHAsync_v2": fn(*mut c_void, Address, usize, Pointer),
+        copy_within = "cuMemcpyDtoDAsync_v2": fn(Address, Address, usize, Pointer),
         fill = "cuMemsetD8Async": fn(Address, u8, usize, Pointer),
         load = "cuModuleLoadData": fn(*mut Pointer, *const c_void),
         unload = "cuModuleUnload": fn(Pointer),

@@ -106,6 +106,10 @@ int cuMemcpyDtoHAsync_v2(void* to, uint64_t from, size_t bytes, void* stream) {
     if (int code = enter()) return code;
     return streams.count(stream) ? std::memcpy(to, reinterpret_cast<void*>(from), bytes), 0 : 400;
 }
+int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void* stream) {
+    if (int code = enter()) return code;
+    return streams.count(stream) ? std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<void*>(from), bytes), 0 : 400;
+}
 int cuMemsetD8Async(uint64_t to, unsigned char byte, size_t bytes, void* stream) {
     if (int code = enter()) return code;
     return streams.count(stream) ? std::memset(reinterpret_cast<void*>(to), byte, bytes), 0 : 400;

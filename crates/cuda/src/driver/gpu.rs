@@ -243,6 +243,10 @@ impl Platform for Gpu {
         unsafe { call!(self.api()?, copy_out(to.cast(), from, bytes, stream as Pointer)) }
     }
 
+    unsafe fn copy_within(&self, stream: Handle, to: u64, from: u64, bytes: usize) -> Result<()> {
+        unsafe { call!(self.api()?, copy_within(to, from, bytes, stream as Pointer)) }
+    }
+
     unsafe fn fill(&self, stream: Handle, address: u64, byte: u8, bytes: usize) -> Result<()> {
         unsafe { call!(self.api()?, fill(address, byte, bytes, stream as Pointer)) }
     }

@@ -7,9 +7,10 @@ use super::{Factor, Input, Length, Output, Transforms, Work, Workspace, small};
 use crate::call::Numbers;
 use crate::checks::{check_items, check_lengths};
 use crate::device::{Buffer, Contents, Device, HostBuffer, Stream};
+use crate::device_rows::DeviceRows;
 use crate::error::{Error, Result};
 use crate::pipeline::{self, Chunk, ChunkSizes, Exchange, Footprint, Incoming, Lane, Outgoing, Stages};
-use crate::staging::{AnswerRows, Source, Staging, all_pinned, copy_rows, gather_all};
+use crate::staging::{AnswerRows, Answers, Source, Staging, all_pinned, copy_rows, gather_all};
 use modmill_core::{Items, Operand};
 use std::ops::Range;
 
@@ -33,11 +34,11 @@ pub(crate) enum LongTask<'a> {
 impl<'a> LongJob<'a> {
     /// Full products or squares. A factor that all items share comes second, so that it is transformed once.
     pub(crate) fn new(a: Operand<'a>, task: LongTask<'a>) -> Self {
-        match (a, task) {
-            (Operand::Shared { .. }, LongTask::Multiply(b)) => {
+        match task {
+            LongTask::Multiply(b) if a.is_shared() => {
                 Self { a: b, task: LongTask::Multiply(a), moduli: None }
             }
-            _ => Self { a, task, moduli: None },
+            LongTask::Multiply(_) | LongTask::Square | LongTask::Power(_) => Self { a, task, moduli: None },
         }
     }
 
@@ -54,15 +55,13 @@ impl<'a> LongJob<'a> {
 
     /// Every item has its operands, and factors and bases have at most twice the bits of their moduli.
     pub(crate) fn check(&self, items: Items<'_>) -> Result<()> {
-        let mut operands: Vec<Operand<'_>> = self.factors().into_iter().flatten().collect();
+        let operands = self.operands();
         if let Some(moduli) = self.moduli {
             let limit = 2 * moduli.bits();
-            if let Some(bits) = operands.iter().map(Operand::bits).find(|&bits| bits > limit) {
+            if let Some(bits) = self.factors().iter().flatten().map(Operand::bits).find(|&bits| bits > limit)
+            {
                 return Err(Error::TooLong { what: "a factor or base", bits, limit });
             }
-        }
-        if let LongTask::Power(exponents) = self.task {
-            operands.push(exponents.operand);
         }
         check_items(items, &operands.iter().map(Operand::len).collect::<Vec<_>>())?;
         check_lengths(&operands)
@@ -81,15 +80,23 @@ impl<'a> LongJob<'a> {
         self.moduli.is_some_and(|moduli| is_base || factor.bits() > moduli.bits())
     }
 
-    /// Computes items into rows of `stride` limbs on one device, by transforms of a length that holds their products, in
+    /// The operands of a device: factors, and exponents if there are any.
+    pub(crate) fn operands(&self) -> Vec<Operand<'a>> {
+        let mut operands: Vec<Operand<'a>> = self.factors().into_iter().flatten().collect();
+        if let LongTask::Power(exponents) = self.task {
+            operands.push(exponents.operand);
+        }
+        operands
+    }
+
+    /// Computes items on one device, by transforms of a length that holds their products, in
     /// chunks of `chunk` items; returns the kernels' seconds.
     pub(crate) fn run(
         &self,
         lane: Lane<'_>,
         transforms: &Transforms,
         items: Items<'_>,
-        answers: &mut [u64],
-        stride: usize,
+        answers: Answers<'_>,
         (length, chunk): (Length, usize),
     ) -> Result<f64> {
         let size = chunk.clamp(1, items.len());
@@ -101,21 +108,26 @@ impl<'a> LongJob<'a> {
             LongTask::Multiply(_) | LongTask::Square => size.div_ceil(4),
         };
         let sizes = ChunkSizes { size, edge, multiple: 1 };
-        let make = |rows: usize| LongStages::new(self, lane.device, transforms, length, rows);
-        let answers = AnswerRows { rows: answers, stride, limbs: self.limbs() };
-        let mut exchange = LongExchange { inputs: Inputs::new(self), items, answers };
+        let destination = match answers {
+            Answers::Host(_) => None,
+            Answers::Device(rows) => Some(rows),
+        };
+        let make =
+            |rows: usize| LongStages::new(self, lane.device, transforms, length, items, destination, rows);
+        let answers = answers.on_host(items.len(), self.limbs());
+        let mut exchange = LongExchange { inputs: Inputs::new(self)?, items, answers };
         pipeline::run(lane, items.len(), sizes, make, &mut exchange)
     }
 
     /// Limbs of an answer's row on the device: whole quads of words.
-    fn limbs(&self) -> usize {
+    pub(crate) fn limbs(&self) -> usize {
         self.bits().div_ceil(64).next_multiple_of(2)
     }
 
     /// Whether all items share the second factor, so that its transform is kept.
     fn keeps_second(&self) -> Option<Operand<'a>> {
         match self.task {
-            LongTask::Multiply(b @ Operand::Shared { .. }) if !self.is_reduced_first(b) => Some(b),
+            LongTask::Multiply(b) if b.is_shared() && !self.is_reduced_first(b) => Some(b),
             LongTask::Multiply(_) | LongTask::Square | LongTask::Power(_) => None,
         }
     }
@@ -129,16 +141,16 @@ struct Inputs<'a> {
 }
 
 impl<'a> Inputs<'a> {
-    fn new(job: &LongJob<'a>) -> Self {
-        let mut sources = vec![Source::operand(job.a)];
+    fn new(job: &LongJob<'a>) -> Result<Self> {
+        let mut sources = vec![Source::operand(job.a)?];
         match job.task {
             LongTask::Multiply(_) if job.keeps_second().is_some() => {}
             LongTask::Multiply(b) | LongTask::Power(Exponents { operand: b, .. }) => {
-                sources.push(Source::operand(b));
+                sources.push(Source::operand(b)?);
             }
             LongTask::Square => {}
         }
-        Self { sources, moduli: job.moduli }
+        Ok(Self { sources, moduli: job.moduli })
     }
 
     /// Limbs of the operands of `rows` items.
@@ -170,13 +182,15 @@ impl<'a> Inputs<'a> {
         }
     }
 
-    /// Where the operands of `rows` items are on the device.
-    fn numbers(&self, rows: usize, inputs: &Buffer) -> [Numbers; 2] {
-        let mut numbers = [Numbers::default(); 2];
+    /// Where the operands of a chunk are on the device, each with the buffer that it is in; `items` are those of the
+    /// job.
+    fn numbers<'b>(&'b self, items: Items<'_>, chunk: &Chunk<'b>) -> [(Numbers, &'b Buffer); 2] {
+        let mut numbers = [(Numbers::default(), chunk.inputs); 2];
         let mut start = 0;
         for (source, place) in self.sources.iter().zip(&mut numbers) {
-            *place = source.numbers(inputs, start);
-            start += source.limbs(rows);
+            let buffer = source.rows().map_or(chunk.inputs, |rows| &rows.buffer);
+            *place = (source.numbers(chunk.inputs, start, items.get(chunk.first)), buffer);
+            start += source.limbs(chunk.rows);
         }
         numbers
     }
@@ -186,7 +200,8 @@ impl<'a> Inputs<'a> {
 struct LongExchange<'a> {
     inputs: Inputs<'a>,
     items: Items<'a>,
-    answers: AnswerRows<'a>,
+    /// `None` if the answers stay on the device.
+    answers: Option<AnswerRows<'a>>,
 }
 
 impl Exchange for LongExchange<'_> {
@@ -195,13 +210,15 @@ impl Exchange for LongExchange<'_> {
     }
 
     fn scatter(&mut self, items: Range<usize>, output: &mut HostBuffer, _: &[u32]) {
-        self.answers.take(items, output.limbs());
+        if let Some(answers) = &mut self.answers {
+            answers.take(items, output.limbs());
+        }
     }
 
     fn scatter_and_gather(&mut self, done: Outgoing<'_>, next: Incoming<'_>) {
         let Self { inputs, items, answers } = self;
         rayon::join(
-            || answers.take(done.items, done.output.limbs()),
+            || answers.as_mut().map(|answers| answers.take(done.items, done.output.limbs())),
             || inputs.gather(items.part(next.items), next.input.limbs_mut()),
         );
     }
@@ -211,7 +228,7 @@ impl Exchange for LongExchange<'_> {
     }
 
     fn pinned_answers(&mut self, items: Range<usize>) -> Option<&mut [u64]> {
-        self.answers.pinned(items)
+        self.answers.as_mut()?.pinned(items)
     }
 }
 
@@ -221,6 +238,9 @@ struct LongStages<'a> {
     transforms: &'a Transforms,
     length: Length,
     inputs: Inputs<'a>,
+    items: Items<'a>,
+    /// Rows on the device for the answers, if they stay there.
+    destination: Option<&'a DeviceRows>,
     workspace: Workspace,
     /// The transform of a second factor that all items share.
     kept: Option<Buffer>,
@@ -238,12 +258,14 @@ impl<'a> LongStages<'a> {
         device: &Device,
         transforms: &'a Transforms,
         length: Length,
+        items: Items<'a>,
+        destination: Option<&'a DeviceRows>,
         size: usize,
     ) -> Result<Self> {
         let contents = Contents::Secret;
         let limbs = job.limbs();
         let set_up = device.stream()?;
-        let keep = |b| keep(device, transforms, &set_up, &length, Source::operand(b));
+        let keep = |b| keep(device, transforms, &set_up, &length, Source::operand(b)?);
         let kept = job.keeps_second().map(keep).transpose()?;
         let reduce = |moduli| Reduction::new(device, transforms, &set_up, &length, moduli, size);
         let reduction = job.moduli.map(reduce).transpose()?;
@@ -273,7 +295,9 @@ impl<'a> LongStages<'a> {
             workspace: transforms.workspace(&length, size, words, both, contents)?,
             transforms,
             length,
-            inputs: Inputs::new(job),
+            inputs: Inputs::new(job)?,
+            items,
+            destination,
             kept,
             reduction,
             reduced: [first?, second?],
@@ -294,23 +318,28 @@ impl<'a> LongStages<'a> {
 
 impl Stages for LongStages<'_> {
     fn footprint(&self, rows: usize) -> Footprint {
-        Footprint { input_limbs: self.inputs.limbs(rows), output_limbs: self.limbs * rows, flag_words: 0 }
+        let output_limbs = if self.destination.is_some() { 0 } else { self.limbs * rows };
+        Footprint { input_limbs: self.inputs.limbs(rows), output_limbs, flag_words: 0 }
     }
 
     fn launch(&self, compute: &Stream, chunk: &Chunk<'_>) -> Result<()> {
         let Self { transforms, length, workspace, .. } = self;
         let work = Work { transforms, stream: compute, length, workspace, items: chunk.rows };
-        let [a, b] = self.inputs.numbers(chunk.rows, chunk.inputs);
-        let mut buffers = vec![chunk.inputs];
+        let [(a, a_buffer), (b, b_buffer)] = self.inputs.numbers(self.items, chunk);
+        let mut buffers = vec![chunk.inputs, a_buffer, b_buffer];
         buffers.extend(self.reduced.iter().flatten());
         let input = |numbers: Numbers| Input::plain(numbers, &buffers);
-        let output = Output::all(chunk.outputs, small(2 * self.limbs));
+        let words = small(2 * self.limbs);
+        let output = match self.destination {
+            Some(rows) => Output { buffer: &rows.buffer, start: rows.start(chunk.first), words },
+            None => Output::all(chunk.outputs, words),
+        };
         let Some(reduction) = &self.reduction else {
             return transforms.multiply(&work, input(a), self.second(b), output);
         };
         let divisors = reduction.load(&work, chunk.inputs, self.inputs.operand_limbs(chunk.rows))?;
         if let (Some(powers), LongTask::Power(exponents)) = (&self.powers, self.job.task) {
-            let digits = (&exponents, (b, chunk.inputs));
+            let digits = (&exponents, (b, b_buffer));
             return powers.run(&work, reduction, divisors, input(a), digits, output);
         }
         let factor = |number: Numbers, reduced: &Option<Buffer>| match reduced {
@@ -334,6 +363,13 @@ fn keep(
     length: &Length,
     source: Source<'_>,
 ) -> Result<Buffer> {
+    let kept = device.buffer(length.bytes(), Contents::Secret)?;
+    if let Some(rows) = source.rows() {
+        let buffers = [&rows.buffer];
+        let input = Input::plain(source.numbers(&rows.buffer, 0, 0), &buffers);
+        transforms.keep(stream, length, input, 1, &kept)?;
+        return Ok(kept);
+    }
     let limbs = source.limbs(1);
     let mut staging = Staging::new(device, limbs, Contents::Secret)?;
     staging.written(0..limbs);
@@ -341,8 +377,7 @@ fn keep(
     let words = device.buffer(8 * limbs, Contents::Secret)?;
     stream.copy_in(&staging.buffer, 0..8 * limbs, &words, 0)?;
     let buffers = [&words];
-    let input = Input::plain(source.numbers(&words, 0), &buffers);
-    let kept = device.buffer(length.bytes(), Contents::Secret)?;
+    let input = Input::plain(source.numbers(&words, 0, 0), &buffers);
     transforms.keep(stream, length, input, 1, &kept)?;
     stream.synchronize()?;
     Ok(kept)

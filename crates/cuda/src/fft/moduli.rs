@@ -192,14 +192,14 @@ impl KnownModuli {
         let seeded = |item: usize| -> Result<Arc<SeededModulus>> {
             match job.moduli {
                 Moduli::Prepared(moduli) => kept(moduli[item], |value| SeededModulus::of(value, reciprocals)),
-                Moduli::Each(_) | Moduli::Shared(_) => {
+                Moduli::Each(_) | Moduli::Shared(_) | Moduli::Resident(_) => {
                     Ok(Arc::new(SeededModulus::of(job.moduli.get(item), reciprocals)?))
                 }
             }
         };
         Ok(match job.moduli {
             Moduli::Shared(modulus) => Self::One(kept(modulus, |value| LongModulus::of(value, reciprocals))?),
-            Moduli::Each(_) | Moduli::Prepared(_) => {
+            Moduli::Each(_) | Moduli::Prepared(_) | Moduli::Resident(_) => {
                 let each = |place: usize| {
                     let item = job.items.get(place);
                     Ok((item, seeded(item)?))

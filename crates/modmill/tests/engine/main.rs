@@ -5,6 +5,7 @@ mod huge;
 mod places;
 mod plans;
 mod properties;
+mod resident;
 mod selection;
 mod semantics;
 mod special;

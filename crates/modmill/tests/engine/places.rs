@@ -5,7 +5,7 @@ use modmill_cuda::Faults;
 use modmill_testing::rng::Rng;
 
 /// An engine on an emulated GPU, and one on the CPU.
-fn engines() -> Vec<Engine> {
+pub(crate) fn engines() -> Vec<Engine> {
     let cpu = Engine::builder().backend(Backend::Cpu).build().unwrap();
     let gpu = modmill_testing::emulated::engine(Faults::default());
     let gpu = gpu.map(|builder| builder.fallback(false).build().unwrap());
@@ -13,7 +13,7 @@ fn engines() -> Vec<Engine> {
 }
 
 /// Random numbers of `bits` bits, all odd, the first ones hard.
-fn numbers(bits: usize, count: usize, rng: &mut Rng) -> Batch {
+pub(crate) fn numbers(bits: usize, count: usize, rng: &mut Rng) -> Batch {
     let hard = [(1u64 << 63) | 1, u64::MAX];
     let mut batch = Batch::zeros(bits, count);
     for item in 0..count {

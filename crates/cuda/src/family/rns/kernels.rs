@@ -11,6 +11,7 @@ use super::tables::{self, MergedTables, Tables, radix_square};
 use crate::call::Numbers;
 use crate::device::{Buffer, Contents, Device, Kernel, Module, Shape, Stream};
 use crate::error::{Error, Result};
+use crate::pipeline::Place;
 use crate::task::Task;
 use crate::variant::Variant;
 use modmill_core::rns::Bases;
@@ -58,7 +59,7 @@ pub(crate) struct Request<'a> {
     pub(crate) moduli: Numbers,
     pub(crate) limbs: u32,
     pub(crate) count: u32,
-    pub(crate) results: &'a Buffer,
+    pub(crate) results: Place<'a>,
     pub(crate) result_words: u32,
     /// One flag per modulus: non-zero if it shares a factor with base B.
     pub(crate) flags: &'a Buffer,
@@ -213,7 +214,7 @@ impl Residues {
     ) -> Result<()> {
         let &Request { task, a, b, moduli, limbs, count, .. } = request;
         let mut used: Vec<&Buffer> = request.inputs.to_vec();
-        used.extend([&work.radix, &work.workspace, request.flags, request.results]);
+        used.extend([&work.radix, &work.workspace, request.flags, request.results.buffer]);
         used.extend(work.tiles.iter());
         let shared_modulus = moduli.stride == 0;
         let modulus_count = if shared_modulus { self.layout.tile_items() as u32 } else { count };

@@ -1,0 +1,45 @@
+//! The memory of a resident batch.
+
+use crate::device::{Buffer, Contents, Device};
+use crate::error::{Error, Result};
+use crate::workers::Workers;
+use modmill_core::ResidentView;
+
+/// The numbers of a resident batch, in rows of `stride` limbs.
+pub(crate) struct DeviceRows {
+    pub(crate) device: Device,
+    pub(crate) buffer: Buffer,
+    pub(crate) stride: usize,
+    pub(crate) workers: Workers,
+}
+
+impl DeviceRows {
+    /// Memory for `len` rows of `stride` limbs, whose numbers `workers` move.
+    pub(crate) fn new(device: &Device, workers: &Workers, stride: usize, len: usize) -> Result<Self> {
+        let wanted = 8usize.checked_mul(stride).and_then(|bytes| bytes.checked_mul(len));
+        let bytes = wanted.ok_or(Error::OutOfMemory { wanted: usize::MAX })?.max(8);
+        let buffer = device.buffer(bytes, Contents::Secret)?;
+        device.add_resident(bytes);
+        Ok(Self { device: device.clone(), buffer, stride, workers: workers.clone() })
+    }
+
+    /// The rows that a view is of; an error if the memory is not one of this backend's.
+    pub(crate) fn of<'a>(view: ResidentView<'a>) -> Result<&'a Self> {
+        let foreign = || Error::Call {
+            call: "Resident::memory",
+            reason: "the numbers are not in the memory of a CUDA device".to_owned(),
+        };
+        view.memory().as_any().downcast_ref().ok_or_else(foreign)
+    }
+
+    /// The byte that row `row` begins at.
+    pub(crate) fn start(&self, row: usize) -> usize {
+        8 * self.stride * row
+    }
+}
+
+impl Drop for DeviceRows {
+    fn drop(&mut self) {
+        self.device.remove_resident(self.buffer.bytes());
+    }
+}

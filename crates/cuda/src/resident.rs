@@ -1,0 +1,189 @@
+//! Batches that stay on a device: their memory, and the ways in and out.
+
+use crate::backend::Cuda;
+use crate::device::{Contents, HostBuffer, Stream};
+use crate::device_rows::DeviceRows;
+use crate::error::{Error, Result};
+use crate::loaded::LoadedDevice;
+use crate::pipeline::{self, Chunk, ChunkSizes, Exchange, Footprint, Lane, Stages};
+use crate::staging::{AnswerRows, Source, all_pinned, gather_all};
+use modmill_core::{Batch, BatchView, DeviceMemory, Items, Moduli, Operand, Resident, ResidentView};
+use std::any::Any;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Limbs of a chunk on its way in or out: enough to copy at full speed.
+const CHUNK_LIMBS: usize = 2 << 20;
+
+impl DeviceRows {
+    fn lane(&self) -> Lane<'_> {
+        Lane { device: &self.device, workers: &self.workers, contents: Contents::Secret }
+    }
+
+    /// Sends rows of `limbs` limbs between the host and the device.
+    fn transfer(
+        &self,
+        count: usize,
+        limbs: usize,
+        moving: &Transfer<'_>,
+        exchange: &mut (dyn Exchange + Send),
+    ) -> Result<()> {
+        let size = (CHUNK_LIMBS / limbs.max(1)).clamp(1, count.max(1));
+        let sizes = ChunkSizes { size, edge: size.div_ceil(4), multiple: 1 };
+        pipeline::run(self.lane(), count, sizes, |_| Ok(*moving), exchange).map(|_| ())
+    }
+}
+
+impl DeviceMemory for DeviceRows {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn bytes(&self) -> usize {
+        self.buffer.bytes()
+    }
+
+    fn download(&self, first: usize, answers: &mut Batch) -> std::result::Result<(), modmill_core::Error> {
+        let (count, stride, limbs) = (answers.len(), answers.stride(), self.stride);
+        let answers = AnswerRows { rows: answers.as_limbs_mut(), stride, limbs };
+        let moving = Transfer { rows: self, first, limbs, direction: Direction::Out };
+        let downloaded = self.transfer(count, limbs, &moving, &mut Download(answers));
+        downloaded.map_err(|error| match error {
+            Error::OutOfMemory { wanted } => {
+                modmill_core::Error::OutOfMemory { what: "device memory", bytes: wanted }
+            }
+            other => modmill_core::Error::Device(other.to_string()),
+        })
+    }
+}
+
+impl Cuda {
+    /// Memory for a resident batch of `len` rows of `stride` limbs on the device `home`, or on the one that holds the
+    /// fewest resident bytes.
+    pub(crate) fn rows(&self, home: Option<&LoadedDevice>, stride: usize, len: usize) -> Result<DeviceRows> {
+        let loaded =
+            home.or_else(|| self.loaded().iter().min_by_key(|loaded| loaded.device.resident_bytes()));
+        let loaded = loaded.ok_or(Error::NoDevice)?;
+        DeviceRows::new(&loaded.device, self.workers(), stride, len)
+    }
+
+    /// Copies a batch to a device.
+    pub fn upload(&self, batch: BatchView<'_>) -> Result<Resident> {
+        let limbs = batch.bits().div_ceil(64);
+        let rows = self.rows(None, limbs, batch.len())?;
+        if limbs > 0 {
+            let moving = Transfer { rows: &rows, first: 0, limbs, direction: Direction::In };
+            let source = Source::operand(Operand::Each(batch))?;
+            rows.transfer(batch.len(), limbs, &moving, &mut Upload { source })?;
+        }
+        Ok(Resident::new(batch.bits(), batch.len(), Arc::new(rows)))
+    }
+
+    /// Whether numbers are in the memory of one of these devices.
+    #[must_use]
+    pub fn holds(&self, view: ResidentView<'_>) -> bool {
+        DeviceRows::of(view).is_ok_and(|rows| self.loaded_for(rows).is_some())
+    }
+
+    /// Whether two views are in the memory of the same device.
+    #[must_use]
+    pub fn are_together(&self, a: ResidentView<'_>, b: ResidentView<'_>) -> bool {
+        matches!((DeviceRows::of(a), DeviceRows::of(b)), (Ok(a), Ok(b)) if a.device.is(&b.device))
+    }
+
+    pub(crate) fn loaded_for(&self, rows: &DeviceRows) -> Option<&LoadedDevice> {
+        self.loaded().iter().find(|loaded| loaded.device.is(&rows.device))
+    }
+
+    /// The device that holds the resident numbers of a job; `None` if there are none. An error if they are on several
+    /// devices, or on one that is not of this backend.
+    pub(crate) fn home(
+        &self,
+        operands: &[Operand<'_>],
+        moduli: Option<Moduli<'_>>,
+        answers: Option<&DeviceRows>,
+    ) -> Result<Option<&LoadedDevice>> {
+        let moduli = match moduli {
+            Some(Moduli::Resident(moduli)) => Some(moduli.resident().view()),
+            Some(Moduli::Each(_) | Moduli::Shared(_) | Moduli::Prepared(_)) | None => None,
+        };
+        let views = operands.iter().filter_map(Operand::resident).chain(moduli);
+        let mut rows = views.map(DeviceRows::of).collect::<Result<Vec<_>>>()?;
+        rows.extend(answers);
+        let Some((first, others)) = rows.split_first() else { return Ok(None) };
+        let elsewhere = || Error::Call {
+            call: "Cuda::run",
+            reason: "resident operands are on different devices, or on one of another engine".to_owned(),
+        };
+        let home = self.loaded_for(first).filter(|_| others.iter().all(|rows| rows.device.is(&first.device)));
+        home.map(Some).ok_or_else(elsewhere)
+    }
+}
+
+/// Which way numbers go.
+#[derive(Clone, Copy)]
+enum Direction {
+    In,
+    Out,
+}
+
+/// The device's side of a transfer: rows of `limbs` limbs, from row `first` on.
+#[derive(Clone, Copy)]
+struct Transfer<'a> {
+    rows: &'a DeviceRows,
+    first: usize,
+    limbs: usize,
+    direction: Direction,
+}
+
+impl Stages for Transfer<'_> {
+    fn footprint(&self, rows: usize) -> Footprint {
+        let limbs = rows * self.limbs;
+        let (input_limbs, output_limbs) = match self.direction {
+            Direction::In => (limbs, 0),
+            Direction::Out => (0, limbs),
+        };
+        Footprint { input_limbs, output_limbs, flag_words: 0 }
+    }
+
+    fn launch(&self, compute: &Stream, chunk: &Chunk<'_>) -> Result<()> {
+        let start = self.rows.start(self.first + chunk.first);
+        let bytes = 8 * self.limbs * chunk.rows;
+        match self.direction {
+            Direction::In => compute.copy_within(chunk.inputs, 0..bytes, &self.rows.buffer, start),
+            Direction::Out => compute.copy_within(&self.rows.buffer, start..start + bytes, chunk.outputs, 0),
+        }
+    }
+}
+
+/// The host's side of a transfer to a device.
+struct Upload<'a> {
+    source: Source<'a>,
+}
+
+impl Exchange for Upload<'_> {
+    fn gather(&mut self, items: Range<usize>, _: usize, input: &mut HostBuffer) {
+        gather_all(&[self.source], Items::from(items), input.limbs_mut());
+    }
+
+    fn scatter(&mut self, _: Range<usize>, _: &mut HostBuffer, _: &[u32]) {}
+
+    fn pinned_inputs(&self, items: Range<usize>) -> Vec<(usize, &[u64])> {
+        all_pinned(&[self.source], Items::from(items))
+    }
+}
+
+/// The host's side of a transfer from a device.
+struct Download<'a>(AnswerRows<'a>);
+
+impl Exchange for Download<'_> {
+    fn gather(&mut self, _: Range<usize>, _: usize, _: &mut HostBuffer) {}
+
+    fn scatter(&mut self, items: Range<usize>, output: &mut HostBuffer, _: &[u32]) {
+        self.0.take(items, output.limbs());
+    }
+
+    fn pinned_answers(&mut self, items: Range<usize>) -> Option<&mut [u64]> {
+        self.0.pinned(items)
+    }
+}

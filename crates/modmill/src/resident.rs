@@ -1,0 +1,115 @@
+//! Moving batches to devices, and the memory they take there.
+
+use crate::Engine;
+use crate::host_memory::HostMemory;
+use modmill_core::{Batch, BatchView, Error, Resident, ResidentModuli};
+
+/// The memory of one device, in bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeviceMemoryUse {
+    /// The name of the device.
+    pub device: String,
+    /// All of its memory.
+    pub total: usize,
+    /// What can still be allocated, including what is kept for reuse.
+    pub free: usize,
+    /// What resident batches hold.
+    pub resident: usize,
+    /// What is kept for the next operations.
+    pub kept: usize,
+}
+
+impl Engine {
+    /// Copies a batch to a device, where it stays until it is dropped. Operations that take a [`Resident`] compute on
+    /// that device without copying it again, and [`Engine::on_device`] leaves their answers there.
+    ///
+    /// An engine with several GPUs takes the one that holds the fewest resident bytes. An engine without GPUs keeps the
+    /// batch in its own memory, so that a program runs everywhere. It is [`Error::OutOfMemory`] if the device has not so
+    /// much memory left.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use modmill::{Batch, Engine, Modulus};
+    ///
+    /// let engine = Engine::new()?;
+    /// let modulus = Modulus::from_hex("fffffffb")?;
+    /// let numbers = engine.upload(&Batch::from_hex(["3", "fffffffa"])?)?;
+    /// let squares = engine.on_device().square_mod(&numbers, &modulus)?;
+    /// assert_eq!(squares.download()?.as_limbs(), [9, 1]);
+    /// # Ok::<(), modmill::Error>(())
+    /// ```
+    pub fn upload<'a>(&self, batch: impl Into<BatchView<'a>>) -> Result<Resident, Error> {
+        let batch = batch.into();
+        match &self.backends.cuda {
+            Some(cuda) => cuda.upload(batch).map_err(device_error),
+            None => Ok(HostMemory::resident(batch.to_batch())),
+        }
+    }
+
+    /// Copies moduli to a device, one for each item. The host keeps a copy, by which it sorts the items.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use modmill::{Batch, Engine};
+    ///
+    /// let engine = Engine::new()?;
+    /// let moduli = engine.upload_moduli(Batch::from_hex(["fffffffb", "7"])?)?;
+    /// let numbers = engine.upload(&Batch::from_hex(["10000", "3"])?)?;
+    /// let squares = engine.on_device().square_mod(&numbers, &moduli)?;
+    /// assert_eq!(squares.download()?.as_limbs(), [5, 2]);
+    /// # Ok::<(), modmill::Error>(())
+    /// ```
+    pub fn upload_moduli(&self, moduli: Batch) -> Result<ResidentModuli, Error> {
+        let resident = self.upload(&moduli)?;
+        ResidentModuli::new(moduli, resident)
+    }
+
+    /// The memory of each device, in the order of the devices.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use modmill::{Batch, Engine};
+    ///
+    /// let engine = Engine::new()?;
+    /// let numbers = engine.upload(&Batch::zeros(1024, 1000))?;
+    /// for memory in engine.memory()? {
+    ///     println!("{}: {} bytes of resident batches", memory.device, memory.resident);
+    /// }
+    /// # Ok::<(), modmill::Error>(())
+    /// ```
+    pub fn memory(&self) -> Result<Vec<DeviceMemoryUse>, Error> {
+        let devices = self.backends.cuda.iter().flat_map(|cuda| cuda.devices());
+        let memory = |device: &modmill_cuda::Device| {
+            let properties = device.properties();
+            Ok(DeviceMemoryUse {
+                device: properties.name.clone(),
+                total: properties.memory_bytes,
+                free: device.free_memory().map_err(device_error)?,
+                resident: device.resident_bytes(),
+                kept: device.kept_bytes(),
+            })
+        };
+        devices.map(memory).collect()
+    }
+
+    /// Answers of the host, on a device.
+    pub(crate) fn upload_answers(&self, answers: Batch) -> Result<Resident, Error> {
+        match &self.backends.cuda {
+            Some(_) => self.upload(&answers),
+            None => Ok(HostMemory::resident(answers)),
+        }
+    }
+}
+
+/// A device's error as an error of the engine.
+pub(crate) fn device_error(error: modmill_cuda::Error) -> Error {
+    match error {
+        modmill_cuda::Error::OutOfMemory { wanted } => {
+            Error::OutOfMemory { what: "device memory", bytes: wanted }
+        }
+        other => Error::Device(other.to_string()),
+    }
+}

@@ -1,0 +1,319 @@
+//! Batches that stay on a device: every operation on every mixture of places, lifetimes, and memory that runs out.
+
+use crate::places::{engines, numbers};
+use modmill::{Backend, Batch, Engine, Error, ItemErrorKind, Modulus, Op, Operand, Request, Resident};
+use modmill_cuda::Faults;
+use modmill_testing::rng::Rng;
+
+/// A batch in plain memory, in pinned memory, or on a device.
+enum Placed {
+    Host(Batch),
+    Device(Resident),
+}
+
+impl Placed {
+    fn new(engine: &Engine, batch: &Batch, place: usize) -> Self {
+        match place {
+            0 => Self::Host(batch.clone()),
+            1 => Self::Host(engine.pin(batch.view()).unwrap()),
+            _ => Self::Device(engine.upload(batch).unwrap()),
+        }
+    }
+
+    fn operand(&self) -> Operand<'_> {
+        match self {
+            Self::Host(batch) => batch.into(),
+            Self::Device(resident) => resident.into(),
+        }
+    }
+
+    fn shared(&self, index: usize) -> Operand<'_> {
+        match self {
+            Self::Host(batch) => batch.shared(index),
+            Self::Device(resident) => resident.shared(index),
+        }
+    }
+}
+
+fn emulated(faults: Faults) -> Option<Engine> {
+    Some(modmill_testing::emulated::engine(faults)?.fallback(false).build().unwrap())
+}
+
+#[test]
+fn numbers_come_back_as_they_went() {
+    for engine in engines() {
+        let rng = &mut Rng::new(1);
+        for (bits, count) in [(1, 1), (64, 7), (65, 300), (5000, 3), (64, 0)] {
+            let batch = numbers(bits, count, rng);
+            let resident = engine.upload(&batch).unwrap();
+            assert_eq!((resident.bits(), resident.len()), (bits, count));
+            assert!(resident.download().unwrap() == batch, "{bits} bits");
+            let mut pinned = engine.pinned(bits, count).unwrap();
+            resident.download_into(&mut pinned).unwrap();
+            assert!(pinned == batch, "{bits} bits into pinned memory");
+            if count > 2 {
+                assert!(resident.slice(1..3).download().unwrap() == batch.slice(1..3).to_batch());
+                assert!(
+                    engine.upload(batch.slice(1..3)).unwrap().download().unwrap()
+                        == batch.slice(1..3).to_batch()
+                );
+            }
+        }
+        let mut narrow = Batch::zeros(3, 2);
+        let two = engine.upload(&Batch::zeros(4, 2)).unwrap();
+        assert!(matches!(two.download_into(&mut narrow), Err(Error::WidthMismatch { expected: 4, .. })));
+        assert!(matches!(two.download_into(&mut Batch::zeros(4, 1)), Err(Error::LengthMismatch { .. })));
+        assert_eq!(format!("{two:?}"), "Resident(2 x 4 bits)");
+    }
+}
+
+#[test]
+fn modular_operations_give_the_same_on_every_mixture_of_places() {
+    for engine in engines() {
+        for (bits, factor_bits, count) in [(127, 127, 5), (128, 256, 40), (200, 190, 3)] {
+            let rng = &mut Rng::new(bits as u64);
+            let [a, b] = [(); 2].map(|()| numbers(factor_bits, count, rng));
+            let (moduli, exponents) = (numbers(bits, count, rng), numbers(19, count, rng));
+            let modulus = Modulus::new(moduli.get(2)).unwrap();
+            let resident_moduli = engine.upload_moduli(moduli.clone()).unwrap();
+            let expected = [
+                engine.mul_mod(&a, &b, &moduli).unwrap(),
+                engine.square_mod(&a, &moduli).unwrap(),
+                engine.pow(&a, &exponents, &moduli).unwrap(),
+                engine.pow_vartime(&a, &exponents, &moduli).unwrap(),
+                engine.mul_mod(&a, b.shared(1), &modulus).unwrap(),
+                engine.pow(&a, exponents.shared(1), &modulus).unwrap(),
+                engine.reduce(&a, &moduli).unwrap(),
+            ];
+            for place in 0..9 {
+                let first = Placed::new(&engine, &a, place % 3);
+                let second = Placed::new(&engine, &b, place / 3);
+                let powers = Placed::new(&engine, &exponents, place / 3);
+                let (x, y, e) = (first.operand(), second.operand(), powers.operand());
+                let device = engine.on_device();
+                let found = [
+                    device.mul_mod(x, y, &resident_moduli),
+                    device.square_mod(x, &moduli),
+                    device.pow(x, e, &resident_moduli),
+                    device.pow_vartime(x, e, &moduli),
+                    device.mul_mod(x, second.shared(1), &modulus),
+                    device.pow(x, powers.shared(1), &modulus),
+                    device.reduce(x, &resident_moduli),
+                ];
+                for (which, (found, expected)) in found.into_iter().zip(&expected).enumerate() {
+                    assert!(
+                        found.unwrap().download().unwrap() == *expected,
+                        "{which} at {place}, {bits} bits"
+                    );
+                }
+                let home = [
+                    engine.mul_mod(x, y, &moduli),
+                    engine.square_mod(x, &resident_moduli),
+                    engine.pow(x, e, &moduli),
+                    engine.pow_vartime(x, e, &resident_moduli),
+                    engine.mul_mod(x, second.shared(1), &modulus),
+                    engine.pow(x, powers.shared(1), &modulus),
+                    engine.reduce(x, &moduli),
+                ];
+                assert!(home.map(Result::unwrap) == expected, "answers at home, {place}, {bits} bits");
+            }
+        }
+    }
+}
+
+#[test]
+fn long_products_give_the_same_on_every_mixture_of_places() {
+    for engine in engines() {
+        let rng = &mut Rng::new(9);
+        let (a, b) = (numbers(6000, 3, rng), numbers(4500, 3, rng));
+        let expected = [
+            engine.mul(&a, &b).unwrap(),
+            engine.square(&a).unwrap(),
+            engine.mul(&a, b.shared(2)).unwrap(),
+            engine.mul(a.shared(0), &b).unwrap(),
+        ];
+        for place in 0..9 {
+            let (first, second) = (Placed::new(&engine, &a, place % 3), Placed::new(&engine, &b, place / 3));
+            let (x, y) = (first.operand(), second.operand());
+            let device = engine.on_device();
+            let found = [
+                device.mul(x, y),
+                device.square(x),
+                device.mul(x, second.shared(2)),
+                device.mul(first.shared(0), y),
+            ];
+            let found = found.map(|found| found.unwrap().download().unwrap());
+            assert!(found == expected, "places {place}");
+            let home = [
+                engine.mul(x, y),
+                engine.square(x),
+                engine.mul(x, second.shared(2)),
+                engine.mul(first.shared(0), y),
+            ];
+            assert!(home.map(Result::unwrap) == expected, "answers at home, places {place}");
+        }
+    }
+}
+
+/// Transforms modulo long numbers, of one length and of several.
+#[test]
+fn long_moduli_take_resident_operands() {
+    for engine in engines() {
+        let rng = &mut Rng::new(11);
+        let a = numbers(33_000, 2, rng);
+        let mut moduli = numbers(33_000, 2, rng);
+        let exponents = numbers(5, 2, rng);
+        for is_ragged in [false, true] {
+            if is_ragged {
+                let last = moduli.stride() - 1;
+                moduli.get_mut(1)[last] = 1;
+            }
+            let expected = engine.mul_mod(&a, &a, &moduli).unwrap();
+            let power = engine.pow(&a, &exponents, &moduli).unwrap();
+            let (resident, divisors) =
+                (engine.upload(&a).unwrap(), engine.upload_moduli(moduli.clone()).unwrap());
+            let device = engine.on_device();
+            assert!(device.mul_mod(&resident, &a, &divisors).unwrap().download().unwrap() == expected);
+            assert!(device.pow(&resident, &exponents, &divisors).unwrap().download().unwrap() == power);
+            assert!(engine.square_mod(&resident, &divisors).unwrap() == expected);
+        }
+    }
+}
+
+/// Even moduli and moduli of several lengths are put together on the host; a modulus of zero is named.
+#[test]
+fn moduli_of_all_kinds_take_resident_operands() {
+    for engine in engines() {
+        let texts = ["ffffffffffffffffffffffff", "10000", "7", "1", "3039303930393039303930"];
+        let moduli = Batch::from_hex(texts).unwrap();
+        let a = numbers(100, texts.len(), &mut Rng::new(3));
+        let resident = engine.upload(&a).unwrap();
+        let expected = engine.square_mod(&a, &moduli).unwrap();
+        assert!(engine.square_mod(&resident, &moduli).unwrap() == expected);
+        let divisors = engine.upload_moduli(moduli).unwrap();
+        assert!(engine.on_device().square_mod(&resident, &divisors).unwrap().download().unwrap() == expected);
+        let with_zero = Batch::from_hex(["7", "0", "7", "7", "7"]).unwrap();
+        let Err(Error::Items(partial)) = engine.on_device().square_mod(&resident, &with_zero) else {
+            panic!()
+        };
+        assert_eq!((partial.failed[0].index, partial.failed[0].kind), (1, ItemErrorKind::ZeroModulus));
+        assert!(!partial.answers.is_empty());
+    }
+}
+
+/// Operations that GPUs have no kernels for take resident operands too.
+#[test]
+fn the_host_computes_what_devices_cannot() {
+    for engine in engines() {
+        let a = Batch::from_hex(["3", "10001", "deadbeef"]).unwrap();
+        let b = Batch::from_hex(["6", "20002", "7"]).unwrap();
+        let modulus = Modulus::from_hex("fffffffb").unwrap();
+        let [x, y] = [&a, &b].map(|batch| engine.upload(batch).unwrap());
+        assert!(engine.gcd(&x, &y).unwrap() == engine.gcd(&a, &b).unwrap());
+        assert!(engine.inv(&x, &modulus).unwrap() == engine.inv(&a, &modulus).unwrap());
+        let prepared = engine.prepare(&x, 32).unwrap();
+        assert!(engine.mul_prepared(&y, &prepared).unwrap() == engine.mul(a.shared(0), &b).unwrap());
+        assert!(engine.mul(&x, &y).unwrap() == engine.mul(&a, &b).unwrap());
+    }
+}
+
+#[test]
+fn a_chain_needs_no_trip_home() {
+    let Some(engine) = emulated(Faults::default()) else { return };
+    let modulus = Modulus::from_hex("fffffffffffffffffffffffffffffffb").unwrap();
+    let factors = numbers(128, 33, &mut Rng::new(5));
+    let mut expected = factors.clone();
+    let factor = engine.upload(&factors).unwrap();
+    let mut product = factor.clone();
+    for _ in 0..20 {
+        expected = engine.mul_mod(&expected, &factors, &modulus).unwrap();
+        product = engine.on_device().mul_mod(&product, &factor, &modulus).unwrap();
+    }
+    assert!(product.download().unwrap() == expected);
+}
+
+#[test]
+fn a_resident_batch_outlives_its_engine_and_serves_others() {
+    let (Some(first), Some(second)) = (emulated(Faults::default()), emulated(Faults::default())) else {
+        return;
+    };
+    let cpu = Engine::builder().backend(Backend::Cpu).build().unwrap();
+    let modulus = Modulus::from_hex("fffffffffffffffb").unwrap();
+    let batch = numbers(64, 9, &mut Rng::new(6));
+    let expected = cpu.square_mod(&batch, &modulus).unwrap();
+    let (one, two) = (first.upload(&batch).unwrap(), second.upload(&batch).unwrap());
+    // Operands of two devices in one call, and of another engine's device.
+    for engine in [&first, &second, &cpu] {
+        assert!(engine.mul_mod(&one, &two, &modulus).unwrap() == expected);
+        assert!(engine.on_device().mul_mod(&two, &one, &modulus).unwrap().download().unwrap() == expected);
+    }
+    drop(first);
+    assert!(one.download().unwrap() == batch);
+    assert!(second.square_mod(&one, &modulus).unwrap() == expected);
+}
+
+#[test]
+fn memory_is_accounted_and_given_back() {
+    let Some(engine) = emulated(Faults::default()) else { return };
+    let held = || engine.memory().unwrap()[0].resident;
+    assert_eq!(held(), 0);
+    let one = engine.upload(&Batch::zeros(640, 100)).unwrap();
+    assert_eq!((held(), one.bytes()), (8000, 8000));
+    let two = one.clone();
+    let three = engine.upload(&Batch::zeros(64, 1000)).unwrap();
+    assert_eq!(held(), 16_000);
+    drop((one, three));
+    assert_eq!(held(), 8000, "a clone keeps the memory");
+    drop(two);
+    assert_eq!(held(), 0);
+}
+
+#[test]
+fn memory_that_runs_out_in_a_chain_is_a_typed_error_and_costs_nothing_else() {
+    let faults = Faults { out_of_memory_above: Some(2 << 20), ..Faults::default() };
+    let Some(engine) = emulated(faults) else { return };
+    let modulus = Modulus::from_hex("fffffffffffffffb").unwrap();
+    let batch = numbers(64, 1 << 15, &mut Rng::new(7));
+    let expected = engine.square_mod(&batch, &modulus).unwrap();
+    let first = engine.upload(&batch).unwrap();
+    let mut kept = Vec::new();
+    let error = loop {
+        match engine.on_device().square_mod(&first, &modulus) {
+            Ok(answers) => kept.push(answers),
+            Err(error) => break error,
+        }
+        assert!(kept.len() < 20, "memory never runs out");
+    };
+    assert!(matches!(error, Error::OutOfMemory { what: "device memory", bytes } if bytes > 0), "{error}");
+    for answers in &kept {
+        assert!(answers.download().unwrap() == expected);
+    }
+    kept.pop();
+    assert!(engine.on_device().square_mod(&first, &modulus).unwrap().download().unwrap() == expected);
+}
+
+#[test]
+fn a_lost_device_is_an_error_of_its_batches_only() {
+    let faults = Faults { lose_device_after: Some(3), ..Faults::default() };
+    let Some(builder) = modmill_testing::emulated::engine(faults) else { return };
+    let engine = builder.build().unwrap();
+    let modulus = Modulus::from_hex("fffffffffffffffb").unwrap();
+    let batch = numbers(64, 5, &mut Rng::new(8));
+    let resident = engine.upload(&batch).unwrap();
+    let failed = (0..5).find_map(|_| engine.square_mod(&resident, &modulus).err());
+    assert!(matches!(failed, Some(Error::Device(_))), "{failed:?}");
+    // The host still has its own numbers.
+    let cpu = Engine::builder().backend(Backend::Cpu).build().unwrap();
+    assert!(engine.square_mod(&batch, &modulus).unwrap() == cpu.square_mod(&batch, &modulus).unwrap());
+}
+
+#[test]
+fn plans_tell_where_operands_are() {
+    let Some(engine) = emulated(Faults::default()) else { return };
+    let request = Request::new(Op::MulMod, 256, 1000).resident_operands().resident_answers();
+    let plan = engine.plan(&request).unwrap();
+    assert_eq!(plan.backend(), Backend::Cuda);
+    assert!(plan.reason.contains("the operands are on the device"), "{}", plan.reason);
+    let inverse = engine.plan(&Request { op: Op::Inv, ..request }).unwrap();
+    assert!(inverse.reason.contains("are copied"), "{}", inverse.reason);
+}
