@@ -24,6 +24,7 @@ mod request;
 mod resident;
 pub mod rns;
 mod spare;
+mod step;
 mod storage;
 pub mod transform;
 pub mod window;
@@ -40,6 +41,7 @@ pub use plan::{Alternative, Plan, Recipe, Seconds};
 pub use recorder::{Execution, Recorder};
 pub use request::{Exponents, Location, ModuliForm, Request, Secrecy};
 pub use resident::{DeviceMemory, Resident, ResidentModuli, ResidentView};
+pub use step::{Step, StepKind};
 pub use storage::LimbMemory;
 
 /// The longest number that quadratic algorithms take, in bits.

@@ -61,6 +61,7 @@ sources! {
     "rsa.cuh",
     "sample_values.cuh",
     "samples.cuh",
+    "steps.cuh",
     "table.cuh",
     "two_pass.cuh",
     "two_pass_numbers.cuh",

@@ -208,16 +208,37 @@ impl Backends {
 
     /// What GPUs computed; `None` if they failed and the CPU may finish.
     fn outcome<T>(&self, request: &Request, run: modmill_cuda::Result<(T, f64)>) -> Result<Option<T>, Error> {
+        let Request { op, count, .. } = request;
+        let answers = run.map(|(answers, seconds)| {
+            self.kernel_nanoseconds.fetch_add((1e9 * seconds) as u64, Ordering::Relaxed);
+            answers
+        });
+        self.or_fault(|| format!("{op} of {count} items"), answers)
+    }
+
+    /// What GPUs made of a small step; `None` if they failed and the CPU may finish.
+    pub(crate) fn step_outcome(
+        &self,
+        run: modmill_cuda::Result<Resident>,
+    ) -> Result<Option<Resident>, Error> {
         match run {
-            Ok((answers, seconds)) => {
-                self.kernel_nanoseconds.fetch_add((1e9 * seconds) as u64, Ordering::Relaxed);
-                Ok(Some(answers))
-            }
+            Err(error @ modmill_cuda::Error::OutOfMemory { .. }) => Err(device_error(error)),
+            run => self.or_fault(|| "a step between products".to_owned(), run),
+        }
+    }
+
+    /// The answers; `None` if GPUs failed and the CPU may finish. The fault is kept.
+    fn or_fault<T>(
+        &self,
+        what: impl FnOnce() -> String,
+        run: modmill_cuda::Result<T>,
+    ) -> Result<Option<T>, Error> {
+        match run {
+            Ok(answers) => Ok(Some(answers)),
             Err(error) if !self.has_fallback => Err(Error::Device(error.to_string())),
             Err(error) => {
                 let mut faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
-                let Request { op, count, .. } = request;
-                faults.push(format!("{op} of {count} items went to the CPU: {error}"));
+                faults.push(format!("{} went to the CPU: {error}", what()));
                 Ok(None)
             }
         }

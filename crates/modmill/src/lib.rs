@@ -39,6 +39,7 @@ mod prime;
 mod resident;
 mod sort;
 mod special;
+mod steps;
 mod warm;
 
 pub use config::EngineBuilder;

@@ -32,15 +32,27 @@ impl Backends {
             Some(Moduli::Resident(moduli)) => Some(moduli.resident().view()),
             Some(Moduli::Each(_) | Moduli::Shared(_) | Moduli::Prepared(_)) | None => None,
         };
-        let home = self.cuda.as_ref().and_then(|cuda| {
-            let views = [a.resident(), second, divisors].into_iter().flatten();
-            Some((cuda, views.into_iter().find(|view| cuda.holds(*view))?))
-        });
-        let stays = |view: ResidentView<'a>| home.is_some_and(|(cuda, home)| cuda.are_together(home, view));
+        let stays = self.stays([a.resident(), second, divisors]);
         let b = match b {
-            OnHost::Given(b) => OnHost::unless(b, stays)?,
+            OnHost::Given(b) => OnHost::unless(b, &stays)?,
             copied @ OnHost::Copied { .. } => copied,
         };
-        Ok(Near { a: OnHost::unless(a, stays)?, b, has_moduli: divisors.is_none_or(stays) })
+        Ok(Near { a: OnHost::unless(a, &stays)?, b, has_moduli: divisors.is_none_or(stays) })
+    }
+
+    /// The same for three operands.
+    pub(crate) fn near_three<'a>(&self, operands: [Operand<'a>; 3]) -> Result<[OnHost<'a>; 3], Error> {
+        let stays = self.stays(operands.map(|operand| operand.resident()));
+        let [a, b, c] = operands.map(|operand| OnHost::unless(operand, &stays));
+        Ok([a?, b?, c?])
+    }
+
+    /// Tells of numbers on a device whether they are on that of the first ones that are on a device of this engine.
+    fn stays<'a>(&self, views: [Option<ResidentView<'a>>; 3]) -> impl Fn(ResidentView<'a>) -> bool {
+        let home = self
+            .cuda
+            .as_ref()
+            .and_then(|cuda| Some((cuda, views.into_iter().flatten().find(|view| cuda.holds(*view))?)));
+        move |view| home.is_some_and(|(cuda, home)| cuda.are_together(home, view))
     }
 }

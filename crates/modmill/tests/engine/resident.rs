@@ -317,3 +317,106 @@ fn plans_tell_where_operands_are() {
     let inverse = engine.plan(&Request { op: Op::Inv, ..request }).unwrap();
     assert!(inverse.reason.contains("are copied"), "{}", inverse.reason);
 }
+
+/// Steps between products, on every mixture of places, against the oracle's integers.
+#[test]
+fn steps_give_the_same_on_every_mixture_of_places() {
+    use modmill_testing::oracle::{self, batch_of_width};
+    use num_bigint::BigUint;
+    for engine in engines() {
+        for (bits, count) in [(64, 300), (130, 40), (5000, 5), (70_000, 3)] {
+            let rng = &mut Rng::new(bits as u64);
+            let (mut a, mut b) = (numbers(bits, count, rng), numbers(bits - 1, count, rng));
+            // All ones and one, equal numbers, and zero.
+            a.get_mut(0).fill(u64::MAX);
+            if let Some(top) = a.get_mut(0).last_mut() {
+                *top >>= (64 - bits % 64) % 64;
+            }
+            b.get_mut(0).fill(0);
+            b.get_mut(0)[0] = 1;
+            let equal = b.get(1).to_vec();
+            a.get_mut(1).fill(0);
+            a.get_mut(1)[..equal.len()].copy_from_slice(&equal);
+            a.get_mut(2).fill(0);
+            let flags = Batch::from_values((0..count as u64).map(|item| [item & 1]));
+            let indices: Vec<usize> = (0..2 * count).map(|item| item * 7 % count).collect();
+            let (x, y) = (oracle::numbers(&a), oracle::numbers(&b));
+            let each = |answer: &dyn Fn(&BigUint, &BigUint) -> BigUint, bits: usize| {
+                let answers: Vec<BigUint> = x.iter().zip(&y).map(|(x, y)| answer(x, y)).collect();
+                batch_of_width(&answers, bits)
+            };
+            let flag = |flag: bool| BigUint::from(u8::from(flag));
+            let chosen: Vec<BigUint> = (0..count)
+                .map(|item| if item & 1 == 1 { x[item].clone() } else { y[item].clone() })
+                .collect();
+            let gathered: Vec<BigUint> = indices.iter().map(|&index| x[index].clone()).collect();
+            let expected = [
+                each(&|x, y| x + y, bits + 1),
+                each(&|x, y| ((BigUint::from(1u8) << bits) + x - y) % (BigUint::from(1u8) << bits), bits),
+                each(&|x, y| flag(x < y), 1),
+                each(&|x, y| flag(x == y), 1),
+                each(&|x, _| x << 95, bits + 95),
+                each(&|x, _| x >> 33, bits - 33),
+                each(&|x, _| x << 64, bits + 64),
+                batch_of_width(&chosen, bits),
+                batch_of_width(&gathered, bits),
+            ];
+            for place in 0..9 {
+                let (first, second) =
+                    (Placed::new(&engine, &a, place % 3), Placed::new(&engine, &b, place / 3));
+                let flags = Placed::new(&engine, &flags, place % 2 * 2);
+                let (x, y, flags) = (first.operand(), second.operand(), flags.operand());
+                let device = engine.on_device();
+                let found = [
+                    device.add(x, y),
+                    device.sub(x, y),
+                    device.less(x, y),
+                    device.equal(x, y),
+                    device.shift_left(x, 95),
+                    device.shift_right(x, 33),
+                    device.shift_left(x, 64),
+                    device.select(flags, x, y),
+                    device.gather(x, &indices),
+                ];
+                for (which, (found, expected)) in found.into_iter().zip(&expected).enumerate() {
+                    let found = found.unwrap().download().unwrap();
+                    assert!(found == *expected, "step {which} at {place}, {bits} bits");
+                }
+                let home = [
+                    engine.add(x, y),
+                    engine.sub(x, y),
+                    engine.less(x, y),
+                    engine.equal(x, y),
+                    engine.shift_left(x, 95),
+                    engine.shift_right(x, 33),
+                    engine.shift_left(x, 64),
+                    engine.select(flags, x, y),
+                    engine.gather(x, &indices),
+                ];
+                assert!(home.map(Result::unwrap) == expected, "answers at home, {place}, {bits} bits");
+            }
+        }
+    }
+}
+
+/// Slices of resident batches, shared operands and empty batches.
+#[test]
+fn steps_take_slices_shared_numbers_and_nothing() {
+    for engine in engines() {
+        let batch = Batch::from_values((0..10u64).map(|item| [item, item]));
+        let resident = engine.upload(&batch).unwrap();
+        let device = engine.on_device();
+        let sums = device.add(resident.slice(2..5), resident.shared(9)).unwrap().download().unwrap();
+        assert_eq!(sums.as_limbs(), [11, 11, 12, 12, 13, 13]);
+        let some = device.gather(resident.slice(2..5), &[2, 0]).unwrap().download().unwrap();
+        assert_eq!(some.as_limbs(), [4, 4, 2, 2]);
+        let squares = device.mul(resident.slice(3..5), resident.slice(3..5)).unwrap().download().unwrap();
+        assert!(squares == engine.square(batch.slice(3..5)).unwrap());
+        assert!(device.add(resident.slice(0..0), &Batch::zeros(5, 0)).unwrap().is_empty());
+        assert!(device.gather(&resident, &[]).unwrap().is_empty());
+        let error = device.gather(&resident, &[10]).unwrap_err();
+        assert_eq!(error.to_string(), "an index is 10; it must be 0 to 9");
+        let error = device.add(&resident, &Batch::zeros(5, 2)).unwrap_err();
+        assert_eq!(error, Error::LengthMismatch { what: "b", expected: 10, found: 2 });
+    }
+}

@@ -1,0 +1,211 @@
+//! Small steps between products on a device (`Step`): sums, differences, comparisons, shifts, choices, items by index.
+#![allow(unsafe_code)] // launches kernels
+
+use crate::backend::Cuda;
+use crate::call::Numbers;
+use crate::compiler::Program;
+use crate::device::{Buffer, Contents, HostBuffer, Kernel, KernelArguments, Shape, Stream, assert_layout};
+use crate::device_rows::DeviceRows;
+use crate::error::{Error, Result};
+use crate::loaded::LoadedDevice;
+use crate::pipeline::{self, Chunk, ChunkSizes, Exchange, Footprint, Stages};
+use crate::sources;
+use crate::staging::{Source, all_pinned, gather_all, words};
+use modmill_core::{Batch, Operand, Resident, Step, StepKind};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Threads of a block.
+const BLOCK: u32 = 256;
+
+/// Words of numbers that a thread adds by itself; a block adds longer ones.
+const SHORT_WORDS: u32 = 64;
+
+/// Blocks of moves, at most: each goes on to the next words.
+const MOST_BLOCKS: u64 = 1 << 16;
+
+/// Limbs of the operands of a chunk.
+const CHUNK_LIMBS: usize = 8 << 20;
+
+/// `StepCall` of `steps.cuh`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+struct StepCall {
+    a: Numbers,
+    b: Numbers,
+    flags: Numbers,
+    results: u64,
+    result_stride: u32,
+    words: u32,
+    task: u32,
+    shift: u32,
+    top: u32,
+    top_mask: u32,
+    count: u32,
+}
+
+assert_layout!(StepCall: 88 bytes, a at 0, b at 16, flags at 32, results at 48, result_stride at 56, words at 60, task at 64, shift at 68, top at 72, top_mask at 76, count at 80);
+
+// SAFETY: a plain structure of integers, laid out as the kernels' own.
+unsafe impl KernelArguments for StepCall {}
+
+/// The program of the steps' kernels.
+#[must_use]
+pub fn steps_program() -> Program {
+    Program {
+        name: "steps".to_owned(),
+        main: "#include \"device.cuh\"\n#include \"steps.cuh\"\n".to_owned(),
+        files: sources::ALL,
+        defines: [("BLOCK", BLOCK), ("RESIDENT", 2)]
+            .map(|(name, value)| (name.to_owned(), value.to_string()))
+            .into(),
+        options: Vec::new(),
+        specific: false,
+    }
+}
+
+/// The number of a task in `steps.cuh`, and the bits that it shifts by.
+fn task_of(kind: StepKind<'_>) -> (u32, usize) {
+    match kind {
+        StepKind::Add => (0, 0),
+        StepKind::Subtract => (1, 0),
+        StepKind::Less => (2, 0),
+        StepKind::Equal => (3, 0),
+        StepKind::ShiftLeft(bits) => (4, bits),
+        StepKind::ShiftRight(bits) => (5, bits),
+        StepKind::Select => (6, 0),
+        StepKind::Gather(_) => (7, 0),
+    }
+}
+
+impl Cuda {
+    /// Computes a step on a device, the one that holds operands if any does, and leaves the answers there. An error if
+    /// items are gathered that are not on a device.
+    pub fn step(&self, step: &Step<'_>) -> Result<Resident> {
+        let count =
+            step.count().map_err(|error| Error::Call { call: "Cuda::step", reason: error.to_string() })?;
+        let home = self.home(&step.operands(), None, None)?;
+        let bits = step.bits();
+        let rows = self.rows(home, bits.div_ceil(64), count)?;
+        let home = self.loaded_for(&rows).ok_or(Error::NoDevice)?;
+        if count > 0 && bits > 0 {
+            self.run_step(home, step, count, &rows)?;
+        }
+        Ok(Resident::new(bits, count, Arc::new(rows)))
+    }
+
+    fn run_step(&self, home: &LoadedDevice, step: &Step<'_>, count: usize, rows: &DeviceRows) -> Result<()> {
+        let indices = match step.kind {
+            StepKind::Gather(_) if step.a.resident().is_none() => {
+                let reason = "the items to gather are not on a device".to_owned();
+                return Err(Error::Call { call: "Cuda::step", reason });
+            }
+            StepKind::Gather(indices) => {
+                let limbs = indices.iter().map(|&index| index as u64).collect();
+                Batch::from_limbs(64, limbs).unwrap_or_else(|_| Batch::zeros(64, 0))
+            }
+            _ => Batch::zeros(64, 0),
+        };
+        let is_gathered = matches!(step.kind, StepKind::Gather(_));
+        let flags = if is_gathered { Operand::from(&indices) } else { step.flags };
+        let sources = [Source::operand(step.a)?, Source::operand(step.b)?, Source::operand(flags)?];
+        let module = home.device.compile(&steps_program())?;
+        let widest = words(step.a.bits().max(step.b.bits()).div_ceil(64));
+        let kernel = module.kernel(match step.kind {
+            StepKind::Add | StepKind::Subtract | StepKind::Less | StepKind::Equal
+                if widest <= SHORT_WORDS =>
+            {
+                "step_sums"
+            }
+            StepKind::Add | StepKind::Subtract | StepKind::Less | StepKind::Equal => "step_long_sums",
+            StepKind::ShiftLeft(_) | StepKind::ShiftRight(_) | StepKind::Select | StepKind::Gather(_) => {
+                "step_moves"
+            }
+        })?;
+        let (task, shift) = task_of(step.kind);
+        let result_words = words(rows.stride);
+        let (top_bits, answer_words) = match step.kind {
+            StepKind::Less | StepKind::Equal => (0, widest),
+            _ => (step.bits(), result_words),
+        };
+        let call = StepCall {
+            result_stride: result_words,
+            words: answer_words,
+            task,
+            shift: u32::try_from(shift).unwrap_or(u32::MAX),
+            top: u32::try_from(top_bits / 32).unwrap_or(u32::MAX),
+            top_mask: (1 << (top_bits % 32)) - 1,
+            ..StepCall::default()
+        };
+        let has_block_each = widest > SHORT_WORDS;
+        let stages = StepStages { call, kernel: &kernel, has_block_each, sources, is_gathered, rows };
+        let limbs: usize = sources.iter().map(|source| source.limbs(1)).sum();
+        let size = if limbs == 0 { count } else { (CHUNK_LIMBS / limbs).clamp(1, count) };
+        let sizes = ChunkSizes { size, edge: size.div_ceil(4), multiple: 1 };
+        let sizes = if size == count { ChunkSizes { edge: size, ..sizes } } else { sizes };
+        let lane = self.lane(home, Contents::Secret);
+        pipeline::run(lane, count, sizes, |_| Ok(&stages), &mut StepExchange(sources)).map(|_| ())
+    }
+}
+
+/// The device's side of a step.
+struct StepStages<'a> {
+    /// The call, but for places and the number of items.
+    call: StepCall,
+    kernel: &'a Kernel,
+    /// Whether sums are so long that a block computes one.
+    has_block_each: bool,
+    sources: [Source<'a>; 3],
+    /// Whether the first operand is read by index, from its first item on.
+    is_gathered: bool,
+    rows: &'a DeviceRows,
+}
+
+impl Stages for &StepStages<'_> {
+    fn footprint(&self, rows: usize) -> Footprint {
+        let input_limbs = self.sources.iter().map(|source| source.limbs(rows)).sum();
+        Footprint { input_limbs, output_limbs: 0, flag_words: 0 }
+    }
+
+    fn launch(&self, compute: &Stream, chunk: &Chunk<'_>) -> Result<()> {
+        let mut start = 0;
+        let mut place = 0;
+        let [a, b, flags] = self.sources.map(|source| {
+            let item = if self.is_gathered && place == 0 { 0 } else { chunk.first };
+            let numbers = source.numbers(chunk.inputs, start, item);
+            (start, place) = (start + source.limbs(chunk.rows), place + 1);
+            numbers
+        });
+        let count = u32::try_from(chunk.rows).unwrap_or(u32::MAX);
+        let results = self.rows.buffer.address() + self.rows.start(chunk.first) as u64;
+        let call = StepCall { a, b, flags, results, count, ..self.call };
+        let total = u64::from(count) * u64::from(call.words);
+        let grid = match (call.task, self.has_block_each) {
+            (0..=3, true) => count,
+            (0..=3, false) => count.div_ceil(BLOCK),
+            _ => u32::try_from(total.div_ceil(u64::from(BLOCK)).clamp(1, MOST_BLOCKS)).unwrap_or(u32::MAX),
+        };
+        let shape = Shape { grid, block: BLOCK, shared_bytes: 4 * (BLOCK / 32) };
+        let mut used: Vec<&Buffer> =
+            self.sources.iter().filter_map(Source::rows).map(|rows| &rows.buffer).collect();
+        used.extend([chunk.inputs, &self.rows.buffer]);
+        // SAFETY: the kernel takes this structure; it reads `count` numbers of each operand, or those at indices that
+        // were checked, and writes `count` rows.
+        unsafe { compute.launch(self.kernel, shape, &call, &used) }
+    }
+}
+
+/// The host's side of a step: its operands on the host.
+struct StepExchange<'a>([Source<'a>; 3]);
+
+impl Exchange for StepExchange<'_> {
+    fn gather(&mut self, items: Range<usize>, _: usize, input: &mut HostBuffer) {
+        gather_all(&self.0, items.into(), input.limbs_mut());
+    }
+
+    fn scatter(&mut self, _: Range<usize>, _: &mut HostBuffer, _: &[u32]) {}
+
+    fn pinned_inputs(&self, items: Range<usize>) -> Vec<(usize, &[u64])> {
+        all_pinned(&self.0, items.into())
+    }
+}
