@@ -94,7 +94,7 @@ impl Inputs {
     /// The same numbers in some memory.
     pub(crate) fn placed(self, memory: Memory, engine: &Engine) -> Result<Self, Error> {
         Ok(match memory {
-            Memory::Plain | Memory::Reused => Self { memory, ..self },
+            Memory::Plain | Memory::Reused | Memory::Resident => Self { memory, ..self },
             Memory::Pinned => {
                 let pin = |batch: &Batch| engine.pin(batch.view());
                 let (a, b, moduli) = (pin(&self.a)?, pin(&self.b)?, pin(&self.moduli)?);
@@ -130,7 +130,7 @@ impl Inputs {
         (0..parts).map(&mut pick).collect()
     }
 
-    fn moduli(&self) -> Moduli<'_> {
+    pub(crate) fn moduli(&self) -> Moduli<'_> {
         match &self.shared {
             Some(modulus) => Moduli::from(modulus),
             None => Moduli::from(&self.moduli),
@@ -201,7 +201,7 @@ impl Inputs {
         let Workload { op, bits, count, .. } = self.workload;
         let bits = if op.is_modular() || op == Op::Gcd { bits } else { 2 * bits };
         match self.memory {
-            Memory::Plain | Memory::Reused => Ok(Batch::zeros(bits, count)),
+            Memory::Plain | Memory::Reused | Memory::Resident => Ok(Batch::zeros(bits, count)),
             Memory::Pinned => engine.pinned(bits, count),
         }
     }

@@ -59,6 +59,7 @@ pub mod record;
 mod record_builder;
 mod reference;
 pub mod report;
+mod resident_inputs;
 mod rsa_items;
 mod slices;
 pub mod table;

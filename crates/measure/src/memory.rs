@@ -13,11 +13,13 @@ pub enum Memory {
     Reused,
     /// Operands in pinned memory, and one batch in pinned memory for the answers of all calls.
     Pinned,
+    /// Operands on the device, and answers that stay there.
+    Resident,
 }
 
 impl Memory {
     /// Every kind of memory.
-    pub const ALL: [Self; 3] = [Self::Plain, Self::Reused, Self::Pinned];
+    pub const ALL: [Self; 4] = [Self::Plain, Self::Reused, Self::Pinned, Self::Resident];
 
     /// Its name.
     #[must_use]
@@ -26,6 +28,7 @@ impl Memory {
             Self::Plain => "plain",
             Self::Reused => "reused",
             Self::Pinned => "pinned",
+            Self::Resident => "resident",
         }
     }
 }
@@ -41,7 +44,7 @@ impl FromStr for Memory {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let found = Self::ALL.into_iter().find(|memory| memory.name().eq_ignore_ascii_case(text));
-        found.ok_or_else(|| format!("unknown memory {text:?}; it is plain, reused or pinned"))
+        found.ok_or_else(|| format!("unknown memory {text:?}; it is plain, reused, pinned or resident"))
     }
 }
 
@@ -54,6 +57,6 @@ mod tests {
         for memory in Memory::ALL {
             assert_eq!(memory.to_string().parse(), Ok(memory));
         }
-        assert!("ram".parse::<Memory>().unwrap_err().contains("plain, reused or pinned"));
+        assert!("ram".parse::<Memory>().unwrap_err().contains("plain, reused, pinned or resident"));
     }
 }

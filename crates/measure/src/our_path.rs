@@ -4,6 +4,7 @@ use crate::chain::Chain;
 use crate::error::Error;
 use crate::inputs::Inputs;
 use crate::memory::Memory;
+use crate::resident_inputs::ResidentInputs;
 use crate::slices::{Contender, Slice, repeat};
 use modmill::{Backend, Batch, Engine, Plan};
 use std::cell::RefCell;
@@ -44,6 +45,8 @@ pub(crate) struct OurPath<'a> {
     inputs: &'a Inputs,
     /// The batch that all timed calls write, unless every call makes its own.
     room: Option<Batch>,
+    /// The operands on a device, if they stay there.
+    resident: Option<ResidentInputs>,
     /// The answers of the first call.
     pub(crate) answers: Batch,
     /// Whether every later call gave the same answers.
@@ -58,12 +61,19 @@ impl<'a> OurPath<'a> {
         chosen: bool,
         inputs: &'a Inputs,
     ) -> Result<Self, modmill::Error> {
-        let answers = call.answers(inputs)?;
+        let resident = match (&call, inputs.memory) {
+            (Call::Engine(engine), Memory::Resident) => Some(ResidentInputs::new(engine, inputs)?),
+            (Call::Engine(_) | Call::Chain(_), _) => None,
+        };
+        let answers = match (&call, &resident) {
+            (Call::Engine(engine), Some(resident)) => resident.compute(engine, inputs)?.download()?,
+            (call, _) => call.answers(inputs)?,
+        };
         let room = match (&call, inputs.memory) {
             (Call::Engine(engine), Memory::Reused | Memory::Pinned) => Some(inputs.room(engine)?),
             (Call::Engine(_) | Call::Chain(_), _) => None,
         };
-        Ok(Self { call, plan, chosen, inputs, room, answers, repeatable: true })
+        Ok(Self { call, plan, chosen, inputs, room, resident, answers, repeatable: true })
     }
 
     /// Operations per second of a GPU's kernels alone, in the best of a few calls; `None` on a CPU.
@@ -80,7 +90,10 @@ impl<'a> OurPath<'a> {
             let seconds = match &self.call {
                 Call::Engine(engine) => {
                     let before = engine.kernel_seconds();
-                    self.inputs.compute(engine)?;
+                    match &self.resident {
+                        Some(resident) => drop(resident.compute(engine, self.inputs)?),
+                        None => drop(self.inputs.compute(engine)?),
+                    }
                     engine.kernel_seconds() - before
                 }
                 Call::Chain(chain) => chain.run(self.inputs)?.kernel_seconds,
@@ -94,7 +107,13 @@ impl<'a> OurPath<'a> {
 impl Contender for OurPath<'_> {
     fn slice(&mut self, length: Duration) -> Result<Slice, Error> {
         let operations = self.inputs.workload.count as f64 * self.call.operations();
-        let Self { call, inputs, room, answers: first, repeatable, .. } = self;
+        let Self { call, inputs, room, resident, answers: first, repeatable, .. } = self;
+        if let (Call::Engine(engine), Some(resident)) = (&call, resident) {
+            let compute = || resident.compute(engine, inputs);
+            return repeat(length, operations, compute, |answers| {
+                *repeatable &= answers.download().is_ok_and(|answers| answers == *first);
+            });
+        }
         match (call, room) {
             (Call::Engine(engine), Some(room)) => {
                 // The call writes it, and then the comparison reads it.

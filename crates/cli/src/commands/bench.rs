@@ -103,7 +103,7 @@ pub(crate) struct Bench {
     #[arg(long)]
     shared_modulus: bool,
     /// Place of operands and answers: plain (answers in new memory), reused (answers in the memory of the
-    /// last call) or pinned (both in memory that a GPU copies by itself)
+    /// last call), pinned (both in memory that a GPU copies by itself) or resident (both on the GPU)
     #[arg(long, value_name = "KIND", default_value_t, value_parser = parse_memory)]
     place: Memory,
     /// Different keys in an RSA batch, which its items use in turn
