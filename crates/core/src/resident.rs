@@ -54,6 +54,17 @@ impl Resident {
         self.len == 0
     }
 
+    /// The same numbers with a declared width of `bits` bits, which is no greater. The caller knows that they fit:
+    /// operations would answer for some other number, but stay in bounds.
+    ///
+    /// # Panics
+    /// If the width is greater.
+    #[must_use]
+    pub fn narrowed(&self, bits: usize) -> Self {
+        assert!(bits <= self.bits, "{bits} bits are more than {}", self.bits);
+        Self { bits, ..self.clone() }
+    }
+
     /// Bytes of the device's memory that the batch takes.
     #[must_use]
     pub fn bytes(&self) -> usize {

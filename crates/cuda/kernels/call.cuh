@@ -14,11 +14,12 @@ struct Call {
     u32 exponent_bits; // as declared by the caller (secret exponents), or of the longest one
     u32 window;
     u32 repeat;        // products in a chain
+    u32 keeps_form;    // 1 if a chain is one product that stays in Montgomery form, else 0
 };
-static_assert(sizeof(Call) == 88 && AT(Call, a, 0) && AT(Call, b, 16) && AT(Call, constants, 32) &&
+static_assert(sizeof(Call) == 96 && AT(Call, a, 0) && AT(Call, b, 16) && AT(Call, constants, 32) &&
               AT(Call, results, 48) && AT(Call, result_stride, 56) && AT(Call, result_length, 60) &&
               AT(Call, scratch, 64) && AT(Call, count, 72) && AT(Call, exponent_bits, 76) &&
-              AT(Call, window, 80) && AT(Call, repeat, 84), "Call, as in Rust");
+              AT(Call, window, 80) && AT(Call, repeat, 84) && AT(Call, keeps_form, 88), "Call, as in Rust");
 
 // The rows of constants: two words of -1/N mod 2^64, two unused, then N, R mod N and a power of two
 // from which squarings lead to R^2 mod N.

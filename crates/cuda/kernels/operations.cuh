@@ -114,7 +114,8 @@ KERNEL(multiply, Call) {
 #endif
 
 // Chains of `repeat` Montgomery products a <- a b / R, or squares, as the papers measure them: nothing
-// but arithmetic. The answer is divided by R once more, which makes it canonical.
+// but arithmetic. The answer is divided by R once more, which makes it canonical, unless `keeps_form`: a single product
+// of canonical numbers is below 2N as it is.
 template <bool SQUARE> DEVICE void chain(const Call& call) {
     Field field;
     field.open(call.scratch);
@@ -129,7 +130,8 @@ template <bool SQUARE> DEVICE void chain(const Call& call) {
         if (SQUARE) {
             for (u32 i = 0; i < call.repeat; i++) field.square();
         }
-        for (u32 i = SQUARE ? call.repeat : 0; i <= call.repeat; i++) {
+        u32 steps = call.repeat + (call.keeps_form == 0);
+        for (u32 i = SQUARE ? call.repeat : 0; i < steps; i++) {
             if (i == call.repeat) field.set_y_to_one(0);
             field.multiply();
         }

@@ -37,9 +37,10 @@ pub(crate) struct Call {
     pub exponent_bits: u32,
     pub window: u32,
     pub repeat: u32,
+    pub keeps_form: u32,
 }
 
-assert_layout!(Call: 88 bytes, a at 0, b at 16, constants at 32, results at 48, result_stride at 56, result_length at 60, scratch at 64, count at 72, exponent_bits at 76, window at 80, repeat at 84);
+assert_layout!(Call: 96 bytes, a at 0, b at 16, constants at 32, results at 48, result_stride at 56, result_length at 60, scratch at 64, count at 72, exponent_bits at 76, window at 80, repeat at 84, keeps_form at 88);
 
 /// `Preparation` of `constants.cuh`.
 #[repr(C)]

@@ -105,7 +105,7 @@ fn name_of(task: &Task) -> &'static str {
     match (task.part(), task) {
         (Part::Power, _) => "power",
         (Part::PowerVartime, _) => "power_vartime",
-        (_, Task::MultiplyChain { .. }) => "multiply_chain",
+        (_, Task::MultiplyChain { .. } | Task::MontgomeryProduct) => "multiply_chain",
         (_, Task::SquareChain { .. }) => "square_chain",
         (_, Task::Multiply | Task::Square | Task::Power { .. }) => "multiply",
     }

@@ -190,7 +190,7 @@ impl Cuda {
             }
             Task::Square => LongTask::Square,
             Task::Multiply => LongTask::Multiply(job.b),
-            Task::MultiplyChain { .. } | Task::SquareChain { .. } => {
+            Task::MultiplyChain { .. } | Task::SquareChain { .. } | Task::MontgomeryProduct => {
                 return Err(Error::NoKernel { name: "for chains of products by fft".to_owned() });
             }
         };

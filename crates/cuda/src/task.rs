@@ -22,6 +22,8 @@ pub(crate) enum Task {
     MultiplyChain { repeat: u32 },
     /// Chains of Montgomery squares.
     SquareChain { repeat: u32 },
+    /// Products `a b / R` of numbers in Montgomery form, which stay in it.
+    MontgomeryProduct,
 }
 
 /// How the window tables of powers are read, and so what exponents show.
@@ -57,7 +59,7 @@ impl Task {
             Self::Power { reads: Reads::Whole, .. } => Part::Power,
             Self::Power { reads: Reads::Direct | Reads::Vartime, .. } => Part::PowerVartime,
             Self::Multiply | Self::Square => Part::Multiply,
-            Self::MultiplyChain { .. } | Self::SquareChain { .. } => Part::Chains,
+            Self::MultiplyChain { .. } | Self::SquareChain { .. } | Self::MontgomeryProduct => Part::Chains,
         }
     }
 
@@ -120,6 +122,7 @@ impl Task {
         match *self {
             Self::Power { .. } => (call.exponent_bits, call.window) = self.exponent(),
             Self::MultiplyChain { repeat } | Self::SquareChain { repeat } => call.repeat = repeat,
+            Self::MontgomeryProduct => (call.repeat, call.keeps_form) = (1, 1),
             Self::Multiply | Self::Square => {}
         }
     }

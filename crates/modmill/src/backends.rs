@@ -89,6 +89,11 @@ impl Backends {
         self.faults.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Adds to the time that kernels of GPUs have computed.
+    pub(crate) fn add_kernel_seconds(&self, seconds: f64) {
+        self.kernel_nanoseconds.fetch_add((1e9 * seconds) as u64, Ordering::Relaxed);
+    }
+
     pub(crate) fn kernel_seconds(&self) -> f64 {
         self.kernel_nanoseconds.load(Ordering::Relaxed) as f64 / 1e9
     }
@@ -210,7 +215,7 @@ impl Backends {
     fn outcome<T>(&self, request: &Request, run: modmill_cuda::Result<(T, f64)>) -> Result<Option<T>, Error> {
         let Request { op, count, .. } = request;
         let answers = run.map(|(answers, seconds)| {
-            self.kernel_nanoseconds.fetch_add((1e9 * seconds) as u64, Ordering::Relaxed);
+            self.add_kernel_seconds(seconds);
             answers
         });
         self.or_fault(|| format!("{op} of {count} items"), answers)

@@ -37,6 +37,7 @@ mod pinned;
 mod prepared;
 mod prime;
 mod resident;
+mod residues;
 mod sort;
 mod special;
 mod steps;
@@ -56,6 +57,7 @@ pub use octets::Offloaded;
 pub use on_device::OnDevice;
 pub use prepared::Prepared;
 pub use resident::DeviceMemoryUse;
+pub use residues::Residues;
 
 /// Settings and devices of the CUDA backend.
 pub mod cuda {

@@ -22,7 +22,9 @@ impl<'a> OnHost<'a> {
     ) -> Result<Self, Error> {
         let Some(view) = operand.resident() else { return Ok(Self::Given(operand)) };
         let is_shared = operand.is_shared();
-        if let Some(memory) = view.memory().as_any().downcast_ref::<HostMemory>() {
+        if let Some(memory) = view.memory().as_any().downcast_ref::<HostMemory>()
+            && memory.0.bits() == view.bits()
+        {
             return Ok(Self::Given(match is_shared {
                 true => memory.0.shared(view.first()),
                 false => memory.0.slice(view.first()..view.first() + view.len()).into(),

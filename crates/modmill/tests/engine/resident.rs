@@ -420,3 +420,52 @@ fn steps_take_slices_shared_numbers_and_nothing() {
         assert_eq!(error, Error::LengthMismatch { what: "b", expected: 10, found: 2 });
     }
 }
+
+/// Residues in Montgomery form, of every kind of modulus.
+#[test]
+fn residues_stay_in_their_form() {
+    use modmill_testing::oracle;
+    for engine in engines() {
+        let device = engine.on_device();
+        let texts = [
+            "fffffffffffffffb",
+            "8000000000000000000000000000000000000000000000000000000000000001",
+            "10000000000000000000000000000000000000000000000000",
+            "3",
+            "1",
+        ];
+        for text in texts {
+            let modulus = Modulus::from_hex(text).unwrap();
+            let n = oracle::number(modulus.value());
+            let rng = &mut Rng::new(text.len() as u64);
+            // Longer than the modulus, and the modulus itself and its neighbours.
+            let (mut a, b) = (numbers(300, 9, rng), numbers(70, 9, rng));
+            for (item, value) in [&n - 1u8, n.clone(), &n * 2u8].iter().enumerate() {
+                a.get_mut(item).copy_from_slice(oracle::batch_of_width(&[value.clone()], 300).get(0));
+            }
+            let (x, y) = (oracle::numbers(&a), oracle::numbers(&b));
+            let one = device.residues(&a, &modulus).unwrap();
+            let two = device.residues(&engine.upload(&b).unwrap(), &modulus).unwrap();
+            assert_eq!((one.len(), one.modulus().value()), (9, modulus.value()));
+            let found = [
+                device.numbers(&one).unwrap(),
+                device.numbers(&device.mul_residues(&one, &two).unwrap()).unwrap(),
+                device.numbers(&device.square_residues(&one).unwrap()).unwrap(),
+                device.numbers(&device.add_residues(&one, &two).unwrap()).unwrap(),
+                device.numbers(&device.sub_residues(&one, &two).unwrap()).unwrap(),
+            ];
+            let found = found.map(|numbers| oracle::numbers(&numbers.download().unwrap()));
+            for item in 0..9 {
+                let (x, y) = (&x[item] % &n, &y[item] % &n);
+                let expected = [x.clone(), &x * &y % &n, &x * &x % &n, (&x + &y) % &n, (&n + &x - &y) % &n];
+                for (which, (found, expected)) in found.iter().zip(expected).enumerate() {
+                    assert_eq!(found[item], expected, "operation {which}, item {item}, modulo {text}");
+                }
+            }
+            let other = device.residues(&b, &Modulus::from_hex("fd").unwrap()).unwrap();
+            assert!(matches!(device.mul_residues(&one, &other), Err(Error::Unavailable(_))));
+            let short = device.residues(b.slice(0..2), &modulus).unwrap();
+            assert!(matches!(device.mul_residues(&one, &short), Err(Error::LengthMismatch { .. })));
+        }
+    }
+}
