@@ -124,6 +124,11 @@ impl Device {
         self.shared.trim();
     }
 
+    /// A number that no other device of this process has while this one is in use.
+    pub(crate) fn id(&self) -> usize {
+        Arc::as_ptr(&self.shared) as usize
+    }
+
     /// Whether both are the same device.
     #[must_use]
     pub fn is(&self, other: &Self) -> bool {

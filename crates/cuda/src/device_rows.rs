@@ -2,6 +2,7 @@
 
 use crate::device::{Buffer, Contents, Device};
 use crate::error::{Error, Result};
+use crate::kept_constants::KeptConstants;
 use crate::workers::Workers;
 use modmill_core::ResidentView;
 
@@ -10,6 +11,10 @@ pub(crate) struct DeviceRows {
     pub(crate) device: Device,
     pub(crate) buffer: Buffer,
     pub(crate) stride: usize,
+    /// The number of rows.
+    pub(crate) len: usize,
+    /// Constants, if the rows are moduli.
+    pub(crate) constants: KeptConstants,
     pub(crate) workers: Workers,
 }
 
@@ -20,7 +25,8 @@ impl DeviceRows {
         let bytes = wanted.ok_or(Error::OutOfMemory { wanted: usize::MAX })?.max(8);
         let buffer = device.buffer(bytes, Contents::Secret)?;
         device.add_resident(bytes);
-        Ok(Self { device: device.clone(), buffer, stride, workers: workers.clone() })
+        let (device, workers) = (device.clone(), workers.clone());
+        Ok(Self { device, buffer, stride, len, constants: KeptConstants::default(), workers })
     }
 
     /// The rows that a view is of; an error if the memory is not one of this backend's.

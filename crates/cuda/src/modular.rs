@@ -2,12 +2,14 @@
 #![allow(unsafe_code)] // launches kernels
 
 use crate::backend::{Cuda, Run};
-use crate::call::{Call, Numbers, Preparation};
+use crate::call::{Call, Numbers};
 use crate::checks::{check_in_order, check_operands, check_variant};
+use crate::constants::Constants;
 use crate::device::{Buffer, Device, HostBuffer, Shape, Stream};
 use crate::device_rows::DeviceRows;
 use crate::error::{Error, Result};
 use crate::family::rns::kernels::{JobConstants, Request, ResidueWork};
+use crate::kept_constants::KeptConstants;
 use crate::kernels::TaskKernels;
 use crate::loaded::LoadedDevice;
 use crate::pipeline::{
@@ -295,7 +297,7 @@ struct KernelStages<'a> {
     /// Limbs of an answer.
     limbs: usize,
     /// Constants of the moduli.
-    constants: Buffer,
+    constants: Constants,
     /// Memory for numbers that are too long for the kernels, and are reduced first.
     reduced: [Option<Buffer>; 2],
     /// Tables of the threads.
@@ -337,6 +339,18 @@ impl<'a> KernelStages<'a> {
             }
             Moduli::Shared(_) | Moduli::Each(_) | Moduli::Prepared(_) | Moduli::Resident(_) => None,
         };
+        let moduli = &operands.0[2];
+        let constants = match (job.moduli, moduli.rows()) {
+            _ if kernels.preparation.is_none() => Constants::of_chunks(device, kernels, moduli, 1, contents)?,
+            (Moduli::Shared(modulus), _) => {
+                let kept = modulus.constants(|_| KeptConstants::default());
+                Constants::kept(device, kernels, &kept, moduli, 1)?
+            }
+            (_, Some(rows)) => Constants::kept(device, kernels, &rows.constants, moduli, rows.len)?,
+            (Moduli::Each(_) | Moduli::Prepared(_) | Moduli::Resident(_), None) => {
+                Constants::of_chunks(device, kernels, moduli, size, contents)?
+            }
+        };
         let residues = kernels.residues.as_ref().map(|residues| {
             Ok(ResidueStages {
                 work: residues.work(device, variant.words, size, is_shared, task, threads)?,
@@ -352,7 +366,7 @@ impl<'a> KernelStages<'a> {
             items: job.items,
             destination,
             limbs,
-            constants: device.buffer((16 + 3 * row_bytes) * if is_shared { 1 } else { size }, contents)?,
+            constants,
             reduced: [reduced(is_first_long)?, reduced(is_second_long)?],
             scratch: device.buffer((task.entries() * variant.entry_bytes() * threads).max(16), contents)?,
             residues: residues.transpose()?,
@@ -377,12 +391,6 @@ impl<'a> KernelStages<'a> {
             None => Place { buffer: chunk.outputs, start: 0 },
         }
     }
-
-    /// Rows of constants, one for each modulus.
-    fn constants(&self) -> Numbers {
-        let row = 4 + 3 * self.kernels.variant.words;
-        Numbers::at(&self.constants, if self.operands.has_one_modulus() { 0 } else { row }, row)
-    }
 }
 
 impl Stages for KernelStages<'_> {
@@ -398,31 +406,14 @@ impl Stages for KernelStages<'_> {
 
     /// Finds the constants of the moduli, and reduces numbers that are too long.
     fn prepare(&self, compute: &Stream, chunk: &Chunk<'_>) -> Result<()> {
-        let Some(kernels) = &self.kernels.preparation else { return Ok(()) };
-        let block = self.kernels.variant.layout.block;
-        let one_thread_each = |count: u32| Shape { grid: count.div_ceil(block), block, shared_bytes: 0 };
-        let count = u32::try_from(chunk.rows).unwrap_or(u32::MAX);
         let [a, b, moduli] = self.operands.numbers(self.items, chunk);
-        let preparation = Preparation {
-            input: moduli,
-            constants: self.constants(),
-            rows: self.constants.address(),
-            count: if self.operands.has_one_modulus() { 1 } else { count },
-            limbs: moduli.length / 2,
-        };
-        let shape = one_thread_each(preparation.count);
-        let mut used = self.operands.buffers(chunk);
-        used.push(&self.constants);
-        // SAFETY: the kernel takes this structure; it reads `count` moduli of the inputs and writes as many rows of
-        // constants.
-        unsafe { compute.launch(&kernels.constants, shape, &preparation, &used)? };
+        let used = self.operands.buffers(chunk);
+        self.constants.prepare(compute, self.kernels, moduli, chunk.rows, &used)?;
+        let first = self.items.get(chunk.first);
         for (numbers, reduced) in [a, b].into_iter().zip(&self.reduced) {
             let Some(reduced) = reduced else { continue };
-            let preparation = Preparation { input: numbers, rows: reduced.address(), count, ..preparation };
-            let used: Vec<&Buffer> = used.iter().copied().chain([reduced]).collect();
-            // SAFETY: the kernel takes this structure; it reads `count` numbers of the inputs and the rows of
-            // constants, and writes `count` rows of `words` words.
-            unsafe { compute.launch(&kernels.reduce, one_thread_each(count), &preparation, &used)? };
+            let items = first..first + chunk.rows;
+            self.constants.reduce(compute, self.kernels, numbers, items, reduced, &used)?;
         }
         Ok(())
     }
@@ -438,7 +429,7 @@ impl Stages for KernelStages<'_> {
         let result_words = words(self.limbs);
         let results = self.results(chunk);
         let mut used = self.operands.buffers(chunk);
-        used.extend([&self.constants, &self.scratch, results.buffer]);
+        used.extend([self.constants.buffer(), &self.scratch, results.buffer]);
         used.extend(self.reduced.iter().flatten());
         if let (Some(residues), Some(stages)) = (&kernels.residues, &self.residues) {
             let [_, _, moduli] = self.operands.numbers(self.items, chunk);
@@ -462,7 +453,7 @@ impl Stages for KernelStages<'_> {
         let mut call = Call {
             a,
             b,
-            constants: self.constants(),
+            constants: self.constants.numbers(self.items.get(chunk.first)),
             results: results.address(),
             result_stride: result_words,
             result_length: result_words,

@@ -1,0 +1,138 @@
+//! Constants of moduli on a device (`constants.cuh`): made anew for every chunk, or kept with moduli that stay.
+#![allow(unsafe_code)] // launches kernels
+
+use crate::call::{Numbers, Preparation};
+use crate::device::{Buffer, Contents, Device, Shape, Stream};
+use crate::error::Result;
+use crate::kept_constants::KeptConstants;
+use crate::kernels::TaskKernels;
+use crate::staging::{Source, Staging};
+use crate::variant::Variant;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Rows of constants for the moduli of a job.
+pub(crate) struct Constants {
+    rows: Arc<Buffer>,
+    /// Words of a row.
+    words: u32,
+    /// Limbs of a modulus.
+    limbs: u32,
+    /// Whether there is one modulus for all items.
+    is_shared: bool,
+    /// Whether the rows are complete, for all items of the job.
+    is_kept: bool,
+}
+
+/// Words of a row of constants of a layout.
+fn row_words(variant: &Variant) -> u32 {
+    4 + 3 * variant.words
+}
+
+/// Limbs of a modulus.
+fn limbs(moduli: &Source<'_>) -> u32 {
+    u32::try_from(moduli.width).unwrap_or(u32::MAX)
+}
+
+impl Constants {
+    /// Memory for the constants of `size` items at a time.
+    pub(crate) fn of_chunks(
+        device: &Device,
+        kernels: &TaskKernels,
+        moduli: &Source<'_>,
+        size: usize,
+        contents: Contents,
+    ) -> Result<Self> {
+        let words = row_words(&kernels.variant);
+        let is_shared = moduli.is_shared();
+        let count = if kernels.preparation.is_none() || is_shared { 1 } else { size };
+        let rows = Arc::new(device.buffer(4 * words as usize * count, contents)?);
+        Ok(Self { rows, words, limbs: limbs(moduli), is_shared, is_kept: false })
+    }
+
+    /// Constants that are kept in `kept`, for one modulus or for `count` moduli on the device.
+    pub(crate) fn kept(
+        device: &Device,
+        kernels: &TaskKernels,
+        kept: &KeptConstants,
+        moduli: &Source<'_>,
+        count: usize,
+    ) -> Result<Self> {
+        let rows = kept.get(device, kernels.variant, || {
+            let new = Self::of_chunks(device, kernels, moduli, count, Contents::Secret)?;
+            let stream = device.stream()?;
+            let copied = moduli.limbs(1);
+            let mut staging = Staging::new(device, copied, Contents::Secret)?;
+            let inputs = device.buffer(8 * copied.max(1), Contents::Secret)?;
+            let mut used = vec![&inputs];
+            used.extend(moduli.rows().map(|rows| &rows.buffer));
+            if copied > 0 {
+                staging.written(0..copied);
+                moduli.gather((0..1).into(), &mut staging.buffer.limbs_mut()[..copied]);
+                stream.copy_in(&staging.buffer, 0..8 * copied, &inputs, 0)?;
+            }
+            new.prepare(&stream, kernels, moduli.numbers(&inputs, 0, 0), count, &used)?;
+            stream.synchronize()?;
+            Ok(new.rows)
+        })?;
+        let words = row_words(&kernels.variant);
+        Ok(Self { rows, words, limbs: limbs(moduli), is_shared: moduli.is_shared(), is_kept: true })
+    }
+
+    /// The buffer that the rows are in.
+    pub(crate) fn buffer(&self) -> &Buffer {
+        &self.rows
+    }
+
+    /// The rows of a chunk that begins with `item`.
+    pub(crate) fn numbers(&self, item: usize) -> Numbers {
+        let first = if self.is_kept && !self.is_shared { item as u64 } else { 0 };
+        let address = self.rows.address() + 4 * u64::from(self.words) * first;
+        Numbers { address, stride: if self.is_shared { 0 } else { self.words }, length: self.words }
+    }
+
+    /// Makes the rows of a chunk of `count` items, unless they are kept.
+    pub(crate) fn prepare(
+        &self,
+        compute: &Stream,
+        kernels: &TaskKernels,
+        moduli: Numbers,
+        count: usize,
+        used: &[&Buffer],
+    ) -> Result<()> {
+        let Some(preparation) = kernels.preparation.as_ref().filter(|_| !self.is_kept) else { return Ok(()) };
+        let count = if self.is_shared { 1 } else { u32::try_from(count).unwrap_or(u32::MAX) };
+        let (constants, rows, limbs) = (self.numbers(0), self.rows.address(), self.limbs);
+        let call = Preparation { input: moduli, constants, rows, count, limbs };
+        let used: Vec<&Buffer> = used.iter().copied().chain([self.buffer()]).collect();
+        let shape = one_thread_each(&kernels.variant, count);
+        // SAFETY: the kernel takes this structure; it reads `count` moduli and writes as many rows of constants.
+        unsafe { compute.launch(&preparation.constants, shape, &call, &used) }
+    }
+
+    /// Reduces the numbers of `items` to rows of as many words as the layout has.
+    pub(crate) fn reduce(
+        &self,
+        compute: &Stream,
+        kernels: &TaskKernels,
+        numbers: Numbers,
+        items: Range<usize>,
+        reduced: &Buffer,
+        used: &[&Buffer],
+    ) -> Result<()> {
+        let Some(preparation) = &kernels.preparation else { return Ok(()) };
+        let count = u32::try_from(items.len()).unwrap_or(u32::MAX);
+        let (constants, rows, limbs) = (self.numbers(items.start), reduced.address(), self.limbs);
+        let call = Preparation { input: numbers, constants, rows, count, limbs };
+        let used: Vec<&Buffer> = used.iter().copied().chain([self.buffer(), reduced]).collect();
+        let shape = one_thread_each(&kernels.variant, count);
+        // SAFETY: the kernel takes this structure; it reads `count` numbers and the rows of constants, and writes
+        // `count` rows of `words` words.
+        unsafe { compute.launch(&preparation.reduce, shape, &call, &used) }
+    }
+}
+
+fn one_thread_each(variant: &Variant, count: u32) -> Shape {
+    let block = variant.layout.block;
+    Shape { grid: count.div_ceil(block), block, shared_bytes: 0 }
+}
