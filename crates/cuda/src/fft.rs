@@ -11,7 +11,7 @@ mod newton;
 mod powers;
 mod programs;
 
-pub(crate) use batch::{LongJob, LongTask};
+pub(crate) use batch::{KeptFactor, LongJob, LongTask};
 pub(crate) use length::Length;
 pub use moduli::Reciprocals;
 pub(crate) use moduli::{KnownModuli, places_by_bits};
@@ -73,8 +73,24 @@ pub(crate) enum Factor<'a> {
     Itself,
     /// Numbers, for every item or one for all.
     Numbers(Numbers),
-    /// Transforms that were kept, and how many: one for every item, or one for all.
-    Kept(&'a Buffer, usize),
+    /// Transforms that were kept.
+    Kept(Kept<'a>),
+}
+
+/// Transforms that were kept: one for every item, or one for all.
+#[derive(Clone, Copy)]
+pub(crate) struct Kept<'a> {
+    pub(crate) buffer: &'a Buffer,
+    /// The byte of it that they begin at.
+    pub(crate) start: usize,
+    pub(crate) count: usize,
+}
+
+impl<'a> Kept<'a> {
+    /// From the beginning of a buffer on.
+    pub(crate) fn all(buffer: &'a Buffer, count: usize) -> Self {
+        Self { buffer, start: 0, count }
+    }
 }
 
 /// Numbers on the device to be multiplied, with what their addresses lie in.
@@ -257,7 +273,7 @@ impl Transforms {
         items: usize,
         task: RowTask,
         a: &Buffer,
-        b: Option<(&Buffer, usize)>,
+        b: Option<Kept<'_>>,
     ) -> Result<()> {
         let row = length.row();
         let table = |stride, back| {
@@ -271,15 +287,15 @@ impl Transforms {
         let rows_of = |items: usize| small(items * length.shape.points() / row);
         let call = RowsCall {
             a: a.address(),
-            b: b.map_or(0, |(b, _)| b.address()),
+            b: b.map_or(0, |b| b.buffer.address() + b.start as u64),
             there: [addresses[0], addresses[1]],
             back: [addresses[2], addresses[3]],
-            b_rows: rows_of(b.map_or(items, |(_, items)| items)),
+            b_rows: rows_of(b.map_or(items, |b| b.count)),
             count: rows_of(items),
         };
         let mut used: Vec<&Buffer> = tables.iter().map(|table| &**table).collect();
         used.push(a);
-        used.extend(b.map(|(b, _)| b));
+        used.extend(b.map(|b| b.buffer));
         let per_block = small(4096 / row);
         let shape = Shape {
             grid: call.count.div_ceil(per_block),
@@ -320,15 +336,15 @@ impl Transforms {
         self.columns_there(stream, length, a, items, points, flags)?;
         match b {
             Factor::Itself => self.rows(stream, length, items, RowTask::Square, points, None)?,
-            Factor::Kept(kept, count) => {
-                self.rows(stream, length, items, RowTask::MultiplyKept, points, Some((kept, count)))?
+            Factor::Kept(kept) => {
+                self.rows(stream, length, items, RowTask::MultiplyKept, points, Some(kept))?;
             }
             Factor::Numbers(numbers) => {
                 let other = others.as_ref().expect("both factors have points");
                 let count = if numbers.stride == 0 { 1 } else { items };
                 let input = Input::plain(numbers, a.buffers);
                 self.columns_there(stream, length, input, count, other, None)?;
-                self.rows(stream, length, items, RowTask::Multiply, points, Some((other, count)))?;
+                self.rows(stream, length, items, RowTask::Multiply, points, Some(Kept::all(other, count)))?;
             }
         }
         for stride in length.strides().rev() {

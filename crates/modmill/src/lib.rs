@@ -41,6 +41,7 @@ mod residues;
 mod sort;
 mod special;
 mod steps;
+mod transformed;
 mod warm;
 
 pub use config::EngineBuilder;
@@ -58,6 +59,7 @@ pub use on_device::OnDevice;
 pub use prepared::Prepared;
 pub use resident::DeviceMemoryUse;
 pub use residues::Residues;
+pub use transformed::Transformed;
 
 /// Settings and devices of the CUDA backend.
 pub mod cuda {

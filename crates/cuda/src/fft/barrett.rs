@@ -10,7 +10,7 @@
 
 use super::calls::RemainderCall;
 use super::moduli::LongModuli;
-use super::{Factor, Input, Length, Output, Transforms, Work, small, upload};
+use super::{Factor, Input, Kept, Length, Output, Transforms, Work, small, upload};
 use crate::call::Numbers;
 use crate::device::{Buffer, Contents, Device, Stream};
 use crate::error::Result;
@@ -117,11 +117,11 @@ impl Reduction {
         buffers.push(&self.estimates);
         let mut halves = Input { offset: small(self.bits % 32), ..Input::plain(upper(x.numbers), &buffers) };
         let estimates = Output::all(&self.estimates, small(4 * n));
-        transforms.multiply(work, halves, Factor::Kept(&self.reciprocals, moduli), estimates)?;
+        transforms.multiply(work, halves, Factor::Kept(Kept::all(&self.reciprocals, moduli)), estimates)?;
         halves.addends = upper(estimates.numbers());
         let multiples = Output::all(&self.multiples, wrapped_words(&self.wrapped));
         let shorter = Work { length: &self.wrapped, ..*work };
-        transforms.multiply(&shorter, halves, Factor::Kept(&self.divisors, moduli), multiples)?;
+        transforms.multiply(&shorter, halves, Factor::Kept(Kept::all(&self.divisors, moduli)), multiples)?;
         let call = RemainderCall {
             x: x.numbers,
             y: multiples.numbers(),

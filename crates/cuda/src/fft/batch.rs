@@ -3,7 +3,7 @@
 use super::barrett::Reduction;
 use super::moduli::{LongModuli, SeededModulus};
 use super::powers::{Exponents, Powers};
-use super::{Factor, Input, Length, Output, Transforms, Work, Workspace, small};
+use super::{Factor, Input, Kept, Length, Output, Transforms, Work, Workspace, small};
 use crate::call::Numbers;
 use crate::checks::{check_items, check_lengths};
 use crate::device::{Buffer, Contents, Device, HostBuffer, Stream};
@@ -26,9 +26,22 @@ pub(crate) struct LongJob<'a> {
 #[derive(Clone, Copy)]
 pub(crate) enum LongTask<'a> {
     Multiply(Operand<'a>),
+    /// By factors whose transforms are on the device.
+    MultiplyKept(KeptFactor<'a>),
     Square,
     /// Only modulo a number.
     Power(Exponents<'a>),
+}
+
+/// Factors whose transforms are on the device, by the transforms of the job.
+#[derive(Clone, Copy)]
+pub(crate) struct KeptFactor<'a> {
+    /// The transforms, one after the other.
+    pub(crate) transforms: &'a Buffer,
+    /// Whether there is one for all items.
+    pub(crate) is_shared: bool,
+    /// Bits of a factor.
+    pub(crate) bits: usize,
 }
 
 impl<'a> LongJob<'a> {
@@ -38,7 +51,9 @@ impl<'a> LongJob<'a> {
             LongTask::Multiply(b) if a.is_shared() => {
                 Self { a: b, task: LongTask::Multiply(a), moduli: None }
             }
-            LongTask::Multiply(_) | LongTask::Square | LongTask::Power(_) => Self { a, task, moduli: None },
+            LongTask::Multiply(_) | LongTask::MultiplyKept(_) | LongTask::Square | LongTask::Power(_) => {
+                Self { a, task, moduli: None }
+            }
         }
     }
 
@@ -69,8 +84,12 @@ impl<'a> LongJob<'a> {
 
     /// Bits of an answer.
     pub(crate) fn bits(&self) -> usize {
-        let [_, second] = self.factors();
-        self.moduli.map_or(self.a.bits() + second.unwrap_or(self.a).bits(), |moduli| moduli.bits())
+        let second = match self.task {
+            LongTask::Multiply(b) => b.bits(),
+            LongTask::MultiplyKept(kept) => kept.bits,
+            LongTask::Square | LongTask::Power(_) => self.a.bits(),
+        };
+        self.moduli.map_or(self.a.bits() + second, |moduli| moduli.bits())
     }
 
     /// Whether a factor is longer than a modulus, and so has to be reduced before it is multiplied. So has the base of
@@ -104,8 +123,8 @@ impl<'a> LongJob<'a> {
         // not count.
         let edge = match self.task {
             LongTask::Power(_) => size,
-            LongTask::Multiply(_) | LongTask::Square if items.len() <= size => size,
-            LongTask::Multiply(_) | LongTask::Square => size.div_ceil(4),
+            _ if items.len() <= size => size,
+            LongTask::Multiply(_) | LongTask::MultiplyKept(_) | LongTask::Square => size.div_ceil(4),
         };
         let sizes = ChunkSizes { size, edge, multiple: 1 };
         let destination = match answers {
@@ -128,7 +147,7 @@ impl<'a> LongJob<'a> {
     fn keeps_second(&self) -> Option<Operand<'a>> {
         match self.task {
             LongTask::Multiply(b) if b.is_shared() && !self.is_reduced_first(b) => Some(b),
-            LongTask::Multiply(_) | LongTask::Square | LongTask::Power(_) => None,
+            LongTask::Multiply(_) | LongTask::MultiplyKept(_) | LongTask::Square | LongTask::Power(_) => None,
         }
     }
 }
@@ -148,7 +167,7 @@ impl<'a> Inputs<'a> {
             LongTask::Multiply(b) | LongTask::Power(Exponents { operand: b, .. }) => {
                 sources.push(Source::operand(b)?);
             }
-            LongTask::Square => {}
+            LongTask::Square | LongTask::MultiplyKept(_) => {}
         }
         Ok(Self { sources, moduli: job.moduli })
     }
@@ -284,12 +303,16 @@ impl<'a> LongStages<'a> {
             _ => None,
         };
         let factor_limbs = |factor: Option<Operand<'_>>| factor.unwrap_or(job.a).bits().div_ceil(64);
-        let words = match &reduction {
-            Some(reduction) => reduction.words(),
-            None => small(2 * job.factors().map(factor_limbs).iter().sum::<usize>().next_multiple_of(2)),
+        let words = match (&reduction, job.task) {
+            (Some(reduction), _) => reduction.words(),
+            (None, LongTask::MultiplyKept(_)) => small(2 * limbs),
+            (None, LongTask::Multiply(_) | LongTask::Square | LongTask::Power(_)) => {
+                small(2 * job.factors().map(factor_limbs).iter().sum::<usize>().next_multiple_of(2))
+            }
         };
         let finds_reciprocals = matches!(job.moduli, Some(LongModuli::Each(_)));
-        let both = !matches!(job.task, LongTask::Square) && kept.is_none() || finds_reciprocals;
+        let has_one = matches!(job.task, LongTask::Square | LongTask::MultiplyKept(_)) || kept.is_some();
+        let both = !has_one || finds_reciprocals;
         Ok(Self {
             job: *job,
             workspace: transforms.workspace(&length, size, words, both, contents)?,
@@ -306,10 +329,17 @@ impl<'a> LongStages<'a> {
         })
     }
 
-    /// The second factors of products.
-    fn second(&self, numbers: Numbers) -> Factor<'_> {
+    /// The second factors of the products of a chunk.
+    fn second(&self, numbers: Numbers, chunk: &Chunk<'_>) -> Factor<'_> {
         match (&self.kept, self.job.task) {
-            (Some(kept), _) => Factor::Kept(kept, 1),
+            (Some(kept), _) => Factor::Kept(Kept::all(kept, 1)),
+            (None, LongTask::MultiplyKept(KeptFactor { transforms, is_shared: true, .. })) => {
+                Factor::Kept(Kept::all(transforms, 1))
+            }
+            (None, LongTask::MultiplyKept(KeptFactor { transforms, is_shared: false, .. })) => {
+                let start = self.length.bytes() * self.items.get(chunk.first);
+                Factor::Kept(Kept { buffer: transforms, start, count: chunk.rows })
+            }
             (None, LongTask::Multiply(_)) => Factor::Numbers(numbers),
             (None, LongTask::Square | LongTask::Power(_)) => Factor::Itself,
         }
@@ -335,7 +365,7 @@ impl Stages for LongStages<'_> {
             None => Output::all(chunk.outputs, words),
         };
         let Some(reduction) = &self.reduction else {
-            return transforms.multiply(&work, input(a), self.second(b), output);
+            return transforms.multiply(&work, input(a), self.second(b, chunk), output);
         };
         let divisors = reduction.load(&work, chunk.inputs, self.inputs.operand_limbs(chunk.rows))?;
         if let (Some(powers), LongTask::Power(exponents)) = (&self.powers, self.job.task) {
@@ -351,7 +381,7 @@ impl Stages for LongStages<'_> {
             }
         };
         let (a, b) = (factor(a, &self.reduced[0])?, factor(b, &self.reduced[1])?);
-        reduction.multiply(&work, divisors, input(a), self.second(b), output)
+        reduction.multiply(&work, divisors, input(a), self.second(b, chunk), output)
     }
 }
 

@@ -469,3 +469,39 @@ fn residues_stay_in_their_form() {
         }
     }
 }
+
+/// Factors that are transformed once, one for all items and one for each, of every place.
+#[test]
+fn transformed_factors_multiply_like_plain_ones() {
+    for engine in engines() {
+        let device = engine.on_device();
+        let rng = &mut Rng::new(21);
+        for (bits, other_bits) in [(6000, 4500), (200, 5000), (9000, 64), (100, 100)] {
+            let (factors, others) = (numbers(bits, 3, rng), numbers(other_bits, 3, rng));
+            let each = engine.mul(&others, &factors).unwrap();
+            let all = engine.mul(&others, factors.shared(1)).unwrap();
+            for place in 0..9 {
+                let first = Placed::new(&engine, &factors, place % 3);
+                let second = Placed::new(&engine, &others, place / 3);
+                let by_item = device.transform(first.operand(), other_bits).unwrap();
+                let shared = device.transform(first.shared(1), other_bits + 1).unwrap();
+                assert_eq!(
+                    (by_item.len(), by_item.bits(), shared.len(), shared.longest()),
+                    (3, bits, 1, other_bits + 1)
+                );
+                let found = device.mul_transformed(second.operand(), &by_item).unwrap().download().unwrap();
+                assert!(found == each, "one for each, {bits} bits, places {place}");
+                let found = device.mul_transformed(second.operand(), &shared).unwrap().download().unwrap();
+                assert!(found == all, "one for all, {bits} bits, places {place}");
+            }
+            let transformed = device.transform(&factors, other_bits).unwrap();
+            let error = device.mul_transformed(others.slice(0..2), &transformed).unwrap_err();
+            assert_eq!(error, Error::LengthMismatch { what: "a", expected: 3, found: 2 });
+            let wider = numbers(other_bits + 1, 3, rng);
+            assert!(matches!(
+                device.mul_transformed(&wider, &transformed),
+                Err(Error::TooLong { what: "a", .. })
+            ));
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Factors of products whose transforms stay on a device.
+
+use crate::backend::Cuda;
+use crate::device::{Buffer, Contents, Device};
+use crate::device_rows::DeviceRows;
+use crate::error::{Error, Result};
+use crate::fft::{Input, KeptFactor, Length, LongJob, LongTask};
+use crate::staging::{Answers, Source};
+use modmill_core::{Operand, Resident};
+use std::sync::Arc;
+
+/// Factors of many products, transformed once, in the memory of a device.
+pub struct Transformed {
+    transforms: Buffer,
+    device: Device,
+    length: Length,
+    bits: usize,
+    longest: usize,
+    count: usize,
+}
+
+impl Transformed {
+    /// The declared width of the factors, in bits.
+    #[must_use]
+    pub fn bits(&self) -> usize {
+        self.bits
+    }
+
+    /// The greatest width of the other factors, in bits.
+    #[must_use]
+    pub fn longest(&self) -> usize {
+        self.longest
+    }
+
+    /// The number of factors.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether there are no factors.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Bytes of the device's memory.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.transforms.bytes()
+    }
+}
+
+impl Drop for Transformed {
+    fn drop(&mut self) {
+        self.device.remove_resident(self.transforms.bytes());
+    }
+}
+
+impl Cuda {
+    /// Transforms numbers of a device for products with factors of up to `longest` bits.
+    pub fn transform(&self, numbers: &Resident, longest: usize) -> Result<Transformed> {
+        let rows = DeviceRows::of(numbers.view())?;
+        let loaded = self.loaded_for(rows).ok_or(Error::NoDevice)?;
+        let (bits, count) = (numbers.bits(), numbers.len());
+        let length = Length::new(bits.max(longest), bits.min(longest), 1);
+        let bytes =
+            length.bytes().checked_mul(count.max(1)).ok_or(Error::OutOfMemory { wanted: usize::MAX })?;
+        let transforms = loaded.device.buffer(bytes, Contents::Secret)?;
+        loaded.device.add_resident(bytes);
+        let made = Transformed { transforms, device: loaded.device.clone(), length, bits, longest, count };
+        let stream = loaded.device.stream()?;
+        let source = Source::operand(Operand::from(numbers))?;
+        let buffers = [&rows.buffer];
+        let input = Input::plain(source.numbers(&rows.buffer, 0, 0), &buffers);
+        loaded.transforms(&length)?.keep(&stream, &length, input, count, &made.transforms)?;
+        stream.synchronize()?;
+        Ok(made)
+    }
+
+    /// Full products of numbers and transformed factors: one factor for each item, or one for all items. Returns the
+    /// kernels' seconds beside them.
+    pub fn multiply_transformed(&self, a: Operand<'_>, b: &Transformed) -> Result<(Resident, f64)> {
+        let loaded =
+            self.loaded().iter().find(|loaded| loaded.device.is(&b.device)).ok_or(Error::NoDevice)?;
+        let count = a.len().unwrap_or(b.count);
+        let is_shared = b.count == 1;
+        if a.bits() > b.longest {
+            return Err(Error::TooLong { what: "a factor", bits: a.bits(), limit: b.longest });
+        }
+        if !is_shared && b.count != count {
+            let reason = format!("there are {} transformed factors", b.count);
+            return Err(Error::Item { item: count.max(b.count) - 1, reason });
+        }
+        let kept = KeptFactor { transforms: &b.transforms, is_shared, bits: b.bits };
+        let job = LongJob::new(a, LongTask::MultiplyKept(kept));
+        let rows = self.rows(Some(loaded), job.limbs(), count)?;
+        let seconds = match count {
+            0 => 0.0,
+            _ => {
+                let lane = self.lane(loaded, Contents::Secret);
+                let transforms = loaded.transforms(&b.length)?;
+                let shape = (b.length, b.length.chunk_items());
+                job.run(lane, &transforms, (0..count).into(), Answers::Device(&rows), shape)?
+            }
+        };
+        Ok((Resident::new(job.bits(), count, Arc::new(rows)), seconds))
+    }
+}

@@ -1,0 +1,148 @@
+//! Factors whose transforms stay on a device between products.
+
+use crate::on_device::OnDevice;
+use crate::on_host::OnHost;
+use crate::resident::device_error;
+use modmill_core::{Error, Operand, Resident};
+use std::fmt;
+use std::sync::Arc;
+
+/// Factors of many products on a device, transformed once ([`OnDevice::transform`]). A product with them takes two
+/// transforms in the place of three.
+#[derive(Clone)]
+pub struct Transformed {
+    bits: usize,
+    longest: usize,
+    count: usize,
+    form: Form,
+}
+
+#[derive(Clone)]
+enum Form {
+    /// As numbers: those that are too short for transforms, and all where there are no GPUs.
+    Plain(Resident),
+    /// As points of transforms.
+    Points(Arc<modmill_cuda::Transformed>),
+}
+
+impl Transformed {
+    /// The declared width of the factors, in bits.
+    #[must_use]
+    pub fn bits(&self) -> usize {
+        self.bits
+    }
+
+    /// The greatest width of the other factors, in bits.
+    #[must_use]
+    pub fn longest(&self) -> usize {
+        self.longest
+    }
+
+    /// The number of factors.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether there are no factors.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Bytes of the device's memory that the factors take.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        match &self.form {
+            Form::Plain(numbers) => numbers.bytes(),
+            Form::Points(points) => points.bytes(),
+        }
+    }
+}
+
+impl fmt::Debug for Transformed {
+    /// Shows the shape and never the values, which may be secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Transformed({} x {} bits)", self.count, self.bits)
+    }
+}
+
+/// Bits of the longer factor from which products go by transforms.
+const LEAST_BITS: usize = 4096;
+
+impl OnDevice<'_> {
+    /// Transforms `factors` for products with other factors of up to `longest` bits.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use modmill::{Batch, Engine};
+    ///
+    /// let engine = Engine::new()?;
+    /// let device = engine.on_device();
+    /// let factor = Batch::from_hex(["ffff".repeat(1000)])?;
+    /// let others = Batch::from_hex(["3", "deadbeef"])?;
+    /// let transformed = device.transform(&factor, 32)?;
+    /// let products = device.mul_transformed(&others, &transformed)?;
+    /// assert_eq!(products.download()?, engine.mul(&others, factor.shared(0))?);
+    /// # Ok::<(), modmill::Error>(())
+    /// ```
+    pub fn transform<'a>(
+        &self,
+        factors: impl Into<Operand<'a>>,
+        longest: usize,
+    ) -> Result<Transformed, Error> {
+        let backends = &self.engine.backends;
+        let factors = factors.into();
+        // A copy of one's own, on a device of this engine.
+        let near = backends.near(factors, OnHost::Given(factors), None)?;
+        let numbers = self.gather_all(near.a.operand())?;
+        let (bits, count) = (numbers.bits(), numbers.len());
+        let form = match &backends.cuda {
+            Some(cuda) if bits.max(longest) >= LEAST_BITS && bits.min(longest) > 0 && count > 0 => {
+                Form::Points(Arc::new(cuda.transform(&numbers, longest).map_err(device_error)?))
+            }
+            Some(_) | None => Form::Plain(numbers),
+        };
+        Ok(Transformed { bits, longest, count, form })
+    }
+
+    /// Full products `a b` with transformed factors: one for each item, or one for all items.
+    pub fn mul_transformed<'a>(&self, a: impl Into<Operand<'a>>, b: &Transformed) -> Result<Resident, Error> {
+        let a = a.into();
+        if a.bits() > b.longest {
+            return Err(Error::TooLong { what: "a", bits: a.bits(), limit: b.longest });
+        }
+        if let (Some(found), true) = (a.len(), b.count != 1)
+            && found != b.count
+        {
+            return Err(Error::LengthMismatch { what: "a", expected: b.count, found });
+        }
+        let backends = &self.engine.backends;
+        match (&b.form, &backends.cuda) {
+            (Form::Plain(numbers), _) if b.count == 1 => self.mul(a, numbers.shared(0)),
+            (Form::Plain(numbers), _) => self.mul(a, numbers),
+            (Form::Points(points), Some(cuda)) => {
+                let near = backends.near(a, OnHost::Given(a), None)?;
+                let (products, seconds) =
+                    cuda.multiply_transformed(near.a.operand(), points).map_err(device_error)?;
+                backends.add_kernel_seconds(seconds);
+                Ok(products)
+            }
+            (Form::Points(_), None) => {
+                Err(Error::Unavailable("the factors were transformed by another engine".to_owned()))
+            }
+        }
+    }
+
+    /// An operand as a resident batch of its own.
+    fn gather_all(&self, operand: Operand<'_>) -> Result<Resident, Error> {
+        let indices: Vec<usize> = (0..operand.len().unwrap_or(1)).collect();
+        match operand {
+            Operand::Each(view) => self.engine.upload(view),
+            Operand::Shared { .. } | Operand::Resident(_) | Operand::SharedResident(_) => {
+                self.gather(operand, &indices)
+            }
+        }
+    }
+}
