@@ -6,7 +6,7 @@ use crate::device_rows::DeviceRows;
 use crate::error::{Error, Result};
 use crate::fft::{Input, KeptFactor, Length, LongJob, LongTask};
 use crate::staging::{Answers, Source};
-use modmill_core::{Operand, Resident};
+use modmill_core::{Operand, Resident, ResidentView};
 use std::sync::Arc;
 
 /// Factors of many products, transformed once, in the memory of a device.
@@ -42,6 +42,12 @@ impl Transformed {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.count == 0
+    }
+
+    /// Whether numbers are in the memory of the same device.
+    #[must_use]
+    pub fn is_with(&self, view: ResidentView<'_>) -> bool {
+        DeviceRows::of(view).is_ok_and(|rows| rows.device.is(&self.device))
     }
 
     /// Bytes of the device's memory.

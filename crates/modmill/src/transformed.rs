@@ -123,9 +123,9 @@ impl OnDevice<'_> {
             (Form::Plain(numbers), _) if b.count == 1 => self.mul(a, numbers.shared(0)),
             (Form::Plain(numbers), _) => self.mul(a, numbers),
             (Form::Points(points), Some(cuda)) => {
-                let near = backends.near(a, OnHost::Given(a), None)?;
+                let a = OnHost::unless(a, |view| points.is_with(view))?;
                 let (products, seconds) =
-                    cuda.multiply_transformed(near.a.operand(), points).map_err(device_error)?;
+                    cuda.multiply_transformed(a.operand(), points).map_err(device_error)?;
                 backends.add_kernel_seconds(seconds);
                 Ok(products)
             }
