@@ -135,8 +135,14 @@ impl Cuda {
         let size = (wave * waves.clamp(1, MAX_WAVES)).min(count);
         // Powers take longer than copies. Others wait for the first copy and the last one, which are short.
         let edge = if task.is_power() { wave } else { size.div_ceil(4) };
-        let sizes = ChunkSizes { size, edge, multiple: 1 };
         let operands = Operands::new(task, job)?;
+        // Nothing is copied for numbers that stay, and only residues need memory for every item.
+        let is_all_there = operands.limbs(2) == operands.limbs(1) && answers.destination().is_some();
+        let (size, edge) = match is_all_there && kernels.residues.is_none() {
+            true => (count, count),
+            false => (size, edge),
+        };
+        let sizes = ChunkSizes { size, edge, multiple: 1 };
         let destination = match answers {
             Answers::Host(_) => None,
             Answers::Device(rows) => Some(rows),
