@@ -4,7 +4,7 @@ use crate::{Batch, Error, Operand};
 use std::any::Any;
 use std::fmt;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Memory of a device that holds the numbers of a resident batch. Only the backend that made it reads it directly.
 pub trait DeviceMemory: Send + Sync {
@@ -188,6 +188,8 @@ impl<'a> ResidentView<'a> {
 pub struct ResidentModuli {
     values: Batch,
     resident: Resident,
+    /// Bits of the longest and of the shortest modulus, if all items can be computed together.
+    lengths: OnceLock<Option<(usize, usize)>>,
 }
 
 impl ResidentModuli {
@@ -200,7 +202,7 @@ impl ResidentModuli {
             return Err(Error::LengthMismatch { what, expected: values.len(), found: resident.len() });
         }
         match values.bits() == resident.bits() {
-            true => Ok(Self { values, resident }),
+            true => Ok(Self { values, resident, lengths: OnceLock::new() }),
             false => Err(Error::WidthMismatch { what, expected: values.bits(), found: resident.bits() }),
         }
     }
@@ -209,6 +211,12 @@ impl ResidentModuli {
     #[must_use]
     pub fn values(&self) -> &Batch {
         &self.values
+    }
+
+    /// The lengths of the longest and of the shortest modulus in bits, or `None` if the items have to be sorted.
+    /// `find` looks at the moduli the first time.
+    pub fn lengths(&self, find: impl FnOnce(&Batch) -> Option<(usize, usize)>) -> Option<(usize, usize)> {
+        *self.lengths.get_or_init(|| find(&self.values))
     }
 
     /// The moduli on the device.

@@ -1,6 +1,6 @@
 //! Sorting the items of a call into what backends can compute together.
 
-use modmill_core::{BatchView, Items, KERNEL_MAX_BITS, Moduli, limbs};
+use modmill_core::{Batch, BatchView, Items, KERNEL_MAX_BITS, Moduli, limbs};
 use modmill_cpu::Cpu;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -106,8 +106,16 @@ impl Lengths {
 
 /// The lengths of the moduli of `count` items, if they are one group: most calls need no list of their items.
 pub(crate) fn lengths_of_all(pool: &Cpu, moduli: Moduli<'_>, count: usize) -> Option<Lengths> {
+    if let Moduli::Resident(resident) = moduli {
+        let find = |values: &Batch| {
+            let lengths = lengths_of_all(pool, Moduli::from(values), values.len())?;
+            Some((lengths.longest, lengths.shortest))
+        };
+        let (longest, shortest) = resident.lengths(find)?;
+        return Some(Lengths { longest, shortest });
+    }
     let count = if let Moduli::Shared(_) = moduli { count.min(1) } else { count };
-    let look = |items: Range<usize>| match moduli.on_host() {
+    let look = |items: Range<usize>| match moduli {
         Moduli::Each(view) => lengths_together(view.slice(items)),
         Moduli::Shared(_) | Moduli::Prepared(_) | Moduli::Resident(_) => {
             lengths_one_by_one(items.map(|item| moduli.get(item)))
@@ -161,7 +169,6 @@ fn lengths_together(moduli: BatchView<'_>) -> Option<Lengths> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use modmill_core::Batch;
 
     /// Both looks, which agree.
     fn look(moduli: &Batch) -> Option<(usize, usize)> {
