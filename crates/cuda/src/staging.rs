@@ -314,11 +314,11 @@ mod tests {
     fn a_secret_exponent_of_all_items_is_copied_for_each() {
         let device = Device::emulator_with(Faults::default(), Cache::off());
         let buffer = device.buffer(1024, Contents::Secret).unwrap();
-        let exponent = Source::operand(Operand::Shared { bits: 70, value: &[5, 6] });
+        let exponent = Source::operand(Operand::Shared { bits: 70, value: &[5, 6] }).unwrap();
         for (reads, stride) in [(Reads::Whole, 0), (Reads::Vartime, 0), (Reads::Direct, 4)] {
             let task = Task::power(reads, 70, 4).unwrap();
             let source = Source { is_repeated: task.repeats_exponent(), ..exponent };
-            assert_eq!(source.numbers(&buffer, 0).stride, stride, "{reads:?}");
+            assert_eq!(source.numbers(&buffer, 0, 7).stride, stride, "{reads:?}");
             let mut rows = vec![1; source.limbs(3)];
             source.gather((7..10).into(), &mut rows);
             assert!(rows.chunks(2).all(|row| row == [5, 6]) && rows.len() == if stride > 0 { 6 } else { 2 });

@@ -1,6 +1,7 @@
 //! Memory on the device and memory it copies to and from, freed by going out of scope.
 #![allow(unsafe_code)] // frees addresses and looks at pinned memory
 
+use super::pool::Free;
 use super::shared::Shared;
 use super::uses::Uses;
 use crate::error::{Error, Result};
@@ -13,7 +14,8 @@ use zeroize::Zeroize;
 pub enum Contents {
     /// Nothing that has to be hidden.
     Public,
-    /// Secrets: overwritten with zeros before anyone else gets the memory.
+    /// Secrets: overwritten with zeros once the device has been quiet for a moment, and before anyone gets the memory who
+    /// does not keep secrets in it.
     Secret,
 }
 
@@ -23,14 +25,16 @@ pub struct Buffer {
     device: Arc<Shared>,
     address: u64,
     bytes: usize,
-    contents: Contents,
+    /// Whether it may hold secrets, its own or those of the buffer before.
+    is_secret: bool,
     pub(super) uses: Uses,
 }
 
 impl Buffer {
     pub(super) fn new(device: Arc<Shared>, bytes: usize, contents: Contents) -> Result<Self> {
-        let address = device.take(bytes)?;
-        Ok(Self { device, address, bytes, contents, uses: Uses::default() })
+        let Free { address, is_secret, .. } = device.take(bytes, contents)?;
+        let is_secret = is_secret || contents == Contents::Secret;
+        Ok(Self { device, address, bytes, is_secret, uses: Uses::default() })
     }
 
     /// Its address on the device, a multiple of 256.
@@ -48,19 +52,11 @@ impl Buffer {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        let size = self.device.platform.rounded(self.bytes);
-        let clean = self.uses.settle().and_then(|()| match self.contents {
-            Contents::Public => Ok(()),
-            // SAFETY: this buffer's own memory, which nothing uses any more.
-            Contents::Secret => unsafe { self.device.zero(self.address, size) },
-        });
-        match clean {
-            Ok(()) => {
-                let mut pool = self.device.pool.lock().unwrap_or_else(PoisonError::into_inner);
-                pool.keep(self.address, size);
-            }
+        let bytes = self.device.platform.rounded(self.bytes);
+        match self.uses.settle() {
+            Ok(()) => self.device.keep(Free { address: self.address, bytes, is_secret: self.is_secret }),
             // A device that fails here is lost, and its memory with it; no one else may have it.
-            // SAFETY: as above.
+            // SAFETY: this buffer's own memory, which nothing uses any more.
             Err(_) => unsafe { self.device.platform.free(self.address) },
         }
     }
@@ -147,7 +143,7 @@ impl Drop for HostBuffer {
         }
         let size = self.device.platform.rounded(self.bytes);
         let mut pool = self.device.host_pool.lock().unwrap_or_else(PoisonError::into_inner);
-        pool.keep(self.address, size);
+        pool.keep(Free { address: self.address, bytes: size, is_secret: false });
     }
 }
 

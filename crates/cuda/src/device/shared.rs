@@ -1,19 +1,41 @@
 //! The state of a device that everything on it shares: the platform, and memory that is kept for reuse.
 #![allow(unsafe_code)] // frees memory that is kept for reuse
 
-use super::platform::Platform;
-use super::pool::Pool;
+use super::memory::Contents;
+use super::platform::{Handle, Platform};
+use super::pool::{Free, Pool};
 use crate::error::{Error, Result};
 use std::sync::atomic::AtomicUsize;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long no memory comes back before secrets are cleared.
+const QUIET: Duration = Duration::from_millis(20);
+
+/// What the thread that clears secrets waits for.
+#[derive(Default)]
+struct Sweeper {
+    /// When memory with secrets last came back.
+    latest: Option<Instant>,
+    /// Whether a thread waits.
+    is_waiting: bool,
+}
+
+/// What a mutex guards, also after a thread that held it has panicked.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// The state of a device that its buffers, streams and modules share.
 pub(super) struct Shared {
     pub(super) platform: Box<dyn Platform>,
     pub(super) pool: Mutex<Pool>,
     pub(super) host_pool: Mutex<Pool>,
-    /// Whether some memory of the pool is still being overwritten.
-    clearing: Mutex<bool>,
+    /// Streams and events for the next ones that are wanted: a driver takes long to make them.
+    pub(super) streams: Mutex<Vec<Handle>>,
+    pub(super) events: Mutex<Vec<Handle>>,
+    sweeper: Mutex<Sweeper>,
     /// Bytes of resident batches.
     pub(super) resident: AtomicUsize,
 }
@@ -24,49 +46,100 @@ impl Shared {
             platform,
             pool: Mutex::default(),
             host_pool: Mutex::default(),
-            clearing: Mutex::default(),
+            streams: Mutex::default(),
+            events: Mutex::default(),
+            sweeper: Mutex::default(),
             resident: AtomicUsize::new(0),
         }
     }
 
     /// Bytes of device memory that are kept for reuse.
     pub(super) fn kept_bytes(&self) -> usize {
-        self.pool.lock().unwrap_or_else(PoisonError::into_inner).bytes()
+        lock(&self.pool).bytes()
     }
 
-    /// Takes device memory out of the pool, or allocates it.
-    pub(super) fn take(&self, bytes: usize) -> Result<u64> {
+    /// Takes device memory out of the pool, or allocates it. Memory with secrets of others is for secrets only.
+    pub(super) fn take(&self, bytes: usize, contents: Contents) -> Result<Free> {
         check_size(bytes)?;
-        let size = self.platform.rounded(bytes);
-        let kept = self.pool.lock().unwrap_or_else(PoisonError::into_inner).take(size);
-        let Some(address) = kept else { return self.or_trimmed(|| self.platform.allocate(size)) };
-        let mut clearing = self.clearing.lock().unwrap_or_else(PoisonError::into_inner);
-        if *clearing {
-            // Memory is lost if this fails, as in `Buffer`'s drop.
-            self.platform.wait_for_zeros()?;
-            *clearing = false;
+        let bytes = self.platform.rounded(bytes);
+        let avoids_secrets = contents == Contents::Public;
+        let kept = lock(&self.pool).take(bytes, avoids_secrets);
+        match kept {
+            Some(free) if free.is_secret && avoids_secrets => self.cleared(free),
+            Some(free) => Ok(free),
+            None => {
+                let address = self.or_trimmed(|| self.platform.allocate(bytes))?;
+                Ok(Free { address, bytes, is_secret: false })
+            }
         }
-        Ok(address)
     }
 
-    /// Starts to overwrite memory that nothing uses any more. The pool hands it out after that has ended, and a batch
-    /// ends without waiting for it.
-    ///
-    /// # Safety
-    /// The memory is allocated, and goes to the pool.
-    pub(super) unsafe fn zero(&self, address: u64, bytes: usize) -> Result<()> {
-        let mut clearing = self.clearing.lock().unwrap_or_else(PoisonError::into_inner);
-        *clearing = true;
-        // SAFETY: the caller's promise.
-        unsafe { self.platform.zero(address, bytes) }
+    /// Keeps device memory that nothing uses any more. If it may hold secrets, it is cleared when the device has been
+    /// quiet for a moment: the operations of a chain do not wait for it.
+    pub(super) fn keep(self: &Arc<Self>, free: Free) {
+        lock(&self.pool).keep(free);
+        if free.is_secret {
+            self.sweep_later();
+        }
+    }
+
+    /// The same memory without secrets. Memory is lost if the device is.
+    fn cleared(&self, free: Free) -> Result<Free> {
+        // SAFETY: memory of the pool that was taken out of it.
+        unsafe { self.platform.zero(free.address, free.bytes)? };
+        self.platform.wait_for_zeros()?;
+        Ok(Free { is_secret: false, ..free })
+    }
+
+    /// Clears the memory of the pool that may hold secrets.
+    fn sweep(&self) {
+        let secrets = lock(&self.pool).drain_secrets();
+        // A device that fails here is lost, and its memory with it.
+        // SAFETY: memory of the pool that was taken out of it.
+        let all = secrets.iter().try_for_each(|free| unsafe { self.platform.zero(free.address, free.bytes) });
+        if all.and_then(|()| self.platform.wait_for_zeros()).is_ok() {
+            let mut pool = lock(&self.pool);
+            secrets.into_iter().for_each(|free| pool.keep(Free { is_secret: false, ..free }));
+        }
+    }
+
+    /// Has a thread clear the pool's memory when no memory has come back for a moment.
+    fn sweep_later(self: &Arc<Self>) {
+        let mut sweeper = lock(&self.sweeper);
+        sweeper.latest = Some(Instant::now());
+        if sweeper.is_waiting {
+            return;
+        }
+        let shared = Arc::downgrade(self);
+        let wait = move || {
+            loop {
+                thread::sleep(QUIET);
+                let Some(shared) = shared.upgrade() else { return };
+                let mut sweeper = lock(&shared.sweeper);
+                if sweeper.latest.is_none_or(|latest| latest.elapsed() >= QUIET) {
+                    sweeper.is_waiting = false;
+                    drop(sweeper);
+                    return shared.sweep();
+                }
+            }
+        };
+        let started = thread::Builder::new().name("modmill-sweep".to_owned()).spawn(wait);
+        sweeper.is_waiting = started.is_ok();
+        drop(sweeper);
+        if started.is_err() {
+            self.sweep();
+        }
     }
 
     /// Takes host memory out of the pool, or allocates it.
     pub(super) fn take_host(&self, bytes: usize) -> Result<u64> {
         check_size(bytes)?;
         let size = self.platform.rounded(bytes);
-        let kept = self.host_pool.lock().unwrap_or_else(PoisonError::into_inner).take(size);
-        kept.map_or_else(|| self.or_trimmed(|| self.platform.allocate_host(size)), Ok)
+        let kept = lock(&self.host_pool).take(size, false);
+        match kept {
+            Some(free) => Ok(free.address),
+            None => self.or_trimmed(|| self.platform.allocate_host(size)),
+        }
     }
 
     /// Allocates. If memory runs out, all kept memory is given back, and it allocates once more.
@@ -82,22 +155,23 @@ impl Shared {
 
     /// Gives back all memory that is kept for reuse.
     pub(super) fn trim(&self) {
-        let mut clearing = self.clearing.lock().unwrap_or_else(PoisonError::into_inner);
-        // A device that fails here is lost, and the memory that it was overwriting with it.
-        let _ = self.platform.wait_for_zeros();
-        *clearing = false;
-        let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
-        // SAFETY: what is in the pool belongs to nobody else, and nothing works with it.
-        pool.drain().for_each(|address| unsafe { self.platform.free(address) });
-        let mut pool = self.host_pool.lock().unwrap_or_else(PoisonError::into_inner);
+        self.sweep();
+        let free: Vec<Free> = lock(&self.pool).drain().collect();
+        // SAFETY: what was in the pool belongs to nobody else, and nothing works with it.
+        free.iter().for_each(|free| unsafe { self.platform.free(free.address) });
+        let free: Vec<Free> = lock(&self.host_pool).drain().collect();
         // SAFETY: as above.
-        pool.drain().for_each(|address| unsafe { self.platform.free_host(address) });
+        free.iter().for_each(|free| unsafe { self.platform.free_host(free.address) });
     }
 }
 
 impl Drop for Shared {
     fn drop(&mut self) {
         self.trim();
+        // SAFETY: nobody has these streams and events any more.
+        lock(&self.streams).drain(..).for_each(|stream| unsafe { self.platform.end_stream(stream) });
+        // SAFETY: as above.
+        lock(&self.events).drain(..).for_each(|event| unsafe { self.platform.end_event(event) });
     }
 }
 

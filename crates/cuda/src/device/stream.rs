@@ -5,7 +5,7 @@
 use super::memory::{Buffer, HostBuffer, check};
 use super::module::{Kernel, KernelArguments};
 use super::platform::{Handle, Shape};
-use super::shared::Shared;
+use super::shared::{Shared, lock};
 use super::uses::Line;
 use crate::error::Result;
 use std::ops::Range;
@@ -19,7 +19,8 @@ pub struct Stream {
 
 impl Stream {
     pub(super) fn new(device: Arc<Shared>) -> Result<Self> {
-        let handle = device.platform.stream()?;
+        let kept = lock(&device.streams).pop();
+        let handle = kept.map_or_else(|| device.platform.stream(), Ok)?;
         Ok(Self { line: Arc::new(Line::new(device, handle)) })
     }
 
@@ -163,7 +164,8 @@ pub struct Event {
 
 impl Event {
     pub(super) fn new(device: Arc<Shared>) -> Result<Self> {
-        let handle = device.platform.event()?;
+        let kept = lock(&device.events).pop();
+        let handle = kept.map_or_else(|| device.platform.event(), Ok)?;
         Ok(Self { device, handle, place: Mutex::new(None) })
     }
 
@@ -197,7 +199,7 @@ impl Event {
 
 impl Drop for Event {
     fn drop(&mut self) {
-        // SAFETY: nobody has this event any more.
-        unsafe { self.device.platform.end_event(self.handle) }
+        // The next one to have it records it before anyone waits for it.
+        lock(&self.device.events).push(self.handle);
     }
 }

@@ -6,7 +6,7 @@
 #![allow(unsafe_code)] // hands handles to the platform
 
 use super::platform::Handle;
-use super::shared::Shared;
+use super::shared::{Shared, lock};
 use crate::error::Result;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -67,8 +67,8 @@ impl Line {
 
 impl Drop for Line {
     fn drop(&mut self) {
-        // SAFETY: nobody has this stream any more.
-        unsafe { self.device.platform.end_stream(self.handle) }
+        // What may still be on it comes before what the next one to have it adds.
+        lock(&self.device.streams).push(self.handle);
     }
 }
 

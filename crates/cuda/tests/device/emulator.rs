@@ -217,6 +217,31 @@ fn buffers_are_reused_and_secrets_are_not_left_in_them() {
     }
 }
 
+/// Secrets go from one buffer for secrets to the next, and are cleared when the device has been quiet for a moment.
+#[test]
+fn secrets_are_cleared_when_nothing_happens() {
+    let device = device(Faults::default());
+    let stream = device.stream().unwrap();
+    let contents = |buffer: &modmill_cuda::Buffer| {
+        let mut host = device.host_buffer(64, Contents::Public).unwrap();
+        stream.copy_out(buffer, 0..64, &mut host, 0).unwrap();
+        host.to_vec()
+    };
+    let buffer = device.buffer(64, Contents::Secret).unwrap();
+    stream.fill(&buffer, 0..64, 7).unwrap();
+    let address = buffer.address();
+    drop(buffer);
+    let again = device.buffer(64, Contents::Secret).unwrap();
+    assert_eq!((again.address(), contents(&again)), (address, vec![7; 64]), "a chain does not wait");
+    drop(again);
+    let cleared = (0..100).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        let buffer = device.buffer(64, Contents::Secret).unwrap();
+        buffer.address() == address && contents(&buffer) == [0; 64]
+    });
+    assert!(cleared, "secrets are left");
+}
+
 #[test]
 fn what_is_kept_for_reuse_makes_room() {
     let device = device(Faults { out_of_memory_above: Some(1000), ..Faults::default() });
