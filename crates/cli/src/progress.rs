@@ -1,7 +1,38 @@
-//! A progress bar on standard error.
+//! Progress on standard error: a bar, and a line while kernels are compiled.
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use modmill_cuda::compiler;
+use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::Duration;
+
+/// Everything that is shown, so that lines do not overwrite each other.
+static SHOWN: LazyLock<MultiProgress> = LazyLock::new(MultiProgress::new);
+
+/// The time between two pictures of a bar or spinner.
+const TICK: Duration = Duration::from_millis(250);
+
+/// From now on says on standard error, if that is a terminal, that kernels of GPUs are being compiled, while they are.
+pub(crate) fn show_compilations() {
+    let line: Mutex<Option<ProgressBar>> = Mutex::new(None);
+    // The first caller's line serves the whole program.
+    compiler::watch(move |under_way| {
+        let mut line = line.lock().unwrap_or_else(PoisonError::into_inner);
+        if under_way == 0 {
+            line.take().into_iter().for_each(|line| line.finish_and_clear());
+            return;
+        }
+        let line = line.get_or_insert_with(|| {
+            let line = SHOWN.add(ProgressBar::new_spinner());
+            if let Ok(style) = ProgressStyle::with_template("{spinner} {msg}  {elapsed}") {
+                line.set_style(style);
+            }
+            line.enable_steady_tick(TICK);
+            line
+        });
+        let programs = if under_way == 1 { "program" } else { "programs" };
+        line.set_message(format!("compiling kernels for the GPU, {under_way} {programs} left"));
+    });
+}
 
 /// Progress on standard error, shown if that is a terminal.
 pub(crate) struct Bar(ProgressBar);
@@ -10,8 +41,11 @@ impl Bar {
     /// A bar up to `size`, or a spinner if the size is unknown. `unit` is the plural name of one step; `bytes`
     /// are shown as KiB, MiB and so on.
     pub(crate) fn new(size: Option<u64>, quiet: bool, unit: &str) -> Self {
-        let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
-        let bar = ProgressBar::with_draw_target(size, target);
+        let bar = ProgressBar::with_draw_target(size, ProgressDrawTarget::hidden());
+        if !quiet {
+            SHOWN.add(bar.clone());
+            show_compilations();
+        }
         let template = match (size, unit) {
             (Some(_), "bytes") => {
                 "{wide_bar} {bytes}/{total_bytes}  {bytes_per_sec}  {elapsed} of about {duration}"
@@ -23,7 +57,7 @@ impl Bar {
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);
         }
-        bar.enable_steady_tick(Duration::from_millis(250));
+        bar.enable_steady_tick(TICK);
         Self(bar)
     }
 
@@ -37,7 +71,7 @@ impl Bar {
 
     /// Hides the bar while `print` writes to the terminal.
     pub(crate) fn aside<T>(&self, print: impl FnOnce() -> T) -> T {
-        self.0.suspend(print)
+        SHOWN.suspend(print)
     }
 
     pub(crate) fn finish(&self) {

@@ -18,9 +18,16 @@ pub const FILE: &str = "modmill-cubins.bin";
 const MAGIC: &[u8; 8] = b"MODMCUB\x01";
 const ENTRY: usize = 32 + 32 + 8 + 8;
 
-/// Writes a bundle; keys are those of [`code_key`](crate::compiler::code_key).
-pub fn write(path: &Path, entries: &[(Digest, Vec<u8>)]) -> io::Result<()> {
-    let mut file = BufWriter::new(File::create(path)?);
+/// Machine code with its key, which is that of [`code_key`](crate::compiler::code_key).
+pub type MachineCodeEntry = (Digest, Vec<u8>);
+
+/// Writes a bundle to a file.
+pub fn write(path: &Path, entries: &[MachineCodeEntry]) -> io::Result<()> {
+    write_to(BufWriter::new(File::create(path)?), entries)
+}
+
+/// Writes a bundle.
+pub fn write_to(mut file: impl Write, entries: &[MachineCodeEntry]) -> io::Result<()> {
     file.write_all(MAGIC)?;
     file.write_all(&(entries.len() as u64).to_le_bytes())?;
     let mut place = 16 + entries.len() * ENTRY;

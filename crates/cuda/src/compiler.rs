@@ -4,10 +4,12 @@ mod find;
 mod machine_code;
 mod nvrtc;
 mod program;
+pub(crate) mod watch;
 
 pub use crate::digest::Digest;
 pub use machine_code::MachineCode;
 pub use program::{Architecture, Program, code_key};
+pub use watch::watch;
 
 use crate::bundle::Bundle;
 use crate::cache::Cache;
@@ -15,6 +17,7 @@ use crate::error::{Error, Result};
 use nvrtc::Nvrtc;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use watch::Compilation;
 
 /// Compiles programs, and keeps their machine code.
 #[derive(Debug)]
@@ -60,6 +63,7 @@ impl Compiler {
         if let Some(code) = bundled() {
             return Ok(code);
         }
+        let _compilation = Compilation::begin();
         let code = nvrtc.compile(program, architecture)?;
         self.cache.put(&cache_key, &code);
         Ok(code)

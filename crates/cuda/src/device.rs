@@ -23,25 +23,29 @@ pub use module::{Kernel, KernelArguments, Module};
 pub use platform::{Attributes, Properties, Shape};
 pub use stream::{Event, Stream};
 
+use crate::bundle::MachineCodeEntry;
 use crate::compiler::Program;
 use crate::error::{Error, Result};
 use crate::memo::Memo;
 use platform::Platform;
 use shared::Shared;
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A GPU or an emulated one. Clones are the same device.
 #[derive(Clone)]
 pub struct Device {
     shared: Arc<Shared>,
     modules: Arc<Memo<Module>>,
+    /// The programs that are loaded.
+    programs: Arc<Mutex<Vec<Program>>>,
 }
 
 impl Device {
     pub(crate) fn new(platform: Box<dyn Platform>) -> Self {
-        Self { shared: Arc::new(Shared::new(platform)), modules: Arc::new(Memo::new()) }
+        let shared = Arc::new(Shared::new(platform));
+        Self { shared, modules: Arc::new(Memo::new()), programs: Arc::default() }
     }
 
     /// Its name, driver, memory and limits.
@@ -92,9 +96,17 @@ impl Device {
     /// Compiles a program, or finds its machine code, and loads it. A program is loaded once, even if several threads
     /// ask for it at the same time.
     pub fn compile(&self, program: &Program) -> Result<Module> {
-        self.modules.get(&program.digest(), || {
-            Ok(Module::new(self.shared.clone(), self.shared.platform.load(program)?))
+        self.modules.get(&program.key_in_process(), || {
+            let module = Module::new(self.shared.clone(), self.shared.platform.load(program)?);
+            self.programs.lock().unwrap_or_else(PoisonError::into_inner).push(program.clone());
+            Ok(module)
         })
+    }
+
+    /// The machine code of all programs that are loaded, for a [bundle](crate::bundle). The emulated device has none.
+    pub fn machine_code(&self) -> Result<Vec<MachineCodeEntry>> {
+        let programs = self.programs.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        programs.iter().filter_map(|program| self.shared.platform.code(program).transpose()).collect()
     }
 
     /// Compiles and loads programs side by side, in the order that they are given.

@@ -8,6 +8,7 @@
 mod build;
 mod memory;
 
+use crate::bundle::MachineCodeEntry;
 use crate::cache::Cache;
 use crate::compiler::Program;
 use crate::device::platform::{Handle, Platform};
@@ -111,6 +112,10 @@ impl Platform for Emulator {
 
     fn warnings(&self) -> Vec<String> {
         self.cache.warnings()
+    }
+
+    fn code(&self, _: &Program) -> Result<Option<MachineCodeEntry>> {
+        Ok(None)
     }
 
     fn load(&self, program: &Program) -> Result<Handle> {

@@ -1,6 +1,7 @@
 //! Kernels compiled before they are needed.
 
 use crate::backend::Cuda;
+use crate::bundle::MachineCodeEntry;
 use crate::error::Result;
 use crate::planning::Recipe;
 use crate::task::{Reads, Task};
@@ -55,6 +56,21 @@ impl Cuda {
     }
 }
 
+impl Cuda {
+    /// The machine code of all kernels that are loaded, for a [bundle](crate::bundle). Devices of one kind have the same.
+    pub fn machine_code(&self) -> Result<Vec<MachineCodeEntry>> {
+        let mut all: Vec<MachineCodeEntry> = Vec::new();
+        for device in self.devices() {
+            for entry in device.machine_code()? {
+                if all.iter().all(|(key, _)| *key != entry.0) {
+                    all.push(entry);
+                }
+            }
+        }
+        Ok(all)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -84,5 +100,6 @@ mod tests {
         assert!(compiled > 0, "nothing was compiled");
         cuda().warm(&plan).unwrap();
         assert_eq!(entries(), compiled, "the second device finds everything");
+        assert_eq!(first.machine_code(), Ok(Vec::new()), "no other process can load what is emulated");
     }
 }

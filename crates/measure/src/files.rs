@@ -1,7 +1,7 @@
 //! Measurements of files: the numbers that a program reads, and the library's rate on the same numbers in memory.
 
 use crate::inputs::{Inputs, Workload};
-use crate::record::Header;
+use crate::record::{Header, json_lines};
 use crate::table::{number, plain, right};
 use modmill::{Batch, Engine, Error, Op, Request};
 use serde::Serialize;
@@ -115,11 +115,7 @@ pub struct FileRecord {
 
 /// The header and all records as one JSON array, one record per line.
 pub fn to_json(header: &Header, records: &[FileRecord]) -> Result<String, serde_json::Error> {
-    let mut lines = vec![serde_json::to_string(header)?];
-    for record in records {
-        lines.push(serde_json::to_string(record)?);
-    }
-    Ok(format!("[\n{}\n]\n", lines.join(",\n")))
+    json_lines(header, records)
 }
 
 /// The records as a table for people.

@@ -4,6 +4,8 @@
 //! Contenders take turns in short time slices, and every answer is compared. [`record::to_json`],
 //! [`table::results`] and [`report::page`] present the results.
 //!
+//! [`batches`] shows from which batch on a GPU is worth it, and [`callers`] measures many threads on one engine.
+//!
 //! [`files`] has what a measurement of the program's files needs.
 //!
 //! [`Tune`] measures the variants of a GPU's kernels, and writes the table that engines choose by.
@@ -41,7 +43,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod batches;
 mod bench;
+pub mod callers;
 mod chain;
 mod engines;
 mod error;
@@ -60,6 +64,7 @@ mod record_builder;
 mod reference;
 pub mod report;
 mod resident_inputs;
+mod rsa_call;
 mod rsa_items;
 mod slices;
 pub mod table;

@@ -168,3 +168,12 @@ pub fn to_json(header: &Header, results: &Results) -> Result<String, serde_json:
     }
     Ok(format!("[\n{}\n]\n", lines.join(",\n")))
 }
+
+/// The header and records of one kind as one JSON array, one record per line.
+pub(crate) fn json_lines(header: &Header, records: &[impl Serialize]) -> Result<String, serde_json::Error> {
+    let mut lines = vec![serde_json::to_string(header)?];
+    for record in records {
+        lines.push(serde_json::to_string(record)?);
+    }
+    Ok(format!("[\n{}\n]\n", lines.join(",\n")))
+}

@@ -64,7 +64,8 @@ impl RecordBuilder {
         }
     }
 
-    fn record(&self, rates: &Rates, is_right: bool) -> Record {
+    /// A record of the CPU that names no path.
+    pub(crate) fn record(&self, rates: &Rates, is_right: bool) -> Record {
         Record {
             kind: "result",
             op: self.op.clone(),

@@ -2,11 +2,13 @@
 
 mod chart;
 mod escape;
+mod picture;
 
 use crate::record::{Header, Record};
 use crate::table;
 use chart::{Bars, Lines, Series};
 use escape::escape;
+pub use picture::batches_picture;
 
 const STYLE: &str = "\
 :root{color-scheme:light}
@@ -147,6 +149,7 @@ fn by_size(records: &[Record]) -> Vec<String> {
             title: format!("{op}, {}", threads_label(threads)),
             x_label: "bits".to_owned(),
             y_label: "operations per second".to_owned(),
+            unit: "/s",
             series: series(records, &here, |record| record.bits),
         };
         figures.push(chart.draw());
@@ -172,6 +175,7 @@ fn by_batch(records: &[Record]) -> Vec<String> {
             title: format!("{op} of {bits} bits, {}", threads_label(threads)),
             x_label: "items in a batch".to_owned(),
             y_label: "operations per second".to_owned(),
+            unit: "/s",
             series: series(records, &here, |record| record.batch),
         };
         figures.push(chart.draw());

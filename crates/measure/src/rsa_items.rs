@@ -86,6 +86,20 @@ impl RsaItems {
         Ok(made)
     }
 
+    /// The inputs of `count` items from about `start` on: every seventh signature is spoilt from the first one on here
+    /// too, and every item keeps its key.
+    pub(crate) fn part(&self, start: usize, count: usize) -> Self {
+        let start = start - start % (7 * self.keys.len());
+        let part = |items: &[Vec<u8>]| items.get(start..start + count).unwrap_or_default().to_vec();
+        Self {
+            workload: RsaWorkload { count, ..self.workload },
+            keys: self.keys.clone(),
+            digests: self.digests[start..start + count].to_vec(),
+            signatures: part(&self.signatures),
+            ciphertexts: part(&self.ciphertexts),
+        }
+    }
+
     pub(crate) fn key(&self, item: usize) -> &PrivateKey {
         &self.keys[item % self.keys.len()]
     }

@@ -1,6 +1,7 @@
 //! The backends of an engine: who computes a request, and who finishes what a device could not.
 
 use crate::config::EngineConfig;
+use crate::joined::{SmallCalls, Turn};
 use crate::on_host::OnHost;
 use crate::resident::device_error;
 use modmill_core::{
@@ -25,6 +26,8 @@ pub(crate) struct Backends {
     faults: Mutex<Vec<String>>,
     /// Nanoseconds that kernels of GPUs have computed so far.
     kernel_nanoseconds: AtomicU64,
+    /// Small calls under way.
+    pub(crate) small: SmallCalls,
 }
 
 impl Backends {
@@ -69,8 +72,16 @@ impl Backends {
             cpu = cpu.recorded_by(recorder.clone());
             cuda = cuda.map(|cuda| cuda.recorded_by(recorder));
         }
-        let kernel_nanoseconds = AtomicU64::new(0);
-        Ok(Self { cpu, cuda, always_cuda, has_fallback, faults: Mutex::new(faults), kernel_nanoseconds })
+        let (kernel_nanoseconds, small) = (AtomicU64::new(0), SmallCalls::default());
+        Ok(Self {
+            cpu,
+            cuda,
+            always_cuda,
+            has_fallback,
+            faults: Mutex::new(faults),
+            kernel_nanoseconds,
+            small,
+        })
     }
 
     /// Every path that may be chosen.
@@ -156,16 +167,26 @@ impl Backends {
         Some(plan)
     }
 
-    /// Plans some work once and runs that plan. Where a device fails, the CPU plans and runs the work.
+    /// Plans some work once and runs that plan. Where a device fails, the CPU plans and runs the work. Small work of
+    /// several threads goes to a device together.
     pub(crate) fn compute(&self, work: Work<'_>) -> Result<Batch, Error> {
         let request = work.request();
-        let plan = self.plan(&request)?;
+        let call = self.small_job(&work);
+        let plan = self.plan_under_load(&request, call.as_ref())?;
         let (Some(cuda), Backend::Cuda) = (&self.cuda, plan.backend()) else {
             return work.with_host_copies(|work| work.run_on_cpu(&self.cpu, &plan));
         };
         if work.is_regrouped(&plan) {
             return work.with_host_copies(|work| self.compute(work));
         }
+        let _running = match self.turn_of_job(cuda, &plan, &work, call.as_ref()) {
+            Turn::Joined(answer) => {
+                let mut answers = Batch::zeros(work.answer_bits(), request.count);
+                answer.write(answers.stride(), answers.as_limbs_mut());
+                return Ok(answers);
+            }
+            Turn::Alone(running) => running,
+        };
         let run = work.run_on_gpus(cuda, &plan).map(|run| (run.answers, run.kernel_seconds));
         match self.outcome(&request, run)? {
             Some(answers) => Ok(answers),
@@ -195,11 +216,19 @@ impl Backends {
     /// The same with the answers in rows of the caller's, which are as wide as the answers.
     pub(crate) fn compute_into(&self, work: Work<'_>, answers: &mut [u64]) -> Result<(), Error> {
         let request = work.request();
-        let mut plan = self.plan(&request)?;
+        let call = self.small_job(&work);
+        let mut plan = self.plan_under_load(&request, call.as_ref())?;
         if work.is_regrouped(&plan) {
             return work.with_host_copies(|work| self.compute_into(work, answers));
         }
         if let (Some(cuda), Backend::Cuda) = (&self.cuda, plan.backend()) {
+            let _running = match self.turn_of_job(cuda, &plan, &work, call.as_ref()) {
+                Turn::Joined(answer) => {
+                    answer.write(work.answer_bits().div_ceil(64), answers);
+                    return Ok(());
+                }
+                Turn::Alone(running) => running,
+            };
             let run = work.run_on_gpus_into(cuda, &plan, answers).map(|seconds| ((), seconds));
             if self.outcome(&request, run)?.is_some() {
                 return Ok(());
@@ -352,6 +381,14 @@ impl Work<'_> {
         match self {
             Self::Job(_, job) => cuda.run_resident(plan, job),
             Self::Product(product) => cuda.multiply_resident(plan, product),
+        }
+    }
+
+    /// Declared width of the answers, in bits.
+    fn answer_bits(&self) -> usize {
+        match self {
+            Self::Job(_, job) => job.moduli.bits(),
+            Self::Product(product) => product.bits(),
         }
     }
 

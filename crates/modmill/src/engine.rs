@@ -8,7 +8,8 @@ use modmill_cuda::Cuda;
 
 /// Batch modular arithmetic on this machine.
 ///
-/// An engine owns its worker threads and its devices; make one and share it (`&Engine` is `Sync`).
+/// An engine owns its worker threads and its devices; make one and share it (`&Engine` is `Sync`). Small batches that
+/// several threads submit at the same time are computed together where that is faster.
 ///
 /// # Examples
 ///
@@ -72,7 +73,8 @@ impl Engine {
         self.plan(&Request::new(op, bits, count))
     }
 
-    /// How a request is computed, and why. Calls run this very plan.
+    /// How a request is computed, and why. Calls run this very plan, unless other threads have small calls of the same
+    /// shape under way: then the plan is made for the items of all.
     ///
     /// ```
     /// use modmill::{Engine, Op, Request};

@@ -20,6 +20,7 @@
 #![forbid(unsafe_code)]
 
 mod backends;
+mod callers;
 mod config;
 mod engine;
 mod even;
@@ -27,6 +28,7 @@ mod gcd;
 mod host_memory;
 mod into;
 mod inverse;
+mod joined;
 mod modular;
 mod near;
 pub mod number;

@@ -32,6 +32,7 @@ pub(crate) struct Private {
 
 impl Operation<PrivateKey> for Private {
     fn on_numbers(&self, engine: &Engine, keys: &[&PrivateKey], inputs: &Batch) -> Result<Outcome, Error> {
+        let _under_way = engine.private_under_way(inputs.bits(), keys.len());
         private_operation(engine, keys, inputs, self.blinding)
     }
 

@@ -1,7 +1,9 @@
 //! `modmill bench`: every operation and size beside the peers found on the machine.
 
+mod callers;
 mod file_inputs;
 mod files;
+mod help;
 
 use crate::build;
 use crate::failure::Failure;
@@ -9,63 +11,14 @@ use crate::io::{self, Output};
 use crate::options::{BackendOption, MemoryOption};
 use crate::progress::Bar;
 use files::FileBench;
+use help::{EXAMPLES, LONG_ABOUT};
 use modmill::{Op, TRANSFORM_MAX_BITS};
 use modmill_measure::machine::{self, Machine};
 use modmill_measure::record::{Header, Record, to_json};
 use modmill_measure::{
-    AlgorithmChoice, BenchOp, MIN_BITS, Memory, PeerChoice, Peers, Progress, report, table,
+    AlgorithmChoice, BenchOp, MIN_BITS, Memory, PeerChoice, Peers, Progress, batches, report, table,
 };
 use std::time::Duration;
-
-const LONG_ABOUT: &str = "\
-Measures operations beside the other libraries found on this machine, and checks every answer.
-
-All contenders get the same random inputs: odd moduli of full length, bases below them, exponents of \
-full length. They take turns in short time slices, so that other load on the machine slows all of them \
-alike. ops/s is the rate of the best slice, and median that of the median slice. Every answer of ours is \
-compared with a peer's, or with num-bigint's where there is no peer. A wrong answer makes the exit status 1.
-
-Peers are GMP, OpenSSL and FLINT. They are loaded at run time where they are found; --peers=none leaves \
-them out. A peer computes one operation after the other on each of --threads threads, with its numbers \
-and Montgomery constants prepared beforehand. Ours prepare the constants of each modulus within the \
-measured time, unless --shared-modulus gives all items the same one. A peer that refuses numbers of some \
-length is left out there, by name.
-
-GPUs are measured with batches that fill them, from the caller's numbers to the answers, copies \
-included; kernel ops/s is the rate of their kernels without the copies. Up to 256 items of a GPU's batch \
-are compared with the CPU's answers: all of them, or a random sample. mul_mod_chain and square_mod_chain \
-are chains of Montgomery products, as papers measure them: nothing is copied or prepared in between.
-
-rsa_sign goes from SHA-256 digests to PKCS #1 v1.5 signatures, each checked with the public exponent. \
-rsa_verify goes back, and rsa_decrypt from OAEP ciphertexts to messages. OpenSSL does the same by \
-EVP_PKEY_sign, EVP_PKEY_verify and EVP_PKEY_decrypt. Keys are random, and their constants are kept from \
-call to call. Batches that fill a GPU repeat about 1024 different messages; all answers are compared.
-
---files measures powm, mul, inv and gcd from file to file: numbers are written as JSON Lines, Parquet and Arrow to a \
-folder for temporary files, and read, computed and written as the commands do. library/s is the rate of the library on \
-the same numbers in memory. Powers are measured with exponents of full length and of 2 bits, which cost next to \
-nothing: that shows what the files allow. MB are of the input and the output together.
-
-The latency of our paths is that of a whole batch, and the latency of a peer that of one operation. A \
-star marks the path that the engine chooses by itself.";
-
-const EXAMPLES: &str = "\
-Examples:
-  modmill bench                            powers at 1024, 2048 and 4096 bits, under a minute
-  modmill bench --ops mul,mul_mod,square_mod,inv --bits 256,1024,4096
-  modmill bench --bits 2048 --batch 1,8,64,512 --threads 1,4 --html report.html
-  modmill bench --ops pow_vartime --exponent-bits 17                   public exponent 65537
-  modmill bench --ops rsa_sign,rsa_verify,rsa_decrypt --bits 2048,4096 --algorithm auto
-  modmill bench --algorithm all --peers=none --json paths.json
-  modmill bench --backend cuda --ops pow,mul_mod,square_mod_chain --algorithm all
-  modmill bench --peers=openssl,openssl=/opt/openssl/lib/libcrypto.so.3
-  modmill bench --files --ops pow,mul --bits 1024,2048 --threads 0
-  modmill bench --ops mul,gcd --bits 786432,4194304 --batch 1 --peers=gmp,flint
-
-Operations:
-  mul, square, mul_mod, square_mod, pow, pow_vartime, inv, gcd
-  rsa_sign, rsa_verify, rsa_decrypt
-  mul_mod_chain, square_mod_chain          on GPUs alone";
 
 /// Measures operations beside other libraries
 #[derive(Debug, clap::Args)]
@@ -85,11 +38,12 @@ pub(crate) struct Bench {
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parse_algorithm)]
     algorithm: Vec<AlgorithmChoice>,
     /// Items in a batch [default: 16 per thread for powers, 64 for inv, 1024 for products; on GPUs 8 waves,
-    /// 16 for products, fewer if they take long]
+    /// 16 for products, fewer if they take long; 64 with --callers]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     batch: Vec<u32>,
-    /// Threads of ours and of the peers; 0 means all cores [default: 1; with --backend cuda all cores]
+    /// Threads of ours and of the peers; 0 means all cores [default: 1; all cores with --backend cuda,
+    /// --files, --callers or --batches]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     #[arg(value_parser = clap::value_parser!(u16).range(..=4096))]
     threads: Vec<u16>,
@@ -115,6 +69,14 @@ pub(crate) struct Bench {
     /// Measure the program from file to file
     #[arg(long, conflicts_with_all = ["algorithm", "shared_modulus", "html"])]
     files: bool,
+    /// Measure so many threads that call one engine at the same time
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    #[arg(value_parser = clap::value_parser!(u16).range(1..=4096))]
+    #[arg(conflicts_with_all = ["algorithm", "html", "files", "batches", "place"])]
+    callers: Vec<u16>,
+    /// Measure batches of growing sizes on the CPU and on GPUs
+    #[arg(long, conflicts_with = "files")]
+    batches: bool,
     #[command(flatten)]
     memory: MemoryOption,
     /// Peers: all (those found), none, or a list of gmp, openssl, flint or name=FILE
@@ -130,6 +92,9 @@ pub(crate) struct Bench {
     /// Write a report with plots to this file
     #[arg(long, value_name = "FILE")]
     html: Option<String>,
+    /// Draw throughput and latency by batch size to this file
+    #[arg(long, value_name = "FILE", requires = "batches")]
+    svg: Option<String>,
     /// Show no progress bar
     #[arg(long, short)]
     quiet: bool,
@@ -179,10 +144,15 @@ impl Bench {
         if self.files {
             return self.run_files();
         }
-        let peers = Peers::load(&self.peers).map_err(Failure::Usage)?;
+        if !self.callers.is_empty() {
+            return self.run_callers();
+        }
+        let peers =
+            if self.batches { no_peers()? } else { Peers::load(&self.peers).map_err(Failure::Usage)? };
         // The files are opened first: a misspelt folder should not show after minutes of measuring.
         let mut json = self.json.as_deref().map(Output::create).transpose()?;
         let mut html = self.html.as_deref().map(Output::create).transpose()?;
+        let mut svg = self.svg.as_deref().map(Output::create).transpose()?;
         let header = self.header(&peers);
         let bench = self.settings(peers);
         let bar = Bar::new(Some(bench.points() as u64), self.quiet, "points");
@@ -197,7 +167,14 @@ impl Bench {
             output.write(&report::page(&header, &results.records))?;
             output.finish()?;
         }
+        if let Some(output) = &mut svg {
+            output.write(&report::batches_picture(&results.records))?;
+            output.finish()?;
+        }
         io::print(&table::results(&header, &results))?;
+        if self.batches {
+            io::print(&batches::summary(&results.records))?;
+        }
         let wrong: Vec<&Record> = results.records.iter().filter(|record| !record.verified).collect();
         match wrong.first() {
             None => Ok(()),
@@ -238,8 +215,7 @@ impl Bench {
             bar.finish();
         }
         if let Some(output) = &mut json {
-            let none = Peers::load(&PeerChoice::These(Vec::new())).map_err(Failure::Usage)?;
-            let text = modmill_measure::files::to_json(&self.header(&none), &records);
+            let text = modmill_measure::files::to_json(&self.header(&no_peers()?), &records);
             output.write(&text.map_err(|error| Failure::Usage(error.to_string()))?)?;
             output.finish()?;
         }
@@ -254,13 +230,21 @@ impl Bench {
     }
 
     fn settings(&self, peers: Peers) -> modmill_measure::Bench {
-        // A GPU is fed by all cores.
-        let default_threads = usize::from(!self.backend.is_cuda());
+        // A GPU is fed by all cores, and compared with all of them.
+        let default_threads = usize::from(!self.backend.is_cuda() && !self.batches);
+        let mut algorithms = self.algorithm.clone();
+        let mut batches: Vec<usize> = self.batch.iter().map(|&count| count as usize).collect();
+        if self.batches && algorithms.is_empty() {
+            algorithms.push(AlgorithmChoice::Auto);
+        }
+        if self.batches && batches.is_empty() {
+            batches = batches::sizes();
+        }
         modmill_measure::Bench {
             ops: self.ops.clone(),
             bits: self.bits.clone(),
-            algorithms: self.algorithm.clone(),
-            batches: self.batch.iter().map(|&count| count as usize).collect(),
+            algorithms,
+            batches,
             threads: match self.threads.is_empty() {
                 true => vec![default_threads],
                 false => self.threads.iter().copied().map(usize::from).collect(),
@@ -296,6 +280,10 @@ impl Bench {
             peers: peers.about(),
         }
     }
+}
+
+fn no_peers() -> Result<Peers, Failure> {
+    Peers::load(&PeerChoice::These(Vec::new())).map_err(Failure::Usage)
 }
 
 /// The operation of a command that reads files of numbers.

@@ -2,12 +2,14 @@
 
 use super::bench::parse_bits;
 use crate::failure::Failure;
-use crate::io;
+use crate::io::{self, Output};
 use crate::options::BackendOption;
 use crate::progress::Bar;
 use modmill::{Backend, Engine, Op, Request};
+use modmill_cuda::bundle::{self, MachineCodeEntry};
 use modmill_measure::table;
 use serde_json::{Value, json};
+use std::path::PathBuf;
 use std::time::Instant;
 
 const LONG_ABOUT: &str = "\
@@ -15,16 +17,23 @@ Compiles the kernels of GPUs before they are needed, and keeps them in the cache
 starts at once.
 
 For every operation, length and batch size it compiles what the engine would run, and nothing else. \
-Small and large batches may take different kernels. rsa stands for signatures, decryption and \
+Small and large batches may take different kernels; threads that submit small batches at the same time take \
+those of large ones. rsa stands for signatures, decryption and \
 verification with keys of that length. The cache is the folder that MODMILL_CACHE_DIR names, or modmill \
-in the user's cache folder; it can be copied to another machine with the same GPU, driver and program.";
+in the user's cache folder; it can be copied to another machine with the same GPU, driver and program.
+
+--bundle also writes the kernels to one file, for machines without NVRTC or without a warm cache: a service \
+or a package ships it. The program and the library find it where MODMILL_CUDA_BUNDLE names it, or as \
+modmill-cubins.bin beside the program. It serves the same version of modmill, and GPUs of the same compute \
+capability.";
 
 const EXAMPLES: &str = "\
 Examples:
   modmill warm                                     powers and RSA at 1024 to 4096 bits
   modmill warm --ops rsa --bits 2048 --batch 1,100000
   modmill warm --ops mul --bits 786432,16777216
-  MODMILL_CACHE_DIR=/opt/kernels modmill warm      for a service to read";
+  MODMILL_CACHE_DIR=/opt/kernels modmill warm      for a service to read
+  modmill warm --bits 2048 --bundle modmill-cubins.bin";
 
 /// Compiles the kernels of GPUs before they are needed
 #[derive(Debug, clap::Args)]
@@ -44,6 +53,9 @@ pub(crate) struct Warm {
     /// All items have the same modulus
     #[arg(long)]
     shared_modulus: bool,
+    /// Write the kernels to this file, too
+    #[arg(long, value_name = "FILE")]
+    bundle: Option<PathBuf>,
     #[command(flatten)]
     backend: BackendOption,
     /// Write a JSON array to standard output
@@ -84,10 +96,12 @@ struct Line {
 impl Warm {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let engine = self.backend.builder(0).build()?;
-        if engine.cuda().is_none() {
+        let Some(cuda) = engine.cuda() else {
             let why = engine.faults().pop().unwrap_or("GPUs are not to be used".to_owned());
             return Err(Failure::Usage(format!("there is no GPU to compile for: {why}")));
-        }
+        };
+        // A misspelt folder should not show after minutes of compiling.
+        let bundle = self.bundle.as_deref().map(|path| Output::create_file(path, None)).transpose()?;
         let points = self.ops.len() * self.bits.len() * self.batch.len();
         let bar = Bar::new(Some(points as u64), self.quiet || self.json, "kernels");
         let mut lines = Vec::with_capacity(points);
@@ -101,6 +115,9 @@ impl Warm {
             }
         }
         bar.finish();
+        if let Some(bundle) = bundle {
+            write_bundle(bundle, &cuda.machine_code().map_err(|error| Failure::Usage(error.to_string()))?)?;
+        }
         io::print(&if self.json { to_json(&lines) } else { to_text(&lines) })
     }
 
@@ -124,6 +141,19 @@ impl Warm {
         };
         Ok(Line { op: name(op), bits, batch, path, seconds: start.elapsed().as_secs_f64() })
     }
+}
+
+/// Writes the kernels to a file.
+fn write_bundle(mut output: Output, entries: &[MachineCodeEntry]) -> Result<(), Failure> {
+    if entries.is_empty() {
+        return Err(Failure::Usage(
+            "there are no kernels to write: no GPU computes these operations".to_owned(),
+        ));
+    }
+    let mut bytes = Vec::new();
+    bundle::write_to(&mut bytes, entries).map_err(|error| Failure::Usage(error.to_string()))?;
+    output.write_bytes(&bytes)?;
+    output.finish()
 }
 
 fn name(op: Task) -> String {

@@ -11,7 +11,7 @@ use super::table::{Answers, Records};
 use super::tally::Tally;
 use crate::failure::{Failure, say};
 use crate::io::{Protected, reads_terminal};
-use crate::progress::Bar;
+use crate::progress::{Bar, show_compilations};
 use modmill_rsa::Hash;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
@@ -140,6 +140,9 @@ pub(super) fn answer_all<P: Operation, S: Source, W: Sink<S::Origin>>(
     places: &Places<'_>,
     pace: &Pace,
 ) -> Result<Tally, Failure> {
+    if !places.quiet {
+        show_compilations();
+    }
     let quiet = places.quiet || reads_terminal(places.input());
     let bar = Bar::new(source.size(), quiet, S::PROGRESS_UNIT);
     let mut tally = Tally::new(S::RECORDS, W::HOLDS_ERRORS);

@@ -173,3 +173,30 @@ fn files_are_measured_beside_the_library() {
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains("rsa_sign is none of them"), "{}", stderr(&output));
 }
+
+#[test]
+fn callers_are_measured_beside_one_caller() {
+    let arguments = ["--callers", "1,3", "--ops", "pow,rsa_sign", "--bits", "512", "--batch", "4"];
+    let (output, records) = bench(&arguments, "callers.json");
+    assert!(output.status.success(), "{}", stderr(&output));
+    let (header, records) = records.split_first().unwrap();
+    assert_eq!((&header["kind"], records.len()), (&"header".into(), 4));
+    for record in records {
+        assert_eq!((&record["kind"], &record["verified"]), (&"callers".into(), &true.into()), "{record}");
+        assert_eq!((&record["items"], &record["bits"]), (&4.into(), &512.into()), "{record}");
+        for field in ["ops_per_s", "one_caller_ops_per_s", "share", "latency_ms"] {
+            assert!(record[field].as_f64().unwrap() > 0.0, "{field} in {record}");
+        }
+    }
+    assert!(stdout(&output).contains("share"), "{}", stdout(&output));
+    for (arguments, reason) in [
+        (&["--callers", "0"][..], "callers"),
+        (&["--callers", "2", "--ops", "mul_mod_chain"], "not measured with callers"),
+        (&["--callers", "2", "--batches"], "--batches"),
+        (&["--svg", "picture.svg"], "--batches"),
+    ] {
+        let (output, _) = bench(arguments, "usage.json");
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(stderr(&output).contains(reason), "{arguments:?}: {}", stderr(&output));
+    }
+}

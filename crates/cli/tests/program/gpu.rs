@@ -198,6 +198,52 @@ fn bench_measures_kernels_and_checks_samples() {
     assert!(!text.contains("NaN"));
 }
 
+/// Batches of growing sizes on the CPU and on a GPU: a picture, and the batch from which on the GPU answers sooner.
+#[test]
+fn batches_are_compared_and_drawn() {
+    let (file, picture) = (scratch("batches.json"), scratch("batches.svg"));
+    let arguments = [
+        "bench",
+        "--batches",
+        "--bits=128",
+        "--batch=1,8,64",
+        "--seconds=0.001",
+        "--json",
+        file.to_str().unwrap(),
+        "--svg",
+        picture.to_str().unwrap(),
+    ];
+    let Some(mut command) = on_emulator(&arguments) else { return };
+    let output = command.env("MODMILL_BACKEND", "auto").output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    let records = read(&file);
+    let records = &records.as_array().unwrap()[1..];
+    for backend in ["cpu", "cuda"] {
+        let here = records.iter().filter(|record| record["backend"] == backend);
+        let batches: Vec<u64> = here.map(|record| record["batch"].as_u64().unwrap()).collect();
+        assert_eq!(batches, [1, 8, 64], "{backend}");
+    }
+    assert!(stdout(&output).contains("pow of 128 bits: "), "{}", stdout(&output));
+    let picture = std::fs::read_to_string(picture).unwrap();
+    assert!(picture.starts_with("<svg xmlns") && picture.contains("milliseconds for a batch"), "{picture}");
+    assert_eq!(picture.matches("<polyline").count(), 4);
+}
+
+/// Callers whose batches a GPU computes together get their own answers.
+#[test]
+fn callers_of_a_gpu_are_measured() {
+    let file = scratch("gpu-callers.json");
+    let arguments =
+        ["bench", "--callers=8", "--bits=128", "--batch=3", "--seconds=0.03", "--quiet", "--json"];
+    let Some(mut command) = on_emulator(&[&arguments[..], &[file.to_str().unwrap()]].concat()) else {
+        return;
+    };
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    let record = &read(&file)[1];
+    assert_eq!((&record["callers"], &record["verified"]), (&8.into(), &true.into()), "{record}");
+}
+
 /// GPUs make the same signatures as the CPU, and RSA is measured and timed by keys.
 #[test]
 fn rsa_on_gpus() {

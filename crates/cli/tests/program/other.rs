@@ -68,6 +68,49 @@ fn warm_compiles_what_the_engine_would_run() {
     assert!(lines.iter().all(|line| line["path"].as_str().unwrap().starts_with("cuda")), "{lines:?}");
 }
 
+/// A bundle holds machine code for GPUs, which the emulated device has none of; a folder that is not there shows at
+/// once.
+#[test]
+fn a_bundle_is_written_whole_or_not_at_all() {
+    let path = scratch("kernels.bundle");
+    let small = ["warm", "--ops", "mul_mod", "--bits", "128", "--batch", "1", "--bundle"];
+    let Some(mut command) = on_emulator(&[&small[..], &[path.to_str().unwrap()]].concat()) else { return };
+    let refused = command.output().unwrap();
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(stderr(&refused).contains("no kernels to write"), "{refused:?}");
+    assert!(!path.exists());
+    let nowhere = on_emulator(&[&small[..], &["/nowhere/kernels"]].concat()).unwrap().output().unwrap();
+    assert!(stderr(&nowhere).contains("cannot write /nowhere/kernels"), "{nowhere:?}");
+}
+
+/// On a terminal the program says that kernels are being compiled, unless it is told to be quiet.
+#[cfg(target_os = "linux")]
+#[test]
+fn compilations_are_shown_on_a_terminal() {
+    use std::process::{Command, Stdio};
+    let record = scratch("record.jsonl");
+    std::fs::write(&record, r#"{"base":"3","exp":"5","mod":"fffffffb"}"#).unwrap();
+    let on_terminal = |options: &str| {
+        let program = env!("CARGO_BIN_EXE_modmill");
+        let command = format!("{program} powm {options} --in {}", record.display());
+        // `script` runs a command on a terminal of its own.
+        let mut script = Command::new("script");
+        script.args(["-qec", &command, "/dev/null"]).stdin(Stdio::null()).env("MODMILL_CACHE", "off");
+        script.env("MODMILL_BACKEND", "cuda").env("MODMILL_CUDA_DEVICES", "emulator");
+        script.env_remove("MODMILL_CPU").env("TERM", "xterm").output().ok()
+    };
+    if on_emulator(&[]).is_none() {
+        return;
+    }
+    let Some(loud) = on_terminal("") else { return println!("skipped: there is no script(1)") };
+    assert!(
+        stdout(&loud).contains("compiling kernels for the GPU") && stdout(&loud).contains("f3"),
+        "{loud:?}"
+    );
+    let quiet = on_terminal("--quiet").unwrap();
+    assert!(!stdout(&quiet).contains("compiling") && stdout(&quiet).contains("f3"), "{quiet:?}");
+}
+
 /// Lines that are broken by hand are broken again by narrower terminals. Those of 100 columns leave them alone.
 #[test]
 fn help_fits_100_columns() {

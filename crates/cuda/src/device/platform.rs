@@ -2,6 +2,7 @@
 #![allow(unsafe_code)] // the methods take addresses and handles
 
 use super::limits::Limits;
+use crate::bundle::MachineCodeEntry;
 use crate::compiler::Program;
 use crate::error::Result;
 use std::ffi::c_void;
@@ -65,6 +66,8 @@ pub(crate) trait Platform: Send + Sync {
     /// Faults that stopped nothing.
     fn warnings(&self) -> Vec<String>;
 
+    /// The machine code of a program, as it stands in a bundle; `None` if there is none that another process can load.
+    fn code(&self, program: &Program) -> Result<Option<MachineCodeEntry>>;
     /// Compiles a program, or finds it compiled, and loads it.
     fn load(&self, program: &Program) -> Result<Handle>;
     unsafe fn unload(&self, module: Handle);

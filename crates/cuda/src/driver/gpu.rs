@@ -2,7 +2,8 @@
 #![allow(unsafe_code)] // calls the driver
 
 use super::api::{self, Address, Api, Number, Pointer};
-use crate::compiler::{Architecture, Compiler, Program};
+use crate::bundle::MachineCodeEntry;
+use crate::compiler::{Architecture, Compiler, Program, code_key};
 use crate::device::platform::{Handle, Platform};
 use crate::device::{Attributes, Limits, Properties, Shape, pool};
 use crate::error::{Error, Result};
@@ -53,6 +54,11 @@ impl Gpu {
         let mut gpu = Self { api, compiler, properties, number, context, own_stream: ptr::null_mut() };
         gpu.own_stream = gpu.stream()? as Pointer;
         Ok(gpu)
+    }
+
+    fn architecture(&self) -> Architecture {
+        let (major, minor) = self.properties.limits.capability;
+        Architecture { major, minor }
     }
 
     /// The driver's functions, with this device's context current in this thread.
@@ -138,9 +144,13 @@ impl Platform for Gpu {
         self.compiler.warnings()
     }
 
+    fn code(&self, program: &Program) -> Result<Option<MachineCodeEntry>> {
+        let architecture = self.architecture();
+        Ok(Some((code_key(program, architecture), self.compiler.code(program, architecture)?)))
+    }
+
     fn load(&self, program: &Program) -> Result<Handle> {
-        let (major, minor) = self.properties.limits.capability;
-        let code = self.compiler.code(program, Architecture { major, minor })?;
+        let code = self.compiler.code(program, self.architecture())?;
         let mut module = ptr::null_mut();
         let api = self.api()?;
         let result = unsafe { (api.load)(&mut module, code.as_ptr().cast()) };

@@ -3,6 +3,7 @@
 
 use super::api::Api;
 use super::{Gpus, gpus_of, ordinals};
+use crate::backend::{Cuda, Settings};
 use crate::bundle::{self, Bundle};
 use crate::cache::Cache;
 use crate::compiler::{Architecture, Compiler, Program, code_key};
@@ -143,6 +144,25 @@ fn a_kernel_runs_and_everything_is_given_back() {
     std::thread::scope(|scope| {
         scope.spawn(|| stream.fill(&buffer, 0..400, 1).and_then(|()| stream.synchronize()).unwrap());
     });
+}
+
+/// What a device has loaded goes into a bundle, once, and serves a process that has nothing else.
+#[test]
+fn what_is_loaded_makes_a_bundle() {
+    let Some((folder, found)) = gpus(&[], Some("0")) else { return };
+    let device = found.unwrap().devices.remove(0);
+    let (twice, refused) = (program("good"), program("bad"));
+    device.compile(&twice).unwrap();
+    device.compile(&twice).unwrap();
+    assert!(device.compile(&refused).is_err());
+    let hopper = Architecture { major: 9, minor: 0 };
+    let cuda = Cuda::on(vec![device.clone(), device], Settings::default());
+    let entries = cuda.machine_code().unwrap();
+    assert_eq!(entries, [(code_key(&twice, hopper), b"code".to_vec())]);
+    let path = folder.path().join("made");
+    bundle::write(&path, &entries).unwrap();
+    let reader = Compiler::new(Cache::off(), Some(Bundle::open(&path).unwrap()));
+    assert_eq!(reader.code(&twice, hopper).unwrap(), b"code");
 }
 
 #[test]

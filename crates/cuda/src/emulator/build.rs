@@ -2,6 +2,7 @@
 #![allow(unsafe_code)] // loads the library
 
 use crate::cache::Cache;
+use crate::compiler::watch::Compilation;
 use crate::compiler::{Digest, Program};
 use crate::error::{Error, Result};
 use crate::library;
@@ -38,6 +39,7 @@ pub(super) fn library(program: &Program, cache: &Cache) -> Result<&'static Libra
         match cache.get(&key) {
             Some(code) => fs::write(&file, code).map_err(|error| broken(program, &error))?,
             None => {
+                let _compilation = Compilation::begin();
                 compiler.compile(program, folder.path(), &file)?;
                 cache.put(&key, &fs::read(&file).map_err(|error| broken(program, &error))?);
             }

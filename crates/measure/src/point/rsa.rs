@@ -8,44 +8,23 @@ use crate::op::{BenchOp, RsaOp};
 use crate::peer_run::PeerRun;
 use crate::record::LeftOut;
 use crate::record_builder::{OurResult, RecordBuilder};
-use crate::rsa_items::{RsaItems, RsaWorkload, SIGNATURE, oaep, to_limbs};
+use crate::rsa_call::RsaCall;
+use crate::rsa_items::{RsaItems, RsaWorkload, to_limbs};
 use crate::slices::{Contender, Rates, Slice, repeat, take_turns};
 use modmill::{Backend, Engine, Family, Op, PerItem, Plan, PublicJob};
-use modmill_rsa::{Answers, Keys, PrivateKey, PublicKey, Rsa};
 use std::time::Duration;
-use zeroize::Zeroizing;
 
 /// One of our paths.
 struct OurRsa<'a> {
     items: &'a RsaItems,
     engine: &'a Engine,
-    rsa: Rsa<'a>,
+    call: RsaCall<'a>,
     /// Seconds in kernels of the fastest call so far.
     kernel_seconds: Option<f64>,
     plan: Plan,
     chosen: bool,
-    private_keys: Vec<&'a PrivateKey>,
-    public_keys: Vec<&'a PublicKey>,
     /// Whether all answers so far were right.
     is_right: bool,
-}
-
-/// The answers of a call.
-enum Outputs {
-    Signatures(Answers<Vec<u8>>),
-    Verdicts(Answers<()>),
-    Messages(Answers<Zeroizing<Vec<u8>>>),
-}
-
-impl Outputs {
-    /// Whether the answer of an item is the expected one.
-    fn is(&self, item: usize, expected: &[u8]) -> bool {
-        match self {
-            Self::Signatures(answers) => answers[item].as_deref() == Ok(expected),
-            Self::Verdicts(answers) => [u8::from(answers[item].is_ok())] == expected,
-            Self::Messages(answers) => answers[item].as_ref().is_ok_and(|message| message[..] == *expected),
-        }
-    }
 }
 
 impl OurRsa<'_> {
@@ -62,20 +41,6 @@ impl OurRsa<'_> {
             RsaOp::Sign | RsaOp::Decrypt => Some(Family::Rns),
         }
     }
-
-    fn outputs(&self) -> Result<Outputs, modmill_rsa::Error> {
-        let RsaItems { digests, signatures, ciphertexts, keys, workload } = self.items;
-        let (one, has_one) = (&keys[0], workload.keys == 1);
-        let private = if has_one { Keys::One(one) } else { Keys::Each(&self.private_keys) };
-        let public = if has_one { Keys::One(one.public_key()) } else { Keys::Each(&self.public_keys) };
-        Ok(match workload.op {
-            RsaOp::Sign => Outputs::Signatures(self.rsa.sign_digests(private, SIGNATURE, digests)?),
-            RsaOp::Verify => {
-                Outputs::Verdicts(self.rsa.verify_digests(public, SIGNATURE, digests, signatures)?)
-            }
-            RsaOp::Decrypt => Outputs::Messages(self.rsa.decrypt(private, oaep(), ciphertexts)?),
-        })
-    }
 }
 
 impl Contender for OurRsa<'_> {
@@ -86,9 +51,9 @@ impl Contender for OurRsa<'_> {
         let slice = repeat(
             length,
             count as f64,
-            || self.outputs(),
+            || self.call.outputs(),
             |outputs| {
-                is_right &= (0..count).all(|item| outputs.is(item, &self.items.expected(item)));
+                is_right &= self.call.are_right(outputs);
                 let (now, then) = (self.engine.kernel_seconds(), before);
                 before = now;
                 if now > then {
@@ -121,7 +86,7 @@ fn powers(RsaWorkload { op, bits, count, .. }: RsaWorkload) -> Workload {
 
 /// Measures our paths by turns with the peers.
 pub(crate) fn point(items: &RsaItems, field: &Field<'_>) -> Result<Outcome, Error> {
-    let RsaWorkload { op, bits, count, keys, direct_tables } = items.workload;
+    let RsaWorkload { op, bits, count, keys, .. } = items.workload;
     let mut ours: Vec<OurRsa<'_>> = field
         .engines
         .engines(field.backend, powers(items.workload))?
@@ -129,19 +94,17 @@ pub(crate) fn point(items: &RsaItems, field: &Field<'_>) -> Result<Outcome, Erro
         .map(|(engine, plan, chosen)| OurRsa {
             items,
             engine,
-            rsa: Rsa::new(engine).blinded_direct_reads(direct_tables),
+            call: RsaCall::new(items, engine),
             kernel_seconds: None,
             plan,
             chosen,
-            private_keys: items.private_keys(),
-            public_keys: items.public_keys(),
             is_right: true,
         })
         .collect();
     if field.backend.backend == Backend::Cuda {
         // The first call compiles the kernels, and is not timed.
         for path in &mut ours {
-            path.outputs()?;
+            path.call.outputs()?;
             path.plan.path.family = path.family().unwrap_or(path.plan.family());
         }
     }

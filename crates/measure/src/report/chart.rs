@@ -30,6 +30,8 @@ pub(super) struct Lines {
     pub(super) title: String,
     pub(super) x_label: String,
     pub(super) y_label: String,
+    /// What follows a value: `/s` or ` ms`.
+    pub(super) unit: &'static str,
     pub(super) series: Vec<Series>,
 }
 
@@ -83,7 +85,24 @@ fn short(value: f64) -> String {
 }
 
 impl Lines {
+    /// A figure of HTML; nothing if there are no points.
     pub(super) fn draw(&self) -> String {
+        let inside = self.inside();
+        if inside.is_empty() {
+            return inside;
+        }
+        let mut svg = frame(&self.title, HEIGHT) + &inside + "</svg>\n<ul class=\"legend\">\n";
+        for series in &self.series {
+            let class = if series.dashed { " class=\"dash\"" } else { "" };
+            let colour = COLOURS[series.colour % COLOURS.len()];
+            svg +=
+                &format!("<li><i{class} style=\"border-color:{colour}\"></i>{}</li>\n", escape(&series.name));
+        }
+        svg + "</ul>\n</figure>\n"
+    }
+
+    /// The axes and lines.
+    fn inside(&self) -> String {
         let usable = |points: &[(f64, f64)]| {
             points.iter().copied().filter(|p| p.0 > 0.0 && p.1 > 0.0).collect::<Vec<_>>()
         };
@@ -93,7 +112,7 @@ impl Lines {
         }
         let x = Axis::around(all.iter().map(|point| point.0), LEFT, WIDTH - RIGHT);
         let y = Axis::around(all.iter().map(|point| point.1), HEIGHT - BOTTOM, TOP);
-        let mut svg = frame(&self.title, HEIGHT);
+        let mut svg = String::new();
         for tick in y.ticks() {
             let at = y.place(tick);
             svg += &line(LEFT, at, WIDTH - RIGHT, at, GRID);
@@ -126,23 +145,44 @@ impl Lines {
             );
             for &(a, b) in &points {
                 svg += &format!(
-                    "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"3.4\" fill=\"{colour}\"><title>{} at {a}: {}/s</title></circle>\n",
+                    "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"3.4\" fill=\"{colour}\"><title>{} at {a}: {}{}</title></circle>\n",
                     x.place(a),
                     y.place(b),
                     escape(&series.name),
-                    number(b)
+                    number(b),
+                    self.unit
                 );
             }
         }
-        svg += "</svg>\n<ul class=\"legend\">\n";
-        for series in &self.series {
-            let class = if series.dashed { " class=\"dash\"" } else { "" };
-            let colour = COLOURS[series.colour % COLOURS.len()];
-            svg +=
-                &format!("<li><i{class} style=\"border-color:{colour}\"></i>{}</li>\n", escape(&series.name));
-        }
-        svg + "</ul>\n</figure>\n"
+        svg
     }
+}
+
+/// Space above a plot of a picture for its title and the names of its lines.
+const ABOVE: f64 = 46.0;
+
+/// Plots in rows of two, as a picture of its own.
+pub(super) fn picture(plots: &[Lines]) -> String {
+    let (width, height) = (2.0 * WIDTH, plots.len().div_ceil(2) as f64 * (HEIGHT + ABOVE));
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\">\n\
+         <style>text{{font:11.5px system-ui,sans-serif;fill:#5a6577}}text.title{{font-weight:600;fill:#1c2430}}</style>\n\
+         <rect width=\"{width}\" height=\"{height}\" fill=\"#fff\"/>\n"
+    );
+    for (index, plot) in plots.iter().enumerate() {
+        let (x, y) = ((index % 2) as f64 * WIDTH, (index / 2) as f64 * (HEIGHT + ABOVE));
+        svg += &format!("<g transform=\"translate({x} {})\">\n{}", y + ABOVE, plot.inside());
+        svg += &format!("<text class=\"title\" x=\"4\" y=\"-28\">{}</text>\n", escape(&plot.title));
+        let mut start = 4.0;
+        for series in &plot.series {
+            svg += &line(start, -14.0, start + 20.0, -14.0, COLOURS[series.colour % COLOURS.len()]);
+            svg += &text(start + 26.0, -10.0, "start", &series.name);
+            // About the width of the name.
+            start += 50.0 + 6.2 * series.name.len() as f64;
+        }
+        svg += "</g>\n";
+    }
+    svg + "</svg>\n"
 }
 
 /// Ratios as bars, with a line at one.
@@ -217,9 +257,15 @@ mod tests {
         let series =
             vec![Series { name: "<a&b>".to_owned(), colour: 9, dashed: true, points: vec![(1.0, 2.0)] }];
         let label = || "x".to_owned();
-        let lines = Lines { title: label(), x_label: label(), y_label: label(), series };
+        let lines = Lines { title: label(), x_label: label(), y_label: label(), unit: "/s", series };
         assert!(lines.draw().contains("&lt;a&amp;b&gt;") && !lines.draw().contains("<a&b>"));
-        let lines = Lines { title: label(), x_label: label(), y_label: label(), series: Vec::new() };
+        let picture = picture(&[lines]);
+        assert!(
+            picture.starts_with("<svg xmlns") && picture.matches("&lt;a&amp;b&gt;").count() == 2,
+            "{picture}"
+        );
+        let lines =
+            Lines { title: label(), x_label: label(), y_label: label(), unit: "/s", series: Vec::new() };
         assert_eq!(lines.draw(), "");
     }
 }

@@ -1,5 +1,6 @@
 //! The engine, from outside: answers, errors, choices and plans, on every CPU path and on emulated GPUs.
 
+mod callers;
 mod devices;
 mod huge;
 mod places;

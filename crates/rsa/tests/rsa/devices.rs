@@ -159,3 +159,31 @@ fn the_cpu_finishes_what_a_gpu_could_not() {
         assert!(Rsa::new(&engine).sign(&key, PKCS1, &messages).is_err());
     }
 }
+
+/// Threads that sign small batches at the same time, with one key or with their own, get their own signatures.
+#[test]
+fn a_crowd_of_signers_gets_its_signatures() {
+    let (Some(gpu), cpu) = (gpu(), cpu()) else { return };
+    let (keys, messages) = (keys(3), messages(30));
+    let begin = std::sync::Barrier::new(24);
+    std::thread::scope(|scope| {
+        for caller in 0..24 {
+            let (gpu, cpu, begin, key) = (&gpu, &cpu, &begin, &keys[caller % 3]);
+            let each = [key, &keys[0], &keys[1]];
+            let own = &messages[caller..caller + 3];
+            scope.spawn(move || {
+                let rsa = Rsa::new(gpu).blinded_direct_reads(caller % 2 == 0);
+                let right = [
+                    Rsa::new(cpu).sign(key, PKCS1, own).unwrap(),
+                    Rsa::new(cpu).sign(&each[..], PKCS1, own).unwrap(),
+                ];
+                begin.wait();
+                for _ in 0..3 {
+                    assert_eq!(rsa.sign(key, PKCS1, own).unwrap(), right[0]);
+                    assert_eq!(rsa.sign(&each[..], PKCS1, own).unwrap(), right[1]);
+                }
+            });
+        }
+    });
+    assert_eq!(gpu.faults(), [""; 0]);
+}

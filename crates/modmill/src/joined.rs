@@ -1,0 +1,130 @@
+//! Small calls that reach GPUs: planned for all that is under way, and joined where several threads make them.
+
+use crate::backends::{Backends, Work};
+use crate::callers::blocks::{CrtAnswer, CrtPart, CrtShape};
+use crate::callers::jobs::{JobAnswer, JobPart, JobShape};
+use crate::callers::load::{Load, UnderWay};
+use crate::callers::{Callers, Running};
+use modmill_core::{Backend, Blocks, CrtJob, Error, Plan, Request};
+use modmill_cuda::Cuda;
+use std::sync::Arc;
+
+/// The small calls of an engine that are under way.
+#[derive(Default)]
+pub(crate) struct SmallCalls {
+    jobs: Callers<JobShape, JobPart, JobAnswer>,
+    job_load: Load<JobShape>,
+    private: Callers<CrtShape, CrtPart, CrtAnswer>,
+    /// Private operations of RSA, by the bits of their moduli.
+    private_load: Load<usize>,
+}
+
+/// How a small call goes on.
+pub(crate) enum Turn<Alone, Answer> {
+    /// The caller computes it.
+    Alone(Option<Alone>),
+    /// It was computed together with others.
+    Joined(Answer),
+}
+
+/// Whether this thread may wait for others. A thread of a pool takes up other calls while it waits for the pool, and
+/// one of those would wait for what the thread itself has begun.
+fn may_wait() -> bool {
+    rayon::current_thread_index().is_none()
+}
+
+impl Backends {
+    /// Counts some work as under way if it is a small job that GPUs may compute.
+    pub(crate) fn small_job(&self, work: &Work<'_>) -> Option<UnderWay<'_, JobShape>> {
+        match work {
+            Work::Job(op, job) if self.cuda.is_some() && may_wait() => {
+                let shape = JobShape::of(*op, job)?;
+                Some(self.small.job_load.add(shape, job.items.len()))
+            }
+            Work::Job(..) | Work::Product(_) => None,
+        }
+    }
+
+    /// The plan of a request. GPUs are chosen, and their kernels, by the items that all callers have under way.
+    pub(crate) fn plan_under_load(
+        &self,
+        request: &Request,
+        call: Option<&UnderWay<'_, JobShape>>,
+    ) -> Result<Plan, Error> {
+        let count = call.map_or(0, UnderWay::of_all);
+        if count <= request.count {
+            return self.plan(request);
+        }
+        let plan = self.plan(&Request { count, ..request.clone() })?;
+        match self.cuda.as_ref().and_then(|cuda| cuda.variant_of(&plan)) {
+            Some(_) => Ok(plan),
+            None if plan.backend() == Backend::Cpu => self.plan_on_cpu(request),
+            // Transforms are planned for the very items that they compute.
+            None => self.plan(request),
+        }
+    }
+
+    /// Joins a call with others, or lets it start alone.
+    pub(crate) fn turn_of_job(
+        &self,
+        cuda: &Cuda,
+        plan: &Plan,
+        work: &Work<'_>,
+        call: Option<&UnderWay<'_, JobShape>>,
+    ) -> Turn<Running<JobShape, JobPart, JobAnswer>, JobAnswer> {
+        let (Some(call), Work::Job(op, job)) = (call, work) else { return Turn::Alone(None) };
+        // Transforms share out their numbers among all threads of a device; only kernels that hold them whole gain.
+        if cuda.variant_of(plan).is_none() {
+            return Turn::Alone(None);
+        }
+        let (shape, count) = (&call.shape, job.items.len());
+        if let Some(running) = self.small.jobs.start(shape, count) {
+            return Turn::Alone(Some(running));
+        }
+        let compute = |parts: Vec<JobPart>| {
+            let ranges = JobPart::ranges(&parts);
+            let joined = JobPart::join(shape, parts)?;
+            let job = joined.job(shape);
+            let request = Request::of(*op, &job);
+            let count = request.count.max(call.of_all());
+            let plan = cuda.plan(&Request { count, ..request })?;
+            let run = cuda.run(&plan, &job).ok()?;
+            self.add_kernel_seconds(run.kernel_seconds);
+            let all = Arc::new(run.answers);
+            Some(ranges.into_iter().map(|own| JobAnswer::new(&all, own)).collect())
+        };
+        let part = JobPart::copy(shape, job);
+        let answer = self.small.jobs.join(shape, count, shape.most(), part, compute);
+        answer.map_or(Turn::Alone(None), Turn::Joined)
+    }
+
+    /// Counts private operations of RSA as under way, by the bits of their moduli.
+    pub(crate) fn private_under_way(&self, bits: usize, count: usize) -> UnderWay<'_, usize> {
+        self.small.private_load.add(bits, count)
+    }
+
+    /// Joins private operations of RSA with those of other callers, or lets them start alone.
+    pub(crate) fn turn_of_private(
+        &self,
+        cuda: &Cuda,
+        job: &CrtJob<'_>,
+        call: &UnderWay<'_, usize>,
+        blocks: &mut (dyn Blocks + Send),
+    ) -> Turn<Running<CrtShape, CrtPart, CrtAnswer>, CrtAnswer> {
+        let Some(shape) = CrtShape::of(job).filter(|_| may_wait()) else { return Turn::Alone(None) };
+        if let Some(running) = self.small.private.start(&shape, job.count) {
+            return Turn::Alone(Some(running));
+        }
+        let compute = |parts: Vec<CrtPart>| {
+            CrtPart::compute(&shape, &parts, |joined, blocks| {
+                let count = joined.count.max(call.of_all());
+                let plan = cuda.plan_crt(&CrtJob { count, ..*joined });
+                let seconds = plan.and_then(|plan| cuda.crt_pow(&plan, joined, blocks).ok());
+                seconds.inspect(|&seconds| self.add_kernel_seconds(seconds)).is_some()
+            })
+        };
+        let part = CrtPart::copy(job, blocks);
+        let answer = self.small.private.join(&shape, job.count, shape.most(), part, compute);
+        answer.map_or(Turn::Alone(None), Turn::Joined)
+    }
+}
