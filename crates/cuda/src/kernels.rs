@@ -17,6 +17,8 @@ pub(crate) struct Kernels {
     variant: Variant,
     device: Device,
     modules: Arc<Mutex<HashMap<Part, Module>>>,
+    /// The kernels of tasks that have been computed, by name, without and with constants of moduli.
+    tasks: Arc<Mutex<HashMap<(&'static str, bool), TaskKernels>>>,
     /// The conversions and the constants of the residue family.
     residues: Arc<Mutex<Option<Arc<Residues>>>>,
 }
@@ -44,11 +46,26 @@ pub(crate) struct PreparationKernels {
 
 impl Kernels {
     pub(crate) fn new(device: &Device, variant: Variant) -> Self {
-        Self { variant, device: device.clone(), modules: Arc::default(), residues: Arc::default() }
+        let (modules, tasks, residues) = (Arc::default(), Arc::default(), Arc::default());
+        Self { variant, device: device.clone(), modules, tasks, residues }
     }
 
     /// The kernels for a task. `is_prepared` asks for constants of moduli and remainders too.
     pub(crate) fn of(&self, task: &Task, is_prepared: bool) -> Result<TaskKernels> {
+        let key = (name_of(task), is_prepared);
+        let known = || self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = known().get(&key).cloned();
+        match found {
+            Some(kernels) => Ok(kernels),
+            None => {
+                let kernels = self.load(task, is_prepared)?;
+                known().insert(key, kernels.clone());
+                Ok(kernels)
+            }
+        }
+    }
+
+    fn load(&self, task: &Task, is_prepared: bool) -> Result<TaskKernels> {
         let variant = self.variant;
         let part = task.part();
         let is_residues = variant.family == Family::Rns;

@@ -201,14 +201,19 @@ fn pass<S: Stages>(
             staged.into_iter().for_each(|limbs| slot.input.written(limbs));
         }
         let incoming = next.clone().map(|items| (items.clone(), rows(&items)));
-        lane.workers.move_numbers(|| slot.exchange(done, incoming, exchange));
+        match slot.input.is_used() || slot.output.is_used() {
+            true => lane.workers.move_numbers(|| slot.exchange(done, incoming, exchange)),
+            // Nothing is staged, and so no thread is woken: the caller only learns of flags.
+            false => slot.exchange(done, None, exchange),
+        }
         match next {
             // SAFETY: the slots wait for their copies before they are dropped, and the caller of this function lends
             // the memory of operands and answers for longer.
             Some(items) => unsafe {
                 slot.start(place, items.clone(), rows(&items), &stages, &compute, exchange)?
             },
-            None => lane.workers.move_numbers(|| slot.output.clear()),
+            None if slot.output.is_used() => lane.workers.move_numbers(|| slot.output.clear()),
+            None => {}
         }
     }
     Ok(())
@@ -318,8 +323,10 @@ impl Slot {
 
     /// Clears the operands in the host's memory as soon as they are copied.
     fn clear_input(&mut self, workers: &Workers) -> Result<()> {
-        self.copied.synchronize()?;
-        workers.move_numbers(|| self.input.clear());
+        if self.input.is_used() {
+            self.copied.synchronize()?;
+            workers.move_numbers(|| self.input.clear());
+        }
         Ok(())
     }
 }

@@ -196,6 +196,11 @@ impl Staging {
         Ok(Self { buffer: device.host_buffer(8 * limbs.max(1), Contents::Public)?, contents, used: 0..0 })
     }
 
+    /// Whether limbs may have been written that are not cleared.
+    pub(crate) fn is_used(&self) -> bool {
+        !self.used.is_empty()
+    }
+
     /// Notes that limbs will be written. What is not noted is not cleared.
     pub(crate) fn written(&mut self, limbs: Range<usize>) {
         self.used = match self.used.is_empty() {
@@ -206,7 +211,7 @@ impl Staging {
 
     pub(crate) fn clear(&mut self) {
         let used = std::mem::take(&mut self.used);
-        if self.contents == Contents::Secret {
+        if self.contents == Contents::Secret && !used.is_empty() {
             let parts = self.buffer.limbs_mut()[used].par_chunks_mut(LEAST);
             parts.with_max_len(1).for_each(Zeroize::zeroize);
         }
