@@ -43,12 +43,13 @@ fn clear(limbs: &mut [u64]) {
     let started = thread::scope(|scope| {
         let mut parts = limbs.chunks_mut(share);
         let own = parts.next();
-        let started = parts.all(|part| thread::Builder::new().spawn_scoped(scope, || part.zeroize()).is_ok());
-        own.into_iter().for_each(Zeroize::zeroize);
+        let started =
+            parts.all(|part| thread::Builder::new().spawn_scoped(scope, || limbs::clear(part)).is_ok());
+        own.into_iter().for_each(limbs::clear);
         started
     });
     if !started {
-        limbs.zeroize();
+        limbs::clear(limbs);
     }
 }
 

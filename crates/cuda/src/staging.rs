@@ -5,10 +5,9 @@ use crate::device::pinned::is_pinned;
 use crate::device::{Buffer, Contents, Device, HostBuffer};
 use crate::device_rows::DeviceRows;
 use crate::error::Result;
-use modmill_core::{BatchView, Items, Moduli, Operand};
+use modmill_core::{BatchView, Items, Moduli, Operand, limbs};
 use rayon::prelude::*;
 use std::ops::Range;
-use zeroize::Zeroize;
 
 /// One operand of a job: `width` limbs for each item, or once for all items.
 #[derive(Clone, Copy)]
@@ -213,7 +212,7 @@ impl Staging {
         let used = std::mem::take(&mut self.used);
         if self.contents == Contents::Secret && !used.is_empty() {
             let parts = self.buffer.limbs_mut()[used].par_chunks_mut(LEAST);
-            parts.with_max_len(1).for_each(Zeroize::zeroize);
+            parts.with_max_len(1).for_each(limbs::clear);
         }
     }
 }
@@ -222,7 +221,7 @@ impl Drop for Staging {
     /// Clears what is left, on this thread: it need not be one of the movers.
     fn drop(&mut self) {
         if self.contents == Contents::Secret {
-            self.buffer.limbs_mut()[self.used.clone()].zeroize();
+            limbs::clear(&mut self.buffer.limbs_mut()[self.used.clone()]);
         }
     }
 }
