@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Calls start together when they have this part of the items that run. A GPU has eight queues by default, and a batch
 /// uses two of them.
-const PART_OF_RUNNING: usize = 3;
+const PART_OF_RUNNING: usize = 8;
 
 /// Limbs of the operands of a call that may be joined with others, at most: longer calls fill a device by themselves.
 pub(crate) const CALL_LIMBS: usize = 1 << 17;
