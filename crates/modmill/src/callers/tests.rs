@@ -22,11 +22,12 @@ fn a_call_starts_at_once_beside_little() {
     let callers = Numbers::default();
     let first = callers.start(&"a", 64).unwrap();
     let second = callers.start(&"a", 64).unwrap();
-    let small = callers.start(&"a", 42);
-    assert!(small.is_none() && callers.start(&"b", 1).is_some(), "42 items are less than a third of 128");
-    assert_eq!(callers.join(&"a", 42, 42, 5, doubled), Some(10), "as many as a batch takes");
+    let few = 128 / PART_OF_RUNNING - 1;
+    let small = callers.start(&"a", few);
+    assert!(small.is_none() && callers.start(&"b", 1).is_some(), "{few} items are few beside 128");
+    assert_eq!(callers.join(&"a", few, few, 5, doubled), Some(10), "as many as a batch takes");
     drop(first);
-    assert!(callers.start(&"a", 42).is_some());
+    assert!(callers.start(&"a", few).is_some());
     drop(second);
     assert!(callers.0.lock().is_empty());
 }
@@ -55,11 +56,11 @@ fn calls_that_wait_are_computed_as_one() {
     assert!(callers.0.lock().is_empty());
 }
 
-/// Calls do not wait for the end of what runs once they have a third of its items.
+/// Calls do not wait for the end of what runs once they have enough items together.
 #[test]
 fn enough_calls_start_beside_what_runs() {
     let callers = Numbers::default();
-    let running = callers.start(&"a", 9).unwrap();
+    let running = callers.start(&"a", 3 * PART_OF_RUNNING).unwrap();
     thread::scope(|scope| {
         let call = |part| callers.join(&"a", 1, usize::MAX, part, doubled);
         let calls = [1, 2, 3].map(|part| scope.spawn(move || call(part)));
