@@ -3,7 +3,7 @@
 //! A device takes about as long for some dozen items as for some thousand. So small calls of the same shape that come
 //! while others run are joined: one of their threads computes them all as one batch and hands out the answers.
 //!
-//! A call starts at once if it has at least a third of the items that run, so on an idle device always. Otherwise it
+//! A call starts at once if it has at least an eighth of the items that run, so on an idle device always. Otherwise it
 //! waits with others until together they have a third, at the latest until what runs has ended. So about four batches
 //! share a device, each with a quarter of the items, and a new call waits for a part of a batch's time only.
 
