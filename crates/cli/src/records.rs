@@ -47,7 +47,7 @@ use modmill::Engine;
 use pace::Pace;
 use pipeline::answer_all;
 #[cfg(feature = "parquet")]
-use rows::{RowReader, RowSink, RowSource, RowWriter, answer_schema};
+use rows::{RowFormatter, RowReader, RowSink, RowSource, RowWriter, answer_schema};
 use std::sync::Arc;
 
 /// Answers all records and counts them.
@@ -116,5 +116,6 @@ fn answer_rows<P: Operation, W: RowWriter>(
     let source = RowSource::new(layout, reader, engine, pace)?;
     let columns = answer_schema(&layout, source.kept_columns());
     let writer = create(&columns)?;
-    answer_all(source, RowSink { layout, engine, columns, writer }, operation, places, pace)
+    let formatter = RowFormatter { layout, engine, columns };
+    answer_all(source, RowSink { formatter, writer }, operation, places, pace)
 }

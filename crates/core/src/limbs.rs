@@ -133,6 +133,13 @@ pub fn add_assign(a: &mut [u64], b: &[u64]) -> u64 {
     u64::from(ripple(high, None, 0, carry, add_carrying))
 }
 
+/// `a += b & mask`, where `b` is no longer than `a` and the mask is all zeros or all ones. Returns the carry, 0 or 1.
+pub fn add_assign_masked(a: &mut [u64], b: &[u64], mask: u64) -> u64 {
+    let (low, high) = a.split_at_mut(b.len().min(a.len()));
+    let carry = ripple(low, Some(b), 0, false, |a, b, carry| add_carrying(a, b & mask, carry));
+    u64::from(ripple(high, None, 0, carry, add_carrying))
+}
+
 /// `a += value`, where `|value|` is below `2^120`. Returns the signed carry out.
 pub fn add_signed(a: &mut [u64], value: i128) -> i128 {
     let (low, high) = a.split_at_mut(a.len().min(2));
@@ -156,6 +163,13 @@ pub fn sub_assign(a: &mut [u64], b: &[u64]) -> u64 {
     let (low, high) = a.split_at_mut(b.len().min(a.len()));
     let borrow = ripple(low, Some(b), 0, false, sub_borrowing);
     u64::from(ripple(high, None, 0, borrow, sub_borrowing))
+}
+
+/// `a <- b - a`, where `b` is no longer than `a`. Returns the borrow, 0 or 1.
+pub fn sub_from(a: &mut [u64], b: &[u64]) -> u64 {
+    let (low, high) = a.split_at_mut(b.len().min(a.len()));
+    let borrow = ripple(low, Some(b), 0, false, |a, b, borrow| sub_borrowing(b, a, borrow));
+    u64::from(ripple(high, None, 0, borrow, |a, b, borrow| sub_borrowing(b, a, borrow)))
 }
 
 /// `a -= b & mask`, for a mask of all zeros or all ones. Returns the borrow, 0 or 1.
@@ -305,7 +319,14 @@ mod tests {
                         check(run(&|a| -i128::from(sub_assign(a, &b))), 0, -1);
                         check(run(&|a| -i128::from(sub_assign_masked(a, &b, u64::MAX))), 0, -1);
                         check(run(&|a| -i128::from(sub_assign_masked(a, &b, 0))), 0, 0);
+                        check(run(&|a| i128::from(add_assign_masked(a, &b, u64::MAX))), 0, 1);
+                        check(run(&|a| i128::from(add_assign_masked(a, &b, 0))), 0, 0);
                         check(run(&|a| -i128::from(sub_assign_times(a, &b, 5))), 0, -5);
+                        // b - a, and a added again.
+                        let (mut difference, borrow) = run(&|a| i128::from(sub_from(a, &b)));
+                        assert_eq!(i128::from(add_assign(&mut difference, &a)), borrow, "{len} {short}");
+                        let padded: Vec<u64> = (0..len).map(|index| limb(&b, index) as u64).collect();
+                        assert_eq!(difference, padded, "{len} {short}");
                         if short == 0 {
                             let (wide, sign) = (i128::from(y) << 40 | 3, if x == 1 { -1 } else { 1 });
                             check(run(&|a| add_signed(a, sign * wide)), sign * wide, 0);

@@ -11,7 +11,7 @@ use modmill_cpu::{Cpu, Settings};
 use std::time::{Duration, Instant};
 
 /// Bits of the measured exponents.
-const EXPONENT_BITS: usize = 8;
+const EXPONENT_BITS: usize = 32;
 
 /// Bits of an exponent for which powers take Montgomery's reduction at every length. Later powers with shorter
 /// exponents take it too.

@@ -18,6 +18,7 @@ mod montgomery;
 mod multiplier;
 mod powers;
 mod reciprocal;
+mod shared;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]

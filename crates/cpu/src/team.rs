@@ -23,6 +23,9 @@ const PATIENT: Duration = Duration::from_micros(300);
 /// The number of times that a thread looks for work before it looks at the clock.
 const LOOKS: usize = 16;
 
+/// The number of looks that take as long as telling the pool that a task is done.
+const AFTER: usize = 4;
+
 /// The threads of a pool that share long numbers.
 #[derive(Default)]
 pub(crate) struct Team {
@@ -137,10 +140,15 @@ pub(crate) fn each<T: Send>(tasks: impl DoubleEndedIterator<Item = T> + Send, wo
         let mut tasks = tasks.lock().unwrap_or_else(PoisonError::into_inner);
         if is_front { tasks.next() } else { tasks.next_back() }
     };
+    let busy = AtomicUsize::new(0);
     let take = |is_front: bool| {
-        while let Some(task) = next(is_front) {
-            work(task);
+        {
+            let _busy = Busy::new(&busy);
+            while let Some(task) = next(is_front) {
+                work(task);
+            }
         }
+        wait_for(&busy);
     };
     ROLE.with_borrow(|role| {
         if let Role::Leader(team) = role {
@@ -151,6 +159,41 @@ pub(crate) fn each<T: Send>(tasks: impl DoubleEndedIterator<Item = T> + Send, wo
         || on_threads(threads - threads / 2, &|| take(true)),
         || on_threads(threads / 2, &|| take(false)),
     );
+}
+
+/// A thread that takes tasks, for as long as this value lives.
+struct Busy<'a>(&'a AtomicUsize);
+
+impl<'a> Busy<'a> {
+    fn new(busy: &'a AtomicUsize) -> Self {
+        busy.fetch_add(1, Ordering::Relaxed);
+        Self(busy)
+    }
+}
+
+impl Drop for Busy<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Release);
+    }
+}
+
+/// Waits for the threads that still have tasks. A thread that waits in the pool instead lets other programs run at once, which
+/// may take longer than many phases, or falls asleep.
+fn wait_for(busy: &AtomicUsize) {
+    let mut since = None;
+    while busy.load(Ordering::Acquire) > 0 {
+        for _ in 0..LOOKS {
+            if busy.load(Ordering::Acquire) == 0 {
+                break;
+            }
+            std::hint::spin_loop();
+        }
+        if since.get_or_insert_with(Instant::now).elapsed() > PATIENT {
+            return;
+        }
+    }
+    // The others are about to tell the pool that they are done.
+    (0..AFTER).for_each(|_| std::hint::spin_loop());
 }
 
 /// Runs `work` on `threads` threads at once, or on fewer if some are busy.
@@ -187,6 +230,19 @@ mod tests {
                 });
                 assert!(done.iter().all(|task| task.load(Ordering::Relaxed) == 3), "{threads} {count}");
             }
+        }
+    }
+
+    #[test]
+    fn a_slow_task_is_waited_for() {
+        let (workers, done) = (workers(3), AtomicUsize::new(0));
+        let work = |task: u32| {
+            std::thread::sleep(4 * PATIENT * task);
+            done.fetch_add(1, Ordering::Relaxed);
+        };
+        for rounds in 1..=5 {
+            workers.pool.install(|| workers.team.lead(|| each([0, 0, 1, 0, 2].into_iter(), work)));
+            assert_eq!(done.load(Ordering::Relaxed), 5 * rounds);
         }
     }
 

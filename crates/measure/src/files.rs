@@ -2,8 +2,11 @@
 
 use crate::inputs::{Inputs, Workload};
 use crate::record::{Header, json_lines};
-use crate::table::{number, plain, right};
+use crate::rsa_items::SIGNATURE;
+use crate::table::number;
 use modmill::{Batch, Engine, Error, Op, Request};
+use modmill_core::limbs::copy_be_bytes;
+use modmill_rsa::{Hash, PrivateKey, Rsa, SignatureScheme, Sizes};
 use serde::Serialize;
 use std::time::{Duration, Instant};
 
@@ -70,6 +73,79 @@ impl FileInputs {
     }
 }
 
+/// SHA-256 digests of one file, and the key that signs them by PKCS #1 v1.5.
+pub struct SignInputs {
+    key: PrivateKey,
+    digests: Batch,
+}
+
+impl SignInputs {
+    /// A random key of `bits` bits and the digests of `count` records.
+    pub fn random(engine: &Engine, bits: usize, count: usize) -> Result<Self, modmill_rsa::Error> {
+        let key = PrivateKey::generate(engine, bits, Sizes::AllowSmall)?;
+        let mut digests = Batch::zeros(8 * Hash::Sha256.len(), count);
+        for item in 0..count {
+            let digest = Hash::Sha256.digest(&[&item.to_le_bytes()]);
+            copy_be_bytes(digest.as_ref(), digests.get_mut(item));
+        }
+        Ok(Self { key, digests })
+    }
+
+    /// The records that an engine signs in about `time`, but at least `least`.
+    pub fn count_for(engine: &Engine, bits: usize, time: Duration, least: usize) -> Result<usize, Error> {
+        const MANY: usize = 1 << 18;
+        let seconds = engine.plan(&Self::powers(bits, MANY))?.seconds / MANY as f64;
+        Ok(((time.as_secs_f64() / seconds.max(1e-9)) as usize).max(least))
+    }
+
+    /// The powers that `count` signatures consist of: one modulo each of the two primes.
+    #[must_use]
+    pub fn powers(bits: usize, count: usize) -> Request {
+        Request::new(Op::Pow, bits / 2, 2 * count).one_modulus().exponents_of(bits / 2)
+    }
+
+    /// The key.
+    #[must_use]
+    pub fn key(&self) -> &PrivateKey {
+        &self.key
+    }
+
+    /// The scheme of the signatures.
+    #[must_use]
+    pub fn scheme(&self) -> SignatureScheme {
+        SIGNATURE
+    }
+
+    /// The name of the field, as the program calls it, and its digests.
+    #[must_use]
+    pub fn fields(&self) -> Vec<(&'static str, &Batch)> {
+        vec![("digest", &self.digests)]
+    }
+
+    /// The signatures of one call of the library. A key that is too short for the digests is an error.
+    pub fn compute(&self, engine: &Engine) -> Result<Batch, modmill_rsa::Error> {
+        let digests = self.octets();
+        let rows = Rsa::new(engine).sign_digests_rows(&self.key, SIGNATURE, &digests)?;
+        let mut signatures = Batch::zeros(self.key.bits(), rows.len());
+        for (item, signature) in rows.iter().enumerate() {
+            // An item without a signature stays zero, which is no signature of any digest.
+            copy_be_bytes(signature.unwrap_or_default(), signatures.get_mut(item));
+        }
+        Ok(signatures)
+    }
+
+    /// The records per second of the library, in the best of the calls that fit in `time`.
+    pub fn library_rate(&self, engine: &Engine, time: Duration) -> Result<f64, modmill_rsa::Error> {
+        let (rsa, digests) = (Rsa::new(engine), self.octets());
+        let sign = || rsa.sign_digests_rows(&self.key, SIGNATURE, &digests).map(drop);
+        Ok(digests.len() as f64 / best_time(time, sign)?.as_secs_f64())
+    }
+
+    fn octets(&self) -> Vec<Vec<u8>> {
+        (0..self.digests.len()).map(|item| self.digests.to_be_bytes(item)).collect()
+    }
+}
+
 /// The shortest time of `work`, which is repeated until `time` has passed.
 pub fn best_time<E>(time: Duration, mut work: impl FnMut() -> Result<(), E>) -> Result<Duration, E> {
     let start = Instant::now();
@@ -89,7 +165,7 @@ pub struct FileRecord {
     pub kind: &'static str,
     /// The operation.
     pub op: String,
-    /// Bits of moduli and bases, or of factors.
+    /// Bits of moduli and bases, of factors, or of the key.
     pub bits: usize,
     /// Bits of exponents, for powers.
     pub exponent_bits: Option<usize>,
@@ -118,26 +194,35 @@ pub fn to_json(header: &Header, records: &[FileRecord]) -> Result<String, serde_
     json_lines(header, records)
 }
 
-/// The records as a table for people.
+/// The columns of [`line`].
 #[must_use]
-pub fn table(records: &[FileRecord]) -> String {
-    let mut table =
-        plain(["op", "bits", "exp", "format", "path", "records", "records/s", "MB/s", "library/s", "share"]);
-    for record in records {
-        table.add_row(vec![
-            record.op.as_str().into(),
-            right(record.bits),
-            right(record.exponent_bits.map_or_else(|| "-".to_owned(), |bits| bits.to_string())),
-            record.format.into(),
-            record.path.as_str().into(),
-            right(record.records),
-            right(number(record.records_per_s)),
-            right(number(record.megabytes_per_s)),
-            right(number(record.library_per_s)),
-            right(format!("{:.0}%", 100.0 * record.records_per_s / record.library_per_s)),
-        ]);
-    }
-    format!("{table}\n")
+pub fn header() -> String {
+    columns(["op", "bits", "exp", "format", "path", "records", "records/s", "MB/s", "library/s", "share"])
+}
+
+/// A record as a line for people.
+#[must_use]
+pub fn line(record: &FileRecord) -> String {
+    let exponent_bits = record.exponent_bits.map_or_else(|| "-".to_owned(), |bits| bits.to_string());
+    columns([
+        &record.op,
+        &record.bits.to_string(),
+        &exponent_bits,
+        record.format,
+        &record.path,
+        &record.records.to_string(),
+        &number(record.records_per_s),
+        &number(record.megabytes_per_s),
+        &number(record.library_per_s),
+        &format!("{:.0}%", 100.0 * record.records_per_s / record.library_per_s),
+    ])
+}
+
+/// Names on the left and numbers on the right of their columns. The columns are as wide as the longest usual texts.
+fn columns([op, bits, exp, format, path, records, rate, megabytes, library, share]: [&str; 10]) -> String {
+    format!(
+        "{op:<11} {bits:>7} {exp:>7} {format:<7} {path:<12} {records:>9} {rate:>11} {megabytes:>6} {library:>11} {share:>5}\n"
+    )
 }
 
 #[cfg(test)]
@@ -158,5 +243,43 @@ mod tests {
         }
         let count = FileInputs::count_for(&engine, Op::Pow, (512, 512), Duration::from_secs(1), 10).unwrap();
         assert!(count > 100);
+    }
+
+    #[test]
+    fn signatures_belong_to_their_digests() {
+        let engine = Engine::builder().threads(1).build().unwrap();
+        let inputs = SignInputs::random(&engine, 1024, 5).unwrap();
+        let (signatures, (name, digests)) = (inputs.compute(&engine).unwrap(), inputs.fields().remove(0));
+        assert_eq!((name, digests.len(), signatures.len()), ("digest", 5, 5));
+        let octets = |batch: &Batch| -> Vec<Vec<u8>> { (0..5).map(|item| batch.to_be_bytes(item)).collect() };
+        let public = inputs.key().public_key();
+        let verdicts = Rsa::new(&engine)
+            .verify_digests(public, inputs.scheme(), &octets(digests), &octets(&signatures))
+            .unwrap();
+        assert!(verdicts.iter().all(Result::is_ok));
+        assert!(inputs.library_rate(&engine, Duration::ZERO).unwrap() > 0.0);
+        assert!(SignInputs::count_for(&engine, 1024, Duration::from_secs(1), 10).unwrap() > 100);
+    }
+
+    #[test]
+    fn lines_stand_below_their_header() {
+        let record = FileRecord {
+            kind: "file",
+            op: "pow_vartime".to_owned(),
+            bits: 2048,
+            exponent_bits: Some(17),
+            format: "parquet",
+            records: 1_000_000,
+            threads: 16,
+            path: "avx512/ifma".to_owned(),
+            bytes: 1 << 30,
+            records_per_s: 2_500_000.0,
+            megabytes_per_s: 1234.5,
+            library_per_s: 5_000_000.0,
+            verified: true,
+        };
+        let line = line(&record);
+        assert!(line.ends_with("1000000   2,500,000  1,234   5,000,000   50%\n"), "{line}");
+        assert_eq!(line.len(), header().len());
     }
 }

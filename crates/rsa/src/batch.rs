@@ -3,6 +3,7 @@
 
 use crate::keys::{Key, Keys};
 use crate::number;
+use crate::rows::{Kind, Memory};
 use crate::steps::{Answer, Answers, GRAIN, Items, Operation, Outcome, Refusal, Steps};
 use crate::stream::Stream;
 use crate::{Error, ItemError};
@@ -12,22 +13,24 @@ use std::collections::BTreeMap;
 use zeroize::Zeroizing;
 
 impl<Encode, Operate, Decode> Steps<Encode, Operate, Decode> {
-    /// Answers `count` items in order. An item without an answer does not affect the others.
+    /// Answers `count` items in order, with their rows. An item without an answer does not affect the others.
     pub(crate) fn run<K: Key, T: Send>(
         &self,
         engine: &Engine,
         keys: Keys<'_, K>,
         count: usize,
-    ) -> Result<Answers<T>, Error>
+    ) -> Result<(Answers<T>, Memory), Error>
     where
         Encode: Fn(usize, &K, &mut [u8]) -> Result<(), Refusal> + Sync,
         Operate: Operation<K>,
-        Decode: Fn(usize, &K, &mut [u8]) -> Result<T, ItemError> + Sync,
+        Decode: Fn(usize, &K, &mut [u8], &mut [u8]) -> Result<T, ItemError> + Sync,
     {
         keys.check(count)?;
         let mut answers: Vec<Answer<T>> = Vec::new();
         let groups = by_length(engine, keys, count);
         let is_one = groups.len() == 1;
+        let longest = groups.last_key_value().map_or(0, |(bits, _)| bits.div_ceil(8));
+        let mut rows = Memory::new(self.kind, longest, if is_one { 0 } else { count });
         if !is_one {
             answers.resize_with(count, || None);
         }
@@ -42,19 +45,21 @@ impl<Encode, Operate, Decode> Steps<Encode, Operate, Decode> {
                 }
             };
             let done = self.operation.on_blocks(engine, its_keys, items.len(), &mut stream)?;
-            let (of_group, again) = stream.finish(done)?;
+            let (of_group, group_rows, again) = stream.finish(done)?;
             match is_one {
-                true => answers = of_group,
+                true => (answers, rows) = (of_group, group_rows),
                 false => {
                     for (position, answer) in of_group.into_iter().enumerate() {
                         answers[items.get(position)] = answer;
+                        rows.copy_row(items.get(position), group_rows.row(position));
                     }
                 }
             }
-            self.by_steps(engine, keys, bits, again, &mut answers)?;
+            self.by_steps(engine, keys, bits, again, (&mut answers, &mut rows))?;
         }
         // Every item belongs to a group, and every group answers its items.
-        Ok(answers.into_iter().map(|answer| answer.unwrap_or(Err(ItemError::Fault))).collect())
+        let answers = answers.into_iter().map(|answer| answer.unwrap_or(Err(ItemError::Fault))).collect();
+        Ok((answers, rows))
     }
 
     /// Answers `items`, whose moduli have `bits` bits, by single operations of the engine.
@@ -64,16 +69,17 @@ impl<Encode, Operate, Decode> Steps<Encode, Operate, Decode> {
         keys: Keys<'_, K>,
         bits: usize,
         mut items: Vec<usize>,
-        answers: &mut [Answer<T>],
+        (answers, rows): (&mut [Answer<T>], &mut Memory),
     ) -> Result<(), Error>
     where
         Encode: Fn(usize, &K, &mut [u8]) -> Result<(), Refusal> + Sync,
         Operate: Operation<K>,
-        Decode: Fn(usize, &K, &mut [u8]) -> Result<T, ItemError> + Sync,
+        Decode: Fn(usize, &K, &mut [u8], &mut [u8]) -> Result<T, ItemError> + Sync,
     {
         let size = bits.div_ceil(8);
         let mut octets = Zeroizing::new(vec![0; items.len() * size]);
-        let encoded = map_blocks(engine, &items, &mut octets, size, |item, block| {
+        let mut none = Memory::new(Kind::Values, size, items.len());
+        let encoded = map_blocks(engine, &items, (&mut octets, size), &mut none, |item, block, _| {
             (self.encode)(item, keys.get(item), block)
         });
         // The indices rise, because those of the items do.
@@ -103,11 +109,14 @@ impl<Encode, Operate, Decode> Steps<Encode, Operate, Decode> {
         for (block, output) in octets.chunks_exact_mut(size).zip(outputs.iter()) {
             number::write_be_bytes(output, block);
         }
-        let decoded = map_blocks(engine, &items, &mut octets, size, |item, block| {
-            (self.decode)(item, keys.get(item), block)
-        });
-        for (&item, answer) in items.iter().zip(decoded) {
+        let mut decoded_rows = Memory::new(self.kind, size, items.len());
+        let decoded =
+            map_blocks(engine, &items, (&mut octets, size), &mut decoded_rows, |item, block, row| {
+                (self.decode)(item, keys.get(item), block, row)
+            });
+        for (index, (&item, answer)) in items.iter().zip(decoded).enumerate() {
             answers[item] = Some(answer);
+            rows.copy_row(item, decoded_rows.row(index));
         }
         for index in faults {
             answers[items[index]] = Some(Err(ItemError::Fault));
@@ -147,23 +156,25 @@ fn keep(items: &mut Vec<usize>, octets: &mut Vec<u8>, size: usize, wanted: impl 
     octets.truncate(kept * size);
 }
 
-/// Applies `work` to every item and its block of `size` bytes, on the engine's threads if there are many items.
+/// Applies `work` to every item, its block of `size` bytes and its row, on the engine's threads if there are many items.
 fn map_blocks<T: Send>(
     engine: &Engine,
     items: &[usize],
-    octets: &mut [u8],
-    size: usize,
-    work: impl Fn(usize, &mut [u8]) -> T + Sync,
+    (octets, size): (&mut [u8], usize),
+    rows: &mut Memory,
+    work: impl Fn(usize, &mut [u8], &mut [u8]) -> T + Sync,
 ) -> Vec<T> {
+    let (rows, row) = rows.rows();
     if engine.threads() == 1 || items.len() <= GRAIN {
         return items
             .iter()
-            .zip(octets.chunks_exact_mut(size))
-            .map(|(&item, block)| work(item, block))
+            .zip(octets.chunks_exact_mut(size).zip(rows.chunks_exact_mut(row)))
+            .map(|(&item, (block, row))| work(item, block, row))
             .collect();
     }
     engine.install(|| {
-        let pairs = items.par_iter().zip(octets.par_chunks_exact_mut(size)).with_min_len(GRAIN);
-        pairs.map(|(&item, block)| work(item, block)).collect()
+        let blocks = octets.par_chunks_exact_mut(size).zip(rows.par_chunks_exact_mut(row));
+        let pairs = items.par_iter().zip(blocks).with_min_len(GRAIN);
+        pairs.map(|(&item, (block, row))| work(item, block, row)).collect()
     })
 }

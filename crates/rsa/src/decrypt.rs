@@ -2,6 +2,7 @@
 
 use crate::keys::Keys;
 use crate::padding::{self, pkcs1v15};
+use crate::rows::{Form, InRows, Memory, Rows, SecretVectors};
 use crate::steps::{Answers, Refusal, Steps};
 use crate::{EncryptionScheme, Error, PrivateKey, Rsa};
 use zeroize::Zeroizing;
@@ -36,16 +37,39 @@ impl Rsa<'_> {
         scheme: EncryptionScheme<'_>,
         ciphertexts: &[impl AsRef<[u8]> + Sync],
     ) -> Result<Answers<Zeroizing<Vec<u8>>>, Error> {
+        Ok(self.decrypt_all::<SecretVectors>(keys.into(), scheme, ciphertexts)?.0)
+    }
+
+    /// The same as [`Rsa::decrypt`], with all messages in one piece of memory.
+    pub fn decrypt_rows<'k>(
+        &self,
+        keys: impl Into<Keys<'k, PrivateKey>>,
+        scheme: EncryptionScheme<'_>,
+        ciphertexts: &[impl AsRef<[u8]> + Sync],
+    ) -> Result<Rows, Error> {
+        Ok(Rows::new(self.decrypt_all::<InRows<true>>(keys.into(), scheme, ciphertexts)?))
+    }
+
+    fn decrypt_all<F: Form>(
+        &self,
+        keys: Keys<'_, PrivateKey>,
+        scheme: EncryptionScheme<'_>,
+        ciphertexts: &[impl AsRef<[u8]> + Sync],
+    ) -> Result<(Answers<F::Answer>, Memory), Error> {
         scheme.check()?;
         let encode = |item: usize, key: &PrivateKey, block: &mut [u8]| -> Result<(), Refusal> {
             Ok(padding::copy_number(ciphertexts[item].as_ref(), key.public_key().modulus_bytes(), block)?)
         };
-        let decode = |item: usize, key: &PrivateKey, block: &mut [u8]| match &scheme {
-            EncryptionScheme::Oaep(oaep) => oaep.decode(block),
-            EncryptionScheme::Pkcs1v15 => {
-                pkcs1v15::decode_message(key.rejection_key(), ciphertexts[item].as_ref(), block)
-            }
+        let decode = |item: usize, key: &PrivateKey, block: &mut [u8], row: &mut [u8]| {
+            let message = match &scheme {
+                EncryptionScheme::Oaep(oaep) => oaep.decode(block),
+                EncryptionScheme::Pkcs1v15 => {
+                    pkcs1v15::decode_message(key.rejection_key(), ciphertexts[item].as_ref(), block)
+                }
+            };
+            message.map(|message| F::answer(message, row))
         };
-        Steps { encode, operation: self.private(), decode }.run(self.engine, keys.into(), ciphertexts.len())
+        let steps = Steps { encode, operation: self.private(), decode, kind: F::KIND };
+        steps.run(self.engine, keys, ciphertexts.len())
     }
 }

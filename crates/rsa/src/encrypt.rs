@@ -3,6 +3,7 @@
 use crate::keys::Keys;
 use crate::padding::pkcs1v15;
 use crate::public::Public;
+use crate::rows::{Form, InRows, Memory, Rows, Vectors};
 use crate::steps::{Answers, Refusal, Steps};
 use crate::{EncryptionScheme, Error, PublicKey, Rsa, random};
 use zeroize::Zeroizing;
@@ -28,6 +29,25 @@ impl Rsa<'_> {
         scheme: EncryptionScheme<'_>,
         messages: &[impl AsRef<[u8]> + Sync],
     ) -> Result<Answers<Vec<u8>>, Error> {
+        Ok(self.encrypt_all::<Vectors>(keys.into(), scheme, messages)?.0)
+    }
+
+    /// The same as [`Rsa::encrypt`], with all ciphertexts in one piece of memory.
+    pub fn encrypt_rows<'k>(
+        &self,
+        keys: impl Into<Keys<'k, PublicKey>>,
+        scheme: EncryptionScheme<'_>,
+        messages: &[impl AsRef<[u8]> + Sync],
+    ) -> Result<Rows, Error> {
+        Ok(Rows::new(self.encrypt_all::<InRows<false>>(keys.into(), scheme, messages)?))
+    }
+
+    fn encrypt_all<F: Form>(
+        &self,
+        keys: Keys<'_, PublicKey>,
+        scheme: EncryptionScheme<'_>,
+        messages: &[impl AsRef<[u8]> + Sync],
+    ) -> Result<(Answers<F::Answer>, Memory), Error> {
         scheme.check()?;
         let encode = |item: usize, _: &PublicKey, block: &mut [u8]| -> Result<(), Refusal> {
             let message = messages[item].as_ref();
@@ -42,11 +62,8 @@ impl Rsa<'_> {
                 }
             }
         };
-        let decode = |_: usize, _: &PublicKey, block: &mut [u8]| Ok(block.to_vec());
-        Steps { encode, operation: Public { secret: true }, decode }.run(
-            self.engine,
-            keys.into(),
-            messages.len(),
-        )
+        let decode = |_: usize, _: &PublicKey, block: &mut [u8], row: &mut [u8]| Ok(F::answer(block, row));
+        let steps = Steps { encode, operation: Public { secret: true }, decode, kind: F::KIND };
+        steps.run(self.engine, keys, messages.len())
     }
 }

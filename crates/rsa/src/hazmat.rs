@@ -18,6 +18,7 @@
 use crate::keys::Keys;
 use crate::padding::copy_number;
 use crate::public::Public;
+use crate::rows::Kind;
 use crate::steps::{Answers, Refusal, Steps};
 use crate::{Error, PrivateKey, PublicKey, Rsa};
 use zeroize::Zeroizing;
@@ -31,8 +32,9 @@ pub fn public<'k>(
     let encode = |item: usize, key: &PublicKey, block: &mut [u8]| -> Result<(), Refusal> {
         Ok(copy_number(numbers[item].as_ref(), key.modulus_bytes(), block)?)
     };
-    let decode = |_: usize, _: &PublicKey, block: &mut [u8]| Ok(block.to_vec());
-    Steps { encode, operation: Public { secret: true }, decode }.run(rsa.engine, keys.into(), numbers.len())
+    let decode = |_: usize, _: &PublicKey, block: &mut [u8], _: &mut [u8]| Ok(block.to_vec());
+    let steps = Steps { encode, operation: Public { secret: true }, decode, kind: Kind::Values };
+    Ok(steps.run(rsa.engine, keys.into(), numbers.len())?.0)
 }
 
 /// `x^d mod n` for every number x. Every result is checked with the public exponent.
@@ -44,6 +46,8 @@ pub fn private<'k>(
     let encode = |item: usize, key: &PrivateKey, block: &mut [u8]| -> Result<(), Refusal> {
         Ok(copy_number(numbers[item].as_ref(), key.public_key().modulus_bytes(), block)?)
     };
-    let decode = |_: usize, _: &PrivateKey, block: &mut [u8]| Ok(Zeroizing::new(block.to_vec()));
-    Steps { encode, operation: rsa.private(), decode }.run(rsa.engine, keys.into(), numbers.len())
+    let decode =
+        |_: usize, _: &PrivateKey, block: &mut [u8], _: &mut [u8]| Ok(Zeroizing::new(block.to_vec()));
+    let steps = Steps { encode, operation: rsa.private(), decode, kind: Kind::Values };
+    Ok(steps.run(rsa.engine, keys.into(), numbers.len())?.0)
 }

@@ -3,6 +3,7 @@
 use crate::hash::Digest;
 use crate::keys::Keys;
 use crate::padding::pkcs1v15;
+use crate::rows::{Form, InRows, Memory, Rows, Vectors};
 use crate::steps::{Answers, Refusal, Steps};
 use crate::{Error, ItemError, PrivateKey, Rsa, SignatureScheme, random};
 use zeroize::Zeroizing;
@@ -29,7 +30,18 @@ impl Rsa<'_> {
         messages: &[impl AsRef<[u8]> + Sync],
     ) -> Result<Answers<Vec<u8>>, Error> {
         let digest = |item: usize| Ok(scheme.hash().digest(&[messages[item].as_ref()]));
-        self.sign_all(keys.into(), scheme, messages.len(), digest)
+        Ok(self.sign_all::<Vectors>(keys.into(), scheme, messages.len(), digest)?.0)
+    }
+
+    /// The same as [`Rsa::sign`], with all signatures in one piece of memory.
+    pub fn sign_rows<'k>(
+        &self,
+        keys: impl Into<Keys<'k, PrivateKey>>,
+        scheme: SignatureScheme,
+        messages: &[impl AsRef<[u8]> + Sync],
+    ) -> Result<Rows, Error> {
+        let digest = |item: usize| Ok(scheme.hash().digest(&[messages[item].as_ref()]));
+        Ok(Rows::new(self.sign_all::<InRows<false>>(keys.into(), scheme, messages.len(), digest)?))
     }
 
     /// Signs messages by their `digests`, which the caller computed with the hash of the scheme. With
@@ -57,16 +69,27 @@ impl Rsa<'_> {
         digests: &[impl AsRef<[u8]> + Sync],
     ) -> Result<Answers<Vec<u8>>, Error> {
         let digest = |item: usize| scheme.read_digest(digests[item].as_ref());
-        self.sign_all(keys.into(), scheme, digests.len(), digest)
+        Ok(self.sign_all::<Vectors>(keys.into(), scheme, digests.len(), digest)?.0)
     }
 
-    fn sign_all(
+    /// The same as [`Rsa::sign_digests`], with all signatures in one piece of memory.
+    pub fn sign_digests_rows<'k>(
+        &self,
+        keys: impl Into<Keys<'k, PrivateKey>>,
+        scheme: SignatureScheme,
+        digests: &[impl AsRef<[u8]> + Sync],
+    ) -> Result<Rows, Error> {
+        let digest = |item: usize| scheme.read_digest(digests[item].as_ref());
+        Ok(Rows::new(self.sign_all::<InRows<false>>(keys.into(), scheme, digests.len(), digest)?))
+    }
+
+    fn sign_all<F: Form>(
         &self,
         keys: Keys<'_, PrivateKey>,
         scheme: SignatureScheme,
         count: usize,
         digest: impl Fn(usize) -> Result<Digest, ItemError> + Sync,
-    ) -> Result<Answers<Vec<u8>>, Error> {
+    ) -> Result<(Answers<F::Answer>, Memory), Error> {
         scheme.check_signing()?;
         let prefix = scheme.prefix()?;
         let encode = |item: usize, key: &PrivateKey, block: &mut [u8]| -> Result<(), Refusal> {
@@ -81,7 +104,7 @@ impl Rsa<'_> {
             }
             Ok(())
         };
-        let decode = |_: usize, _: &PrivateKey, block: &mut [u8]| Ok(block.to_vec());
-        Steps { encode, operation: self.private(), decode }.run(self.engine, keys, count)
+        let decode = |_: usize, _: &PrivateKey, block: &mut [u8], row: &mut [u8]| Ok(F::answer(block, row));
+        Steps { encode, operation: self.private(), decode, kind: F::KIND }.run(self.engine, keys, count)
     }
 }

@@ -2,6 +2,7 @@
 //! answer. A block is a big-endian number below the modulus, as long as the modulus.
 
 use crate::keys::Keys;
+use crate::rows::Kind;
 use crate::{Error, ItemError};
 use modmill::{Batch, Blocks, Engine, Offloaded};
 
@@ -17,8 +18,11 @@ pub(crate) struct Steps<Encode, Operate, Decode> {
     pub(crate) encode: Encode,
     /// Maps blocks to blocks.
     pub(crate) operation: Operate,
-    /// Reads the answer of an item from its block, which it may overwrite.
+    /// Reads the answer of an item from its block, which it may overwrite. The octets of the answer may go to the row of
+    /// the item, which is as long as the block or longer.
     pub(crate) decode: Decode,
+    /// What the answers are.
+    pub(crate) kind: Kind,
 }
 
 /// The reason why an item has no block: an error of this item, or an error that ends the call.

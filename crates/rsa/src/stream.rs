@@ -2,11 +2,18 @@
 //! those of another, while the device computes the chunks between.
 
 use crate::keys::{Key, Keys};
+use crate::rows::Memory;
 use crate::steps::{Answer, GRAIN, Items, Refusal, Steps};
 use crate::{Error, ItemError};
 use modmill::{Blocks, Engine, Offloaded};
 use rayon::prelude::*;
 use std::ops::Range;
+
+/// The answers of a group with their rows, and the items that are still to be computed.
+type Found<T> = (Vec<Answer<T>>, Memory, Vec<usize>);
+
+/// The block of an item, and its row of the answers.
+type BlockAndRow<'a> = (&'a mut [u8], &'a mut [u8]);
 
 /// The items of a group, and the answers that are known so far.
 pub(crate) struct Stream<'a, K, T, Encode, Operate, Decode> {
@@ -19,6 +26,7 @@ pub(crate) struct Stream<'a, K, T, Encode, Operate, Decode> {
     /// Length of a block in bytes: `size` rounded up to whole limbs.
     stride: usize,
     answers: Vec<Answer<T>>,
+    rows: Memory,
     /// Positions of items whose results failed their check on the device.
     wrong: Vec<usize>,
     /// The first error that ends the call.
@@ -35,12 +43,13 @@ impl<'a, K, T, Encode, Operate, Decode> Stream<'a, K, T, Encode, Operate, Decode
     ) -> Self {
         let answers = Vec::with_capacity(items.len());
         let (size, stride) = (bits.div_ceil(8), 8 * bits.div_ceil(64));
-        Self { steps, engine, keys, items, size, stride, answers, wrong: Vec::new(), failed: None }
+        let rows = Memory::new(steps.kind, size, items.len());
+        Self { steps, engine, keys, items, size, stride, answers, rows, wrong: Vec::new(), failed: None }
     }
 
-    /// The answers, and the items that are computed step by step: those whose answers failed their check, or all items
+    /// The answers with their rows, and the items that are computed step by step: those whose answers failed their check, or all items
     /// if no device computed them.
-    pub(crate) fn finish(mut self, outcome: Offloaded) -> Result<(Vec<Answer<T>>, Vec<usize>), Error> {
+    pub(crate) fn finish(mut self, outcome: Offloaded) -> Result<Found<T>, Error> {
         if let Some(error) = self.failed {
             return Err(error);
         }
@@ -55,7 +64,7 @@ impl<'a, K, T, Encode, Operate, Decode> Stream<'a, K, T, Encode, Operate, Decode
             }
         }
         let again = self.wrong.into_iter().map(|position| self.items.get(position)).collect();
-        Ok((self.answers, again))
+        Ok((self.answers, self.rows, again))
     }
 }
 
@@ -65,7 +74,7 @@ where
     T: Send,
     Encode: Fn(usize, &K, &mut [u8]) -> Result<(), Refusal> + Sync,
     Operate: Sync,
-    Decode: Fn(usize, &K, &mut [u8]) -> Result<T, ItemError> + Sync,
+    Decode: Fn(usize, &K, &mut [u8], &mut [u8]) -> Result<T, ItemError> + Sync,
 {
     fn fill(&mut self, range: Range<usize>, blocks: &mut [u8]) {
         let Self { steps, keys, items, size, stride, .. } = *self;
@@ -99,16 +108,18 @@ where
     fn take(&mut self, range: Range<usize>, blocks: &mut [u8], wrong: &[u32]) {
         let Self { steps, keys, items, size, stride, .. } = *self;
         let answers = &mut self.answers[range.clone()];
-        let take = |(offset, (block, answer)): (usize, (&mut [u8], &mut Answer<T>))| {
+        let (rows, row) = self.rows.rows();
+        let rows = &mut rows[row * range.start..row * range.end];
+        let take = |(offset, ((block, row), answer)): (usize, (BlockAndRow<'_>, &mut Answer<T>))| {
             if answer.is_some() || wrong[offset] != 0 {
                 return;
             }
             let item = items.get(range.start + offset);
-            *answer = Some((steps.decode)(item, keys.get(item), &mut block[stride - size..]));
+            *answer = Some((steps.decode)(item, keys.get(item), &mut block[stride - size..], row));
         };
         self.engine.install(|| {
-            let pairs = blocks.par_chunks_exact_mut(stride).zip(answers.par_iter_mut());
-            pairs.enumerate().with_min_len(GRAIN).for_each(take);
+            let blocks = blocks.par_chunks_exact_mut(stride).zip(rows.par_chunks_exact_mut(row));
+            blocks.zip(answers.par_iter_mut()).enumerate().with_min_len(GRAIN).for_each(take);
         });
         // A refused item was sent as zero, so that its result is zero and passes the check.
         let positions =

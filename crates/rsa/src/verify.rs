@@ -4,6 +4,7 @@ use crate::hash::Digest;
 use crate::keys::{Keys, check_length};
 use crate::padding::{ct, pkcs1v15};
 use crate::public::Public;
+use crate::rows::Kind;
 use crate::steps::{Answers, Refusal, Steps};
 use crate::{Error, ItemError, PublicKey, Rsa, SignatureScheme};
 
@@ -77,7 +78,7 @@ impl Rsa<'_> {
             block.copy_from_slice(signature);
             Ok(())
         };
-        let decode = |item: usize, key: &PublicKey, block: &mut [u8]| {
+        let decode = |item: usize, key: &PublicKey, block: &mut [u8], _: &mut [u8]| {
             let digest = digest(item)?;
             let verifies = match &scheme {
                 SignatureScheme::Pkcs1v15(_) => {
@@ -90,6 +91,7 @@ impl Rsa<'_> {
             };
             if verifies { Ok(()) } else { Err(ItemError::Verification) }
         };
-        Steps { encode, operation: Public { secret: false }, decode }.run(self.engine, keys, signatures.len())
+        let steps = Steps { encode, operation: Public { secret: false }, decode, kind: Kind::Values };
+        Ok(steps.run(self.engine, keys, signatures.len())?.0)
     }
 }

@@ -1,6 +1,7 @@
 //! `modmill bench`: every operation and size beside the peers found on the machine.
 
 mod callers;
+mod checked;
 mod file_inputs;
 mod files;
 mod help;
@@ -10,13 +11,13 @@ use crate::failure::Failure;
 use crate::io::{self, Output};
 use crate::options::{BackendOption, MemoryOption};
 use crate::progress::Bar;
-use files::FileBench;
+use files::{FileBench, FileOp};
 use help::{EXAMPLES, LONG_ABOUT};
-use modmill::{Op, TRANSFORM_MAX_BITS};
+use modmill::TRANSFORM_MAX_BITS;
 use modmill_measure::machine::{self, Machine};
 use modmill_measure::record::{Header, Record, to_json};
 use modmill_measure::{
-    AlgorithmChoice, BenchOp, MIN_BITS, Memory, PeerChoice, Peers, Progress, batches, report, table,
+    AlgorithmChoice, BenchOp, MIN_BITS, Memory, PeerChoice, Peers, Progress, RsaOp, batches, report, table,
 };
 use std::time::Duration;
 
@@ -191,10 +192,11 @@ impl Bench {
 
     /// Measures files in the place of batches.
     fn run_files(&self) -> Result<(), Failure> {
-        let ops = self.ops.iter().map(|&op| call(op)).collect::<Result<Vec<Op>, Failure>>()?;
+        let ops = self.ops.iter().map(|&op| file_op(op)).collect::<Result<Vec<FileOp>, Failure>>()?;
         let mut json = self.json.as_deref().map(Output::create).transpose()?;
         let mut records = Vec::new();
         let threads = if self.threads.is_empty() { &[0][..] } else { &self.threads };
+        io::print(&modmill_measure::files::header())?;
         for &threads in threads {
             let engine = self.backend.builder(threads.into()).build()?;
             let bench = FileBench {
@@ -208,10 +210,13 @@ impl Bench {
                 memory: self.memory.memory,
             };
             let bar = Bar::new(Some(bench.files() as u64), self.quiet, "files");
-            records.extend(bench.run(|what| {
-                bar.message(what);
+            let measuring = |what| bar.message(what);
+            bench.run(measuring, |record| {
                 bar.advance(1);
-            })?);
+                bar.aside(|| io::print(&modmill_measure::files::line(&record)))?;
+                records.push(record);
+                Ok(())
+            })?;
             bar.finish();
         }
         if let Some(output) = &mut json {
@@ -219,7 +224,6 @@ impl Bench {
             output.write(&text.map_err(|error| Failure::Usage(error.to_string()))?)?;
             output.finish()?;
         }
-        io::print(&modmill_measure::files::table(&records))?;
         match records.iter().find(|record| !record.verified) {
             None => Ok(()),
             Some(wrong) => Err(Failure::Items(format!(
@@ -286,13 +290,14 @@ fn no_peers() -> Result<Peers, Failure> {
     Peers::load(&PeerChoice::These(Vec::new())).map_err(Failure::Usage)
 }
 
-/// The operation of a command that reads files of numbers.
-fn call(op: BenchOp) -> Result<Op, Failure> {
+/// The operation of a command that reads files.
+fn file_op(op: BenchOp) -> Result<FileOp, Failure> {
     match op {
-        BenchOp::Call(op) => Ok(op),
-        BenchOp::Chain(_) | BenchOp::Rsa(_) => {
-            Err(Failure::Usage(format!("--files measures operations on numbers; {op} is none of them")))
-        }
+        BenchOp::Call(op) => Ok(FileOp::Numbers(op)),
+        BenchOp::Rsa(RsaOp::Sign) => Ok(FileOp::Sign),
+        BenchOp::Chain(_) | BenchOp::Rsa(RsaOp::Verify | RsaOp::Decrypt) => Err(Failure::Usage(format!(
+            "--files measures operations on numbers and rsa_sign; {op} is none of them"
+        ))),
     }
 }
 

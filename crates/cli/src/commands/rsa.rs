@@ -5,10 +5,10 @@ mod encrypt;
 mod inspect;
 mod key_options;
 mod keygen;
-mod message_operation;
+pub(super) mod message_operation;
 mod run_options;
 mod scheme_options;
-mod sign;
+pub(super) mod sign;
 mod verify;
 
 use crate::failure::Failure;

@@ -2,7 +2,7 @@
 
 use super::layout::{AnswerField, Field, Layout, Record};
 use super::line_parser::parse;
-use super::pipeline::{Chunk, FileRules, Origin, Piece, Places, Sink, Source};
+use super::pipeline::{AsTheyAre, Chunk, FileRules, Origin, Piece, Places, Sink, Source};
 use super::table::{Answers, Records};
 use crate::failure::Failure;
 use crate::io::{Input, Output, STANDARD, writes_terminal};
@@ -149,8 +149,13 @@ impl FileSink {
 impl Sink<FileOrigin> for FileSink {
     // The one error closes the command.
     const HOLDS_ERRORS: bool = true;
+    type Formatter = AsTheyAre;
 
-    fn write(&mut self, pieces: &[(FileOrigin, Answers)]) -> Result<(), Failure> {
+    fn formatter(&self) -> AsTheyAre {
+        AsTheyAre
+    }
+
+    fn write(&mut self, pieces: Vec<(FileOrigin, Answers)>) -> Result<(), Failure> {
         for octets in pieces.iter().flat_map(|(_, answers)| answers.iter()).flatten() {
             if let Some(output) = &mut self.output {
                 if self.is_terminal {

@@ -3,7 +3,7 @@
 use super::file::read_field;
 use super::layout::{AnswerField, Field, FileNames, Layout, Record};
 use super::pace::Pace;
-use super::pipeline::{Chunk, FileRules, Origin, Piece, Places, Sink, Source};
+use super::pipeline::{AsTheyAre, Chunk, FileRules, Origin, Piece, Places, Sink, Source};
 use super::table::{Answers, Records};
 use crate::failure::Failure;
 use crate::io::{Input, Output, Protected, STANDARD};
@@ -220,8 +220,13 @@ impl<'a> FolderSink<'a> {
 
 impl Sink<FolderOrigin> for FolderSink<'_> {
     const HOLDS_ERRORS: bool = false;
+    type Formatter = AsTheyAre;
 
-    fn write(&mut self, pieces: &[(FolderOrigin, Answers)]) -> Result<(), Failure> {
+    fn formatter(&self) -> AsTheyAre {
+        AsTheyAre
+    }
+
+    fn write(&mut self, pieces: Vec<(FolderOrigin, Answers)>) -> Result<(), Failure> {
         let Some(folder) = &self.folder else { return Ok(()) };
         let named = pieces.iter().flat_map(|(origin, answers)| origin.0.iter().zip(answers.iter()));
         let files: Vec<(&OsString, &[u8])> =

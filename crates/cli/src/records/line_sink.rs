@@ -3,7 +3,7 @@
 use super::layout::{AnswerField, ERROR, Layout};
 use super::line_parser::to_json;
 use super::lines::LineOrigin;
-use super::pipeline::Sink;
+use super::pipeline::{Formatter, Sink};
 use super::secret::SecretOctets;
 use super::table::Answers;
 use crate::failure::Failure;
@@ -13,14 +13,32 @@ use rayon::prelude::*;
 
 /// Writes an object for each record.
 pub(super) struct LineSink<'a> {
-    layout: Layout,
-    engine: &'a Engine,
+    formatter: LineFormatter<'a>,
     output: Output,
 }
 
 impl<'a> LineSink<'a> {
     pub(super) fn create(layout: Layout, output: &str, engine: &'a Engine) -> Result<Self, Failure> {
-        Ok(Self { layout, engine, output: Output::create(output)? })
+        Ok(Self { formatter: LineFormatter { layout, engine }, output: Output::create(output)? })
+    }
+}
+
+/// Formats the objects.
+#[derive(Clone, Copy)]
+pub(super) struct LineFormatter<'a> {
+    layout: Layout,
+    engine: &'a Engine,
+}
+
+impl Formatter<LineOrigin> for LineFormatter<'_> {
+    type Formatted = Vec<SecretOctets>;
+
+    fn format(&self, pieces: Vec<(LineOrigin, Answers)>) -> Result<Vec<SecretOctets>, Failure> {
+        let format = |(origin, answers): (LineOrigin, Answers)| format(&self.layout, &origin, &answers);
+        Ok(match pieces.len() {
+            1 => pieces.into_iter().map(format).collect(),
+            _ => self.engine.install(|| pieces.into_par_iter().map(format).collect()),
+        })
     }
 }
 
@@ -66,18 +84,18 @@ fn append_all<const N: usize>(text: &mut Vec<u8>, parts: [&str; N]) {
     parts.into_iter().for_each(|part| text.extend_from_slice(part.as_bytes()));
 }
 
-impl Sink<LineOrigin> for LineSink<'_> {
+impl<'a> Sink<LineOrigin> for LineSink<'a> {
     const HOLDS_ERRORS: bool = true;
+    type Formatter = LineFormatter<'a>;
 
-    fn write(&mut self, pieces: &[(LineOrigin, Answers)]) -> Result<(), Failure> {
-        let format = |(origin, answers): &(LineOrigin, Answers)| format(&self.layout, origin, answers);
-        let texts: Vec<SecretOctets> = match pieces {
-            [one] => vec![format(one)],
-            _ => self.engine.install(|| pieces.par_iter().map(format).collect()),
-        };
+    fn formatter(&self) -> LineFormatter<'a> {
+        self.formatter
+    }
+
+    fn write(&mut self, texts: Vec<SecretOctets>) -> Result<(), Failure> {
         texts.iter().try_for_each(|text| self.output.write_bytes(text))?;
         // All threads zeroize the texts.
-        self.engine.install(|| texts.into_par_iter().for_each(drop));
+        self.formatter.engine.install(|| texts.into_par_iter().for_each(drop));
         Ok(())
     }
 

@@ -11,9 +11,9 @@ const LEAST_PER_THREAD: usize = 128;
 /// The time that a chunk is meant to take: long against the start and the end of a call, short enough that
 /// reading, computing and writing soon overlap.
 const TARGET: Duration = Duration::from_millis(80);
-/// The memory of all stages, in chunks. A chunk is read while others are parsed, computed and written: the text and
-/// the octets of the one, the numbers and the answers of the next, the answers and the text of the last.
-const CHUNKS_IN_MEMORY: usize = 6;
+/// The memory of all stages, in chunks. A chunk is read while others are parsed, computed, formatted and written: the text and
+/// the octets of the one, the numbers and the answers of the next, the answers and the text of the third, the text of the last.
+const CHUNKS_IN_MEMORY: usize = 7;
 /// The most bytes of a chunk for each thread without a GPU. Larger chunks were not faster but slower: they leave the
 /// caches, and the system clears more new pages for them.
 const CPU_BYTES_PER_THREAD: usize = 2 << 20;
@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn chunks_follow_the_speed_of_the_computation() {
-        let pace = Pace::with_limits(100, 6 << 20);
+        let pace = Pace::with_limits(100, 7 << 20);
         assert!(!pace.is_full(4095, 0) && pace.is_full(4096, 0));
         pace.learn(4096, TARGET / 100);
         assert_eq!(pace.records(), 4 * 4096);
@@ -105,9 +105,9 @@ mod tests {
 
     #[test]
     fn memory_bounds_chunks() {
-        let pace = Pace::with_limits(1, 6 << 20);
+        let pace = Pace::with_limits(1, 7 << 20);
         assert!(pace.is_full(1, 1 << 20) && !pace.is_full(1, 1 << 19));
         // Records that are next to empty take memory as well.
-        assert!(Pace::with_limits(1 << 40, 6 << 20).is_full((1 << 20) / RECORD_BYTES, 0));
+        assert!(Pace::with_limits(1 << 40, 7 << 20).is_full((1 << 20) / RECORD_BYTES, 0));
     }
 }

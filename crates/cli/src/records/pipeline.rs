@@ -1,13 +1,13 @@
-//! The stages that every format goes through: read a chunk of records, compute its answers, write them.
+//! The stages that every format goes through: read a chunk of records, compute its answers, format them, write them.
 //!
-//! Each stage has a thread and shares its work among the threads of the engine. While a chunk is computed, the next one
-//! is read, parsed and prepared, and the last one is formatted and written. A stage hands a chunk on only when the next
+//! Each stage has a thread, and all but the last share their work among the threads of the engine. While a chunk is computed,
+//! the next one is read, parsed and prepared, the last one is formatted, and the one before it is written. A stage hands a chunk on only when the next
 //! stage takes it, so that memory holds a few chunks at a time.
 
 use super::format::Format;
 use super::layout::{FileNames, Layout};
 use super::pace::Pace;
-use super::table::{Answers, Records};
+use super::table::{Answers, Reason, Records};
 use super::tally::Tally;
 use crate::failure::{Failure, say};
 use crate::io::{Protected, reads_terminal};
@@ -113,13 +113,37 @@ pub(super) trait Source: Send {
     }
 }
 
+/// Brings answers into the form in which they are written.
+pub(super) trait Formatter<O>: Send {
+    type Formatted: Send;
+
+    /// Formats the answers of one chunk. Errors begin with the names of their records.
+    fn format(&self, pieces: Vec<(O, Answers)>) -> Result<Self::Formatted, Failure>;
+}
+
+/// A formatter for sinks that write answers as they are.
+pub(super) struct AsTheyAre;
+
+impl<O: Send> Formatter<O> for AsTheyAre {
+    type Formatted = Vec<(O, Answers)>;
+
+    fn format(&self, pieces: Vec<(O, Answers)>) -> Result<Self::Formatted, Failure> {
+        Ok(pieces)
+    }
+}
+
 /// Writes answers.
 pub(super) trait Sink<O>: Send {
     /// Whether an error has a place among the answers. If not, each error is printed to standard error.
     const HOLDS_ERRORS: bool;
 
-    /// Writes the answers of one chunk. Errors begin with the names of their records.
-    fn write(&mut self, pieces: &[(O, Answers)]) -> Result<(), Failure>;
+    type Formatter: Formatter<O>;
+
+    /// The formatter of this sink. It works while the sink writes the chunk before.
+    fn formatter(&self) -> Self::Formatter;
+
+    /// Writes the answers of one chunk.
+    fn write(&mut self, answers: <Self::Formatter as Formatter<O>>::Formatted) -> Result<(), Failure>;
 
     fn finish(&mut self) -> Result<(), Failure>;
 }
@@ -132,7 +156,15 @@ struct Passing<O, T> {
     content: T,
 }
 
-/// Reads, computes and writes all records.
+/// The answers of a chunk on their way to the sink.
+struct Leaving<T> {
+    progress: u64,
+    formatted: T,
+    /// Errors that have no place among the answers.
+    errors: Vec<Reason>,
+}
+
+/// Reads, computes, formats and writes all records.
 pub(super) fn answer_all<P: Operation, S: Source, W: Sink<S::Origin>>(
     mut source: S,
     mut sink: W,
@@ -149,20 +181,25 @@ pub(super) fn answer_all<P: Operation, S: Source, W: Sink<S::Origin>>(
     let stop = source.stop();
     thread::scope(|scope| {
         let (to_compute, from_source) = sync_channel(0);
-        let (to_sink, from_compute) = sync_channel(0);
+        let (to_format, from_compute) = sync_channel(0);
+        let (to_sink, from_format) = sync_channel(0);
         let reading = scope.spawn(move || read(&mut source, operation, &to_compute));
         let (sink, tally, bar, stop) = (&mut sink, &mut tally, &bar, &stop);
-        let writing = scope.spawn(move || {
-            // Nobody wants the rest of the input.
-            write(sink, operation, &from_compute, tally, bar).inspect_err(|_| stop())
+        let formatter = sink.formatter();
+        // After an error, nobody wants the rest of the input.
+        let formatting = scope.spawn(move || {
+            let format = Formatting { operation, formatter, holds_errors: W::HOLDS_ERRORS, tally };
+            format.run(&from_compute, &to_sink).inspect_err(|_| stop())
         });
-        let computed = compute(operation, &from_source, &to_sink, pace).inspect_err(|_| stop());
+        let writing = scope.spawn(move || write(sink, &from_format, bar).inspect_err(|_| stop()));
+        let computed = compute(operation, &from_source, &to_format, pace).inspect_err(|_| stop());
         // The other stages end when their channels do.
-        drop((from_source, to_sink));
+        drop((from_source, to_format));
         let failed = || Failure::Usage("a thread of the program failed".to_owned());
         let written = writing.join().unwrap_or_else(|_| Err(failed()));
+        let formatted = formatting.join().unwrap_or_else(|_| Err(failed()));
         let read = reading.join().unwrap_or_else(|_| Err(failed()));
-        written.and(computed).and(read)
+        written.and(formatted).and(computed).and(read)
     })?;
     sink.finish()?;
     bar.finish();
@@ -191,40 +228,69 @@ fn read<P: Operation, S: Source>(
 fn compute<P: Operation, O>(
     operation: &P,
     from_source: &Receiver<Passing<O, P::Prepared>>,
-    to_sink: &SyncSender<Passing<O, P::Computed>>,
+    to_format: &SyncSender<Passing<O, P::Computed>>,
     pace: &Pace,
 ) -> Result<(), Failure> {
     for Passing { origins, records, progress, content } in from_source {
         let start = Instant::now();
         let content = operation.compute(content)?;
         pace.learn(records, start.elapsed());
-        if to_sink.send(Passing { origins, records, progress, content }).is_err() {
+        if to_format.send(Passing { origins, records, progress, content }).is_err() {
             break;
         }
     }
     Ok(())
 }
 
-/// The third stage: names the errors, counts and writes.
-fn write<P: Operation, O: Origin, W: Sink<O>>(
+/// The third stage: names the errors, counts and formats.
+struct Formatting<'a, P, F> {
+    operation: &'a P,
+    formatter: F,
+    holds_errors: bool,
+    tally: &'a mut Tally,
+}
+
+impl<P: Operation, F> Formatting<'_, P, F> {
+    fn run<O: Origin>(
+        self,
+        from_compute: &Receiver<Passing<O, P::Computed>>,
+        to_sink: &SyncSender<Leaving<F::Formatted>>,
+    ) -> Result<(), Failure>
+    where
+        F: Formatter<O>,
+    {
+        for Passing { origins, progress, content, .. } in from_compute {
+            let mut pieces: Vec<(O, Answers)> =
+                origins.into_iter().zip(self.operation.finish(content)).collect();
+            let mut errors = Vec::new();
+            for (origin, answers) in &mut pieces {
+                for (record, reason) in answers.errors_mut() {
+                    *reason = format!("{}: {reason}", origin.name(*record)).into();
+                }
+                self.tally.count(answers);
+                if !self.holds_errors {
+                    errors.extend(answers.errors().iter().map(|(_, reason)| reason.clone()));
+                }
+            }
+            let formatted = self.formatter.format(pieces)?;
+            if to_sink.send(Leaving { progress, formatted, errors }).is_err() {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The last stage.
+fn write<O, W: Sink<O>>(
     sink: &mut W,
-    operation: &P,
-    from_compute: &Receiver<Passing<O, P::Computed>>,
-    tally: &mut Tally,
+    from_format: &Receiver<Leaving<<W::Formatter as Formatter<O>>::Formatted>>,
     bar: &Bar,
 ) -> Result<(), Failure> {
-    for Passing { origins, progress, content, .. } in from_compute {
-        let mut pieces: Vec<(O, Answers)> = origins.into_iter().zip(operation.finish(content)).collect();
-        for (origin, answers) in &mut pieces {
-            for (record, reason) in answers.errors_mut() {
-                *reason = format!("{}: {reason}", origin.name(*record)).into();
-            }
-            tally.count(answers);
-        }
-        sink.write(&pieces)?;
-        if !W::HOLDS_ERRORS {
-            let errors = pieces.iter().flat_map(|(_, answers)| answers.errors());
-            bar.aside(|| errors.for_each(|(_, reason)| say(reason)));
+    for Leaving { progress, formatted, errors } in from_format {
+        sink.write(formatted)?;
+        if !errors.is_empty() {
+            bar.aside(|| errors.iter().for_each(|reason| say(reason)));
         }
         bar.advance(progress);
     }

@@ -4,7 +4,7 @@
 
 use super::layout::{AnswerField, ERROR, Layout, Notation};
 use super::pace::Pace;
-use super::pipeline::{Chunk, Origin, Piece, Sink, Source, Stop};
+use super::pipeline::{Chunk, Formatter, Origin, Piece, Sink, Source, Stop};
 use super::queue::{Receiver, queue};
 use super::table::{Answers, Records};
 use crate::failure::Failure;
@@ -238,10 +238,25 @@ pub(super) fn answer_schema(layout: &Layout, kept: Vec<Arc<Column>>) -> SchemaRe
 
 /// Writes a row for each record.
 pub(super) struct RowSink<'a, W> {
+    pub(super) formatter: RowFormatter<'a>,
+    pub(super) writer: W,
+}
+
+/// Makes the rows.
+#[derive(Clone)]
+pub(super) struct RowFormatter<'a> {
     pub(super) layout: Layout,
     pub(super) engine: &'a Engine,
     pub(super) columns: SchemaRef,
-    pub(super) writer: W,
+}
+
+impl Formatter<RowOrigin> for RowFormatter<'_> {
+    type Formatted = Vec<RecordBatch>;
+
+    fn format(&self, pieces: Vec<(RowOrigin, Answers)>) -> Result<Vec<RecordBatch>, Failure> {
+        let batch = |piece: (RowOrigin, Answers)| batch(&self.layout, &self.columns, &piece);
+        self.engine.install(|| pieces.into_par_iter().map(batch).collect())
+    }
 }
 
 /// The rows of some answers.
@@ -273,15 +288,17 @@ fn binary_column(answers: &Answers) -> Result<arrow_array::BinaryArray, Failure>
     Ok(column.finish())
 }
 
-impl<W: RowWriter> Sink<RowOrigin> for RowSink<'_, W> {
+impl<'a, W: RowWriter> Sink<RowOrigin> for RowSink<'a, W> {
     const HOLDS_ERRORS: bool = true;
+    type Formatter = RowFormatter<'a>;
 
-    fn write(&mut self, pieces: &[(RowOrigin, Answers)]) -> Result<(), Failure> {
-        let (layout, columns) = (&self.layout, &self.columns);
-        let batches: Vec<Result<RecordBatch, Failure>> =
-            self.engine.install(|| pieces.par_iter().map(|piece| batch(layout, columns, piece)).collect());
+    fn formatter(&self) -> RowFormatter<'a> {
+        self.formatter.clone()
+    }
+
+    fn write(&mut self, batches: Vec<RecordBatch>) -> Result<(), Failure> {
         for batch in batches {
-            self.writer.write(&batch?)?;
+            self.writer.write(&batch)?;
         }
         self.writer.flush()
     }

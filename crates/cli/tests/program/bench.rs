@@ -169,9 +169,24 @@ fn files_are_measured_beside_the_library() {
         }
     }
     assert!(stdout(&output).contains("library/s"), "{}", stdout(&output));
-    let (output, _) = bench(&["--files", "--ops", "rsa_sign"], "none.json");
+    let lines = stdout(&output).lines().filter(|line| line.ends_with('%')).count();
+    assert_eq!(lines, records.len(), "{}", stdout(&output));
+    let (output, _) = bench(&["--files", "--ops", "rsa_verify"], "none.json");
     assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).contains("rsa_sign is none of them"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("rsa_verify is none of them"), "{}", stderr(&output));
+}
+
+#[test]
+fn signatures_are_measured_from_file_to_file() {
+    let arguments = ["--files", "--ops", "rsa_sign", "--bits", "1024", "--batch", "200", "--threads", "2"];
+    let (output, records) = bench(&arguments, "sign-files.json");
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(records.len(), 1 + if cfg!(feature = "parquet") { 3 } else { 1 });
+    for record in &records[1..] {
+        assert_eq!((&record["op"], &record["verified"]), (&"rsa_sign".into(), &true.into()), "{record}");
+        assert_eq!((&record["bits"], &record["records"]), (&1024.into(), &200.into()), "{record}");
+        assert!(record["library_per_s"].as_f64().unwrap() > 0.0, "{record}");
+    }
 }
 
 #[test]

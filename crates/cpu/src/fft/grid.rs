@@ -53,7 +53,7 @@ impl Grid {
         let len = columns / parts;
         let (share, together) = if is_shared {
             let tasks = 2 * threads.next_power_of_two();
-            ((len / tasks).max(4.min(len)), parts.div_ceil(tasks))
+            ((len / threads.next_power_of_two()).max(4.min(len)), parts.div_ceil(tasks))
         } else {
             (len, parts)
         };

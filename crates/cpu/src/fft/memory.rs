@@ -1,4 +1,4 @@
-//! Memory of transforms: zeroized after use, reused by the next product, in large pages if it is long.
+//! Memory of transforms: zeroized at the end of an operation, reused by the next product, in large pages if it is long.
 //!
 //! A product of numbers of n limbs needs several blocks, each many times longer than n. The system hands out
 //! new memory page by page, which costs up to a third of a product. So freed blocks are cached, up to a
@@ -7,16 +7,20 @@
 
 use super::point::Point;
 use rayon::prelude::*;
+use std::cell::Cell;
 use std::mem::MaybeUninit;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{Ordering, compiler_fence};
 use std::sync::{Mutex, PoisonError};
 
-/// The cached blocks, all zero, with the fields that they served.
-static FREE: Mutex<Vec<(usize, Vec<Point>)>> = Mutex::new(Vec::new());
+/// The cached blocks.
+static FREE: Mutex<Vec<Free>> = Mutex::new(Vec::new());
 
 /// The largest number of cached points: 128 MiB, enough for two threads with factors of 64 Mbit.
 const KEPT: usize = 1 << 21;
+
+/// The number of points of a block that are one task.
+const PIECE: usize = 1 << 9;
 
 /// The number of points that one thread clears at a time.
 const SHARE: usize = 1 << 12;
@@ -24,31 +28,97 @@ const SHARE: usize = 1 << 12;
 /// The number of bytes from which large pages are requested.
 const LARGE: usize = 4 << 20;
 
+/// Memory that waits for its next use.
+struct Free {
+    block: Vec<Point>,
+    /// The field that it served.
+    field: usize,
+    /// The number of points at its beginning that are not cleared yet.
+    used: usize,
+}
+
+thread_local! {
+    /// The number of operations of this thread that clear their memory at their end.
+    static OPERATIONS: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Runs an operation that takes many products. Blocks are not cleared after each of its products, but once at its end, even if
+/// it panics.
+pub(crate) fn clear_at_end<T>(operation: impl FnOnce() -> T) -> T {
+    struct Running;
+    impl Drop for Running {
+        fn drop(&mut self) {
+            OPERATIONS.set(OPERATIONS.get() - 1);
+            if !is_cleared_later() {
+                clear_free();
+            }
+        }
+    }
+    OPERATIONS.set(OPERATIONS.get() + 1);
+    let _running = Running;
+    operation()
+}
+
+/// Whether an operation of this thread will clear memory that is given back now.
+pub(crate) fn is_cleared_later() -> bool {
+    OPERATIONS.get() > 0
+}
+
+/// Clears the memory that waits for its next use.
+fn clear_free() {
+    let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
+    let (cleared, mut used): (Vec<_>, Vec<_>) = free.drain(..).partition(|free| free.used == 0);
+    *free = cleared;
+    drop(free);
+    for Free { block, used, .. } in &mut used {
+        clear_shared(&mut block[..*used]);
+        *used = 0;
+    }
+    FREE.lock().unwrap_or_else(PoisonError::into_inner).append(&mut used);
+}
+
 /// A block of points, which may hold secrets.
 pub(crate) struct Points {
     block: Vec<Point>,
     len: usize,
     field: usize,
+    /// The number of points at the beginning of the block that have to be cleared.
+    used: usize,
 }
 
 impl Points {
-    /// A block of `len` zero points for a field. A block that served the same field before is preferred: the thread
+    /// A block of `len` points for a field, of any value. A block that served the same field before is preferred: the thread
     /// that computes in this field has it in its cache.
-    pub(crate) fn zeros(len: usize, field: usize) -> Self {
+    pub(crate) fn new(len: usize, field: usize) -> Self {
         let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
-        let fits = |block: &Vec<Point>| block.len() >= len && block.len() <= 2 * len;
+        let fits = |free: &Free| free.block.len() >= len && free.block.len() <= 2 * len;
         let found = free
             .iter()
-            .position(|(last, block)| *last == field && fits(block))
-            .or_else(|| free.iter().position(|(_, block)| fits(block)));
-        let block = match found {
-            Some(index) => free.swap_remove(index).1,
+            .position(|free| free.field == field && fits(free))
+            .or_else(|| free.iter().position(fits));
+        let (block, used) = match found {
+            Some(index) => {
+                let free = free.swap_remove(index);
+                (free.block, free.used)
+            }
             None => {
                 drop(free);
-                allocate(len)
+                (allocate(len), 0)
             }
         };
-        Self { block, len, field }
+        Self { block, len, field, used: used.max(len) }
+    }
+
+    /// Clears blocks that are not needed any more, unless that is done later. `each` runs a function on every piece of them.
+    pub(crate) fn put_back(mut blocks: Vec<Self>, each: impl FnOnce(Vec<&mut [Point]>, fn(&mut [Point]))) {
+        if is_cleared_later() || blocks.is_empty() {
+            return;
+        }
+        each(
+            blocks.iter_mut().flat_map(|block| block.block[..block.used].chunks_mut(PIECE)).collect(),
+            clear,
+        );
+        blocks.iter_mut().for_each(|block| block.used = 0);
     }
 }
 
@@ -83,13 +153,16 @@ pub(crate) fn prefer_large_pages<T>(memory: &mut [T]) {
 
 /// Clears points. The compiler cannot remove these writes.
 fn clear(points: &mut [Point]) {
-    shared(points, |points| {
-        for point in points {
-            // SAFETY: a reference is valid for writing.
-            unsafe { std::ptr::write_volatile(point, Point::ZERO) };
-        }
-    });
+    for point in points {
+        // SAFETY: a reference is valid for writing.
+        unsafe { std::ptr::write_volatile(point, Point::ZERO) };
+    }
     compiler_fence(Ordering::SeqCst);
+}
+
+/// The same, by all threads.
+fn clear_shared(points: &mut [Point]) {
+    shared(points, clear);
 }
 
 /// Applies `work` to all points. The threads of the current pool share the work if there is a pool.
@@ -117,11 +190,18 @@ impl DerefMut for Points {
 
 impl Drop for Points {
     fn drop(&mut self) {
-        clear(&mut self.block[..self.len]);
         let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
-        let kept: usize = free.iter().map(|(_, block)| block.len()).sum();
-        if kept + self.block.len() <= KEPT {
-            free.push((self.field, std::mem::take(&mut self.block)));
+        let kept: usize = free.iter().map(|free| free.block.len()).sum();
+        let is_kept = kept + self.block.len() <= KEPT;
+        if !(is_kept && is_cleared_later()) && self.used > 0 {
+            drop(free);
+            clear_shared(&mut self.block[..self.used]);
+            self.used = 0;
+            free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
+        }
+        if is_kept {
+            let block = std::mem::take(&mut self.block);
+            free.push(Free { block, field: self.field, used: self.used });
         }
     }
 }
@@ -130,13 +210,48 @@ impl Drop for Points {
 mod tests {
     use super::*;
 
+    /// Whether all memory of a field that waits for its next use is zero.
+    fn is_zero(field: usize) -> bool {
+        let free = FREE.lock().unwrap();
+        let mut blocks = free.iter().filter(|free| free.field == field).map(|free| &free.block);
+        blocks.all(|block| block.iter().all(|point| *point == Point::ZERO))
+    }
+
+    // Every test has fields of its own: tests share the memory, and run side by side.
+
     #[test]
-    fn blocks_come_back_as_zeros() {
-        for len in [1, 100, 130, LARGE / size_of::<Point>() + 7] {
-            let mut block = Points::zeros(len, 0);
-            assert!(block.len() == len && block.iter().all(|point| *point == Point::ZERO));
+    fn blocks_are_cleared_when_they_are_put_back() {
+        for len in [1, 100, LARGE / size_of::<Point>() + 7] {
+            Points::new(len, 70).fill(Point([7; 8]));
+            assert!(is_zero(70));
+            let mut block = Points::new(len, 71);
             block.fill(Point([7; 8]));
+            Points::put_back(vec![block], |pieces, clear| pieces.into_iter().for_each(clear));
+            assert!(is_zero(71));
         }
-        assert!(Points::zeros(90, 1).iter().all(|point| *point == Point::ZERO));
+    }
+
+    #[test]
+    fn blocks_are_cleared_at_the_end_of_an_operation() {
+        let len = 3 * PIECE + 5;
+        clear_at_end(|| {
+            clear_at_end(|| Points::new(len, 72).fill(Point([7; 8])));
+            // A shorter block in the same memory does not hide what is behind it.
+            drop(Points::new(len - 1, 72));
+        });
+        assert!(is_zero(72));
+        // A block may outlive the operation that made it, as the transform of a modulus does.
+        let mut kept = clear_at_end(|| Points::new(len, 72));
+        kept.fill(Point([7; 8]));
+        drop(kept);
+        assert!(is_zero(72));
+        let failing = || {
+            clear_at_end(|| {
+                Points::new(len, 72).fill(Point([7; 8]));
+                panic!("an operation fails");
+            })
+        };
+        assert!(std::panic::catch_unwind(failing).is_err());
+        assert!(is_zero(72));
     }
 }

@@ -32,7 +32,7 @@ pub(crate) fn transform<const F: usize>(
     let (fields, grid) = (scheme.fields(layout.shape), Grid::new(layout.shape));
     let digits = Digits { limbs: number, bits: layout.digit_bits };
     let points = layout.shape.grid.points();
-    let mut blocks: Vec<Points> = (0..F).map(|index| Points::zeros(points, index)).collect();
+    let mut blocks: Vec<Points> = (0..F).map(|index| Points::new(points, index)).collect();
     let mut tasks = Vec::new();
     for (field, block) in fields.iter().zip(&mut blocks) {
         tasks.extend(grid.shares(block).into_iter().map(|share| (field, share)));
@@ -63,10 +63,10 @@ pub(crate) fn sum_of_products<const F: usize, T>(
     let blocks = |index: usize, &(a, b): &_| {
         let b = match b {
             SecondFactor::Same => SecondBlock::Same,
-            SecondFactor::Number(b) => SecondBlock::Plain(Points::zeros(points, index), b),
+            SecondFactor::Number(b) => SecondBlock::Plain(Points::new(points, index), b),
             SecondFactor::Transformed(b) => SecondBlock::Transformed(&b.0[index]),
         };
-        Blocks { a: Points::zeros(points, index), number: Some(a), b }
+        Blocks { a: Points::new(points, index), number: Some(a), b }
     };
     sum(scheme, |index| terms.iter().map(|term| blocks(index, term)).collect(), layout, out, fold)
 }
@@ -80,7 +80,7 @@ pub(crate) fn sum_of_transformed<'a, const F: usize, T>(
     fold: impl FnOnce(&mut Shares<'_>, i128) -> T,
 ) -> T {
     let blocks = |index: usize, &(a, b): &(&'a Transformed, &'a Transformed)| {
-        let mut block = Points::zeros(a.0[index].len(), index);
+        let mut block = Points::new(a.0[index].len(), index);
         block.copy_from_slice(&a.0[index]);
         Blocks { a: block, number: None, b: SecondBlock::Transformed(&b.0[index]) }
     };
@@ -149,14 +149,14 @@ fn sum<'a, const F: usize, T>(
         // The other blocks serve the next field, while they are in a cache.
         let (first, others): (Vec<_>, Vec<_>) = blocks.into_iter().map(split_off_sum).unzip();
         sums.extend(first);
-        grid.each(others.into_iter().flatten().collect(), drop);
+        Points::put_back(others.into_iter().flatten().collect(), |pieces, clear| grid.each(pieces, clear));
     }
     let residues: [&[Point]; F] = std::array::from_fn(|field| &sums[field][..]);
     let (mut shares, above) = carry::resolve(&scheme.join(layout.shape), residues, layout, out);
     let above = fold(&mut shares, above);
     shares.finish();
     // Each thread clears the blocks that it has in its cache.
-    grid.each(sums, drop);
+    Points::put_back(sums, |pieces, clear| grid.each(pieces, clear));
     above
 }
 

@@ -111,6 +111,22 @@ impl<'a> Shares<'a> {
         self.look_ahead(0, |index| results[index].0)
     }
 
+    /// The number of limbs.
+    pub(crate) fn len(&self) -> usize {
+        self.limbs.len()
+    }
+
+    /// A limb as it will be in the end. The time depends on `index`.
+    pub(crate) fn limb(&self, index: usize) -> u64 {
+        let (share, place) = (index / self.share, index % self.share);
+        let step = if place < HEAD {
+            0
+        } else {
+            passed(uniform(&self.limbs[share * self.share + HEAD..index]), self.steps[share])
+        };
+        self.limbs[index].wrapping_add(step as u64)
+    }
+
     /// Adds `value`, of less than 120 bits, and returns the carry out of the number.
     pub(crate) fn add(&mut self, value: i128) -> i128 {
         self.is_open = true;
@@ -198,7 +214,11 @@ mod tests {
                         let second = shares.add(added);
                         let third = shares.add(1) + shares.add(-1);
                         let fourth = shares.pass(|_, _| -carry);
+                        shares.add(1);
+                        shares.add(-1);
+                        let last: Vec<u64> = (0..shares.len()).map(|index| shares.limb(index)).collect();
                         shares.finish();
+                        assert_eq!(last, limbs, "{len} {carry} {added}");
                         // Every share hands its carry to the next one, in the first pass and in the second.
                         let above = first + second + third + fourth;
                         let found = value(&limbs) + (BigInt::from(above) << (64 * len));

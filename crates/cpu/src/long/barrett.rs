@@ -8,25 +8,20 @@
 //! The remaining x is below 4d. It is computed modulo `2^s - 1`, with s at least the bits of n limbs, by a
 //! product of half the length. The lowest limb shows which multiple of `2^s - 1` to add.
 
+mod step;
+
 use super::cyclic::CyclicRings;
-use super::memory::zeros_with_room;
+use super::memory::{limbs_with_room, recycle, zeros_with_room};
 use super::multiplier::{Multiplier, PreparedFactor};
 use super::powers::Reduction;
-use super::reciprocal::{correct, reciprocal};
-use crate::fft::product::{SecondFactor, Transformed};
+use super::reciprocal::reciprocal;
+use super::shared::{shift_down, shift_up};
+use crate::fft::product::Transformed;
 use crate::fft::shape::Ring;
-use modmill_core::limbs::{
-    add_assign, add_signed, bit_length, reduce_once, shift_left, shift_right, sub_assign, sub_assign_times,
-};
+use modmill_core::limbs::{bit_length, shift_left};
 use zeroize::Zeroizing;
 
 type Limbs = Zeroizing<Vec<u64>>;
-
-/// The number of times that the divisor may still fit into the remainder after Barrett's quotient.
-const CORRECTIONS: u64 = 3;
-
-/// The same number for a quotient of one limb, which is estimated from the first limb only.
-const SHORT_CORRECTIONS: u64 = 5;
 
 /// A divisor of at least one, with the transforms of the divisor and of its reciprocal.
 pub(super) struct BarrettDivisor {
@@ -92,95 +87,71 @@ impl BarrettDivisor {
     /// `x mod d` for any x.
     #[must_use]
     pub(super) fn remainder(&self, x: &[u64]) -> Limbs {
-        self.divide(x, None)
+        self.divide(self.with_zero_on_top(x), None)
     }
 
     /// `(floor(x / d), x mod d)` for any x. The quotient is as long as x.
     #[must_use]
     pub(super) fn quotient_and_remainder(&self, x: &[u64]) -> (Limbs, Limbs) {
-        let mut quotient = Zeroizing::new(vec![0; x.len() + 1]);
-        let remainder = self.divide(x, Some(&mut quotient));
-        quotient.truncate(x.len());
+        let mut quotient = Zeroizing::new(vec![0; x.len()]);
+        let remainder = self.divide(self.with_zero_on_top(x), Some(&mut quotient));
         (quotient, remainder)
     }
 
-    /// Long division, n limbs at a time.
-    fn divide(&self, x: &[u64], mut quotient: Option<&mut [u64]>) -> Limbs {
+    /// `a b mod d`, for any a and b.
+    #[must_use]
+    pub(super) fn product(&self, a: &[u64], b: &[u64]) -> Limbs {
+        let len = a.len() + b.len();
+        let mut product = zeros_with_room(len.max(self.limbs()));
+        self.multiplier.multiply(a, b, &mut product[..len]);
+        product.push(0);
+        self.divide(product, None)
+    }
+
+    /// `a^2 mod d`, for any a.
+    #[must_use]
+    pub(super) fn square_of(&self, a: &[u64]) -> Limbs {
+        let len = 2 * a.len();
+        let mut square = zeros_with_room(len.max(self.limbs()));
+        self.multiplier.square(a, &mut square[..len]);
+        square.push(0);
+        self.divide(square, None)
+    }
+
+    /// A copy of x for [`BarrettDivisor::divide`].
+    fn with_zero_on_top(&self, x: &[u64]) -> Limbs {
+        let mut copy = zeros_with_room((x.len() + 1).max(self.limbs()));
+        copy[..x.len()].copy_from_slice(x);
+        copy
+    }
+
+    /// The remainder of x, by long division, n limbs at a time. x has at least n limbs. Its top limb is zero, or it is
+    /// the product of two numbers below the divisor, in 2n limbs.
+    fn divide(&self, mut x: Limbs, mut quotient: Option<&mut [u64]>) -> Limbs {
         let n = self.limbs();
         // The remainder of x 2^shift modulo the shifted divisor is 2^shift times the remainder of x.
-        let mut shifted = Zeroizing::new(vec![0; x.len() + 1]);
-        shift_left(x, self.shift, &mut shifted);
-        let mut rest = Zeroizing::new(vec![0; 2 * n]);
-        // The first block has at most n limbs, so the divisor fits at most once. If the first block is a
-        // single limb, the second step has a quotient of one limb.
-        let blocks = shifted.len().div_ceil(n);
-        let first = shifted.len() - (blocks - 1) * n;
-        let mut put = |index: usize, digits: &[u64]| {
-            if let Some(quotient) = &mut quotient {
-                let place = &mut quotient[index * n..];
-                let len = digits.len().min(place.len()).min(n);
-                place[..len].copy_from_slice(&digits[..len]);
-            }
-        };
-        for (index, block) in shifted.chunks(n).enumerate().rev() {
-            // rest <- rest B^len + block, below d B^len.
-            let len = block.len();
-            rest.copy_within(..n, len);
-            rest[..len].copy_from_slice(block);
-            rest[len + n..].fill(0);
-            if index + 1 == blocks {
-                put(index, &[reduce_once(&mut rest[..n], &self.normalised)]);
-            } else if index + 2 == blocks && first == 1 {
-                put(index, &[self.short_step(&mut rest[..n + 1])]);
+        shift_up(&mut x, self.shift);
+        // The first block is below the shifted divisor, whose top bit is set: its quotient is zero.
+        let blocks = x.len().div_ceil(n);
+        let mut above = x.len() - (blocks - 1) * n;
+        for index in (0..blocks - 1).rev() {
+            let number = &mut x[index * n..][..n + above];
+            let digits = quotient.as_mut().and_then(|quotient| quotient.get_mut(index * n..));
+            if above == 1 {
+                self.short_step(number, digits);
             } else {
-                put(index, &self.step(&mut rest));
+                let rest = self.step(number, digits);
+                if index == 0 {
+                    recycle(std::mem::replace(&mut x, rest));
+                } else {
+                    number[..n].copy_from_slice(&rest[..n]);
+                }
             }
+            above = n;
         }
-        let mut remainder = Zeroizing::new(vec![0; n]);
-        shift_right(&rest[..n], self.shift, &mut remainder);
-        remainder
-    }
-
-    /// The quotient of a number of n + 1 limbs below `d B`. The number becomes its remainder.
-    ///
-    /// With the reciprocal `B^n + m'`, the estimate `x_n + x_n m' / B^n` is too small by less than one for
-    /// each of three omitted terms: `x_n` times the lower limbs of m', the lower limbs of x, and their
-    /// product with m'. Two roundings come on top.
-    fn short_step(&self, x: &mut [u64]) -> u64 {
-        let n = self.limbs();
-        let top = x[n];
-        let estimate = top + ((u128::from(top) * u128::from(self.reciprocal_top)) >> 64) as u64;
-        sub_assign_times(x, &self.normalised, estimate);
-        let mut digit = [estimate];
-        correct(&mut digit, x, &self.normalised, SHORT_CORRECTIONS);
-        digit[0]
-    }
-
-    /// The quotient of a number below `d B^n`. The number becomes its remainder.
-    fn step(&self, x: &mut [u64]) -> Limbs {
-        let n = self.limbs();
-        let mut product = Zeroizing::new(vec![0; 2 * n]);
-        self.multiplier.multiply_prepared(&x[n..], &self.reciprocal, &mut product);
-        let mut quotient = Zeroizing::new(x[n..].to_vec());
-        add_assign(&mut quotient, &product[n..]);
-        let mut rest = match &self.divisor {
-            Multiple::Whole(divisor) => {
-                self.multiplier.multiply_prepared(&quotient, divisor, &mut product);
-                let mut rest = Zeroizing::new(x.to_vec());
-                sub_assign(&mut rest, &product);
-                rest
-            }
-            Multiple::CyclicRings(rings, divisor) => {
-                let multiple = rings.cyclic(&[(&quotient, SecondFactor::Transformed(divisor))]);
-                let lowest = x[0].wrapping_sub(quotient[0].wrapping_mul(self.normalised[0]));
-                difference_of_wrapped(x, &multiple, lowest)
-            }
-        };
-        rest.resize(n + 1, 0);
-        correct(&mut quotient, &mut rest, &self.normalised, CORRECTIONS);
-        x[..n].copy_from_slice(&rest[..n]);
-        x[n..].fill(0);
-        quotient
+        x.truncate(n);
+        shift_down(&mut x, self.shift);
+        x
     }
 }
 
@@ -198,40 +169,23 @@ impl Reduction for BarrettDivisor {
     }
 
     fn multiply(&self, x: &[u64], y: &[u64]) -> Limbs {
-        let mut product = Zeroizing::new(vec![0; x.len() + y.len()]);
+        let mut product = limbs_with_room(x.len() + y.len());
         self.multiplier.multiply(x, y, &mut product);
-        self.remainder(&product)
+        self.divide(product, None)
     }
 
     fn square(&self, x: &[u64]) -> Limbs {
-        let mut square = Zeroizing::new(vec![0; 2 * x.len()]);
+        let mut square = limbs_with_room(2 * x.len());
         self.multiplier.square(x, &mut square);
-        self.remainder(&square)
+        self.divide(square, None)
     }
-}
-
-/// The number that is congruent to `x - y` modulo `2^s - 1`, is below a small multiple of it, and has the
-/// lowest limb `lowest`. y has s bits, and x has at most 2s bits.
-fn difference_of_wrapped(x: &[u64], y: &[u64], lowest: u64) -> Limbs {
-    let (low, high) = x.split_at(y.len().min(x.len()));
-    let mut rest = zeros_with_room(y.len());
-    rest[..low.len()].copy_from_slice(low);
-    // A carry out of the top is added at the bottom. Each addition leaves room for the next.
-    let carry = add_assign(&mut rest, high);
-    add_assign(&mut rest, &[carry]);
-    let borrow = sub_assign(&mut rest, y);
-    add_signed(&mut rest, -i128::from(borrow));
-    CyclicRings::normalize_zero(&mut rest);
-    let times = rest[0].wrapping_sub(lowest);
-    rest.push(times);
-    sub_assign(&mut rest, &[times]);
-    rest
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::test_support::{Random, big};
+    use modmill_core::limbs::sub_assign;
 
     #[test]
     fn quotients_and_remainders() {

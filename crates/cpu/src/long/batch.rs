@@ -1,5 +1,6 @@
 //! Batches of long numbers. Items share the threads, and the remaining threads share an item.
 
+use super::memory::clear_at_end;
 use super::modular::PreparedModulus;
 use super::multiplier::{Multiplier, PreparedFactor};
 use crate::fft::memory::prefer_large_pages;
@@ -21,7 +22,7 @@ pub(crate) fn run(
     let kept =
         |modulus: &Modulus| modulus.constants(|modulus| PreparedModulus::new(multiplier, modulus.value()));
     let lead = |compute: &dyn Fn() -> Zeroizing<Vec<u64>>| {
-        led(workers, job.items.len(), is_power || job.bits >= TEAM_BITS, compute)
+        led(workers, job.items.len(), is_power || job.bits >= TEAM_BITS, || clear_at_end(compute))
     };
     workers.pool.install(|| {
         answers.as_limbs_mut().par_chunks_mut(stride).enumerate().for_each(|(place, out)| {

@@ -1,7 +1,7 @@
 //! Products modulo `2^n - 1` and `2^n + 1`. Their transforms have half the length of a full product of two
 //! n-bit numbers, since the part above n bits wraps around by itself. Constant time.
 
-use super::memory::zeros_with_room;
+use super::memory::limbs_with_room;
 use super::multiplier::{Multiplier, Scheme, with_scheme};
 use crate::fft::product::{self, SecondFactor, Transformed};
 use crate::fft::scheme::NttScheme;
@@ -82,7 +82,7 @@ impl CyclicRings {
             terms.len() <= 2 && terms.iter().all(|(a, _)| a.len() <= self.limbs()),
             "numbers of the ring"
         );
-        let mut out = zeros_with_room(self.limbs());
+        let mut out = limbs_with_room(self.limbs());
         let above = with_scheme!(self.multiplier.scheme, scheme => {
             product::sum_of_products(&scheme, terms, &self.layout(ring), &mut out, fold)
         });
@@ -98,7 +98,7 @@ impl CyclicRings {
     /// ring. The sum is below `2^n - 1`.
     pub(crate) fn cyclic_of_transformed(&self, terms: &[(&Transformed, &Transformed)]) -> Limbs {
         assert!(terms.len() <= 2, "digits hold the sum of two products");
-        let mut out = zeros_with_room(self.limbs());
+        let mut out = limbs_with_room(self.limbs());
         with_scheme!(self.multiplier.scheme, scheme => {
             product::sum_of_transformed(&scheme, terms, &self.layout(Ring::Cyclic), &mut out, fold_minus);
         });
@@ -118,7 +118,7 @@ impl CyclicRings {
 }
 
 /// Adds the part above n bits to the number, modulo `2^n - 1`. The sum is below `2^n - 1`.
-fn fold_minus(number: &mut Shares<'_>, above: i128) {
+pub(super) fn fold_minus(number: &mut Shares<'_>, above: i128) {
     // After a second carry the number is tiny, so the carry can be added without another carry.
     let again = number.add(above);
     number.add(again);
@@ -128,7 +128,7 @@ fn fold_minus(number: &mut Shares<'_>, above: i128) {
 }
 
 /// Subtracts the part above n bits from the number, modulo `2^n + 1`. Returns bit n of the difference.
-fn fold_plus(number: &mut Shares<'_>, above: i128) -> u64 {
+pub(super) fn fold_plus(number: &mut Shares<'_>, above: i128) -> u64 {
     // 2^n is congruent to -1. The carry of the first subtraction is -1, 0 or 1. The carry of the second
     // leaves 2^n, as -1 or as itself.
     let again = number.add(-above);

@@ -3,14 +3,15 @@
 //! A thread that clears limbs which another core has written waits for every line of them. So each thread clears the share that it
 //! computed, and memory that is zero already is not cleared again.
 
+use crate::fft::memory::{self, is_cleared_later};
 use crate::fft::shares;
 use std::sync::{Mutex, PoisonError};
 use zeroize::{Zeroize, Zeroizing};
 
 type Limbs = Zeroizing<Vec<u64>>;
 
-/// Memory that is kept, all zero.
-static FREE: Mutex<Vec<Vec<u64>>> = Mutex::new(Vec::new());
+/// Memory that is kept, and whether it is zero.
+static FREE: Mutex<Vec<(Vec<u64>, bool)>> = Mutex::new(Vec::new());
 
 /// The least number of limbs whose memory is kept.
 const LONG: usize = 1 << 13;
@@ -18,23 +19,70 @@ const LONG: usize = 1 << 13;
 /// The largest number of limbs that are kept: 32 MiB.
 const KEPT: usize = 1 << 22;
 
+/// Runs an operation that takes many products. Memory is not cleared after each of them, but once at its end, even if it panics.
+pub(super) fn clear_at_end<T>(operation: impl FnOnce() -> T) -> T {
+    struct Running;
+    impl Drop for Running {
+        fn drop(&mut self) {
+            if !is_cleared_later() {
+                clear_free();
+            }
+        }
+    }
+    let _running = Running;
+    memory::clear_at_end(operation)
+}
+
+/// Clears the memory that is kept.
+fn clear_free() {
+    let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
+    let (zeros, mut used): (Vec<_>, Vec<_>) = free.drain(..).partition(|(_, is_zero)| *is_zero);
+    *free = zeros;
+    drop(free);
+    for (limbs, is_zero) in &mut used {
+        clear(limbs);
+        *is_zero = true;
+    }
+    FREE.lock().unwrap_or_else(PoisonError::into_inner).append(&mut used);
+}
+
+/// Clears limbs. Each thread clears its share.
+fn clear(limbs: &mut [u64]) {
+    let share = shares::share(limbs.len(), 1);
+    shares::each(limbs, share, |_, limbs| limbs.zeroize());
+}
+
 /// `len` zero limbs with capacity for one more. Growing into new memory would leave a copy of the old limbs
 /// behind.
 pub(super) fn zeros_with_room(len: usize) -> Limbs {
-    let kept = if len < LONG { None } else { take(len + 1) };
-    let mut limbs = Zeroizing::new(kept.unwrap_or_else(|| vec![0; len + 1]));
-    limbs.truncate(len);
+    let (mut limbs, is_zero) = take(len);
+    if !is_zero {
+        clear(&mut limbs);
+    }
     limbs
 }
 
-/// Kept memory of exactly `len` limbs.
-fn take(len: usize) -> Option<Vec<u64>> {
+/// `len` limbs of any value with capacity for one more.
+pub(super) fn limbs_with_room(len: usize) -> Limbs {
+    take(len).0
+}
+
+/// `len` limbs with capacity for one more, and whether they are zero.
+fn take(len: usize) -> (Limbs, bool) {
+    let (mut limbs, is_zero) =
+        if len < LONG { None } else { kept(len + 1) }.unwrap_or_else(|| (vec![0; len + 1], true));
+    limbs.truncate(len);
+    (Zeroizing::new(limbs), is_zero)
+}
+
+/// Kept memory of exactly `len` limbs, and whether it is zero.
+fn kept(len: usize) -> Option<(Vec<u64>, bool)> {
     let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
-    let index = free.iter().position(|limbs| limbs.len() == len)?;
+    let index = free.iter().position(|(limbs, _)| limbs.len() == len)?;
     Some(free.swap_remove(index))
 }
 
-/// Clears a number that is not needed any more and keeps its memory.
+/// Keeps the memory of a number that is not needed any more. It is cleared now or at the end of the operation.
 pub(super) fn recycle(mut limbs: Limbs) {
     let len = limbs.len();
     if len < LONG {
@@ -43,12 +91,14 @@ pub(super) fn recycle(mut limbs: Limbs) {
     // Limbs above the end may be left of a longer number.
     let all = limbs.capacity();
     limbs.resize(all, 0);
-    shares::each(&mut limbs[..len], shares::share(len, 1), |_, limbs| limbs.zeroize());
-    let cleared = std::mem::take(&mut *limbs);
+    let is_zero = !is_cleared_later();
+    if is_zero {
+        clear(&mut limbs[..len]);
+    }
     let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
-    let kept: usize = free.iter().map(Vec::len).sum();
+    let kept: usize = free.iter().map(|(limbs, _)| limbs.len()).sum();
     if kept + all <= KEPT {
-        free.push(cleared);
+        free.push((std::mem::take(&mut *limbs), is_zero));
     }
 }
 
@@ -72,5 +122,26 @@ mod tests {
             limbs.push(0);
             assert!(limbs.as_ptr() == memory && limbs.iter().all(|&limb| limb == 0));
         }
+    }
+    #[test]
+    fn memory_is_cleared_at_the_end_of_an_operation() {
+        // No other test has numbers of this length.
+        let len = LONG + 77;
+        let is_zero = || {
+            let free = FREE.lock().unwrap();
+            let mut kept = free.iter().filter(|(limbs, _)| limbs.len() == len + 1);
+            kept.all(|(limbs, is_zero)| *is_zero && limbs.iter().all(|&limb| limb == 0))
+        };
+        clear_at_end(|| {
+            let mut limbs = limbs_with_room(len);
+            limbs.fill(7);
+            recycle(limbs);
+            assert!(!is_zero());
+            assert!(zeros_with_room(len).iter().all(|&limb| limb == 0));
+            let mut limbs = limbs_with_room(len);
+            limbs.fill(7);
+            recycle(limbs);
+        });
+        assert!(is_zero());
     }
 }

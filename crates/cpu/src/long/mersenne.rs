@@ -1,9 +1,11 @@
 //! Arithmetic modulo `2^n - 1` and `2^n + 1`. The part above `2^n` is folded down, or wraps around by itself
 //! if blocks of digits have exactly n bits. Constant time, except for n.
 
-use super::cyclic::CyclicRings;
+use super::cyclic::{CyclicRings, fold_minus, fold_plus};
+use super::memory::zeros_with_room;
 use super::multiplier::Multiplier;
 use super::powers::Reduction;
+use super::shared::part_of;
 use super::weighted::WeightedRing;
 use crate::fft::product::SecondFactor;
 use crate::fft::shares::{Shares, share};
@@ -89,6 +91,9 @@ impl MersenneLike {
     #[must_use]
     pub fn reduce(self, x: &[u64]) -> Vec<u64> {
         let n = self.exponent;
+        if n.is_multiple_of(64) {
+            return self.reduce_limbs(x);
+        }
         let modulus = self.value();
         let mut sum = vec![0; self.limbs() + 1];
         let mut piece = Zeroizing::new(vec![0; self.limbs()]);
@@ -106,6 +111,30 @@ impl MersenneLike {
             reduce_once(&mut sum, &modulus);
         }
         sum.truncate(self.limbs());
+        sum
+    }
+
+    /// The same for an n of whole limbs. Threads share the limbs.
+    fn reduce_limbs(self, x: &[u64]) -> Vec<u64> {
+        let n = self.exponent / 64;
+        let mut sum = vec![0; n + 1];
+        let (low, top) = sum.split_at_mut(n);
+        let (mut shares, above) = Shares::new(low, share(n, 1), |first, limbs| {
+            let mut carry = 0;
+            for (index, piece) in x.chunks(n).enumerate() {
+                let piece = part_of(piece, first, limbs.len());
+                carry += match self.sign {
+                    Sign::Plus if index % 2 == 1 => -i128::from(sub_assign(limbs, piece)),
+                    _ => i128::from(add_assign(limbs, piece)),
+                };
+            }
+            carry
+        });
+        match self.sign {
+            Sign::Minus => fold_minus(&mut shares, above),
+            Sign::Plus => top[0] = fold_plus(&mut shares, above),
+        }
+        shares.finish();
         sum
     }
 }
@@ -142,6 +171,11 @@ impl MersenneRing {
         } else {
             self.square(&self.modulus.reduce(x)).to_vec()
         }
+    }
+
+    /// `x` modulo this number, for any x.
+    pub(super) fn reduce(&self, x: &[u64]) -> Limbs {
+        Zeroizing::new(self.modulus.reduce(x))
     }
 
     /// `x y`, or `x^2` without y.
@@ -210,7 +244,9 @@ impl Reduction for MersenneRing {
     }
 
     fn enter(&self, x: &[u64]) -> Limbs {
-        Zeroizing::new(self.modulus.reduce(x))
+        let mut entered = zeros_with_room(self.modulus.limbs());
+        entered[..x.len()].copy_from_slice(x);
+        entered
     }
 
     fn leave(&self, x: &[u64]) -> Limbs {

@@ -83,7 +83,7 @@ impl PreparedModulus {
     #[must_use]
     pub(crate) fn remainder(&self, x: &[u64]) -> Limbs {
         self.cut(match &self.form {
-            ModulusForm::MersenneLike(ring) => ring.enter(x),
+            ModulusForm::MersenneLike(ring) => ring.reduce(x),
             ModulusForm::Any(divisor, _) => divisor.remainder(x),
         })
     }
@@ -91,20 +91,23 @@ impl PreparedModulus {
     /// `a b mod N`. A single product is not worth the conversion to Montgomery form and back.
     #[must_use]
     pub(crate) fn mul_mod(&self, a: &[u64], b: &[u64]) -> Limbs {
-        let (a, b) = (self.shortened(a), self.shortened(b));
+        let (short_a, short_b) = (self.shortened(a), self.shortened(b));
+        let a = short_a.as_ref().map_or(a, |short| &short[..]);
+        let b = short_b.as_ref().map_or(b, |short| &short[..]);
         self.cut(match &self.form {
-            ModulusForm::MersenneLike(ring) => ring.multiply(&ring.enter(&a), &ring.enter(&b)),
-            ModulusForm::Any(divisor, _) => divisor.multiply(&a, &b),
+            ModulusForm::MersenneLike(ring) => ring.multiply(&ring.reduce(a), &ring.reduce(b)),
+            ModulusForm::Any(divisor, _) => divisor.product(a, b),
         })
     }
 
     /// `a^2 mod N`.
     #[must_use]
     pub(crate) fn square_mod(&self, a: &[u64]) -> Limbs {
-        let a = self.shortened(a);
+        let short = self.shortened(a);
+        let a = short.as_ref().map_or(a, |short| &short[..]);
         self.cut(match &self.form {
-            ModulusForm::MersenneLike(ring) => ring.square(&ring.enter(&a)),
-            ModulusForm::Any(divisor, _) => divisor.square(&a),
+            ModulusForm::MersenneLike(ring) => ring.square(&ring.reduce(a)),
+            ModulusForm::Any(divisor, _) => divisor.square_of(a),
         })
     }
 
@@ -154,9 +157,9 @@ impl PreparedModulus {
         }
     }
 
-    /// The number, or its remainder if it is longer than the modulus.
-    fn shortened(&self, a: &[u64]) -> Limbs {
-        if a.len() > self.value.len() { self.remainder(a) } else { Zeroizing::new(a.to_vec()) }
+    /// The remainder of a number that has more limbs than the modulus.
+    fn shortened(&self, a: &[u64]) -> Option<Limbs> {
+        (a.len() > self.value.len()).then(|| self.remainder(a))
     }
 
     /// Resizes a number below N to as many limbs as N has.

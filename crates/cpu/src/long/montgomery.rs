@@ -13,11 +13,12 @@ use super::gcd;
 use super::memory::recycle;
 use super::multiplier::Multiplier;
 use super::powers::Reduction;
+use super::shared::part_of;
 use crate::fft::product::{SecondFactor, Transformed};
 use crate::fft::shape::Ring;
 use crate::fft::shares::{self, Shares};
 use crate::inverse;
-use modmill_core::limbs::{add_assign, add_carrying, sub_assign};
+use modmill_core::limbs::{add_assign_masked, sub_assign};
 use modmill_core::{KERNEL_MAX_BITS, mask};
 use zeroize::Zeroizing;
 
@@ -99,10 +100,7 @@ impl Montgomery {
         // A share begins with the lowest bit of the next share, and the last share with that of the first.
         let bits = t.chunks(share).skip(1).map(|limbs| limbs[0] & 1).chain([t[0] & 1]);
         let bits: Limbs = Zeroizing::new(bits.collect());
-        let modulus = |first: usize, len: usize| {
-            let limbs = self.modulus.get(first..).unwrap_or_default();
-            &limbs[..len.min(limbs.len())]
-        };
+        let modulus = |first: usize, len: usize| part_of(&self.modulus, first, len);
         let (mut shares, carry) = Shares::new(t, share, |first, limbs| {
             halve(limbs, bits[first / share]);
             -i128::from(sub_assign(limbs, modulus(first, limbs.len())))
@@ -143,19 +141,6 @@ fn halve(x: &mut [u64], mut above: u64) {
     for limb in x.iter_mut().rev() {
         (*limb, above) = (*limb >> 1 | above << 63, *limb & 1);
     }
-}
-
-/// `a += b & mask`, for a b that is no longer than a and a mask of all zeros or all ones. Returns the carry, 0 or 1.
-fn add_assign_masked(a: &mut [u64], b: &[u64], mask: u64) -> u64 {
-    let (low, high) = a.split_at_mut(b.len());
-    let mut carry = false;
-    // Within eight limbs the carry stays in the processor's flag.
-    for (limbs, others) in low.chunks_mut(8).zip(b.chunks(8)) {
-        for (limb, other) in limbs.iter_mut().zip(others) {
-            (*limb, carry) = add_carrying(*limb, other & mask, carry);
-        }
-    }
-    add_assign(high, &[u64::from(carry)][..high.len().min(1)]) | u64::from(carry & high.is_empty())
 }
 
 /// `1 / x mod r`, with as many limbs as r. The time depends on lengths only, up to the length that kernels

@@ -1,6 +1,6 @@
 //! Powers modulo a long number, for all reduction methods.
 
-use super::memory::{recycle, zeros_with_room};
+use super::memory::{limbs_with_room, recycle};
 use crate::fft::shares;
 use modmill_core::limbs::{bit_length, bits_at};
 use modmill_core::mask;
@@ -61,7 +61,7 @@ pub(super) fn pow(
         advance(&mut power, |power| reduction.multiply(power, &entry));
         recycle(entry);
     }
-    reduction.leave(&power)
+    leave(reduction, power, table)
 }
 
 /// `base^exponent` for a base below N and a public exponent, by sliding windows of at most `longest_window` bits,
@@ -94,7 +94,14 @@ pub(super) fn pow_vartime(
             advance(&mut power, |power| reduction.multiply(power, entry(odd_power)));
         }
     }
-    reduction.leave(&power)
+    leave(reduction, power, table)
+}
+
+/// The number that `power` represents. The memory of it and of the table is kept.
+fn leave(reduction: &impl Reduction, power: Limbs, table: Vec<Limbs>) -> Limbs {
+    let number = reduction.leave(&power);
+    table.into_iter().chain([power]).for_each(recycle);
+    number
 }
 
 /// Replaces a number by the next one and keeps its memory.
@@ -105,9 +112,10 @@ fn advance(number: &mut Limbs, step: impl FnOnce(&[u64]) -> Limbs) {
 
 /// The table entry at a secret index, read under masks.
 fn select(table: &[Limbs], index: u64) -> Limbs {
-    let mut chosen = zeros_with_room(table[0].len());
+    let mut chosen = limbs_with_room(table[0].len());
     let share = shares::share(chosen.len(), 1);
     shares::each(&mut chosen, share, |first, chosen| {
+        chosen.fill(0);
         for (number, entry) in table.iter().enumerate() {
             let mask = mask::equal(number as u64, index);
             for (to, from) in chosen.iter_mut().zip(&entry[first..]) {

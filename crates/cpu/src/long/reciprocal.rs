@@ -40,7 +40,7 @@ pub fn reciprocal(multiplier: &Multiplier, d: &[u64]) -> Limbs {
 
 /// Completes a division whose quotient is too small by at most `times`, a small number. Subtracts d as often
 /// as it fits into the remainder. The top bit of d is set, and `rest` has one limb more than d.
-pub(super) fn correct(quotient: &mut [u64], rest: &mut [u64], d: &[u64], times: u64) {
+fn correct(quotient: &mut [u64], rest: &mut [u64], d: &[u64], times: u64) {
     // The estimate divides the top limbs of the remainder by the top limb of d plus one. It is exact or one
     // too small: the two quotients differ by less than `(times + 2) / 2^63`.
     let n = d.len();

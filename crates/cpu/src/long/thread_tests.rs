@@ -148,6 +148,53 @@ fn montgomerys_reduction_is_the_same_on_any_number_of_threads() {
 }
 
 #[test]
+fn divisions_are_the_same_on_any_number_of_threads() {
+    let (engines, mut random) = (engines(), Random(113));
+    // The divisor is shifted, and numbers are cut into blocks of every kind.
+    let bits = (1 << 19) + 13;
+    for d in hard(bits, &mut random).into_iter().skip(2).take(3).chain([random.bits(bits)]) {
+        let divisor = BarrettDivisor::new(engines[0].multiplier(), &d);
+        for x_bits in [bits - 1, bits + 60, 2 * bits - 1, 3 * bits + 64] {
+            let numbers = hard(x_bits, &mut random);
+            for x in [0, 2, 3, 4, 8].map(|index| &numbers[index]) {
+                let divide = |cpu: &Cpu| {
+                    let divide = || divisor.quotient_and_remainder(x);
+                    cpu.workers.pool.install(|| cpu.workers.team.lead(divide))
+                };
+                let expected = divide(&engines[0]);
+                assert!(big(&expected.1) < big(&d), "{x_bits}");
+                assert!(big(&expected.0) * big(&d) + big(&expected.1) == big(x), "{x_bits}");
+                for cpu in &engines[1..] {
+                    assert!(divide(cpu) == expected, "{x_bits}, {} threads", cpu.threads());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn barretts_reduction_is_the_same_on_any_number_of_threads() {
+    let (engines, mut random) = (engines(), Random(127));
+    for bits in [1 << 19, (1 << 19) + 13] {
+        let d = random.bits(bits);
+        let divisor = BarrettDivisor::new(engines[0].multiplier(), &d);
+        let mut less = d.clone();
+        sub_assign(&mut less, &[1]);
+        let mut numbers: Vec<Vec<u64>> = hard(bits - 1, &mut random).into_iter().skip(2).collect();
+        numbers.iter_mut().for_each(|number| number.resize(d.len(), 0));
+        numbers.push(less);
+        for x in &numbers {
+            let square = |cpu: &Cpu| cpu.workers.pool.install(|| cpu.workers.team.lead(|| divisor.square(x)));
+            let expected = square(&engines[0]);
+            assert!(expected == divisor.remainder(&product(&engines[0], 64 * x.len(), x, None)), "{bits}");
+            for cpu in &engines[1..] {
+                assert!(square(cpu) == expected, "{bits}, {} threads", cpu.threads());
+            }
+        }
+    }
+}
+
+#[test]
 fn modular_products_are_the_same_on_any_number_of_threads() {
     let (engines, mut random) = (engines(), Random(107));
     let bits = (1 << 19) + 64;

@@ -4,7 +4,6 @@
 use super::ct::{self, Flag};
 use super::mask;
 use crate::{Hash, ItemError};
-use zeroize::Zeroizing;
 
 /// The parameters of OAEP.
 ///
@@ -58,7 +57,7 @@ impl Oaep<'_> {
 
     /// Returns the message in `block`, which is overwritten. The time depends on the length of the message, and on
     /// whether there is one. It does not depend on the first byte, which Manger's attack asks for.
-    pub(crate) fn decode(&self, block: &mut [u8]) -> Result<Zeroizing<Vec<u8>>, ItemError> {
+    pub(crate) fn decode<'b>(&self, block: &'b mut [u8]) -> Result<&'b [u8], ItemError> {
         self.capacity(block.len())?;
         let (first, rest) = block.split_at_mut(1);
         let (seed, data) = rest.split_at_mut(self.hash.len());
@@ -77,7 +76,7 @@ impl Oaep<'_> {
         ct::shift_to_front(data, start);
         // The caller learns whether the block decrypts and how long the message is, so that both may show from here on.
         match right.declassify() {
-            true => Ok(Zeroizing::new(data[..data.len() - start].to_vec())),
+            true => Ok(&data[..data.len() - start]),
             false => Err(ItemError::Decryption),
         }
     }
@@ -114,7 +113,7 @@ mod tests {
             let mut block = block;
             block[bit / 8] ^= 1 << (bit % 8);
             // A bit of the message's masked bytes changes the seed, and with it everything else.
-            assert_ne!(scheme.decode(&mut block).ok().as_deref(), Some(&b"message".to_vec()), "bit {bit}");
+            assert_ne!(scheme.decode(&mut block).ok(), Some(&b"message"[..]), "bit {bit}");
         }
         // Data without a one, and data in which another byte comes before it.
         for data in [[0u8; 15], [2; 15]] {

@@ -70,11 +70,11 @@ fn find_message(block: &[u8]) -> (usize, Flag) {
 /// `ciphertext` determine, so that the caller cannot tell whether the padding was right.
 ///
 /// The time depends on the length of the returned message only, in both cases alike.
-pub(crate) fn decode_message(
+pub(crate) fn decode_message<'b>(
     key: &RejectionKey,
     ciphertext: &[u8],
-    block: &mut [u8],
-) -> Result<Zeroizing<Vec<u8>>, ItemError> {
+    block: &'b mut [u8],
+) -> Result<&'b [u8], ItemError> {
     let limit = capacity(block.len())?;
     let substitute = key.substitute(ciphertext, limit);
     let (start, right) = find_message(block);
@@ -84,7 +84,7 @@ pub(crate) fn decode_message(
     }
     ct::shift_to_front(block, start);
     // The caller learns the length of the message or of its substitute, so that it may show from here on.
-    Ok(Zeroizing::new(block[..block.len() - start].to_vec()))
+    Ok(&block[..block.len() - start])
 }
 
 /// The secret that substitutes are derived from: the digest of the private exponent.
@@ -179,7 +179,8 @@ mod tests {
         }
         // A block without a zero after the padding.
         wrong.push([&[0, 2][..], &[7; 62]].concat());
-        let expected = decode_message(&key, b"one", &mut wrong[0].clone()).unwrap();
+        let mut first = wrong[0].clone();
+        let expected = decode_message(&key, b"one", &mut first).unwrap();
         assert!(expected.len() <= 53);
         for mut block in wrong {
             assert_eq!(decode_message(&key, b"one", &mut block.clone()).unwrap(), expected);

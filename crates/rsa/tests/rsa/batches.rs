@@ -47,6 +47,48 @@ fn many_keys_give_what_each_gives_alone() {
 }
 
 #[test]
+fn rows_hold_what_vectors_hold() {
+    let (rsa, messages) = (Rsa::new(&ENGINE), messages(41));
+    let one = vec![&KEYS[0]; 41];
+    // Keys of all lengths, and one key.
+    for keys in [mixed(41), one] {
+        let vectors = rsa.sign(&keys[..], PKCS1, &messages).unwrap();
+        let rows = rsa.sign_rows(&keys[..], PKCS1, &messages).unwrap();
+        assert!(rows.len() == 41 && !rows.is_empty());
+        assert!(rows.iter().eq(vectors.iter().map(|signature| signature.as_deref())));
+
+        // Every fifth digest is no digest.
+        let digest = |item: usize| {
+            let digest = Hash::Sha256.digest(&[messages[item].as_bytes()]).as_ref().to_vec();
+            if item.is_multiple_of(5) { digest[1..].to_vec() } else { digest }
+        };
+        let digests: Vec<Vec<u8>> = (0..41).map(digest).collect();
+        let rows = rsa.sign_digests_rows(&keys[..], PKCS1, &digests).unwrap();
+        for (item, signature) in vectors.iter().enumerate() {
+            match item % 5 {
+                0 => assert!(matches!(rows.get(item), Err(ItemError::WrongLength { .. })), "item {item}"),
+                _ => assert_eq!(rows.get(item), signature.as_deref(), "item {item}"),
+            }
+        }
+
+        let publics: Vec<&PublicKey> = keys.iter().map(|key| key.public_key()).collect();
+        for scheme in [EncryptionScheme::oaep(Hash::Sha1), EncryptionScheme::Pkcs1v15] {
+            let rows = rsa.encrypt_rows(&publics[..], scheme, &messages).unwrap();
+            let mut ciphertexts: Vec<Vec<u8>> = rows.iter().map(|row| row.unwrap().to_vec()).collect();
+            ciphertexts[3].pop();
+            let decrypted = rsa.decrypt_rows(&keys[..], scheme, &ciphertexts).unwrap();
+            let vectors = rsa.decrypt(&keys[..], scheme, &ciphertexts).unwrap();
+            for (item, message) in messages.iter().enumerate() {
+                let expected = vectors[item].as_ref().map(|message| &message[..]);
+                assert_eq!(decrypted.get(item), expected, "item {item}");
+                assert_eq!(expected.is_ok_and(|found| found == message.as_bytes()), item != 3, "item {item}");
+            }
+        }
+    }
+    assert!(rsa.sign_rows(&KEYS[0], PKCS1, &[""; 0]).unwrap().is_empty());
+}
+
+#[test]
 fn raw_operations_are_powers() {
     let rsa = Rsa::new(&ENGINE);
     let big = BigUint::from_bytes_be;

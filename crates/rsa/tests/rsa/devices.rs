@@ -48,6 +48,9 @@ fn a_gpu_signs_as_the_cpu_does() {
         assert!(gpu.kernel_seconds() > before, "kernels computed it");
         assert_eq!(one, Rsa::new(&cpu).sign(&keys[0], PKCS1, &messages).unwrap());
     }
+    let rows = Rsa::new(&gpu).sign_rows(&keys[0], PKCS1, &messages).unwrap();
+    let expected = Rsa::new(&cpu).sign(&keys[0], PKCS1, &messages).unwrap();
+    assert!(rows.iter().eq(expected.iter().map(|signature| signature.as_deref())));
     let many = Rsa::new(&gpu).sign(&each[..], PKCS1, &messages).unwrap();
     assert_eq!(many, Rsa::new(&cpu).sign(&each[..], PKCS1, &messages).unwrap());
     let blinded = Rsa::new(&gpu).blinding(true).sign(&keys[0], PKCS1, &messages[..2]).unwrap();

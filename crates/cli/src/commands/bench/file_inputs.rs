@@ -4,10 +4,12 @@ use crate::failure::Failure;
 use crate::hexadecimal;
 use crate::records::Format;
 use modmill::Batch;
-use modmill_measure::files::FileInputs;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+
+/// The names of the fields of a file, and their numbers.
+pub(super) type Fields<'a> = [(&'static str, &'a Batch)];
 
 /// The formats that are measured.
 #[cfg(feature = "parquet")]
@@ -49,11 +51,11 @@ impl Drop for ScratchFolder {
 }
 
 /// Writes the records of a file.
-pub(super) fn write(format: Format, inputs: &FileInputs, path: &Path) -> Result<(), Failure> {
+pub(super) fn write(format: Format, fields: &Fields<'_>, path: &Path) -> Result<(), Failure> {
     let written = File::create(path).and_then(|file| match format {
         #[cfg(feature = "parquet")]
-        Format::Parquet | Format::Arrow => rows::write(format, inputs, file),
-        _ => write_lines(inputs, BufWriter::with_capacity(1 << 20, file)),
+        Format::Parquet | Format::Arrow => rows::write(format, fields, file),
+        _ => write_lines(fields, BufWriter::with_capacity(1 << 20, file)),
     });
     written.map_err(|error| Failure::file("write", &path.display().to_string(), &error))
 }
@@ -64,8 +66,7 @@ fn octets(batch: &Batch, item: usize) -> Vec<u8> {
     octets[octets.len() - batch.bits().div_ceil(8)..].to_vec()
 }
 
-fn write_lines(inputs: &FileInputs, mut output: impl Write) -> io::Result<()> {
-    let fields = inputs.fields();
+fn write_lines(fields: &Fields<'_>, mut output: impl Write) -> io::Result<()> {
     let count = fields.first().map_or(0, |(_, batch)| batch.len());
     let mut line = Vec::new();
     for item in 0..count {
@@ -89,7 +90,7 @@ fn write_lines(inputs: &FileInputs, mut output: impl Write) -> io::Result<()> {
 
 #[cfg(feature = "parquet")]
 mod rows {
-    use super::{Batch, FileInputs, Format, octets};
+    use super::{Batch, Fields, Format, octets};
     use arrow_array::{ArrayRef, BinaryArray, RecordBatch};
     use arrow_ipc::writer::FileWriter;
     use arrow_schema::ArrowError;
@@ -101,8 +102,7 @@ mod rows {
     /// The rows of a batch, as programs write them.
     const BATCH_ROWS: usize = 1 << 16;
 
-    pub(super) fn write(format: Format, inputs: &FileInputs, file: File) -> io::Result<()> {
-        let fields = inputs.fields();
+    pub(super) fn write(format: Format, fields: &Fields<'_>, file: File) -> io::Result<()> {
         let count = fields.first().map_or(0, |(_, batch)| batch.len());
         let batch = |start: usize| {
             let items = start..(start + BATCH_ROWS).min(count);

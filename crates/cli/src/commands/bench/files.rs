@@ -1,15 +1,20 @@
 //! `modmill bench --files`: the rate from file to file, beside the library's.
 
+use super::checked::Checked;
 use super::file_inputs::{self, ScratchFolder};
 use crate::arithmetic::{Arithmetic, NumberOperation};
+use crate::commands::rsa::message_operation::{Columns, MessageOperation};
+use crate::commands::rsa::sign;
 use crate::failure::Failure;
 use crate::io::Protected;
-use crate::records::{self, Answers, FileRules, Format, Layout, Operation, Places, Records};
+use crate::records::{self, FileNames, FileRules, Format, Operation, Places};
 use modmill::{Batch, Engine, Op, Request};
-use modmill_measure::files::{FileInputs, FileRecord, best_time};
+use modmill_measure::files::{FileInputs, FileRecord, SignInputs, best_time};
+use modmill_measure::{BenchOp, RsaOp};
+use modmill_rsa::Rsa;
+use std::fmt;
 use std::fs;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// The fewest records of a file.
@@ -19,10 +24,34 @@ const MOST_BYTES: usize = 1 << 30;
 /// Exponents that cost next to nothing, so that the files decide.
 const CHEAP_EXPONENT_BITS: usize = 2;
 
+/// An operation that is measured from file to file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum FileOp {
+    /// A command on numbers.
+    Numbers(Op),
+    /// `modmill rsa sign --digest`.
+    Sign,
+}
+
+impl FileOp {
+    fn is_power(self) -> bool {
+        matches!(self, Self::Numbers(op) if op.is_power())
+    }
+}
+
+impl fmt::Display for FileOp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Numbers(op) => op.fmt(f),
+            Self::Sign => BenchOp::Rsa(RsaOp::Sign).fmt(f),
+        }
+    }
+}
+
 /// The settings of a measurement from file to file.
 pub(super) struct FileBench<'a> {
     pub(super) engine: &'a Engine,
-    pub(super) ops: &'a [Op],
+    pub(super) ops: &'a [FileOp],
     pub(super) bits: &'a [usize],
     /// Bits of exponents; `None` stands for full length, and beside it for next to none.
     pub(super) exponent_bits: Option<usize>,
@@ -37,33 +66,88 @@ pub(super) struct FileBench<'a> {
 /// One file's numbers.
 #[derive(Clone, Copy)]
 struct Point {
-    op: Op,
+    op: FileOp,
     bits: usize,
     exponent_bits: usize,
 }
 
+/// The records of a point, with their right answers and the library's rate.
+struct Inputs<'a> {
+    fields: Vec<(&'static str, &'a Batch)>,
+    expected: Batch,
+    library_per_s: f64,
+    /// What the library computes.
+    request: Request,
+}
+
 impl FileBench<'_> {
-    /// Measures every operation, length and format.
-    pub(super) fn run(&self, measuring: impl Fn(String)) -> Result<Vec<FileRecord>, Failure> {
+    /// Measures every operation, length and format. `measuring` learns what comes next, and `done` what was measured.
+    pub(super) fn run(
+        &self,
+        measuring: impl Fn(String),
+        mut done: impl FnMut(FileRecord) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
         let folder = ScratchFolder::create()?;
-        let mut records = Vec::new();
         for point in self.points() {
             let counts = if self.counts.is_empty() { vec![self.count(point)?] } else { self.counts.clone() };
             for count in counts {
-                let Point { op, bits, exponent_bits } = point;
-                let inputs = FileInputs::random(op, bits, exponent_bits, count, self.seed);
-                let expected = inputs.compute(self.engine)?;
-                let library = inputs.library_rate(self.engine, self.time)?;
-                for format in file_inputs::FORMATS {
-                    let name = file_inputs::name(format);
-                    measuring(format!("{op} of {bits} bits, {name}"));
-                    let input = folder.path().join(format!("in.{name}"));
-                    file_inputs::write(format, &inputs, &input)?;
-                    records.push(self.measure(point, format, &input, &expected, library)?);
+                let measuring = |format| {
+                    measuring(format!("{} of {} bits, {}", point.op, point.bits, file_inputs::name(format)));
+                };
+                match point.op {
+                    FileOp::Numbers(op) => self.numbers(point, op, count, &folder, measuring, &mut done)?,
+                    FileOp::Sign => self.signatures(point, count, &folder, measuring, &mut done)?,
                 }
             }
         }
-        Ok(records)
+        Ok(())
+    }
+
+    /// Measures a command on numbers.
+    fn numbers(
+        &self,
+        point: Point,
+        op: Op,
+        count: usize,
+        folder: &ScratchFolder,
+        measuring: impl Fn(Format),
+        done: impl FnMut(FileRecord) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let request = Request::new(op, point.bits, count);
+        let numbers = FileInputs::random(op, point.bits, point.exponent_bits, count, self.seed);
+        let inputs = Inputs {
+            fields: numbers.fields(),
+            expected: numbers.compute(self.engine)?,
+            library_per_s: numbers.library_rate(self.engine, self.time)?,
+            request: if op.is_power() { request.exponents_of(point.exponent_bits) } else { request },
+        };
+        let operation = NumberOperation { arithmetic: arithmetic(op), engine: self.engine };
+        self.formats(point, &operation, &inputs, folder, measuring, done)
+    }
+
+    /// Measures `modmill rsa sign --digest`.
+    fn signatures(
+        &self,
+        point: Point,
+        count: usize,
+        folder: &ScratchFolder,
+        measuring: impl Fn(Format),
+        done: impl FnMut(FileRecord) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let digests = SignInputs::random(self.engine, point.bits, count)?;
+        let inputs = Inputs {
+            fields: digests.fields(),
+            expected: digests.compute(self.engine)?,
+            library_per_s: digests.library_rate(self.engine, self.time)?,
+            request: SignInputs::powers(point.bits, count),
+        };
+        let rsa = Rsa::new(self.engine);
+        let compute =
+            |columns: Columns<'_>| rsa.sign_digests_rows(digests.key(), digests.scheme(), &columns[0]);
+        let files = FileRules { names: FileNames::Add("sig"), hash: None };
+        let operation =
+            MessageOperation { layout: sign::layout(&["digest"]), files, engine: self.engine, compute };
+        self.formats(point, &operation, &inputs, folder, measuring, done)
     }
 
     /// The number of files.
@@ -72,35 +156,57 @@ impl FileBench<'_> {
     }
 
     fn points(&self) -> impl Iterator<Item = Point> {
-        let with_exponents = move |op: Op, bits: usize| match self.exponent_bits {
+        let with_exponents = move |op: FileOp, bits: usize| match self.exponent_bits {
             _ if !op.is_power() => vec![bits],
             Some(exponent_bits) => vec![exponent_bits],
             None => vec![bits, CHEAP_EXPONENT_BITS],
         };
-        let lengths = move |op: Op| self.bits.iter().map(move |&bits| (op, bits));
+        let lengths = move |op: FileOp| self.bits.iter().map(move |&bits| (op, bits));
         self.ops.iter().flat_map(move |&op| lengths(op)).flat_map(move |(op, bits)| {
             with_exponents(op, bits).into_iter().map(move |exponent_bits| Point { op, bits, exponent_bits })
         })
     }
 
     fn count(&self, Point { op, bits, exponent_bits }: Point) -> Result<usize, Failure> {
-        let lengths = (bits, exponent_bits);
-        let count = FileInputs::count_for(self.engine, op, lengths, self.time, LEAST_RECORDS)?;
+        let count = match op {
+            FileOp::Numbers(op) => {
+                FileInputs::count_for(self.engine, op, (bits, exponent_bits), self.time, LEAST_RECORDS)?
+            }
+            FileOp::Sign => SignInputs::count_for(self.engine, bits, self.time, LEAST_RECORDS)?,
+        };
         Ok(count.min(MOST_BYTES / (3 * bits / 4 + 64)).max(1))
+    }
+
+    /// Measures an operation on files of every format.
+    fn formats(
+        &self,
+        point: Point,
+        operation: &impl Operation,
+        inputs: &Inputs<'_>,
+        folder: &ScratchFolder,
+        measuring: impl Fn(Format),
+        mut done: impl FnMut(FileRecord) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        for format in file_inputs::FORMATS {
+            measuring(format);
+            let input = folder.path().join(format!("in.{}", file_inputs::name(format)));
+            file_inputs::write(format, &inputs.fields, &input)?;
+            done(self.measure(point, operation, format, &input, inputs)?)?;
+        }
+        Ok(())
     }
 
     /// Runs one file until the time is up; first once to see that the answers are right.
     fn measure(
         &self,
         point: Point,
+        operation: &impl Operation,
         format: Format,
         input: &Path,
-        expected: &Batch,
-        library_per_s: f64,
+        inputs: &Inputs<'_>,
     ) -> Result<FileRecord, Failure> {
         let name = file_inputs::name(format);
         let output = input.with_file_name(format!("out.{name}"));
-        let operation = NumberOperation { arithmetic: arithmetic(point.op), engine: self.engine };
         let places = Places {
             format,
             is_format_given: true,
@@ -111,29 +217,26 @@ impl FileBench<'_> {
             memory: self.memory,
             quiet: true,
         };
-        let checked = Checked::new(&operation, expected);
+        let checked = Checked::new(operation, &inputs.expected);
         records::run(&checked, &places, self.engine)?.finish()?;
         let verified = checked.is_right();
-        let best = best_time(self.time, || records::run(&operation, &places, self.engine)?.finish())?;
+        let best = best_time(self.time, || records::run(operation, &places, self.engine)?.finish())?;
         let length = |path: &Path| fs::metadata(path).map_or(0, |metadata| metadata.len());
-        let (bytes, count) = (length(input) + length(&output), expected.len());
+        let (bytes, count) = (length(input) + length(&output), inputs.expected.len());
         let seconds = best.as_secs_f64();
-        let request = Request::new(point.op, point.bits, count);
-        let power = point.op.is_power();
-        let request = if power { request.exponents_of(point.exponent_bits) } else { request };
         Ok(FileRecord {
             kind: "file",
             op: point.op.to_string(),
             bits: point.bits,
-            exponent_bits: power.then_some(point.exponent_bits),
+            exponent_bits: point.op.is_power().then_some(point.exponent_bits),
             format: name,
             records: count,
             threads: self.engine.threads(),
-            path: self.engine.plan(&request)?.path.to_string(),
+            path: self.engine.plan(&inputs.request)?.path.to_string(),
             bytes,
             records_per_s: count as f64 / seconds,
             megabytes_per_s: bytes as f64 / 1e6 / seconds,
-            library_per_s,
+            library_per_s: inputs.library_per_s,
             verified,
         })
     }
@@ -152,61 +255,5 @@ fn arithmetic(op: Op) -> Arithmetic {
         Op::Mul | Op::MulMod | Op::Square | Op::SquareMod => Arithmetic::Product,
         Op::Inv => Arithmetic::Inverse,
         Op::Gcd => Arithmetic::Divisor,
-    }
-}
-
-/// An operation whose answers are compared with the library's.
-struct Checked<'a, P> {
-    operation: &'a P,
-    expected: &'a Batch,
-    /// The answers that were compared.
-    compared: AtomicUsize,
-    is_wrong: AtomicBool,
-}
-
-impl<'a, P> Checked<'a, P> {
-    fn new(operation: &'a P, expected: &'a Batch) -> Self {
-        Self { operation, expected, compared: AtomicUsize::new(0), is_wrong: AtomicBool::new(false) }
-    }
-
-    fn is_right(&self) -> bool {
-        !self.is_wrong.load(Ordering::Relaxed) && self.compared.load(Ordering::Relaxed) == self.expected.len()
-    }
-}
-
-impl<P: Operation> Operation for Checked<'_, P> {
-    type Prepared = P::Prepared;
-    type Computed = P::Computed;
-
-    fn layout(&self) -> Layout {
-        self.operation.layout()
-    }
-
-    fn files(&self) -> Option<FileRules> {
-        self.operation.files()
-    }
-
-    fn prepare(&self, records: Vec<Records>) -> P::Prepared {
-        self.operation.prepare(records)
-    }
-
-    fn compute(&self, prepared: P::Prepared) -> Result<P::Computed, Failure> {
-        self.operation.compute(prepared)
-    }
-
-    fn finish(&self, computed: P::Computed) -> Vec<Answers> {
-        let pieces = self.operation.finish(computed);
-        for answer in pieces.iter().flat_map(Answers::iter) {
-            let item = self.compared.fetch_add(1, Ordering::Relaxed);
-            let octets = (item < self.expected.len()).then(|| self.expected.to_be_bytes(item));
-            let without_zeros = |octets: &[u8]| {
-                let zeros = octets.iter().take_while(|&&octet| octet == 0).count();
-                octets[zeros..].to_vec()
-            };
-            if answer.ok().map(without_zeros) != octets.as_deref().map(without_zeros) {
-                self.is_wrong.store(true, Ordering::Relaxed);
-            }
-        }
-        pieces
     }
 }

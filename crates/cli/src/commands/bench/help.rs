@@ -24,7 +24,7 @@ rsa_verify goes back, and rsa_decrypt from OAEP ciphertexts to messages. OpenSSL
 EVP_PKEY_sign, EVP_PKEY_verify and EVP_PKEY_decrypt. Keys are random, and their constants are kept from \
 call to call. Batches that fill a GPU repeat about 1024 different messages; all answers are compared.
 
---files measures powm, mul, inv and gcd from file to file: numbers are written as JSON Lines, Parquet and Arrow to a \
+--files measures powm, mul, inv, gcd and the signing of digests (rsa_sign) from file to file: numbers are written as JSON Lines, Parquet and Arrow to a \
 folder for temporary files, and read, computed and written as the commands do. library/s is the rate of the library on \
 the same numbers in memory. Powers are measured with exponents of full length and of 2 bits, which cost next to \
 nothing: that shows what the files allow. MB are of the input and the output together.
@@ -49,7 +49,7 @@ Examples:
   modmill bench --algorithm all --peers=none --json paths.json
   modmill bench --backend cuda --ops pow,mul_mod,square_mod_chain --algorithm all
   modmill bench --peers=openssl,openssl=/opt/openssl/lib/libcrypto.so.3
-  modmill bench --files --ops pow,mul --bits 1024,2048 --threads 0
+  modmill bench --files --ops pow,mul,rsa_sign --bits 1024,2048 --threads 0
   modmill bench --callers 1,8,64 --ops pow,rsa_sign --bits 2048
   modmill bench --batches --ops pow,rsa_sign --bits 2048 --seconds 0.2 --svg batches.svg
   modmill bench --ops mul,gcd --bits 786432,4194304 --batch 1 --peers=gmp,flint

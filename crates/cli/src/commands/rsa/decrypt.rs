@@ -51,7 +51,7 @@ impl Decrypt {
         let key = self.run.key.private()?;
         let engine = self.run.engine.engine()?;
         let rsa = self.protection.rsa(&engine);
-        let compute = |columns: Columns<'_>| rsa.decrypt(&key, scheme, &columns[0]);
+        let compute = |columns: Columns<'_>| rsa.decrypt_rows(&key, scheme, &columns[0]);
         let files = FileRules { names: FileNames::Remove("enc"), hash: None };
         let operation = MessageOperation { layout, files, engine: &engine, compute };
         self.run.run(&operation, None, &engine)?.finish()

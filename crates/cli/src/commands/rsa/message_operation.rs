@@ -3,12 +3,42 @@
 use crate::failure::Failure;
 use crate::records::{Answers, FileRules, Layout, Operation, Reason, Records};
 use modmill::Engine;
+use modmill_rsa::{ItemError, Rows};
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// The fields of readable records, one list of octets for each field.
 pub(crate) type Columns<'a> = Vec<Vec<&'a [u8]>>;
 
-/// An operation that `compute` does: it answers the items of columns in order. `T` is an answer.
+/// The answers of an operation in order.
+pub(crate) trait AnswerList: Send + Sync {
+    fn len(&self) -> usize;
+
+    /// The octets of an answer. A verdict has none.
+    fn get(&self, item: usize) -> Result<&[u8], &ItemError>;
+}
+
+impl AnswerList for Rows {
+    fn len(&self) -> usize {
+        self.len()
+    }
+
+    fn get(&self, item: usize) -> Result<&[u8], &ItemError> {
+        self.get(item)
+    }
+}
+
+impl AnswerList for modmill_rsa::Answers<()> {
+    fn len(&self) -> usize {
+        self.as_slice().len()
+    }
+
+    fn get(&self, item: usize) -> Result<&[u8], &ItemError> {
+        self[item].as_ref().map(|()| &[][..])
+    }
+}
+
+/// An operation that `compute` does: it answers the items of columns in order.
 pub(crate) struct MessageOperation<'a, F> {
     pub(crate) layout: Layout,
     pub(crate) files: FileRules,
@@ -17,18 +47,18 @@ pub(crate) struct MessageOperation<'a, F> {
 }
 
 /// Some records, and the answers to the readable ones.
-pub(crate) struct Computed<T> {
+pub(crate) struct Computed<A> {
     records: Vec<Records>,
-    answers: modmill_rsa::Answers<T>,
+    answers: A,
 }
 
-impl<F, T> Operation for MessageOperation<'_, F>
+impl<F, A> Operation for MessageOperation<'_, F>
 where
-    F: Fn(Columns<'_>) -> Result<modmill_rsa::Answers<T>, modmill_rsa::Error> + Sync,
-    T: AsRef<[u8]> + Send + Sync,
+    F: Fn(Columns<'_>) -> Result<A, modmill_rsa::Error> + Sync,
+    A: AnswerList,
 {
     type Prepared = Vec<Records>;
-    type Computed = Computed<T>;
+    type Computed = Computed<A>;
 
     fn layout(&self) -> Layout {
         self.layout
@@ -42,30 +72,33 @@ where
         records
     }
 
-    fn compute(&self, records: Vec<Records>) -> Result<Computed<T>, Failure> {
-        let answers = (self.compute)(
-            (0..self.layout.names().len()).map(|position| column(&records, position)).collect(),
-        )?;
+    fn compute(&self, records: Vec<Records>) -> Result<Computed<A>, Failure> {
+        let columns = |position| self.engine.install(|| column(&records, position));
+        let answers = (self.compute)((0..self.layout.names().len()).map(columns).collect())?;
         Ok(Computed { records, answers })
     }
 
-    fn finish(&self, Computed { records, answers }: Computed<T>) -> Vec<Answers> {
-        let mut rest = &answers[..];
+    fn finish(&self, Computed { records, answers }: Computed<A>) -> Vec<Answers> {
+        let mut next = 0;
         let mut pieces = Vec::with_capacity(records.len());
         for records in &records {
-            let (own, others) = rest.split_at(readable(records).count().min(rest.len()));
-            rest = others;
-            pieces.push((records, own));
+            let end = (next + readable(records).count()).min(answers.len());
+            pieces.push((records, next..end));
+            next = end;
         }
-        self.engine.install(|| pieces.into_par_iter().map(|(records, own)| join(records, own)).collect())
+        self.engine
+            .install(|| pieces.into_par_iter().map(|(records, own)| join(records, &answers, own)).collect())
     }
 }
 
 /// One field of each readable record.
 fn column(pieces: &[Records], position: usize) -> Vec<&[u8]> {
-    let all = pieces.iter().flat_map(|records| readable(records).map(move |record| (records, record)));
-    all.map(|(records, record)| records.value(record, position).map_or(&[][..], |value| value.octets))
-        .collect()
+    pieces.par_iter().map(|records| column_of(records, position)).collect::<Vec<_>>().concat()
+}
+
+fn column_of(records: &Records, position: usize) -> Vec<&[u8]> {
+    let octets = |record| records.value(record, position).map_or(&[][..], |value| value.octets);
+    readable(records).map(octets).collect()
 }
 
 /// The records that have their fields.
@@ -73,21 +106,21 @@ fn readable(records: &Records) -> impl Iterator<Item = usize> {
     (0..records.len()).filter(|&record| records.is_readable(record))
 }
 
-/// The answers to all records of a piece, from those to the readable ones.
-fn join<T: AsRef<[u8]>>(records: &Records, readable: &[Result<T, modmill_rsa::ItemError>]) -> Answers {
-    let octets = readable.iter().flatten().map(|answer| answer.as_ref().len()).sum();
-    let mut answers = Answers::with_room(octets, records.len());
-    let (mut errors, mut readable) = (records.errors().iter(), readable.iter());
+/// The answers to all records of a piece. Those to the readable ones are `own` of all answers.
+fn join(records: &Records, answers: &impl AnswerList, own: Range<usize>) -> Answers {
+    let octets = own.clone().filter_map(|item| answers.get(item).ok()).map(<[u8]>::len).sum();
+    let mut joined = Answers::with_room(octets, records.len());
+    let (mut errors, mut own) = (records.errors().iter(), own);
     for record in 0..records.len() {
         if !records.is_readable(record) {
-            answers.push_error(errors.next().map_or("no answer".into(), |(_, reason)| reason.clone()));
+            joined.push_error(errors.next().map_or("no answer".into(), |(_, reason)| reason.clone()));
             continue;
         }
-        match readable.next() {
-            Some(Ok(octets)) => answers.push(octets.as_ref()),
-            Some(Err(error)) => answers.push_error(Reason::from(error.to_string())),
-            None => answers.push_error("no answer".into()),
+        match own.next().map(|item| answers.get(item)) {
+            Some(Ok(octets)) => joined.push(octets),
+            Some(Err(error)) => joined.push_error(Reason::from(error.to_string())),
+            None => joined.push_error("no answer".into()),
         }
     }
-    answers
+    joined
 }

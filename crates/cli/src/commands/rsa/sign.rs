@@ -30,6 +30,17 @@ Examples:
   modmill rsa sign --key key.pem --padding pss --hash sha256 --digest --in digests.jsonl
   make-lines | modmill rsa sign --key key.pem --padding pss --hash sha256 --format lines";
 
+/// The fields of a record that is signed. `inputs` are the fields that it must have.
+pub(crate) fn layout(inputs: &'static [&'static str]) -> Layout {
+    Layout {
+        required: inputs,
+        optional: &[],
+        notation: Notation::Octets,
+        others: OtherFields::KeepAll,
+        answer: AnswerField::Octets("signature"),
+    }
+}
+
 /// Signs a file, or many messages at once
 #[derive(Debug, clap::Args)]
 #[command(long_about = LONG_ABOUT, after_long_help = EXAMPLES)]
@@ -45,13 +56,7 @@ pub(crate) struct Sign {
 impl Sign {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let scheme = self.signature.scheme()?;
-        let layout = Layout {
-            required: self.signature.input_fields(),
-            optional: &[],
-            notation: Notation::Octets,
-            others: OtherFields::KeepAll,
-            answer: AnswerField::Octets("signature"),
-        };
+        let layout = layout(self.signature.input_fields());
         self.run.check(layout.answer, None)?;
         let key = self.run.key.private()?;
         let engine = self.run.engine.engine()?;
@@ -59,8 +64,8 @@ impl Sign {
         // Files were hashed while they were read.
         let has_digests = self.signature.digest || !self.run.format().has_fields();
         let compute = |columns: Columns<'_>| match has_digests {
-            true => rsa.sign_digests(&key, scheme, &columns[0]),
-            false => rsa.sign(&key, scheme, &columns[0]),
+            true => rsa.sign_digests_rows(&key, scheme, &columns[0]),
+            false => rsa.sign_rows(&key, scheme, &columns[0]),
         };
         let files = FileRules { names: FileNames::Add("sig"), hash: self.signature.file_hash() };
         let operation = MessageOperation { layout, files, engine: &engine, compute };

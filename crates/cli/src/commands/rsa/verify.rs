@@ -61,12 +61,10 @@ impl Verify {
         let compute = |columns: Columns<'_>| {
             let (inputs, signatures) = (&columns[0], &columns[1]);
             let rsa = Rsa::new(&engine);
-            let verdicts = match has_digests {
-                true => rsa.verify_digests(&key, scheme, inputs, signatures)?,
-                false => rsa.verify(&key, scheme, inputs, signatures)?,
-            };
-            // A verdict has no octets.
-            Ok(verdicts.into_iter().map(|verdict| verdict.map(|()| [0; 0])).collect())
+            match has_digests {
+                true => rsa.verify_digests(&key, scheme, inputs, signatures),
+                false => rsa.verify(&key, scheme, inputs, signatures),
+            }
         };
         let files = FileRules { names: FileNames::Add("sig"), hash: self.signature.file_hash() };
         let operation = MessageOperation { layout, files, engine: &engine, compute };
