@@ -32,7 +32,7 @@ pub struct Batch {
 }
 
 /// The least number of limbs that is worth a thread of its own for clearing.
-const CLEARED_AT_ONCE: usize = 1 << 20;
+const CLEARED_AT_ONCE: usize = 1 << 18;
 
 /// Zeroizes `limbs`. Several threads share long slices, because a GPU answers faster than one thread writes.
 fn clear(limbs: &mut [u64]) {

@@ -3,8 +3,7 @@
 use crate::op::RsaOp;
 use crate::rsa_items::{RsaItems, SIGNATURE, oaep};
 use modmill::Engine;
-use modmill_rsa::{Answers, Error, Keys, PrivateKey, PublicKey, Rsa};
-use zeroize::Zeroizing;
+use modmill_rsa::{Answers, Error, Keys, PrivateKey, PublicKey, Rows, Rsa};
 
 /// A call of RSA, ready to be repeated.
 pub(crate) struct RsaCall<'a> {
@@ -16,18 +15,17 @@ pub(crate) struct RsaCall<'a> {
 
 /// The answers of a call.
 pub(crate) enum Outputs {
-    Signatures(Answers<Vec<u8>>),
+    /// Signatures or messages.
+    Octets(Rows),
     Verdicts(Answers<()>),
-    Messages(Answers<Zeroizing<Vec<u8>>>),
 }
 
 impl Outputs {
     /// Whether the answer of an item is the expected one.
     fn is(&self, item: usize, expected: &[u8]) -> bool {
         match self {
-            Self::Signatures(answers) => answers[item].as_deref() == Ok(expected),
+            Self::Octets(rows) => rows.get(item) == Ok(expected),
             Self::Verdicts(answers) => [u8::from(answers[item].is_ok())] == expected,
-            Self::Messages(answers) => answers[item].as_ref().is_ok_and(|message| message[..] == *expected),
         }
     }
 }
@@ -44,11 +42,11 @@ impl<'a> RsaCall<'a> {
         let private = if has_one { Keys::One(one) } else { Keys::Each(&self.private_keys) };
         let public = if has_one { Keys::One(one.public_key()) } else { Keys::Each(&self.public_keys) };
         Ok(match workload.op {
-            RsaOp::Sign => Outputs::Signatures(self.rsa.sign_digests(private, SIGNATURE, digests)?),
+            RsaOp::Sign => Outputs::Octets(self.rsa.sign_digests_rows(private, SIGNATURE, digests)?),
             RsaOp::Verify => {
                 Outputs::Verdicts(self.rsa.verify_digests(public, SIGNATURE, digests, signatures)?)
             }
-            RsaOp::Decrypt => Outputs::Messages(self.rsa.decrypt(private, oaep(), ciphertexts)?),
+            RsaOp::Decrypt => Outputs::Octets(self.rsa.decrypt_rows(private, oaep(), ciphertexts)?),
         })
     }
 
