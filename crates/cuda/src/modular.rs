@@ -147,8 +147,7 @@ impl Cuda {
             Answers::Host(_) => None,
             Answers::Device(rows) => Some(rows),
         };
-        let make =
-            |rows| KernelStages::new(self, &loaded.device, &kernels, task, operands, job, destination, rows);
+        let make = |rows| KernelStages::new(self, &loaded.device, &kernels, task, job, destination, rows);
         let mut exchange = JobExchange {
             operands,
             items: job.items,
@@ -325,11 +324,11 @@ impl<'a> KernelStages<'a> {
         device: &Device,
         kernels: &'a TaskKernels,
         task: Task,
-        operands: Operands<'a>,
         job: &Job<'a>,
         destination: Option<&'a DeviceRows>,
         size: usize,
     ) -> Result<Self> {
+        let operands = Operands::new(task, job)?;
         let variant = &kernels.variant;
         let contents = task.contents();
         let limbs = job.bits.div_ceil(64);

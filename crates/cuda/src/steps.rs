@@ -140,7 +140,7 @@ impl Cuda {
         let has_block_each = widest > SHORT_WORDS;
         let stages = StepStages { call, kernel: &kernel, has_block_each, sources, is_gathered, rows };
         let limbs: usize = sources.iter().map(|source| source.limbs(1)).sum();
-        let size = if limbs == 0 { count } else { (CHUNK_LIMBS / limbs).clamp(1, count) };
+        let size = CHUNK_LIMBS.checked_div(limbs).map_or(count, |size| size.clamp(1, count));
         let sizes = ChunkSizes { size, edge: size.div_ceil(4), multiple: 1 };
         let sizes = if size == count { ChunkSizes { edge: size, ..sizes } } else { sizes };
         let lane = self.lane(home, Contents::Secret);

@@ -441,7 +441,8 @@ fn residues_stay_in_their_form() {
             // Longer than the modulus, and the modulus itself and its neighbours.
             let (mut a, b) = (numbers(300, 9, rng), numbers(70, 9, rng));
             for (item, value) in [&n - 1u8, n.clone(), &n * 2u8].iter().enumerate() {
-                a.get_mut(item).copy_from_slice(oracle::batch_of_width(&[value.clone()], 300).get(0));
+                a.get_mut(item)
+                    .copy_from_slice(oracle::batch_of_width(std::slice::from_ref(value), 300).get(0));
             }
             let (x, y) = (oracle::numbers(&a), oracle::numbers(&b));
             let one = device.residues(&a, &modulus).unwrap();
