@@ -194,7 +194,7 @@ pub fn to_json(header: &Header, records: &[FileRecord]) -> Result<String, serde_
     json_lines(header, records)
 }
 
-/// The columns of [`line`].
+/// The columns of [`line()`].
 #[must_use]
 pub fn header() -> String {
     columns(["op", "bits", "exp", "format", "path", "records", "records/s", "MB/s", "library/s", "share"])
