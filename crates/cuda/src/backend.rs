@@ -5,6 +5,7 @@ use crate::driver::Gpus;
 use crate::error::{Error, Result};
 use crate::fft::Reciprocals;
 use crate::loaded::LoadedDevice;
+use crate::patience::Patience;
 use crate::pipeline::Lane;
 use crate::table::Table;
 use crate::task::{Reads, Task};
@@ -40,6 +41,7 @@ pub struct Cuda {
     table: Table,
     warnings: Vec<String>,
     workers: Workers,
+    pub(crate) patience: Patience,
     pub(crate) reciprocals: Option<Arc<dyn Reciprocals>>,
     recorder: Option<Arc<Recorder>>,
 }
@@ -94,6 +96,7 @@ impl Cuda {
             table,
             warnings: Vec::new(),
             workers: Workers::default(),
+            patience: Patience::default(),
             reciprocals: None,
             recorder: None,
         }

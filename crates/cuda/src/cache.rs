@@ -56,6 +56,12 @@ impl Cache {
         Self { folder: None, warnings: Mutex::new(vec![warning]) }
     }
 
+    /// Whether there is an entry of this key.
+    #[must_use]
+    pub fn has(&self, key: &Digest) -> bool {
+        self.folder.as_ref().is_some_and(|folder| folder.join(key.to_string()).is_file())
+    }
+
     /// The content under this key, unless it is damaged.
     #[must_use]
     pub fn get(&self, key: &Digest) -> Option<Vec<u8>> {

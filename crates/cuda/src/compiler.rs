@@ -69,6 +69,17 @@ impl Compiler {
         Ok(code)
     }
 
+    /// Whether the machine code of a program is at hand, or there is no compiler that would take its time.
+    #[must_use]
+    pub fn has_code(&self, program: &Program, architecture: Architecture) -> bool {
+        let key = code_key(program, architecture);
+        let is_bundled = || self.bundle.as_ref().is_some_and(|bundle| bundle.get(&key).is_some());
+        nvrtc().map_or(true, |nvrtc| {
+            let cache_key = Digest::of(&[key.bytes(), nvrtc.version().as_bytes()]);
+            self.cache.has(&cache_key) || is_bundled()
+        })
+    }
+
     /// Faults that stopped nothing, such as a cache that cannot be used.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {

@@ -103,6 +103,16 @@ impl Device {
         })
     }
 
+    /// Whether a program is loaded, or being loaded.
+    pub(crate) fn is_loaded(&self, program: &Program) -> bool {
+        self.modules.has(&program.key_in_process())
+    }
+
+    /// Whether a program need not be compiled: its machine code is in the cache or in a bundle.
+    pub(crate) fn has_code(&self, program: &Program) -> bool {
+        self.shared.platform.has_code(program)
+    }
+
     /// The machine code of all programs that are loaded, for a [bundle](crate::bundle). The emulated device has none.
     pub fn machine_code(&self) -> Result<Vec<MachineCodeEntry>> {
         let programs = self.programs.lock().unwrap_or_else(PoisonError::into_inner).clone();

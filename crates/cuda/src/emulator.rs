@@ -32,6 +32,8 @@ pub struct Faults {
     pub lose_device_after: Option<u64>,
     /// Bytes of the device's memory.
     pub out_of_memory_above: Option<usize>,
+    /// Whether it says of programs that they take as long to compile as a GPU's.
+    pub compiles_slowly: bool,
 }
 
 type Launch = unsafe extern "C" fn(u32, u32, u32, *const c_void);
@@ -116,6 +118,10 @@ impl Platform for Emulator {
 
     fn code(&self, _: &Program) -> Result<Option<MachineCodeEntry>> {
         Ok(None)
+    }
+
+    fn has_code(&self, _: &Program) -> bool {
+        !self.faults.compiles_slowly
     }
 
     fn load(&self, program: &Program) -> Result<Handle> {

@@ -30,6 +30,7 @@ mod memo;
 mod modular;
 mod montgomery;
 mod part;
+mod patience;
 mod pipeline;
 mod planning;
 mod rates;

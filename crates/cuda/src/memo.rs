@@ -17,6 +17,11 @@ impl<T: Clone> Memo<T> {
         Self(LazyLock::new(Mutex::default))
     }
 
+    /// Whether the value of this key is there, or being made.
+    pub(crate) fn has(&self, key: &Digest) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).contains_key(key)
+    }
+
     /// The value of this key; nothing is kept where it cannot be made.
     pub(crate) fn get(&self, key: &Digest, make: impl FnOnce() -> Result<T>) -> Result<T> {
         let slot = {

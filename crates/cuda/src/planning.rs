@@ -5,6 +5,7 @@ use crate::checks::check_rows;
 use crate::error::{Error, Result};
 use crate::long::LongChoice;
 use crate::modular::chunk_items;
+use crate::patience::PassedOver;
 use crate::staging::Answers;
 use crate::table::Choice;
 use crate::task::{Reads, Task, best_shared_window_vartime};
@@ -18,7 +19,13 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Recipe {
     /// A task by the kernels of a variant, in chunks of about so many items.
-    Kernels { variant: Variant, task: Task, chunk: usize },
+    Kernels {
+        variant: Variant,
+        task: Task,
+        chunk: usize,
+        /// Faster kernels that are not waited for.
+        passed_over: Option<PassedOver>,
+    },
     /// A task by transforms.
     Transforms(LongChoice),
 }
@@ -31,7 +38,8 @@ impl Cuda {
     /// How the GPUs compute a request; `None` if they have no kernels for it.
     #[must_use]
     pub fn plan(&self, request: &Request) -> Option<Plan> {
-        let kernels = self.kernel_choices(request);
+        let mut kernels = self.kernel_choices(request);
+        let passed_over = self.put_soonest_first(request, &mut kernels);
         let long = self.long_choice(request);
         let is_long_first = match (&long, kernels.first()) {
             (Some(long), Some(choice)) => long.seconds < choice.seconds,
@@ -40,7 +48,7 @@ impl Cuda {
         };
         match (long, kernels.first()) {
             (Some(long), _) if is_long_first => Some(self.plan_of_transforms(request, long)),
-            (_, Some(choice)) => self.plan_of_kernels(request, choice),
+            (_, Some(choice)) => self.plan_of_kernels(request, choice, passed_over),
             (_, None) => None,
         }
     }
@@ -90,7 +98,10 @@ impl Cuda {
 
     fn run_to(&self, plan: &Plan, job: &Job<'_>, answers: Answers<'_>) -> Result<f64> {
         match plan.recipe.get() {
-            Some(Recipe::Kernels { variant, task, chunk }) => {
+            Some(Recipe::Kernels { variant, task, chunk, passed_over }) => {
+                if let Some(passed_over) = passed_over {
+                    self.patience.note(passed_over);
+                }
                 self.run_kernels_into(*variant, *task, *chunk, job, answers)
             }
             Some(Recipe::Transforms(choice)) => self.run_job_long(job, choice, answers),
@@ -141,17 +152,25 @@ impl Cuda {
     pub fn plan_by(&self, variant: Variant, window: u32, request: &Request) -> Result<Plan> {
         let choice = Choice { variant, window, seconds: f64::INFINITY };
         let none = || Error::NoKernel { name: format!("for {} by windows of {window} bits", request.op) };
-        self.plan_of_kernels(request, &choice).ok_or_else(none)
+        self.plan_of_kernels(request, &choice, None).ok_or_else(none)
     }
 
-    fn plan_of_kernels(&self, request: &Request, choice: &Choice) -> Option<Plan> {
+    fn plan_of_kernels(
+        &self,
+        request: &Request,
+        choice: &Choice,
+        passed_over: Option<PassedOver>,
+    ) -> Option<Plan> {
         let &Choice { variant, window, seconds } = choice;
         let task = self.task(request, window)?;
         let chunk = chunk_items(request.factor_bits + request.exponent_bits() + request.bits);
-        let reason = match () {
-            () if self.settings.variant.is_some() => "the layout that was asked for".to_owned(),
-            () if seconds.is_finite() => format!("least time, {}", self.table().basis()),
-            () => format!("{} was asked for; it was not measured at this length", variant.family),
+        let reason = match passed_over {
+            Some(PassedOver { variant, .. }) => {
+                format!("{} would take less time, but has to be compiled first", variant.family)
+            }
+            None if self.settings.variant.is_some() => "the layout that was asked for".to_owned(),
+            None if seconds.is_finite() => format!("least time, {}", self.table().basis()),
+            None => format!("{} was asked for; it was not measured at this length", variant.family),
         };
         Some(Plan {
             variant: variant.to_string(),
@@ -159,7 +178,12 @@ impl Cuda {
             window: task.is_power().then_some(window),
             chunk,
             reason,
-            ..Plan::new(request, path(variant.family), seconds, Recipe::Kernels { variant, task, chunk })
+            ..Plan::new(
+                request,
+                path(variant.family),
+                seconds,
+                Recipe::Kernels { variant, task, chunk, passed_over },
+            )
         })
     }
 

@@ -57,6 +57,17 @@ pub struct PublicPlan {
 }
 
 impl Cuda {
+    /// [`Cuda::plan_crt`], or `None` if the kernels have to be compiled first and are not worth it yet.
+    #[must_use]
+    pub fn plan_crt_now(&self, job: &CrtJob<'_>) -> Option<CrtPlan> {
+        let bits = 64 * job.prime_limbs;
+        let halves = 2 * self.items_per_device(job.count);
+        let choice = self.residue_choice(bits, halves, job)?;
+        let op = if job.blinded { Op::PowVartime } else { Op::Pow };
+        let choices = self.choices(op, bits, halves, job.exponent_bits);
+        (!self.passes_over(&choice, op, &choices)).then(|| self.plan_crt(job))?
+    }
+
     /// How `c^d mod n` is computed by the Chinese remainder theorem; `None` if there are no kernels for it.
     #[must_use]
     pub fn plan_crt(&self, job: &CrtJob<'_>) -> Option<CrtPlan> {

@@ -16,7 +16,8 @@ impl Cuda {
     pub fn warm(&self, plan: &Plan) -> Result<()> {
         for loaded in self.loaded() {
             match plan.recipe.get() {
-                Some(Recipe::Kernels { variant, task, .. }) => {
+                Some(Recipe::Kernels { variant, task, passed_over, .. }) => {
+                    let variant = &passed_over.as_ref().map_or(*variant, |passed_over| passed_over.variant);
                     loaded.kernels(*variant)?.of(task, true)?;
                     let is_one = plan.request.moduli == ModuliForm::Shared;
                     let merged = variant.merged_program(task.part());

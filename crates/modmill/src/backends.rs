@@ -295,7 +295,7 @@ impl Backends {
     pub(crate) fn plan_crt(&self, job: &CrtJob<'_>) -> Option<(&Cuda, CrtPlan)> {
         let op = if job.blinded { Op::PowVartime } else { Op::Pow };
         let request = Request::new(op, 64 * job.prime_limbs, 2 * job.count).exponents_of(job.exponent_bits);
-        self.gpus_for(&request, |cuda| cuda.plan_crt(job).map(|plan| (plan, plan.seconds)))
+        self.gpus_for(&request, |cuda| cuda.plan_crt_now(job).map(|plan| (plan, plan.seconds)))
     }
 
     /// The GPUs with their plan for public operations of RSA.

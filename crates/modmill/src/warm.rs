@@ -19,10 +19,10 @@ impl Engine {
     /// ```
     pub fn warm(&self, request: &Request) -> Result<Plan, Error> {
         let plan = self.backends.plan(request)?;
-        if let Some(cuda) = &self.backends.cuda {
-            cuda.warm(&plan).map_err(device_error)?;
-        }
-        Ok(plan)
+        let Some(cuda) = &self.backends.cuda else { return Ok(plan) };
+        cuda.warm(&plan).map_err(device_error)?;
+        // What had to be compiled before is chosen now.
+        self.backends.plan(request)
     }
 
     /// Compiles the kernels of RSA for batches of `count` items and keys of `bits` bits; returns whether GPUs have

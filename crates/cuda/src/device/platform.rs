@@ -68,6 +68,8 @@ pub(crate) trait Platform: Send + Sync {
 
     /// The machine code of a program, as it stands in a bundle; `None` if there is none that another process can load.
     fn code(&self, program: &Program) -> Result<Option<MachineCodeEntry>>;
+    /// Whether a program is compiled, or compiles at once.
+    fn has_code(&self, program: &Program) -> bool;
     /// Compiles a program, or finds it compiled, and loads it.
     fn load(&self, program: &Program) -> Result<Handle>;
     unsafe fn unload(&self, module: Handle);

@@ -149,6 +149,11 @@ impl Platform for Gpu {
         Ok(Some((code_key(program, architecture), self.compiler.code(program, architecture)?)))
     }
 
+    fn has_code(&self, program: &Program) -> bool {
+        let (major, minor) = self.properties.limits.capability;
+        self.compiler.has_code(program, Architecture { major, minor })
+    }
+
     fn load(&self, program: &Program) -> Result<Handle> {
         let code = self.compiler.code(program, self.architecture())?;
         let mut module = ptr::null_mut();

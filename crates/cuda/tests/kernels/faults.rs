@@ -9,7 +9,12 @@ use modmill_cuda::{Cuda, Device, Error, Faults, Result, Run, Variant};
 use modmill_testing::rng::Rng;
 
 const BITS: usize = 128;
-const NONE: Faults = Faults { fail_launch_after: None, lose_device_after: None, out_of_memory_above: None };
+const NONE: Faults = Faults {
+    fail_launch_after: None,
+    lose_device_after: None,
+    out_of_memory_above: None,
+    compiles_slowly: false,
+};
 
 fn row() -> Variant {
     variant(Family::Row, 2, None, BITS)

@@ -114,12 +114,15 @@ impl FileBench<'_> {
         done: impl FnMut(FileRecord) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let request = Request::new(op, point.bits, count);
+        let request = if op.is_power() { request.exponents_of(point.exponent_bits) } else { request };
+        // Steady rates are measured: what has to be compiled is compiled before.
+        self.engine.warm(&request)?;
         let numbers = FileInputs::random(op, point.bits, point.exponent_bits, count, self.seed);
         let inputs = Inputs {
             fields: numbers.fields(),
             expected: numbers.compute(self.engine)?,
             library_per_s: numbers.library_rate(self.engine, self.time)?,
-            request: if op.is_power() { request.exponents_of(point.exponent_bits) } else { request },
+            request,
         };
         let operation = NumberOperation { arithmetic: arithmetic(op), engine: self.engine };
         self.formats(point, &operation, &inputs, folder, measuring, done)
@@ -134,6 +137,7 @@ impl FileBench<'_> {
         measuring: impl Fn(Format),
         done: impl FnMut(FileRecord) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
+        self.engine.warm_rsa(point.bits, count)?;
         let digests = SignInputs::random(self.engine, point.bits, count)?;
         let inputs = Inputs {
             fields: digests.fields(),
