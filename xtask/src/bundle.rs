@@ -3,7 +3,7 @@
 use modmill_core::{KERNEL_MAX_BITS, Op};
 use modmill_cuda::cache::Cache;
 use modmill_cuda::compiler::{self, Architecture, Compiler, Digest, Program, code_key};
-use modmill_cuda::{Chip, Table, Variant, bundle, transforms_programs, words_for};
+use modmill_cuda::{Chip, Table, Variant, bundle, steps_program, transforms_programs, words_for};
 use rayon::prelude::*;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -63,7 +63,8 @@ fn programs(variants: impl Iterator<Item = Variant>) -> Vec<(String, Program)> {
             }
         }
     }
-    found.extend(transforms_programs().map(|program| (program.name.clone(), program)));
+    let others = transforms_programs().chain([steps_program()]);
+    found.extend(others.map(|program| (program.name.clone(), program)));
     found
 }
 

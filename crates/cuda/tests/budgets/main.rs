@@ -8,7 +8,7 @@ use modmill_core::rns::Bases;
 use modmill_core::{Family, Op};
 use modmill_cuda::cache::Cache;
 use modmill_cuda::compiler::{self, Architecture, Compiler, MachineCode};
-use modmill_cuda::{Chip, Cut, Layout, Part, Table, Variant, transforms_programs};
+use modmill_cuda::{Chip, Cut, Layout, Part, Table, Variant, steps_program, transforms_programs};
 
 const HOPPER: Architecture = Architecture { major: 9, minor: 0 };
 
@@ -205,6 +205,18 @@ fn transforms() {
             figures.0 <= 128 && figures.1 <= spilled && figures.2 <= instructions,
             "{kernel}: {figures:?}"
         );
+    }
+}
+
+/// Steps between products: memory bounds them, and so they are short and keep nothing in local memory.
+#[test]
+fn steps() {
+    let Some(compiler) = compiler() else { return };
+    let code = compiler.code(&steps_program(), HOPPER).unwrap();
+    for (kernel, instructions) in [("step_sums", 700), ("step_long_sums", 1400), ("step_moves", 1000)] {
+        let code = kernel_of(&code, kernel);
+        let figures = (code.registers, code.local_bytes, code.instructions.len());
+        assert!(figures.0 <= 64 && figures.1 == 0 && figures.2 <= instructions, "{kernel}: {figures:?}");
     }
 }
 
