@@ -4,6 +4,7 @@
 //! rule that nothing is given back while the device still works with it. `devices` opens them.
 
 mod chip;
+mod contents;
 mod limits;
 mod memory;
 mod module;
@@ -15,9 +16,10 @@ mod stream;
 mod uses;
 
 pub use chip::Chip;
+pub use contents::Contents;
 pub use limits::{Limits, MAX_BLOCK, Tensor};
 pub(crate) use memory::prefer_large_pages;
-pub use memory::{Buffer, Contents, HostBuffer};
+pub use memory::{Buffer, HostBuffer};
 pub(crate) use module::assert_layout;
 pub use module::{Kernel, KernelArguments, Module};
 pub use platform::{Attributes, Properties, Shape};

@@ -36,6 +36,7 @@ mod planning;
 mod rates;
 mod resident;
 mod rsa;
+mod soonest;
 pub mod sources;
 mod staging;
 mod steps;

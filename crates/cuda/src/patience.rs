@@ -1,26 +1,24 @@
-//! Kernels that take long to compile: whether a batch waits for them.
+//! The time that batches have lost by not waiting for kernels that take long to compile.
 //!
 //! The residue family is the fastest at most lengths, and takes a compiler up to ten seconds. Other kernels are there
 //! within a second or two, and may have computed a batch by then. Whether to wait is the question whether to rent or to
 //! buy: other kernels compute as long as all batches together have lost less time by that than compiling takes. So the
 //! loss is never more than the time of compiling, however many batches come, and few items never wait.
 
-use crate::backend::Cuda;
 use crate::part::Part;
-use crate::table::Choice;
 use crate::variant::Variant;
-use modmill_core::{Family, ModuliForm, Op, Request};
+use modmill_core::Family;
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Seconds of compiling that are waited for without further ado.
-const SHORT: f64 = 4.0;
+pub(crate) const SHORT: f64 = 4.0;
 
 /// The time that batches have lost by not waiting for kernels, and the kernels that are known to be at hand.
 #[derive(Default)]
 pub(crate) struct Patience {
     lost: Mutex<HashMap<(Variant, Part), f64>>,
-    at_hand: Mutex<HashMap<(Variant, Part, bool), bool>>,
+    pub(crate) at_hand: Mutex<HashMap<(Variant, Part, bool), bool>>,
 }
 
 /// Faster kernels that a plan does not wait for.
@@ -33,14 +31,14 @@ pub(crate) struct PassedOver {
 }
 
 /// Seconds that a compiler takes for the kernels of a layout, about: measured with NVRTC 13 for an H200.
-fn compile_seconds(variant: &Variant) -> f64 {
+pub(crate) fn compile_seconds(variant: &Variant) -> f64 {
     match variant.family {
         Family::Rns => 1.0 + 8.0 * f64::from(variant.words) / 128.0,
         _ => 1.0,
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -50,120 +48,7 @@ impl Patience {
         *lock(&self.lost).entry((passed_over.variant, passed_over.part)).or_default() += passed_over.loss;
     }
 
-    fn lost(&self, variant: Variant, part: Part) -> f64 {
+    pub(crate) fn lost(&self, variant: Variant, part: Part) -> f64 {
         lock(&self.lost).get(&(variant, part)).copied().unwrap_or(0.0)
-    }
-}
-
-/// The part that has the kernel of an operation.
-fn part_of(op: Op, has_direct_tables: bool) -> Part {
-    match op {
-        Op::Pow if has_direct_tables => Part::PowerVartime,
-        Op::Pow => Part::Power,
-        Op::PowVartime => Part::PowerVartime,
-        Op::Mul | Op::Square | Op::MulMod | Op::SquareMod | Op::Inv | Op::Gcd => Part::Multiply,
-    }
-}
-
-impl Cuda {
-    /// Puts the choice that answers a request soonest before the others, which are sorted by their time. Returns the
-    /// kernels that it does not wait for.
-    pub(crate) fn put_soonest_first(&self, request: &Request, choices: &mut [Choice]) -> Option<PassedOver> {
-        let best = *choices.first()?;
-        let part = part_of(request.op, self.settings.direct_tables);
-        let is_one = request.moduli == ModuliForm::Shared && request.op.is_power();
-        let place = self.sooner_than(&best, choices, part, is_one)?;
-        let loss = choices[place].seconds - best.seconds;
-        choices[..=place].rotate_right(1);
-        Some(PassedOver { variant: best.variant, part, loss })
-    }
-
-    /// The place of a choice that is there sooner than `best`, if `best` is not worth its compilation yet.
-    fn sooner_than(&self, best: &Choice, choices: &[Choice], part: Part, is_one: bool) -> Option<usize> {
-        let compiling = compile_seconds(&best.variant);
-        if compiling < SHORT || self.is_at_hand(best.variant, part, is_one) {
-            return None;
-        }
-        let place = choices.iter().position(|choice| compile_seconds(&choice.variant) < SHORT)?;
-        let loss = choices[place].seconds - best.seconds;
-        (self.patience.lost(best.variant, part) + loss < compiling).then_some(place)
-    }
-
-    /// Whether the kernels of RSA's powers in residues are not worth their compilation yet.
-    pub(crate) fn passes_over(&self, best: &Choice, op: Op, choices: &[Choice]) -> bool {
-        self.sooner_than(best, choices, part_of(op, false), true).is_some()
-    }
-
-    /// Whether the kernels of a part need not be compiled. `is_one` asks for those of one modulus too.
-    fn is_at_hand(&self, variant: Variant, part: Part, is_one: bool) -> bool {
-        let key = (variant, part, is_one);
-        if lock(&self.patience.at_hand).get(&key) == Some(&true) {
-            return true;
-        }
-        let mut programs: Vec<_> = variant.program(part).into_iter().collect();
-        programs.extend(variant.merged_program(part).filter(|_| is_one));
-        let device = self.devices().next();
-        // Only the first look goes to the disk: later ones wait for this process to compile them.
-        let is_new = lock(&self.patience.at_hand).insert(key, false).is_none();
-        let is_at_hand = device.is_none_or(|device| {
-            programs.iter().all(|program| device.is_loaded(program) || is_new && device.has_code(program))
-        });
-        lock(&self.patience.at_hand).insert(key, is_at_hand);
-        is_at_hand
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::backend::Settings;
-    use crate::cache::Cache;
-    use crate::device::Device;
-    use crate::emulator::Faults;
-    use crate::planning::Recipe;
-    use modmill_core::Plan;
-
-    fn cuda(compiles_slowly: bool) -> Cuda {
-        let faults = Faults { compiles_slowly, ..Faults::default() };
-        Cuda::on(vec![Device::emulator_with(faults, Cache::off())], Settings::default())
-    }
-
-    fn passed_over(plan: &Plan) -> Option<PassedOver> {
-        match plan.recipe.get() {
-            Some(Recipe::Kernels { passed_over, .. }) => *passed_over,
-            _ => None,
-        }
-    }
-
-    #[test]
-    fn few_items_do_not_wait_and_many_do() {
-        let few = Request::new(Op::Pow, 4096, 20_000);
-        let many = Request::new(Op::Pow, 4096, 100_000_000);
-        assert_eq!(cuda(false).plan(&few).unwrap().family(), Family::Rns, "the kernels are at hand");
-        let cuda = cuda(true);
-        let plan = cuda.plan(&few).unwrap();
-        assert!(plan.family() != Family::Rns && plan.reason.contains("compiled first"), "{plan}");
-        assert_eq!(passed_over(&plan).unwrap().variant.family, Family::Rns);
-        let plan = cuda.plan(&many).unwrap();
-        assert!(plan.family() == Family::Rns && passed_over(&plan).is_none(), "{plan}");
-        assert_eq!(cuda.plan(&Request::new(Op::Pow, 1024, 200_000)).unwrap().family(), Family::Rns);
-    }
-
-    /// Batches that do not wait lose less than the time of compiling, all together.
-    #[test]
-    fn the_loss_is_bounded() {
-        let cuda = cuda(true);
-        let request = Request::new(Op::Pow, 4096, 20_000);
-        let mut lost = 0.0;
-        let best = loop {
-            let plan = cuda.plan(&request).unwrap();
-            let Some(passed_over) = passed_over(&plan) else { break plan };
-            assert!(passed_over.loss > 0.0);
-            cuda.patience.note(&passed_over);
-            lost += passed_over.loss;
-        };
-        assert_eq!(best.family(), Family::Rns);
-        let compiling = compile_seconds(&cuda.variant_of(&best).unwrap());
-        assert!(lost > 0.0 && lost < compiling, "{lost} s were lost, and compiling takes {compiling} s");
     }
 }

@@ -1,16 +1,15 @@
-//! The backends of an engine: who computes a request, and who finishes what a device could not.
+//! The backends of an engine: who computes a request, and what went wrong with devices.
 
+use crate::callers::small::SmallCalls;
 use crate::config::EngineConfig;
-use crate::joined::{SmallCalls, Turn};
-use crate::on_host::OnHost;
-use crate::resident::device_error;
+use crate::device_error::device_error;
 use modmill_core::{
-    Backend, Batch, CrtJob, Error, Exponents, Family, Job, Location, Op, Path, Plan, Product, PublicJob,
-    Request, Resident, TRANSFORM_MAX_BITS,
+    Backend, CrtJob, Error, Exponents, Location, Op, Path, Plan, PublicJob, Request, Resident,
+    TRANSFORM_MAX_BITS,
 };
 use modmill_cpu::Cpu;
 use modmill_cpu::long::{Multiplier, reciprocal};
-use modmill_cuda::{CrtPlan, Cuda, PublicPlan, Reciprocals, Run};
+use modmill_cuda::{CrtPlan, Cuda, PublicPlan, Reciprocals};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use zeroize::Zeroizing;
@@ -167,81 +166,12 @@ impl Backends {
         Some(plan)
     }
 
-    /// Plans some work once and runs that plan. Where a device fails, the CPU plans and runs the work. Small work of
-    /// several threads goes to a device together.
-    pub(crate) fn compute(&self, work: Work<'_>) -> Result<Batch, Error> {
-        let request = work.request();
-        let call = self.small_job(&work);
-        let plan = self.plan_under_load(&request, call.as_ref())?;
-        let (Some(cuda), Backend::Cuda) = (&self.cuda, plan.backend()) else {
-            return work.with_host_copies(|work| work.run_on_cpu(&self.cpu, &plan));
-        };
-        if work.is_regrouped(&plan) {
-            return work.with_host_copies(|work| self.compute(work));
-        }
-        let _running = match self.turn_of_job(cuda, &plan, &work, call.as_ref()) {
-            Turn::Joined(answer) => {
-                let mut answers = Batch::zeros(work.answer_bits(), request.count);
-                answer.write(answers.stride(), answers.as_limbs_mut());
-                return Ok(answers);
-            }
-            Turn::Alone(running) => running,
-        };
-        let run = work.run_on_gpus(cuda, &plan).map(|run| (run.answers, run.kernel_seconds));
-        match self.outcome(&request, run)? {
-            Some(answers) => Ok(answers),
-            None => {
-                let plan = self.plan_on_cpu(&request)?;
-                work.with_host_copies(|work| work.run_on_cpu(&self.cpu, &plan))
-            }
-        }
-    }
-
-    /// The same with the answers on a device; `None` if the host has to compute them.
-    pub(crate) fn compute_resident(&self, work: Work<'_>) -> Result<Option<Resident>, Error> {
-        let request = work.request().resident_answers();
-        let plan = self.plan(&request)?;
-        match (&self.cuda, plan.backend()) {
-            (Some(cuda), Backend::Cuda) if !work.is_regrouped(&plan) => {
-                match work.run_resident(cuda, &plan) {
-                    // The answers would not fit if the host computed them either.
-                    Err(error @ modmill_cuda::Error::OutOfMemory { .. }) => Err(device_error(error)),
-                    run => self.outcome(&request, run),
-                }
-            }
-            _ => Ok(None),
-        }
-    }
-
-    /// The same with the answers in rows of the caller's, which are as wide as the answers.
-    pub(crate) fn compute_into(&self, work: Work<'_>, answers: &mut [u64]) -> Result<(), Error> {
-        let request = work.request();
-        let call = self.small_job(&work);
-        let mut plan = self.plan_under_load(&request, call.as_ref())?;
-        if work.is_regrouped(&plan) {
-            return work.with_host_copies(|work| self.compute_into(work, answers));
-        }
-        if let (Some(cuda), Backend::Cuda) = (&self.cuda, plan.backend()) {
-            let _running = match self.turn_of_job(cuda, &plan, &work, call.as_ref()) {
-                Turn::Joined(answer) => {
-                    answer.write(work.answer_bits().div_ceil(64), answers);
-                    return Ok(());
-                }
-                Turn::Alone(running) => running,
-            };
-            let run = work.run_on_gpus_into(cuda, &plan, answers).map(|seconds| ((), seconds));
-            if self.outcome(&request, run)?.is_some() {
-                return Ok(());
-            }
-            plan = self.plan_on_cpu(&request)?;
-        }
-        let computed = work.with_host_copies(|work| work.run_on_cpu(&self.cpu, &plan))?;
-        answers.copy_from_slice(computed.as_limbs());
-        Ok(())
-    }
-
     /// What GPUs computed; `None` if they failed and the CPU may finish.
-    fn outcome<T>(&self, request: &Request, run: modmill_cuda::Result<(T, f64)>) -> Result<Option<T>, Error> {
+    pub(crate) fn outcome<T>(
+        &self,
+        request: &Request,
+        run: modmill_cuda::Result<(T, f64)>,
+    ) -> Result<Option<T>, Error> {
         let Request { op, count, .. } = request;
         let answers = run.map(|(answers, seconds)| {
             self.add_kernel_seconds(seconds);
@@ -328,91 +258,6 @@ fn bytes_on_devices(request: &Request) -> f64 {
     };
     let answer_bits = if request.answers == Location::Host { 0 } else { request.bits };
     request.count as f64 * (operand_bits + answer_bits) as f64 / 8.0
-}
-
-/// What a backend computes in one go.
-#[derive(Clone, Copy)]
-pub(crate) enum Work<'a> {
-    /// A modular operation on a group of items.
-    Job(Op, &'a Job<'a>),
-    /// Full products or squares.
-    Product(&'a Product<'a>),
-}
-
-impl Work<'_> {
-    fn request(&self) -> Request {
-        match self {
-            Self::Job(op, job) => Request::of(*op, job),
-            Self::Product(product) => Request::of_product(product),
-        }
-    }
-
-    /// Whether a plan computes the items in another order than theirs, by transforms modulo numbers of several lengths,
-    /// and some numbers are on a device, where they are read in their order.
-    fn is_regrouped(&self, plan: &Plan) -> bool {
-        match self {
-            Self::Job(_, job) => {
-                let is_resident = job.a.resident().or(job.b.resident()).is_some()
-                    || plan.request.answers == Location::Device;
-                let is_one_length = job.bits == job.shortest_bits && job.bits == job.moduli.bits();
-                is_resident && plan.family() == Family::Fft && !is_one_length
-            }
-            Self::Product(_) => false,
-        }
-    }
-
-    /// Does something with the same work on operands of the host.
-    fn with_host_copies<T>(&self, run: impl FnOnce(Work<'_>) -> Result<T, Error>) -> Result<T, Error> {
-        match self {
-            Self::Job(op, job) => {
-                let (a, b) = (OnHost::of(job.a)?, OnHost::of(job.b)?);
-                let (a, b, moduli) = (a.operand(), b.operand(), job.moduli.on_host());
-                run(Work::Job(*op, &Job { a, b, moduli, ..**job }))
-            }
-            Self::Product(product) => {
-                let (a, b) = (OnHost::of(product.a)?, product.b.map(OnHost::of).transpose()?);
-                let b = b.as_ref().map(OnHost::operand);
-                run(Work::Product(&Product { a: a.operand(), b, count: product.count }))
-            }
-        }
-    }
-
-    fn run_resident(&self, cuda: &Cuda, plan: &Plan) -> modmill_cuda::Result<(Resident, f64)> {
-        match self {
-            Self::Job(_, job) => cuda.run_resident(plan, job),
-            Self::Product(product) => cuda.multiply_resident(plan, product),
-        }
-    }
-
-    /// Declared width of the answers, in bits.
-    fn answer_bits(&self) -> usize {
-        match self {
-            Self::Job(_, job) => job.moduli.bits(),
-            Self::Product(product) => product.bits(),
-        }
-    }
-
-    fn run_on_cpu(&self, cpu: &Cpu, plan: &Plan) -> Result<Batch, Error> {
-        match self {
-            Self::Job(_, job) => cpu.run(plan, job),
-            Self::Product(product) => cpu.multiply(plan, product),
-        }
-    }
-
-    fn run_on_gpus(&self, cuda: &Cuda, plan: &Plan) -> modmill_cuda::Result<Run> {
-        match self {
-            Self::Job(_, job) => cuda.run(plan, job),
-            Self::Product(product) => cuda.multiply(plan, product),
-        }
-    }
-
-    /// Computes into rows of the caller's; returns the kernels' seconds.
-    fn run_on_gpus_into(&self, cuda: &Cuda, plan: &Plan, answers: &mut [u64]) -> modmill_cuda::Result<f64> {
-        match self {
-            Self::Job(_, job) => cuda.run_into(plan, job, answers),
-            Self::Product(product) => cuda.multiply_into(plan, product, answers),
-        }
-    }
 }
 
 /// Reciprocals by the CPU's transforms, for GPUs.

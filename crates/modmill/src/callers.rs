@@ -10,6 +10,7 @@
 pub(crate) mod blocks;
 pub(crate) mod jobs;
 pub(crate) mod load;
+pub(crate) mod small;
 
 use std::collections::HashMap;
 use std::hash::Hash;

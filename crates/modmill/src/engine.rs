@@ -1,8 +1,9 @@
 //! The engine: its start, its plans, full products, and what all operations have in common.
 
-use crate::backends::{Backends, Work};
+use crate::backends::Backends;
 use crate::config::{EngineBuilder, EngineConfig};
 use crate::on_host::OnHost;
+use crate::work::Work;
 use modmill_core::{Batch, Error, ItemError, Op, Operand, Path, Plan, Product, Request, TRANSFORM_MAX_BITS};
 use modmill_cuda::Cuda;
 

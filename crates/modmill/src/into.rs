@@ -6,10 +6,10 @@
 //! items.
 
 use crate::Engine;
-use crate::backends::Work;
 use crate::engine::product;
 use crate::modular::{Modular, check_answers};
 use crate::on_host::OnHost;
+use crate::work::Work;
 use modmill_core::{Batch, Error, Moduli, Operand, Product};
 
 impl Engine {

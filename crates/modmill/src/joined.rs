@@ -1,31 +1,15 @@
 //! Small calls that reach GPUs: planned for all that is under way, and joined where several threads make them.
 
-use crate::backends::{Backends, Work};
+use crate::backends::Backends;
+use crate::callers::Running;
 use crate::callers::blocks::{CrtAnswer, CrtPart, CrtShape};
 use crate::callers::jobs::{JobAnswer, JobPart, JobShape};
-use crate::callers::load::{Load, UnderWay};
-use crate::callers::{Callers, Running};
+use crate::callers::load::UnderWay;
+use crate::callers::small::Turn;
+use crate::work::Work;
 use modmill_core::{Backend, Blocks, CrtJob, Error, Plan, Request};
 use modmill_cuda::Cuda;
 use std::sync::Arc;
-
-/// The small calls of an engine that are under way.
-#[derive(Default)]
-pub(crate) struct SmallCalls {
-    jobs: Callers<JobShape, JobPart, JobAnswer>,
-    job_load: Load<JobShape>,
-    private: Callers<CrtShape, CrtPart, CrtAnswer>,
-    /// Private operations of RSA, by the bits of their moduli.
-    private_load: Load<usize>,
-}
-
-/// How a small call goes on.
-pub(crate) enum Turn<Alone, Answer> {
-    /// The caller computes it.
-    Alone(Option<Alone>),
-    /// It was computed together with others.
-    Joined(Answer),
-}
 
 /// Whether this thread may wait for others. A thread of a pool takes up other calls while it waits for the pool, and
 /// one of those would wait for what the thread itself has begun.

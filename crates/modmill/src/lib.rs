@@ -21,7 +21,9 @@
 
 mod backends;
 mod callers;
+mod compute;
 mod config;
+mod device_error;
 mod engine;
 mod even;
 mod gcd;
@@ -45,6 +47,7 @@ mod special;
 mod steps;
 mod transformed;
 mod warm;
+mod work;
 
 pub use config::EngineBuilder;
 pub use engine::Engine;

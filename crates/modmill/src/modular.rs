@@ -1,12 +1,12 @@
 //! Modular operations: items sorted by their moduli, handed to the backends, and put back in order.
 
 use crate::Engine;
-use crate::backends::Work;
 use crate::engine::{check_huge_widths, common_length, finish};
 use crate::even::OddParts;
 use crate::near::Near;
 use crate::on_host::OnHost;
 use crate::sort::{Group, Sorted, lengths_of_all, sort};
+use crate::work::Work;
 use modmill_core::{Batch, Error, ItemError, ItemErrorKind, Job, Moduli, Op, Operand, Resident, limbs};
 use modmill_cpu::power_of_two as two;
 use rayon::prelude::*;

@@ -1,7 +1,7 @@
 //! Operations of RSA as a whole, for GPUs that have them as one sequence of kernels.
 
 use crate::Engine;
-use crate::joined::Turn;
+use crate::callers::small::Turn;
 use modmill_core::{Blocks, CrtJob, Error, Op, PublicJob};
 
 /// What became of an operation that was offered to the GPUs.

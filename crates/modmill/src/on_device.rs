@@ -1,10 +1,10 @@
 //! Operations whose answers stay on a device.
 
 use crate::Engine;
-use crate::backends::Work;
 use crate::engine::product;
 use crate::modular::Modular;
 use crate::on_host::OnHost;
+use crate::work::Work;
 use modmill_core::{Batch, Error, Moduli, Operand, Resident};
 
 /// The operations of an engine whose answers stay on a device ([`Engine::on_device`]).

@@ -1,6 +1,7 @@
 //! Moving batches to devices, and the memory they take there.
 
 use crate::Engine;
+use crate::device_error::device_error;
 use crate::host_memory::HostMemory;
 use modmill_core::{Batch, BatchView, Error, Resident, ResidentModuli};
 
@@ -101,15 +102,5 @@ impl Engine {
             Some(_) => self.upload(&answers),
             None => Ok(HostMemory::resident(answers)),
         }
-    }
-}
-
-/// A device's error as an error of the engine.
-pub(crate) fn device_error(error: modmill_cuda::Error) -> Error {
-    match error {
-        modmill_cuda::Error::OutOfMemory { wanted } => {
-            Error::OutOfMemory { what: "device memory", bytes: wanted }
-        }
-        other => Error::Device(other.to_string()),
     }
 }

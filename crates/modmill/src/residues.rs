@@ -1,10 +1,10 @@
 //! Residues modulo one number that stay in Montgomery form between products.
 
+use crate::device_error::device_error;
 use crate::near::Near;
 use crate::number;
 use crate::on_device::OnDevice;
 use crate::on_host::OnHost;
-use crate::resident::device_error;
 use modmill_core::{Error, KERNEL_MAX_BITS, Modulus, Operand, Resident};
 use modmill_cuda::MontgomeryForm;
 use zeroize::Zeroizing;

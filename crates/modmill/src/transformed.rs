@@ -1,8 +1,8 @@
 //! Factors whose transforms stay on a device between products.
 
+use crate::device_error::device_error;
 use crate::on_device::OnDevice;
 use crate::on_host::OnHost;
-use crate::resident::device_error;
 use modmill_core::{Error, Operand, Resident};
 use std::fmt;
 use std::sync::Arc;

@@ -1,6 +1,7 @@
 //! Kernels of GPUs, compiled before they are needed.
 
 use crate::Engine;
+use crate::device_error::device_error;
 use modmill_core::{Error, Plan, Request};
 
 impl Engine {
@@ -43,8 +44,4 @@ impl Engine {
             None => Ok(false),
         }
     }
-}
-
-fn device_error(error: modmill_cuda::Error) -> Error {
-    Error::Device(error.to_string())
 }

@@ -1,6 +1,7 @@
 //! Memory on the device and memory it copies to and from, freed by going out of scope.
 #![allow(unsafe_code)] // frees addresses and looks at pinned memory
 
+use super::contents::Contents;
 use super::pool::Free;
 use super::shared::Shared;
 use super::uses::Uses;
@@ -8,16 +9,6 @@ use crate::error::{Error, Result};
 use std::ops::{Deref, DerefMut, Range};
 use std::sync::{Arc, PoisonError};
 use zeroize::Zeroize;
-
-/// Whether memory will hold secrets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Contents {
-    /// Nothing that has to be hidden.
-    Public,
-    /// Secrets: overwritten with zeros once the device has been quiet for a moment, and before anyone gets the memory who
-    /// does not keep secrets in it.
-    Secret,
-}
 
 /// Memory on the device. Dropping it waits for the operations that use it, and keeps the memory for the next
 /// buffer. A new buffer has undefined contents.

@@ -1,7 +1,7 @@
 //! The state of a device that everything on it shares: the platform, and memory that is kept for reuse.
 #![allow(unsafe_code)] // frees memory that is kept for reuse
 
-use super::memory::Contents;
+use super::contents::Contents;
 use super::platform::{Handle, Platform};
 use super::pool::{Free, Pool};
 use crate::error::{Error, Result};
