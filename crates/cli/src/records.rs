@@ -7,6 +7,8 @@
 
 #[cfg(feature = "parquet")]
 mod arrow;
+#[cfg(feature = "parquet")]
+mod arrow_batches;
 mod block_parser;
 mod block_pool;
 mod file;

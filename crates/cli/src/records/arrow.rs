@@ -2,6 +2,7 @@
 //!
 //! A file begins with its name, and ends with an index of its batches. A stream has neither, so that it fits a pipe.
 
+use super::arrow_batches::ArrowBatches;
 use super::layout::Layout;
 use super::rows::{RowReader, RowWriter, check_columns, columns_read};
 use crate::failure::Failure;
@@ -36,8 +37,10 @@ pub(super) fn open(layout: &Layout, path: &str) -> Result<RowReader, Failure> {
         let whole = FileReader::try_new(&file, None).map_err(|error| failed(&error))?;
         let schema = whole.schema();
         let columns = check(layout, &schema, &name)?;
-        let reader = FileReader::try_new(file, Some(columns)).map_err(|error| failed(&error))?;
-        return Ok(RowReader { name, schema, rows: None, batches: Box::new(reader), is_impatient });
+        let again = || FileReader::try_new(File::open(path)?, Some(columns.clone()));
+        let reader = FileReader::try_new(file, Some(columns.clone())).map_err(|error| failed(&error))?;
+        let batches = ArrowBatches::new(reader, again).map_err(|error| failed(&error))?;
+        return Ok(RowReader { name, schema, rows: None, batches: Box::new(batches), is_impatient });
     }
     let reader = StreamReader::try_new_buffered(input, None).map_err(|error| failed(&error))?;
     let schema = reader.schema();
