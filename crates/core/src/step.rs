@@ -6,7 +6,7 @@ use crate::{Error, Operand, TRANSFORM_MAX_BITS, limbs, mask};
 /// widths alone.
 #[derive(Clone, Copy)]
 pub struct Step<'a> {
-    /// What is done.
+    /// The operation.
     pub kind: StepKind<'a>,
     /// The first operand.
     pub a: Operand<'a>,
@@ -16,7 +16,7 @@ pub struct Step<'a> {
     pub flags: Operand<'a>,
 }
 
-/// What a step does with its operands.
+/// The operation of a step on its operands `a` and `b`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StepKind<'a> {
     /// `a + b`, one bit wider than the wider operand.

@@ -12,15 +12,16 @@ struct StepCall {
     u32 result_stride;
     u32 words;      // of a result; of the longer operand for comparisons
     u32 task;       // one of those below
-    u32 shift;      // bits
+    u32 shift_words; // the shift in bits is 32 shift_words + shift_bits
+    u32 shift_bits;
     u32 top;        // words that are kept whole; of the next one `top_mask` is kept, and nothing beyond it
     u32 top_mask;
     u32 count;      // items
 };
 static_assert(sizeof(StepCall) == 88 && AT(StepCall, a, 0) && AT(StepCall, b, 16) && AT(StepCall, flags, 32) &&
               AT(StepCall, results, 48) && AT(StepCall, result_stride, 56) && AT(StepCall, words, 60) &&
-              AT(StepCall, task, 64) && AT(StepCall, shift, 68) && AT(StepCall, top, 72) &&
-              AT(StepCall, top_mask, 76) && AT(StepCall, count, 80), "StepCall, as in Rust");
+              AT(StepCall, task, 64) && AT(StepCall, shift_words, 68) && AT(StepCall, shift_bits, 72) &&
+              AT(StepCall, top, 76) && AT(StepCall, top_mask, 80) && AT(StepCall, count, 84), "StepCall, as in Rust");
 
 enum { ADD, SUBTRACT, LESS, EQUAL, SHIFT_LEFT, SHIFT_RIGHT, SELECT, GATHER };
 
@@ -112,7 +113,7 @@ KERNEL(step_long_sums, StepCall) {
 
 // Word `at` of a result that needs no carry.
 DEVICE u32 moved_word(const StepCall& call, u32 item, u32 at) {
-    u32 words = call.shift / 32, bits = call.shift % 32;
+    u32 words = call.shift_words, bits = call.shift_bits;
     const u32* a = row_of(call.a, item);
     if (call.task == GATHER) {
         const u32* index = row_of(call.flags, item);

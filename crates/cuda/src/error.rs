@@ -135,3 +135,12 @@ pub enum Error {
         reason: String,
     },
 }
+
+impl From<Error> for modmill_core::Error {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::OutOfMemory { wanted } => Self::OutOfMemory { what: "device memory", bytes: wanted },
+            other => Self::Device(other.to_string()),
+        }
+    }
+}

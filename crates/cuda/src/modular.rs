@@ -25,6 +25,9 @@ use std::ops::Range;
 /// Bytes of the operands of a chunk: enough to copy at full speed, few enough to start soon.
 const CHUNK_BYTES: usize = 8 << 20;
 
+/// Items of a launch, at most: kernels count them in a word.
+const MOST_ITEMS: usize = 1 << 30;
+
 /// The most waves of a chunk.
 const MAX_WAVES: usize = 16;
 
@@ -139,14 +142,11 @@ impl Cuda {
         // Nothing is copied for numbers that stay, and only residues need memory for every item.
         let is_all_there = operands.limbs(2) == operands.limbs(1) && answers.destination().is_some();
         let (size, edge) = match is_all_there && kernels.residues.is_none() {
-            true => (count, count),
+            true => (count.min(MOST_ITEMS), count.min(MOST_ITEMS)),
             false => (size, edge),
         };
         let sizes = ChunkSizes { size, edge, multiple: 1 };
-        let destination = match answers {
-            Answers::Host(_) => None,
-            Answers::Device(rows) => Some(rows),
-        };
+        let destination = answers.destination();
         let make = |rows| KernelStages::new(self, &loaded.device, &kernels, task, job, destination, rows);
         let mut exchange = JobExchange {
             operands,

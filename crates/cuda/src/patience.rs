@@ -18,7 +18,7 @@ pub(crate) const SHORT: f64 = 4.0;
 #[derive(Default)]
 pub(crate) struct Patience {
     lost: Mutex<HashMap<(Variant, Part), f64>>,
-    pub(crate) at_hand: Mutex<HashMap<(Variant, Part, bool), bool>>,
+    at_hand: Mutex<HashMap<(Variant, Part, bool), bool>>,
 }
 
 /// Faster kernels that a plan does not wait for.
@@ -38,7 +38,7 @@ pub(crate) fn compile_seconds(variant: &Variant) -> f64 {
     }
 }
 
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -48,6 +48,15 @@ impl Patience {
         *lock(&self.lost).entry((passed_over.variant, passed_over.part)).or_default() += passed_over.loss;
     }
 
+    /// Whether kernels need not be compiled, by the last look. `look` is told whether it is the first one.
+    pub(crate) fn is_at_hand(&self, key: (Variant, Part, bool), look: impl FnOnce(bool) -> bool) -> bool {
+        let known = lock(&self.at_hand).get(&key).copied();
+        let is_at_hand = known == Some(true) || look(known.is_none());
+        lock(&self.at_hand).insert(key, is_at_hand);
+        is_at_hand
+    }
+
+    /// Seconds that batches have lost so far by not waiting for kernels.
     pub(crate) fn lost(&self, variant: Variant, part: Part) -> f64 {
         lock(&self.lost).get(&(variant, part)).copied().unwrap_or(0.0)
     }

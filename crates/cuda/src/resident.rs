@@ -47,13 +47,7 @@ impl DeviceMemory for DeviceRows {
         let (count, stride, limbs) = (answers.len(), answers.stride(), self.stride);
         let answers = AnswerRows { rows: answers.as_limbs_mut(), stride, limbs };
         let moving = Transfer { rows: self, first, limbs, direction: Direction::Out };
-        let downloaded = self.transfer(count, limbs, &moving, &mut Download(answers));
-        downloaded.map_err(|error| match error {
-            Error::OutOfMemory { wanted } => {
-                modmill_core::Error::OutOfMemory { what: "device memory", bytes: wanted }
-            }
-            other => modmill_core::Error::Device(other.to_string()),
-        })
+        Ok(self.transfer(count, limbs, &moving, &mut Download(answers))?)
     }
 }
 

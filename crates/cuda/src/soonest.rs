@@ -2,7 +2,7 @@
 
 use crate::backend::Cuda;
 use crate::part::Part;
-use crate::patience::{PassedOver, SHORT, compile_seconds, lock};
+use crate::patience::{PassedOver, SHORT, compile_seconds};
 use crate::table::Choice;
 use crate::variant::Variant;
 use modmill_core::{ModuliForm, Op, Request};
@@ -48,20 +48,16 @@ impl Cuda {
 
     /// Whether the kernels of a part need not be compiled. `is_one` asks for those of one modulus too.
     fn is_at_hand(&self, variant: Variant, part: Part, is_one: bool) -> bool {
-        let key = (variant, part, is_one);
-        if lock(&self.patience.at_hand).get(&key) == Some(&true) {
-            return true;
-        }
-        let mut programs: Vec<_> = variant.program(part).into_iter().collect();
-        programs.extend(variant.merged_program(part).filter(|_| is_one));
-        let device = self.devices().next();
-        // Only the first look goes to the disk: later ones wait for this process to compile them.
-        let is_new = lock(&self.patience.at_hand).insert(key, false).is_none();
-        let is_at_hand = device.is_none_or(|device| {
-            programs.iter().all(|program| device.is_loaded(program) || is_new && device.has_code(program))
-        });
-        lock(&self.patience.at_hand).insert(key, is_at_hand);
-        is_at_hand
+        self.patience.is_at_hand((variant, part, is_one), |is_first| {
+            let mut programs: Vec<_> = variant.program(part).into_iter().collect();
+            programs.extend(variant.merged_program(part).filter(|_| is_one));
+            // Only the first look goes to the disk: later ones wait for this process to compile them.
+            self.devices().next().is_none_or(|device| {
+                programs
+                    .iter()
+                    .all(|program| device.is_loaded(program) || is_first && device.has_code(program))
+            })
+        })
     }
 }
 

@@ -282,17 +282,17 @@ impl Answers<'_> {
             Self::Device(rows) => Answers::Device(rows),
         }
     }
+}
 
+impl<'a> Answers<'a> {
     /// The rows on a device, if the answers go there.
-    pub(crate) fn destination(&self) -> Option<&DeviceRows> {
+    pub(crate) fn destination(&self) -> Option<&'a DeviceRows> {
         match self {
             Self::Host(_) => None,
             Self::Device(rows) => Some(rows),
         }
     }
-}
 
-impl<'a> Answers<'a> {
     /// The rows of `count` answers on the host, which have `limbs` limbs on the device; `None` if the answers stay
     /// there.
     pub(crate) fn on_host(self, count: usize, limbs: usize) -> Option<AnswerRows<'a>> {

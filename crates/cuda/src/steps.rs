@@ -24,6 +24,9 @@ const SHORT_WORDS: u32 = 64;
 /// Blocks of moves, at most: each goes on to the next words.
 const MOST_BLOCKS: u64 = 1 << 16;
 
+/// Items of a launch, at most: kernels count them in a word.
+const MOST_ITEMS: usize = 1 << 30;
+
 /// Limbs of the operands of a chunk.
 const CHUNK_LIMBS: usize = 8 << 20;
 
@@ -38,13 +41,14 @@ struct StepCall {
     result_stride: u32,
     words: u32,
     task: u32,
-    shift: u32,
+    shift_words: u32,
+    shift_bits: u32,
     top: u32,
     top_mask: u32,
     count: u32,
 }
 
-assert_layout!(StepCall: 88 bytes, a at 0, b at 16, flags at 32, results at 48, result_stride at 56, words at 60, task at 64, shift at 68, top at 72, top_mask at 76, count at 80);
+assert_layout!(StepCall: 88 bytes, a at 0, b at 16, flags at 32, results at 48, result_stride at 56, words at 60, task at 64, shift_words at 68, shift_bits at 72, top at 76, top_mask at 80, count at 84);
 
 // SAFETY: a plain structure of integers, laid out as the kernels' own.
 unsafe impl KernelArguments for StepCall {}
@@ -132,7 +136,9 @@ impl Cuda {
             result_stride: result_words,
             words: answer_words,
             task,
-            shift: u32::try_from(shift).unwrap_or(u32::MAX),
+            // Numbers have at most 2^29 words, so that a greater shift leaves nothing of them.
+            shift_words: u32::try_from(shift / 32).unwrap_or(u32::MAX),
+            shift_bits: (shift % 32) as u32,
             top: u32::try_from(top_bits / 32).unwrap_or(u32::MAX),
             top_mask: (1 << (top_bits % 32)) - 1,
             ..StepCall::default()
@@ -140,7 +146,7 @@ impl Cuda {
         let has_block_each = widest > SHORT_WORDS;
         let stages = StepStages { call, kernel: &kernel, has_block_each, sources, is_gathered, rows };
         let limbs: usize = sources.iter().map(|source| source.limbs(1)).sum();
-        let size = CHUNK_LIMBS.checked_div(limbs).map_or(count, |size| size.clamp(1, count));
+        let size = CHUNK_LIMBS.checked_div(limbs).unwrap_or(count).clamp(1, count.min(MOST_ITEMS));
         let sizes = ChunkSizes { size, edge: size.div_ceil(4), multiple: 1 };
         let sizes = if size == count { ChunkSizes { edge: size, ..sizes } } else { sizes };
         let lane = self.lane(home, Contents::Secret);

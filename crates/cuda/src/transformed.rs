@@ -20,30 +20,6 @@ pub struct Transformed {
 }
 
 impl Transformed {
-    /// The declared width of the factors, in bits.
-    #[must_use]
-    pub fn bits(&self) -> usize {
-        self.bits
-    }
-
-    /// The greatest width of the other factors, in bits.
-    #[must_use]
-    pub fn longest(&self) -> usize {
-        self.longest
-    }
-
-    /// The number of factors.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.count
-    }
-
-    /// Whether there are no factors.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.count == 0
-    }
-
     /// Whether numbers are in the memory of the same device.
     #[must_use]
     pub fn is_with(&self, view: ResidentView<'_>) -> bool {
@@ -72,6 +48,12 @@ impl Cuda {
         let length = Length::new(bits.max(longest), bits.min(longest), 1);
         let bytes =
             length.bytes().checked_mul(count.max(1)).ok_or(Error::OutOfMemory { wanted: usize::MAX })?;
+        // Launches count pairs of points in a word.
+        let most = (u32::MAX as usize) * 2 / length.shape.points();
+        if count > most {
+            let reason = format!("at most {most} factors of this length are transformed together");
+            return Err(Error::Item { item: most, reason });
+        }
         let transforms = loaded.device.buffer(bytes, Contents::Secret)?;
         loaded.device.add_resident(bytes);
         let made = Transformed { transforms, device: loaded.device.clone(), length, bits, longest, count };

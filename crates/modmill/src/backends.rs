@@ -2,7 +2,6 @@
 
 use crate::callers::small::SmallCalls;
 use crate::config::EngineConfig;
-use crate::device_error::device_error;
 use modmill_core::{
     Backend, CrtJob, Error, Exponents, Location, Op, Path, Plan, PublicJob, Request, Resident,
     TRANSFORM_MAX_BITS,
@@ -186,7 +185,7 @@ impl Backends {
         run: modmill_cuda::Result<Resident>,
     ) -> Result<Option<Resident>, Error> {
         match run {
-            Err(error @ modmill_cuda::Error::OutOfMemory { .. }) => Err(device_error(error)),
+            Err(error @ modmill_cuda::Error::OutOfMemory { .. }) => Err(error.into()),
             run => self.or_fault(|| "a step between products".to_owned(), run),
         }
     }

@@ -2,7 +2,6 @@
 
 use crate::backends::Backends;
 use crate::callers::small::Turn;
-use crate::device_error::device_error;
 use crate::work::Work;
 use modmill_core::{Backend, Batch, Error, Resident};
 
@@ -45,7 +44,7 @@ impl Backends {
             (Some(cuda), Backend::Cuda) if !work.is_regrouped(&plan) => {
                 match work.run_resident(cuda, &plan) {
                     // The answers would not fit if the host computed them either.
-                    Err(error @ modmill_cuda::Error::OutOfMemory { .. }) => Err(device_error(error)),
+                    Err(error @ modmill_cuda::Error::OutOfMemory { .. }) => Err(error.into()),
                     run => self.outcome(&request, run),
                 }
             }

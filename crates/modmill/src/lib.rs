@@ -23,7 +23,6 @@ mod backends;
 mod callers;
 mod compute;
 mod config;
-mod device_error;
 mod engine;
 mod even;
 mod gcd;

@@ -1,7 +1,6 @@
 //! Moving batches to devices, and the memory they take there.
 
 use crate::Engine;
-use crate::device_error::device_error;
 use crate::host_memory::HostMemory;
 use modmill_core::{Batch, BatchView, Error, Resident, ResidentModuli};
 
@@ -43,7 +42,7 @@ impl Engine {
     pub fn upload<'a>(&self, batch: impl Into<BatchView<'a>>) -> Result<Resident, Error> {
         let batch = batch.into();
         match &self.backends.cuda {
-            Some(cuda) => cuda.upload(batch).map_err(device_error),
+            Some(cuda) => cuda.upload(batch).map_err(Error::from),
             None => Ok(HostMemory::resident(batch.to_batch())),
         }
     }
@@ -88,7 +87,7 @@ impl Engine {
             Ok(DeviceMemoryUse {
                 device: properties.name.clone(),
                 total: properties.memory_bytes,
-                free: device.free_memory().map_err(device_error)?,
+                free: device.free_memory().map_err(Error::from)?,
                 resident: device.resident_bytes(),
                 kept: device.kept_bytes(),
             })

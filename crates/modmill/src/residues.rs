@@ -1,6 +1,5 @@
 //! Residues modulo one number that stay in Montgomery form between products.
 
-use crate::device_error::device_error;
 use crate::near::Near;
 use crate::number;
 use crate::on_device::OnDevice;
@@ -171,7 +170,7 @@ impl OnDevice<'_> {
                 self.engine.backends.add_kernel_seconds(seconds);
                 answers
             })
-            .map_err(device_error)
+            .map_err(Error::from)
     }
 }
 

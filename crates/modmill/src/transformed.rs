@@ -1,6 +1,5 @@
 //! Factors whose transforms stay on a device between products.
 
-use crate::device_error::device_error;
 use crate::on_device::OnDevice;
 use crate::on_host::OnHost;
 use modmill_core::{Error, Operand, Resident};
@@ -100,7 +99,7 @@ impl OnDevice<'_> {
         let (bits, count) = (numbers.bits(), numbers.len());
         let form = match &backends.cuda {
             Some(cuda) if bits.max(longest) >= LEAST_BITS && bits.min(longest) > 0 && count > 0 => {
-                Form::Points(Arc::new(cuda.transform(&numbers, longest).map_err(device_error)?))
+                Form::Points(Arc::new(cuda.transform(&numbers, longest).map_err(Error::from)?))
             }
             Some(_) | None => Form::Plain(numbers),
         };
@@ -125,7 +124,7 @@ impl OnDevice<'_> {
             (Form::Points(points), Some(cuda)) => {
                 let a = OnHost::unless(a, |view| points.is_with(view))?;
                 let (products, seconds) =
-                    cuda.multiply_transformed(a.operand(), points).map_err(device_error)?;
+                    cuda.multiply_transformed(a.operand(), points).map_err(Error::from)?;
                 backends.add_kernel_seconds(seconds);
                 Ok(products)
             }

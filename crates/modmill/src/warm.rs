@@ -1,7 +1,6 @@
 //! Kernels of GPUs, compiled before they are needed.
 
 use crate::Engine;
-use crate::device_error::device_error;
 use modmill_core::{Error, Plan, Request};
 
 impl Engine {
@@ -21,7 +20,7 @@ impl Engine {
     pub fn warm(&self, request: &Request) -> Result<Plan, Error> {
         let plan = self.backends.plan(request)?;
         let Some(cuda) = &self.backends.cuda else { return Ok(plan) };
-        cuda.warm(&plan).map_err(device_error)?;
+        cuda.warm(&plan).map_err(Error::from)?;
         // What had to be compiled before is chosen now.
         self.backends.plan(request)
     }
@@ -40,7 +39,7 @@ impl Engine {
     /// ```
     pub fn warm_rsa(&self, bits: usize, count: usize) -> Result<bool, Error> {
         match &self.backends.cuda {
-            Some(cuda) => cuda.warm_rsa(bits, count).map_err(device_error),
+            Some(cuda) => cuda.warm_rsa(bits, count).map_err(Error::from),
             None => Ok(false),
         }
     }

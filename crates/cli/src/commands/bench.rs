@@ -70,7 +70,7 @@ pub(crate) struct Bench {
     /// Measure the program from file to file
     #[arg(long, conflicts_with_all = ["algorithm", "shared_modulus", "html"])]
     files: bool,
-    /// Measure so many threads that call one engine at the same time
+    /// Numbers of threads that call one engine at the same time; each number is measured
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=4096))]
     #[arg(conflicts_with_all = ["algorithm", "html", "files", "batches", "place"])]

@@ -160,7 +160,7 @@ fn clear(points: &mut [Point]) {
     compiler_fence(Ordering::SeqCst);
 }
 
-/// The same, by all threads.
+/// Clears points on all threads of the current pool.
 fn clear_shared(points: &mut [Point]) {
     shared(points, clear);
 }

@@ -1,4 +1,4 @@
-//! What memory will hold.
+//! `Contents`: whether a buffer will hold secrets.
 
 /// Whether memory will hold secrets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 /// How long no memory comes back before secrets are cleared.
 const QUIET: Duration = Duration::from_millis(20);
 
-/// What the thread that clears secrets waits for.
+/// The state of the thread that clears secrets.
 #[derive(Default)]
 struct Sweeper {
     /// When memory with secrets last came back.
@@ -22,7 +22,7 @@ struct Sweeper {
     is_waiting: bool,
 }
 
-/// What a mutex guards, also after a thread that held it has panicked.
+/// Locks a mutex, also if a thread that held it has panicked.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -155,9 +155,14 @@ impl Shared {
 
     /// Gives back all memory that is kept for reuse.
     pub(super) fn trim(&self) {
-        self.sweep();
         let free: Vec<Free> = lock(&self.pool).drain().collect();
-        // SAFETY: what was in the pool belongs to nobody else, and nothing works with it.
+        for secret in free.iter().filter(|free| free.is_secret) {
+            // A device that fails here is lost, and its memory with it.
+            // SAFETY: what was in the pool belongs to nobody else, and nothing works with it.
+            let _ = unsafe { self.platform.zero(secret.address, secret.bytes) };
+        }
+        let _ = self.platform.wait_for_zeros();
+        // SAFETY: as above.
         free.iter().for_each(|free| unsafe { self.platform.free(free.address) });
         let free: Vec<Free> = lock(&self.host_pool).drain().collect();
         // SAFETY: as above.

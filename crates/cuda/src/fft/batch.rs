@@ -127,10 +127,7 @@ impl<'a> LongJob<'a> {
             LongTask::Multiply(_) | LongTask::MultiplyKept(_) | LongTask::Square => size.div_ceil(4),
         };
         let sizes = ChunkSizes { size, edge, multiple: 1 };
-        let destination = match answers {
-            Answers::Host(_) => None,
-            Answers::Device(rows) => Some(rows),
-        };
+        let destination = answers.destination();
         let make =
             |rows: usize| LongStages::new(self, lane.device, transforms, length, items, destination, rows);
         let answers = answers.on_host(items.len(), self.limbs());

@@ -414,6 +414,9 @@ fn steps_take_slices_shared_numbers_and_nothing() {
         assert!(squares == engine.square(batch.slice(3..5)).unwrap());
         assert!(device.add(resident.slice(0..0), &Batch::zeros(5, 0)).unwrap().is_empty());
         assert!(device.gather(&resident, &[]).unwrap().is_empty());
+        // A shift of more bits than a word counts.
+        let nothing = device.shift_right(&resident, (1 << 35) + 3).unwrap().download().unwrap();
+        assert!(nothing.bits() == 1 && nothing.as_limbs() == [0; 10]);
         let error = device.gather(&resident, &[10]).unwrap_err();
         assert_eq!(error.to_string(), "an index is 10; it must be 0 to 9");
         let error = device.add(&resident, &Batch::zeros(5, 2)).unwrap_err();

@@ -76,7 +76,7 @@ struct Inputs<'a> {
     fields: Vec<(&'static str, &'a Batch)>,
     expected: Batch,
     library_per_s: f64,
-    /// What the library computes.
+    /// The request that the library answers for these records.
     request: Request,
 }
 
