@@ -1,0 +1,1 @@
+//! Circuits of gates, and their evaluation by a scheme.

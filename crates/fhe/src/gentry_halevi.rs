@@ -1,0 +1,1 @@
+//! The scheme of Gentry and Halevi.

@@ -1,0 +1,1 @@
+//! The leveled scheme from learning with errors.
