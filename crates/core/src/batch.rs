@@ -1,7 +1,7 @@
 //! Batches: many numbers of one width, one after the other in memory.
 
 use crate::storage::{LimbMemory, Storage};
-use crate::{Error, Operand, hex, limbs, spare};
+use crate::{Error, Operand, hex, limbs};
 use std::fmt;
 use std::ops::Range;
 use std::thread;
@@ -73,7 +73,7 @@ impl Batch {
     /// A batch of `len` zeros with a width of `bits` bits.
     #[must_use]
     pub fn zeros(bits: usize, len: usize) -> Self {
-        Self { bits, len, limbs: Storage::Own(spare::zeros(len * bits.div_ceil(64))) }
+        Self { bits, len, limbs: Storage::zeros(len * bits.div_ceil(64)) }
     }
 
     /// A batch of `len` zeros with a width of `bits` bits in memory that something else manages.

@@ -1,53 +1,57 @@
-//! Memory of dropped batches, cleared, for the next ones.
+//! Memory of dropped batches for the next ones.
 //!
 //! New memory costs the system a page fault and a page of zeros at a time, which takes longer than a GPU takes for the
-//! answers that go there. A batch clears its memory anyway when it is dropped, so that the memory is as good as new.
+//! answers that go there.
 
 use std::sync::{Mutex, PoisonError};
 
-/// Vectors of fewer limbs are left to the allocator.
-const LEAST: usize = 1 << 17;
+/// Vectors whose contents nobody needs any more, kept for the next that are as long.
+pub struct Spare<T> {
+    least: usize,
+    most: usize,
+    kept: Mutex<Vec<Vec<T>>>,
+}
 
-/// Limbs that are kept at most: a gigabyte.
-const MOST: usize = 1 << 27;
+impl<T: Copy + Default> Spare<T> {
+    /// Keeps vectors of at least `least` elements, and at most `most` elements in all.
+    #[must_use]
+    pub const fn new(least: usize, most: usize) -> Self {
+        Self { least, most, kept: Mutex::new(Vec::new()) }
+    }
 
-/// Vectors of zeros.
-static SPARE: Mutex<Vec<Vec<u64>>> = Mutex::new(Vec::new());
-
-/// A vector of `len` zeros.
-pub(crate) fn zeros(len: usize) -> Vec<u64> {
-    let kept = if len < LEAST { None } else { take(len) };
-    match kept {
-        Some(mut limbs) => {
-            // The vector is at least as long, and all of it is zero.
-            limbs.truncate(len);
-            limbs
+    /// A vector of `len` elements: one that was kept, with what it held, or a new one of default values.
+    pub fn take(&self, len: usize) -> Vec<T> {
+        let kept = if len < self.least { None } else { self.smallest(len) };
+        match kept {
+            Some(mut elements) => {
+                elements.truncate(len);
+                elements
+            }
+            None => vec![T::default(); len],
         }
-        None => vec![0; len],
     }
-}
 
-/// The smallest vector of at least `len` limbs that is less than twice as long.
-fn take(len: usize) -> Option<Vec<u64>> {
-    let mut spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner);
-    let fits = |limbs: &Vec<u64>| (len..2 * len).contains(&limbs.len());
-    let place =
-        spare.iter().enumerate().filter(|(_, limbs)| fits(limbs)).min_by_key(|(_, limbs)| limbs.len());
-    let (place, _) = place?;
-    Some(spare.swap_remove(place))
-}
+    /// The smallest kept vector of at least `len` elements that is less than twice as long.
+    fn smallest(&self, len: usize) -> Option<Vec<T>> {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let fits = |elements: &Vec<T>| (len..2 * len).contains(&elements.len());
+        let found = kept.iter().enumerate().filter(|(_, kept)| fits(kept)).min_by_key(|(_, kept)| kept.len());
+        let (place, _) = found?;
+        Some(kept.swap_remove(place))
+    }
 
-/// Keeps a vector that holds nothing but zeros. Where there is no room for it, those that were kept first go.
-pub(crate) fn keep(limbs: Vec<u64>) {
-    if limbs.len() < LEAST || limbs.len() > MOST {
-        return;
+    /// Keeps a vector as it is. Where there is no room for it, those that were kept first go.
+    pub fn keep(&self, elements: Vec<T>) {
+        if !(self.least..=self.most).contains(&elements.len()) {
+            return;
+        }
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut total = elements.len() + kept.iter().map(Vec::len).sum::<usize>();
+        while total > self.most {
+            total -= kept.remove(0).len();
+        }
+        kept.push(elements);
     }
-    let mut spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut kept: usize = limbs.len() + spare.iter().map(Vec::len).sum::<usize>();
-    while kept > MOST {
-        kept -= spare.remove(0).len();
-    }
-    spare.push(limbs);
 }
 
 #[cfg(test)]
@@ -55,17 +59,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn kept_memory_comes_back_as_zeros_and_only_where_it_fits() {
-        // No other test uses vectors of this length.
-        let len = 3 * LEAST + 1;
-        let address = |limbs: &[u64]| limbs.as_ptr() as usize;
-        let first = vec![0; len];
+    fn kept_memory_comes_back_only_where_it_fits() {
+        let spare = Spare::new(1000, 4000);
+        let address = |elements: &[u8]| elements.as_ptr() as usize;
+        let first = vec![7; 3001];
         let place = address(&first);
-        keep(first);
-        assert!(take(len / 2 - 1).is_none() && take(len + 1).is_none());
-        let again = zeros(len - 10);
-        assert!(address(&again) == place && again.len() == len - 10 && again.iter().all(|&limb| limb == 0));
-        keep(vec![0; LEAST - 1]);
-        assert!(take(LEAST - 1).is_none(), "small vectors are not kept");
+        spare.keep(first);
+        assert!(spare.smallest(1500).is_none() && spare.smallest(3002).is_none());
+        let again = spare.take(2990);
+        assert_eq!((address(&again), again.len()), (place, 2990));
+        spare.keep(vec![7; 999]);
+        assert_eq!(spare.take(999), [0; 999], "small vectors are not kept");
+    }
+
+    #[test]
+    fn the_oldest_go_where_there_is_no_room() {
+        let spare = Spare::new(1, 10);
+        for len in [4, 5, 6] {
+            spare.keep(vec![len as u8; len]);
+        }
+        assert_eq!((spare.take(4), spare.take(6)), (vec![0; 4], vec![6; 6]));
     }
 }

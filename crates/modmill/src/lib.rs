@@ -55,7 +55,7 @@ pub use modmill_core::{
     Alternative, Backend, Batch, BatchView, Blocks, CrtJob, CrtKey, Error, Execution, Exponents, Family, Isa,
     ItemError, ItemErrorKind, KERNEL_MAX_BITS, Location, Moduli, ModuliForm, Modulus, Op, Operand, Partial,
     Path, PerItem, Plan, PublicJob, Recorder, Request, Resident, ResidentModuli, ResidentView, Seconds,
-    Secrecy, TRANSFORM_MAX_BITS, hex,
+    Secrecy, Spare, TRANSFORM_MAX_BITS, hex,
 };
 pub use modmill_cpu::long::MersenneLike;
 pub use octets::Offloaded;

@@ -1,7 +1,12 @@
 //! Answers in one piece of memory.
 
 use crate::ItemError;
+use modmill::Spare;
 use zeroize::{Zeroize, Zeroizing};
+
+/// Memory of dropped rows, from a megabyte to half a gigabyte. It is not cleared: what it held was public, and an answer is
+/// read only as far as it was written.
+static PUBLIC: Spare<u8> = Spare::new(1 << 20, 1 << 29);
 
 /// What the answers of a call are.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -72,7 +77,11 @@ impl Memory {
     pub(crate) fn new(kind: Kind, longest: usize, count: usize) -> Self {
         // Items without octets have a row too, of one octet.
         let row = if kind == Kind::Values { 1 } else { longest.max(1) };
-        Self { octets: vec![0; count * row], row, is_secret: kind == Kind::Secret }
+        let octets = match kind {
+            Kind::Public => PUBLIC.take(count * row),
+            Kind::Values | Kind::Secret => vec![0; count * row],
+        };
+        Self { octets, row, is_secret: kind == Kind::Secret }
     }
 
     /// The octets of all rows, and the length of a row.
@@ -85,7 +94,7 @@ impl Memory {
         &self.octets[item * self.row..][..self.row]
     }
 
-    /// Copies a row to the row of an item. The longer one of the two ends with zeros.
+    /// Copies a row to the row of an item. The longer one of the two ends with octets that nobody reads.
     pub(crate) fn copy_row(&mut self, item: usize, from: &[u8]) {
         let len = self.row.min(from.len());
         self.octets[item * self.row..][..len].copy_from_slice(&from[..len]);
@@ -96,6 +105,8 @@ impl Drop for Memory {
     fn drop(&mut self) {
         if self.is_secret {
             self.octets.zeroize();
+        } else {
+            PUBLIC.keep(std::mem::take(&mut self.octets));
         }
     }
 }
