@@ -36,6 +36,7 @@ mod tally;
 pub(crate) use file::{check_terminal, read_all};
 pub(crate) use format::{Format, FormatChoice};
 pub(crate) use layout::{AnswerField, FileNames, Layout, Notation, OtherFields};
+pub(crate) use pace::CHUNK_TIME;
 pub(crate) use pipeline::{FileRules, Operation, Places};
 pub(crate) use table::{Answers, Reason, Records, Value};
 pub(crate) use tally::Tally;

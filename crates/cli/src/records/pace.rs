@@ -10,7 +10,7 @@ const FIRST_RECORDS: usize = 4096;
 const LEAST_PER_THREAD: usize = 128;
 /// The time that a chunk is meant to take: long against the start and the end of a call, short enough that
 /// reading, computing and writing soon overlap.
-const TARGET: Duration = Duration::from_millis(80);
+pub(crate) const CHUNK_TIME: Duration = Duration::from_millis(80);
 /// The memory of all stages, in chunks. A chunk is read while others are parsed, computed, formatted and written: the text and
 /// the octets of the one, the numbers and the answers of the next, the answers and the text of the third, the text of the last.
 const CHUNKS_IN_MEMORY: usize = 7;
@@ -23,7 +23,7 @@ const RECORD_BYTES: usize = 128;
 /// The size of the next chunk. It follows the speed of the computation, within the memory that was allowed.
 #[derive(Debug)]
 pub(super) struct Pace {
-    /// The records that take about [`TARGET`].
+    /// The records that take about [`CHUNK_TIME`].
     records: AtomicUsize,
     least: usize,
     /// The most bytes of a chunk.
@@ -76,7 +76,7 @@ impl Pace {
         if records < now / 2 {
             return;
         }
-        let fitting = records as f64 * TARGET.as_secs_f64() / time.as_secs_f64().max(1e-6);
+        let fitting = records as f64 * CHUNK_TIME.as_secs_f64() / time.as_secs_f64().max(1e-6);
         let next = (fitting as usize).clamp(now / 2, now.saturating_mul(4)).max(self.least);
         self.records.store(next, Ordering::Relaxed);
     }
@@ -90,15 +90,15 @@ mod tests {
     fn chunks_follow_the_speed_of_the_computation() {
         let pace = Pace::with_limits(100, 7 << 20);
         assert!(!pace.is_full(4095, 0) && pace.is_full(4096, 0));
-        pace.learn(4096, TARGET / 100);
+        pace.learn(4096, CHUNK_TIME / 100);
         assert_eq!(pace.records(), 4 * 4096);
-        pace.learn(4 * 4096, TARGET * 2);
+        pace.learn(4 * 4096, CHUNK_TIME * 2);
         assert_eq!(pace.records(), 2 * 4096);
         // What a pipe happened to hold says nothing.
-        pace.learn(1, TARGET);
+        pace.learn(1, CHUNK_TIME);
         assert_eq!(pace.records(), 2 * 4096);
         for _ in 0..20 {
-            pace.learn(pace.records(), TARGET * 100);
+            pace.learn(pace.records(), CHUNK_TIME * 100);
         }
         assert_eq!(pace.records(), 100);
     }

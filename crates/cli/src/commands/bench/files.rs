@@ -113,16 +113,22 @@ impl FileBench<'_> {
         measuring: impl Fn(Format),
         done: impl FnMut(FileRecord) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        let request = Request::new(op, point.bits, count);
-        let request = if op.is_power() { request.exponents_of(point.exponent_bits) } else { request };
-        // Steady rates are measured: what has to be compiled is compiled before.
-        self.engine.warm(&request)?;
+        let request = |count| match Request::new(op, point.bits, count) {
+            request if op.is_power() => request.exponents_of(point.exponent_bits),
+            request => request,
+        };
+        // Steady rates are measured: what has to be compiled is compiled before, for all records and for a chunk of them.
+        let lengths = (point.bits, point.exponent_bits);
+        let chunk = FileInputs::count_for(self.engine, op, lengths, records::CHUNK_TIME, LEAST_RECORDS)?;
+        for count in [count, chunk.min(count)] {
+            self.engine.warm(&request(count))?;
+        }
         let numbers = FileInputs::random(op, point.bits, point.exponent_bits, count, self.seed);
         let inputs = Inputs {
             fields: numbers.fields(),
             expected: numbers.compute(self.engine)?,
             library_per_s: numbers.library_rate(self.engine, self.time)?,
-            request,
+            request: request(count),
         };
         let operation = NumberOperation { arithmetic: arithmetic(op), engine: self.engine };
         self.formats(point, &operation, &inputs, folder, measuring, done)
