@@ -26,6 +26,7 @@ pub mod rns;
 mod spare;
 mod step;
 mod storage;
+mod sums;
 pub mod transform;
 pub mod window;
 
@@ -44,6 +45,7 @@ pub use resident::{DeviceMemory, Resident, ResidentModuli, ResidentView};
 pub use spare::Spare;
 pub use step::{Step, StepKind};
 pub use storage::LimbMemory;
+pub use sums::Sums;
 
 /// The longest number that quadratic algorithms take, in bits.
 ///

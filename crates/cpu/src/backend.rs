@@ -1,10 +1,10 @@
 //! The CPU backend: its paths, its worker threads, and what a caller may fix.
 
 use crate::isa;
-use crate::long::Multiplier;
+use crate::long::{ModularSums, Multiplier, SumFactors};
 use crate::path::CpuPath;
 use crate::team::Workers;
-use modmill_core::{Error, Execution, Family, Isa, Recorder};
+use modmill_core::{Batch, BatchView, Error, Execution, Family, Isa, Recorder, Sums};
 use std::sync::Arc;
 
 /// What a caller may fix; everything else is chosen by measured costs.
@@ -98,6 +98,34 @@ impl Cpu {
         });
         let limit = self.paths.iter().map(|path| path.isa()).max();
         wanted.or_else(|| Multiplier::detect(limit).pop()).expect("there is always the portable one")
+    }
+
+    /// A modulus of at least one for sums of at most `most` products of numbers no longer than the modulus. `None` if there are no
+    /// transforms for so many products.
+    #[must_use]
+    pub fn modular_sums(&self, modulus: &[u64], most: usize) -> Option<ModularSums> {
+        self.install(|| ModularSums::new(self.multiplier(), modulus, most))
+    }
+
+    /// Transforms numbers no longer than the modulus for sums of their products.
+    #[must_use]
+    pub fn sum_factors(&self, modular: &ModularSums, numbers: BatchView<'_>) -> SumFactors {
+        self.install(|| modular.transform(numbers))
+    }
+
+    /// Sums of products of factors, modulo the number that they were transformed for.
+    #[must_use]
+    pub fn sums_of_products(&self, modular: &ModularSums, factors: &SumFactors, sums: &Sums) -> Batch {
+        self.install(|| modular.compute(factors, sums))
+    }
+
+    /// Sums of numbers with weights, of which there is an octet for each number for each sum.
+    ///
+    /// # Panics
+    /// If there are `2^24` numbers or more.
+    #[must_use]
+    pub fn weighted_sums(&self, modular: &ModularSums, numbers: BatchView<'_>, weights: &[u8]) -> Batch {
+        self.install(|| modular.weighted(numbers, weights))
     }
 
     /// Tells the recorder, if there is one, what is executed.

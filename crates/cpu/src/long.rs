@@ -19,11 +19,13 @@ mod multiplier;
 mod powers;
 mod reciprocal;
 mod shared;
+mod sums;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod thread_tests;
 mod weighted;
+mod weighted_sums;
 
 pub(crate) use batch::{products, products_prepared, run, squares};
 pub use mersenne::{MersenneLike, MersenneRing};
@@ -31,3 +33,4 @@ pub(crate) use modular::{ReductionMethod, reduction_method};
 pub use multiplier::{Multiplier, PreparedFactor};
 pub(crate) use powers::window;
 pub use reciprocal::reciprocal;
+pub use sums::{ModularSums, SumFactors};

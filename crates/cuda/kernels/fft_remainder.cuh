@@ -1,12 +1,12 @@
 // The last step of Barrett's reduction: r = x - q d - k d, for the largest k that leaves it positive.
 //
-// The quotient q is at most 3 or 4 too small, so that x - q d is below 5 d. Of q d only y is there, congruent to it
-// modulo 2^s - 1, where s is at least the bits of d's words. Upper words are added to those s bits below: the difference
-// of x and y is then c (2^s - 1) less than x - q d, with a small c. Its lowest word tells c, because that of q d is the
-// product of the lowest words of q and d.
+// The quotient q is too small by less than 2^20: 3 or 4 for a product of two numbers below d, more for a sum of products.
+// Of q d only y is there, congruent to it modulo 2^s - 1, where s is at least the bits of d's words. Upper words are added
+// to those s bits below: the difference of x and y is then c (2^s - 1) less than x - q d, with a small c. Its lowest word
+// tells c, because that of q d is the product of the lowest words of q and d.
 //
-// A block has an item: it finds the sign for every k, and then writes the one that is wanted. A thread has a chunk
-// of eight words at a time.
+// A block has an item, and a thread a chunk of eight words at a time. The leading words of x - q d and of d tell k, or one
+// less: the sign of the difference for one more decides.
 #pragma once
 
 enum { CHUNK = 8 };
@@ -23,14 +23,17 @@ struct RemainderCall {
     u32 length;        // words of the divisor
     u32 wrap;          // s, in words
     u32 offset;        // below 32
-    u32 most;          // by which a quotient is too small at most
 };
-static_assert(sizeof(RemainderCall) == 112 && AT(RemainderCall, x, 0) && AT(RemainderCall, y, 16) &&
+static_assert(sizeof(RemainderCall) == 104 && AT(RemainderCall, x, 0) && AT(RemainderCall, y, 16) &&
               AT(RemainderCall, divisor, 32) && AT(RemainderCall, halves, 48) &&
               AT(RemainderCall, estimates, 64) && AT(RemainderCall, results, 80) &&
               AT(RemainderCall, result_stride, 88) && AT(RemainderCall, length, 92) &&
-              AT(RemainderCall, wrap, 96) && AT(RemainderCall, offset, 100) && AT(RemainderCall, most, 104),
+              AT(RemainderCall, wrap, 96) && AT(RemainderCall, offset, 100),
               "RemainderCall, as in Rust");
+
+// Leading words of a difference: two beyond those of the divisor, and six of the divisor's, which hold its leading 65 bits
+// at least: up to 127 bits above them are zero.
+enum { LEADING = 8 };
 
 // The difference of the lowest word, -c, which is a single digit.
 DEVICE int missing(const RemainderCall& call, u32 item) {
@@ -44,7 +47,7 @@ DEVICE int missing(const RemainderCall& call, u32 item) {
 // but the first has two added. `adjustment` is what the lowest word has added, and the word s bits up taken.
 DEVICE u32 subtract(const RemainderCall& call, u32 item, u32 k, u32 chunk, int adjustment, u32 (&words)[CHUNK]) {
     const u32 *x = row_of(call.x, item), *y = row_of(call.y, item), *d = row_of(call.divisor, item);
-    long long rest = chunk == 0 ? adjustment : 2; // above -2^36, below 2^34
+    long long rest = chunk == 0 ? adjustment : 2; // above -2^53, below 2^34
 #pragma unroll
     for (u32 i = 0; i < CHUNK; i++) {
         u32 at = chunk * CHUNK + i, above = at + call.wrap;
@@ -75,15 +78,16 @@ DEVICE bool is_zero(const u32 (&words)[CHUNK]) {
     return any == 0;
 }
 
-// x - y - k d, tile by tile from the lowest, two words more than d has; written if STORE. Returns whether it is
-// negative: its highest word is all ones then.
-template <bool STORE> DEVICE bool difference(const RemainderCall& call, u32 k, int adjustment, u32* shared) {
+// x - y - k d, tile by tile from the lowest, two words more than d has; written if STORE. Returns its leading words, of which
+// the highest is all ones if it is negative.
+template <bool STORE> DEVICE const u32* difference(const RemainderCall& call, u32 k, int adjustment, u32* shared) {
     u32 item = blockIdx.x, thread = threadIdx.x;
-    u32 *borrows = shared, *chain_place = shared + blockDim.x + 1, *top = chain_place + blockDim.x / 32;
+    u32 *borrows = shared, *chain_place = shared + blockDim.x + 1, *leading = chain_place + blockDim.x / 32;
     u32* results = call.results + (u64)item * call.result_stride;
     u32 last = call.length + 1, into_tile = 0;
     block_barrier();
     if (thread == 0) borrows[0] = 0;
+    if (thread < LEADING) leading[thread] = 0;
     for (u32 first = 0; first * CHUNK <= last; first += blockDim.x) {
         u32 chunk = first + thread;
         u32 words[CHUNK];
@@ -98,19 +102,43 @@ template <bool STORE> DEVICE bool difference(const RemainderCall& call, u32 k, i
 #pragma unroll
         for (u32 i = 0; i < CHUNK; i++) {
             u32 at = chunk * CHUNK + i;
-            if (at == last) *top = words[i];
+            if (at + LEADING > last && at <= last) leading[at + LEADING - 1 - last] = words[i];
             if (STORE && at < call.result_stride) results[at] = words[i];
         }
         block_barrier();
         if (thread == blockDim.x - 1) borrows[0] = beyond;
     }
-    return *top == 0xffffffff;
+    return leading;
+}
+
+// The divisor's words where a difference has its leading ones.
+DEVICE double leading_of_divisor(const RemainderCall& call) {
+    const u32* d = row_of(call.divisor, blockIdx.x);
+    double value = 0;
+    for (u32 i = 1; i <= LEADING - 2; i++) {
+        bool exists = i <= call.length && call.length - i < call.divisor.length;
+        value = value * 4294967296.0 + (exists ? d[call.length - i] : 0);
+    }
+    return value;
+}
+
+// The largest k, or one less. The quotient of the leading words is within 2^-30 of the whole numbers': they have 65 bits of
+// the divisor, doubles have 53 bits, and k is below 2^20.
+DEVICE u32 estimate(const RemainderCall& call, const u32* leading) {
+    double value = 0;
+    for (int i = LEADING - 1; i >= 0; i--) value = value * 4294967296.0 + leading[i];
+    double quotient = value * (1.0 / leading_of_divisor(call)) - 1.0 / (1 << 30);
+    return (u32)(quotient > 0 ? quotient : 0);
 }
 
 KERNEL(fft_remainder, RemainderCall) {
     SHARED_POOL(u32, shared);
     int adjustment = missing(call, blockIdx.x);
     u32 k = 0;
-    for (u32 trial = 1; trial <= call.most; trial++) k += !difference<false>(call, trial, adjustment, shared);
+#pragma unroll 1
+    for (int round = 0; round < 2; round++) {
+        const u32* leading = difference<false>(call, k, adjustment, shared);
+        k = round == 0 ? estimate(call, leading) + 1 : k - (leading[LEADING - 1] == 0xffffffff);
+    }
     difference<true>(call, k, adjustment, shared);
 }

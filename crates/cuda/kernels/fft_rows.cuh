@@ -177,8 +177,18 @@ template <bool LONG> DEVICE void rows_forward(const RowsCall& call) {
     store<LONG>(call.a, a, call.count);
 }
 
+// The way back from transforms that were kept.
+template <bool LONG> DEVICE void rows_back(const RowsCall& call) {
+    SHARED_POOL(u64, pool);
+    u64 a[16];
+    load<LONG>(a, call.a, call.count);
+    Rows<LONG>::back(a, pool, call);
+    store<LONG>(call.a, a, call.count);
+}
+
 // Programs are compiled for long rows or for short ones.
 KERNEL(fft_rows, RowsCall) { rows_product<LONG_ROWS, PLAIN>(call); }
 KERNEL(fft_square_rows, RowsCall) { rows_product<LONG_ROWS, ITSELF>(call); }
 KERNEL(fft_kept_rows, RowsCall) { rows_product<LONG_ROWS, TRANSFORMED>(call); }
 KERNEL(fft_keep_rows, RowsCall) { rows_forward<LONG_ROWS>(call); }
+KERNEL(fft_back_rows, RowsCall) { rows_back<LONG_ROWS>(call); }

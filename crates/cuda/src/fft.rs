@@ -10,6 +10,7 @@ mod moduli;
 mod newton;
 mod powers;
 mod programs;
+mod sums;
 
 pub(crate) use batch::{KeptFactor, LongJob, LongTask};
 pub(crate) use length::Length;
@@ -18,6 +19,7 @@ pub(crate) use moduli::{KnownModuli, places_by_bits};
 pub(crate) use powers::{Exponents, secret_window};
 pub(crate) use programs::programs_for;
 pub use programs::transforms_programs;
+pub(crate) use sums::{Lists, SumsModulo};
 
 use crate::call::Numbers;
 use crate::device::{Buffer, Contents, Device, Kernel, Shape, Stream};
@@ -155,6 +157,13 @@ pub(crate) struct Workspace {
     flags: Buffer,
 }
 
+impl Workspace {
+    /// The flags that carries of `items` results of so many words take, all zero, and how many they are.
+    fn flags(&self, words: u32, digit_bits: u32, items: usize) -> (&Buffer, u32) {
+        (&self.flags, 1 + Carries::of(words, digit_bits).blocks * small(items))
+    }
+}
+
 fn small(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
@@ -186,6 +195,11 @@ impl Transforms {
             others: both.then(points).transpose()?,
             flags: self.device.buffer(flags, contents)?,
         })
+    }
+
+    /// The device.
+    fn device(&self) -> &Device {
+        &self.device
     }
 
     fn table(&self, kind: Kind) -> Result<Arc<Buffer>> {
@@ -331,8 +345,7 @@ impl Transforms {
     ) -> Result<()> {
         let Work { stream, length, workspace, items, .. } = *work;
         let Workspace { points, others, .. } = workspace;
-        let blocks = Carries::of(output.words, length.digit_bits).blocks;
-        let flags = Some((&workspace.flags, 1 + blocks * small(items)));
+        let flags = Some(workspace.flags(output.words, length.digit_bits, items));
         self.columns_there(stream, length, a, items, points, flags)?;
         match b {
             Factor::Itself => self.rows(stream, length, items, RowTask::Square, points, None)?,
@@ -347,6 +360,13 @@ impl Transforms {
                 self.rows(stream, length, items, RowTask::Multiply, points, Some(Kept::all(other, count)))?;
             }
         }
+        self.columns_back(work, output)
+    }
+
+    /// From rows that were transformed back to numbers.
+    fn columns_back(&self, work: &Work<'_>, output: Output<'_>) -> Result<()> {
+        let Work { stream, length, workspace, items, .. } = *work;
+        let points = &workspace.points;
         for stride in length.strides().rev() {
             let factors = self.table(Kind::Back { points: 16, stride, divisor: 1 })?;
             self.pass(stream, &self.kernels.columns_back, length, items, points, (16, stride), &factors)?;
@@ -357,16 +377,17 @@ impl Transforms {
         let last = &self.kernels.last[first.ilog2() as usize - 1];
         self.pass(stream, last, length, items, points, (first, stride), &factors)?;
         self.join(stream, length, items, points)?;
-        self.carry(work, output)
+        self.carry(work, (length.digit_bits, length.shape.points()), output)
     }
 
-    fn carry(&self, work: &Work<'_>, output: Output<'_>) -> Result<()> {
-        let Work { stream, length, workspace, items, .. } = *work;
+    /// From coefficients of digits of `digit_bits` bits, `count` for each item, to numbers.
+    fn carry(&self, work: &Work<'_>, (digit_bits, count): (u32, usize), output: Output<'_>) -> Result<()> {
+        let Work { stream, workspace, items, .. } = *work;
         let points = &workspace.points;
-        let carries = Carries::of(output.words, length.digit_bits);
+        let carries = Carries::of(output.words, digit_bits);
         let call = CarryCall {
             points: points.address(),
-            count: small(length.shape.points()),
+            count: small(count),
             results: output.address(),
             result_stride: output.words,
             flags: workspace.flags.address(),
@@ -375,9 +396,9 @@ impl Transforms {
         let shape = Shape {
             grid: carries.blocks * small(items),
             block: carries.block,
-            shared_bytes: carries.shared_bytes(length.digit_bits),
+            shared_bytes: carries.shared_bytes(digit_bits),
         };
-        let kernel = self.kernels.carry(length.digit_bits)?;
+        let kernel = self.kernels.carry(digit_bits)?;
         // SAFETY: the kernel takes this structure, reads the coefficients of `items` items, and writes their
         // products and the flags of their blocks.
         unsafe { stream.launch(&kernel, shape, &call, &[points, output.buffer, &workspace.flags]) }

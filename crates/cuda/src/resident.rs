@@ -63,14 +63,23 @@ impl Cuda {
 
     /// Copies a batch to a device.
     pub fn upload(&self, batch: BatchView<'_>) -> Result<Resident> {
-        let limbs = batch.bits().div_ceil(64);
-        let rows = self.rows(None, limbs, batch.len())?;
+        self.copy_in(None, Operand::Each(batch))
+    }
+
+    /// Copies numbers of the host to a device; a number that all items share becomes a batch of one.
+    pub(crate) fn upload_to(&self, loaded: &LoadedDevice, numbers: Operand<'_>) -> Result<Resident> {
+        self.copy_in(Some(loaded), numbers)
+    }
+
+    fn copy_in(&self, home: Option<&LoadedDevice>, numbers: Operand<'_>) -> Result<Resident> {
+        let (bits, count) = (numbers.bits(), numbers.len().unwrap_or(1));
+        let limbs = bits.div_ceil(64);
+        let rows = self.rows(home, limbs, count)?;
         if limbs > 0 {
             let moving = Transfer { rows: &rows, first: 0, limbs, direction: Direction::In };
-            let source = Source::operand(Operand::Each(batch))?;
-            rows.transfer(batch.len(), limbs, &moving, &mut Upload { source })?;
+            rows.transfer(count, limbs, &moving, &mut Upload { source: Source::operand(numbers)? })?;
         }
-        Ok(Resident::new(batch.bits(), batch.len(), Arc::new(rows)))
+        Ok(Resident::new(bits, count, Arc::new(rows)))
     }
 
     /// Whether numbers are in the memory of one of these devices.

@@ -43,6 +43,8 @@ sources! {
     "fft_passes.cuh",
     "fft_remainder.cuh",
     "fft_rows.cuh",
+    "fft_sums.cuh",
+    "fft_weighted.cuh",
     "groups.cuh",
     "items.cuh",
     "narrow.cuh",

@@ -31,6 +31,7 @@ mod into;
 mod inverse;
 mod joined;
 mod modular;
+mod modular_sums;
 mod near;
 pub mod number;
 mod octets;
@@ -55,9 +56,10 @@ pub use modmill_core::{
     Alternative, Backend, Batch, BatchView, Blocks, CrtJob, CrtKey, Error, Execution, Exponents, Family, Isa,
     ItemError, ItemErrorKind, KERNEL_MAX_BITS, Location, Moduli, ModuliForm, Modulus, Op, Operand, Partial,
     Path, PerItem, Plan, PublicJob, Recorder, Request, Resident, ResidentModuli, ResidentView, Seconds,
-    Secrecy, Spare, TRANSFORM_MAX_BITS, hex,
+    Secrecy, Spare, Sums, TRANSFORM_MAX_BITS, hex,
 };
 pub use modmill_cpu::long::MersenneLike;
+pub use modular_sums::{ModularSums, SumFactors};
 pub use octets::Offloaded;
 pub use on_device::OnDevice;
 pub use prepared::Prepared;

@@ -144,3 +144,48 @@ fn by_parts(field: &impl PrimeField, terms: &mut [Term<'_>], place: Place, shape
     drop(parts);
     in_columns(cut(terms[0].a), is_shared, &|parts| field.inverse16(parts, place.node));
 }
+
+/// One sum of products of transforms: for each term, its left factor and the right factors that are added.
+#[derive(Clone, Copy)]
+pub(crate) struct TermsOfSum<'a> {
+    /// The blocks of the transforms over one field.
+    pub(crate) transforms: &'a [&'a [Point]],
+    pub(crate) terms: &'a [(usize, &'a [u32])],
+}
+
+/// The number of points whose products are added at a time: those of a few dozen transforms stay in the first-level cache.
+const ADDED: usize = 16;
+
+/// Fills a block with a sum of products of transforms from point `start` on, transformed back, up to a constant factor.
+pub(crate) fn add_transforms(
+    field: &impl PrimeField,
+    out: &mut [Point],
+    sum: TermsOfSum<'_>,
+    start: usize,
+    place: Place,
+    shape: BlockShape,
+) {
+    const PARTS: usize = 16;
+    let len = out.len();
+    if len > LEAF {
+        let len = len / PARTS;
+        for (index, part) in out.chunks_exact_mut(len).enumerate() {
+            let (first, node) = (place.first + index * len, PARTS * place.node + index);
+            add_transforms(field, part, sum, start + index * len, Place { first, node, ..place }, shape);
+        }
+        return in_columns(cut(out), false, &|parts| field.inverse16(parts, place.node));
+    }
+    for (index, points) in out.chunks_mut(ADDED).enumerate() {
+        let from = start + index * ADDED;
+        let mut product = [Point::ZERO; ADDED];
+        let product = &mut product[..points.len()];
+        points.fill(Point::ZERO);
+        for &(left, rights) in sum.terms {
+            field.add_up(product, sum.transforms, rights, from);
+            let left = &sum.transforms[left][from..][..points.len()];
+            field.multiply(product, Some(left), place.row, place.first + index * ADDED, shape);
+            field.add(points, product);
+        }
+    }
+    transform::inverse(field, out, place.node);
+}

@@ -45,9 +45,17 @@ pub(super) struct Share<'a> {
 
 impl Grid {
     pub(super) fn new(shape: BlockShape) -> Self {
-        let (columns, threads) = (shape.grid.columns, rayon::current_num_threads());
         let shared = if team::is_leading() { SHARED } else { SHARED_ASLEEP };
-        let is_shared = shape.grid.points() >= shared && threads > 1;
+        Self::cut(shape, shape.grid.points() >= shared && rayon::current_num_threads() > 1)
+    }
+
+    /// For one thread.
+    pub(super) fn on_one_thread(shape: BlockShape) -> Self {
+        Self::cut(shape, false)
+    }
+
+    fn cut(shape: BlockShape, is_shared: bool) -> Self {
+        let (columns, threads) = (shape.grid.columns, rayon::current_num_threads());
         let least = if is_shared { PARTS } else { LEAF + 1 };
         let parts = if columns >= least { PARTS } else { 1 };
         let len = columns / parts;
@@ -82,7 +90,7 @@ impl Grid {
     }
 
     /// The place of a part, where parts are counted row after row.
-    fn place(self, index: usize) -> Place {
+    pub(super) fn place(self, index: usize) -> Place {
         let (row, part) = (index / self.parts, index % self.parts);
         let node = self.parts * self.shape.node() + part;
         Place { row, first: part * self.part(), node }

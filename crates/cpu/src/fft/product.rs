@@ -1,7 +1,7 @@
 //! Products by transforms.
 
 use super::carry;
-use super::convolution::{Term, TermFactor, add_products, by_part};
+use super::convolution::{Term, TermFactor, TermsOfSum, add_products, add_transforms, by_part};
 use super::grid::Grid;
 use super::memory::Points;
 use super::point::Point;
@@ -85,6 +85,47 @@ pub(crate) fn sum_of_transformed<'a, const F: usize, T>(
         Blocks { a: block, number: None, b: SecondBlock::Transformed(&b.0[index]) }
     };
     sum(scheme, |index| terms.iter().map(|term| blocks(index, term)).collect(), layout, out, fold)
+}
+
+/// The transform of a number, for sums of products with this layout.
+pub(crate) fn transform_for_sums<const F: usize>(
+    scheme: &impl NttScheme<F>,
+    number: &[u64],
+    layout: &DigitLayout,
+) -> Transformed {
+    let mut transformed = transform(scheme, number, layout);
+    for (field, block) in scheme.fields(layout.shape).iter().zip(&mut transformed.0) {
+        field.reduce(block);
+    }
+    transformed
+}
+
+/// Fills `out` with a sum of products of numbers that [`transform_for_sums`] transformed, on one thread. The numbers are
+/// named by their indices.
+pub(crate) fn sum_of_terms<const F: usize>(
+    scheme: &impl NttScheme<F>,
+    numbers: &[Transformed],
+    terms: &[(usize, &[u32])],
+    layout: &DigitLayout,
+    out: &mut [u64],
+) {
+    let (fields, grid) = (scheme.fields(layout.shape), Grid::on_one_thread(layout.shape));
+    let mut sums = Vec::with_capacity(F);
+    for (index, field) in fields.iter().enumerate() {
+        let transforms: Vec<&[Point]> = numbers.iter().map(|number| &number.0[index][..]).collect();
+        let mut block = Points::new(layout.shape.grid.points(), index);
+        let sum = TermsOfSum { transforms: &transforms, terms };
+        for (index, part) in block.chunks_exact_mut(grid.part()).enumerate() {
+            let start = index * grid.part();
+            add_transforms(field, part, sum, start, grid.place(index), layout.shape);
+        }
+        grid.shares(&mut block).into_iter().for_each(|mut share| grid.leave(field, &mut share));
+        sums.push(block);
+    }
+    let residues: [&[Point]; F] = std::array::from_fn(|field| &sums[field][..]);
+    let (shares, _) = carry::resolve(&scheme.join(layout.shape), residues, layout, out);
+    shares.finish();
+    Points::put_back(sums, |pieces, clear| grid.each(pieces, clear));
 }
 
 /// The factors of a product over one field.

@@ -87,6 +87,12 @@ impl PrimeField for &Counter {
     fn add(&self, a: &mut [Point], _: &[Point]) {
         self.count(0, LANES * a.len());
     }
+
+    fn reduce(&self, _: &mut [Point]) {}
+
+    fn add_up(&self, out: &mut [Point], _: &[&[Point]], chosen: &[u32], _: usize) {
+        self.count(0, LANES * out.len() * chosen.len());
+    }
 }
 
 impl Join<1> for &Counter {
@@ -111,6 +117,10 @@ impl<'a> NttScheme<1> for &'a Counter {
 
     fn plan(&self, a: usize, b: usize) -> DigitPlan {
         Goldilocks.plan(a, b)
+    }
+
+    fn plan_sums(&self, a: usize, b: usize, products: usize) -> Option<DigitPlan> {
+        Goldilocks.plan_sums(a, b, products)
     }
 
     fn ring_digit_bits(&self, digits: usize) -> Option<u32> {

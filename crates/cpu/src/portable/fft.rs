@@ -198,6 +198,15 @@ impl scheme::PrimeField for GoldilocksField {
             a.0.iter_mut().zip(b.0).for_each(|(a, b)| *a = add(*a, b));
         }
     }
+
+    fn reduce(&self, _: &mut [Point]) {}
+
+    fn add_up(&self, out: &mut [Point], transforms: &[&[Point]], chosen: &[u32], first: usize) {
+        out.fill(Point::ZERO);
+        for &index in chosen {
+            self.add(out, &transforms[index as usize][first..][..out.len()]);
+        }
+    }
 }
 
 /// `a - b` in two words. The second word is zero or all ones.
@@ -209,6 +218,14 @@ fn sub_wide(a: u64, b: u64) -> (u64, u64) {
 /// The scheme over the single prime `2^64 - 2^32 + 1`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Goldilocks;
+
+/// The longest digits of sums of `products` products, whose shorter factors have `limbs` limbs. Shorter digits are more
+/// digits, so the digits have to be short enough for their own number.
+fn digit_bits(limbs: usize, products: usize) -> Option<u32> {
+    let digits = |bits: u32| (64 * limbs).div_ceil(bits as usize);
+    let fits = |bits: &u32| goldilocks::digit_bits(products.saturating_mul(digits(*bits))) >= *bits;
+    (1..=31).rev().find(fits)
+}
 
 /// The reconstruction: residues are scaled by the inverse of the transform length.
 pub(crate) struct Scale {
@@ -235,11 +252,12 @@ impl scheme::NttScheme<1> for Goldilocks {
     }
 
     fn plan(&self, a: usize, b: usize) -> DigitPlan {
-        let shorter = a.min(b);
-        // Shorter digits are more digits. The plan takes the longest digits that are short enough for their
-        // number.
-        let fits = |bits: &u32| goldilocks::digit_bits((64 * shorter).div_ceil(*bits as usize)) >= *bits;
-        DigitPlan::new(a + b, (1..=31).rev().find(fits).expect("digits of one bit fit"))
+        DigitPlan::new(a + b, digit_bits(a.min(b), 1).expect("digits of one bit fit"))
+    }
+
+    fn plan_sums(&self, a: usize, b: usize, products: usize) -> Option<DigitPlan> {
+        // A sum of fewer than 2^64 products is at most a limb longer than a product.
+        Some(DigitPlan::new(a + b + 1, digit_bits(a.min(b), products)?))
     }
 
     fn ring_digit_bits(&self, digits: usize) -> Option<u32> {

@@ -133,8 +133,6 @@ impl Reduction {
             length: small(2 * n),
             wrap: small(self.wrapped.wrapped_bits() / 32),
             offset: halves.offset,
-            // Reciprocals that were found on the device are less exact.
-            most: if self.own.is_some() { 3 } else { 4 },
         };
         buffers.extend([&self.multiples, divisors.buffer, output.buffer]);
         transforms.remainder(stream, items, &call, &buffers)

@@ -95,10 +95,9 @@ pub(super) struct RemainderCall {
     pub(super) length: u32,
     pub(super) wrap: u32,
     pub(super) offset: u32,
-    pub(super) most: u32,
 }
 
-assert_layout!(RemainderCall: 112 bytes, x at 0, y at 16, divisor at 32, halves at 48, estimates at 64, results at 80, result_stride at 88, length at 92, wrap at 96, offset at 100, most at 104);
+assert_layout!(RemainderCall: 104 bytes, x at 0, y at 16, divisor at 32, halves at 48, estimates at 64, results at 80, result_stride at 88, length at 92, wrap at 96, offset at 100);
 
 /// `ExtractCall` of `fft_extract.cuh`.
 #[repr(C)]
@@ -132,6 +131,39 @@ pub(super) struct ChooseCall {
 
 assert_layout!(ChooseCall: 56 bytes, exponents at 0, table at 16, results at 24, entry_quads at 32, row_quads at 40, from at 44, bits at 48, count at 52);
 
+/// `SumsCall` of `fft_sums.cuh`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct SumsCall {
+    pub(super) transforms: u64,
+    pub(super) results: u64,
+    pub(super) ends: u64,
+    pub(super) terms: u64,
+    pub(super) rights: u64,
+    pub(super) length: u32,
+    pub(super) count: u32,
+    pub(super) flags: u64,
+    pub(super) flag_count: u32,
+}
+
+assert_layout!(SumsCall: 64 bytes, transforms at 0, results at 8, ends at 16, terms at 24, rights at 32, length at 40, count at 44, flags at 48, flag_count at 56);
+
+/// `WeightedCall` of `fft_weighted.cuh`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct WeightedCall {
+    pub(super) numbers: Numbers,
+    pub(super) weights: u64,
+    pub(super) results: u64,
+    pub(super) count: u32,
+    pub(super) sums: u32,
+    pub(super) length: u32,
+    pub(super) flags: u64,
+    pub(super) flag_count: u32,
+}
+
+assert_layout!(WeightedCall: 64 bytes, numbers at 0, weights at 16, results at 24, count at 32, sums at 36, length at 40, flags at 48, flag_count at 56);
+
 // SAFETY: plain structures of integers, laid out as the kernels' own.
 unsafe impl KernelArguments for CutCall {}
 // SAFETY: as above.
@@ -148,3 +180,7 @@ unsafe impl KernelArguments for RemainderCall {}
 unsafe impl KernelArguments for ChooseCall {}
 // SAFETY: as above.
 unsafe impl KernelArguments for ExtractCall {}
+// SAFETY: as above.
+unsafe impl KernelArguments for SumsCall {}
+// SAFETY: as above.
+unsafe impl KernelArguments for WeightedCall {}

@@ -76,6 +76,17 @@ impl LongModulus {
         Self::new(modulus, &exact)
     }
 
+    /// The same with zeros on top, so that both numbers have `limbs` limbs.
+    pub(super) fn padded(modulus: &[u64], limbs: usize, reciprocals: &dyn Reciprocals) -> Result<Self> {
+        let mut padded = Self::of(modulus, reciprocals)?;
+        for number in [&mut padded.divisor, &mut padded.reciprocal] {
+            let mut longer = Zeroizing::new(vec![0; limbs.max(number.len())]);
+            longer[..number.len()].copy_from_slice(number);
+            *number = longer;
+        }
+        Ok(padded)
+    }
+
     pub(super) fn divisor(&self) -> &[u64] {
         &self.divisor
     }
@@ -176,7 +187,10 @@ impl LongModuli<'_> {
     }
 
     pub(super) fn limbs(&self) -> usize {
-        self.bits().div_ceil(64)
+        match self {
+            Self::One(modulus) => modulus.divisor.len(),
+            Self::Each(_) => self.bits().div_ceil(64),
+        }
     }
 }
 

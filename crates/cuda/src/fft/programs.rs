@@ -11,11 +11,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Threads of a block, at most; rows and carries have as many.
 pub(super) const BLOCK: u32 = 256;
 
-/// The programs of this family, for all lengths: passes, cuts into digits, rows of 256 points and of 4096, and
+/// Bits of the digits of sums with weights: words.
+pub(super) const WORD_BITS: u32 = 32;
+
+/// The programs of this family, for all lengths: passes, cuts into digits, rows of 256 points and of 4096, sums, and
 /// carries of digits of each length.
 pub fn transforms_programs() -> impl Iterator<Item = Program> {
-    let others = [passes(), cuts(), rows(false, true), rows(true, true)];
-    others.into_iter().chain((LEAST_DIGIT_BITS..=MOST_DIGIT_BITS).map(carries))
+    let others = [passes(), cuts(), rows(false, true), rows(true, true), sums()];
+    others.into_iter().chain((LEAST_DIGIT_BITS..=MOST_DIGIT_BITS).chain([WORD_BITS]).map(carries))
 }
 
 /// The programs that transforms of a length take on a device.
@@ -31,6 +34,10 @@ fn passes() -> Program {
 
 fn cuts() -> Program {
     program("cuts", &["fft_columns", "fft_cut"], 3, &[])
+}
+
+fn sums() -> Program {
+    program("sums", &["fft_sums", "fft_weighted"], 2, &[])
 }
 
 /// The products of rows. If `own_words`, shared memory has words of each thread's own for the second factor.
@@ -55,7 +62,7 @@ const ROW_PLACES: u32 = ROW_POINTS + ROW_POINTS / 16;
 pub(super) fn rows_shared_bytes(task: RowTask, limits: &Limits) -> u32 {
     let own = match task {
         RowTask::Multiply | RowTask::MultiplyKept if has_own_words(limits) => ROW_POINTS,
-        RowTask::Multiply | RowTask::MultiplyKept | RowTask::Square | RowTask::Keep => 0,
+        RowTask::Multiply | RowTask::MultiplyKept | RowTask::Square | RowTask::Keep | RowTask::Back => 0,
     };
     8 * (ROW_PLACES + own)
 }
@@ -97,6 +104,8 @@ pub(super) struct Kernels {
     rows: Mutex<[Option<Arc<RowKernels>>; 2]>,
     /// By the bits of digits, likewise.
     carry: Mutex<HashMap<u32, Kernel>>,
+    /// Of sums of products, and of sums with weights, likewise.
+    sums: Mutex<Option<[Kernel; 2]>>,
 }
 
 /// A kernel for transforms of 2, 4, 8 and 16 points.
@@ -108,7 +117,7 @@ fn by_radix(module: &Module, name: &str) -> Result<ByRadix> {
 }
 
 /// What is done with rows of one length, by `RowTask`.
-pub(super) type RowKernels = [Kernel; 4];
+pub(super) type RowKernels = [Kernel; 5];
 
 /// What is done with rows; the place of its kernels.
 #[derive(Clone, Copy)]
@@ -117,6 +126,7 @@ pub(super) enum RowTask {
     Square,
     MultiplyKept,
     Keep,
+    Back,
 }
 
 impl Kernels {
@@ -132,6 +142,7 @@ impl Kernels {
             rows: Mutex::default(),
             join: [module.kernel("fft_join_3")?, module.kernel("fft_join_5")?],
             carry: Mutex::default(),
+            sums: Mutex::default(),
             remainder: module.kernel("fft_remainder")?,
             extract: module.kernel("fft_extract")?,
             choose: [module.kernel("fft_choose")?, module.kernel("fft_choose_direct")?],
@@ -146,7 +157,7 @@ impl Kernels {
         }
         let module = self.device.compile(&rows(long, has_own_words(self.device.limits())))?;
         let kernel = |name: &str| module.kernel(&format!("fft_{name}rows"));
-        let kernels = [kernel("")?, kernel("square_")?, kernel("kept_")?, kernel("keep_")?];
+        let kernels = [kernel("")?, kernel("square_")?, kernel("kept_")?, kernel("keep_")?, kernel("back_")?];
         Ok(place.insert(Arc::new(kernels)).clone())
     }
 
@@ -158,5 +169,14 @@ impl Kernels {
         let kernel = self.device.compile(&carries(digit_bits))?.kernel("fft_carry")?;
         kernels.insert(digit_bits, kernel.clone());
         Ok(kernel)
+    }
+
+    pub(super) fn sums(&self) -> Result<[Kernel; 2]> {
+        let mut kernels = self.sums.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(kernels) = &*kernels {
+            return Ok(kernels.clone());
+        }
+        let module = self.device.compile(&sums())?;
+        Ok(kernels.insert([module.kernel("fft_sums")?, module.kernel("fft_weighted")?]).clone())
     }
 }

@@ -182,7 +182,16 @@ fn transforms() {
         let program = transforms_programs().find(|program| program.name.ends_with(name)).unwrap();
         compiler.code(&program, HOPPER).unwrap()
     };
-    let programs = ["cuts", "passes", "short rows", "long rows", "carries of 24 bits"].map(code);
+    let names = [
+        "cuts",
+        "passes",
+        "short rows",
+        "long rows",
+        "carries of 24 bits",
+        "transforms: sums",
+        "carries of 32 bits",
+    ];
+    let programs = names.map(code);
     let budgets = [
         (0, "fft_cut_half_16", 0, 1150),
         (0, "fft_cut_2", 0, 350),
@@ -196,7 +205,11 @@ fn transforms() {
         (3, "fft_rows", 32, 7000),
         (3, "fft_kept_rows", 0, 4900),
         (3, "fft_square_rows", 0, 4800),
+        (3, "fft_back_rows", 0, 2600),
         (4, "fft_carry", 0, 1450),
+        (5, "fft_sums", 0, 200),
+        (5, "fft_weighted", 0, 400),
+        (6, "fft_carry", 0, 1700),
     ];
     for (program, kernel, spilled, instructions) in budgets {
         let code = kernel_of(&programs[program], kernel);

@@ -11,3 +11,4 @@ mod selection;
 mod semantics;
 mod special;
 mod suite;
+mod sums;

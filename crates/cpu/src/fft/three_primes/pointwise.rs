@@ -43,4 +43,48 @@ impl<A: Arithmetic> VectorField<A> {
             },
         );
     }
+
+    /// Reduces points.
+    pub(super) fn reduce_points(&self, a: &mut [Point]) {
+        self.run(
+            #[inline(always)]
+            |c| {
+                for point in a {
+                    for vector in 0..A::VECTORS {
+                        let reduced = c.reduce(c.load(point, vector));
+                        c.store(point, vector, reduced);
+                    }
+                }
+            },
+        );
+    }
+
+    /// `out <-` the sum of reduced points of the chosen transforms, each from point `first` on; reduced.
+    pub(super) fn add_up_points(
+        &self,
+        out: &mut [Point],
+        transforms: &[&[Point]],
+        chosen: &[u32],
+        first: usize,
+    ) {
+        self.run(
+            #[inline(always)]
+            |c| {
+                for (index, out) in out.iter_mut().enumerate() {
+                    let point = |&chosen: &u32| &transforms[chosen as usize][first + index];
+                    for vector in 0..A::VECTORS {
+                        let mut sum = c.zero();
+                        // Four reduced numbers are any number: the sum is reduced after three more.
+                        for three in chosen.chunks(3) {
+                            for chosen in three {
+                                sum = c.add(sum, c.load(point(chosen), vector));
+                            }
+                            sum = c.reduce(sum);
+                        }
+                        c.store(out, vector, sum);
+                    }
+                }
+            },
+        );
+    }
 }

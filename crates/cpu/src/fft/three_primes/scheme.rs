@@ -34,6 +34,10 @@ impl<A: Arithmetic> scheme::NttScheme<COUNT> for ThreePrimes<A> {
     type Field = VectorField<A>;
     type Join = Crt<A>;
 
+    fn run<T>(&self, work: impl FnOnce() -> T) -> T {
+        A::run(self.0, work)
+    }
+
     fn fields(&self, shape: BlockShape) -> [VectorField<A>; COUNT] {
         std::array::from_fn(|index| VectorField::new(self.0, index, shape.nodes()))
     }
@@ -45,6 +49,13 @@ impl<A: Arithmetic> scheme::NttScheme<COUNT> for ThreePrimes<A> {
     fn plan(&self, a: usize, b: usize) -> DigitPlan {
         let bits = if a.min(b) as u128 <= most_digits(WIDE) { WIDE } else { NARROW };
         DigitPlan::new(a + b, bits)
+    }
+
+    fn plan_sums(&self, a: usize, b: usize, products: usize) -> Option<DigitPlan> {
+        let digits = |bits: u32| (64 * a.min(b)).div_ceil(bits as usize) as u128;
+        let fits = |bits: &u32| products as u128 * digits(*bits) <= most_digits(*bits);
+        // A sum of fewer than 2^64 products is at most a limb longer than a product.
+        Some(DigitPlan::new(a + b + 1, (40..=WIDE).rev().step_by(2).find(fits)?))
     }
 
     fn ring_digit_bits(&self, digits: usize) -> Option<u32> {
@@ -68,6 +79,14 @@ impl<A: Arithmetic> scheme::PrimeField for VectorField<A> {
 
     fn add(&self, a: &mut [Point], b: &[Point]) {
         self.add_points(a, b);
+    }
+
+    fn reduce(&self, a: &mut [Point]) {
+        self.reduce_points(a);
+    }
+
+    fn add_up(&self, out: &mut [Point], transforms: &[&[Point]], chosen: &[u32], first: usize) {
+        self.add_up_points(out, transforms, chosen, first);
     }
 }
 
@@ -105,6 +124,10 @@ impl<A: Arithmetic> scheme::NttScheme<COUNT> for WeightedThreePrimes<A> {
 
     fn plan(&self, _: usize, _: usize) -> DigitPlan {
         self.weights.plan()
+    }
+
+    fn plan_sums(&self, _: usize, _: usize, _: usize) -> Option<DigitPlan> {
+        None
     }
 
     fn ring_digit_bits(&self, _: usize) -> Option<u32> {

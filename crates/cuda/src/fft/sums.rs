@@ -1,0 +1,245 @@
+//! Sums modulo one number on a device: sums of products, added as transforms, and sums of numbers with small weights.
+//!
+//! Transforms are linear, so that a sum of products is added point by point, and transformed back and reduced once. A sum of
+//! P products of numbers below `2^n` is below `P 2^2n`; its quotient by a modulus of n bits is found by Barrett's reduction
+//! with an error of less than P + 4 (see `barrett`), because the reciprocal's last bit is multiplied by an upper half of up
+//! to `P 2^n`. The modulus is padded to as many limbs as `P 2^n` has, so that this upper half has room.
+#![allow(unsafe_code)] // launches kernels
+
+use super::barrett::{Divisors, Reduction, numbers};
+use super::calls::{SumsCall, WeightedCall};
+use super::factors::upload;
+use super::moduli::{LongModuli, LongModulus, Reciprocals};
+use super::programs::{BLOCK, RowTask, WORD_BITS};
+use super::{Input, Length, Output, Transforms, Work, Workspace, small};
+use crate::call::Numbers;
+use crate::device::{Buffer, Contents, Device, Shape, Stream};
+use crate::error::{Error, Result};
+use modmill_core::Sums;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The most products of a sum, and the greatest sum of weights: `fft_remainder.cuh` corrects quotients by less than `2^20`.
+pub(crate) const MOST_PRODUCTS: usize = (1 << 20) - 8;
+
+/// Bytes of the transforms of a chunk of sums.
+const CHUNK_BYTES: usize = 128 << 20;
+
+/// Points of a sum, and words of a sum with weights, that a block has (`fft_sums.cuh`, `fft_weighted.cuh`).
+const SUM_POINTS: usize = 64;
+const WEIGHTED_SUMS: usize = 16;
+
+/// A modulus on a device, with the memory for sums modulo it.
+pub(crate) struct SumsModulo {
+    transforms: Arc<Transforms>,
+    /// Of the factors of products, with room for sums.
+    length: Length,
+    /// Of reductions.
+    plain: Length,
+    reduction: Reduction,
+    workspace: Workspace,
+    /// Sums of a chunk.
+    chunk: usize,
+}
+
+/// Lists of terms on a device.
+pub(crate) struct Lists {
+    words: Buffer,
+    /// The word that each list begins at: ends of sums, terms, right factors.
+    starts: [usize; 3],
+    count: usize,
+}
+
+impl Lists {
+    pub(crate) fn new(device: &Device, sums: &Sums) -> Result<Self> {
+        let (mut ends, mut terms, mut rights) = (vec![0], vec![0, 0], Vec::new());
+        for sum in 0..sums.len() {
+            for (left, right) in sums.terms(sum) {
+                rights.extend_from_slice(right);
+                terms.extend([small(left), small(rights.len())]);
+            }
+            ends.push(small(terms.len() / 2 - 1));
+        }
+        let starts = [0, ends.len(), ends.len() + terms.len()];
+        let words = [ends, terms, rights].concat();
+        let limbs: Vec<u64> = words
+            .chunks(2)
+            .map(|pair| pair.iter().rev().fold(0, |limb, &word| limb << 32 | u64::from(word)))
+            .collect();
+        Ok(Self { words: upload(device, &limbs, Contents::Public)?, starts, count: sums.len() })
+    }
+
+    fn addresses(&self) -> [u64; 3] {
+        self.starts.map(|start| self.words.address() + 4 * start as u64)
+    }
+}
+
+impl SumsModulo {
+    /// For sums of at most `most` products, or of weights that add up to at most `most`, modulo `modulus`.
+    pub(crate) fn new(
+        device: &Device,
+        transforms: impl Fn(&Length) -> Result<Arc<Transforms>>,
+        reciprocals: &dyn Reciprocals,
+        modulus: &[u64],
+        most: usize,
+    ) -> Result<Self> {
+        if most > MOST_PRODUCTS {
+            let reason = format!("sums have at most {MOST_PRODUCTS} products");
+            return Err(Error::Call { call: "Cuda::modular_sums", reason });
+        }
+        let bits = modmill_core::limbs::bit_length(modulus);
+        let limbs = (bits + most.max(1).ilog2() as usize + 1).div_ceil(64);
+        let modulus = LongModulus::padded(modulus, limbs, reciprocals)?;
+        let (length, plain) = (Length::new(bits, bits, most.max(1)), Length::new(64 * limbs, 64 * limbs, 2));
+        let longest = if length.bytes() > plain.bytes() { length } else { plain };
+        let chunk = (CHUNK_BYTES / longest.bytes()).clamp(1, 256);
+        let transforms = transforms(&length)?;
+        let stream = device.stream()?;
+        let reduction =
+            Reduction::new(device, &transforms, &stream, &plain, LongModuli::One(&modulus), chunk)?;
+        stream.synchronize()?;
+        // The shorter the digits are, the more flags carries take.
+        let flags = Length { digit_bits: length.digit_bits.min(plain.digit_bits), ..longest };
+        let workspace = transforms.workspace(&flags, chunk, reduction.words(), false, Contents::Secret)?;
+        Ok(Self { transforms, length, plain, reduction, workspace, chunk })
+    }
+
+    /// Bytes of a factor's transform.
+    pub(crate) fn bytes(&self) -> usize {
+        self.length.bytes()
+    }
+
+    /// Transforms numbers no longer than the modulus, as many as launches count, into a buffer.
+    pub(crate) fn transform(
+        &self,
+        stream: &Stream,
+        numbers: Numbers,
+        from: &Buffer,
+        count: usize,
+        to: &Buffer,
+    ) -> Result<()> {
+        self.transforms.keep(stream, &self.length, Input::plain(numbers, &[from]), count, to)
+    }
+
+    /// The most numbers that are transformed together: launches count pairs of points in a word.
+    pub(crate) fn most_factors(&self) -> usize {
+        (u32::MAX as usize) * 2 / self.length.shape.points()
+    }
+
+    /// Sums of products of the transforms in `factors`, from the beginning of `output` on.
+    pub(crate) fn sums_of_products(
+        &self,
+        stream: &Stream,
+        factors: &Buffer,
+        lists: &Lists,
+        output: Output<'_>,
+    ) -> Result<()> {
+        let [ends, terms, rights] = lists.addresses();
+        self.in_chunks(stream, lists.count, output, |work, sums, products| {
+            let (flags, flag_count) =
+                self.workspace.flags(products.words, self.length.digit_bits, work.items);
+            let call = SumsCall {
+                transforms: factors.address(),
+                results: self.workspace.points.address(),
+                ends: ends + 4 * sums.start as u64,
+                terms,
+                rights,
+                length: small(self.length.shape.points()),
+                count: small(work.items),
+                flags: flags.address(),
+                flag_count,
+            };
+            let groups = work.items.div_ceil(BLOCK as usize / SUM_POINTS);
+            let grid = small(groups * self.length.shape.points() / SUM_POINTS);
+            let shape = Shape { grid, block: BLOCK, shared_bytes: 0 };
+            let [kernel, _] = self.transforms.kernels.sums()?;
+            let used = [factors, &lists.words, &self.workspace.points, flags];
+            // SAFETY: the kernel takes this structure, reads the lists, whose indices were checked, and the transforms they
+            // name, and writes the points of `items` sums and the flags.
+            unsafe { stream.launch(&kernel, shape, &call, &used)? };
+            let work = Work { length: &self.length, ..*work };
+            let points = &self.workspace.points;
+            self.transforms.rows(stream, &self.length, work.items, RowTask::Back, points, None)?;
+            self.transforms.columns_back(&work, products)
+        })
+    }
+
+    /// Sums of numbers with weights, for each sum an octet for each number, from the beginning of `output` on. The weights of
+    /// a sum add up to no more than the most that this was made for.
+    pub(crate) fn weighted_sums(
+        &self,
+        stream: &Stream,
+        numbers: (Numbers, &Buffer, usize),
+        weights: &[u8],
+        output: Output<'_>,
+    ) -> Result<()> {
+        let (numbers, from, count) = numbers;
+        let total = weights.len() / count.max(1);
+        // A coefficient for each word of a sum.
+        let length = (2 * self.reduction.limbs).next_multiple_of(32);
+        self.in_chunks(stream, total, output, |work, sums, products| {
+            let weights = packed(&weights[sums.start * count..sums.end * count], count);
+            let weights = upload(self.transforms.device(), &weights, Contents::Secret)?;
+            let (flags, flag_count) = self.workspace.flags(products.words, WORD_BITS, work.items);
+            let call = WeightedCall {
+                numbers,
+                weights: weights.address(),
+                results: self.workspace.points.address(),
+                count: small(count),
+                sums: small(work.items),
+                length: small(length),
+                flags: flags.address(),
+                flag_count,
+            };
+            let grid = small(work.items.div_ceil(WEIGHTED_SUMS) * length.div_ceil(BLOCK as usize));
+            let shape = Shape { grid, block: BLOCK, shared_bytes: 0 };
+            let [_, kernel] = self.transforms.kernels.sums()?;
+            let used = [from, &weights, &self.workspace.points, flags];
+            // SAFETY: the kernel takes this structure, reads `count` numbers and their weights, and writes the coefficients
+            // of `items` sums, of which the workspace has room for as many, and the flags.
+            unsafe { stream.launch(&kernel, shape, &call, &used)? };
+            self.transforms.carry(work, (WORD_BITS, length), products)
+        })
+    }
+
+    /// Computes whole numbers chunk by chunk with `compute`, and reduces them.
+    fn in_chunks(
+        &self,
+        stream: &Stream,
+        count: usize,
+        output: Output<'_>,
+        compute: impl Fn(&Work<'_>, Range<usize>, Output<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let Self { transforms, plain, reduction, workspace, .. } = self;
+        let whole = Output::all(&reduction.products, small(4 * reduction.limbs));
+        let own = reduction.own.as_ref().expect("there is one modulus");
+        let divisors = Divisors { words: numbers(own, 0, reduction.limbs, 0), buffer: own };
+        for start in (0..count).step_by(self.chunk) {
+            let sums = start..count.min(start + self.chunk);
+            let work = Work { transforms, stream, length: plain, workspace, items: sums.len() };
+            compute(&work, sums, whole)?;
+            let output = Output { start: output.start + 4 * output.words as usize * start, ..output };
+            reduction.reduce(
+                &work,
+                divisors,
+                Input::plain(whole.numbers(), &[&reduction.products]),
+                output,
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// Weights as the kernel reads them: for each sixteen sums, for each number, sixteen octets.
+fn packed(weights: &[u8], count: usize) -> zeroize::Zeroizing<Vec<u64>> {
+    let sums = weights.len() / count.max(1);
+    let mut limbs = zeroize::Zeroizing::new(vec![0; 2 * count * sums.div_ceil(WEIGHTED_SUMS)]);
+    for (sum, weights) in weights.chunks_exact(count.max(1)).enumerate() {
+        let (group, place) = (sum / WEIGHTED_SUMS, sum % WEIGHTED_SUMS);
+        let group = &mut limbs[2 * count * group..][..2 * count];
+        for (pair, &weight) in group.chunks_exact_mut(2).zip(weights) {
+            pair[place / 8] |= u64::from(weight) << (8 * (place % 8));
+        }
+    }
+    limbs
+}

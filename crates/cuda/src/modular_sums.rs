@@ -1,0 +1,198 @@
+//! Sums modulo one number whose numbers stay on a device.
+
+use crate::backend::Cuda;
+use crate::device::{Buffer, Contents, Device};
+use crate::device_rows::DeviceRows;
+use crate::error::{Error, Result};
+use crate::fft::{Lists, Output, SumsModulo};
+use crate::loaded::LoadedDevice;
+use crate::staging::Source;
+use modmill_core::{Operand, Resident, ResidentView, Sums};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A modulus on a device, for sums of products and sums with weights.
+pub struct ModularSums {
+    device: Device,
+    bits: usize,
+    /// Its memory serves one call at a time.
+    sums: Mutex<SumsModulo>,
+}
+
+/// Factors of sums of products, transformed, in the memory of a device.
+pub struct SumFactors {
+    transforms: Buffer,
+    device: Device,
+    count: usize,
+}
+
+impl ModularSums {
+    /// Whether numbers are in the memory of the same device.
+    #[must_use]
+    pub fn is_with(&self, view: ResidentView<'_>) -> bool {
+        DeviceRows::of(view).is_ok_and(|rows| rows.device.is(&self.device))
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, SumsModulo> {
+        self.sums.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl SumFactors {
+    /// The number of factors.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether there are no factors.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Bytes of the device's memory.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.transforms.bytes()
+    }
+}
+
+impl Drop for SumFactors {
+    fn drop(&mut self) {
+        self.device.remove_resident(self.transforms.bytes());
+    }
+}
+
+impl Cuda {
+    /// Puts a modulus of at least one on the device that holds the fewest resident bytes, for sums of at most `most` products
+    /// of numbers as long as the modulus, or of weights that add up to at most `most`.
+    pub fn modular_sums(&self, modulus: &[u64], most: usize) -> Result<ModularSums> {
+        let none = || Error::NoKernel { name: "for moduli without a way to find reciprocals".to_owned() };
+        let reciprocals = self.reciprocals.as_deref().ok_or_else(none)?;
+        let emptiest = self.loaded().iter().min_by_key(|loaded| loaded.device.resident_bytes());
+        let loaded = emptiest.ok_or(Error::NoDevice)?;
+        let sums =
+            SumsModulo::new(&loaded.device, |length| loaded.transforms(length), reciprocals, modulus, most)?;
+        let bits = modmill_core::limbs::bit_length(modulus);
+        Ok(ModularSums { device: loaded.device.clone(), bits, sums: Mutex::new(sums) })
+    }
+
+    /// Transforms numbers for sums of products modulo a number that is no shorter. Numbers of the host are copied.
+    pub fn sum_factors(&self, modular: &ModularSums, numbers: Operand<'_>) -> Result<SumFactors> {
+        if numbers.bits() > modular.bits {
+            return Err(Error::TooLong { what: "a factor", bits: numbers.bits(), limit: modular.bits });
+        }
+        let loaded = self.loaded_of(&modular.device)?;
+        let count = numbers.len().unwrap_or(1);
+        let sums = modular.lock();
+        if count > sums.most_factors() {
+            let reason =
+                format!("at most {} factors of this length are transformed together", sums.most_factors());
+            return Err(Error::Item { item: sums.most_factors(), reason });
+        }
+        let bytes =
+            sums.bytes().checked_mul(count.max(1)).ok_or(Error::OutOfMemory { wanted: usize::MAX })?;
+        let uploaded = self.near(loaded, numbers)?;
+        let source = Source::operand(uploaded.as_ref().map_or(numbers, Operand::from))?;
+        let transforms = modular.device.buffer(bytes, Contents::Secret)?;
+        modular.device.add_resident(bytes);
+        let factors = SumFactors { transforms, device: modular.device.clone(), count };
+        if count > 0 && numbers.bits() > 0 {
+            let rows = source.rows().ok_or(Error::NoDevice)?;
+            let stream = modular.device.stream()?;
+            let words = source.numbers(&rows.buffer, 0, 0);
+            sums.transform(&stream, words, &rows.buffer, count, &factors.transforms)?;
+            stream.synchronize()?;
+        } else {
+            let stream = modular.device.stream()?;
+            stream.fill(&factors.transforms, 0..bytes, 0)?;
+            stream.synchronize()?;
+        }
+        Ok(factors)
+    }
+
+    /// Copies numbers of the host to the device of a modulus.
+    pub fn upload_beside(&self, modular: &ModularSums, numbers: Operand<'_>) -> Result<Resident> {
+        self.upload_to(self.loaded_of(&modular.device)?, numbers)
+    }
+
+    /// Sums of products of factors, modulo the number that they were transformed for. Returns the kernels' seconds beside
+    /// them.
+    pub fn sums_of_products(
+        &self,
+        modular: &ModularSums,
+        factors: &SumFactors,
+        sums: &Sums,
+    ) -> Result<(Resident, f64)> {
+        if sums.numbers() > factors.count {
+            let reason = format!("a sum names number {} of {}", sums.numbers() - 1, factors.count);
+            return Err(Error::Call { call: "Cuda::sums_of_products", reason });
+        }
+        self.summed(modular, sums.len(), |modulo, output| {
+            let lists = Lists::new(&modular.device, sums)?;
+            let stream = modular.device.stream()?;
+            let (start, end) = (modular.device.event()?, modular.device.event()?);
+            start.record(&stream)?;
+            modulo.sums_of_products(&stream, &factors.transforms, &lists, output)?;
+            end.record(&stream)?;
+            stream.synchronize()?;
+            end.elapsed_ms(&start)
+        })
+    }
+
+    /// Sums of resident numbers with weights: for each sum an octet for each number. Returns the kernels' seconds beside them.
+    pub fn weighted_sums(
+        &self,
+        modular: &ModularSums,
+        numbers: &Resident,
+        weights: &[u8],
+    ) -> Result<(Resident, f64)> {
+        if numbers.bits() > modular.bits {
+            return Err(Error::TooLong { what: "a number", bits: numbers.bits(), limit: modular.bits });
+        }
+        let source = Source::operand(Operand::from(numbers))?;
+        let rows = source.rows().filter(|rows| rows.device.is(&modular.device)).ok_or(Error::NoDevice)?;
+        let words = source.numbers(&rows.buffer, 0, 0);
+        let count = numbers.len();
+        self.summed(modular, weights.len() / count.max(1), |modulo, output| {
+            let stream = modular.device.stream()?;
+            let (start, end) = (modular.device.event()?, modular.device.event()?);
+            start.record(&stream)?;
+            modulo.weighted_sums(&stream, (words, &rows.buffer, count), weights, output)?;
+            end.record(&stream)?;
+            stream.synchronize()?;
+            end.elapsed_ms(&start)
+        })
+    }
+
+    /// `count` answers that `compute` writes; it returns milliseconds.
+    fn summed(
+        &self,
+        modular: &ModularSums,
+        count: usize,
+        compute: impl FnOnce(&SumsModulo, Output<'_>) -> Result<f32>,
+    ) -> Result<(Resident, f64)> {
+        let loaded = self.loaded_of(&modular.device)?;
+        let limbs = modular.bits.div_ceil(64);
+        let rows = self.rows(Some(loaded), limbs, count)?;
+        let words = u32::try_from(2 * limbs).unwrap_or(u32::MAX);
+        let mut milliseconds = 0.0;
+        if count > 0 {
+            milliseconds = compute(&modular.lock(), Output::all(&rows.buffer, words))?;
+        }
+        Ok((Resident::new(modular.bits, count, Arc::new(rows)), f64::from(milliseconds) / 1e3))
+    }
+
+    fn loaded_of(&self, device: &Device) -> Result<&LoadedDevice> {
+        self.loaded().iter().find(|loaded| loaded.device.is(device)).ok_or(Error::NoDevice)
+    }
+
+    /// A copy of numbers on a device; `None` if they are there already.
+    fn near(&self, loaded: &LoadedDevice, numbers: Operand<'_>) -> Result<Option<Resident>> {
+        if let Some(view) = numbers.resident() {
+            let is_there = DeviceRows::of(view).is_ok_and(|rows| rows.device.is(&loaded.device));
+            return if is_there { Ok(None) } else { Err(Error::NoDevice) };
+        }
+        self.upload_to(loaded, numbers).map(Some)
+    }
+}

@@ -1,0 +1,190 @@
+//! Sums modulo one long number, added before they are reduced.
+
+use crate::Engine;
+use crate::on_host::OnHost;
+use modmill_core::{Batch, BatchView, Error, Modulus, Operand, Resident, Sums};
+
+/// A modulus for sums of products and for sums of numbers with small weights ([`Engine::modular_sums`]).
+///
+/// A transform of a number serves all products that the number is in, and a sum of products is transformed back and reduced
+/// once. So thousands of products that make up a few sums cost little more than the sums.
+///
+/// On an engine with GPUs the modulus, the factors and the answers stay on one of them.
+pub struct ModularSums<'e> {
+    engine: &'e Engine,
+    bits: usize,
+    most: usize,
+    place: Place,
+}
+
+enum Place {
+    Host(Box<modmill_cpu::long::ModularSums>),
+    Device(Box<modmill_cuda::ModularSums>),
+}
+
+/// Factors of sums of products, transformed ([`ModularSums::factors`]).
+pub struct SumFactors(Factors);
+
+enum Factors {
+    Host(modmill_cpu::long::SumFactors),
+    Device(modmill_cuda::SumFactors),
+}
+
+impl SumFactors {
+    /// The number of factors.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match &self.0 {
+            Factors::Host(factors) => factors.len(),
+            Factors::Device(factors) => factors.len(),
+        }
+    }
+
+    /// Whether there are no factors.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl Engine {
+    /// A modulus for sums of at most `most` products of two numbers, and for weights that add up to at most `most`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use modmill::{Batch, Engine, Modulus, Sums};
+    ///
+    /// let engine = Engine::new()?;
+    /// let modular = engine.modular_sums(&Modulus::from_hex("fffffffb")?, 10)?;
+    /// let numbers = Batch::from_hex(["3", "5", "fffffffa"])?; // x_0, x_1 and x_2
+    /// let mut sums = Sums::default();
+    /// sums.push([(0, &[1, 2][..]), (1, &[1])]); // x_0 (x_1 + x_2) + x_1 x_1
+    /// let factors = modular.factors(&numbers)?;
+    /// assert_eq!(modular.sums_of_products(&factors, &sums)?.download()?.as_limbs(), [37]);
+    /// let numbers = engine.upload(&numbers)?;
+    /// assert_eq!(modular.weighted_sums(&numbers, &[1, 2, 3])?.download()?.as_limbs(), [10]);
+    /// # Ok::<(), modmill::Error>(())
+    /// ```
+    pub fn modular_sums(&self, modulus: &Modulus, most: usize) -> Result<ModularSums<'_>, Error> {
+        let place = match &self.backends.cuda {
+            Some(cuda) => Place::Device(Box::new(cuda.modular_sums(modulus.value(), most)?)),
+            None => {
+                let sums = self.backends.cpu.modular_sums(modulus.value(), most);
+                let none =
+                    || Error::Unavailable(format!("there are no transforms for sums of {most} products"));
+                Place::Host(Box::new(sums.ok_or_else(none)?))
+            }
+        };
+        Ok(ModularSums { engine: self, bits: modulus.bits(), most, place })
+    }
+}
+
+impl ModularSums<'_> {
+    /// Transforms numbers whose declared width is not greater than the modulus's.
+    pub fn factors<'a>(&self, numbers: impl Into<Operand<'a>>) -> Result<SumFactors, Error> {
+        let numbers = numbers.into();
+        self.check("a factor", numbers.bits())?;
+        let cuda = self.engine.backends.cuda.as_ref();
+        Ok(SumFactors(match (&self.place, cuda) {
+            (Place::Device(modular), Some(cuda)) => {
+                let near = OnHost::unless(numbers, |view| modular.is_with(view))?;
+                Factors::Device(cuda.sum_factors(modular, near.operand())?)
+            }
+            (Place::Host(modular), _) => {
+                let near = OnHost::of(numbers)?;
+                with_view(near.operand(), |view| {
+                    Factors::Host(self.engine.backends.cpu.sum_factors(modular, view))
+                })
+            }
+            (Place::Device(_), None) => return Err(elsewhere()),
+        }))
+    }
+
+    /// The sums, in order. It is an error if a sum names a number that is not there, or has more products than this was made
+    /// for.
+    pub fn sums_of_products(&self, factors: &SumFactors, sums: &Sums) -> Result<Resident, Error> {
+        if sums.numbers() > factors.len() {
+            let expected = sums.numbers();
+            return Err(Error::LengthMismatch { what: "the factors", expected, found: factors.len() });
+        }
+        self.check_most("the products of a sum", sums.most_products())?;
+        let backends = &self.engine.backends;
+        match (&self.place, &factors.0, &backends.cuda) {
+            (Place::Device(modular), Factors::Device(factors), Some(cuda)) => {
+                let (answers, seconds) = cuda.sums_of_products(modular, factors, sums)?;
+                backends.add_kernel_seconds(seconds);
+                Ok(answers)
+            }
+            (Place::Host(modular), Factors::Host(factors), _) => {
+                self.engine.upload_answers(backends.cpu.sums_of_products(modular, factors, sums))
+            }
+            _ => Err(elsewhere()),
+        }
+    }
+
+    /// Sums of `numbers` with weights: for each sum an octet for each number. The numbers are read in an order that does not
+    /// depend on the weights, which may be secret.
+    pub fn weighted_sums(&self, numbers: &Resident, weights: &[u8]) -> Result<Resident, Error> {
+        self.check("a number", numbers.bits())?;
+        let count = numbers.len();
+        if count == 0 || !weights.len().is_multiple_of(count) {
+            return Err(Error::LengthMismatch { what: "the weights", expected: count, found: weights.len() });
+        }
+        let heaviest =
+            weights.chunks_exact(count).map(|sum| sum.iter().map(|&weight| usize::from(weight)).sum());
+        self.check_most("the weights of a sum", heaviest.max().unwrap_or(0))?;
+        let backends = &self.engine.backends;
+        match (&self.place, &backends.cuda) {
+            (Place::Device(modular), Some(cuda)) => {
+                let copy = match modular.is_with(numbers.view()) {
+                    true => None,
+                    false => Some(numbers.download()?),
+                };
+                let uploaded = copy.map(|copy| cuda.upload_beside(modular, (&copy).into())).transpose()?;
+                let numbers = uploaded.as_ref().unwrap_or(numbers);
+                let (answers, seconds) = cuda.weighted_sums(modular, numbers, weights)?;
+                backends.add_kernel_seconds(seconds);
+                Ok(answers)
+            }
+            (Place::Host(modular), _) => {
+                let near = OnHost::of(Operand::from(numbers))?;
+                let answers =
+                    with_view(near.operand(), |view| backends.cpu.weighted_sums(modular, view, weights));
+                self.engine.upload_answers(answers)
+            }
+            (Place::Device(_), None) => Err(elsewhere()),
+        }
+    }
+
+    fn check(&self, what: &'static str, bits: usize) -> Result<(), Error> {
+        match bits > self.bits {
+            true => Err(Error::TooLong { what, bits, limit: self.bits }),
+            false => Ok(()),
+        }
+    }
+
+    fn check_most(&self, what: &'static str, value: usize) -> Result<(), Error> {
+        match value > self.most {
+            true => Err(Error::OutOfRange { what, value, least: 0, most: self.most }),
+            false => Ok(()),
+        }
+    }
+}
+
+/// Calls a function with the numbers of an operand on the host.
+fn with_view<T>(operand: Operand<'_>, work: impl FnOnce(BatchView<'_>) -> T) -> T {
+    match operand {
+        Operand::Each(view) => work(view),
+        operand => {
+            let mut one = Batch::zeros(operand.bits(), 1);
+            let value = operand.get(0);
+            one.get_mut(0)[..value.len()].copy_from_slice(value);
+            work(one.view())
+        }
+    }
+}
+
+fn elsewhere() -> Error {
+    Error::Unavailable("the factors and the modulus are of different engines".to_owned())
+}
