@@ -199,7 +199,7 @@ fn transforms() {
         (1, "fft_columns", 0, 950),
         (1, "fft_columns_back", 0, 950),
         (1, "fft_last_16", 0, 950),
-        (1, "fft_remainder", 0, 2200),
+        (1, "fft_remainder", 0, 2350),
         (1, "fft_choose", 0, 200),
         (2, "fft_rows", 0, 4500),
         (3, "fft_rows", 32, 7000),
@@ -207,8 +207,8 @@ fn transforms() {
         (3, "fft_square_rows", 0, 4800),
         (3, "fft_back_rows", 0, 2600),
         (4, "fft_carry", 0, 1450),
-        (5, "fft_sums", 0, 200),
-        (5, "fft_weighted", 0, 400),
+        (5, "fft_sums", 0, 320),
+        (5, "fft_weighted", 0, 624),
         (6, "fft_carry", 0, 1700),
     ];
     for (program, kernel, spilled, instructions) in budgets {
