@@ -113,9 +113,13 @@ impl Cpu {
         self.install(|| modular.transform(numbers))
     }
 
-    /// Sums of products of factors, modulo the number that they were transformed for.
+    /// Sums of products of factors, modulo the number that they were transformed for. Indices run through all groups of
+    /// factors, one after the other.
+    ///
+    /// # Panics
+    /// If factors were transformed for a modulus of another length or for more products.
     #[must_use]
-    pub fn sums_of_products(&self, modular: &ModularSums, factors: &SumFactors, sums: &Sums) -> Batch {
+    pub fn sums_of_products(&self, modular: &ModularSums, factors: &[&SumFactors], sums: &Sums) -> Batch {
         self.install(|| modular.compute(factors, sums))
     }
 

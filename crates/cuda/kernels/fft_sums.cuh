@@ -8,19 +8,18 @@ enum { SUM_POINTS = 64 };
 
 // The argument of the kernel.
 struct SumsCall {
-    const u64* transforms; // `length` points each
-    u64* results;          // likewise, one for each sum
-    const u32* ends;       // for each sum the number of terms up to its end, after the number before the first sum
-    const u32* terms;      // for each term its left factor, and the number of right factors up to its end, after a zero and
-                           // a zero
-    const u32* rights;
-    u32 length;            // points of a transform, a multiple of 64
-    u32 count;             // sums
-    u32* flags;            // words to clear, no more than there are threads
+    u64* results;              // `length` points for each sum
+    const u32* ends;           // for each sum the number of terms up to its end, after the number before the first sum
+    const u32* rights_ends;    // for each term the number of right factors up to its end, after a zero
+    const u64* const* lefts;   // for each term the transform of its left factor
+    const u64* const* rights;  // transforms
+    u32 length;                // points of a transform, a multiple of 64
+    u32 count;                 // sums
+    u32* flags;                // words to clear, no more than there are threads
     u32 flag_count;
 };
-static_assert(sizeof(SumsCall) == 64 && AT(SumsCall, transforms, 0) && AT(SumsCall, results, 8) &&
-              AT(SumsCall, ends, 16) && AT(SumsCall, terms, 24) && AT(SumsCall, rights, 32) &&
+static_assert(sizeof(SumsCall) == 64 && AT(SumsCall, results, 0) && AT(SumsCall, ends, 8) &&
+              AT(SumsCall, rights_ends, 16) && AT(SumsCall, lefts, 24) && AT(SumsCall, rights, 32) &&
               AT(SumsCall, length, 40) && AT(SumsCall, count, 44) && AT(SumsCall, flags, 48) &&
               AT(SumsCall, flag_count, 56), "SumsCall, as in Rust");
 
@@ -31,16 +30,15 @@ KERNEL(fft_sums, SumsCall) {
     u32 sum = blockIdx.x % groups * sums + threadIdx.x / SUM_POINTS;
     u32 point = blockIdx.x / groups * SUM_POINTS + threadIdx.x % SUM_POINTS;
     if (sum >= call.count) return;
-    const u64* column = call.transforms + point;
     u32 term = call.ends[sum], last = call.ends[sum + 1];
-    u32 right = call.terms[2 * term + 1];
+    u32 right = call.rights_ends[term];
     Lazy total = lazy(0); // fewer than 2^31 words
     for (; term < last; term++) {
-        u32 left = call.terms[2 * term + 2], end = call.terms[2 * term + 3];
+        u32 end = call.rights_ends[term + 1];
         Lazy added = lazy(0);
 #pragma unroll 4
-        for (; right < end; right++) added = added + lazy(column[(u64)call.rights[right] * call.length]);
-        total = total + lazy(product(folded(added), column[(u64)left * call.length]));
+        for (; right < end; right++) added = added + lazy(call.rights[right][point]);
+        total = total + lazy(product(folded(added), call.lefts[term][point]));
     }
     call.results[(u64)sum * call.length + point] = folded(total);
 }

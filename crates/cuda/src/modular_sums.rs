@@ -1,7 +1,7 @@
 //! Sums modulo one number whose numbers stay on a device.
 
 use crate::backend::Cuda;
-use crate::device::{Buffer, Contents, Device};
+use crate::device::{Buffer, Contents, Device, Stream};
 use crate::device_rows::DeviceRows;
 use crate::error::{Error, Result};
 use crate::fft::{Lists, Output, SumsModulo};
@@ -23,6 +23,8 @@ pub struct SumFactors {
     transforms: Buffer,
     device: Device,
     count: usize,
+    /// Bytes from one transform to the next.
+    stride: usize,
 }
 
 impl ModularSums {
@@ -96,7 +98,8 @@ impl Cuda {
         let source = Source::operand(uploaded.as_ref().map_or(numbers, Operand::from))?;
         let transforms = modular.device.buffer(bytes, Contents::Secret)?;
         modular.device.add_resident(bytes);
-        let factors = SumFactors { transforms, device: modular.device.clone(), count };
+        let stride = sums.bytes();
+        let factors = SumFactors { transforms, device: modular.device.clone(), count, stride };
         if count > 0 && numbers.bits() > 0 {
             let rows = source.rows().ok_or(Error::NoDevice)?;
             let stream = modular.device.stream()?;
@@ -116,27 +119,32 @@ impl Cuda {
         self.upload_to(self.loaded_of(&modular.device)?, numbers)
     }
 
-    /// Sums of products of factors, modulo the number that they were transformed for. Returns the kernels' seconds beside
-    /// them.
+    /// Sums of products of factors, modulo the number that they were transformed for. Indices run through all groups of
+    /// factors, one after the other. Returns the kernels' seconds beside the sums.
     pub fn sums_of_products(
         &self,
         modular: &ModularSums,
-        factors: &SumFactors,
+        factors: &[&SumFactors],
         sums: &Sums,
     ) -> Result<(Resident, f64)> {
-        if sums.numbers() > factors.count {
-            let reason = format!("a sum names number {} of {}", sums.numbers() - 1, factors.count);
-            return Err(Error::Call { call: "Cuda::sums_of_products", reason });
+        let call = |reason: String| Error::Call { call: "Cuda::sums_of_products", reason };
+        let count: usize = factors.iter().map(|group| group.count).sum();
+        if sums.numbers() > count {
+            return Err(call(format!("a sum names number {} of {count}", sums.numbers() - 1)));
         }
         self.summed(modular, sums.len(), |modulo, output| {
-            let lists = Lists::new(&modular.device, sums)?;
-            let stream = modular.device.stream()?;
-            let (start, end) = (modular.device.event()?, modular.device.event()?);
-            start.record(&stream)?;
-            modulo.sums_of_products(&stream, &factors.transforms, &lists, output)?;
-            end.record(&stream)?;
-            stream.synchronize()?;
-            end.elapsed_ms(&start)
+            if factors.iter().any(|group| !group.device.is(&modular.device) || group.stride != modulo.bytes())
+            {
+                return Err(call("factors were transformed for another modulus".to_owned()));
+            }
+            let starts = |group: &&SumFactors| {
+                let (start, stride) = (group.transforms.address(), group.stride as u64);
+                (0..group.count as u64).map(move |item| start + stride * item)
+            };
+            let addresses: Vec<u64> = factors.iter().flat_map(starts).collect();
+            let lists = Lists::new(&modular.device, sums, |index| addresses[index])?;
+            let buffers: Vec<&Buffer> = factors.iter().map(|group| &group.transforms).collect();
+            timed(&modular.device, |stream| modulo.sums_of_products(stream, &buffers, &lists, output))
         })
     }
 
@@ -155,13 +163,8 @@ impl Cuda {
         let words = source.numbers(&rows.buffer, 0, 0);
         let count = numbers.len();
         self.summed(modular, weights.len() / count.max(1), |modulo, output| {
-            let stream = modular.device.stream()?;
-            let (start, end) = (modular.device.event()?, modular.device.event()?);
-            start.record(&stream)?;
-            modulo.weighted_sums(&stream, (words, &rows.buffer, count), weights, output)?;
-            end.record(&stream)?;
-            stream.synchronize()?;
-            end.elapsed_ms(&start)
+            let numbers = (words, &rows.buffer, count);
+            timed(&modular.device, |stream| modulo.weighted_sums(stream, numbers, weights, output))
         })
     }
 
@@ -195,4 +198,15 @@ impl Cuda {
         }
         self.upload_to(loaded, numbers).map(Some)
     }
+}
+
+/// Runs what `work` puts on a stream. Returns milliseconds.
+fn timed(device: &Device, work: impl FnOnce(&Stream) -> Result<()>) -> Result<f32> {
+    let stream = device.stream()?;
+    let (start, end) = (device.event()?, device.event()?);
+    start.record(&stream)?;
+    work(&stream)?;
+    end.record(&stream)?;
+    stream.synchronize()?;
+    end.elapsed_ms(&start)
 }

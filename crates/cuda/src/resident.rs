@@ -82,6 +82,37 @@ impl Cuda {
         Ok(Resident::new(bits, count, Arc::new(rows)))
     }
 
+    /// All numbers of several batches of one width on one device, one batch after the other.
+    pub fn join(&self, batches: &[ResidentView<'_>]) -> Result<Resident> {
+        let operands: Vec<Operand<'_>> = batches.iter().map(|&view| Operand::Resident(view)).collect();
+        let home = self.home(&operands, None, None)?;
+        let bits = batches.first().map_or(0, ResidentView::bits);
+        let limbs = bits.div_ceil(64);
+        let rows = self.rows(home, limbs, batches.iter().map(ResidentView::len).sum())?;
+        let stream = rows.device.stream()?;
+        let mut row = 0;
+        for view in batches {
+            let from = DeviceRows::of(*view)?;
+            if view.bits() != bits {
+                return Err(Error::Call { call: "Cuda::join", reason: "the widths differ".to_owned() });
+            }
+            // Rows of narrowed numbers have more limbs than the numbers, and are copied one by one.
+            let together = if from.stride == limbs { view.len() } else { 1 };
+            for first in (0..view.len()).step_by(together.max(1)).filter(|_| limbs > 0) {
+                let start = from.start(view.first() + first);
+                stream.copy_within(
+                    &from.buffer,
+                    start..start + 8 * limbs * together,
+                    &rows.buffer,
+                    rows.start(row + first),
+                )?;
+            }
+            row += view.len();
+        }
+        stream.synchronize()?;
+        Ok(Resident::new(bits, row, Arc::new(rows)))
+    }
+
     /// Whether numbers are in the memory of one of these devices.
     #[must_use]
     pub fn holds(&self, view: ResidentView<'_>) -> bool {

@@ -3,6 +3,7 @@
 use crate::Engine;
 use crate::on_host::OnHost;
 use modmill_core::{Batch, BatchView, Error, Modulus, Operand, Resident, Sums};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A modulus for sums of products and for sums of numbers with small weights ([`Engine::modular_sums`]).
 ///
@@ -15,6 +16,8 @@ pub struct ModularSums<'e> {
     bits: usize,
     most: usize,
     place: Place,
+    /// Tells factors that this transformed from others.
+    number: u64,
 }
 
 enum Place {
@@ -23,7 +26,11 @@ enum Place {
 }
 
 /// Factors of sums of products, transformed ([`ModularSums::factors`]).
-pub struct SumFactors(Factors);
+pub struct SumFactors {
+    place: Factors,
+    /// The number of the `ModularSums` that transformed them.
+    made_by: u64,
+}
 
 enum Factors {
     Host(modmill_cpu::long::SumFactors),
@@ -34,10 +41,18 @@ impl SumFactors {
     /// The number of factors.
     #[must_use]
     pub fn len(&self) -> usize {
-        match &self.0 {
+        match &self.place {
             Factors::Host(factors) => factors.len(),
             Factors::Device(factors) => factors.len(),
         }
+    }
+
+    fn on_host(&self) -> Option<&modmill_cpu::long::SumFactors> {
+        if let Factors::Host(factors) = &self.place { Some(factors) } else { None }
+    }
+
+    fn on_device(&self) -> Option<&modmill_cuda::SumFactors> {
+        if let Factors::Device(factors) = &self.place { Some(factors) } else { None }
     }
 
     /// Whether there are no factors.
@@ -61,7 +76,7 @@ impl Engine {
     /// let mut sums = Sums::default();
     /// sums.push([(0, &[1, 2][..]), (1, &[1])]); // x_0 (x_1 + x_2) + x_1 x_1
     /// let factors = modular.factors(&numbers)?;
-    /// assert_eq!(modular.sums_of_products(&factors, &sums)?.download()?.as_limbs(), [37]);
+    /// assert_eq!(modular.sums_of_products(&[&factors], &sums)?.download()?.as_limbs(), [37]);
     /// let numbers = engine.upload(&numbers)?;
     /// assert_eq!(modular.weighted_sums(&numbers, &[1, 2, 3])?.download()?.as_limbs(), [10]);
     /// # Ok::<(), modmill::Error>(())
@@ -76,7 +91,9 @@ impl Engine {
                 Place::Host(Box::new(sums.ok_or_else(none)?))
             }
         };
-        Ok(ModularSums { engine: self, bits: modulus.bits(), most, place })
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        Ok(ModularSums { engine: self, bits: modulus.bits(), most, place, number })
     }
 }
 
@@ -86,7 +103,7 @@ impl ModularSums<'_> {
         let numbers = numbers.into();
         self.check("a factor", numbers.bits())?;
         let cuda = self.engine.backends.cuda.as_ref();
-        Ok(SumFactors(match (&self.place, cuda) {
+        let place = match (&self.place, cuda) {
             (Place::Device(modular), Some(cuda)) => {
                 let near = OnHost::unless(numbers, |view| modular.is_with(view))?;
                 Factors::Device(cuda.sum_factors(modular, near.operand())?)
@@ -98,28 +115,36 @@ impl ModularSums<'_> {
                 })
             }
             (Place::Device(_), None) => return Err(elsewhere()),
-        }))
+        };
+        Ok(SumFactors { place, made_by: self.number })
     }
 
-    /// The sums, in order. It is an error if a sum names a number that is not there, or has more products than this was made
-    /// for.
-    pub fn sums_of_products(&self, factors: &SumFactors, sums: &Sums) -> Result<Resident, Error> {
-        if sums.numbers() > factors.len() {
-            let expected = sums.numbers();
-            return Err(Error::LengthMismatch { what: "the factors", expected, found: factors.len() });
+    /// The sums, in order. Indices run through all groups of factors, one after the other.
+    ///
+    /// It is an error if a sum names a number that is not there, or has more products than this was made for, and if factors
+    /// were transformed by another `ModularSums`.
+    pub fn sums_of_products(&self, factors: &[&SumFactors], sums: &Sums) -> Result<Resident, Error> {
+        let found = factors.iter().map(|group| group.len()).sum();
+        if sums.numbers() > found {
+            return Err(Error::LengthMismatch { what: "the factors", expected: sums.numbers(), found });
+        }
+        if factors.iter().any(|group| group.made_by != self.number) {
+            return Err(elsewhere());
         }
         self.check_most("the products of a sum", sums.most_products())?;
         let backends = &self.engine.backends;
-        match (&self.place, &factors.0, &backends.cuda) {
-            (Place::Device(modular), Factors::Device(factors), Some(cuda)) => {
-                let (answers, seconds) = cuda.sums_of_products(modular, factors, sums)?;
+        match (&self.place, &backends.cuda) {
+            (Place::Device(modular), Some(cuda)) => {
+                let groups: Vec<_> = factors.iter().filter_map(|group| group.on_device()).collect();
+                let (answers, seconds) = cuda.sums_of_products(modular, &groups, sums)?;
                 backends.add_kernel_seconds(seconds);
                 Ok(answers)
             }
-            (Place::Host(modular), Factors::Host(factors), _) => {
-                self.engine.upload_answers(backends.cpu.sums_of_products(modular, factors, sums))
+            (Place::Host(modular), _) => {
+                let groups: Vec<_> = factors.iter().filter_map(|group| group.on_host()).collect();
+                self.engine.upload_answers(backends.cpu.sums_of_products(modular, &groups, sums))
             }
-            _ => Err(elsewhere()),
+            (Place::Device(_), None) => Err(elsewhere()),
         }
     }
 
@@ -186,5 +211,5 @@ fn with_view<T>(operand: Operand<'_>, work: impl FnOnce(BatchView<'_>) -> T) -> 
 }
 
 fn elsewhere() -> Error {
-    Error::Unavailable("the factors and the modulus are of different engines".to_owned())
+    Error::Unavailable("the factors were transformed for another modulus or engine".to_owned())
 }

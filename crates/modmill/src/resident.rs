@@ -2,7 +2,8 @@
 
 use crate::Engine;
 use crate::host_memory::HostMemory;
-use modmill_core::{Batch, BatchView, Error, Resident, ResidentModuli};
+use crate::on_device::OnDevice;
+use modmill_core::{Batch, BatchView, Error, Resident, ResidentModuli, ResidentView};
 
 /// The memory of one device, in bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -101,5 +102,46 @@ impl Engine {
             Some(_) => self.upload(&answers),
             None => Ok(HostMemory::resident(answers)),
         }
+    }
+}
+
+impl OnDevice<'_> {
+    /// All numbers of several batches of one width, one batch after the other.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use modmill::{Batch, Engine};
+    ///
+    /// let engine = Engine::new()?;
+    /// let first = engine.upload(&Batch::from_hex(["3", "5"])?)?;
+    /// let second = engine.upload(&Batch::from_hex(["7"])?)?;
+    /// assert_eq!(engine.on_device().join(&[&first, &second])?.download()?.as_limbs(), [3, 5, 7]);
+    /// # Ok::<(), modmill::Error>(())
+    /// ```
+    pub fn join(&self, batches: &[&Resident]) -> Result<Resident, Error> {
+        let bits = batches.first().map_or(0, |batch| batch.bits());
+        if let Some(batch) = batches.iter().find(|batch| batch.bits() > bits) {
+            return Err(Error::TooLong { what: "a batch to join", bits: batch.bits(), limit: bits });
+        }
+        let views: Vec<ResidentView<'_>> = batches.iter().map(|batch| batch.view()).collect();
+        let is_whole = |cuda: &&modmill_cuda::Cuda| {
+            views.iter().all(|&view| cuda.are_together(views[0], view) && view.bits() == bits)
+                && cuda.holds(views[0])
+        };
+        if let Some(cuda) =
+            self.engine.backends.cuda.as_ref().filter(|cuda| !views.is_empty() && is_whole(cuda))
+        {
+            return cuda.join(&views).map_err(Error::from);
+        }
+        let mut all = Batch::zeros(bits, batches.iter().map(|batch| batch.len()).sum());
+        let mut item = 0;
+        for batch in batches {
+            for number in batch.download()?.iter() {
+                all.get_mut(item)[..number.len()].copy_from_slice(number);
+                item += 1;
+            }
+        }
+        self.engine.upload_answers(all)
     }
 }

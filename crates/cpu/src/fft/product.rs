@@ -104,7 +104,7 @@ pub(crate) fn transform_for_sums<const F: usize>(
 /// named by their indices.
 pub(crate) fn sum_of_terms<const F: usize>(
     scheme: &impl NttScheme<F>,
-    numbers: &[Transformed],
+    numbers: &[&Transformed],
     terms: &[(usize, &[u32])],
     layout: &DigitLayout,
     out: &mut [u64],

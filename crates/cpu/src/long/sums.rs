@@ -64,8 +64,9 @@ impl ModularSums {
         SumFactors((0..numbers.len()).into_par_iter().map(transform).collect())
     }
 
-    /// The sums modulo the modulus.
-    pub(crate) fn compute(&self, factors: &SumFactors, sums: &Sums) -> Batch {
+    /// The sums modulo the modulus. Indices run through all groups of factors, one after the other.
+    pub(crate) fn compute(&self, factors: &[&SumFactors], sums: &Sums) -> Batch {
+        let factors: Vec<&Transformed> = factors.iter().flat_map(|group| &group.0).collect();
         let mut answers = Batch::zeros(self.bits, sums.len());
         let stride = answers.stride();
         answers.as_limbs_mut().par_chunks_mut(stride).enumerate().for_each(|(sum, answer)| {
@@ -73,7 +74,7 @@ impl ModularSums {
             let remainder = clear_at_end(|| {
                 let mut whole = zeroize::Zeroizing::new(vec![0; 2 * stride + 1]);
                 with_scheme!(self.multiplier.scheme, scheme => {
-                    product::sum_of_terms(&scheme, &factors.0, &terms, &self.layout, &mut whole);
+                    product::sum_of_terms(&scheme, &factors, &terms, &self.layout, &mut whole);
                 });
                 self.divisor.remainder(&whole)
             });
@@ -152,7 +153,7 @@ mod tests {
                 let numbers = Batch::from_limbs(bits, limbs_of_numbers).unwrap();
                 let sums = random_sums(count, &mut random);
                 let modular = ModularSums::new(multiplier, &modulus, sums.most_products()).unwrap();
-                let answers = modular.compute(&modular.transform(numbers.view()), &sums);
+                let answers = modular.compute(&[&modular.transform(numbers.view())], &sums);
                 for sum in 0..sums.len() {
                     let number = |index: usize| big(numbers.get(index));
                     let expected: BigUint = sums
@@ -222,7 +223,7 @@ mod tests {
             let mut modulus = vec![u64::MAX; 300];
             modulus[0] -= 58;
             let modular = ModularSums::new(multiplier, &modulus, sums.most_products()).unwrap();
-            let answer = modular.compute(&modular.transform(numbers.view()), &sums);
+            let answer = modular.compute(&[&modular.transform(numbers.view())], &sums);
             let number = big(numbers.get(0));
             assert_eq!(big(answer.get(0)), &number * &number * 8192u32 % big(&modulus), "{multiplier:?}");
         }

@@ -135,10 +135,10 @@ assert_layout!(ChooseCall: 56 bytes, exponents at 0, table at 16, results at 24,
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct SumsCall {
-    pub(super) transforms: u64,
     pub(super) results: u64,
     pub(super) ends: u64,
-    pub(super) terms: u64,
+    pub(super) rights_ends: u64,
+    pub(super) lefts: u64,
     pub(super) rights: u64,
     pub(super) length: u32,
     pub(super) count: u32,
@@ -146,7 +146,7 @@ pub(super) struct SumsCall {
     pub(super) flag_count: u32,
 }
 
-assert_layout!(SumsCall: 64 bytes, transforms at 0, results at 8, ends at 16, terms at 24, rights at 32, length at 40, count at 44, flags at 48, flag_count at 56);
+assert_layout!(SumsCall: 64 bytes, results at 0, ends at 8, rights_ends at 16, lefts at 24, rights at 32, length at 40, count at 44, flags at 48, flag_count at 56);
 
 /// `WeightedCall` of `fft_weighted.cuh`.
 #[repr(C)]

@@ -44,34 +44,41 @@ pub(crate) struct SumsModulo {
 
 /// Lists of terms on a device.
 pub(crate) struct Lists {
-    words: Buffer,
-    /// The word that each list begins at: ends of sums, terms, right factors.
-    starts: [usize; 3],
+    limbs: Buffer,
+    /// The limb that each list begins at: left factors, right factors, ends of right factors, ends of terms.
+    starts: [usize; 4],
     count: usize,
 }
 
 impl Lists {
-    pub(crate) fn new(device: &Device, sums: &Sums) -> Result<Self> {
-        let (mut ends, mut terms, mut rights) = (vec![0], vec![0, 0], Vec::new());
+    /// The terms of sums of transforms, whose addresses `address` tells.
+    pub(crate) fn new(device: &Device, sums: &Sums, address: impl Fn(usize) -> u64) -> Result<Self> {
+        let (mut lefts, mut rights, mut rights_ends, mut ends) = (Vec::new(), Vec::new(), vec![0], vec![0]);
         for sum in 0..sums.len() {
             for (left, right) in sums.terms(sum) {
-                rights.extend_from_slice(right);
-                terms.extend([small(left), small(rights.len())]);
+                lefts.push(address(left));
+                rights.extend(right.iter().map(|&right| address(right as usize)));
+                rights_ends.push(small(rights.len()));
             }
-            ends.push(small(terms.len() / 2 - 1));
+            ends.push(small(lefts.len()));
         }
-        let starts = [0, ends.len(), ends.len() + terms.len()];
-        let words = [ends, terms, rights].concat();
-        let limbs: Vec<u64> = words
-            .chunks(2)
-            .map(|pair| pair.iter().rev().fold(0, |limb, &word| limb << 32 | u64::from(word)))
-            .collect();
-        Ok(Self { words: upload(device, &limbs, Contents::Public)?, starts, count: sums.len() })
+        let lists = [lefts, rights, pairs(&rights_ends), pairs(&ends)];
+        let mut starts = [0; 4];
+        for list in 1..4 {
+            starts[list] = starts[list - 1] + lists[list - 1].len();
+        }
+        Ok(Self { limbs: upload(device, &lists.concat(), Contents::Public)?, starts, count: sums.len() })
     }
 
-    fn addresses(&self) -> [u64; 3] {
-        self.starts.map(|start| self.words.address() + 4 * start as u64)
+    fn addresses(&self) -> [u64; 4] {
+        self.starts.map(|start| self.limbs.address() + 8 * start as u64)
     }
+}
+
+/// Words, two to a limb.
+fn pairs(words: &[u32]) -> Vec<u64> {
+    let limb = |pair: &[u32]| u64::from(pair[0]) | u64::from(*pair.get(1).unwrap_or(&0)) << 32;
+    words.chunks(2).map(limb).collect()
 }
 
 impl SumsModulo {
@@ -126,23 +133,23 @@ impl SumsModulo {
         (u32::MAX as usize) * 2 / self.length.shape.points()
     }
 
-    /// Sums of products of the transforms in `factors`, from the beginning of `output` on.
+    /// Sums of products of transforms in some buffers, from the beginning of `output` on.
     pub(crate) fn sums_of_products(
         &self,
         stream: &Stream,
-        factors: &Buffer,
+        factors: &[&Buffer],
         lists: &Lists,
         output: Output<'_>,
     ) -> Result<()> {
-        let [ends, terms, rights] = lists.addresses();
+        let [lefts, rights, rights_ends, ends] = lists.addresses();
         self.in_chunks(stream, lists.count, output, |work, sums, products| {
             let (flags, flag_count) =
                 self.workspace.flags(products.words, self.length.digit_bits, work.items);
             let call = SumsCall {
-                transforms: factors.address(),
                 results: self.workspace.points.address(),
                 ends: ends + 4 * sums.start as u64,
-                terms,
+                rights_ends,
+                lefts,
                 rights,
                 length: small(self.length.shape.points()),
                 count: small(work.items),
@@ -153,9 +160,10 @@ impl SumsModulo {
             let grid = small(groups * self.length.shape.points() / SUM_POINTS);
             let shape = Shape { grid, block: BLOCK, shared_bytes: 0 };
             let [kernel, _] = self.transforms.kernels.sums()?;
-            let used = [factors, &lists.words, &self.workspace.points, flags];
-            // SAFETY: the kernel takes this structure, reads the lists, whose indices were checked, and the transforms they
-            // name, and writes the points of `items` sums and the flags.
+            let mut used = factors.to_vec();
+            used.extend([&lists.limbs, &self.workspace.points, flags]);
+            // SAFETY: the kernel takes this structure, reads the lists and the transforms they name, which are in these
+            // buffers, and writes the points of `items` sums and the flags.
             unsafe { stream.launch(&kernel, shape, &call, &used)? };
             let work = Work { length: &self.length, ..*work };
             let points = &self.workspace.points;

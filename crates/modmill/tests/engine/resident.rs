@@ -40,6 +40,30 @@ fn emulated(faults: Faults) -> Option<Engine> {
 }
 
 #[test]
+fn batches_are_joined() {
+    for engine in engines() {
+        let rng = &mut Rng::new(5);
+        for bits in [7, 64, 130] {
+            let batches = [3, 0, 1, 5].map(|count| numbers(bits, count, rng));
+            let mut residents = batches.each_ref().map(|batch| engine.upload(batch).unwrap());
+            // A row of more limbs than the numbers have.
+            let wide = engine.on_device().shift_left(&residents[0], 100).unwrap();
+            let wide = engine.on_device().shift_right(&wide, 100).unwrap();
+            residents[0] = wide.narrowed(bits);
+            let parts = [residents[1].clone(), residents[0].clone(), residents[3].clone()];
+            let joined = engine.on_device().join(&parts.each_ref()).unwrap();
+            let expected: Vec<&[u64]> = batches[0].iter().chain(batches[3].iter()).collect();
+            assert_eq!((joined.bits(), joined.len()), (bits, expected.len()));
+            assert!(joined.download().unwrap().iter().eq(expected));
+        }
+        let (narrow, wide) = (engine.upload(&Batch::zeros(8, 1)), engine.upload(&Batch::zeros(9, 1)));
+        let found = engine.on_device().join(&[&narrow.unwrap(), &wide.unwrap()]);
+        assert!(matches!(found, Err(Error::TooLong { bits: 9, limit: 8, .. })));
+        assert_eq!(engine.on_device().join(&[]).unwrap().len(), 0);
+    }
+}
+
+#[test]
 fn numbers_come_back_as_they_went() {
     for engine in engines() {
         let rng = &mut Rng::new(1);

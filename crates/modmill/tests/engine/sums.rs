@@ -57,7 +57,7 @@ fn sums_of_products_are_right() {
                         false => modular.factors(&numbers),
                         true => modular.factors(&engine.upload(&numbers).unwrap()),
                     };
-                    let answers = modular.sums_of_products(&factors.unwrap(), &sums).unwrap();
+                    let answers = modular.sums_of_products(&[&factors.unwrap()], &sums).unwrap();
                     let answers = answers.download().unwrap();
                     assert_eq!((answers.bits(), answers.len()), (modulus.bits(), sums.len()));
                     for (answer, expected) in answers.iter().zip(&expected) {
@@ -66,6 +66,24 @@ fn sums_of_products_are_right() {
                 }
             }
         }
+    }
+}
+
+/// Indices run through several groups of factors.
+#[test]
+fn factors_come_in_groups() {
+    for engine in engines() {
+        let rng = &mut Rng::new(74);
+        let modulus = Modulus::from_hex(&"f".repeat(999)).unwrap();
+        let all = factors(&modulus, 6, rng);
+        let modular = engine.modular_sums(&modulus, 4).unwrap();
+        let mut sums = Sums::default();
+        sums.push([(5, &[0, 3][..]), (2, &[4])]);
+        let whole = modular.factors(&all).unwrap();
+        let groups = [0..1, 1..1, 1..5, 5..6].map(|range| modular.factors(all.slice(range)).unwrap());
+        let expected = modular.sums_of_products(&[&whole], &sums).unwrap().download().unwrap();
+        let found = modular.sums_of_products(&groups.each_ref(), &sums).unwrap().download().unwrap();
+        assert!(found == expected);
     }
 }
 
@@ -79,7 +97,7 @@ fn many_sums_are_cut_into_chunks() {
         let mut sums = Sums::default();
         (0..600).for_each(|sum| sums.push([(sum % 10, &[sum % 7, sum % 3][..])]));
         let modular = engine.modular_sums(&modulus, 2).unwrap();
-        let answers = modular.sums_of_products(&modular.factors(&numbers).unwrap(), &sums).unwrap();
+        let answers = modular.sums_of_products(&[&modular.factors(&numbers).unwrap()], &sums).unwrap();
         let answers = answers.download().unwrap();
         for (sum, answer) in answers.iter().enumerate() {
             let number = |index: usize| big(numbers.get(index));
@@ -125,11 +143,16 @@ fn what_does_not_fit_is_refused() {
         let factors = modular.factors(&numbers).unwrap();
         let mut sums = Sums::default();
         sums.push([(0, &[2][..])]);
-        let found = modular.sums_of_products(&factors, &sums);
+        let found = modular.sums_of_products(&[&factors], &sums);
         assert!(matches!(found, Err(Error::LengthMismatch { expected: 3, found: 2, .. })));
         let mut sums = Sums::default();
         sums.push([(0, &[1, 1, 1, 1][..])]);
-        assert!(matches!(modular.sums_of_products(&factors, &sums), Err(Error::OutOfRange { value: 4, .. })));
+        assert!(matches!(
+            modular.sums_of_products(&[&factors], &sums),
+            Err(Error::OutOfRange { value: 4, .. })
+        ));
+        let other = engine.modular_sums(&modulus, 3).unwrap().factors(&numbers).unwrap();
+        assert!(matches!(modular.sums_of_products(&[&other], &Sums::default()), Err(Error::Unavailable(_))));
         let resident = engine.upload(&numbers).unwrap();
         assert!(matches!(modular.weighted_sums(&resident, &[1; 3]), Err(Error::LengthMismatch { .. })));
         assert!(matches!(modular.weighted_sums(&resident, &[2; 2]), Err(Error::OutOfRange { .. })));
