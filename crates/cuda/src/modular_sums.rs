@@ -114,11 +114,6 @@ impl Cuda {
         Ok(factors)
     }
 
-    /// Copies numbers of the host to the device of a modulus.
-    pub fn upload_beside(&self, modular: &ModularSums, numbers: Operand<'_>) -> Result<Resident> {
-        self.upload_to(self.loaded_of(&modular.device)?, numbers)
-    }
-
     /// Sums of products of factors, modulo the number that they were transformed for. Indices run through all groups of
     /// factors, one after the other. Returns the kernels' seconds beside the sums.
     pub fn sums_of_products(
@@ -148,20 +143,22 @@ impl Cuda {
         })
     }
 
-    /// Sums of resident numbers with weights: for each sum an octet for each number. Returns the kernels' seconds beside them.
+    /// Sums of numbers with weights: for each sum an octet for each number. Numbers of the host are copied. Returns the
+    /// kernels' seconds beside the sums.
     pub fn weighted_sums(
         &self,
         modular: &ModularSums,
-        numbers: &Resident,
+        numbers: Operand<'_>,
         weights: &[u8],
     ) -> Result<(Resident, f64)> {
         if numbers.bits() > modular.bits {
             return Err(Error::TooLong { what: "a number", bits: numbers.bits(), limit: modular.bits });
         }
-        let source = Source::operand(Operand::from(numbers))?;
-        let rows = source.rows().filter(|rows| rows.device.is(&modular.device)).ok_or(Error::NoDevice)?;
+        let uploaded = self.near(self.loaded_of(&modular.device)?, numbers)?;
+        let source = Source::operand(uploaded.as_ref().map_or(numbers, Operand::from))?;
+        let rows = source.rows().ok_or(Error::NoDevice)?;
         let words = source.numbers(&rows.buffer, 0, 0);
-        let count = numbers.len();
+        let count = numbers.len().unwrap_or(1);
         self.summed(modular, weights.len() / count.max(1), |modulo, output| {
             let numbers = (words, &rows.buffer, count);
             timed(&modular.device, |stream| modulo.weighted_sums(stream, numbers, weights, output))

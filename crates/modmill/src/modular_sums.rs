@@ -150,30 +150,30 @@ impl ModularSums<'_> {
 
     /// Sums of `numbers` with weights: for each sum an octet for each number. The numbers are read in an order that does not
     /// depend on the weights, which may be secret.
-    pub fn weighted_sums(&self, numbers: &Resident, weights: &[u8]) -> Result<Resident, Error> {
+    pub fn weighted_sums<'a>(
+        &self,
+        numbers: impl Into<Operand<'a>>,
+        weights: &[u8],
+    ) -> Result<Resident, Error> {
+        let numbers = numbers.into();
         self.check("a number", numbers.bits())?;
-        let count = numbers.len();
+        let count = numbers.len().unwrap_or(1);
         if count == 0 || !weights.len().is_multiple_of(count) {
             return Err(Error::LengthMismatch { what: "the weights", expected: count, found: weights.len() });
         }
-        let heaviest =
-            weights.chunks_exact(count).map(|sum| sum.iter().map(|&weight| usize::from(weight)).sum());
-        self.check_most("the weights of a sum", heaviest.max().unwrap_or(0))?;
+        let total = |sum: &[u8]| sum.iter().map(|&weight| usize::from(weight)).sum();
+        let heaviest = weights.chunks_exact(count).map(total).max();
+        self.check_most("the weights of a sum", heaviest.unwrap_or(0))?;
         let backends = &self.engine.backends;
         match (&self.place, &backends.cuda) {
             (Place::Device(modular), Some(cuda)) => {
-                let copy = match modular.is_with(numbers.view()) {
-                    true => None,
-                    false => Some(numbers.download()?),
-                };
-                let uploaded = copy.map(|copy| cuda.upload_beside(modular, (&copy).into())).transpose()?;
-                let numbers = uploaded.as_ref().unwrap_or(numbers);
-                let (answers, seconds) = cuda.weighted_sums(modular, numbers, weights)?;
+                let near = OnHost::unless(numbers, |view| modular.is_with(view))?;
+                let (answers, seconds) = cuda.weighted_sums(modular, near.operand(), weights)?;
                 backends.add_kernel_seconds(seconds);
                 Ok(answers)
             }
             (Place::Host(modular), _) => {
-                let near = OnHost::of(Operand::from(numbers))?;
+                let near = OnHost::of(numbers)?;
                 let answers =
                     with_view(near.operand(), |view| backends.cpu.weighted_sums(modular, view, weights));
                 self.engine.upload_answers(answers)
