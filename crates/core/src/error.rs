@@ -121,6 +121,36 @@ pub enum Error {
     /// A single modulus is zero.
     #[error("the modulus is zero")]
     ZeroModulus,
+    /// A modulus of residues is even.
+    #[error("the modulus {0} is even; residues need odd moduli")]
+    EvenModulus(u32),
+    /// Two moduli of residues share a factor.
+    #[error("the moduli {first} and {second} share a factor")]
+    NotCoprime {
+        /// One modulus.
+        first: u32,
+        /// The other.
+        second: u32,
+    },
+    /// A residue is not below its modulus.
+    #[error("word {index} is not below its modulus {modulus}")]
+    NotReduced {
+        /// The position of the word.
+        index: usize,
+        /// The modulus.
+        modulus: u32,
+    },
+    /// Operands in residues have different moduli.
+    #[error("the operands are residues of different moduli")]
+    OtherModuli,
+    /// The rows of a matrix cannot be read.
+    #[error("{what} cannot be read: {reason}")]
+    Read {
+        /// The file.
+        what: String,
+        /// What is wrong.
+        reason: String,
+    },
     /// A setting asks for something that this machine or build does not have.
     #[error("{0}")]
     Unavailable(String),

@@ -13,6 +13,7 @@ mod items;
 pub mod job;
 pub mod limbs;
 pub mod mask;
+pub mod matrix;
 pub mod modulus;
 mod names;
 pub mod operand;
@@ -35,6 +36,9 @@ pub use blocks::{Blocks, CrtJob, CrtKey, PerItem, PublicJob};
 pub use error::{Error, ItemError, ItemErrorKind, Partial};
 pub use items::Items;
 pub use job::{Job, Product};
+pub use matrix::{
+    BitVectors, FileRows, MatrixFactors, MatrixSource, MemoryRows, ResidueModuli, ResidueVectors, SeededRows,
+};
 pub use modulus::Modulus;
 pub use names::{Backend, Family, Isa, Op, Path};
 pub use operand::{Moduli, Operand};

@@ -21,14 +21,14 @@ impl<T: Copy + Default> Spare<T> {
 
     /// A vector of `len` elements: one that was kept, with what it held, or a new one of default values.
     pub fn take(&self, len: usize) -> Vec<T> {
-        let kept = if len < self.least { None } else { self.smallest(len) };
-        match kept {
-            Some(mut elements) => {
-                elements.truncate(len);
-                elements
-            }
-            None => vec![T::default(); len],
-        }
+        self.take_kept(len).unwrap_or_else(|| vec![T::default(); len])
+    }
+
+    /// A vector of `len` elements that was kept, with what it held, if there is one.
+    pub fn take_kept(&self, len: usize) -> Option<Vec<T>> {
+        let mut elements = if len < self.least { None } else { self.smallest(len) }?;
+        elements.truncate(len);
+        Some(elements)
     }
 
     /// The smallest kept vector of at least `len` elements that is less than twice as long.

@@ -26,6 +26,7 @@ mod pow;
 pub mod power_of_two;
 mod products;
 pub mod remainder;
+mod residue_matrix;
 mod rns;
 mod rows;
 mod run;

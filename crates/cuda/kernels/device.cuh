@@ -83,6 +83,22 @@ DEVICE void start_word(u64* to, const u64* from) { *to = *from; }
 DEVICE void finish_words() {}
 #endif
 
+// Copies by a thread of 16 bytes in groups, which end in the order in which they were closed.
+#if __CUDA_ARCH__ >= 800
+DEVICE void close_group() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+template <int LEFT> DEVICE void await_groups() { asm volatile("cp.async.wait_group %0;" ::"n"(LEFT) : "memory"); }
+#else
+DEVICE void close_group() {}
+template <int LEFT> DEVICE void await_groups() {}
+#endif
+DEVICE void start_quad(void* to, const void* from) {
+    start_quad((u32)__cvta_generic_to_shared(to), (const char*)from);
+}
+
+// The high half of a product, and a sum with the four products of the bytes of two words.
+DEVICE u64 high_product(u64 a, u64 b) { return __umul64hi(a, b); }
+DEVICE u32 add_byte_products(u32 sum, u32 a, u32 b) { return __dp4a(a, b, sum); }
+
 // Copies from global to shared memory beside the arithmetic, of data that is read once: all threads of a warp
 // call these together. A barrier is a place in shared memory, and has one copy under way at a time, which
 // `finish_copy` waits for; `parity` is the parity of the number of copies finished before.

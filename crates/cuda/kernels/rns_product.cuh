@@ -9,6 +9,7 @@
 // CHUNKS_B of them to base B, CHUNKS_A to base A. They lie one after the other; a chunk has for every step
 // of 32 rows and every block of 8 columns two cores of 8 columns x 16 bytes.
 #pragma once
+#include "tensor.cuh"
 
 enum { GROUP_BYTES = 512, MATRIX_BYTES = STEPS * GROUPS * GROUP_BYTES };
 
@@ -108,29 +109,6 @@ DEVICE void finish_product() { asm volatile("wgmma.wait_group.sync.aligned 0;" :
 // Without warpgroups every warp multiplies for itself: the fragments have the same layout.
 typedef const unsigned char* MatrixPlace;
 DEVICE MatrixPlace matrix_place(const void* matrix) { return (MatrixPlace)matrix; }
-
-// Adds the product of 16 numbers, 32 bytes of each, and 8 columns to four sums of each lane.
-#if __CUDA_ARCH__ >= 800
-DEVICE void add_product(u32* sum, const u32* word, u32 b0, u32 b1) {
-    asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
-                 "{%8, %9}, {%0, %1, %2, %3};"
-                 : "+r"(sum[0]), "+r"(sum[1]), "+r"(sum[2]), "+r"(sum[3])
-                 : "r"(word[0]), "r"(word[1]), "r"(word[2]), "r"(word[3]), "r"(b0), "r"(b1));
-}
-#else
-// 7.5 has a quarter of it: 8 numbers, and 16 bytes of each. A lane's part of each quarter is one register of the
-// whole, so that the fragments are the same here, too.
-DEVICE void add_quarter(u32* sum, u32 word, u32 column) {
-    asm volatile("mma.sync.aligned.m8n8k16.row.col.s32.u8.u8.s32 {%0, %1}, {%2}, {%3}, {%0, %1};"
-                 : "+r"(sum[0]), "+r"(sum[1]) : "r"(word), "r"(column));
-}
-DEVICE void add_product(u32* sum, const u32* word, u32 b0, u32 b1) {
-    add_quarter(sum, word[0], b0);
-    add_quarter(sum + 2, word[1], b0);
-    add_quarter(sum, word[2], b1);
-    add_quarter(sum + 2, word[3], b1);
-}
-#endif
 
 template <int COUNT> DEVICE void start_product(u32* sums, const u32* words, MatrixPlace chunk) {
     u32 lane = threadIdx.x % 32;

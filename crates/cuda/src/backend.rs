@@ -7,6 +7,7 @@ use crate::fft::Reciprocals;
 use crate::loaded::LoadedDevice;
 use crate::patience::Patience;
 use crate::pipeline::Lane;
+use crate::residue_matrix::SectionSizes;
 use crate::table::Table;
 use crate::task::{Reads, Task};
 use crate::variant::Variant;
@@ -32,6 +33,8 @@ pub struct Settings {
     /// The times that plans are made by. By default those that `modmill tune` measured on this device; without these,
     /// the times that were measured on an H200, or that follow from the rates of another device.
     pub table: Option<Table>,
+    /// How much of a matrix in residues is on its way to a device at a time.
+    pub sections: SectionSizes,
 }
 
 /// GPUs, and the kernels they have loaded.

@@ -87,18 +87,16 @@ impl Cuda {
         let loaded = self.loaded_of(&modular.device)?;
         let count = numbers.len().unwrap_or(1);
         let sums = modular.lock();
-        if count > sums.most_factors() {
-            let reason =
-                format!("at most {} factors of this length are transformed together", sums.most_factors());
-            return Err(Error::Item { item: sums.most_factors(), reason });
+        let (stride, most) = (sums.bytes()?, sums.most_factors()?);
+        if count > most {
+            let reason = format!("at most {most} factors of this length are transformed together");
+            return Err(Error::Item { item: most, reason });
         }
-        let bytes =
-            sums.bytes().checked_mul(count.max(1)).ok_or(Error::OutOfMemory { wanted: usize::MAX })?;
+        let bytes = stride.checked_mul(count.max(1)).ok_or(Error::OutOfMemory { wanted: usize::MAX })?;
         let uploaded = self.near(loaded, numbers)?;
         let source = Source::operand(uploaded.as_ref().map_or(numbers, Operand::from))?;
         let transforms = modular.device.buffer(bytes, Contents::Secret)?;
         modular.device.add_resident(bytes);
-        let stride = sums.bytes();
         let factors = SumFactors { transforms, device: modular.device.clone(), count, stride };
         if count > 0 && numbers.bits() > 0 {
             let rows = source.rows().ok_or(Error::NoDevice)?;
@@ -128,8 +126,8 @@ impl Cuda {
             return Err(call(format!("a sum names number {} of {count}", sums.numbers() - 1)));
         }
         self.summed(modular, sums.len(), |modulo, output| {
-            if factors.iter().any(|group| !group.device.is(&modular.device) || group.stride != modulo.bytes())
-            {
+            let stride = modulo.bytes()?;
+            if factors.iter().any(|group| !group.device.is(&modular.device) || group.stride != stride) {
                 return Err(call("factors were transformed for another modulus".to_owned()));
             }
             let starts = |group: &&SumFactors| {

@@ -184,14 +184,30 @@ impl Backends {
         &self,
         run: modmill_cuda::Result<Resident>,
     ) -> Result<Option<Resident>, Error> {
+        self.or_fault_but_memory(|| "a step between products".to_owned(), run)
+    }
+
+    /// What GPUs made; `None` if they failed and the CPU may finish. Memory that ran out is an error.
+    pub(crate) fn or_fault_but_memory<T>(
+        &self,
+        what: impl FnOnce() -> String,
+        run: modmill_cuda::Result<T>,
+    ) -> Result<Option<T>, Error> {
         match run {
             Err(error @ modmill_cuda::Error::OutOfMemory { .. }) => Err(error.into()),
-            run => self.or_fault(|| "a step between products".to_owned(), run),
+            run => self.or_fault(what, run),
         }
     }
 
+    /// GPUs for work with so many words: those that were asked for, or any if the work is worth a launch.
+    pub(crate) fn gpus_for_words(&self, words: usize) -> Option<&Cuda> {
+        /// Words that a processor adds in about the time of a launch with its copies.
+        const LEAST_WORDS: usize = 1 << 20;
+        self.cuda.as_ref().filter(|_| self.always_cuda || words >= LEAST_WORDS)
+    }
+
     /// The answers; `None` if GPUs failed and the CPU may finish. The fault is kept.
-    fn or_fault<T>(
+    pub(crate) fn or_fault<T>(
         &self,
         what: impl FnOnce() -> String,
         run: modmill_cuda::Result<T>,

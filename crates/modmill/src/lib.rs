@@ -41,6 +41,7 @@ mod pinned;
 mod prepared;
 mod prime;
 mod resident;
+mod residue_matrix;
 mod residues;
 mod sort;
 mod special;
@@ -52,6 +53,9 @@ mod work;
 pub use config::EngineBuilder;
 pub use engine::Engine;
 pub use gcd::Xgcd;
+pub use modmill_core::matrix::{
+    BitVectors, FileRows, MatrixFactors, MatrixSource, MemoryRows, ResidueModuli, ResidueVectors, SeededRows,
+};
 pub use modmill_core::{
     Alternative, Backend, Batch, BatchView, Blocks, CrtJob, CrtKey, Error, Execution, Exponents, Family, Isa,
     ItemError, ItemErrorKind, KERNEL_MAX_BITS, Location, Moduli, ModuliForm, Modulus, Op, Operand, Partial,
@@ -64,6 +68,7 @@ pub use octets::Offloaded;
 pub use on_device::OnDevice;
 pub use prepared::Prepared;
 pub use resident::DeviceMemoryUse;
+pub use residue_matrix::{Placement, ResidueMatrix};
 pub use residues::Residues;
 pub use transformed::Transformed;
 

@@ -3,7 +3,7 @@
 //! Seconds of samples on a busy machine: large leaks show, small ones do not. `modmill selftest`
 //! and a quiet machine can look longer with the same code.
 
-use modmill::{Engine, Isa, Modulus, Operand};
+use modmill::{BitVectors, Engine, Isa, Modulus, Operand, Placement, ResidueModuli, SeededRows};
 use modmill_testing::rng::Rng;
 use modmill_testing::timing::{self, Class, TimingReport};
 use std::sync::Mutex;
@@ -74,6 +74,27 @@ fn an_even_modulus_takes_the_same_time_for_all_exponents() {
         timing::measure(DURATION, &mut |_| {}, exponent, |exponent| {
             engine.pow(base, Operand::Shared { bits: BITS, value: exponent }, &modulus)
         })
+    });
+}
+
+#[test]
+fn rows_of_a_matrix_are_selected_in_the_same_time() {
+    let engine = portable();
+    let moduli = ResidueModuli::largest(4).unwrap();
+    let rows = SeededRows::new(&moduli, 256, 16, [1; 32]).unwrap();
+    let matrix = engine.residue_matrix(rows, Placement::Held).unwrap();
+    let bits = |class, rng: &mut Rng| {
+        let fill = |words: &mut [u32]| -> Result<(), modmill::Error> {
+            words.iter_mut().for_each(|word| *word = rng.word() as u32);
+            if class == Class::Fixed {
+                words.fill(0);
+            }
+            Ok(())
+        };
+        BitVectors::filled(1, 256, fill).unwrap()
+    };
+    assert_constant_time(|| {
+        timing::measure(DURATION, &mut |_| {}, bits, |bits| matrix.multiply(&engine, bits))
     });
 }
 

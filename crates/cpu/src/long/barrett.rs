@@ -90,6 +90,12 @@ impl BarrettDivisor {
         self.divide(self.with_zero_on_top(x), None)
     }
 
+    /// `x mod d` for x of n or more limbs whose top limb has as many leading zeros as d, at least.
+    #[must_use]
+    pub(super) fn remainder_of_sum(&self, x: Limbs) -> Limbs {
+        self.divide(x, None)
+    }
+
     /// `(floor(x / d), x mod d)` for any x. The quotient is as long as x.
     #[must_use]
     pub(super) fn quotient_and_remainder(&self, x: &[u64]) -> (Limbs, Limbs) {
@@ -125,8 +131,8 @@ impl BarrettDivisor {
         copy
     }
 
-    /// The remainder of x, by long division, n limbs at a time. x has at least n limbs. Its top limb is zero, or it is
-    /// the product of two numbers below the divisor, in 2n limbs.
+    /// The remainder of x, by long division, n limbs at a time. x has at least n limbs. Its top limb is below the divisor's and has
+    /// as many leading zeros, or it is the product of two numbers below the divisor, in 2n limbs.
     fn divide(&self, mut x: Limbs, mut quotient: Option<&mut [u64]>) -> Limbs {
         let n = self.limbs();
         // The remainder of x 2^shift modulo the shifted divisor is 2^shift times the remainder of x.

@@ -15,6 +15,7 @@ use crate::fft::shape::{DigitLayout, Ring};
 use modmill_core::limbs::bit_length;
 use modmill_core::{Batch, BatchView, Sums};
 use rayon::prelude::*;
+use zeroize::Zeroizing;
 
 /// A modulus for sums of numbers, or of products of numbers, that are no longer than the modulus.
 pub struct ModularSums {
@@ -72,11 +73,12 @@ impl ModularSums {
         answers.as_limbs_mut().par_chunks_mut(stride).enumerate().for_each(|(sum, answer)| {
             let terms: Vec<(usize, &[u32])> = sums.terms(sum).collect();
             let remainder = clear_at_end(|| {
-                let mut whole = zeroize::Zeroizing::new(vec![0; 2 * stride + 1]);
+                let mut whole = Zeroizing::new(vec![0; 2 * stride + 1]);
                 with_scheme!(self.multiplier.scheme, scheme => {
                     product::sum_of_terms(&scheme, &factors, &terms, &self.layout, &mut whole);
                 });
-                self.divisor.remainder(&whole)
+                // A sum is below 2^(2 bits + 63): its top limb has as many leading zeros as the modulus, and one more.
+                self.divisor.remainder_of_sum(whole)
             });
             answer.copy_from_slice(&remainder[..stride]);
         });
@@ -98,7 +100,10 @@ impl ModularSums {
         shares.zip(weights.par_chunks(share * numbers.len().max(1))).for_each(|(answers, weights)| {
             let answers = std::cell::RefCell::new(answers);
             let done = |sum: usize, whole: &[u64]| {
-                let remainder = clear_at_end(|| self.divisor.remainder(whole));
+                // A sum is below 2^(bits + 32). Numbers may have fewer limbs than the modulus.
+                let mut padded = Zeroizing::new(vec![0; stride + 1]);
+                padded[..whole.len()].copy_from_slice(whole);
+                let remainder = clear_at_end(|| self.divisor.remainder_of_sum(padded));
                 answers.borrow_mut()[sum * stride..][..stride].copy_from_slice(&remainder[..stride]);
             };
             with_scheme!(self.multiplier.scheme, scheme => {

@@ -32,13 +32,18 @@ impl Length {
     /// For products of numbers of these many bits, where digits of one of them may be as large as `sums` digits
     /// together.
     pub(crate) fn new(a_bits: usize, b_bits: usize, sums: usize) -> Self {
-        let digit_bits = digit_bits(a_bits.min(b_bits), sums);
-        Self::of(digit_bits, digits(a_bits, digit_bits) + digits(b_bits, digit_bits) - 1)
+        Self::for_sums(a_bits, b_bits, sums).expect("the longest numbers fit")
+    }
+
+    /// The same; `None` if there are no digits that are short enough.
+    pub(crate) fn for_sums(a_bits: usize, b_bits: usize, sums: usize) -> Option<Self> {
+        let digit_bits = digit_bits(a_bits.min(b_bits), sums)?;
+        Some(Self::of(digit_bits, digits(a_bits, digit_bits) + digits(b_bits, digit_bits) - 1))
     }
 
     /// For products of numbers of so many bits modulo `2^s - 1`, where s is `wrapped_bits` and not less.
     pub(crate) fn wrapped(bits: usize, sums: usize) -> Self {
-        let digit_bits = digit_bits(bits, sums);
+        let digit_bits = digit_bits(bits, sums).expect("the longest numbers fit");
         Self::of(digit_bits, digits(bits, digit_bits))
     }
 
@@ -98,11 +103,13 @@ fn digits(bits: usize, digit_bits: u32) -> usize {
     bits.div_ceil(digit_bits as usize).max(1)
 }
 
-/// The longest digits of factors, of which the shorter has so many bits.
-fn digit_bits(bits: usize, sums: usize) -> u32 {
+/// The longest digits of factors, of which the shorter has so many bits, if there are any.
+fn digit_bits(bits: usize, sums: usize) -> Option<u32> {
     // Fewer bits make more digits: the first length of digit that is right for its own count.
-    let fits = |digit_bits: &u32| goldilocks::digit_bits(sums * digits(bits, *digit_bits)) >= *digit_bits;
-    (LEAST_DIGIT_BITS..=MOST_DIGIT_BITS).rev().find(fits).expect("the longest numbers fit")
+    let fits = |digit_bits: &u32| {
+        goldilocks::digit_bits(sums.saturating_mul(digits(bits, *digit_bits))) >= *digit_bits
+    };
+    (LEAST_DIGIT_BITS..=MOST_DIGIT_BITS).rev().find(fits)
 }
 
 /// The longest digits: two coefficients do not begin at the same bit of a word and the next.

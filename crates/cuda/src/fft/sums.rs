@@ -16,6 +16,7 @@ use crate::call::Numbers;
 use crate::device::{Buffer, Contents, Device, Shape, Stream};
 use crate::error::{Error, Result};
 use modmill_core::Sums;
+use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -25,15 +26,21 @@ pub(crate) const MOST_PRODUCTS: usize = (1 << 20) - 8;
 /// Bytes of the transforms of a chunk of sums.
 const CHUNK_BYTES: usize = 128 << 20;
 
-/// Points of a sum, and words of a sum with weights, that a block has (`fft_sums.cuh`, `fft_weighted.cuh`).
+/// Points of a sum that a block has (`fft_sums.cuh`).
 const SUM_POINTS: usize = 64;
+
+/// Sums with weights that a thread has, and numbers that it adds at a time (`fft_weighted.cuh`).
 const WEIGHTED_SUMS: usize = 16;
+const WEIGHTED_NUMBERS: usize = 4;
+
+/// The most numbers of a sum with weights, whose octets a thread adds in words.
+const MOST_NUMBERS: usize = 1 << 16;
 
 /// A modulus on a device, with the memory for sums modulo it.
 pub(crate) struct SumsModulo {
     transforms: Arc<Transforms>,
-    /// Of the factors of products, with room for sums.
-    length: Length,
+    /// Of the factors of products, with room for sums, if there are digits that are short enough.
+    length: Option<Length>,
     /// Of reductions.
     plain: Length,
     reduction: Reduction,
@@ -97,23 +104,31 @@ impl SumsModulo {
         let bits = modmill_core::limbs::bit_length(modulus);
         let limbs = (bits + most.max(1).ilog2() as usize + 1).div_ceil(64);
         let modulus = LongModulus::padded(modulus, limbs, reciprocals)?;
-        let (length, plain) = (Length::new(bits, bits, most.max(1)), Length::new(64 * limbs, 64 * limbs, 2));
-        let longest = if length.bytes() > plain.bytes() { length } else { plain };
+        let plain = Length::new(64 * limbs, 64 * limbs, 2);
+        let length = Length::for_sums(bits, bits, most.max(1));
+        let longest = length.filter(|length| length.bytes() > plain.bytes()).unwrap_or(plain);
         let chunk = (CHUNK_BYTES / longest.bytes()).clamp(1, 256);
-        let transforms = transforms(&length)?;
+        let transforms = transforms(&longest)?;
         let stream = device.stream()?;
         let reduction =
             Reduction::new(device, &transforms, &stream, &plain, LongModuli::One(&modulus), chunk)?;
         stream.synchronize()?;
         // The shorter the digits are, the more flags carries take.
-        let flags = Length { digit_bits: length.digit_bits.min(plain.digit_bits), ..longest };
+        let least_bits = length.map_or(plain.digit_bits, |length| length.digit_bits.min(plain.digit_bits));
+        let flags = Length { digit_bits: least_bits, ..longest };
         let workspace = transforms.workspace(&flags, chunk, reduction.words(), false, Contents::Secret)?;
         Ok(Self { transforms, length, plain, reduction, workspace, chunk })
     }
 
+    /// The transforms of factors; an error if there are none for so many products.
+    fn length(&self) -> Result<&Length> {
+        let reason = "there are no digits for sums of so many products".to_owned();
+        self.length.as_ref().ok_or(Error::Call { call: "Cuda::sum_factors", reason })
+    }
+
     /// Bytes of a factor's transform.
-    pub(crate) fn bytes(&self) -> usize {
-        self.length.bytes()
+    pub(crate) fn bytes(&self) -> Result<usize> {
+        Ok(self.length()?.bytes())
     }
 
     /// Transforms numbers no longer than the modulus, as many as launches count, into a buffer.
@@ -125,12 +140,12 @@ impl SumsModulo {
         count: usize,
         to: &Buffer,
     ) -> Result<()> {
-        self.transforms.keep(stream, &self.length, Input::plain(numbers, &[from]), count, to)
+        self.transforms.keep(stream, self.length()?, Input::plain(numbers, &[from]), count, to)
     }
 
     /// The most numbers that are transformed together: launches count pairs of points in a word.
-    pub(crate) fn most_factors(&self) -> usize {
-        (u32::MAX as usize) * 2 / self.length.shape.points()
+    pub(crate) fn most_factors(&self) -> Result<usize> {
+        Ok((u32::MAX as usize) * 2 / self.length()?.shape.points())
     }
 
     /// Sums of products of transforms in some buffers, from the beginning of `output` on.
@@ -141,23 +156,23 @@ impl SumsModulo {
         lists: &Lists,
         output: Output<'_>,
     ) -> Result<()> {
+        let length = self.length()?;
         let [lefts, rights, rights_ends, ends] = lists.addresses();
         self.in_chunks(stream, lists.count, output, |work, sums, products| {
-            let (flags, flag_count) =
-                self.workspace.flags(products.words, self.length.digit_bits, work.items);
+            let (flags, flag_count) = self.workspace.flags(products.words, length.digit_bits, work.items);
             let call = SumsCall {
                 results: self.workspace.points.address(),
                 ends: ends + 4 * sums.start as u64,
                 rights_ends,
                 lefts,
                 rights,
-                length: small(self.length.shape.points()),
+                length: small(length.shape.points()),
                 count: small(work.items),
                 flags: flags.address(),
                 flag_count,
             };
             let groups = work.items.div_ceil(BLOCK as usize / SUM_POINTS);
-            let grid = small(groups * self.length.shape.points() / SUM_POINTS);
+            let grid = small(groups * length.shape.points() / SUM_POINTS);
             let shape = Shape { grid, block: BLOCK, shared_bytes: 0 };
             let [kernel, _] = self.transforms.kernels.sums()?;
             let mut used = factors.to_vec();
@@ -165,9 +180,9 @@ impl SumsModulo {
             // SAFETY: the kernel takes this structure, reads the lists and the transforms they name, which are in these
             // buffers, and writes the points of `items` sums and the flags.
             unsafe { stream.launch(&kernel, shape, &call, &used)? };
-            let work = Work { length: &self.length, ..*work };
+            let work = Work { length, ..*work };
             let points = &self.workspace.points;
-            self.transforms.rows(stream, &self.length, work.items, RowTask::Back, points, None)?;
+            self.transforms.rows(stream, length, work.items, RowTask::Back, points, None)?;
             self.transforms.columns_back(&work, products)
         })
     }
@@ -182,6 +197,10 @@ impl SumsModulo {
         output: Output<'_>,
     ) -> Result<()> {
         let (numbers, from, count) = numbers;
+        if count > MOST_NUMBERS {
+            let reason = format!("sums with weights have at most {MOST_NUMBERS} numbers");
+            return Err(Error::Call { call: "Cuda::weighted_sums", reason });
+        }
         let total = weights.len() / count.max(1);
         // A coefficient for each word of a sum.
         let length = (2 * self.reduction.limbs).next_multiple_of(32);
@@ -238,16 +257,20 @@ impl SumsModulo {
     }
 }
 
-/// Weights as the kernel reads them: for each sixteen sums, for each number, sixteen octets.
+/// Weights as the kernel reads them: for each sixteen sums, for each four numbers, for each sum four octets.
 fn packed(weights: &[u8], count: usize) -> zeroize::Zeroizing<Vec<u64>> {
-    let sums = weights.len() / count.max(1);
-    let mut limbs = zeroize::Zeroizing::new(vec![0; 2 * count * sums.div_ceil(WEIGHTED_SUMS)]);
-    for (sum, weights) in weights.chunks_exact(count.max(1)).enumerate() {
-        let (group, place) = (sum / WEIGHTED_SUMS, sum % WEIGHTED_SUMS);
-        let group = &mut limbs[2 * count * group..][..2 * count];
-        for (pair, &weight) in group.chunks_exact_mut(2).zip(weights) {
-            pair[place / 8] |= u64::from(weight) << (8 * (place % 8));
+    let (sums, fours) = (weights.len() / count.max(1), count.div_ceil(WEIGHTED_NUMBERS));
+    let of_group = fours * WEIGHTED_SUMS / 2;
+    let mut limbs = zeroize::Zeroizing::new(vec![0; of_group * sums.div_ceil(WEIGHTED_SUMS)]);
+    let groups = limbs.par_chunks_mut(of_group.max(1)).zip(weights.par_chunks(WEIGHTED_SUMS * count.max(1)));
+    groups.for_each(|(group, weights)| {
+        for (place, weights) in weights.chunks_exact(count).enumerate() {
+            let fours = group.chunks_exact_mut(WEIGHTED_SUMS / 2).zip(weights.chunks(WEIGHTED_NUMBERS));
+            for (four, weights) in fours {
+                let word = weights.iter().rev().fold(0, |word, &weight| word << 8 | u64::from(weight));
+                four[place / 2] |= word << (32 * (place % 2));
+            }
         }
-    }
+    });
     limbs
 }

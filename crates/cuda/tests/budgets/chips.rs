@@ -4,7 +4,7 @@
 use crate::{compiler, kernel_of};
 use modmill_core::Family;
 use modmill_cuda::compiler::Architecture;
-use modmill_cuda::{Chip, Part, Variant, transforms_programs};
+use modmill_cuda::{Chip, Part, Variant, residue_matrix_programs, transforms_programs};
 
 /// The first candidate of a family: its power has no more registers than its blocks leave it, and next to nothing in
 /// local memory.
@@ -48,4 +48,21 @@ fn transforms_on_a_turing_chip() {
     let program = transforms_programs().find(|program| program.name.ends_with("short rows")).unwrap();
     let code = compiler.code(&program, Architecture { major: 7, minor: 5 }).unwrap();
     assert!(kernel_of(&code, "fft_rows").registers <= 255);
+}
+
+/// Matrices in residues: their stages fit the shared memory of every chip.
+#[test]
+fn residue_matrices_on_every_chip() {
+    let Some(compiler) = compiler() else { return };
+    for chip in [Chip::T4, Chip::A100, Chip::Rtx5090] {
+        let limits = chip.limits();
+        let (major, minor) = limits.capability;
+        for program in residue_matrix_programs(&limits) {
+            let code = compiler.code(&program, Architecture { major, minor }).unwrap();
+            let is_vector = program.name.ends_with("one vector");
+            let kernel = if is_vector { "matrix_vector_words" } else { "matrix_product_words" };
+            let code = kernel_of(&code, kernel);
+            assert!(code.registers <= 255 && code.local_bytes <= 128, "{chip}, {}", program.name);
+        }
+    }
 }

@@ -8,6 +8,7 @@ mod faults;
 mod items;
 mod long;
 mod products;
+mod residue_matrix;
 mod rsa;
 
 use modmill_core::{Family, Job, Op, Request};

@@ -7,6 +7,7 @@ mod places;
 mod plans;
 mod properties;
 mod resident;
+mod residue_matrix;
 mod selection;
 mod semantics;
 mod special;

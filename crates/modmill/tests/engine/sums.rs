@@ -69,6 +69,18 @@ fn sums_of_products_are_right() {
     }
 }
 
+/// Weights may add up to more than there are digits for products of.
+#[test]
+fn long_numbers_have_weights_though_not_so_many_products() {
+    for engine in engines() {
+        let modulus = Modulus::from_hex(&"f".repeat(1 << 16)).unwrap();
+        let modular = engine.modular_sums(&modulus, 1_000_000).unwrap();
+        let number = Batch::from_hex(["3"]).unwrap();
+        let sums = modular.weighted_sums(&number, &[0, 255]).unwrap().download().unwrap();
+        assert_eq!((sums.get(0)[0], sums.get(1)[0]), (0, 765));
+    }
+}
+
 /// Indices run through several groups of factors.
 #[test]
 fn factors_come_in_groups() {

@@ -1,0 +1,114 @@
+//! Matrices in residues on a device, and their products with vectors (`residue_matrix.cuh`, `residue_product.cuh`).
+
+mod calls;
+mod pinned;
+mod programs;
+mod run;
+mod sections;
+mod shape;
+mod streaming;
+mod vectors;
+
+pub use pinned::PinnedRows;
+pub use programs::residue_matrix_programs;
+pub use sections::SectionSizes;
+
+use crate::backend::Cuda;
+use crate::device::{Buffer, Contents, Device};
+use crate::error::{Error, Result};
+use modmill_core::matrix::Progress;
+use modmill_core::{MatrixFactors, MatrixSource, ResidueVectors};
+use programs::SECTION_ROWS;
+use shape::MatrixShape;
+use std::ops::Range;
+use streaming::Streaming;
+
+/// A matrix in residues in the memory of a device.
+pub struct DeviceMatrix {
+    device: Device,
+    shape: MatrixShape,
+    moduli: Buffer,
+    slabs: Vec<Slab>,
+}
+
+/// Rows of a matrix, laid out for the tensor cores.
+struct Slab {
+    units: Buffer,
+    rows: Range<usize>,
+}
+
+impl DeviceMatrix {
+    /// Bytes of the device's memory.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.slabs.iter().map(|slab| slab.units.bytes()).sum()
+    }
+}
+
+impl Drop for DeviceMatrix {
+    fn drop(&mut self) {
+        self.device.remove_resident(self.bytes());
+    }
+}
+
+impl Cuda {
+    /// Copies a matrix to the device with the fewest resident bytes, or expands it there from its seed.
+    pub fn hold_matrix(&self, source: &dyn MatrixSource) -> Result<DeviceMatrix> {
+        let loaded = self.loaded().iter().min_by_key(|loaded| loaded.device.resident_bytes());
+        let device = &loaded.ok_or(Error::NoDevice)?.device;
+        let shape = MatrixShape::of(source);
+        // What does not fit is found out before anything is copied.
+        let slabs = (0..shape.rows).step_by(SECTION_ROWS).map(|start| {
+            let rows = start..(start + SECTION_ROWS).min(shape.rows);
+            let units = device.buffer(shape.unit_bytes(rows.len())?, Contents::Public)?;
+            Ok(Slab { units, rows })
+        });
+        let slabs = slabs.collect::<Result<Vec<_>>>()?;
+        let streaming = Streaming::new(device, self.workers(), &shape, self.settings.sections)?;
+        for slab in &slabs {
+            streaming.lay_out(source, &slab.units, slab.rows.clone())?;
+        }
+        let moduli = streaming.into_moduli();
+        let matrix = DeviceMatrix { device: device.clone(), shape, moduli, slabs };
+        device.add_resident(matrix.bytes());
+        Ok(matrix)
+    }
+
+    /// `A^T r` for vectors r of bits or of residues with a matrix that is held on a device, with the seconds in kernels.
+    pub fn multiply_held(
+        &self,
+        matrix: &DeviceMatrix,
+        factors: MatrixFactors<'_>,
+        progress: Progress<'_>,
+    ) -> Result<(ResidueVectors, f64)> {
+        let known = self.loaded().iter().any(|loaded| loaded.device.is(&matrix.device));
+        if !known {
+            let reason = "the matrix is on a device of another engine".to_owned();
+            return Err(Error::Call { call: "Cuda::multiply_held", reason });
+        }
+        let most = matrix.shape.rows.min(SECTION_ROWS);
+        run::in_passes(&matrix.device, self.workers(), &matrix.shape, most, factors, |products, stream| {
+            for slab in &matrix.slabs {
+                products.launch(stream, &slab.units, &matrix.moduli, slab.rows.clone())?;
+                progress(slab.rows.end, matrix.shape.rows);
+            }
+            Ok(())
+        })
+    }
+
+    /// The same with a matrix that is streamed to a device in sections, or expanded there from its seed section by section.
+    pub fn multiply_streamed(
+        &self,
+        source: &dyn MatrixSource,
+        factors: MatrixFactors<'_>,
+        progress: Progress<'_>,
+    ) -> Result<(ResidueVectors, f64)> {
+        let device = &self.loaded().first().ok_or(Error::NoDevice)?.device;
+        let shape = MatrixShape::of(source);
+        let streaming = Streaming::new(device, self.workers(), &shape, self.settings.sections)?;
+        let most = streaming.section_rows(source);
+        run::in_passes(device, self.workers(), &shape, most, factors, |products, stream| {
+            streaming.multiply(source, products, stream, progress)
+        })
+    }
+}

@@ -1,0 +1,41 @@
+//! The shape of a matrix on a device.
+
+use super::programs::{SECTION_MULTIPLE, UNIT_BYTES};
+use crate::error::{Error, Result};
+use modmill_core::{MatrixSource, ResidueModuli};
+
+/// Rows, columns and moduli of a matrix.
+#[derive(Clone)]
+pub(super) struct MatrixShape {
+    pub(super) moduli: ResidueModuli,
+    pub(super) rows: usize,
+    pub(super) columns: usize,
+}
+
+impl MatrixShape {
+    pub(super) fn of(source: &dyn MatrixSource) -> Self {
+        Self { moduli: source.moduli().clone(), rows: source.rows(), columns: source.columns() }
+    }
+
+    /// Words of a row as the host has it.
+    pub(super) fn row_words(&self) -> usize {
+        self.columns * self.moduli.len()
+    }
+
+    /// Groups of 16 columns, of one modulus.
+    pub(super) fn groups(&self) -> usize {
+        self.columns.div_ceil(16)
+    }
+
+    /// Units of a group for so many rows.
+    pub(super) fn steps(rows: usize) -> usize {
+        rows.next_multiple_of(SECTION_MULTIPLE) / 32
+    }
+
+    /// Bytes of so many rows in units.
+    pub(super) fn unit_bytes(&self, rows: usize) -> Result<usize> {
+        let units = (self.groups() * self.moduli.len()).checked_mul(Self::steps(rows));
+        let bytes = units.and_then(|units| units.checked_mul(UNIT_BYTES));
+        bytes.ok_or(Error::OutOfMemory { wanted: usize::MAX })
+    }
+}

@@ -1,0 +1,180 @@
+//! Matrices of long integers in residues, and their products with vectors.
+
+use crate::Engine;
+use modmill_core::{BitVectors, Error, MatrixFactors, MatrixSource, ResidueModuli, ResidueVectors};
+use modmill_cuda::DeviceMatrix;
+use std::fmt;
+use std::sync::Arc;
+
+/// Where a matrix is between products.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Placement {
+    /// In the memory of a GPU. Where there is none, or the matrix is too small to be worth a launch, in the memory of the
+    /// host.
+    Held,
+    /// In pinned memory of the host, from which each product copies it to a GPU in sections; in the memory of the host where
+    /// there is no GPU.
+    Pinned,
+    /// Where it comes from: each product reads it in sections, or expands them from the seed. The next section is on its way
+    /// while one is worked with.
+    Streamed,
+}
+
+/// A matrix A of integers in residues ([`Engine::residue_matrix`]), to be multiplied by vectors: `A^T r`.
+#[derive(Clone)]
+pub struct ResidueMatrix {
+    source: Arc<dyn MatrixSource>,
+    held: Option<Arc<DeviceMatrix>>,
+    progress: Arc<dyn Fn(usize, usize) + Send + Sync>,
+}
+
+impl Engine {
+    /// A matrix in residues, ready for products. A held matrix is copied to a GPU or expanded there from its seed; it is
+    /// [`Error::OutOfMemory`] if it does not fit.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use modmill::{BitVectors, Engine, Placement, ResidueModuli, SeededRows};
+    ///
+    /// let engine = Engine::new()?;
+    /// let moduli = ResidueModuli::largest(32)?; // a modulus of 1024 bits
+    /// let rows = SeededRows::new(&moduli, 100, 20, [7; 32])?;
+    /// let matrix = engine.residue_matrix(rows, Placement::Held)?;
+    /// let mut bits = BitVectors::zeros(1, 100)?;
+    /// bits.set(0, 3);
+    /// bits.set(0, 99);
+    /// let sums = matrix.multiply(&engine, &bits)?; // row 3 plus row 99
+    /// assert_eq!(moduli.compose(&sums)?.len(), 20);
+    /// # Ok::<(), modmill::Error>(())
+    /// ```
+    pub fn residue_matrix(
+        &self,
+        source: impl MatrixSource + 'static,
+        placement: Placement,
+    ) -> Result<ResidueMatrix, Error> {
+        let (place, words) = (&self.backends, source.rows().saturating_mul(source.row_words()));
+        let cuda = place.gpus_for_words(words);
+        let new = |source, held| ResidueMatrix { source, held, progress: Arc::new(|_, _| ()) };
+        let what = || "a matrix in residues".to_owned();
+        match (placement, cuda) {
+            (Placement::Streamed, _) => return Ok(new(Arc::new(source), None)),
+            (Placement::Held, Some(cuda)) => {
+                if let Some(held) = place.or_fault_but_memory(what, cuda.hold_matrix(&source))? {
+                    return Ok(new(Arc::new(source), Some(Arc::new(held))));
+                }
+            }
+            (Placement::Pinned, Some(cuda)) => {
+                if let Some(pinned) = place.or_fault_but_memory(what, cuda.pin_matrix(&source))? {
+                    return Ok(new(Arc::new(pinned), None));
+                }
+            }
+            (Placement::Held | Placement::Pinned, None) => {}
+        }
+        match source.in_memory() {
+            Some(_) => Ok(new(Arc::new(source), None)),
+            None => Ok(new(Arc::new(self.cpu().read_matrix(&source)?), None)),
+        }
+    }
+}
+
+impl ResidueMatrix {
+    /// The moduli.
+    #[must_use]
+    pub fn moduli(&self) -> &ResidueModuli {
+        self.source.moduli()
+    }
+
+    /// The number of rows.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.source.rows()
+    }
+
+    /// The number of columns.
+    #[must_use]
+    pub fn columns(&self) -> usize {
+        self.source.columns()
+    }
+
+    /// Bytes of a GPU's memory that it takes.
+    #[must_use]
+    pub fn device_bytes(&self) -> usize {
+        self.held.as_ref().map_or(0, |held| held.bytes())
+    }
+
+    /// The same matrix with a function that products tell how many rows are done, and how many there are.
+    #[must_use]
+    pub fn with_progress(self, progress: impl Fn(usize, usize) + Send + Sync + 'static) -> Self {
+        Self { progress: Arc::new(progress), ..self }
+    }
+
+    /// `A^T r` for each vector r of bits or of residues: a vector with an element for each column. Time and addresses do not
+    /// depend on the vectors. A matrix that is held on a GPU needs the engine that made it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use modmill::{Batch, Engine, MemoryRows, Placement, ResidueModuli};
+    ///
+    /// let engine = Engine::new()?;
+    /// let moduli = ResidueModuli::new(&[5, 7])?; // integers modulo 35
+    /// let rows = MemoryRows::new(&moduli, 2, 1, vec![3, 3, 4, 4])?; // 3 and 4
+    /// let matrix = engine.residue_matrix(rows, Placement::Held)?;
+    /// let vector = moduli.decompose(&Batch::from_hex(["9", "2"])?)?;
+    /// let product = matrix.multiply(&engine, &vector)?;
+    /// assert_eq!(moduli.compose(&product)?.as_limbs(), [0]); // 3 9 + 4 2 = 35
+    /// # Ok::<(), modmill::Error>(())
+    /// ```
+    pub fn multiply<'a>(
+        &self,
+        engine: &Engine,
+        factors: impl Into<MatrixFactors<'a>>,
+    ) -> Result<ResidueVectors, Error> {
+        let factors = factors.into();
+        if let Some(products) = self.on_gpus(engine, factors)? {
+            return Ok(products);
+        }
+        match factors {
+            MatrixFactors::Bits(bits) => engine.cpu().multiply_bits(&*self.source, bits, &*self.progress),
+            MatrixFactors::Residues(residues) => {
+                engine.cpu().multiply_residues(&*self.source, residues, &*self.progress)
+            }
+        }
+    }
+
+    /// [`ResidueMatrix::multiply`] for public bits. The CPU reads only the selected rows.
+    pub fn multiply_vartime(&self, engine: &Engine, bits: &BitVectors) -> Result<ResidueVectors, Error> {
+        match self.on_gpus(engine, bits.into())? {
+            Some(products) => Ok(products),
+            None => engine.cpu().multiply_bits_vartime(&*self.source, bits, &*self.progress),
+        }
+    }
+
+    /// `A s` for one vector s in residues: a vector with an element for each row. The CPU computes it.
+    pub fn multiply_rows(&self, engine: &Engine, vector: &ResidueVectors) -> Result<ResidueVectors, Error> {
+        engine.cpu().multiply_rows(&*self.source, vector, &*self.progress)
+    }
+
+    /// The products, if GPUs compute them.
+    fn on_gpus(&self, engine: &Engine, factors: MatrixFactors<'_>) -> Result<Option<ResidueVectors>, Error> {
+        factors.check(self.moduli(), self.rows())?;
+        let words = self.rows().saturating_mul(self.source.row_words()).saturating_mul(factors.count());
+        let Some(cuda) = engine.backends.gpus_for_words(words).filter(|_| words > 0) else { return Ok(None) };
+        let run = match &self.held {
+            Some(held) => cuda.multiply_held(held, factors, &*self.progress),
+            None => cuda.multiply_streamed(&*self.source, factors, &*self.progress),
+        };
+        let run = run.map(|(products, seconds)| {
+            engine.backends.add_kernel_seconds(seconds);
+            products
+        });
+        engine.backends.or_fault(|| "a product with a matrix in residues".to_owned(), run)
+    }
+}
+
+impl fmt::Debug for ResidueMatrix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ResidueMatrix({} x {} x {} residues)", self.rows(), self.columns(), self.moduli().len())
+    }
+}
