@@ -57,7 +57,8 @@ def crates():
     picture = Picture(860, 600, "The crates of modmill and which uses which")
     picture.box(40, 20, 560, 62, PROGRAM, "modmill-cli", "the program: commands and records")
     picture.box(190, 118, 220, 62, PROGRAM, "modmill-measure", "bench, peers, reports, tune")
-    picture.box(360, 216, 240, 62, FACADE, "modmill-rsa", "keys, paddings, batches of RSA")
+    picture.box(140, 216, 200, 62, FACADE, "modmill-fhe", "encrypted bits, circuits")
+    picture.box(380, 216, 220, 62, FACADE, "modmill-rsa", "keys, paddings, batches of RSA")
     picture.box(40, 314, 560, 62, FACADE, "modmill", "the facade: Engine, its operations, sorting by modulus")
     picture.box(40, 412, 260, 62, BACKEND, "modmill-cpu", "portable, AVX2 and AVX-512 kernels")
     picture.box(340, 412, 260, 62, BACKEND, "modmill-cuda", "devices, one pipeline, CUDA kernels")
@@ -67,9 +68,10 @@ def crates():
                 "one suite for every path", "oracle, hard inputs", "timing", "", "used by the tests of",
                 "every crate and by", "modmill selftest")
     for x, top, bottom in [
-        (110, 82, 314), (300, 82, 118), (520, 82, 216),  # the program
-        (270, 180, 314), (385, 180, 216),  # measuring
-        (480, 278, 314),  # RSA
+        (90, 82, 314), (165, 82, 216), (300, 82, 118), (520, 82, 216),  # the program
+        (250, 180, 216), (360, 180, 314), (395, 180, 216),  # measuring
+        (240, 278, 314),  # encrypted bits
+        (490, 278, 314),  # RSA
         (170, 376, 412), (470, 376, 412),  # the facade
         (170, 474, 510), (470, 474, 510),  # the backends
     ]:

@@ -3,7 +3,9 @@
 use modmill_core::{KERNEL_MAX_BITS, Op};
 use modmill_cuda::cache::Cache;
 use modmill_cuda::compiler::{self, Architecture, Compiler, Digest, Program, code_key};
-use modmill_cuda::{Chip, Table, Variant, bundle, steps_program, transforms_programs, words_for};
+use modmill_cuda::{
+    Chip, Table, Variant, bundle, residue_matrix_programs, steps_program, transforms_programs, words_for,
+};
 use rayon::prelude::*;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -53,7 +55,7 @@ fn variants(bits: usize) -> Vec<Variant> {
     found
 }
 
-/// Their programs, those that several have once, and those of transforms, with what they are for.
+/// Their programs, those that several have once, and those of transforms, steps and matrices, with what they are for.
 fn programs(variants: impl Iterator<Item = Variant>) -> Vec<(String, Program)> {
     let mut found: Vec<(String, Program)> = Vec::new();
     for variant in variants {
@@ -63,7 +65,8 @@ fn programs(variants: impl Iterator<Item = Variant>) -> Vec<(String, Program)> {
             }
         }
     }
-    let others = transforms_programs().chain([steps_program()]);
+    let matrices = residue_matrix_programs(&Chip::H200.limits());
+    let others = transforms_programs().chain([steps_program()]).chain(matrices);
     found.extend(others.map(|program| (program.name.clone(), program)));
     found
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod bench;
 mod completions;
+mod fhe;
 mod gcd;
 mod info;
 mod inv;
@@ -26,6 +27,8 @@ pub(crate) enum Command {
     Bench(bench::Bench),
     #[command(subcommand)]
     Rsa(rsa::Rsa),
+    #[command(subcommand)]
+    Fhe(fhe::Fhe),
     Selftest(selftest::Selftest),
     Tune(tune::Tune),
     Warm(warm::Warm),
@@ -43,6 +46,7 @@ impl Command {
             Self::Primality(command) => command.run(),
             Self::Bench(command) => command.run(),
             Self::Rsa(command) => command.run(),
+            Self::Fhe(command) => command.run(),
             Self::Selftest(command) => command.run(),
             Self::Tune(command) => command.run(),
             Self::Warm(command) => command.run(),

@@ -1,6 +1,7 @@
 //! The `modmill` program.
 
 mod arithmetic;
+mod bench_header;
 mod build;
 mod commands;
 mod failure;
@@ -33,6 +34,7 @@ Examples:
   modmill bench --bits 2048,4096 --html report.html
   modmill selftest                  prove this build on this hardware
   modmill rsa sign --key key.pem --padding pss --hash sha256 --in message --out message.sig
+  modmill fhe demo                  compute with encrypted bits
   modmill tune                      measure this machine's GPU, once
   modmill completions bash > /etc/bash_completion.d/modmill
 

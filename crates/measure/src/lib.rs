@@ -49,6 +49,7 @@ pub mod callers;
 mod chain;
 mod engines;
 mod error;
+pub mod fhe;
 pub mod files;
 mod inputs;
 pub mod machine;

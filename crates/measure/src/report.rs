@@ -2,12 +2,14 @@
 
 mod chart;
 mod escape;
+mod fhe_picture;
 mod picture;
 
 use crate::record::{Header, Record};
 use crate::table;
 use chart::{Bars, Lines, Series};
 use escape::escape;
+pub use fhe_picture::fhe_picture;
 pub use picture::batches_picture;
 
 const STYLE: &str = "\
@@ -93,7 +95,7 @@ fn section(title: &str, note: &str, figures: &[String]) -> String {
 }
 
 /// The different values of a key, in the order of the records.
-fn distinct<K: PartialEq>(records: &[Record], key: impl Fn(&Record) -> K) -> Vec<K> {
+fn distinct<R, K: PartialEq>(records: &[R], key: impl Fn(&R) -> K) -> Vec<K> {
     let mut keys = Vec::new();
     for key in records.iter().map(key) {
         if !keys.contains(&key) {

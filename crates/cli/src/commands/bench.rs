@@ -6,7 +6,7 @@ mod file_inputs;
 mod files;
 mod help;
 
-use crate::build;
+use crate::bench_header::bench_header;
 use crate::failure::Failure;
 use crate::io::{self, Output};
 use crate::options::{BackendOption, MemoryOption};
@@ -14,8 +14,7 @@ use crate::progress::Bar;
 use files::{FileBench, FileOp};
 use help::{EXAMPLES, LONG_ABOUT};
 use modmill::TRANSFORM_MAX_BITS;
-use modmill_measure::machine::{self, Machine};
-use modmill_measure::record::{Header, Record, to_json};
+use modmill_measure::record::{Record, to_json};
 use modmill_measure::{
     AlgorithmChoice, BenchOp, MIN_BITS, Memory, PeerChoice, Peers, Progress, RsaOp, batches, report, table,
 };
@@ -154,7 +153,7 @@ impl Bench {
         let mut json = self.json.as_deref().map(Output::create).transpose()?;
         let mut html = self.html.as_deref().map(Output::create).transpose()?;
         let mut svg = self.svg.as_deref().map(Output::create).transpose()?;
-        let header = self.header(&peers);
+        let header = bench_header(self.seconds, self.seed, Some(&peers));
         let bench = self.settings(peers);
         let bar = Bar::new(Some(bench.points() as u64), self.quiet, "points");
         let results = bench.run(&bar)?;
@@ -220,7 +219,8 @@ impl Bench {
             bar.finish();
         }
         if let Some(output) = &mut json {
-            let text = modmill_measure::files::to_json(&self.header(&no_peers()?), &records);
+            let text =
+                modmill_measure::files::to_json(&bench_header(self.seconds, self.seed, None), &records);
             output.write(&text.map_err(|error| Failure::Usage(error.to_string()))?)?;
             output.finish()?;
         }
@@ -262,26 +262,6 @@ impl Bench {
             seed: self.seed,
             engine: self.backend.builder(0),
             peers,
-        }
-    }
-
-    fn header(&self, peers: &Peers) -> Header {
-        let hardware = Machine::detect();
-        let mut command: Vec<String> =
-            std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
-        if let Some(program) = command.first_mut() {
-            *program = "modmill".to_owned();
-        }
-        Header {
-            kind: "header",
-            machine: format!("{} {}, {} cores", hardware.os, hardware.architecture, hardware.cores),
-            hardware,
-            build: build::THIS,
-            date: machine::now(),
-            command: command.join(" "),
-            seconds: self.seconds.as_secs_f64(),
-            seed: self.seed,
-            peers: peers.about(),
         }
     }
 }

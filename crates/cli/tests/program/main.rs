@@ -2,6 +2,7 @@
 
 mod bench;
 mod common;
+mod fhe;
 mod gpu;
 mod load;
 mod other;

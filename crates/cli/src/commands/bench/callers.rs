@@ -1,6 +1,7 @@
 //! `modmill bench --callers`: many threads on one engine.
 
-use super::{Bench, no_peers};
+use super::Bench;
+use crate::bench_header::bench_header;
 use crate::failure::Failure;
 use crate::io::{self, Output};
 use crate::progress::Bar;
@@ -35,7 +36,7 @@ impl Bench {
         }
         bar.finish();
         if let Some(output) = &mut json {
-            let text = to_json(&self.header(&no_peers()?), &records);
+            let text = to_json(&bench_header(self.seconds, self.seed, None), &records);
             output.write(&text.map_err(|error| Failure::Usage(error.to_string()))?)?;
             output.finish()?;
         }
