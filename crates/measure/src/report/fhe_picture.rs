@@ -1,51 +1,90 @@
 //! What the operations of homomorphic encryption take by size, for a document.
 
 use super::chart::{Lines, Series, picture};
-use super::distinct;
+use super::{distinct, threads_label};
 use crate::fhe::FheRecord;
 
-/// Milliseconds for each item by size as a picture of its own, with a plot for each scheme, backend and number of threads. Of
-/// several batches of an operation the largest is drawn, and a single recryption beside.
+/// The lines of a plot: its title, and for each line the operation, whether a single item is meant, and the name.
+type Plot = (&'static str, &'static [(&'static str, bool, &'static str)]);
+
+/// What is drawn, in plots whose lines are not too many to tell apart.
+const PLOTS: [Plot; 3] = [
+    (
+        "keys and recryption",
+        &[
+            ("keygen", true, "keys"),
+            ("recrypt", true, "recrypt alone"),
+            ("recrypt", false, "recrypt, each"),
+            ("encrypt dense, windowed", true, "encrypt in windows"),
+        ],
+    ),
+    (
+        "bits in batches",
+        &[
+            ("encrypt dense, cached", false, "dense"),
+            ("encrypt sparse, cached", false, "sparse"),
+            ("decrypt", false, "decrypt"),
+            ("and", false, "and"),
+            ("xor", false, "xor"),
+        ],
+    ),
+    (
+        "matrix times vectors",
+        &[
+            ("matrix times bits", true, "bits"),
+            ("matrix times bits", false, "bits, each"),
+            ("matrix times integers", true, "integers"),
+            ("matrix times integers", false, "integers, each"),
+        ],
+    ),
+];
+
+/// Milliseconds for each item by size as a picture of its own, with plots for each backend and number of threads. Of several
+/// batches of an operation the largest is drawn, or the single item.
 #[must_use]
 pub fn fhe_picture(records: &[FheRecord]) -> String {
-    let plots: Vec<Lines> = distinct(records, |record| (record.scheme, record.backend, record.threads))
-        .into_iter()
-        .map(|(scheme, backend, threads)| {
-            let here: Vec<&FheRecord> = records
-                .iter()
-                .filter(|record| {
-                    (record.scheme, record.backend, record.threads) == (scheme, backend, threads)
-                })
-                .collect();
-            let what = if scheme == "lwe" { "columns of the matrix" } else { "bits of a ciphertext" };
-            Lines {
-                title: format!("{scheme} on {backend}, {threads} threads of the CPU"),
-                x_label: what.to_owned(),
-                y_label: "milliseconds for each".to_owned(),
-                unit: " ms",
-                series: series(&here),
+    let mut plots = Vec::new();
+    for (scheme, backend, threads) in
+        distinct(records, |record| (record.scheme, record.backend, record.threads))
+    {
+        let here: Vec<&FheRecord> = records
+            .iter()
+            .filter(|record| (record.scheme, record.backend, record.threads) == (scheme, backend, threads))
+            .collect();
+        for (title, lines) in PLOTS {
+            let line = |(index, &(op, is_single, name)): (usize, &(&str, bool, &str))| Series {
+                name: name.to_owned(),
+                colour: index,
+                dashed: false,
+                points: points(&here, op, is_single),
+            };
+            let mut series: Vec<Series> = lines.iter().enumerate().map(line).collect();
+            series.retain(|series| !series.points.is_empty());
+            if series.is_empty() {
+                continue;
             }
-        })
-        .collect();
+            let what = if scheme == "lwe" { "columns of the matrix" } else { "bits of a ciphertext" };
+            plots.push(Lines {
+                title: format!("{title}: {backend}, {}", threads_label(threads)),
+                x_label: what.to_owned(),
+                y_label: "milliseconds".to_owned(),
+                unit: " ms",
+                series,
+            });
+        }
+    }
     picture(&plots)
 }
 
-fn series(records: &[&FheRecord]) -> Vec<Series> {
-    let name = |record: &FheRecord| match (record.op, record.batch) {
-        ("recrypt", 1) => "recrypt alone".to_owned(),
-        (op, _) => op.to_owned(),
+/// The times of an operation by size: of the single item, or of each item of the largest batch.
+fn points(records: &[&FheRecord], op: &str, is_single: bool) -> Vec<(f64, f64)> {
+    let fits = |record: &&&FheRecord| record.op == op && (record.batch == 1) == is_single;
+    let same: Vec<&&FheRecord> = records.iter().filter(fits).collect();
+    let largest = |size: usize| {
+        let of_size = same.iter().filter(|record| record.size == size);
+        of_size.max_by_key(|record| record.batch).map(|record| (size as f64, record.ms_each))
     };
-    let names = distinct(records, |record| name(record));
-    let line = |(index, line_name): (usize, String)| {
-        let same: Vec<&&FheRecord> = records.iter().filter(|record| name(record) == line_name).collect();
-        let largest = |size: usize| {
-            let of_size = same.iter().filter(|record| record.size == size);
-            of_size.max_by_key(|record| record.batch).map(|record| (size as f64, record.ms_each))
-        };
-        let points = distinct(&same, |record| record.size).into_iter().filter_map(largest).collect();
-        Series { name: line_name, colour: index % 8, dashed: index >= 8, points }
-    };
-    names.into_iter().enumerate().map(line).collect()
+    distinct(&same, |record| record.size).into_iter().filter_map(largest).collect()
 }
 
 #[cfg(test)]
@@ -79,6 +118,6 @@ mod tests {
         ];
         let picture = fhe_picture(&records);
         assert_eq!(picture.matches("<polyline").count(), 3, "{picture}");
-        assert!(picture.contains("recrypt alone") && picture.contains("gentry-halevi on cpu"));
+        assert!(picture.contains("recrypt alone") && picture.contains("keys and recryption: cpu"));
     }
 }
