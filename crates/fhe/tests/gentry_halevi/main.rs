@@ -3,6 +3,7 @@
 mod budgets;
 mod devices;
 mod operations;
+mod published;
 mod stored;
 
 use modmill::{Backend, Engine};
