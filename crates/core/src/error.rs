@@ -148,7 +148,7 @@ pub enum Error {
     Read {
         /// The file.
         what: String,
-        /// What is wrong.
+        /// The reason why the file cannot be read.
         reason: String,
     },
     /// A setting asks for something that this machine or build does not have.

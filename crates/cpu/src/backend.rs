@@ -100,8 +100,8 @@ impl Cpu {
         wanted.or_else(|| Multiplier::detect(limit).pop()).expect("there is always the portable one")
     }
 
-    /// A modulus of at least one for sums of at most `most` products of numbers no longer than the modulus. `None` if there are no
-    /// transforms for so many products.
+    /// A modulus of at least one for sums of at most `most` products of numbers no longer than the modulus. `None` if no
+    /// transform has digits short enough for sums of `most` products.
     #[must_use]
     pub fn modular_sums(&self, modulus: &[u64], most: usize) -> Option<ModularSums> {
         self.install(|| ModularSums::new(self.multiplier(), modulus, most))

@@ -197,11 +197,6 @@ impl Transforms {
         })
     }
 
-    /// The device.
-    fn device(&self) -> &Device {
-        &self.device
-    }
-
     fn table(&self, kind: Kind) -> Result<Arc<Buffer>> {
         self.tables.get(&self.device, kind)
     }

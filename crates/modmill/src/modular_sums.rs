@@ -5,6 +5,9 @@ use crate::on_host::OnHost;
 use modmill_core::{Batch, BatchView, Error, Modulus, Operand, Resident, Sums};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+/// The most numbers of a weighted sum: a device adds products of two octets in words, and `2^16 255^2 < 2^32`.
+const MOST_WEIGHTED: usize = 1 << 16;
+
 /// A modulus for sums of products and for sums of numbers with small weights ([`Engine::modular_sums`]).
 ///
 /// A transform of a number serves all products that the number is in, and a sum of products is transformed back and reduced
@@ -149,7 +152,7 @@ impl ModularSums<'_> {
     }
 
     /// Sums of `numbers` with weights: for each sum an octet for each number. The numbers are read in an order that does not
-    /// depend on the weights, which may be secret.
+    /// depend on the weights, which may be secret. There are at most 65 536 numbers.
     pub fn weighted_sums<'a>(
         &self,
         numbers: impl Into<Operand<'a>>,
@@ -160,6 +163,10 @@ impl ModularSums<'_> {
         let count = numbers.len().unwrap_or(1);
         if count == 0 || !weights.len().is_multiple_of(count) {
             return Err(Error::LengthMismatch { what: "the weights", expected: count, found: weights.len() });
+        }
+        if count > MOST_WEIGHTED {
+            let what = "the numbers of a weighted sum";
+            return Err(Error::OutOfRange { what, value: count, least: 1, most: MOST_WEIGHTED });
         }
         let total = |sum: &[u8]| sum.iter().map(|&weight| usize::from(weight)).sum();
         let heaviest = weights.chunks_exact(count).map(total).max();

@@ -15,7 +15,7 @@ mod scheme_options;
 
 use crate::failure::Failure;
 
-/// What every user of the scheme is told.
+/// The warning that every command of the scheme shows.
 const WARNING: &str = "\
 For study and measurement, not for protection: the published parameters of Gentry and Halevi's
 scheme are broken (M. S. Lee, eprint 2011/567).";

@@ -1,11 +1,11 @@
-//! What a matrix in residues is multiplied by.
+//! The vectors that multiply a matrix in residues.
 
 use super::bits::BitVectors;
 use super::moduli::ResidueModuli;
 use super::vectors::ResidueVectors;
 use crate::error::Error;
 
-/// Vectors that a matrix in residues is multiplied by.
+/// The vectors that multiply a matrix in residues.
 #[derive(Debug, Clone, Copy)]
 pub enum MatrixFactors<'a> {
     /// Vectors of zeros and ones: products are sums of rows.

@@ -120,7 +120,7 @@ impl ResidueModuli {
         &self.0.inverses
     }
 
-    /// The first `count` moduli; an error if there are not so many, or none are left.
+    /// The first `count` moduli. It is an error if `count` is 0 or greater than the number of moduli.
     pub fn first(&self, count: usize) -> Result<Self, Error> {
         match self.0.moduli.get(..count) {
             Some(first) => Self::new(&first.iter().map(|modulus| modulus.get()).collect::<Vec<_>>()),

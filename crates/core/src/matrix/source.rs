@@ -44,7 +44,7 @@ pub trait MatrixSource: Send + Sync {
     }
 }
 
-/// The greatest number of rows and of columns. Sums of so many residues or halves of products fit 64 bits:
+/// The greatest number of rows and of columns. A sum of `MOST` residues, or of `MOST` halves of products, fits 64 bits:
 /// `2^31 2^32 < 2^64`.
 const MOST: usize = 1 << 31;
 

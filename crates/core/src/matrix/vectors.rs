@@ -106,7 +106,7 @@ fn words_of(moduli: &ResidueModuli, count: usize, length: usize) -> Result<usize
         .ok_or(Error::OutOfMemory { what: "memory", bytes: usize::MAX })
 }
 
-/// So many zeros; an error where memory does not last.
+/// A vector of `count` zeros. It is an error if there is not enough memory.
 pub(super) fn zero_words(count: usize) -> Result<Vec<u32>, Error> {
     if let Some(words) = CLEARED.take_kept(count) {
         return Ok(words);

@@ -206,7 +206,7 @@ impl SumsModulo {
         let length = (2 * self.reduction.limbs).next_multiple_of(32);
         self.in_chunks(stream, total, output, |work, sums, products| {
             let weights = packed(&weights[sums.start * count..sums.end * count], count);
-            let weights = upload(self.transforms.device(), &weights, Contents::Secret)?;
+            let weights = upload(&self.transforms.device, &weights, Contents::Secret)?;
             let (flags, flag_count) = self.workspace.flags(products.words, WORD_BITS, work.items);
             let call = WeightedCall {
                 numbers,

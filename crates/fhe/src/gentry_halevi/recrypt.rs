@@ -73,7 +73,6 @@ impl GentryHalevi<'_> {
         let noise = vec![self.key.recrypted_noise(); ciphertexts.len()];
         self.check_budget(&noise, 0.0)?;
         let recryption = self.recryption()?;
-        // Of two parts the host works on one while a device works on the other.
         let lanes = if self.engine.cuda().is_some() { 2 } else { 1 };
         let together =
             (self.recrypted_together()? / lanes).clamp(1, ciphertexts.len().div_ceil(lanes).max(1));
@@ -82,19 +81,8 @@ impl GentryHalevi<'_> {
             self.recrypt_part(&recryption, ciphertexts.numbers(), first, last)
         };
         let firsts: Vec<usize> = (0..ciphertexts.len()).step_by(together).collect();
-        let mut parts = Vec::new();
-        for firsts in firsts.chunks(lanes) {
-            match *firsts {
-                [first, second] => {
-                    let (first, second) = std::thread::scope(|scope| {
-                        let second = scope.spawn(|| part(second));
-                        (part(first), second.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-                    });
-                    parts.extend([first?, second?]);
-                }
-                _ => parts.extend(firsts.iter().map(|&first| part(first)).collect::<Result<Vec<_>, _>>()?),
-            }
-        }
+        let parts = firsts.chunks(lanes).flat_map(|firsts| side_by_side(firsts, &part));
+        let parts = parts.collect::<Result<Vec<_>, _>>()?;
         let numbers = match &parts[..] {
             [] => ciphertexts.numbers().clone(),
             [part] => part.clone(),
@@ -152,6 +140,18 @@ impl GentryHalevi<'_> {
         }
         of_all(&[columns.last_sum()], &shapes, &groups)
     }
+}
+
+/// Computes each part on a thread of its own: the host works on one part while a device works on another.
+fn side_by_side<T: Send>(firsts: &[usize], part: &(impl Fn(usize) -> T + Sync)) -> Vec<T> {
+    let [first, others @ ..] = firsts else { return Vec::new() };
+    std::thread::scope(|scope| {
+        let others: Vec<_> = others.iter().map(|&first| scope.spawn(move || part(first))).collect();
+        let resume = |panic| std::panic::resume_unwind(panic);
+        let mut all = vec![part(*first)];
+        all.extend(others.into_iter().map(|other| other.join().unwrap_or_else(resume)));
+        all
+    })
 }
 
 /// A term of one ciphertext's circuit with the places of its numbers among those of all ciphertexts.

@@ -55,7 +55,7 @@ pub enum Error {
     Parts {
         /// The key or the ciphertexts.
         what: &'static str,
-        /// What is wrong.
+        /// The reason why they do not fit.
         reason: String,
     },
     /// The operating system gave no random bytes.

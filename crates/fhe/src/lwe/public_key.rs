@@ -63,7 +63,7 @@ impl PublicKey {
     }
 }
 
-/// `A' s' + 2e` for the matrix A' of a seed with so many rows.
+/// `A' s' + 2e` for the matrix A' of `rows` rows that `seed` expands to.
 pub(super) fn samples(
     engine: &Engine,
     secret: &SecretKey,

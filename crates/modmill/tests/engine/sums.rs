@@ -170,6 +170,9 @@ fn what_does_not_fit_is_refused() {
         assert!(matches!(modular.weighted_sums(&resident, &[2; 2]), Err(Error::OutOfRange { .. })));
         let long = engine.upload(&long).unwrap();
         assert!(matches!(modular.weighted_sums(&long, &[0; 2]), Err(Error::TooLong { .. })));
+        let many = Batch::zeros(1, (1 << 16) + 1);
+        let found = modular.weighted_sums(&many, &vec![0; many.len()]);
+        assert!(matches!(found, Err(Error::OutOfRange { value: 65_537, most: 65_536, .. })));
         assert!(modular.factors(&Batch::zeros(64, 0)).unwrap().is_empty());
     }
 }

@@ -39,7 +39,7 @@ pub(crate) struct Decrypt {
     /// Encrypted bits
     #[arg(long = "in", value_name = "FILE", value_parser = file_name)]
     input: String,
-    /// What to print: the bits, or the number that they are in decimal
+    /// Form of the answer: the bits, or the decimal number that they stand for
     #[arg(long = "as", value_enum, value_name = "FORM", default_value = "bits", ignore_case = true)]
     form: Form,
     /// Print JSON
