@@ -2,11 +2,13 @@
 
 mod calls;
 mod pinned;
+mod products;
 mod programs;
 mod run;
 mod sections;
 mod shape;
 mod streaming;
+mod turns;
 mod vectors;
 
 pub use pinned::PinnedRows;
@@ -19,6 +21,7 @@ use crate::error::{Error, Result};
 use modmill_core::matrix::Progress;
 use modmill_core::{MatrixFactors, MatrixSource, ResidueVectors};
 use programs::SECTION_ROWS;
+use run::MatrixRun;
 use shape::MatrixShape;
 use std::ops::Range;
 use streaming::Streaming;
@@ -74,23 +77,28 @@ impl Cuda {
         Ok(matrix)
     }
 
-    /// `A^T r` for vectors r of bits or of residues with a matrix that is held on a device, with the seconds in kernels.
+    /// `A^T r` for vectors r of bits or of residues with a matrix that is held on a device, written to `answers`. Returns the
+    /// seconds in kernels.
     pub fn multiply_held(
         &self,
         matrix: &DeviceMatrix,
         factors: MatrixFactors<'_>,
+        answers: &mut ResidueVectors,
         progress: Progress<'_>,
-    ) -> Result<(ResidueVectors, f64)> {
-        let known = self.loaded().iter().any(|loaded| loaded.device.is(&matrix.device));
+    ) -> Result<f64> {
+        let DeviceMatrix { device, shape, moduli, slabs } = matrix;
+        let known = self.loaded().iter().any(|loaded| loaded.device.is(device));
         if !known {
             let reason = "the matrix is on a device of another engine".to_owned();
             return Err(Error::Call { call: "Cuda::multiply_held", reason });
         }
-        let most = matrix.shape.rows.min(SECTION_ROWS);
-        run::in_passes(&matrix.device, self.workers(), &matrix.shape, most, factors, |products, stream| {
-            for slab in &matrix.slabs {
-                products.launch(stream, &slab.units, &matrix.moduli, slab.rows.clone())?;
-                progress(slab.rows.end, matrix.shape.rows);
+        let run = self.matrix_run(device, shape, shape.rows.min(SECTION_ROWS), true);
+        run.multiply(factors, answers, |products, stream, part| {
+            for slab in slabs {
+                products.launch(stream, &slab.units, moduli, slab.rows.clone(), part)?;
+                if part.end == shape.moduli.len() {
+                    progress(slab.rows.end, shape.rows);
+                }
             }
             Ok(())
         })
@@ -101,14 +109,26 @@ impl Cuda {
         &self,
         source: &dyn MatrixSource,
         factors: MatrixFactors<'_>,
+        answers: &mut ResidueVectors,
         progress: Progress<'_>,
-    ) -> Result<(ResidueVectors, f64)> {
+    ) -> Result<f64> {
         let device = &self.loaded().first().ok_or(Error::NoDevice)?.device;
         let shape = MatrixShape::of(source);
         let streaming = Streaming::new(device, self.workers(), &shape, self.settings.sections)?;
-        let most = streaming.section_rows(source);
-        run::in_passes(device, self.workers(), &shape, most, factors, |products, stream| {
+        let run = self.matrix_run(device, &shape, streaming.section_rows(source), false);
+        run.multiply(factors, answers, |products, stream, _| {
             streaming.multiply(source, products, stream, progress)
         })
+    }
+
+    fn matrix_run<'a>(
+        &'a self,
+        device: &'a Device,
+        shape: &'a MatrixShape,
+        section_rows: usize,
+        in_parts: bool,
+    ) -> MatrixRun<'a> {
+        let piece_words = (self.settings.sections.vectors / 4).max(1);
+        MatrixRun { device, workers: self.workers(), shape, section_rows, piece_words, in_parts }
     }
 }

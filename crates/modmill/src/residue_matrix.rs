@@ -2,7 +2,7 @@
 
 use crate::Engine;
 use modmill_core::{BitVectors, Error, MatrixFactors, MatrixSource, ResidueModuli, ResidueVectors};
-use modmill_cuda::DeviceMatrix;
+use modmill_cuda::{Cuda, DeviceMatrix};
 use std::fmt;
 use std::sync::Arc;
 
@@ -132,20 +132,51 @@ impl ResidueMatrix {
         factors: impl Into<MatrixFactors<'a>>,
     ) -> Result<ResidueVectors, Error> {
         let factors = factors.into();
-        if let Some(products) = self.on_gpus(engine, factors)? {
-            return Ok(products);
+        match self.new_on_gpus(engine, factors)? {
+            Some(products) => Ok(products),
+            None => self.on_cpu(engine, factors),
         }
-        match factors {
-            MatrixFactors::Bits(bits) => engine.cpu().multiply_bits(&*self.source, bits, &*self.progress),
-            MatrixFactors::Residues(residues) => {
-                engine.cpu().multiply_residues(&*self.source, residues, &*self.progress)
-            }
+    }
+
+    /// [`ResidueMatrix::multiply`] into `answers`: as many vectors as there are factors, of an element for each column, with
+    /// the moduli of the matrix. After an error they hold anything. A GPU copies its answers into this memory, which costs no
+    /// new pages where it is used again.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use modmill::{BitVectors, Engine, Placement, ResidueModuli, ResidueVectors, SeededRows};
+    ///
+    /// let engine = Engine::new()?;
+    /// let moduli = ResidueModuli::largest(4)?;
+    /// let matrix = engine.residue_matrix(SeededRows::new(&moduli, 50, 3, [7; 32])?, Placement::Held)?;
+    /// let mut sums = ResidueVectors::zeros(&moduli, 1, 3)?;
+    /// for row in [4, 17] {
+    ///     let mut bits = BitVectors::zeros(1, 50)?;
+    ///     bits.set(0, row);
+    ///     matrix.multiply_into(&engine, &bits, &mut sums)?;
+    ///     assert_eq!(sums, matrix.multiply(&engine, &bits)?);
+    /// }
+    /// # Ok::<(), modmill::Error>(())
+    /// ```
+    pub fn multiply_into<'a>(
+        &self,
+        engine: &Engine,
+        factors: impl Into<MatrixFactors<'a>>,
+        answers: &mut ResidueVectors,
+    ) -> Result<(), Error> {
+        let factors = factors.into();
+        answers.check_answers(self.moduli(), factors.count(), self.columns())?;
+        if self.on_gpus(engine, factors, answers)?.is_none() {
+            let products = self.on_cpu(engine, factors)?;
+            answers.as_mut_slice().copy_from_slice(products.as_slice());
         }
+        Ok(())
     }
 
     /// [`ResidueMatrix::multiply`] for public bits. The CPU reads only the selected rows.
     pub fn multiply_vartime(&self, engine: &Engine, bits: &BitVectors) -> Result<ResidueVectors, Error> {
-        match self.on_gpus(engine, bits.into())? {
+        match self.new_on_gpus(engine, bits.into())? {
             Some(products) => Ok(products),
             None => engine.cpu().multiply_bits_vartime(&*self.source, bits, &*self.progress),
         }
@@ -156,19 +187,48 @@ impl ResidueMatrix {
         engine.cpu().multiply_rows(&*self.source, vector, &*self.progress)
     }
 
-    /// The products, if GPUs compute them.
-    fn on_gpus(&self, engine: &Engine, factors: MatrixFactors<'_>) -> Result<Option<ResidueVectors>, Error> {
+    fn on_cpu(&self, engine: &Engine, factors: MatrixFactors<'_>) -> Result<ResidueVectors, Error> {
+        match factors {
+            MatrixFactors::Bits(bits) => engine.cpu().multiply_bits(&*self.source, bits, &*self.progress),
+            MatrixFactors::Residues(residues) => {
+                engine.cpu().multiply_residues(&*self.source, residues, &*self.progress)
+            }
+        }
+    }
+
+    /// The GPUs, if they compute products with these vectors.
+    fn gpus<'e>(&self, engine: &'e Engine, factors: MatrixFactors<'_>) -> Result<Option<&'e Cuda>, Error> {
         factors.check(self.moduli(), self.rows())?;
         let words = self.rows().saturating_mul(self.source.row_words()).saturating_mul(factors.count());
-        let Some(cuda) = engine.backends.gpus_for_words(words).filter(|_| words > 0) else { return Ok(None) };
+        Ok(engine.backends.gpus_for_words(words).filter(|_| words > 0))
+    }
+
+    /// The products in new memory, if GPUs compute them.
+    fn new_on_gpus(
+        &self,
+        engine: &Engine,
+        factors: MatrixFactors<'_>,
+    ) -> Result<Option<ResidueVectors>, Error> {
+        if self.gpus(engine, factors)?.is_none() {
+            return Ok(None);
+        }
+        let mut products = ResidueVectors::zeros(self.moduli(), factors.count(), self.columns())?;
+        Ok(self.on_gpus(engine, factors, &mut products)?.map(|()| products))
+    }
+
+    /// Writes the products to `answers`, if GPUs compute them.
+    fn on_gpus(
+        &self,
+        engine: &Engine,
+        factors: MatrixFactors<'_>,
+        answers: &mut ResidueVectors,
+    ) -> Result<Option<()>, Error> {
+        let Some(cuda) = self.gpus(engine, factors)? else { return Ok(None) };
         let run = match &self.held {
-            Some(held) => cuda.multiply_held(held, factors, &*self.progress),
-            None => cuda.multiply_streamed(&*self.source, factors, &*self.progress),
+            Some(held) => cuda.multiply_held(held, factors, answers, &*self.progress),
+            None => cuda.multiply_streamed(&*self.source, factors, answers, &*self.progress),
         };
-        let run = run.map(|(products, seconds)| {
-            engine.backends.add_kernel_seconds(seconds);
-            products
-        });
+        let run = run.map(|seconds| engine.backends.add_kernel_seconds(seconds));
         engine.backends.or_fault(|| "a product with a matrix in residues".to_owned(), run)
     }
 }

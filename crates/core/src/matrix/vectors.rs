@@ -4,6 +4,8 @@ use super::moduli::ResidueModuli;
 use crate::error::Error;
 use crate::spare::Spare;
 use std::fmt;
+use std::num::NonZero;
+use std::thread;
 use zeroize::Zeroize;
 
 /// Cleared memory of dropped vectors, from a megabyte to a gigabyte.
@@ -86,6 +88,20 @@ impl ResidueVectors {
     }
 }
 
+impl ResidueVectors {
+    /// Checks that answers fit here: `count` vectors of `length` elements in residues of these moduli.
+    pub fn check_answers(&self, moduli: &ResidueModuli, count: usize, length: usize) -> Result<(), Error> {
+        for (what, expected, found) in
+            [("the list of answers", count, self.count), ("a vector for answers", length, self.length)]
+        {
+            if found != expected {
+                return Err(Error::LengthMismatch { what, expected, found });
+            }
+        }
+        if self.moduli == *moduli { Ok(()) } else { Err(Error::OtherModuli) }
+    }
+}
+
 impl ResidueModuli {
     /// Checks that words in planes of `length` words, one plane for each modulus in turn, are below their moduli.
     pub fn check_planes(&self, length: usize, words: &[u32]) -> Result<(), Error> {
@@ -118,11 +134,31 @@ pub(super) fn zero_words(count: usize) -> Result<Vec<u32>, Error> {
     Ok(vec![0; count])
 }
 
+/// Overwrites words with zeros. Several threads do, where one would take longer than starting them: answers of a GPU have
+/// hundreds of megabytes.
+fn clear(words: &mut [u32]) {
+    /// The fewest words of a thread.
+    const SHARE: usize = 1 << 22;
+    /// The most threads. More do not fill memory faster.
+    const THREADS: usize = 8;
+    let threads = thread::available_parallelism().map_or(1, NonZero::get);
+    let threads = threads.min(words.len() / SHARE).min(THREADS);
+    let is_cleared = threads > 1
+        && thread::scope(|scope| {
+            let mut shares = words.chunks_mut(words.len().div_ceil(threads));
+            shares.all(|share| thread::Builder::new().spawn_scoped(scope, || share.fill(0)).is_ok())
+        });
+    if !is_cleared {
+        // Few words, or a thread that the system refused.
+        words.fill(0);
+    }
+    zeroize::optimization_barrier(words);
+}
+
 impl Drop for ResidueVectors {
     fn drop(&mut self) {
         let mut words = std::mem::take(&mut self.words);
-        words.fill(0);
-        zeroize::optimization_barrier(&words[..]);
+        clear(&mut words);
         words.spare_capacity_mut().zeroize();
         CLEARED.keep(words);
     }
@@ -140,6 +176,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn all_words_are_cleared() {
+        for count in [0, 1, 1000, (2 << 22) + 1] {
+            let mut words = vec![u32::MAX; count];
+            clear(&mut words);
+            assert!(words.iter().all(|&word| word == 0), "{count} words");
+        }
+    }
+
+    #[test]
     fn words_are_checked() {
         let moduli = ResidueModuli::new(&[5, 7]).unwrap();
         let vectors = ResidueVectors::from_words(&moduli, 1, 2, vec![4, 0, 6, 5]).unwrap();
@@ -150,5 +195,12 @@ mod tests {
         assert!(matches!(ResidueVectors::zeros(&moduli, usize::MAX, 2), Err(Error::OutOfMemory { .. })));
         assert!(matches!(ResidueVectors::zeros(&moduli, 1 << 58, 1), Err(Error::OutOfMemory { .. })));
         assert_eq!(format!("{vectors:?}"), "ResidueVectors(1 x 2 x 2 residues)");
+        assert_eq!(vectors.check_answers(&moduli, 1, 2), Ok(()));
+        for (count, length) in [(2, 2), (1, 3)] {
+            let refused = vectors.check_answers(&moduli, count, length);
+            assert!(matches!(refused, Err(Error::LengthMismatch { .. })), "{refused:?}");
+        }
+        let other = ResidueModuli::new(&[5, 9]).unwrap();
+        assert_eq!(vectors.check_answers(&other, 1, 2), Err(Error::OtherModuli));
     }
 }

@@ -1,11 +1,13 @@
-//! Products with a section of a matrix.
-#![allow(unsafe_code)] // launches kernels
+//! Products of many vectors with a matrix: passes of some vectors each, and parts of the moduli within a pass.
+//!
+//! While the products of a part are computed, the vectors of the next part are copied to the device, and the answers of the
+//! part before to the host.
 
-use super::calls::{FactorsCall, ProductCall, VectorCall};
-use super::programs::{BLOCK, ProductKernels, SECTION_ROWS, UNIT_BYTES, blocks};
+use super::products::Products;
 use super::shape::MatrixShape;
+use super::turns::{SHARE, Turns};
 use super::vectors::DeviceVectors;
-use crate::device::{Buffer, Contents, Device, HostBuffer, Shape, Stream};
+use crate::device::{Device, Event, Stream, prefer_large_pages};
 use crate::error::{Error, Result};
 use crate::workers::Workers;
 use modmill_core::{MatrixFactors, ResidueVectors};
@@ -15,198 +17,136 @@ use std::ops::Range;
 /// Bytes of the answers of a pass: more vectors go in several.
 const PASS_BYTES: usize = 4 << 30;
 
-/// Products of vectors with a matrix, section by section.
-pub(super) struct Products<'a> {
-    device: &'a Device,
-    shape: &'a MatrixShape,
-    kernels: ProductKernels,
-    vectors: DeviceVectors,
-    /// The vectors as second factors of products, for the rows of a section.
-    laid_out: Buffer,
-    answers: Buffer,
+/// The most parts of a pass. Each ends with blocks that not all multiprocessors are busy with.
+const MOST_PARTS: usize = 8;
+
+/// How products are computed.
+pub(super) struct MatrixRun<'a> {
+    pub(super) device: &'a Device,
+    pub(super) workers: &'a Workers,
+    pub(super) shape: &'a MatrixShape,
+    /// The most rows of a section.
+    pub(super) section_rows: usize,
+    /// Words that are copied from and to the host at a time.
+    pub(super) piece_words: usize,
+    /// Whether the moduli may be computed in parts, which costs nothing where the matrix is on the device.
+    pub(super) in_parts: bool,
 }
 
-/// Computes products in passes of some vectors each, with sections of at most `section_rows` rows. `work` launches the products of all sections of the matrix.
-pub(super) fn in_passes(
-    device: &Device,
-    workers: &Workers,
-    shape: &MatrixShape,
-    section_rows: usize,
-    factors: MatrixFactors<'_>,
-    mut work: impl FnMut(&Products<'_>, &Stream) -> Result<()>,
-) -> Result<(ResidueVectors, f64)> {
-    factors.check(&shape.moduli, shape.rows).map_err(call_error)?;
-    let mut answers =
-        ResidueVectors::zeros(&shape.moduli, factors.count(), shape.columns).map_err(call_error)?;
-    let width = shape.columns * shape.moduli.len();
-    // Whole groups of 256 columns of vectors.
-    let most = (PASS_BYTES / (4 * width)).clamp(1, 1 << 16);
-    let most = if most > 256 { most / 256 * 256 } else { most };
-    let mut seconds = 0.0;
-    for (pass, answers) in answers.as_mut_slice().chunks_mut(most * width).enumerate() {
-        let vectors = pass * most..(pass * most + answers.len() / width);
-        let stream = device.stream()?;
-        let products = Products::new(device, workers, shape, section_rows, &stream, (factors, vectors))?;
-        let (begin, end) = (device.event()?, device.event()?);
-        begin.record(&stream)?;
-        work(&products, &stream)?;
-        end.record(&stream)?;
-        products.download(workers, &stream, answers)?;
-        seconds += f64::from(end.elapsed_ms(&begin)?) / 1e3;
-    }
-    Ok((answers, seconds))
-}
-
-fn call_error(error: modmill_core::Error) -> Error {
-    Error::Call { call: "a product with a matrix", reason: error.to_string() }
-}
-
-impl<'a> Products<'a> {
-    fn new(
-        device: &'a Device,
-        workers: &Workers,
-        shape: &'a MatrixShape,
-        section_rows: usize,
-        stream: &Stream,
-        (factors, range): (MatrixFactors<'_>, Range<usize>),
-    ) -> Result<Self> {
-        let bytes = 4 * range.len() * shape.columns * shape.moduli.len();
-        let vectors = DeviceVectors::upload(device, workers, stream, factors, range)?;
-        let kernels = ProductKernels::load(device, vectors.count, vectors.columns(), vectors.is_bits)?;
-        let factor_bytes = match kernels {
-            ProductKernels::Single { .. } => 8,
-            ProductKernels::Many { .. } => {
-                UNIT_BYTES
-                    * vectors.lists(&shape.moduli)
-                    * vectors.groups()
-                    * MatrixShape::steps(section_rows)
-            }
-        };
-        let laid_out = device.buffer(factor_bytes, Contents::Secret)?;
-        let answers = device.buffer(bytes, Contents::Secret)?;
-        stream.fill(&answers, 0..bytes, 0)?;
-        Ok(Self { device, shape, kernels, vectors, laid_out, answers })
-    }
-
-    /// Adds the products with the rows of a section, whose first is a multiple of 64.
-    pub(super) fn launch(
+impl MatrixRun<'_> {
+    /// Computes products in passes. `work` launches the products of all sections of the matrix for a part of the moduli.
+    /// Returns the seconds in kernels.
+    pub(super) fn multiply(
         &self,
-        stream: &Stream,
-        units: &Buffer,
-        moduli: &Buffer,
-        rows: Range<usize>,
-    ) -> Result<()> {
-        let (shape, vectors) = (self.shape, &self.vectors);
-        let steps = MatrixShape::steps(rows.len());
-        assert!(rows.len() <= SECTION_ROWS && rows.start.is_multiple_of(64), "a section");
-        assert!(units.bytes() >= shape.unit_bytes(rows.len())?, "the units have their memory");
-        let (columns, groups) = (shape.columns as u32, shape.groups() as u32);
-        let count = shape.moduli.len() as u32;
-        match &self.kernels {
-            ProductKernels::Single { kernel } => {
-                let lists = vectors.lists(&shape.moduli);
-                let first = if vectors.is_bits { rows.start / 32 } else { rows.start };
-                let sums = if vectors.is_bits { 4 } else { 7 };
-                let shared_bytes = BLOCK / 32 * sums * 16 * 4;
-                let shape = Shape {
-                    grid: blocks(u64::from(count) * u64::from(groups), 1)?,
-                    block: BLOCK,
-                    shared_bytes,
-                };
-                for vector in 0..vectors.count {
-                    let start = vector * lists * vectors.stride + first;
-                    let answer = 4 * vector * self.shape.columns * self.shape.moduli.len();
-                    let call = VectorCall {
-                        units: units.address(),
-                        vector: vectors.buffer.address() + 4 * start as u64,
-                        answers: self.answers.address() + answer as u64,
-                        moduli: moduli.address(),
-                        columns,
-                        groups,
-                        steps: steps as u32,
-                        vector_stride: vectors.stride as u32,
-                    };
-                    // SAFETY: the kernel takes this structure; it reads the units, which were checked, a vector, which is
-                    // padded to whole sections, and the moduli, and writes one vector of the answers.
-                    unsafe {
-                        stream.launch(kernel, shape, &call, &[units, moduli, &vectors.buffer, &self.answers])
-                    }?;
-                }
-                Ok(())
-            }
-            ProductKernels::Many { across, shared_bytes, factors, product } => {
-                let (factor_groups, lists) = (vectors.groups(), vectors.lists(&shape.moduli));
-                let (laid_out, factor_units) = (&self.laid_out, lists * factor_groups * steps);
-                assert!(factor_units * UNIT_BYTES <= laid_out.bytes(), "the factors have their memory");
-                let call = FactorsCall {
-                    vectors: vectors.buffer.address(),
-                    units: laid_out.address(),
-                    vectors_count: vectors.count as u32,
-                    stride: vectors.stride as u32,
-                    first_row: rows.start as u32,
-                    rows: rows.len() as u32,
-                    count: lists as u32,
-                    groups: factor_groups as u32,
-                    steps: steps as u32,
-                    unused: 0,
-                };
-                let words = (factor_units * UNIT_BYTES / 4) as u64;
-                let grid = Shape { grid: blocks(words, BLOCK)?, block: BLOCK, shared_bytes: 0 };
-                // SAFETY: the kernel takes this structure; it reads rows of the vectors and writes the units.
-                unsafe { stream.launch(factors, grid, &call, &[&vectors.buffer, laid_out]) }?;
-                let down = BLOCK / 32 / across;
-                let tiles = u64::from(count) * u64::from(groups.div_ceil(down));
-                let spans = factor_groups.div_ceil(*across as usize) as u64;
-                let call = ProductCall {
-                    units: units.address(),
-                    factors: laid_out.address(),
-                    answers: self.answers.address(),
-                    moduli: moduli.address(),
-                    vectors_count: vectors.count as u32,
-                    columns,
-                    count,
-                    groups,
-                    factor_groups: factor_groups as u32,
-                    steps: steps as u32,
-                };
-                let grid =
-                    Shape { grid: blocks(tiles * spans, 1)?, block: BLOCK, shared_bytes: *shared_bytes };
-                // SAFETY: the kernel takes this structure; it reads both kinds of units and the moduli, and writes the
-                // answers of all vectors.
-                unsafe { stream.launch(product, grid, &call, &[units, moduli, laid_out, &self.answers]) }
-            }
+        factors: MatrixFactors<'_>,
+        answers: &mut ResidueVectors,
+        mut work: impl FnMut(&Products<'_>, &Stream, &Range<usize>) -> Result<()>,
+    ) -> Result<f64> {
+        self.check(factors, answers)?;
+        let width = self.shape.row_words();
+        // Whole groups of 256 columns of vectors.
+        let most = (PASS_BYTES / (4 * width)).clamp(1, 1 << 16);
+        let most = if most > 256 { most / 256 * 256 } else { most };
+        let stride = factors.length().next_multiple_of(64);
+        let all_words = factors.count().saturating_mul(width.max(stride * self.shape.moduli.len()));
+        let piece_words = self.piece_words.min(all_words).max(stride);
+        let mut turns = Turns::new(self.device, self.workers, piece_words)?;
+        prefer_large_pages(answers.as_mut_slice());
+        let mut seconds = 0.0;
+        for (pass, answers) in answers.as_mut_slice().chunks_mut(most * width).enumerate() {
+            seconds += self.pass(&mut turns, factors, pass * most, answers, &mut work)?;
         }
+        Ok(seconds)
     }
 
-    /// Waits for the products, and copies them to the host: one piece is handed over while the next is copied.
-    fn download(&self, workers: &Workers, stream: &Stream, answers: &mut [u32]) -> Result<()> {
-        /// Words that are copied at a time, and that a thread hands over at a time.
-        const PIECE: usize = 8 << 20;
-        const SHARE: usize = 1 << 18;
-        let bytes = 4 * PIECE.min(answers.len());
-        let host = || self.device.host_buffer(bytes, Contents::Secret);
-        let mut hosts = [host()?, host()?];
-        let copied = [self.device.event()?, self.device.event()?];
-        let pieces = answers.len().div_ceil(PIECE);
-        let words = |piece: usize| piece * PIECE..((piece + 1) * PIECE).min(answers.len());
-        let ranges: Vec<Range<usize>> = (0..pieces).map(words).collect();
-        let start = |piece: usize, hosts: &mut [HostBuffer; 2]| -> Result<()> {
-            let Range { start, end } = ranges[piece].clone();
-            stream.copy_out(&self.answers, 4 * start..4 * end, &mut hosts[piece % 2], 0)?;
-            copied[piece % 2].record(stream)
-        };
-        start(0, &mut hosts)?;
-        for (piece, range) in ranges.iter().enumerate() {
-            copied[piece % 2].synchronize()?;
-            if piece + 1 < pieces {
-                start(piece + 1, &mut hosts)?;
-            }
-            let (to, from) = (&mut answers[range.clone()], hosts[piece % 2].words());
-            workers.move_numbers(|| {
-                let shares = to.par_chunks_mut(SHARE).zip(from.par_chunks(SHARE));
-                shares.for_each(|(to, from)| to.copy_from_slice(&from[..to.len()]));
-            });
-        }
-        Ok(())
+    fn check(&self, factors: MatrixFactors<'_>, answers: &ResidueVectors) -> Result<()> {
+        let Self { shape, .. } = self;
+        factors
+            .check(&shape.moduli, shape.rows)
+            .and_then(|()| answers.check_answers(&shape.moduli, factors.count(), shape.columns))
+            .map_err(|error| Error::Call { call: "a product with a matrix", reason: error.to_string() })
     }
+
+    /// Computes the products of the vectors from `first` on, as many as there is room for in `answers`.
+    fn pass(
+        &self,
+        turns: &mut Turns<'_>,
+        factors: MatrixFactors<'_>,
+        first: usize,
+        answers: &mut [u32],
+        work: &mut impl FnMut(&Products<'_>, &Stream, &Range<usize>) -> Result<()>,
+    ) -> Result<f64> {
+        let Self { device, shape, .. } = *self;
+        let vectors = DeviceVectors::new(device, factors, answers.len() / shape.row_words())?;
+        let parts = self.parts(answers.len());
+        let (compute, copies) = (device.stream()?, device.stream()?);
+        let most = parts.iter().map(Range::len).max().unwrap_or(0);
+        let products = Products::new(device, shape, self.section_rows, most, &compute, vectors)?;
+        let uploaded = device.event()?;
+        let mut spans = Vec::with_capacity(parts.len());
+        for part in &parts {
+            products.vectors.upload(turns, &copies, factors, first, part)?;
+            uploaded.record(&copies)?;
+            compute.wait(&uploaded)?;
+            let (begin, end) = (device.event()?, device.event()?);
+            begin.record(&compute)?;
+            work(&products, &compute, part)?;
+            end.record(&compute)?;
+            spans.push((begin, end));
+        }
+        self.download(turns, &copies, &products, &parts, &spans, answers)?;
+        let span = |(begin, end): &(Event, Event)| Ok(f64::from(end.elapsed_ms(begin)?) / 1e3);
+        spans.iter().map(span).sum()
+    }
+
+    /// Parts of the moduli, whose answers have about as many words as are copied at a time.
+    fn parts(&self, answer_words: usize) -> Vec<Range<usize>> {
+        let moduli = self.shape.moduli.len();
+        let most = if self.in_parts { MOST_PARTS.min(moduli) } else { 1 };
+        let size = moduli.div_ceil((answer_words / self.piece_words).clamp(1, most));
+        (0..moduli).step_by(size).map(|start| start..(start + size).min(moduli)).collect()
+    }
+
+    /// Copies the answers of each part to the host as soon as they are there.
+    fn download(
+        &self,
+        turns: &mut Turns<'_>,
+        copies: &Stream,
+        products: &Products<'_>,
+        parts: &[Range<usize>],
+        spans: &[(Event, Event)],
+        answers: &mut [u32],
+    ) -> Result<()> {
+        let (columns, width) = (self.shape.columns, self.shape.row_words());
+        let mut pieces = Vec::new();
+        for (index, part) in parts.iter().enumerate() {
+            let words = products.answer_words(part);
+            let starts = words.clone().step_by(turns.words());
+            pieces.extend(starts.map(|start| (index, start..(start + turns.words()).min(words.end))));
+        }
+        let ranges: Vec<Range<usize>> = pieces.iter().map(|(_, range)| range.clone()).collect();
+        let begin = |piece: usize| copies.wait(&spans[pieces[piece].0].1);
+        turns.copy_out(copies, &products.answers, &ranges, begin, |piece, words| {
+            let part = &parts[pieces[piece].0];
+            let start = ranges[piece].start - products.answer_words(part).start;
+            let places = part.start * columns..part.end * columns;
+            scatter(words, start, places, answers, width);
+        })
+    }
+}
+
+/// Writes words of a part of the moduli, from word `start` of the part on, to their places in vectors of `width` words, of
+/// which the part has the words `places`. On all threads.
+fn scatter(words: &[u32], start: usize, places: Range<usize>, answers: &mut [u32], width: usize) {
+    let run = places.len();
+    let vectors = start / run..(start + words.len()).div_ceil(run);
+    let rows = answers[vectors.start * width..vectors.end * width].par_chunks_mut(width);
+    rows.zip(vectors.into_par_iter()).for_each(|(row, vector)| {
+        // The words of this vector, counted from the first of the part.
+        let here = (vector * run).max(start)..((vector + 1) * run).min(start + words.len());
+        let to = &mut row[places.clone()][here.start - vector * run..here.end - vector * run];
+        let from = &words[here.start - start..here.end - start];
+        let shares = to.par_chunks_mut(SHARE).zip(from.par_chunks(SHARE)).with_max_len(1);
+        shares.for_each(|(to, from)| to.copy_from_slice(from));
+    });
 }

@@ -18,11 +18,13 @@ pub struct SectionSizes {
     pub copied: usize,
     /// Bytes of a section that a device expands from a seed. There are two on the device.
     pub expanded: usize,
+    /// Bytes of vectors that are copied at a time from and to the host. There are three times as many in pinned memory.
+    pub vectors: usize,
 }
 
 impl Default for SectionSizes {
     fn default() -> Self {
-        Self { copied: 128 << 20, expanded: 2 << 30 }
+        Self { copied: 128 << 20, expanded: 2 << 30, vectors: 16 << 20 }
     }
 }
 

@@ -1,8 +1,8 @@
 //! A matrix that is laid out on a device section by section.
 
 use super::calls::{LayoutCall, ModulusWords};
+use super::products::Products;
 use super::programs::Layouts;
-use super::run::Products;
 use super::sections::{Pieces, SectionSizes};
 use super::shape::MatrixShape;
 use crate::device::{Buffer, Contents, Device, Stream};
@@ -96,7 +96,7 @@ impl<'a> Streaming<'a> {
             stream.wait(copied)?;
             let call = LayoutCall::new(shape, &self.moduli, &units, rows.clone());
             self.layouts.lay_out(stream, &call.piece(plain, 0, rows.len()), plain, &units)?;
-            products.launch(stream, &units, &self.moduli, rows.clone())?;
+            products.launch(stream, &units, &self.moduli, rows.clone(), &(0..shape.moduli.len()))?;
             progress(rows.end, shape.rows);
             Ok(stream)
         })
@@ -129,7 +129,7 @@ impl<'a> Streaming<'a> {
             self.layouts.expand(&expanding, &call, units, &self.moduli)?;
             ready.record(&expanding)?;
             stream.wait(&ready)?;
-            products.launch(stream, units, &self.moduli, section)?;
+            products.launch(stream, units, &self.moduli, section, &(0..shape.moduli.len()))?;
             free.record(stream)?;
         }
         stream.synchronize()?;

@@ -1,13 +1,16 @@
 //! Vectors on a device.
 
+use super::programs::UNIT_BYTES;
+use super::shape::MatrixShape;
+use super::turns::{SHARE, Turns};
 use crate::device::{Buffer, Contents, Device, Stream};
 use crate::error::{Error, Result};
-use crate::workers::Workers;
-use modmill_core::{MatrixFactors, ResidueModuli};
+use modmill_core::MatrixFactors;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Some vectors on a device: `stride` words each of bits, or for each modulus of residues.
+/// Some vectors on a device: lists of `stride` words, one for each vector of bits, or one for each modulus of a vector of
+/// residues. The lists of a part of the moduli lie together, vector after vector.
 pub(super) struct DeviceVectors {
     pub(super) buffer: Buffer,
     pub(super) count: usize,
@@ -16,40 +19,57 @@ pub(super) struct DeviceVectors {
 }
 
 impl DeviceVectors {
-    /// Copies some of the vectors. Rows are padded with zeros to a multiple of 64.
-    pub(super) fn upload(
-        device: &Device,
-        workers: &Workers,
-        stream: &Stream,
-        factors: MatrixFactors<'_>,
-        vectors: Range<usize>,
-    ) -> Result<Self> {
+    /// Memory for `count` of the vectors. Rows are padded with zeros to a multiple of 64.
+    pub(super) fn new(device: &Device, factors: MatrixFactors<'_>, count: usize) -> Result<Self> {
         let rows = factors.length().next_multiple_of(64);
-        let (is_bits, lists, length, stride) = match factors {
-            MatrixFactors::Bits(bits) => (true, vectors.len(), bits.length().div_ceil(32), rows / 32),
-            MatrixFactors::Residues(residues) => {
-                (false, vectors.len() * residues.moduli().len(), residues.length(), rows)
-            }
-        };
-        let words = match factors {
-            MatrixFactors::Bits(bits) => &bits.as_slice()[vectors.start * length..],
-            MatrixFactors::Residues(residues) => {
-                &residues.as_slice()[vectors.start * residues.moduli().len() * length..]
-            }
+        let (is_bits, lists, stride) = match factors {
+            MatrixFactors::Bits(_) => (true, count, rows / 32),
+            MatrixFactors::Residues(residues) => (false, count * residues.moduli().len(), rows),
         };
         let bytes = lists.checked_mul(4 * stride).ok_or(Error::OutOfMemory { wanted: usize::MAX })?;
-        let mut host = device.host_buffer(bytes, Contents::Secret)?;
-        let padded = &mut host.words_mut()[..lists * stride];
-        workers.move_numbers(|| {
-            let lists = padded.par_chunks_mut(stride).zip(words.par_chunks(length)).with_min_len(16);
-            lists.for_each(|(padded, words)| {
-                padded[..length].copy_from_slice(words);
-                padded[length..].fill(0);
-            });
-        });
-        let buffer = device.buffer(bytes, Contents::Secret)?;
-        stream.copy_in(&host, 0..bytes, &buffer, 0)?;
-        Ok(Self { buffer, count: vectors.len(), stride, is_bits })
+        Ok(Self { buffer: device.buffer(bytes, Contents::Secret)?, count, stride, is_bits })
+    }
+
+    /// Copies what products with a part of the moduli need that is not on the device yet, of the vectors from `first` on.
+    pub(super) fn upload(
+        &self,
+        turns: &mut Turns<'_>,
+        stream: &Stream,
+        factors: MatrixFactors<'_>,
+        first: usize,
+        part: &Range<usize>,
+    ) -> Result<()> {
+        let (words, length, of_vector, part) = match factors {
+            // The first part brings the bits for all.
+            MatrixFactors::Bits(_) if part.start > 0 => return Ok(()),
+            MatrixFactors::Bits(bits) => (bits.as_slice(), bits.length().div_ceil(32), 1, 0..1),
+            MatrixFactors::Residues(residues) => {
+                (residues.as_slice(), residues.length(), residues.moduli().len(), part.clone())
+            }
+        };
+        let list = |index: usize| {
+            let place = (first + index / part.len()) * of_vector + part.start + index % part.len();
+            &words[place * length..][..length]
+        };
+        let (stride, lists) = (self.stride, self.count * part.len());
+        for start in (0..lists).step_by(turns.words() / stride) {
+            let lists = start..(start + turns.words() / stride).min(lists);
+            let at = (self.count * part.start + start) * stride;
+            turns.copy_in(stream, &self.buffer, at, lists.len() * stride, |padded| {
+                let padded = padded.par_chunks_mut(stride).zip(lists.into_par_iter());
+                padded.with_min_len(SHARE / 2 / stride + 1).for_each(|(padded, index)| {
+                    padded[..length].copy_from_slice(list(index));
+                    padded[length..].fill(0);
+                });
+            })?;
+        }
+        Ok(())
+    }
+
+    /// The address of the vectors for a part of the moduli.
+    pub(super) fn address(&self, part: &Range<usize>) -> u64 {
+        let before = if self.is_bits { 0 } else { self.count * part.start * self.stride };
+        self.buffer.address() + 4 * before as u64
     }
 
     /// Columns of bytes: one of a vector of bits, four of a vector of residues.
@@ -62,8 +82,13 @@ impl DeviceVectors {
         self.columns().div_ceil(64)
     }
 
-    /// Lists of words of a vector: one of bits, one for each modulus of residues.
-    pub(super) fn lists(&self, moduli: &ResidueModuli) -> usize {
-        if self.is_bits { 1 } else { moduli.len() }
+    /// Lists of words of a vector: one of bits, one for each of so many moduli of residues.
+    pub(super) fn lists(&self, moduli: usize) -> usize {
+        if self.is_bits { 1 } else { moduli }
+    }
+
+    /// Bytes of the vectors as second factors of products, for so many moduli and rows.
+    pub(super) fn factor_bytes(&self, moduli: usize, rows: usize) -> usize {
+        UNIT_BYTES * self.lists(moduli) * self.groups() * MatrixShape::steps(rows)
     }
 }

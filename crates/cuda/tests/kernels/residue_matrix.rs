@@ -88,13 +88,19 @@ fn check_on(cuda: &Cuda, matrix: &dyn MatrixSource, bit_vectors: &[usize], resid
     let check = |factors: MatrixFactors<'_>| {
         let expected = expected(matrix, factors);
         let label = format!("{factors:?} by {} x {}", matrix.rows(), matrix.columns());
-        let (found, _) = cuda.multiply_held(&held, factors, &|_, _| ()).unwrap();
+        // Memory for answers that held something else.
+        let mut found = expected.clone();
+        let fill = |found: &mut ResidueVectors| found.as_mut_slice().fill(77);
+        fill(&mut found);
+        cuda.multiply_held(&held, factors, &mut found, &|_, _| ()).unwrap();
         assert!(found == expected, "held: {label}");
-        let (found, _) = cuda.multiply_streamed(&pinned, factors, &|_, _| ()).unwrap();
+        fill(&mut found);
+        cuda.multiply_streamed(&pinned, factors, &mut found, &|_, _| ()).unwrap();
         assert!(found == expected, "pinned: {label}");
         let seen = Mutex::new(Vec::new());
         let note = |done: usize, _: usize| seen.lock().unwrap().push(done);
-        let (found, _) = cuda.multiply_streamed(matrix, factors, &note).unwrap();
+        fill(&mut found);
+        cuda.multiply_streamed(matrix, factors, &mut found, &note).unwrap();
         assert!(found == expected, "streamed: {label}");
         assert_eq!(seen.into_inner().unwrap().last(), Some(&matrix.rows()), "{label}");
     };
@@ -138,9 +144,21 @@ fn extreme_values() {
 fn many_sections() {
     let moduli = ResidueModuli::largest(2).unwrap();
     let seeded = SeededRows::new(&moduli, 300, 20, [3; 32]).unwrap();
-    let sections = SectionSizes { copied: 1, expanded: 1 };
+    let sections = SectionSizes { copied: 1, expanded: 1, ..SectionSizes::default() };
     check_in(sections, &seeded, &[1, 3], &[1, 3]);
     check_in(sections, &MemoryRows::copy_of(&seeded).unwrap(), &[1, 3], &[1, 3]);
+}
+
+/// Moduli in parts, and pieces of vectors that end within a vector: each part is computed, and copied in and out, by itself.
+#[test]
+fn moduli_in_parts() {
+    let moduli = ResidueModuli::largest(5).unwrap();
+    let seeded = SeededRows::new(&moduli, 70, 35, [9; 32]).unwrap();
+    // A part of one modulus, of two and of three, and all moduli together.
+    for vectors in [1, 700, 1000, 1200, 4000, 1 << 20] {
+        let sections = SectionSizes { vectors, ..SectionSizes::default() };
+        check_in(sections, &seeded, &[1, 2, 9, 65], &[1, 2, 9, 17]);
+    }
 }
 
 /// More rows than a launch takes, with the greatest residues and factors: sums of bytes reach their bounds.
@@ -171,9 +189,13 @@ fn vectors_that_do_not_fit_are_refused() {
     let moduli = ResidueModuli::largest(2).unwrap();
     let matrix = SeededRows::new(&moduli, 10, 4, [0; 32]).unwrap();
     let cuda = Cuda::on(devices(), Settings::default());
-    let wrong = BitVectors::zeros(1, 9).unwrap();
-    match cuda.multiply_streamed(&matrix, (&wrong).into(), &|_, _| ()) {
-        Err(Error::NoHostCompiler { reason }) => println!("skipped: {reason}"),
-        result => assert!(matches!(result, Err(Error::Call { .. })), "{result:?}"),
+    let mut answers = ResidueVectors::zeros(&moduli, 1, 4).unwrap();
+    // A vector for fewer rows than there are, and memory for fewer answers.
+    for (count, rows) in [(1, 9), (2, 10)] {
+        let bits = BitVectors::zeros(count, rows).unwrap();
+        match cuda.multiply_streamed(&matrix, (&bits).into(), &mut answers, &|_, _| ()) {
+            Err(Error::NoHostCompiler { reason }) => return println!("skipped: {reason}"),
+            result => assert!(matches!(result, Err(Error::Call { .. })), "{result:?}"),
+        }
     }
 }

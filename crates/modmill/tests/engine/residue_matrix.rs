@@ -35,7 +35,13 @@ fn products(engine: &Engine) -> Vec<(ResidueVectors, ResidueVectors)> {
     let products = PLACEMENTS.map(|placement| {
         let matrix = engine.residue_matrix(rows(), placement).unwrap();
         assert_eq!(matrix.multiply_vartime(engine, &bits), matrix.multiply(engine, &bits));
-        (matrix.multiply(engine, &bits).unwrap(), matrix.multiply(engine, &residues).unwrap())
+        // Into memory that held something else.
+        let moduli = ResidueModuli::largest(3).unwrap();
+        let mut sums = ResidueVectors::zeros(&moduli, 3, 21).unwrap();
+        sums.as_mut_slice().fill(77);
+        matrix.multiply_into(engine, &bits, &mut sums).unwrap();
+        assert_eq!(matrix.multiply(engine, &bits).unwrap(), sums);
+        (sums, matrix.multiply(engine, &residues).unwrap())
     });
     products.into()
 }
@@ -111,6 +117,11 @@ fn vectors_that_do_not_fit_are_refused() {
     assert!(matches!(matrix.multiply(&engine, &short), Err(Error::LengthMismatch { .. })));
     let other = ResidueVectors::zeros(&moduli.first(2).unwrap(), 1, 90).unwrap();
     assert_eq!(matrix.multiply(&engine, &other), Err(Error::OtherModuli));
+    let bits = BitVectors::zeros(2, 90).unwrap();
+    for (moduli, count, length) in [(&moduli, 1, 21), (&moduli, 2, 20), (&moduli.first(2).unwrap(), 2, 21)] {
+        let mut answers = ResidueVectors::zeros(moduli, count, length).unwrap();
+        assert!(matrix.multiply_into(&engine, &bits, &mut answers).is_err(), "{answers:?}");
+    }
     let none = matrix.multiply(&engine, &BitVectors::zeros(0, 90).unwrap()).unwrap();
     assert_eq!((none.count(), none.length()), (0, 21));
 }
