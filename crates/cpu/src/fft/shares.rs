@@ -40,7 +40,7 @@ pub(crate) struct Shares<'a> {
     uniform: Zeroizing<Vec<[u64; 2]>>,
     /// For each share, the units that left its head and are still to be added to its rest.
     steps: Zeroizing<Vec<i128>>,
-    /// Whether a unit may have left a head.
+    /// Whether a unit may have left a head and is not in the rest yet.
     is_open: bool,
 }
 
@@ -151,15 +151,38 @@ impl<'a> Shares<'a> {
         handed
     }
 
-    /// Corrects the rests.
-    pub(crate) fn finish(self) {
-        if !self.is_open {
-            return;
-        }
+    /// The first limb of each share, as it will be in the end: it is in the head.
+    pub(crate) fn first_limbs(&self) -> impl Iterator<Item = u64> {
+        self.limbs.chunks(self.share).map(|limbs| limbs[0])
+    }
+
+    /// The number of limbs of a share.
+    pub(crate) fn share(&self) -> usize {
+        self.share
+    }
+
+    /// Corrects the rests and runs `work` on every share, which is the last change of the number. Its arguments are the index of
+    /// the first limb and the limbs, as they are in the end. It has no carry.
+    pub(crate) fn correct(&mut self, work: impl Fn(usize, &mut [u64]) + Sync) {
         let share = self.share;
-        let correct = |(limbs, step): (&mut [u64], &i128)| _ = add_signed(rest(limbs), *step);
-        let shares = self.limbs.chunks_mut(share).zip(self.steps.iter());
-        if shares.len() > 1 { team::each(shares, correct) } else { shares.for_each(correct) }
+        let shares = self.limbs.chunks_mut(share).zip(self.steps.iter()).enumerate();
+        let correct = |(index, (limbs, step)): (usize, (&mut [u64], &i128))| {
+            add_signed(rest(limbs), *step);
+            work(index * share, limbs);
+        };
+        if shares.len() > 1 {
+            team::each(shares, correct)
+        } else {
+            shares.for_each(correct)
+        }
+        self.is_open = false;
+    }
+
+    /// Corrects the rests, unless they are correct already.
+    pub(crate) fn finish(mut self) {
+        if self.is_open {
+            self.correct(|_, _| ());
+        }
     }
 }
 
@@ -217,6 +240,13 @@ mod tests {
                         shares.add(1);
                         shares.add(-1);
                         let last: Vec<u64> = (0..shares.len()).map(|index| shares.limb(index)).collect();
+                        let firsts: Vec<u64> = shares.first_limbs().collect();
+                        assert_eq!(firsts, last.iter().step_by(shares.share()).copied().collect::<Vec<_>>());
+                        // The last work sees what the limbs are in the end, and nothing is added after it.
+                        let is_last = |first: usize, limbs: &mut [u64]| {
+                            assert_eq!(limbs, &last[first..][..limbs.len()], "{len} {carry} {added}");
+                        };
+                        shares.correct(is_last);
                         shares.finish();
                         assert_eq!(last, limbs, "{len} {carry} {added}");
                         // Every share hands its carry to the next one, in the first pass and in the second.

@@ -8,7 +8,7 @@
 //! bits, whereas the textbook method needs products of 2n bits.
 
 use super::barrett::BarrettDivisor;
-use super::cyclic::CyclicRings;
+use super::cyclic::{CyclicRings, fold_minus, fold_plus};
 use super::gcd;
 use super::memory::recycle;
 use super::multiplier::Multiplier;
@@ -16,7 +16,7 @@ use super::powers::Reduction;
 use super::shared::part_of;
 use crate::fft::product::{SecondFactor, Transformed};
 use crate::fft::shape::Ring;
-use crate::fft::shares::{self, Shares};
+use crate::fft::shares::Shares;
 use crate::inverse;
 use modmill_core::limbs::{add_assign_masked, sub_assign};
 use modmill_core::{KERNEL_MAX_BITS, mask};
@@ -72,45 +72,48 @@ impl Montgomery {
     /// `x y / R mod N`, for factors below N. `lowest` is the lowest limb of y.
     fn reduced_product(&self, x: &[u64], y: SecondFactor<'_>, lowest: u64) -> Limbs {
         let (product, is_minus_one) = self.rings.negacyclic(&[(x, y)]);
-        let (mut m, is_top) =
-            self.rings.negacyclic(&[(&product, SecondFactor::Transformed(&self.inverse_transform))]);
         // A product of -1 was returned as zero with a flag; -1 times -1 / N is 1 / N.
         let minus_one = mask::from_bit(is_minus_one);
-        let share = shares::share(m.len(), 1);
-        shares::each(&mut m, share, |first, limbs| {
-            limbs.iter_mut().zip(&self.inverse[first..]).for_each(|(m, inverse)| *m |= inverse & minus_one);
+        let inverse = [(&product[..], SecondFactor::Transformed(&self.inverse_transform))];
+        let (mut m, is_top) = self.rings.sum_of_products(&inverse, Ring::Negacyclic, |shares, above| {
+            let is_top = fold_plus(shares, above);
+            shares.correct(|first, limbs| {
+                let inverse = &self.inverse[first..];
+                limbs.iter_mut().zip(inverse).for_each(|(m, inverse)| *m |= inverse & minus_one);
+            });
+            is_top
         });
         let parity = (x[0] & lowest ^ m[0] & self.modulus[0]) & 1;
         // m = 2^n was returned as zero with a flag; it is 1 modulo Q.
         m[0] |= is_top;
-        let mut t = self.rings.cyclic(&[(x, y), (&m, SecondFactor::Transformed(&self.modulus_transform))]);
+        let terms = [(x, y), (&m[..], SecondFactor::Transformed(&self.modulus_transform))];
+        let (mut t, ()) = self.rings.sum_of_products(&terms, Ring::Cyclic, |shares, above| {
+            fold_minus(shares, above);
+            self.halve_and_reduce(shares, parity);
+        });
         recycle(product);
         recycle(m);
-        self.halve_and_reduce(&mut t, parity);
         t.truncate(self.modulus.len());
         t
     }
 
     /// Halves t, which is below Q, modulo Q. Adds Q if the lowest bit of the half is not `parity`. Subtracts N if the
     /// result is not below N, which it exceeds by at most N.
-    fn halve_and_reduce(&self, t: &mut [u64], parity: u64) {
-        let share = shares::share(t.len(), 1);
-        // Q = 2^n - 1. So it is 1 above the number and -1 at its bottom.
-        let is_more = i128::from((t[0] >> 1 ^ parity) & 1);
+    fn halve_and_reduce(&self, t: &mut Shares<'_>, parity: u64) {
+        let share = t.share();
         // A share begins with the lowest bit of the next share, and the last share with that of the first.
-        let bits = t.chunks(share).skip(1).map(|limbs| limbs[0] & 1).chain([t[0] & 1]);
-        let bits: Limbs = Zeroizing::new(bits.collect());
+        let firsts: Limbs = Zeroizing::new(t.first_limbs().collect());
+        let above = |first: usize| firsts[(first / share + 1) % firsts.len()] & 1;
+        // Q = 2^n - 1. So it is 1 above the number and -1 at its bottom.
+        let is_more = i128::from((firsts[0] >> 1 ^ parity) & 1);
         let modulus = |first: usize, len: usize| part_of(&self.modulus, first, len);
-        let (mut shares, carry) = Shares::new(t, share, |first, limbs| {
-            halve(limbs, bits[first / share]);
+        let carry = t.pass(|first, limbs| {
+            halve(limbs, above(first));
             -i128::from(sub_assign(limbs, modulus(first, limbs.len())))
         });
-        let top = is_more + carry + shares.add(-is_more);
+        let top = is_more + carry + t.add(-is_more);
         let is_negative = mask::from_bit(u64::from(top < 0));
-        shares.pass(|first, limbs| {
-            i128::from(add_assign_masked(limbs, modulus(first, limbs.len()), is_negative))
-        });
-        shares.finish();
+        t.pass(|first, limbs| i128::from(add_assign_masked(limbs, modulus(first, limbs.len()), is_negative)));
     }
 }
 

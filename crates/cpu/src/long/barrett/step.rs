@@ -2,6 +2,7 @@
 
 use super::{BarrettDivisor, Limbs, Multiple};
 use crate::fft::product::SecondFactor;
+use crate::fft::shape::Ring;
 use crate::fft::shares::{self, Shares};
 use crate::long::cyclic::fold_minus;
 use crate::long::memory::{limbs_with_room, recycle};
@@ -43,31 +44,37 @@ impl BarrettDivisor {
         self.multiplier.multiply_prepared(&x[n..], &self.reciprocal, &mut product);
         let quotient = &mut product[n..];
         add_shared(quotient, &x[n..]);
-        let mut rest;
-        let (mut shares, above) = match &self.divisor {
+        let (rest, fits) = match &self.divisor {
             Multiple::Whole(divisor) => {
-                rest = limbs_with_room(x.len());
+                let mut rest = limbs_with_room(x.len());
                 self.multiplier.multiply_prepared(quotient, divisor, &mut rest);
                 let above = i128::from(x[n]) - i128::from(rest[n]);
                 rest.truncate(n);
-                let (shares, carry) = difference(&mut rest, &x[..n], &[]);
+                let share = shares::share(n, 1);
+                let (mut shares, carry) =
+                    Shares::new(&mut rest, share, |first, y| difference(first, y, &x[..n], &[]));
                 // Of a small number only the lowest limb was subtracted.
-                (shares, i128::from((above + carry) as u64))
+                let above = i128::from((above + carry) as u64);
+                let fits = self.subtract_fitting(&mut shares, above, CORRECTIONS);
+                shares.finish();
+                (rest, fits)
             }
             Multiple::CyclicRings(rings, divisor) => {
-                rest = rings.cyclic(&[(quotient, SecondFactor::Transformed(divisor))]);
-                let (low, high) = x.split_at(rest.len().min(x.len()));
+                let (low, high) = x.split_at(rings.limbs().min(x.len()));
                 let lowest = x[0].wrapping_sub(quotient[0].wrapping_mul(self.normalised[0]));
-                let (mut shares, carry) = difference(&mut rest, low, high);
-                fold_minus(&mut shares, carry);
-                // The remainder exceeds the number modulo `2^s - 1` by a small multiple of that, which the lowest limb shows.
-                let times = i128::from(shares.limb(0).wrapping_sub(lowest));
-                let carry = shares.add(-times);
-                (shares, times + carry)
+                let terms = [(&*quotient, SecondFactor::Transformed(divisor))];
+                rings.sum_of_products(&terms, Ring::Cyclic, |shares, above| {
+                    fold_minus(shares, above);
+                    let carry = shares.pass(|first, y| difference(first, y, low, high));
+                    fold_minus(shares, carry);
+                    // The remainder exceeds the number modulo `2^s - 1` by a small multiple of that, which the lowest limb
+                    // shows.
+                    let times = i128::from(shares.limb(0).wrapping_sub(lowest));
+                    let carry = shares.add(-times);
+                    self.subtract_fitting(shares, times + carry, CORRECTIONS)
+                })
             }
         };
-        let fits = self.subtract_fitting(&mut shares, above, CORRECTIONS);
-        shares.finish();
         if let Some(digits) = digits {
             add_assign(quotient, &[fits]);
             let len = digits.len().min(quotient.len());
@@ -99,14 +106,12 @@ impl BarrettDivisor {
     }
 }
 
-/// `y <- low + high - y`, and the carry out of it. Neither `low` nor `high` is longer than y.
-fn difference<'a>(y: &'a mut [u64], low: &[u64], high: &[u64]) -> (Shares<'a>, i128) {
-    let share = shares::share(y.len(), 1);
-    Shares::new(y, share, |first, y| {
-        let borrow = sub_from(y, part_of(low, first, y.len()));
-        let carry = add_assign(y, part_of(high, first, y.len()));
-        i128::from(carry) - i128::from(borrow)
-    })
+/// `y <- low + high - y` for the limbs of three numbers from `first` on, and the carry out of it. Neither `low` nor `high` is
+/// longer than the number of y.
+fn difference(first: usize, y: &mut [u64], low: &[u64], high: &[u64]) -> i128 {
+    let borrow = sub_from(y, part_of(low, first, y.len()));
+    let carry = add_assign(y, part_of(high, first, y.len()));
+    i128::from(carry) - i128::from(borrow)
 }
 
 /// `a += b`, for numbers of one length. The sum has no carry.
