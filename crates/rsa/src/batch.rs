@@ -127,7 +127,7 @@ impl<Encode, Operate, Decode> Steps<Encode, Operate, Decode> {
 
 /// Groups items by the length of their moduli in bits. All exponents of a batch are as long as its longest, so
 /// that short keys would cost as much as the longest key of their batch.
-fn by_length<K: Key>(engine: &Engine, keys: Keys<'_, K>, count: usize) -> BTreeMap<usize, Items> {
+pub(crate) fn by_length<K: Key>(engine: &Engine, keys: Keys<'_, K>, count: usize) -> BTreeMap<usize, Items> {
     if count == 0 {
         return BTreeMap::new();
     }
@@ -157,7 +157,7 @@ fn keep(items: &mut Vec<usize>, octets: &mut Vec<u8>, size: usize, wanted: impl 
 }
 
 /// Applies `work` to every item, its block of `size` bytes and its row, on the engine's threads if there are many items.
-fn map_blocks<T: Send>(
+pub(crate) fn map_blocks<T: Send>(
     engine: &Engine,
     items: &[usize],
     (octets, size): (&mut [u8], usize),

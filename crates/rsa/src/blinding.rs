@@ -24,16 +24,10 @@ impl<'a> Blinding<'a> {
     pub(crate) fn new(engine: &Engine, keys: &[&'a PublicKey]) -> Result<Self, Error> {
         let moduli: Vec<&Modulus> = keys.iter().map(|key| key.modulus()).collect();
         let bits = moduli.iter().map(|modulus| modulus.bits()).max().unwrap_or(1);
-        let one_modulus = moduli
-            .split_first()
-            .filter(|(first, others)| others.iter().all(|modulus| modulus.is_clone_of(first)));
         let mut random = Batch::zeros(bits, keys.len());
         (0..keys.len()).try_for_each(|index| draw(bits, random.get_mut(index)))?;
         let inverses = loop {
-            let inverses = match one_modulus {
-                Some((&first, _)) => engine.inv(&random, first),
-                None => engine.inv(&random, Moduli::Prepared(&moduli)),
-            };
+            let inverses = inverses(engine, &random, &moduli);
             // A random number has no inverse only if the modulus has a small factor. No honest key has one, but
             // such a key must not take the answers from the other items of the batch.
             let Err(modmill::Error::Items(partial)) = inverses else { break inverses? };
@@ -49,6 +43,20 @@ impl<'a> Blinding<'a> {
 
     pub(crate) fn unblind(&self, engine: &Engine, outputs: &Batch) -> Result<Batch, modmill::Error> {
         engine.mul_mod(outputs, &self.inverses, self.moduli.as_slice())
+    }
+}
+
+/// The inverse of each number modulo its modulus. If all moduli are one, the numbers share one inversion.
+pub(crate) fn inverses(
+    engine: &Engine,
+    numbers: &Batch,
+    moduli: &[&Modulus],
+) -> Result<Batch, modmill::Error> {
+    match moduli.split_first() {
+        Some((&first, others)) if others.iter().all(|modulus| modulus.is_clone_of(first)) => {
+            engine.inv(numbers, first)
+        }
+        _ => engine.inv(numbers, Moduli::Prepared(moduli)),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Decryption.
 
 use crate::keys::Keys;
-use crate::padding::{self, pkcs1v15};
+use crate::padding;
 use crate::rows::{Form, InRows, Memory, Rows, SecretVectors};
 use crate::steps::{Answers, Refusal, Steps};
 use crate::{EncryptionScheme, Error, PrivateKey, Rsa};
@@ -61,13 +61,7 @@ impl Rsa<'_> {
             Ok(padding::copy_number(ciphertexts[item].as_ref(), key.public_key().modulus_bytes(), block)?)
         };
         let decode = |item: usize, key: &PrivateKey, block: &mut [u8], row: &mut [u8]| {
-            let message = match &scheme {
-                EncryptionScheme::Oaep(oaep) => oaep.decode(block),
-                EncryptionScheme::Pkcs1v15 => {
-                    pkcs1v15::decode_message(key.rejection_key(), ciphertexts[item].as_ref(), block)
-                }
-            };
-            message.map(|message| F::answer(message, row))
+            scheme.decode(key, ciphertexts[item].as_ref(), block).map(|message| F::answer(message, row))
         };
         let steps = Steps { encode, operation: self.private(), decode, kind: F::KIND };
         steps.run(self.engine, keys, ciphertexts.len())

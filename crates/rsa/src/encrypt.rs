@@ -1,12 +1,10 @@
 //! Encryption.
 
 use crate::keys::Keys;
-use crate::padding::pkcs1v15;
 use crate::public::Public;
 use crate::rows::{Form, InRows, Memory, Rows, Vectors};
 use crate::steps::{Answers, Refusal, Steps};
-use crate::{EncryptionScheme, Error, PublicKey, Rsa, random};
-use zeroize::Zeroizing;
+use crate::{EncryptionScheme, Error, PublicKey, Rsa};
 
 impl Rsa<'_> {
     /// Encrypts `messages`, with one key or a key for each message. A message that is too long for its key gets
@@ -50,17 +48,7 @@ impl Rsa<'_> {
     ) -> Result<(Answers<F::Answer>, Memory), Error> {
         scheme.check()?;
         let encode = |item: usize, _: &PublicKey, block: &mut [u8]| -> Result<(), Refusal> {
-            let message = messages[item].as_ref();
-            match &scheme {
-                EncryptionScheme::Pkcs1v15 => {
-                    pkcs1v15::encode_message(message, block, |bytes| Ok::<(), Refusal>(random::fill(bytes)?))
-                }
-                EncryptionScheme::Oaep(oaep) => {
-                    let mut seed = Zeroizing::new(vec![0; oaep.hash.len()]);
-                    random::fill(&mut seed)?;
-                    Ok(oaep.encode(message, &seed, block)?)
-                }
-            }
+            scheme.encode(messages[item].as_ref(), block)
         };
         let decode = |_: usize, _: &PublicKey, block: &mut [u8], row: &mut [u8]| Ok(F::answer(block, row));
         let steps = Steps { encode, operation: Public { secret: true }, decode, kind: F::KIND };

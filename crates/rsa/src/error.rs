@@ -71,6 +71,37 @@ pub enum ItemError {
     /// The number is not below the modulus.
     #[error("the input is not below the modulus")]
     OutOfRange,
+    /// The encoded message or its blinding factor shares a factor with the modulus, as happens only with broken keys.
+    #[error("the message or its blinding factor shares a factor with the modulus: the key is broken")]
+    NotInvertible,
+    /// The scheme of this item is not defined with the hash. Calls with one scheme for all items have
+    /// [`Error::UnsupportedHash`] instead.
+    #[error("{scheme} is not defined with {hash}")]
+    UnsupportedHash {
+        /// The scheme.
+        scheme: &'static str,
+        /// The hash.
+        hash: crate::Hash,
+    },
+}
+
+/// A scheme that is not defined with a hash: an error of the call if all items share the scheme, and of the item if
+/// each has its own.
+pub(crate) struct Unsupported {
+    pub(crate) scheme: &'static str,
+    pub(crate) hash: crate::Hash,
+}
+
+impl From<Unsupported> for Error {
+    fn from(Unsupported { scheme, hash }: Unsupported) -> Self {
+        Self::UnsupportedHash { scheme, hash }
+    }
+}
+
+impl From<Unsupported> for ItemError {
+    fn from(Unsupported { scheme, hash }: Unsupported) -> Self {
+        Self::UnsupportedHash { scheme, hash }
+    }
 }
 
 /// The reason why a key cannot be used.

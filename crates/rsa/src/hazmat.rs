@@ -1,4 +1,4 @@
-//! RSA without padding. Numbers are big-endian, as long as the modulus and below it.
+//! RSA without padding, and blinding with known factors. Numbers are big-endian, as long as the modulus and below it.
 //!
 //! Use this only to implement a published scheme. Signatures and encryption without a padding are easy to forge and
 //! to decrypt.
@@ -15,12 +15,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use crate::keys::Keys;
+use crate::blind::private_powers;
+use crate::keys::{Keys, check_length};
 use crate::padding::copy_number;
 use crate::public::Public;
-use crate::rows::Kind;
+use crate::rows::{Kind, SecretVectors};
 use crate::steps::{Answers, Refusal, Steps};
-use crate::{Error, PrivateKey, PublicKey, Rsa};
+use crate::{BlindScheme, Blinded, Error, ItemError, PrivateKey, PublicKey, Rsa};
 use zeroize::Zeroizing;
 
 /// `x^e mod n` for every number x.
@@ -43,11 +44,31 @@ pub fn private<'k>(
     keys: impl Into<Keys<'k, PrivateKey>>,
     numbers: &[impl AsRef<[u8]> + Sync],
 ) -> Result<Answers<Zeroizing<Vec<u8>>>, Error> {
-    let encode = |item: usize, key: &PrivateKey, block: &mut [u8]| -> Result<(), Refusal> {
-        Ok(copy_number(numbers[item].as_ref(), key.public_key().modulus_bytes(), block)?)
+    private_powers::<SecretVectors>(rsa, keys.into(), numbers)
+}
+
+/// The same as [`Rsa::blind`], with salts and blinding factors of the caller's, for known answers. Whoever knows or guesses a
+/// factor can tell which signature came of the blinded message.
+pub fn blind<'k>(
+    rsa: &Rsa<'_>,
+    keys: impl Into<Keys<'k, PublicKey>>,
+    scheme: BlindScheme,
+    prepared: &[impl AsRef<[u8]> + Sync],
+    salts: &[impl AsRef<[u8]> + Sync],
+    factors: &[impl AsRef<[u8]> + Sync],
+) -> Result<Answers<Blinded>, Error> {
+    check_length("salts", prepared.len(), salts.len())?;
+    check_length("factors", prepared.len(), factors.len())?;
+    let write_salt = |item: usize, salt: &mut [u8]| -> Result<(), Refusal> {
+        let (expected, given) = (salt.len(), salts[item].as_ref());
+        if given.len() != expected {
+            return Err(ItemError::WrongLength { expected, found: given.len() }.into());
+        }
+        salt.copy_from_slice(given);
+        Ok(())
     };
-    let decode =
-        |_: usize, _: &PrivateKey, block: &mut [u8], _: &mut [u8]| Ok(Zeroizing::new(block.to_vec()));
-    let steps = Steps { encode, operation: rsa.private(), decode, kind: Kind::Values };
-    Ok(steps.run(rsa.engine, keys.into(), numbers.len())?.0)
+    let write_factor = |item: usize, key: &PublicKey, block: &mut [u8]| -> Result<(), Refusal> {
+        Ok(copy_number(factors[item].as_ref(), key.modulus_bytes(), block)?)
+    };
+    rsa.blind_by(keys.into(), scheme, prepared, write_salt, write_factor)
 }

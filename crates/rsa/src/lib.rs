@@ -18,12 +18,15 @@
 //! * Keys are read from and written to PEM, DER and JSON Web Keys: [`AnyKey::read`], [`PrivateKey::to_pem`].
 //! * A call takes one key for all items, or a key for each item ([`Keys`]).
 //! * A call answers every item that it can. Every other item has an error that says why ([`ItemError`]).
+//! * A call may mix tasks of all kinds and schemes ([`Rsa::private_tasks`]).
+//! * Blind signatures follow RFC 9474 ([`BlindScheme`]).
 //! * The result of every private operation is checked with the public exponent before it is returned.
 //!
 //! `docs/rsa.md` gives the reasons.
 #![forbid(unsafe_code)]
 
 mod batch;
+mod blind;
 mod blinding;
 mod crt;
 mod decrypt;
@@ -44,9 +47,12 @@ mod scheme;
 mod sign;
 mod steps;
 mod stream;
+mod tasks;
 pub mod traits;
 mod verify;
 
+pub use blind::BlindScheme;
+pub use blind::client::Blinded;
 pub use error::{Error, ItemError, KeyError, ModulusFlaw};
 pub use hash::{Digest, Hash, Hasher};
 pub use key::{AnyKey, PrivateKey, PrivateParts, PublicKey, Sizes};
@@ -57,3 +63,4 @@ pub use rows::Rows;
 pub use rsa::Rsa;
 pub use scheme::{EncryptionScheme, SignatureScheme};
 pub use steps::Answers;
+pub use tasks::{PrivateTask, PublicTask};

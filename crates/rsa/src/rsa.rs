@@ -5,8 +5,9 @@ use modmill::Engine;
 
 /// RSA operations on an [`Engine`].
 ///
-/// The operations are [`Rsa::sign`], [`Rsa::verify`], [`Rsa::encrypt`] and [`Rsa::decrypt`]. Private operations
-/// run in constant time. Two options change how they are protected:
+/// The operations are [`Rsa::sign`], [`Rsa::verify`], [`Rsa::encrypt`] and [`Rsa::decrypt`], mixtures of them
+/// ([`Rsa::private_tasks`], [`Rsa::public_tasks`]), and blind signatures ([`Rsa::blind`], [`Rsa::blind_sign`],
+/// [`Rsa::finalize`]). Private operations run in constant time. Two options change how they are protected:
 ///
 /// ```
 /// use modmill::Engine;

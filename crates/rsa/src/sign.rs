@@ -2,11 +2,9 @@
 
 use crate::hash::Digest;
 use crate::keys::Keys;
-use crate::padding::pkcs1v15;
 use crate::rows::{Form, InRows, Memory, Rows, Vectors};
 use crate::steps::{Answers, Refusal, Steps};
-use crate::{Error, ItemError, PrivateKey, Rsa, SignatureScheme, random};
-use zeroize::Zeroizing;
+use crate::{Error, ItemError, PrivateKey, Rsa, SignatureScheme};
 
 impl Rsa<'_> {
     /// Signs `messages`, with one key or a key for each message. Every signature is verified before it is returned.
@@ -93,16 +91,7 @@ impl Rsa<'_> {
         scheme.check_signing()?;
         let prefix = scheme.prefix()?;
         let encode = |item: usize, key: &PrivateKey, block: &mut [u8]| -> Result<(), Refusal> {
-            let digest = digest(item)?;
-            match &scheme {
-                SignatureScheme::Pkcs1v15(_) => pkcs1v15::encode_digest(&prefix, digest.as_ref(), block)?,
-                SignatureScheme::Pss(pss) => {
-                    let mut salt = Zeroizing::new(vec![0; pss.salt_len(key.bits())?]);
-                    random::fill(&mut salt)?;
-                    pss.encode(digest.as_ref(), &salt, key.bits(), block)?;
-                }
-            }
-            Ok(())
+            scheme.encode(&prefix, &digest(item)?, key.bits(), block)
         };
         let decode = |_: usize, _: &PrivateKey, block: &mut [u8], row: &mut [u8]| Ok(F::answer(block, row));
         Steps { encode, operation: self.private(), decode, kind: F::KIND }.run(self.engine, keys, count)

@@ -2,7 +2,7 @@
 
 use crate::hash::Digest;
 use crate::keys::{Keys, check_length};
-use crate::padding::{ct, pkcs1v15};
+use crate::padding;
 use crate::public::Public;
 use crate::rows::Kind;
 use crate::steps::{Answers, Refusal, Steps};
@@ -71,25 +71,10 @@ impl Rsa<'_> {
     ) -> Result<Answers<()>, Error> {
         let prefix = scheme.prefix()?;
         let encode = |item: usize, key: &PublicKey, block: &mut [u8]| -> Result<(), Refusal> {
-            let signature = signatures[item].as_ref();
-            if signature.len() != key.size() || signature >= key.modulus_bytes() {
-                return Err(ItemError::Verification.into());
-            }
-            block.copy_from_slice(signature);
-            Ok(())
+            Ok(padding::copy_signature(signatures[item].as_ref(), key.modulus_bytes(), block)?)
         };
         let decode = |item: usize, key: &PublicKey, block: &mut [u8], _: &mut [u8]| {
-            let digest = digest(item)?;
-            let verifies = match &scheme {
-                SignatureScheme::Pkcs1v15(_) => {
-                    let mut expected = vec![0; block.len()];
-                    // A key that is too short for the hash has no valid signature.
-                    pkcs1v15::encode_digest(&prefix, digest.as_ref(), &mut expected).is_ok()
-                        && ct::equal(&expected, block).declassify()
-                }
-                SignatureScheme::Pss(pss) => pss.verify(digest.as_ref(), key.bits(), block),
-            };
-            if verifies { Ok(()) } else { Err(ItemError::Verification) }
+            scheme.verify(&prefix, &digest(item)?, key.bits(), block)
         };
         let steps = Steps { encode, operation: Public { secret: false }, decode, kind: Kind::Values };
         Ok(steps.run(self.engine, keys, signatures.len())?.0)

@@ -1,8 +1,8 @@
 //! A brief test of constant time: the time of a private operation must not depend on its input, and the time of
-//! decryption must not depend on the padding. `crates/modmill/tests/timing.rs` proves that the method finds leaks.
+//! decryption must not depend on the padding, and the time of blinding must not depend on the factor. `crates/modmill/tests/timing.rs` proves that the method finds leaks.
 
 use modmill::Engine;
-use modmill_rsa::{EncryptionScheme, Hash, PrivateKey, Rsa, Sizes, hazmat};
+use modmill_rsa::{BlindScheme, EncryptionScheme, Hash, PrivateKey, Rsa, Sizes, hazmat};
 use modmill_testing::rng::Rng;
 use modmill_testing::timing::{Class, confirmed_leak, measure};
 use std::sync::Mutex;
@@ -23,6 +23,16 @@ fn random_block(size: usize, rng: &mut Rng) -> Vec<u8> {
     block
 }
 
+/// Numbers for a key of 512 bits: ones, whose powers and inverses are all one, or random numbers.
+fn ones_or_random(class: Class, rng: &mut Rng) -> Vec<Vec<u8>> {
+    let mut blocks: Vec<Vec<u8>> = (0..ITEMS).map(|_| random_block(64, rng)).collect();
+    if class == Class::Fixed {
+        blocks.iter_mut().for_each(|block| block.fill(0));
+        blocks.iter_mut().for_each(|block| block[63] = 1);
+    }
+    blocks
+}
+
 #[test]
 fn private_operations_take_the_same_time_for_all_inputs_on_every_path() {
     let _alone = ALONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
@@ -32,21 +42,28 @@ fn private_operations_take_the_same_time_for_all_inputs_on_every_path() {
         let engine = Engine::builder().path(path).threads(1).build().unwrap();
         let key = PrivateKey::generate(&engine, 512, Sizes::AllowSmall).unwrap();
         let rsa = Rsa::new(&engine);
-        let inputs = |class, rng: &mut Rng| -> Vec<Vec<u8>> {
-            let mut blocks: Vec<Vec<u8>> = (0..ITEMS).map(|_| random_block(64, rng)).collect();
-            if class == Class::Fixed {
-                // The number one, whose powers are all one.
-                blocks.iter_mut().for_each(|block| block.fill(0));
-                blocks.iter_mut().for_each(|block| block[63] = 1);
-            }
-            blocks
-        };
         let found = confirmed_leak(|| {
-            measure(DURATION, &mut |_| {}, inputs, |blocks| hazmat::private(&rsa, &key, blocks).unwrap())
+            measure(DURATION, &mut |_| {}, ones_or_random, |blocks| {
+                hazmat::private(&rsa, &key, blocks).unwrap()
+            })
         });
         leaks.extend(found.map(|reports| format!("{path}: {reports:#?}")));
     }
     assert!(leaks.is_empty(), "time depends on inputs: {}", leaks.join("\n"));
+}
+
+#[test]
+fn blinding_takes_the_same_time_for_all_factors() {
+    let _alone = ALONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let engine = Engine::builder().threads(1).build().unwrap();
+    let key = PrivateKey::generate(&engine, 512, Sizes::AllowSmall).unwrap();
+    let (rsa, scheme, empty) = (Rsa::new(&engine), BlindScheme::PssZeroDeterministic, [""; ITEMS]);
+    let found = confirmed_leak(|| {
+        measure(DURATION, &mut |_| {}, ones_or_random, |factors| {
+            hazmat::blind(&rsa, key.public_key(), scheme, &empty, &empty, factors).unwrap()
+        })
+    });
+    assert!(found.is_none(), "blinding tells its factors: {found:#?}");
 }
 
 /// Compares the times of decrypting blocks of two classes, and fails if they differ.

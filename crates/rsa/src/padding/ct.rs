@@ -56,6 +56,15 @@ pub(crate) fn equal(a: &[u8], b: &[u8]) -> Flag {
     Flag::zero(difference).and(Flag::equal(a.len(), b.len()))
 }
 
+/// Whether one big-endian number is less than another of the same length.
+pub(crate) fn less(a: &[u8], b: &[u8]) -> Flag {
+    let borrow =
+        a.iter().zip(b).rev().fold(0u16, |borrow, (&a, &b)| {
+            (u16::from(a).wrapping_sub(b.into()).wrapping_sub(borrow) >> 8) & 1
+        });
+    Flag::equal(borrow.into(), 1)
+}
+
 /// Moves `bytes[start..]` to the front, for `start <= bytes.len()`. Addresses do not depend on `start`: the bytes are
 /// shifted by every power of two, under a mask that says whether the shift is kept.
 pub(crate) fn shift_to_front(bytes: &mut [u8], start: usize) {
@@ -85,6 +94,10 @@ mod tests {
         }
         assert!(equal(b"ab", b"ab").declassify() && !equal(b"ab", b"aB").declassify());
         assert!(!equal(b"ab", b"abc").declassify());
+        let numbers = [0u16, 1, 2, 0xff, 0x100, 0x101, 0x1ff, 0x200, 0xff00, 0xffff];
+        for (a, b) in numbers.into_iter().flat_map(|a| numbers.map(|b| (a, b))) {
+            assert_eq!(less(&a.to_be_bytes(), &b.to_be_bytes()).declassify(), a < b);
+        }
     }
 
     #[test]

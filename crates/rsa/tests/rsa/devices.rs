@@ -20,15 +20,15 @@ fn emulated(faults: Faults) -> Option<EngineBuilder> {
     Some(builder.cuda(Settings { variant, ..Settings::default() }))
 }
 
-fn gpu() -> Option<Engine> {
+pub(super) fn gpu() -> Option<Engine> {
     emulated(Faults::default()).map(|builder| builder.fallback(false).build().unwrap())
 }
 
-fn cpu() -> Engine {
+pub(super) fn cpu() -> Engine {
     Engine::builder().backend(Backend::Cpu).build().unwrap()
 }
 
-fn keys(count: usize) -> Vec<PrivateKey> {
+pub(super) fn keys(count: usize) -> Vec<PrivateKey> {
     PrivateKey::generate_many(&cpu(), BITS, count, Sizes::AllowSmall).unwrap()
 }
 

@@ -1,0 +1,91 @@
+//! Items of a call of the client whose moduli have the same length, as numbers.
+
+use crate::batch::{by_length, map_blocks};
+use crate::keys::Keys;
+use crate::number;
+use crate::rows::{Kind, Memory};
+use crate::steps::Refusal;
+use crate::{Error, ItemError, PublicKey};
+use modmill::{Batch, Engine, Modulus};
+use zeroize::Zeroizing;
+
+/// Items whose moduli have the same length.
+pub(super) struct Group<'a> {
+    engine: &'a Engine,
+    bits: usize,
+    /// The indices of the items in the call.
+    pub(super) items: Vec<usize>,
+    pub(super) keys: Vec<&'a PublicKey>,
+    pub(super) moduli: Vec<&'a Modulus>,
+    /// The first error of each item.
+    errors: Vec<Option<ItemError>>,
+}
+
+impl<'a> Group<'a> {
+    /// The groups of a call with `count` items.
+    pub(super) fn all(
+        engine: &'a Engine,
+        keys: Keys<'a, PublicKey>,
+        count: usize,
+    ) -> Result<Vec<Self>, Error> {
+        keys.check(count)?;
+        let groups = by_length(engine, keys, count).into_iter().map(|(bits, items)| {
+            let items: Vec<usize> = (0..items.len()).map(|position| items.get(position)).collect();
+            let keys: Vec<&PublicKey> = items.iter().map(|&item| keys.get(item)).collect();
+            let moduli = keys.iter().map(|key| key.modulus()).collect();
+            Self { engine, bits, errors: vec![None; items.len()], items, keys, moduli }
+        });
+        Ok(groups.collect())
+    }
+
+    /// A number for each item, from the block that `write` writes. An item that is refused keeps its error, and its number
+    /// is 1, which has an inverse modulo anything.
+    pub(super) fn numbers(
+        &mut self,
+        write: impl Fn(usize, &PublicKey, &mut [u8]) -> Result<(), Refusal> + Sync,
+    ) -> Result<Batch, Error> {
+        let size = self.bits.div_ceil(8);
+        let mut octets = Zeroizing::new(vec![0; self.items.len() * size]);
+        let mut none = Memory::new(Kind::Values, size, self.items.len());
+        // The key of an item is found by its position in the group.
+        let positions: Vec<usize> = (0..self.items.len()).collect();
+        let written =
+            map_blocks(self.engine, &positions, (&mut octets, size), &mut none, |position, block, _| {
+                write(self.items[position], self.keys[position], block)
+            });
+        let mut numbers = Batch::zeros(self.bits, self.items.len());
+        for (position, (result, block)) in written.into_iter().zip(octets.chunks_exact(size)).enumerate() {
+            match result {
+                Ok(()) => number::copy_be_bytes(block, numbers.get_mut(position)),
+                Err(Refusal::Call(error)) => return Err(error),
+                Err(Refusal::Item(error)) => {
+                    self.fail(position, error);
+                    numbers.get_mut(position)[0] = 1;
+                }
+            }
+        }
+        Ok(numbers)
+    }
+
+    /// Notes an error of the item at `position`, unless it has one.
+    pub(super) fn fail(&mut self, position: usize, error: ItemError) {
+        self.errors[position].get_or_insert(error);
+    }
+
+    /// The answer of every item with its index in the call: its error, or what `read` says about its position.
+    pub(super) fn answers<T>(
+        &self,
+        read: impl Fn(usize) -> T,
+    ) -> impl Iterator<Item = (usize, Result<T, ItemError>)> {
+        self.items.iter().enumerate().map(move |(position, &item)| {
+            (item, self.errors[position].map_or_else(|| Ok(read(position)), Err))
+        })
+    }
+
+    /// The octets of a number, as long as the moduli.
+    pub(super) fn octets(&self, number: &[u64]) -> Vec<u8> {
+        let mut octets = vec![0; self.bits.div_ceil(8)];
+        number::write_be_bytes(number, &mut octets);
+        octets
+    }
+}
