@@ -1,0 +1,195 @@
+//! Commands of an operator: credentials, backups, a new master key.
+//!
+//! A running service holds the embedded store, so it takes the commands through a socket in its data folder that only its own
+//! user can open. Without a running service the program executes them itself.
+
+mod client;
+
+pub use client::send;
+
+use crate::backup;
+use crate::clock::Clock;
+use crate::credential::Right;
+use crate::credentials::{self, CredentialError};
+use crate::master_key::MasterKey;
+use crate::privacy_pass::{IssuerError, issuer};
+use crate::records::{Records, RecordsError, reseal};
+use crate::service::Service;
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
+use http::StatusCode;
+use modmill::{Backend, Engine};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use zeroize::Zeroizing;
+
+/// The socket's file in the data folder.
+pub const SOCKET: &str = "admin.sock";
+
+/// A command.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(tag = "command", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Command {
+    /// Makes a credential. The answer has `access_key_id`, `secret_access_key` and `token`.
+    CreateCredential {
+        /// The name of the principal.
+        name: String,
+        /// What it may do.
+        rights: BTreeSet<Right>,
+    },
+    /// Lists credentials without their secrets.
+    ListCredentials,
+    /// Deletes a credential.
+    RevokeCredential {
+        /// The access key's identifier.
+        access_key_id: String,
+    },
+    /// Makes a key that signs token requests.
+    CreateIssuerKey {
+        /// The time from which on it signs, in seconds since 1970; now, if it is absent.
+        not_before_s: Option<u64>,
+    },
+    /// Lists the keys that sign token requests.
+    ListIssuerKeys,
+    /// Deletes a key that signs token requests.
+    RetireIssuerKey {
+        /// The token key's identifier.
+        id: String,
+    },
+    /// Writes a backup to a new file.
+    Backup {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Seals all documents anew under another master key.
+    Reseal {
+        /// The file of the new master key, which is made if it is absent.
+        master_key_file: PathBuf,
+    },
+}
+
+/// Why a command failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AdminError {
+    /// About a credential.
+    #[error(transparent)]
+    Credential(#[from] CredentialError),
+    /// About a key that signs token requests.
+    #[error(transparent)]
+    Issuer(#[from] IssuerError),
+    /// About a backup.
+    #[error(transparent)]
+    Backup(#[from] backup::BackupError),
+    /// About a master key.
+    #[error(transparent)]
+    MasterKey(#[from] crate::master_key::MasterKeyError),
+    /// About the documents.
+    #[error(transparent)]
+    Records(#[from] RecordsError),
+    /// The service that was asked, or the way to it, failed.
+    #[error("{0}")]
+    Service(String),
+}
+
+/// Who executes commands for a running service.
+pub struct Administrator {
+    /// What its doors share.
+    pub service: Arc<Service>,
+    /// The master keys that open its store.
+    pub masters: tokio::sync::Mutex<Vec<MasterKey>>,
+}
+
+impl Command {
+    /// Executes the command on documents that `masters` open; a new master key takes their place. The answer is JSON, and may hold secrets.
+    pub async fn execute(
+        self,
+        records: &Records,
+        masters: &mut Vec<MasterKey>,
+        clock: &Clock,
+    ) -> Result<Zeroizing<String>, AdminError> {
+        let answer = match self {
+            Self::CreateCredential { name, rights } => {
+                let new = credentials::create(records, &name, rights, clock.now_ms()).await?;
+                json!({
+                    "access_key_id": new.access_key_id,
+                    "secret_access_key": *new.secret_access_key,
+                    "token": *new.token,
+                })
+            }
+            Self::ListCredentials => {
+                let shown = credentials::list(records).into_iter().map(|credential| {
+                    json!({
+                        "access_key_id": credential.access_key_id,
+                        "name": credential.name,
+                        "rights": credential.rights,
+                        "created_ms": credential.created_ms,
+                    })
+                });
+                shown.collect()
+            }
+            Self::RevokeCredential { access_key_id } => {
+                credentials::revoke(records, &access_key_id).await?;
+                json!({ "revoked": access_key_id })
+            }
+            Self::CreateIssuerKey { not_before_s } => {
+                let engine = Engine::builder().backend(Backend::Cpu).build();
+                let engine = Arc::new(engine.map_err(|error| AdminError::Service(error.to_string()))?);
+                let key = issuer::create(records, &engine, clock, not_before_s).await?;
+                json!({ "id": key.id, "not_before_s": key.not_before_s })
+            }
+            Self::ListIssuerKeys => {
+                let keys = issuer::in_order(records, clock.now_ms() / 1000);
+                keys.iter().map(|key| json!({ "id": key.id, "not_before_s": key.not_before_s })).collect()
+            }
+            Self::RetireIssuerKey { id } => {
+                issuer::retire(records, &id).await?;
+                json!({ "retired": id })
+            }
+            Self::Backup { path } => {
+                let summary = backup::write(&**records.store(), &path).await?;
+                json!({ "path": path, "documents": summary.documents })
+            }
+            Self::Reseal { master_key_file } => {
+                let new = MasterKey::read_or_create(&master_key_file)?;
+                records.add_master_key(new.clone());
+                let documents = reseal(records.store(), masters, &new).await?;
+                records.refresh().await?;
+                *masters = vec![new];
+                json!({ "documents": documents, "master_key_file": master_key_file })
+            }
+        };
+        Ok(Zeroizing::new(answer.to_string()))
+    }
+}
+
+/// Takes commands from the socket in `folder` until the future is dropped.
+pub async fn listen(folder: &Path, administrator: Arc<Administrator>) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    let path = folder.join(SOCKET);
+    // Whoever holds the store is the only service here: a socket that is there is left from an earlier one.
+    let _ = std::fs::remove_file(&path);
+    let listener = tokio::net::UnixListener::bind(&path)?;
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600))?;
+    let router = Router::new().route("/command", post(command)).with_state(administrator);
+    axum::serve(listener, router).await
+}
+
+async fn command(State(administrator): State<Arc<Administrator>>, body: Bytes) -> Response {
+    let command: Command = match serde_json::from_slice(&body) {
+        Ok(command) => command,
+        Err(error) => return (StatusCode::BAD_REQUEST, error.to_string()).into_response(),
+    };
+    let Administrator { service, masters } = &*administrator;
+    let mut masters = masters.lock().await;
+    match command.execute(&service.records, &mut masters, &service.clock).await {
+        Ok(answer) => answer.as_bytes().to_vec().into_response(),
+        Err(error) => (StatusCode::UNPROCESSABLE_ENTITY, error.to_string()).into_response(),
+    }
+}

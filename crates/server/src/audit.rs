@@ -1,0 +1,194 @@
+//! The audit log: an append-only file with a line for every private operation, chained by hashes so that a missing, changed or
+//! moved line shows.
+//!
+//! A line is a JSON object whose last field is `hash`: SHA-256 of the hash of the line before it and of the line without that
+//! field. Lines are numbered. The chain goes on from file to file. The file `head` has the number and the hash of the last line, so
+//! that lines missing at the end show, too. Whoever can write to the folder can write a whole new chain: an operator who wants
+//! proof against that keeps heads elsewhere, as `verify` prints them.
+
+mod files;
+mod line;
+mod log;
+mod recover;
+mod verify;
+
+pub use verify::{Finding, Report, verify};
+
+use crate::batch::Origin;
+use crate::clock::Clock;
+use log::Log;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How long a log that could not be written is left alone before it is tried again.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// When lines are forced to the disk. They are handed to the system before answers are given in any case, and survive the
+/// end of the program; this is about the end of the machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sync {
+    /// Whenever the system does so.
+    None,
+    /// Before the answers of every batch.
+    Batch,
+    /// Every so often.
+    Interval(Duration),
+}
+
+/// What an operator chooses about the audit log.
+#[derive(Debug, Clone)]
+pub struct AuditSettings {
+    /// When lines are forced to the disk.
+    pub sync: Sync,
+    /// The length with which a file is closed and the next one begun.
+    pub file_bytes: u64,
+}
+
+impl Default for AuditSettings {
+    fn default() -> Self {
+        Self { sync: Sync::Interval(Duration::from_secs(1)), file_bytes: 256 << 20 }
+    }
+}
+
+/// What was computed on.
+#[derive(Debug, Clone, Copy)]
+pub enum Subject<'a> {
+    /// The digest that was signed.
+    Digest(&'a [u8]),
+    /// SHA-256 of the ciphertext or of the blinded message.
+    Hashed([u8; 32]),
+    /// Digests that were signed together, side by side.
+    Digests {
+        /// The digests.
+        digests: &'a [u8],
+        /// Their number.
+        count: usize,
+    },
+}
+
+/// A private operation that was computed.
+#[derive(Debug)]
+pub struct Entry<'a> {
+    /// Who asked, and for what.
+    pub origin: &'a Origin,
+    /// What was computed on.
+    pub subject: Subject<'a>,
+    /// Why there is no answer.
+    pub error: Option<String>,
+}
+
+/// Why the audit log cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AuditError {
+    /// A file cannot be read or written.
+    #[error("{}: {error}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        error: io::Error,
+    },
+    /// Another process writes the log.
+    #[error("{} is in use by another process", .0.display())]
+    InUse(PathBuf),
+}
+
+impl AuditError {
+    fn file(path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        |error| Self::File { path, error }
+    }
+}
+
+/// The audit log of one service.
+pub struct Audit {
+    log: Mutex<Log>,
+    is_broken: AtomicBool,
+    tried: Mutex<Instant>,
+    sync: Sync,
+    clock: Clock,
+}
+
+impl Audit {
+    /// Opens the log in `folder`, which is made if it is not there, and makes good what a sudden end left: a line that was not
+    /// written whole is kept in a file of its own, and the chain says so.
+    pub fn open(folder: &Path, settings: &AuditSettings, clock: Clock) -> Result<Self, AuditError> {
+        let log = Log::open(folder, settings.file_bytes, clock.now_ms())?;
+        Ok(Self {
+            log: Mutex::new(log),
+            is_broken: AtomicBool::new(false),
+            tried: Mutex::new(Instant::now()),
+            sync: settings.sync,
+            clock,
+        })
+    }
+
+    /// Writes lines for operations, in one piece. When it returns, the system has them. If it fails, none of the answers may be
+    /// given, and the log refuses operations until it can be written again.
+    pub fn write(&self, entries: &[Entry<'_>]) -> Result<(), AuditError> {
+        let mut log = self.log();
+        let written = log.append(self.clock.now_ms(), entries);
+        let written = match self.sync {
+            Sync::Batch => written.and_then(|()| log.sync()),
+            _ => written,
+        };
+        drop(log);
+        if written.is_err() {
+            self.is_broken.store(true, Ordering::Release);
+            *self.tried.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        }
+        written
+    }
+
+    /// Whether lines can be written. A log that could not be written is tried again after a second.
+    #[must_use]
+    pub fn is_writable(&self) -> bool {
+        if !self.is_broken.load(Ordering::Acquire) {
+            return true;
+        }
+        let mut tried = self.tried.lock().unwrap_or_else(PoisonError::into_inner);
+        if tried.elapsed() < PAUSE {
+            return false;
+        }
+        *tried = Instant::now();
+        drop(tried);
+        let mut log = self.log();
+        let works = log
+            .note(self.clock.now_ms(), "the log could not be written for a time")
+            .and_then(|()| log.sync());
+        self.is_broken.store(works.is_err(), Ordering::Release);
+        works.is_ok()
+    }
+
+    /// Forces lines to the disk if settings say that it is done from time to time.
+    pub fn sync_now(&self) -> Result<(), AuditError> {
+        self.log().sync()
+    }
+
+    /// How often [`Audit::sync_now`] is to be called.
+    #[must_use]
+    pub fn interval(&self) -> Option<Duration> {
+        match self.sync {
+            Sync::Interval(interval) => Some(interval),
+            Sync::None | Sync::Batch => None,
+        }
+    }
+
+    /// The number and the hash of the last line.
+    #[must_use]
+    pub fn head(&self) -> (u64, String) {
+        let last = self.log().last();
+        (last.number, line::hex(&last.hash))
+    }
+
+    fn log(&self) -> MutexGuard<'_, Log> {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests;

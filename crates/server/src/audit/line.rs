@@ -1,0 +1,175 @@
+//! Lines of the audit log and the chain of their hashes.
+
+use super::{Entry, Subject};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::fmt::Write as _;
+
+/// What stands between a line's content and its hash.
+const BEFORE_HASH: &[u8] = b",\"hash\":\"";
+/// What stands behind the hash.
+const AFTER_HASH: &[u8] = b"\"}";
+
+/// The end of the chain so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Link {
+    /// The number of the last line; 0 if there is none.
+    pub(super) number: u64,
+    /// Its hash; zeros if there is none.
+    pub(super) hash: [u8; 32],
+}
+
+/// The line of a private operation.
+#[derive(Serialize)]
+struct OperationLine<'a> {
+    n: u64,
+    time_ms: u64,
+    request: &'a str,
+    principal: &'a str,
+    access_key: &'a str,
+    door: &'a str,
+    operation: &'a str,
+    key: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    digest: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    input_sha256: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    count: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    digests: Option<String>,
+    outcome: &'a str,
+}
+
+/// A line that the log writes about itself.
+#[derive(Serialize)]
+struct NoteLine<'a> {
+    n: u64,
+    time_ms: u64,
+    note: &'a str,
+}
+
+impl Link {
+    /// Adds the line of an operation to `out`. Returns the new end of the chain.
+    pub(super) fn operation(self, time_ms: u64, entry: &Entry<'_>, out: &mut Vec<u8>) -> Self {
+        let Entry { origin, subject, error } = entry;
+        let (mut digest, mut input_sha256, mut count, mut digests) = (None, None, None, None);
+        match subject {
+            Subject::Digest(octets) => digest = Some(hex(octets)),
+            Subject::Hashed(hash) => input_sha256 = Some(hex(hash)),
+            Subject::Digests { digests: octets, count: number } => {
+                (count, digests) = (Some(*number), Some(STANDARD.encode(octets)));
+            }
+        }
+        let line = OperationLine {
+            n: self.number + 1,
+            time_ms,
+            request: &origin.request_id,
+            principal: &origin.principal.name,
+            access_key: &origin.principal.access_key_id,
+            door: origin.door,
+            operation: origin.operation,
+            key: &origin.key_id,
+            digest,
+            input_sha256,
+            count,
+            digests,
+            outcome: error.as_deref().unwrap_or("ok"),
+        };
+        self.add(&line, out)
+    }
+
+    /// Adds a line about the log itself to `out`. Returns the new end of the chain.
+    pub(super) fn note(self, time_ms: u64, note: &str, out: &mut Vec<u8>) -> Self {
+        self.add(&NoteLine { n: self.number + 1, time_ms, note }, out)
+    }
+
+    fn add(self, line: &impl Serialize, out: &mut Vec<u8>) -> Self {
+        let start = out.len();
+        // Plain structures are written to memory: this does not fail.
+        let _ = serde_json::to_writer(&mut *out, line);
+        let next = self.next(&out[start..]);
+        out.pop();
+        out.extend_from_slice(BEFORE_HASH);
+        out.extend_from_slice(hex(&next.hash).as_bytes());
+        out.extend_from_slice(AFTER_HASH);
+        out.push(b'\n');
+        next
+    }
+
+    /// The end of the chain behind a line without its hash.
+    fn next(self, line: &[u8]) -> Self {
+        let hash = Sha256::new().chain_update(self.hash).chain_update(line).finalize().into();
+        Self { number: self.number + 1, hash }
+    }
+
+    /// The end of the chain behind a line (without its end of line), if the line continues the chain.
+    pub(super) fn follow(self, line: &[u8]) -> Result<Self, Broken> {
+        let read = Self::read(line).ok_or(Broken::Unreadable)?;
+        if read.number != self.number + 1 {
+            return Err(Broken::Number { expected: self.number + 1, found: read.number });
+        }
+        let content = content(line).ok_or(Broken::Unreadable)?;
+        let next = self.next(&content);
+        if next.hash == read.hash { Ok(next) } else { Err(Broken::Hash) }
+    }
+
+    /// The number and the hash that a line says it has.
+    pub(super) fn read(line: &[u8]) -> Option<Self> {
+        #[derive(Deserialize)]
+        struct Read {
+            n: u64,
+            hash: String,
+        }
+        let Read { n, hash } = serde_json::from_slice(line).ok()?;
+        Some(Self { number: n, hash: from_hex(&hash)? })
+    }
+
+    /// The contents of the file `head`. It always has the same length.
+    pub(super) fn to_head(self) -> String {
+        format!("{:020} {}\n", self.number, hex(&self.hash))
+    }
+
+    pub(super) fn from_head(text: &str) -> Option<Self> {
+        let (number, hash) = text.strip_suffix('\n')?.split_once(' ')?;
+        Some(Self { number: number.parse().ok()?, hash: from_hex(hash)? })
+    }
+}
+
+/// How a line does not continue the chain.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Broken {
+    /// It is no line of an audit log.
+    Unreadable,
+    /// It has another number.
+    Number { expected: u64, found: u64 },
+    /// It was changed, or the line before it.
+    Hash,
+}
+
+/// A line without its hash.
+fn content(line: &[u8]) -> Option<Vec<u8>> {
+    let line = line.strip_suffix(AFTER_HASH)?;
+    let line = line.get(..line.len().checked_sub(64)?)?.strip_suffix(BEFORE_HASH)?;
+    Some([line, b"}"].concat())
+}
+
+pub(super) fn hex(octets: &[u8]) -> String {
+    octets.iter().fold(String::with_capacity(2 * octets.len()), |mut text, octet| {
+        let _ = write!(text, "{octet:02x}");
+        text
+    })
+}
+
+fn from_hex(text: &str) -> Option<[u8; 32]> {
+    let mut octets = [0; 32];
+    if text.len() != 64 || !text.is_ascii() {
+        return None;
+    }
+    for (index, octet) in octets.iter_mut().enumerate() {
+        *octet = u8::from_str_radix(&text[2 * index..2 * index + 2], 16).ok()?;
+    }
+    Some(octets)
+}

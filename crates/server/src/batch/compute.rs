@@ -1,0 +1,117 @@
+//! Computing a batch of pieces.
+
+use super::call::{Answer, Part, Piece, Work};
+use super::task::{PrivateTask, PublicTask};
+use modmill::Engine;
+use modmill_rsa::{ItemError, Keys, PrivateKey, PublicKey, Rsa};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use zeroize::Zeroizing;
+
+/// Computes pieces, which are all private or all public, in one batch. Every piece gets a part with as many answers as it has
+/// items.
+pub(super) fn compute(engine: &Engine, pieces: &[Piece]) -> Result<Vec<Part>, String> {
+    let work = || match pieces {
+        [Piece { call, items }] if matches!(call.work, Work::Rows { .. }) => rows(engine, &call.work, items),
+        pieces if pieces.iter().any(|piece| matches!(piece.call.work, Work::Public { .. })) => {
+            public(engine, pieces)
+        }
+        pieces => private(engine, pieces),
+    };
+    // A panic costs the answers of this batch. The engine's locks may be poisoned, which it takes for unpoisoned, and nothing
+    // of the batch is looked at again.
+    match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(parts) => parts.map_err(|error| error.to_string()),
+        Err(_) => Err("a worker stopped in the middle of a batch".to_owned()),
+    }
+}
+
+/// Signs digests of one call.
+fn rows(
+    engine: &Engine,
+    work: &Work,
+    items: &std::ops::Range<usize>,
+) -> Result<Vec<Part>, modmill_rsa::Error> {
+    let Work::Rows { key, scheme, digests } = work else { return Ok(Vec::new()) };
+    let size = scheme.hash().len();
+    let digests: Vec<&[u8]> = digests[items.start * size..items.end * size].chunks_exact(size).collect();
+    Ok(vec![Part::Rows(Rsa::new(engine).sign_digests_rows(&**key, *scheme, &digests)?)])
+}
+
+fn private(engine: &Engine, pieces: &[Piece]) -> Result<Vec<Part>, modmill_rsa::Error> {
+    let (mut keys, mut tasks): (Vec<&Arc<PrivateKey>>, Vec<_>) = (Vec::new(), Vec::new());
+    for Piece { call, items } in pieces {
+        match &call.work {
+            Work::Private { key, tasks: of_call } => {
+                keys.extend(items.clone().map(|_| key));
+                tasks.extend(of_call[items.clone()].iter().map(private_task));
+            }
+            Work::Rows { key, scheme, digests } => {
+                let size = scheme.hash().len();
+                keys.extend(items.clone().map(|_| key));
+                let digests = digests[items.start * size..items.end * size].chunks_exact(size);
+                tasks
+                    .extend(digests.map(|digest| modmill_rsa::PrivateTask::Sign { scheme: *scheme, digest }));
+            }
+            Work::Public { .. } => {}
+        }
+    }
+    let each: Vec<&PrivateKey> = keys.iter().map(|key| &***key).collect();
+    let answers = Rsa::new(engine).private_tasks(keys_of(&keys, &each), &tasks)?;
+    Ok(split(pieces, answers.into_iter()))
+}
+
+fn public(engine: &Engine, pieces: &[Piece]) -> Result<Vec<Part>, modmill_rsa::Error> {
+    let (mut keys, mut tasks): (Vec<&Arc<PublicKey>>, Vec<_>) = (Vec::new(), Vec::new());
+    for Piece { call, items } in pieces {
+        if let Work::Public { key, tasks: of_call } = &call.work {
+            keys.extend(items.clone().map(|_| key));
+            tasks.extend(of_call[items.clone()].iter().map(public_task));
+        }
+    }
+    let each: Vec<&PublicKey> = keys.iter().map(|key| &***key).collect();
+    let answers = Rsa::new(engine).public_tasks(keys_of(&keys, &each), &tasks)?;
+    Ok(split(pieces, answers.into_iter().map(|answer| answer.map(Zeroizing::new))))
+}
+
+/// One key if all items have it: a batch with one key is faster.
+fn keys_of<'a, K>(keys: &[&Arc<K>], each: &'a [&'a K]) -> Keys<'a, K> {
+    match (keys, each) {
+        ([first, others @ ..], [key, ..]) if others.iter().all(|other| Arc::ptr_eq(first, other)) => {
+            Keys::One(key)
+        }
+        _ => Keys::Each(each),
+    }
+}
+
+/// The answers of all pieces, piece by piece.
+fn split(pieces: &[Piece], mut answers: impl Iterator<Item = Answer>) -> Vec<Part> {
+    let part = |piece: &Piece| {
+        let answers = piece.items.clone().map(|_| answers.next().unwrap_or(Err(ItemError::Fault)));
+        Part::Items(answers.collect())
+    };
+    pieces.iter().map(part).collect()
+}
+
+fn private_task(task: &PrivateTask) -> modmill_rsa::PrivateTask<'_> {
+    match task {
+        PrivateTask::Sign { scheme, digest } => {
+            modmill_rsa::PrivateTask::Sign { scheme: *scheme, digest: digest.as_ref() }
+        }
+        PrivateTask::Decrypt { scheme, ciphertext } => {
+            modmill_rsa::PrivateTask::Decrypt { scheme: scheme.scheme(), ciphertext }
+        }
+        PrivateTask::BlindSign { blinded } => modmill_rsa::PrivateTask::BlindSign { blinded },
+    }
+}
+
+fn public_task(task: &PublicTask) -> modmill_rsa::PublicTask<'_> {
+    match task {
+        PublicTask::Verify { scheme, digest, signature } => {
+            modmill_rsa::PublicTask::Verify { scheme: *scheme, digest: digest.as_ref(), signature }
+        }
+        PublicTask::Encrypt { scheme, message } => {
+            modmill_rsa::PublicTask::Encrypt { scheme: scheme.scheme(), message }
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! How long operations take, by the engine's own plans and by what was measured since.
+
+use super::call::Class;
+use modmill::{Backend, Engine, Op, Request};
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError, RwLock};
+use std::time::{Duration, Instant};
+
+/// Groups of lanes whose time is asked for: enough that a batch's constant part does not show.
+const GROUPS: usize = 16;
+
+/// The largest batch that a GPU is asked about.
+const GPU_MOST: usize = 1 << 16;
+
+/// How long an estimate of a GPU holds: kernels may be compiled meanwhile.
+const GPU_AGE: Duration = Duration::from_secs(5);
+
+/// Time of a private operation besides its two powers, and of a public one besides its power.
+const AROUND: f64 = 1.1;
+
+/// What is known of a class of operations.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Estimate {
+    /// Items that a worker of the CPU computes in the time of one.
+    pub(super) group: usize,
+    /// Seconds that a worker of the CPU takes for an item in a batch of whole groups.
+    pub(super) item_seconds: f64,
+    /// The GPU, if it pays.
+    pub(super) gpu: Option<GpuEstimate>,
+}
+
+/// What is known of a class of operations on the GPU.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct GpuEstimate {
+    /// Items that the GPU finishes before all workers of the CPU do.
+    pub(super) least: usize,
+    /// Items that take no longer than the bound.
+    pub(super) most: usize,
+    /// Items in a second.
+    pub(super) rate: f64,
+}
+
+impl Estimate {
+    /// Items of a batch that takes `seconds`: whole groups, and one at least.
+    pub(super) fn most(&self, seconds: f64) -> usize {
+        let groups = (seconds / (self.item_seconds * self.group as f64)) as usize;
+        groups.max(1) * self.group
+    }
+
+    /// Items for a worker when `waiting` wait and `workers` are free to take them.
+    pub(super) fn share(&self, waiting: usize, workers: usize, seconds: f64) -> usize {
+        let share = waiting.div_ceil(workers.max(1)).next_multiple_of(self.group).min(self.most(seconds));
+        match waiting {
+            waiting if waiting <= self.group => waiting,
+            // A group that is not full takes as long as a full one: it is left to be filled.
+            waiting if share > waiting => waiting - waiting % self.group,
+            _ => share,
+        }
+    }
+
+    /// Seconds that one item waits in a full queue, with all who compute.
+    pub(super) fn seconds(&self, items: usize, workers: usize) -> f64 {
+        let rate = workers as f64 / self.item_seconds + self.gpu.map_or(0.0, |gpu| gpu.rate);
+        items as f64 / rate
+    }
+}
+
+/// The estimates of all classes.
+pub(super) struct Estimates {
+    /// What the plans say.
+    planned: RwLock<BTreeMap<Class, (Estimate, Instant)>>,
+    /// Measured seconds as a multiple of planned ones.
+    scales: Mutex<BTreeMap<Class, f64>>,
+    workers: usize,
+    gpu_seconds: f64,
+}
+
+impl Estimates {
+    pub(super) fn new(workers: usize, gpu_seconds: f64) -> Self {
+        Self { planned: RwLock::default(), scales: Mutex::default(), workers, gpu_seconds }
+    }
+
+    /// What is known of a class, without planning.
+    pub(super) fn get(&self, class: Class) -> Option<Estimate> {
+        let (planned, _) = *self.planned.read().unwrap_or_else(PoisonError::into_inner).get(&class)?;
+        let scales = self.scales.lock().unwrap_or_else(PoisonError::into_inner);
+        let scale = scales.get(&class).copied().unwrap_or(1.0);
+        Some(Estimate { item_seconds: planned.item_seconds * scale, ..planned })
+    }
+
+    /// What is known of a class. `cpu` is the engine of one worker, `gpu` the engine with GPUs if there are any.
+    pub(super) fn of(&self, class: Class, cpu: &Engine, gpu: Option<&Engine>) -> Estimate {
+        let made =
+            self.planned.read().unwrap_or_else(PoisonError::into_inner).get(&class).map(|(_, made)| *made);
+        if made.is_none_or(|made| gpu.is_some() && made.elapsed() > GPU_AGE) {
+            let estimate = self.plan(class, cpu, gpu);
+            let mut planned = self.planned.write().unwrap_or_else(PoisonError::into_inner);
+            planned.insert(class, (estimate, Instant::now()));
+        }
+        self.get(class).unwrap_or(Estimate { group: 1, item_seconds: 1e-3, gpu: None })
+    }
+
+    /// Learns that `items` items took `seconds` on a worker of the CPU.
+    pub(super) fn learn(&self, class: Class, items: usize, seconds: f64) {
+        let planned = self
+            .planned
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(&class)
+            .map(|(planned, _)| *planned);
+        let Some(planned) = planned else { return };
+        let expected = items.next_multiple_of(planned.group) as f64 * planned.item_seconds;
+        let ratio = (seconds / expected).clamp(0.2, 10.0);
+        let mut scales = self.scales.lock().unwrap_or_else(PoisonError::into_inner);
+        let scale = scales.entry(class).or_insert(1.0);
+        *scale += (ratio - *scale) / 16.0;
+    }
+
+    fn plan(&self, class: Class, cpu: &Engine, gpu: Option<&Engine>) -> Estimate {
+        let lanes = cpu.plan(&request(class, 1024)).map_or(1, |plan| plan.lanes);
+        let group = if class.is_private { (lanes / 2).max(1) } else { lanes.max(1) };
+        let seconds =
+            cpu.plan(&request(class, GROUPS * group)).map_or(f64::NAN, |plan| AROUND * plan.seconds);
+        let item_seconds = seconds / (GROUPS * group) as f64;
+        let item_seconds = if item_seconds.is_finite() { item_seconds.max(1e-7) } else { 1e-3 };
+        let gpu = gpu.and_then(|gpu| self.plan_gpu(class, gpu, item_seconds / self.workers as f64));
+        Estimate { group, item_seconds, gpu }
+    }
+
+    /// The GPU's side; `cpu` is the time of an item on all workers of the CPU together.
+    fn plan_gpu(&self, class: Class, gpu: &Engine, cpu: f64) -> Option<GpuEstimate> {
+        let seconds = |items: usize| {
+            let plan = gpu.plan(&request(class, items)).ok()?;
+            (plan.backend() == Backend::Cuda).then_some(AROUND * plan.seconds)
+        };
+        let sizes =
+            || std::iter::successors(Some(1), |items| Some(2 * items)).take_while(|items| *items <= GPU_MOST);
+        let least =
+            sizes().find(|&items| seconds(items).is_some_and(|seconds| seconds < items as f64 * cpu))?;
+        let fits = |items: &usize| seconds(*items).is_some_and(|seconds| seconds <= self.gpu_seconds);
+        let most = sizes().filter(fits).last().unwrap_or(least).max(least);
+        let rate = most as f64 / seconds(most)?;
+        Some(GpuEstimate { least, most, rate })
+    }
+}
+
+/// The powers of `count` operations, as the engine plans them.
+fn request(class: Class, count: usize) -> Request {
+    let Class { is_private, bits } = class;
+    match is_private {
+        true => Request::new(Op::Pow, bits.div_ceil(2), 2 * count).prepared_moduli(),
+        false => Request::new(Op::PowVartime, bits, count).prepared_moduli().public_exponent(&[65_537]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn batches_are_whole_groups_within_the_bound() {
+        let estimate = Estimate { group: 4, item_seconds: 1e-4, gpu: None };
+        assert_eq!(estimate.most(5e-3), 48);
+        assert_eq!(estimate.most(0.0), 4, "one group is computed however long it takes");
+        for (waiting, workers, share) in [
+            (1, 2, 1),
+            (3, 2, 3),
+            (5, 1, 4),
+            (5, 2, 4),
+            (8, 2, 4),
+            (9, 2, 8),
+            (1000, 2, 48),
+            (50, 1, 48),
+            (49, 4, 16),
+        ] {
+            assert_eq!(estimate.share(waiting, workers, 5e-3), share, "{waiting} wait for {workers}");
+        }
+    }
+
+    #[test]
+    fn plans_are_corrected_by_measured_times() {
+        let cpu = Engine::builder().backend(Backend::Cpu).threads(1).build().unwrap();
+        let estimates = Estimates::new(2, 0.02);
+        let class = Class { is_private: true, bits: 2048 };
+        let planned = estimates.of(class, &cpu, None);
+        assert!(planned.group >= 1 && planned.item_seconds > 1e-6 && planned.item_seconds < 0.1);
+        for _ in 0..100 {
+            estimates.learn(class, planned.group, 2.0 * planned.group as f64 * planned.item_seconds);
+        }
+        let ratio = estimates.of(class, &cpu, None).item_seconds / planned.item_seconds;
+        assert!((1.8..2.2).contains(&ratio), "{ratio}");
+    }
+}

@@ -1,0 +1,183 @@
+//! What waits: a queue for each length of moduli, in it a line for each principal, served in turns.
+
+use super::call::{Call, Class, Piece};
+use super::task::Refused;
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How much may wait.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Room {
+    /// Seconds of work.
+    pub(super) seconds: f64,
+    /// Calls.
+    pub(super) calls: usize,
+}
+
+/// A call of which items wait.
+struct Waiting {
+    call: Arc<Call>,
+    /// The first item that waits.
+    next: usize,
+    /// The number of items of the call.
+    end: usize,
+    /// Seconds of work that the call counts for while it waits.
+    charge: f64,
+}
+
+/// The calls of one principal, in the order in which they came.
+struct Line {
+    principal: String,
+    calls: VecDeque<Waiting>,
+}
+
+/// The queue of one class.
+#[derive(Default)]
+struct Queue {
+    /// The next line is served first.
+    lines: VecDeque<Line>,
+    items: usize,
+    /// When the queue was last served, in turns.
+    served: u64,
+}
+
+/// What leaves a queue.
+#[derive(Default)]
+pub(super) struct Taken {
+    pub(super) pieces: Vec<Piece>,
+    pub(super) items: usize,
+    /// Calls whose deadline has passed.
+    pub(super) late: Vec<Arc<Call>>,
+}
+
+/// All queues.
+#[derive(Default)]
+pub(super) struct Queues {
+    classes: BTreeMap<Class, Queue>,
+    /// Seconds of work that each principal has waiting.
+    principals: HashMap<String, f64>,
+    seconds: f64,
+    calls: usize,
+    turn: u64,
+    pub(super) is_draining: bool,
+    /// Workers of the CPU that wait for work.
+    pub(super) idle: usize,
+}
+
+impl Queues {
+    /// Adds a call of `charge` seconds of work, or says when to try again.
+    ///
+    /// Where the room is full, a principal that has less than its share of it may still use as much again: one that asks for
+    /// little is served while others ask for too much.
+    pub(super) fn push(
+        &mut self,
+        class: Class,
+        call: Arc<Call>,
+        charge: f64,
+        room: Room,
+    ) -> Result<(), Refused> {
+        if self.is_draining {
+            return Err(Refused::Draining);
+        }
+        let principal = &call.origin.principal.name;
+        let own = self.principals.get(principal).copied();
+        let principals = self.principals.len() + usize::from(own.is_none());
+        let is_full = |seconds: f64, calls: usize| self.seconds >= seconds || self.calls >= calls;
+        let is_modest = own.unwrap_or(0.0) < room.seconds / principals as f64;
+        if is_full(room.seconds, room.calls) && (!is_modest || is_full(2.0 * room.seconds, 2 * room.calls)) {
+            let wait = (self.seconds - room.seconds / 2.0).clamp(0.01, 10.0);
+            return Err(Refused::Overloaded(Duration::from_millis((1e3 * wait) as u64)));
+        }
+        let queue = self.classes.entry(class).or_default();
+        let end = call.work.len();
+        *self.principals.entry(principal.clone()).or_default() += charge;
+        let waiting = Waiting { call: Arc::clone(&call), next: 0, end, charge };
+        match queue.lines.iter_mut().find(|line| line.principal == *principal) {
+            Some(line) => line.calls.push_back(waiting),
+            None => queue.lines.push_back(Line { principal: principal.clone(), calls: [waiting].into() }),
+        }
+        queue.items += end;
+        self.seconds += charge;
+        self.calls += 1;
+        Ok(())
+    }
+
+    /// The class that has waited longest for a worker, of those with at least `least(class)` items.
+    pub(super) fn next_class(&self, least: impl Fn(Class) -> usize) -> Option<Class> {
+        let ready = self.classes.iter().filter(|(class, queue)| queue.items >= least(**class).max(1));
+        ready.min_by_key(|(_, queue)| queue.served).map(|(class, _)| *class)
+    }
+
+    /// Items of a class that wait.
+    pub(super) fn items(&self, class: Class) -> usize {
+        self.classes.get(&class).map_or(0, |queue| queue.items)
+    }
+
+    /// Calls that wait, and seconds of work.
+    pub(super) fn depth(&self) -> (usize, f64) {
+        (self.calls, self.seconds)
+    }
+
+    /// Takes at most `most` items of a class: from every principal in turn `quantum` of them, or its share if that is more.
+    pub(super) fn take(&mut self, class: Class, most: usize, quantum: usize, now: Instant) -> Taken {
+        let mut taken = Taken::default();
+        self.turn += 1;
+        let Some(queue) = self.classes.get_mut(&class) else { return taken };
+        queue.served = self.turn;
+        let quantum = quantum.max(most / queue.lines.len().max(1)).max(1);
+        let mut left = Vec::new();
+        while taken.items < most
+            && let Some(mut line) = queue.lines.pop_front()
+        {
+            let before = taken.items;
+            let quota = quantum.min(most - taken.items);
+            while taken.items - before < quota
+                && let Some(waiting) = line.calls.front_mut()
+            {
+                let is_late = waiting.call.origin.deadline <= now;
+                if is_late || !waiting.call.is_wanted() {
+                    queue.items -= waiting.end - waiting.next;
+                    waiting.next = waiting.end;
+                    if is_late {
+                        taken.late.push(Arc::clone(&waiting.call));
+                    }
+                } else {
+                    let count = (waiting.end - waiting.next).min(quota - (taken.items - before));
+                    let items = waiting.next..waiting.next + count;
+                    taken.pieces.push(Piece { call: Arc::clone(&waiting.call), items });
+                    waiting.next += count;
+                    taken.items += count;
+                    queue.items -= count;
+                }
+                if waiting.next == waiting.end
+                    && let Some(gone) = line.calls.pop_front()
+                {
+                    left.push((line.principal.clone(), gone.charge));
+                }
+            }
+            if !line.calls.is_empty() {
+                queue.lines.push_back(line);
+            }
+        }
+        for (principal, charge) in left {
+            self.leave(&principal, charge);
+        }
+        taken
+    }
+
+    fn leave(&mut self, principal: &str, charge: f64) {
+        self.calls -= 1;
+        // Sums of rounded numbers: nothing is left when nothing waits.
+        self.seconds = if self.calls == 0 { 0.0 } else { (self.seconds - charge).max(0.0) };
+        if let Some(own) = self.principals.get_mut(principal) {
+            *own -= charge;
+            if *own <= 1e-9 || self.calls == 0 {
+                self.principals.remove(principal);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,121 @@
+use super::super::call::Work;
+use super::super::task::{Origin, PrivateTask};
+use super::*;
+use crate::credential::Principal;
+use modmill_rsa::{Hash, PrivateKey, SignatureScheme, Sizes};
+use std::sync::LazyLock;
+use tokio::sync::oneshot;
+
+const CLASS: Class = Class { is_private: true, bits: 512 };
+const ROOM: Room = Room { seconds: 1.0, calls: 100 };
+
+static KEY: LazyLock<Arc<PrivateKey>> = LazyLock::new(|| {
+    let engine = modmill::Engine::builder().backend(modmill::Backend::Cpu).build().unwrap();
+    Arc::new(PrivateKey::generate(&engine, 512, Sizes::AllowSmall).unwrap())
+});
+
+type Receiver = oneshot::Receiver<super::super::call::Reply>;
+
+fn call(principal: &str, items: usize, deadline: Instant) -> (Arc<Call>, Receiver) {
+    let principal = Principal { name: principal.into(), access_key_id: String::new(), rights: [].into() };
+    let origin = Origin {
+        principal: Arc::new(principal),
+        door: "kms",
+        operation: "Sign",
+        key_id: "key".into(),
+        request_id: "request".into(),
+        deadline,
+    };
+    let scheme = SignatureScheme::Pkcs1v15(Hash::Sha256);
+    let task = PrivateTask::Sign { scheme, digest: Hash::Sha256.digest(&[b"message"]) };
+    Call::new(origin, Work::Private { key: Arc::clone(&KEY), tasks: vec![task; items] })
+}
+
+fn later() -> Instant {
+    Instant::now() + Duration::from_secs(60)
+}
+
+/// How many items of each principal were taken, in order.
+fn names(taken: &Taken) -> Vec<(&str, usize)> {
+    taken.pieces.iter().map(|piece| (&piece.call.origin.principal.name[..], piece.items.len())).collect()
+}
+
+#[test]
+fn principals_are_served_in_turns() {
+    let mut queues = Queues::default();
+    let mut receivers = Vec::new();
+    for (principal, items) in [("greedy", 100), ("modest", 2), ("third", 1)] {
+        let (call, receiver) = call(principal, items, later());
+        receivers.push(receiver);
+        queues.push(CLASS, call, 0.1, ROOM).unwrap();
+    }
+    let taken = queues.take(CLASS, 12, 4, Instant::now());
+    assert_eq!(names(&taken), [("greedy", 4), ("modest", 2), ("third", 1), ("greedy", 4), ("greedy", 1)]);
+    assert_eq!((taken.items, queues.items(CLASS)), (12, 91));
+    let (late_comer, _receiver) = call("modest", 3, later());
+    queues.push(CLASS, late_comer, 0.1, ROOM).unwrap();
+    let taken = queues.take(CLASS, 8, 4, Instant::now());
+    assert_eq!(names(&taken), [("greedy", 4), ("modest", 3), ("greedy", 1)]);
+    let taken = queues.take(CLASS, 1000, 4, Instant::now());
+    assert_eq!((taken.items, queues.depth()), (86, (0, 0.0)));
+}
+
+#[test]
+fn a_full_queue_refuses_but_for_the_modest() {
+    let mut queues = Queues::default();
+    let mut receivers = Vec::new();
+    let mut push = |queues: &mut Queues, principal: &str| {
+        let (call, receiver) = call(principal, 1, later());
+        receivers.push(receiver);
+        queues.push(CLASS, call, 0.25, ROOM)
+    };
+    for _ in 0..4 {
+        push(&mut queues, "greedy").unwrap();
+    }
+    let Err(Refused::Overloaded(hint)) = push(&mut queues, "greedy") else { panic!("it is full") };
+    assert!((Duration::from_millis(10)..Duration::from_secs(1)).contains(&hint), "{hint:?}");
+    push(&mut queues, "modest").unwrap();
+    push(&mut queues, "modest").unwrap();
+    assert!(push(&mut queues, "modest").is_err(), "it has its share");
+    push(&mut queues, "third").unwrap();
+    push(&mut queues, "fourth").unwrap();
+    assert!(push(&mut queues, "fifth").is_err(), "as much again is waiting");
+    queues.take(CLASS, 100, 1, Instant::now());
+    push(&mut queues, "greedy").unwrap();
+    queues.is_draining = true;
+    assert_eq!(push(&mut queues, "greedy"), Err(Refused::Draining));
+}
+
+#[test]
+fn late_and_cancelled_calls_are_not_computed() {
+    let mut queues = Queues::default();
+    let (late, _late) = call("a", 3, Instant::now());
+    let (cancelled, receiver) = call("a", 5, later());
+    let (wanted, _wanted) = call("a", 2, later());
+    drop(receiver);
+    for call in [late, cancelled, wanted] {
+        queues.push(CLASS, call, 0.1, ROOM).unwrap();
+    }
+    let taken = queues.take(CLASS, 4, 1, Instant::now());
+    assert_eq!((names(&taken), taken.late.len()), (vec![("a", 2)], 1));
+    assert_eq!((queues.items(CLASS), queues.depth().0), (0, 0));
+}
+
+#[test]
+fn classes_are_served_in_turns() {
+    let other = Class { is_private: false, ..CLASS };
+    let mut queues = Queues::default();
+    let mut receivers = Vec::new();
+    for class in [CLASS, CLASS, other, other] {
+        let (call, receiver) = call("a", 1, later());
+        receivers.push(receiver);
+        queues.push(class, call, 0.1, ROOM).unwrap();
+    }
+    let mut order = Vec::new();
+    while let Some(class) = queues.next_class(|_| 1) {
+        order.push(class.is_private);
+        queues.take(class, 1, 1, Instant::now());
+    }
+    assert_eq!(order, [false, true, false, true]);
+    assert_eq!(queues.next_class(|_| 1), None);
+}

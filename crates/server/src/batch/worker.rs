@@ -1,0 +1,210 @@
+//! The threads that compute batches.
+
+use super::call::{Call, Class, Part, Piece};
+use super::compute::compute;
+use super::estimates::Estimates;
+use super::queues::{Queues, Taken};
+use super::settings::BatchSettings;
+use super::task::Refused;
+use crate::audit::{Audit, Entry};
+use crate::metrics::{BackendName, Metrics};
+use modmill::Engine;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+/// What all workers share.
+pub(super) struct Shared {
+    pub(super) settings: BatchSettings,
+    queues: Mutex<Queues>,
+    /// There is work for workers of the CPU, or no more will come.
+    for_cpu: Condvar,
+    /// There is work for workers of the GPU, or no more will come.
+    for_gpu: Condvar,
+    pub(super) estimates: Estimates,
+    pub(super) audit: Option<Arc<Audit>>,
+    pub(super) metrics: Arc<Metrics>,
+    /// The engine of callers and of the workers of the GPU.
+    pub(super) engine: Arc<Engine>,
+    /// An engine of the CPU with one thread, as each worker has one: for plans, and for what a GPU could not compute.
+    pub(super) cpu: Engine,
+}
+
+impl Shared {
+    pub(super) fn new(
+        settings: BatchSettings,
+        engine: Arc<Engine>,
+        cpu: Engine,
+        audit: Option<Arc<Audit>>,
+        metrics: Arc<Metrics>,
+    ) -> Self {
+        let estimates = Estimates::new(settings.workers, settings.gpu_batch.as_secs_f64());
+        let (queues, for_cpu, for_gpu) = Default::default();
+        Self { settings, queues, for_cpu, for_gpu, estimates, audit, metrics, engine, cpu }
+    }
+
+    /// Hands a call to the workers.
+    pub(super) fn submit(&self, call: Arc<Call>) -> Result<(), Refused> {
+        if let Some(audit) = &self.audit
+            && call.work.class().is_private
+            && !audit.is_writable()
+        {
+            return Err(Refused::Failed(UNAUDITED.to_owned()));
+        }
+        let class = call.work.class();
+        let gpu = self.engine.cuda().map(|_| &*self.engine);
+        let estimate = self.estimates.of(class, &self.cpu, gpu);
+        let room = self.settings.room();
+        let seconds = estimate.seconds(call.work.len(), self.settings.workers);
+        // A call of many items is computed in pieces, in turns with those of others, so that it does not fill the room alone.
+        let charge = seconds.min(room.seconds / 4.0).max(1e-6);
+        let mut queues = self.queues();
+        queues.push(class, call, charge, room)?;
+        let waiting = queues.items(class);
+        let idle = queues.idle;
+        drop(queues);
+        if idle > 0 {
+            match waiting > estimate.group {
+                true => self.for_cpu.notify_all(),
+                false => self.for_cpu.notify_one(),
+            }
+        }
+        if estimate.gpu.is_some_and(|gpu| waiting >= gpu.least) {
+            self.for_gpu.notify_one();
+        }
+        Ok(())
+    }
+
+    /// Takes no more work. Workers end when nothing waits.
+    pub(super) fn drain(&self) {
+        self.queues().is_draining = true;
+        self.for_cpu.notify_all();
+        self.for_gpu.notify_all();
+    }
+
+    /// Calls that wait, and seconds of work.
+    pub(super) fn depth(&self) -> (usize, f64) {
+        self.queues().depth()
+    }
+
+    pub(super) fn is_draining(&self) -> bool {
+        self.queues().is_draining
+    }
+
+    /// Work of a thread of the CPU on its own engine, until the service ends.
+    pub(super) fn serve_cpu(&self, engine: &Engine) {
+        while let Some((class, taken)) = self.next_for_cpu() {
+            self.serve(BackendName::Cpu, engine, class, taken);
+        }
+    }
+
+    /// Work of a thread of the GPU, until the service ends.
+    pub(super) fn serve_gpu(&self) {
+        while let Some((class, taken)) = self.next_for_gpu() {
+            self.serve(BackendName::Gpu, &self.engine, class, taken);
+        }
+    }
+
+    fn next_for_cpu(&self) -> Option<(Class, Taken)> {
+        let mut queues = self.queues();
+        loop {
+            if let Some(class) = queues.next_class(|_| 1) {
+                let waiting = queues.items(class);
+                let (most, group) = match self.estimates.get(class) {
+                    Some(estimate) => {
+                        let seconds = self.settings.batch.as_secs_f64();
+                        (estimate.share(waiting, queues.idle + 1, seconds), estimate.group)
+                    }
+                    None => (1, 1),
+                };
+                let limit = self.settings.most_items;
+                let taken = queues.take(class, most.min(limit), group.min(limit), Instant::now());
+                if queues.idle > 0 && queues.next_class(|_| 1).is_some() {
+                    self.for_cpu.notify_one();
+                }
+                return Some((class, taken));
+            }
+            if queues.is_draining {
+                return None;
+            }
+            queues.idle += 1;
+            queues = self.for_cpu.wait(queues).unwrap_or_else(PoisonError::into_inner);
+            queues.idle -= 1;
+        }
+    }
+
+    fn next_for_gpu(&self) -> Option<(Class, Taken)> {
+        let gpu_of = |class| self.estimates.get(class).and_then(|estimate| estimate.gpu);
+        let mut queues = self.queues();
+        loop {
+            let class = queues.next_class(|class| gpu_of(class).map_or(usize::MAX, |gpu| gpu.least));
+            if let Some(class) = class
+                && let Some(gpu) = gpu_of(class)
+            {
+                let most = gpu.most.min(self.settings.most_items);
+                return Some((class, queues.take(class, most, 1, Instant::now())));
+            }
+            if queues.is_draining {
+                return None;
+            }
+            queues = self.for_gpu.wait(queues).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Computes a batch, notes it in the audit log, and answers.
+    fn serve(&self, backend: BackendName, engine: &Engine, class: Class, taken: Taken) {
+        for call in taken.late {
+            call.refuse(Refused::Late);
+        }
+        if taken.pieces.is_empty() {
+            return;
+        }
+        let start = Instant::now();
+        let mut computed = compute(engine, &taken.pieces);
+        if let (Err(error), BackendName::Gpu) = (&computed, backend) {
+            tracing::error!(%error, items = taken.items, "a GPU failed; the CPU computes the batch again");
+            self.metrics.fault();
+            computed = compute(&self.cpu, &taken.pieces);
+        }
+        let seconds = start.elapsed().as_secs_f64();
+        if backend == BackendName::Cpu {
+            self.estimates.learn(class, taken.items, seconds);
+        }
+        self.metrics.batch(backend, class.is_private, taken.items, seconds);
+        match computed {
+            Ok(parts) => self.answer(&taken.pieces, parts),
+            Err(error) => {
+                tracing::error!(%error, items = taken.items, "a batch failed");
+                self.metrics.fault();
+                taken.pieces.iter().for_each(|piece| piece.call.refuse(Refused::Failed(error.clone())));
+            }
+        }
+    }
+
+    fn answer(&self, pieces: &[Piece], parts: Vec<Part>) {
+        if let Some(audit) = &self.audit {
+            let entries: Vec<Entry<'_>> = pieces
+                .iter()
+                .zip(&parts)
+                .flat_map(|(piece, part)| super::audited::entries(piece, part))
+                .collect();
+            if !entries.is_empty()
+                && let Err(error) = audit.write(&entries)
+            {
+                tracing::error!(%error, "the audit log cannot be written: private operations are refused");
+                // Answers that nobody can account for are not given.
+                pieces.iter().for_each(|piece| piece.call.refuse(Refused::Failed(UNAUDITED.to_owned())));
+                return;
+            }
+        }
+        for (piece, part) in pieces.iter().zip(parts) {
+            piece.call.answer(piece.items.start, part);
+        }
+    }
+
+    fn queues(&self) -> MutexGuard<'_, Queues> {
+        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What callers are told if the audit log cannot be written.
+const UNAUDITED: &str = "the audit log cannot be written";

@@ -1,0 +1,218 @@
+//! The bulk endpoint: `POST /bulk/v1/sign?key=KEY&scheme=SCHEME` signs thousands of digests in one request.
+//!
+//! `KEY` is a key of one of the [`Keyring`]s: a KMS key by its identifier or alias, or `transit/NAME` and
+//! `transit/NAME:VERSION`. `SCHEME` is `pss-sha256`, `pkcs1v15-sha512` and so on ([`scheme`]). The token goes in
+//! `Authorization: Bearer`. Its credential needs the right [`Right::Bulk`], and the permission to sign with the key.
+//!
+//! # The request
+//!
+//! The body is a stream of digests, each as long as those of the scheme's hash.
+//!
+//! | `Content-Type` | body |
+//! |---|---|
+//! | `application/x-modmill-digests` | digests side by side |
+//! | `application/vnd.apache.arrow.stream` | Arrow IPC with a binary column `digest` (feature `arrow`) |
+//!
+//! # The answer
+//!
+//! Answers come in the order of the digests while the request is still being sent, so that a client has to read while it
+//! writes. The service holds a few thousand digests of a stream at a time, and takes more when answers were read.
+//!
+//! Digests side by side are answered by `application/x-modmill-signatures`. The header `modmill-signature-length` has the
+//! length L of a signature in bytes. The body is a sequence of frames. Numbers are little-endian.
+//!
+//! ```text
+//! u32 count >= 1 | count bytes: 0 if the item was signed, 1 if not | count * L bytes of signatures, zeros if not signed
+//! u32 0 | u8 status | u16 length | length bytes of text            the last frame
+//! ```
+//!
+//! A stream without the last frame was cut off. Its status is 0 if every digest was answered, and otherwise says why the
+//! stream ends here ([`Status`]).
+//!
+//! Arrow is answered by Arrow: a column `signature` of binary values of fixed size, null where an item was not signed. A
+//! stream that ends early ends without Arrow's end mark.
+
+#[cfg(feature = "arrow")]
+mod arrow;
+mod chunks;
+mod frame;
+mod pipeline;
+pub mod scheme;
+#[cfg(test)]
+pub(crate) mod tests;
+
+pub use frame::{Event, FrameError, Frames, Status};
+
+use crate::credential::{Principal, Right};
+use crate::door::{self, Denied};
+use crate::service::Service;
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{DefaultBodyLimit, Query, State};
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
+use futures_util::future::BoxFuture;
+use modmill_rsa::{Hash, PrivateKey, SignatureScheme};
+use pipeline::{Format, Job};
+use serde::Deserialize;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The media type of digests side by side.
+pub const DIGESTS: &str = "application/x-modmill-digests";
+/// The media type of the frames of an answer.
+pub const SIGNATURES: &str = "application/x-modmill-signatures";
+/// The media type of Arrow IPC streams.
+pub const ARROW: &str = "application/vnd.apache.arrow.stream";
+/// The header with the length of a signature.
+pub const SIGNATURE_LENGTH: &str = "modmill-signature-length";
+
+/// A key that signs.
+#[derive(Debug, Clone)]
+pub struct SigningKey {
+    /// The identifier for the audit log.
+    pub id: Arc<str>,
+    /// The key.
+    pub key: Arc<PrivateKey>,
+}
+
+/// Why a key cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum KeyringError {
+    /// The principal may not sign with it.
+    #[error("no permission to sign with this key")]
+    Forbidden,
+    /// It is disabled, or has another purpose.
+    #[error("{0}")]
+    Unusable(String),
+    /// The service failed.
+    #[error("{0}")]
+    Failed(String),
+}
+
+/// Keys of one door, by name.
+pub trait Keyring: Send + Sync {
+    /// The key that `name` stands for, if it is one of this ring and `principal` may sign with it by `scheme`. `None` if the
+    /// ring has no such key.
+    fn signing_key<'a>(
+        &'a self,
+        principal: &'a Arc<Principal>,
+        name: &'a str,
+        scheme: &'a SignatureScheme,
+    ) -> BoxFuture<'a, Result<Option<SigningKey>, KeyringError>>;
+}
+
+struct Bulk {
+    service: Arc<Service>,
+    rings: Vec<Arc<dyn Keyring>>,
+}
+
+/// The endpoint for the keys of `rings`.
+pub fn router(service: Arc<Service>, rings: Vec<Arc<dyn Keyring>>) -> Router {
+    Router::new()
+        .route("/bulk/v1/sign", post(sign))
+        .layer(DefaultBodyLimit::disable())
+        .with_state(Arc::new(Bulk { service, rings }))
+}
+
+/// A request that is refused before anything is signed.
+struct Refusal(StatusCode, String);
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let Self(status, error) = self;
+        let body = serde_json::json!({ "error": error }).to_string();
+        (status, [(CONTENT_TYPE, "application/json")], body).into_response()
+    }
+}
+
+#[derive(Debug, Deserialize)]
+struct Options {
+    key: String,
+    scheme: String,
+    salt: Option<String>,
+    mask: Option<String>,
+}
+
+async fn sign(
+    State(bulk): State<Arc<Bulk>>,
+    headers: HeaderMap,
+    options: Result<Query<Options>, axum::extract::rejection::QueryRejection>,
+    body: Body,
+) -> Result<Response, Refusal> {
+    let service = &bulk.service;
+    let principal = door::authenticate(service, &headers, Right::Bulk).map_err(|denied| match denied {
+        Denied::Unknown => Refusal(StatusCode::UNAUTHORIZED, "the token is missing or unknown".into()),
+        Denied::Forbidden => Refusal(StatusCode::FORBIDDEN, "the credential has no right `bulk`".into()),
+    })?;
+    let principal = Arc::new(principal);
+    let often = |wait: Duration| {
+        Refusal(StatusCode::TOO_MANY_REQUESTS, format!("too many requests: try again in {wait:?}"))
+    };
+    service.limits.check(&principal).map_err(often)?;
+    let bad = |error: String| Refusal(StatusCode::BAD_REQUEST, error);
+    let Query(options) = options.map_err(|error| bad(error.body_text()))?;
+    let scheme =
+        scheme::parse(&options.scheme, options.salt.as_deref(), options.mask.as_deref()).map_err(bad)?;
+    if scheme.hash() == Hash::Sha1 {
+        return Err(bad("no signature is made with SHA-1".into()));
+    }
+    let format = format(&headers)?;
+    let SigningKey { id, key } = find(&bulk, &principal, &options.key, &scheme).await?;
+    let length = key.public_key().size();
+    let job = Job {
+        service: Arc::clone(service),
+        principal,
+        request_id: door::request_id(),
+        key_id: id,
+        key,
+        scheme,
+        length,
+    };
+    let content_type = match format {
+        Format::Digests => SIGNATURES,
+        Format::Arrow => ARROW,
+    };
+    let mut response = Response::new(pipeline::start(job, format, body));
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+    headers.insert(SIGNATURE_LENGTH, HeaderValue::from(length));
+    Ok(response)
+}
+
+fn format(headers: &HeaderMap) -> Result<Format, Refusal> {
+    let name = headers.get(CONTENT_TYPE).and_then(|name| name.to_str().ok()).unwrap_or_default();
+    match name {
+        DIGESTS => Ok(Format::Digests),
+        ARROW if cfg!(feature = "arrow") => Ok(Format::Arrow),
+        _ => {
+            let error = format!("{name:?} is not a content type of this endpoint: send {DIGESTS} or {ARROW}");
+            Err(Refusal(StatusCode::UNSUPPORTED_MEDIA_TYPE, error))
+        }
+    }
+}
+
+async fn find(
+    bulk: &Bulk,
+    principal: &Arc<Principal>,
+    name: &str,
+    scheme: &SignatureScheme,
+) -> Result<SigningKey, Refusal> {
+    for ring in &bulk.rings {
+        match ring.signing_key(principal, name, scheme).await {
+            Ok(None) => {}
+            Ok(Some(key)) => return Ok(key),
+            Err(error @ KeyringError::Forbidden) => {
+                return Err(Refusal(StatusCode::FORBIDDEN, error.to_string()));
+            }
+            Err(KeyringError::Unusable(error)) => return Err(Refusal(StatusCode::CONFLICT, error)),
+            Err(KeyringError::Failed(error)) => {
+                return Err(Refusal(StatusCode::INTERNAL_SERVER_ERROR, error));
+            }
+        }
+    }
+    Err(Refusal(StatusCode::NOT_FOUND, format!("there is no key {name:?}")))
+}

@@ -1,0 +1,151 @@
+//! From the body of a request to the body of its answer: chunks are signed side by side and answered in order.
+
+use super::chunks::{BodyError, Chunks};
+use super::frame::{Status, end, frame};
+use crate::batch::Refused;
+use crate::credential::Principal;
+use crate::door;
+use crate::service::Service;
+use axum::body::Body;
+use bytes::Bytes;
+use futures_util::{Stream, StreamExt, stream};
+use modmill_rsa::{PrivateKey, SignatureScheme};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc;
+
+/// Chunks that are signed at the same time.
+const IN_FLIGHT: usize = 4;
+/// Answers that wait to be read.
+const UNREAD: usize = 2;
+/// The digests of a chunk, for an engine with a GPU and without one. A GPU computes thousands in the time of one.
+const CHUNK: (usize, usize) = (16_384, 1024);
+
+/// The form of the request and of its answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Format {
+    /// Digests side by side, answered by frames.
+    Digests,
+    /// Arrow, answered by Arrow.
+    Arrow,
+}
+
+/// What a request asks for.
+#[derive(Clone)]
+pub(super) struct Job {
+    pub(super) service: Arc<Service>,
+    pub(super) principal: Arc<Principal>,
+    pub(super) request_id: Arc<str>,
+    pub(super) key_id: Arc<str>,
+    pub(super) key: Arc<PrivateKey>,
+    pub(super) scheme: SignatureScheme,
+    /// The length of a signature.
+    pub(super) length: usize,
+}
+
+impl Job {
+    /// The digests of a chunk.
+    pub(super) fn chunk(&self) -> usize {
+        if self.service.batcher.engine().cuda().is_some() { CHUNK.0 } else { CHUNK.1 }
+    }
+
+    /// Signs a chunk. A busy service is asked again until the time of a request is over, so that a stream is slowed down and
+    /// not ended.
+    async fn sign(self, digests: Bytes) -> Result<Bytes, Stop> {
+        let patience = Instant::now() + Duration::from_millis(self.service.settings.deadline_ms);
+        loop {
+            let names = ("bulk", "sign");
+            let origin = door::origin(&self.service, &self.principal, names, &self.key_id, &self.request_id);
+            let (key, digests) = (Arc::clone(&self.key), digests.clone());
+            match self.service.batcher.sign_rows(origin, key, self.scheme, digests).await {
+                Ok(rows) => return Ok(frame(&rows, self.length)),
+                Err(Refused::Overloaded(wait)) if Instant::now() + wait < patience => {
+                    tokio::time::sleep(wait).await;
+                }
+                Err(refused) => return Err(refused.into()),
+            }
+        }
+    }
+}
+
+/// Why a stream ends early.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Stop {
+    pub(super) status: Status,
+    pub(super) text: String,
+}
+
+impl From<BodyError> for Stop {
+    fn from(error: BodyError) -> Self {
+        Self { status: Status::Request, text: error.to_string() }
+    }
+}
+
+impl From<Refused> for Stop {
+    fn from(refused: Refused) -> Self {
+        let status = match refused {
+            Refused::Overloaded(_) | Refused::Late => Status::Busy,
+            Refused::Draining => Status::Draining,
+            _ => Status::Failed,
+        };
+        Self { status, text: refused.to_string() }
+    }
+}
+
+/// The frames of the answers to `chunks`, in order.
+pub(super) fn answers(
+    job: Job,
+    chunks: impl Stream<Item = Result<Bytes, Stop>> + Send,
+) -> impl Stream<Item = Result<Bytes, Stop>> + Send {
+    let sign = move |chunk: Result<Bytes, Stop>| {
+        // A task of its own, so that several threads put frames together.
+        let task = chunk.map(|digests| tokio::spawn(job.clone().sign(digests)));
+        async move {
+            let failed =
+                |error: tokio::task::JoinError| Stop { status: Status::Failed, text: error.to_string() };
+            task?.await.map_err(failed)?
+        }
+    };
+    chunks.map(sign).buffered(IN_FLIGHT)
+}
+
+/// Starts to sign what comes in `body`, and returns the body of the answer.
+pub(super) fn start(job: Job, format: Format, body: Body) -> Body {
+    let (sender, receiver) = mpsc::channel(UNREAD);
+    match format {
+        Format::Digests => {
+            tokio::spawn(digests(job, body, sender));
+        }
+        #[cfg(feature = "arrow")]
+        Format::Arrow => {
+            tokio::spawn(super::arrow::run(job, body, sender));
+        }
+        #[cfg(not(feature = "arrow"))]
+        Format::Arrow => drop(sender),
+    }
+    Body::from_stream(stream::unfold(receiver, async |mut receiver| Some((receiver.recv().await?, receiver))))
+}
+
+/// A part of an answer, or the reason to cut it off.
+pub(super) type Part = Result<Bytes, std::io::Error>;
+
+async fn digests(job: Job, body: Body, sender: mpsc::Sender<Part>) {
+    let chunks = Chunks::new(body.into_data_stream(), job.scheme.hash().len(), job.chunk());
+    let chunks = stream::unfold(chunks, async |mut chunks| Some((chunks.next().await?, chunks)));
+    let mut frames = Box::pin(answers(job, chunks.map(|chunk| chunk.map_err(Stop::from))));
+    while let Some(frame) = frames.next().await {
+        match frame {
+            Ok(frame) => {
+                // Nobody reads any more: what was not signed yet is not signed.
+                if sender.send(Ok(frame)).await.is_err() {
+                    return;
+                }
+            }
+            Err(Stop { status, text }) => {
+                let _ = sender.send(Ok(end(status, &text))).await;
+                return;
+            }
+        }
+    }
+    let _ = sender.send(Ok(end(Status::Complete, ""))).await;
+}

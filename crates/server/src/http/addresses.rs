@@ -1,0 +1,82 @@
+//! Connections that are open, in all and by address.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Counts connections.
+#[derive(Default)]
+pub(super) struct Addresses(Mutex<Counts>);
+
+#[derive(Default)]
+struct Counts {
+    all: usize,
+    by_address: HashMap<IpAddr, usize>,
+}
+
+/// A connection that counts until it is dropped.
+pub(super) struct Counted {
+    addresses: Arc<Addresses>,
+    address: IpAddr,
+}
+
+impl Addresses {
+    /// Counts a connection, or says which limit it is above: `full` or `address`.
+    pub(super) fn enter(
+        self: &Arc<Self>,
+        address: IpAddr,
+        most: usize,
+        most_of_address: usize,
+    ) -> Result<Counted, &'static str> {
+        // The addresses of one IPv6 network of 64 bits belong to one host or household.
+        let address = match address.to_canonical() {
+            IpAddr::V6(address) => IpAddr::V6((u128::from(address) >> 64 << 64).into()),
+            address => address,
+        };
+        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if counts.all >= most {
+            return Err("full");
+        }
+        let of_address = counts.by_address.entry(address).or_default();
+        if *of_address >= most_of_address {
+            return Err("address");
+        }
+        *of_address += 1;
+        counts.all += 1;
+        drop(counts);
+        Ok(Counted { addresses: Arc::clone(self), address })
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        let mut counts = self.addresses.0.lock().unwrap_or_else(PoisonError::into_inner);
+        counts.all -= 1;
+        if let Some(of_address) = counts.by_address.get_mut(&self.address) {
+            *of_address -= 1;
+            if *of_address == 0 {
+                counts.by_address.remove(&self.address);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn connections_are_counted_in_all_and_by_address() {
+        let addresses = Arc::new(Addresses::default());
+        let enter = |text: &str| addresses.enter(text.parse().unwrap(), 4, 2);
+        let one = enter("10.0.0.1").unwrap();
+        let two = enter("::ffff:10.0.0.1").unwrap();
+        assert_eq!(enter("10.0.0.1").err(), Some("address"));
+        let _three = enter("2001:db8::1").unwrap();
+        let _four = enter("2001:db8::2").unwrap();
+        assert_eq!(enter("10.0.0.2").err(), Some("full"));
+        drop((one, two));
+        assert_eq!(enter("2001:db8::3").err(), Some("address"));
+        assert!(enter("10.0.0.1").is_ok());
+    }
+}

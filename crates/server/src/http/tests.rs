@@ -1,0 +1,189 @@
+use super::*;
+use crate::metrics::Metrics;
+use axum::Router;
+use axum::routing::{get, post};
+use std::sync::Arc;
+use std::time::Instant;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+
+const LIMITS: HttpLimits = HttpLimits {
+    connections: 100,
+    connections_per_address: 3,
+    header_timeout: Duration::from_millis(300),
+    idle_timeout: Duration::from_millis(600),
+    header_bytes: 8192,
+    headers: 20,
+    streams: 10,
+    drain: Duration::from_secs(5),
+};
+
+struct Server {
+    address: std::net::SocketAddr,
+    stop: watch::Sender<bool>,
+    ended: tokio::task::JoinHandle<bool>,
+    metrics: Arc<Metrics>,
+}
+
+async fn server(limits: HttpLimits, tls: Option<Arc<Tls>>) -> Server {
+    let slow = || async {
+        tokio::time::sleep(Duration::from_millis(400)).await;
+        "slow"
+    };
+    let echo = |body: String| async move { body };
+    let router = Router::new().route("/fast", get(|| async { "fast" })).route("/slow", get(slow));
+    let router = router.route("/echo", post(echo)).route("/bulk/echo", post(echo));
+    let metrics = Arc::new(Metrics::default());
+    let layers = Layers {
+        body_bytes: 1000,
+        batch_body_bytes: 2000,
+        timeout: Duration::from_secs(1),
+        metrics: Arc::clone(&metrics),
+    };
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let (address, (stop, stopped)) = (listener.local_addr().unwrap(), watch::channel(false));
+    let router = layered(router, layers);
+    let ended = tokio::spawn(listen(listener, tls, router, limits, Arc::clone(&metrics), stopped));
+    Server { address, stop, ended, metrics }
+}
+
+/// Sends octets and reads until the server closes the connection.
+async fn exchange(address: std::net::SocketAddr, octets: &str) -> String {
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    stream.write_all(octets.as_bytes()).await.unwrap();
+    read(&mut stream).await
+}
+
+async fn read(stream: &mut TcpStream) -> String {
+    let mut answer = Vec::new();
+    let _ = tokio::time::timeout(Duration::from_secs(5), stream.read_to_end(&mut answer))
+        .await
+        .expect("it closes");
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+fn request(start: &str, headers: &str, body: &str) -> String {
+    format!("{start} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n{headers}\r\n{body}")
+}
+
+#[tokio::test]
+async fn requests_are_answered_within_limits() {
+    let server = server(LIMITS, None).await;
+    let ask = |text: String| exchange(server.address, Box::leak(text.into_boxed_str()));
+    assert!(ask(request("GET /fast", "", "")).await.ends_with("fast"));
+    let long = "a".repeat(1500);
+    let length = format!("content-length: {}\r\n", long.len());
+    assert!(ask(request("POST /echo", &length, &long)).await.starts_with("HTTP/1.1 413"));
+    assert!(
+        ask(request("POST /bulk/echo", &length, &long)).await.ends_with(&long),
+        "streams have limits of their own"
+    );
+    let chunked = format!("{:x}\r\n{long}\r\n0\r\n\r\n", long.len());
+    let answer = ask(request("POST /echo", "transfer-encoding: chunked\r\n", &chunked)).await;
+    assert!(answer.starts_with("HTTP/1.1 4"), "{answer}");
+    let many = "x: y\r\n".repeat(30);
+    assert!(ask(request("GET /fast", &many, "")).await.starts_with("HTTP/1.1 431"));
+    let huge = format!("x: {}\r\n", "y".repeat(20_000));
+    let answer = ask(request("GET /fast", &huge, "")).await;
+    assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 431"), "{answer}");
+    assert!(ask("garbage\r\n\r\n".into()).await.starts_with("HTTP/1.1 400"));
+    assert!(server.metrics.text().contains(r#"modmill_http_requests_total{door="other",status="200"} 1"#));
+}
+
+#[tokio::test]
+async fn slow_and_idle_connections_are_closed() {
+    let server = server(LIMITS, None).await;
+    let start = Instant::now();
+    let answer = exchange(server.address, "GET /fast HTTP/1.1\r\nhost: ").await;
+    assert!(!answer.contains("fast"), "{answer}");
+    assert!(
+        (Duration::from_millis(200)..Duration::from_secs(4)).contains(&start.elapsed()),
+        "{:?}",
+        start.elapsed()
+    );
+    let mut stream = TcpStream::connect(server.address).await.unwrap();
+    stream.write_all(b"GET /fast HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
+    let start = Instant::now();
+    assert!(read(&mut stream).await.ends_with("fast"));
+    assert!(
+        (Duration::from_millis(400)..Duration::from_secs(4)).contains(&start.elapsed()),
+        "{:?}",
+        start.elapsed()
+    );
+}
+
+#[tokio::test]
+async fn connections_of_one_address_are_limited() {
+    let server = server(LIMITS, None).await;
+    let mut open = Vec::new();
+    for _ in 0..3 {
+        open.push(TcpStream::connect(server.address).await.unwrap());
+    }
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    let mut refused = TcpStream::connect(server.address).await.unwrap();
+    assert_eq!(read(&mut refused).await, "");
+    assert!(server.metrics.text().contains(r#"modmill_connections_refused_total{reason="address"} 1"#));
+    drop(open);
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    assert!(exchange(server.address, &request("GET /fast", "", "")).await.ends_with("fast"));
+}
+
+#[tokio::test]
+async fn a_drain_answers_what_is_under_way() {
+    let server = server(LIMITS, None).await;
+    let address = server.address;
+    let slow = tokio::spawn(async move { exchange(address, "GET /slow HTTP/1.1\r\nhost: x\r\n\r\n").await });
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    server.stop.send(true).unwrap();
+    assert!(server.ended.await.unwrap(), "all ended in time");
+    assert!(slow.await.unwrap().ends_with("slow"));
+    assert!(TcpStream::connect(address).await.is_err());
+}
+
+#[tokio::test]
+async fn http_2_is_spoken_by_those_who_know_beforehand() {
+    let server = server(LIMITS, None).await;
+    let stream = TcpStream::connect(server.address).await.unwrap();
+    let (executor, io) = (hyper_util::rt::TokioExecutor::new(), hyper_util::rt::TokioIo::new(stream));
+    let (mut sender, connection) = hyper::client::conn::http2::handshake(executor, io).await.unwrap();
+    tokio::spawn(connection);
+    let request = http::Request::get("http://x/fast").body(String::new()).unwrap();
+    let answer = sender.send_request(request).await.unwrap();
+    assert_eq!((answer.status().as_u16(), answer.version()), (200, http::Version::HTTP_2));
+}
+
+#[tokio::test]
+async fn tls_is_spoken_with_a_certificate_for_development() {
+    use rustls::pki_types::pem::PemObject;
+    let folder = tempfile::tempdir().unwrap();
+    let (files, is_new) = TlsFiles::development(folder.path(), None).unwrap();
+    assert!(is_new && !TlsFiles::development(folder.path(), None).unwrap().1);
+    let tls = Arc::new(Tls::load(files.clone()).unwrap());
+    let server = server(LIMITS, Some(Arc::clone(&tls))).await;
+    let connect = || async {
+        let mut roots = rustls::RootCertStore::empty();
+        roots.add(rustls::pki_types::CertificateDer::from_pem_file(&files.certificate).unwrap()).unwrap();
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let client = rustls::ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .unwrap();
+        let mut client = client.with_root_certificates(roots).with_no_client_auth();
+        client.alpn_protocols = vec![b"h2".to_vec()];
+        let stream = TcpStream::connect(server.address).await.unwrap();
+        let name = "localhost".try_into().unwrap();
+        tokio_rustls::TlsConnector::from(Arc::new(client)).connect(name, stream).await
+    };
+    let stream = connect().await.unwrap();
+    assert_eq!(stream.get_ref().1.alpn_protocol(), Some(&b"h2"[..]));
+
+    // A new certificate in the place of the old one is used after a reload.
+    std::fs::remove_file(&files.key).unwrap();
+    TlsFiles::development(folder.path(), None).unwrap();
+    assert!(connect().await.is_err(), "the server still has the old one");
+    tls.reload().unwrap();
+    connect().await.unwrap();
+    std::fs::write(&files.key, "nothing").unwrap();
+    assert!(tls.reload().is_err());
+    connect().await.unwrap();
+}

@@ -1,0 +1,99 @@
+//! The interface of AWS KMS: JSON 1.1 over `POST /`, signed with SigV4.
+//!
+//! ```text
+//!  request -> limits -> sigv4 -> operation -> rights -> state and usage -> batcher -> answer
+//! ```
+
+mod call;
+mod codec;
+mod documents;
+mod error;
+mod fields;
+mod generate;
+mod names;
+mod operation;
+mod ops;
+mod paging;
+mod policy;
+mod rights;
+mod ring;
+mod sealed;
+mod sweep;
+#[cfg(test)]
+mod tests;
+mod uses;
+
+pub use codec::{Blob, Codec, Encoded, Time};
+pub use documents::{
+    Alias, Grant, ImportToken, KeyRecord, KeyState, KeyUse, Material, Origin, Spec, Usage, kinds,
+};
+pub use error::KmsError;
+pub use operation::{IMPLEMENTED, REFUSED};
+pub use policy::{Facts, Policy, Question, Verdict};
+pub use rights::{Asker, Decision};
+pub use ring::KmsRing;
+pub use sweep::sweep;
+
+use crate::service::Service;
+use crate::sigv4::{Expected, Verifier};
+use axum::Router;
+use axum::body::Body;
+use axum::extract::State;
+use axum::response::Response;
+use axum::routing::post;
+use call::Call;
+use http::Request;
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// The longest body of a request, in bytes.
+const BODY_LIMIT: usize = 1 << 20;
+
+/// What the interface keeps in memory.
+#[derive(Default)]
+pub struct Kms {
+    verifier: Verifier,
+    rights: rights::Rights,
+    uses: uses::Uses,
+    generator: generate::Generator,
+}
+
+/// The routes of the interface.
+pub fn router(service: Arc<Service>) -> Router {
+    Router::new().route("/", post(handle)).with_state(service)
+}
+
+async fn handle(State(service): State<Arc<Service>>, request: Request<Body>) -> Response {
+    let request_id: Arc<str> = names::random_uuid().unwrap_or_default().into();
+    let answer = answer(service, &request_id, request).await;
+    Codec::Json.response(&request_id, answer)
+}
+
+async fn answer(
+    service: Arc<Service>,
+    request_id: &Arc<str>,
+    request: Request<Body>,
+) -> Result<Encoded, KmsError> {
+    let deadline = Instant::now() + Duration::from_millis(service.settings.deadline_ms);
+    let (parts, body) = request.into_parts();
+    let body = match Limited::new(body, BODY_LIMIT).collect().await {
+        Ok(body) => body.to_bytes(),
+        Err(error) if error.is::<LengthLimitError>() => return Err(KmsError::too_large()),
+        Err(_) => return Err(KmsError::new("IncompleteBodyException", "The request's body ended early.")),
+    };
+    let now_ms = service.clock.now_ms();
+    let expected = Expected {
+        region: &service.settings.region,
+        service: "kms",
+        now_s: now_ms / 1000,
+        skew_s: service.settings.skew_s,
+        signed: &["x-amz-target", "x-amz-date"],
+    };
+    let principal = service.kms.verifier.verify(&service.records, &parts, &body, &expected)?;
+    service.limits.check(&principal).map_err(|_| KmsError::throttling())?;
+    let target = parts.headers.get("x-amz-target").and_then(|target| target.to_str().ok());
+    let operation = operation::find(target.unwrap_or_default())?;
+    let call = Call::new(service, principal, operation, Arc::clone(request_id), now_ms, deadline);
+    operation::run(&call, &body).await
+}

@@ -1,0 +1,81 @@
+//! Members of requests and their ranges. Clients check none of them.
+
+use super::KmsError;
+use super::codec::Blob;
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+
+/// A member that must be there.
+pub(super) fn needed<T>(value: Option<T>, member: &str) -> Result<T, KmsError> {
+    value.ok_or_else(|| KmsError::missing(member))
+}
+
+/// A text with a number of characters within `range`.
+pub(super) fn text<'a>(
+    value: Option<&'a str>,
+    member: &str,
+    range: RangeInclusive<usize>,
+) -> Result<&'a str, KmsError> {
+    let value = needed(value, member)?;
+    check_length(value.chars().count(), member, range)?;
+    Ok(value)
+}
+
+/// Bytes, of which there are at least one and at most `limit`.
+pub(super) fn blob(value: Option<Blob>, member: &str, limit: usize) -> Result<Blob, KmsError> {
+    let value = needed(value, member)?;
+    check_length(value.bytes().len(), member, 1..=limit)?;
+    Ok(value)
+}
+
+fn check_length(len: usize, member: &str, range: RangeInclusive<usize>) -> Result<(), KmsError> {
+    // The value itself may be secret or long, and is not repeated.
+    if len < *range.start() {
+        let constraint = format!("Member must have length greater than or equal to {}", range.start());
+        return Err(KmsError::constraint("...", member, &constraint));
+    }
+    if len > *range.end() {
+        let constraint = format!("Member must have length less than or equal to {}", range.end());
+        return Err(KmsError::constraint("...", member, &constraint));
+    }
+    Ok(())
+}
+
+/// A number within `range`.
+pub(super) fn number(value: i64, member: &str, range: RangeInclusive<i64>) -> Result<i64, KmsError> {
+    if value < *range.start() {
+        let constraint = format!("Member must have value greater than or equal to {}", range.start());
+        return Err(KmsError::constraint(value, member, &constraint));
+    }
+    if value > *range.end() {
+        let constraint = format!("Member must have value less than or equal to {}", range.end());
+        return Err(KmsError::constraint(value, member, &constraint));
+    }
+    Ok(value)
+}
+
+/// The error of a value that is not in its list.
+pub(super) fn not_in_list(value: &str, member: &str, list: &[&str]) -> KmsError {
+    // A value is repeated as far as it can be one.
+    let value: String = value.chars().take(64).collect();
+    let constraint = format!("Member must satisfy enum value set: [{}]", list.join(", "));
+    KmsError::constraint(value, member, &constraint)
+}
+
+/// Grant tokens are taken and not needed: grants hold at once.
+pub(super) fn grant_tokens(tokens: Option<&Vec<String>>) -> Result<(), KmsError> {
+    let Some(tokens) = tokens else { return Ok(()) };
+    check_length(tokens.len(), "grantTokens", 0..=10)?;
+    tokens.iter().try_for_each(|token| check_length(token.len(), "grantTokens", 1..=8192))
+}
+
+/// An encryption context, which is authenticated with a ciphertext.
+pub(super) type Context = BTreeMap<String, String>;
+
+/// A recipient is an enclave of AWS, which nobody here can attest.
+pub(super) fn no_recipient<T>(recipient: Option<&T>) -> Result<(), KmsError> {
+    match recipient {
+        Some(_) => Err(KmsError::unsupported("Recipient is not supported by this service.")),
+        None => Ok(()),
+    }
+}

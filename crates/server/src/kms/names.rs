@@ -1,0 +1,166 @@
+//! The names of keys: identifiers, ARNs, aliases.
+
+use super::KmsError;
+use super::documents::{Alias, KeyRecord};
+use crate::records::Records;
+use crate::service::Service;
+use crate::settings::Settings;
+pub(super) use crate::sigv4::hex;
+use std::sync::Arc;
+
+/// Which names a request may use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Names {
+    /// Identifiers and key ARNs.
+    Keys,
+    /// These, alias names and alias ARNs.
+    All,
+}
+
+/// A key that a request names.
+#[derive(Debug, Clone)]
+pub(super) struct Key {
+    /// The key.
+    pub(super) record: Arc<KeyRecord>,
+    /// Its ARN.
+    pub(super) arn: String,
+    /// The alias that the request names it by.
+    pub(super) alias: Option<String>,
+}
+
+/// The ARN of the key `id`.
+#[must_use]
+pub(super) fn key_arn(settings: &Settings, id: &str) -> String {
+    arn(settings, "key/", id)
+}
+
+/// The ARN of the alias `name`, which has `alias/` in front.
+#[must_use]
+pub(super) fn alias_arn(settings: &Settings, name: &str) -> String {
+    arn(settings, "", name)
+}
+
+fn arn(settings: &Settings, kind: &str, name: &str) -> String {
+    ["arn:aws:kms:", &settings.region, ":", &settings.account, ":", kind, name].concat()
+}
+
+/// The key that `name` stands for.
+pub(super) fn find(service: &Service, name: &str, names: Names) -> Result<Key, KmsError> {
+    let Service { settings, records, .. } = service;
+    let unknown = || KmsError::not_found(format!("Invalid keyId {name}"));
+    let local = if name.starts_with("arn:") { resource(settings, name)? } else { name };
+    if let Some(id) = local.strip_prefix("key/").filter(|_| local.len() < name.len()) {
+        return by_id(settings, records, id, None);
+    }
+    if local.starts_with("alias/") {
+        if names == Names::Keys {
+            return Err(unknown());
+        }
+        let found = records.get::<Alias>(local);
+        let alias = found.ok_or_else(|| alias_not_found(settings, local))?;
+        return by_id(settings, records, &alias.key_id, Some(alias.name.clone()));
+    }
+    if !is_uuid(local) {
+        return Err(unknown());
+    }
+    by_id(settings, records, local, None)
+}
+
+/// The error of an alias that is not there.
+#[must_use]
+pub(super) fn alias_not_found(settings: &Settings, name: &str) -> KmsError {
+    KmsError::not_found(format!("Alias {} is not found.", alias_arn(settings, name)))
+}
+
+fn by_id(settings: &Settings, records: &Records, id: &str, alias: Option<String>) -> Result<Key, KmsError> {
+    let arn = key_arn(settings, id);
+    match records.get::<KeyRecord>(id) {
+        Some(record) => Ok(Key { record, arn, alias }),
+        None => Err(KmsError::not_found(format!("Key '{arn}' does not exist"))),
+    }
+}
+
+/// The last part of an ARN of this region and account.
+fn resource<'a>(settings: &Settings, arn: &'a str) -> Result<&'a str, KmsError> {
+    let mut parts = arn.splitn(6, ':');
+    let (Some("arn"), Some("aws"), Some("kms"), Some(region), Some(account), Some(resource)) =
+        (parts.next(), parts.next(), parts.next(), parts.next(), parts.next(), parts.next())
+    else {
+        return Err(KmsError::new("InvalidArnException", format!("{arn} is not a valid ARN")));
+    };
+    if region != settings.region {
+        return Err(KmsError::not_found(format!("Invalid arn {region}")));
+    }
+    if account != settings.account || !(resource.starts_with("key/") || resource.starts_with("alias/")) {
+        return Err(KmsError::not_found(format!("Invalid arn {arn}")));
+    }
+    Ok(resource)
+}
+
+fn is_uuid(text: &str) -> bool {
+    let dashes = [8, 13, 18, 23];
+    text.len() == 36
+        && text.bytes().enumerate().all(|(at, byte)| match dashes.contains(&at) {
+            true => byte == b'-',
+            false => byte.is_ascii_hexdigit(),
+        })
+}
+
+/// A random UUID (version 4).
+pub(super) fn random_uuid() -> Result<String, KmsError> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes)?;
+    bytes[6] = bytes[6] & 0x0f | 0x40;
+    bytes[8] = bytes[8] & 0x3f | 0x80;
+    Ok(uuid_text(&bytes))
+}
+
+/// A UUID as text.
+#[must_use]
+pub(super) fn uuid_text(bytes: &[u8; 16]) -> String {
+    let mut text = String::with_capacity(36);
+    for (at, byte) in bytes.iter().enumerate() {
+        if matches!(at, 4 | 6 | 8 | 10) {
+            text.push('-');
+        }
+        text.push_str(&hex(&[*byte]));
+    }
+    text
+}
+
+/// The bytes of a UUID.
+#[must_use]
+pub(super) fn uuid_bytes(text: &str) -> Option<[u8; 16]> {
+    let digits: Vec<u8> = text.bytes().filter(|byte| *byte != b'-').collect();
+    let digits: [u8; 32] = digits.try_into().ok()?;
+    let mut bytes = [0; 16];
+    for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
+        *byte = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
+    }
+    Some(bytes)
+}
+
+/// `len` random bytes in hexadecimal.
+pub(super) fn random_hex(len: usize) -> Result<String, KmsError> {
+    let mut bytes = vec![0; len];
+    getrandom::fill(&mut bytes)?;
+    Ok(hex(&bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn uuids_are_read_as_written() {
+        let text = random_uuid().unwrap();
+        assert!(is_uuid(&text), "{text}");
+        assert_eq!(uuid_text(&uuid_bytes(&text).unwrap()), text);
+        assert_eq!(text.as_bytes()[14], b'4');
+        for wrong in ["", "1", "zzzzzzzz-0000-0000-0000-000000000000", "00000000_0000-0000-0000-000000000000"]
+        {
+            assert!(!is_uuid(wrong), "{wrong}");
+        }
+        assert_eq!(uuid_bytes("é0000000-0000-0000-0000-000000000000"), None);
+    }
+}

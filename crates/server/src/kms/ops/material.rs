@@ -1,0 +1,44 @@
+//! The secrets of keys.
+
+use crate::kms::KmsError;
+use crate::kms::call::Call;
+use crate::kms::codec::Blob;
+use crate::kms::documents::{Material, Spec};
+use crate::kms::names::hex;
+use crate::secret::SecretBytes;
+use hmac::{Hmac, KeyInit, Mac};
+use modmill_rsa::PrivateKey;
+use sha2::{Digest as _, Sha256};
+
+impl Material {
+    /// New material for a key of `spec`.
+    pub(super) async fn generate(call: &Call, spec: Spec) -> Result<Self, KmsError> {
+        match spec.rsa_bits() {
+            Some(bits) => {
+                Self::of_rsa(&call.service.kms.generator.rsa(&call.service, bits, call.deadline).await?)
+            }
+            None => Self::of_symmetric(SecretBytes::random(32)?),
+        }
+    }
+
+    /// The material of an RSA key. Its identifier is derived from the public key, so that the same key has the same one.
+    pub(super) fn of_rsa(key: &PrivateKey) -> Result<Self, KmsError> {
+        let unwritable = |error| KmsError::internal(&error);
+        let public = key.public_key().to_der().map_err(unwritable)?;
+        Ok(Self {
+            id: hex(&Sha256::digest(&public)),
+            secret: SecretBytes::new(key.to_der().map_err(unwritable)?),
+            public: public.into(),
+            expires_ms: None,
+        })
+    }
+
+    /// The material of a symmetric key. Its identifier is derived one way.
+    pub(super) fn of_symmetric(secret: SecretBytes) -> Result<Self, KmsError> {
+        let mac = Hmac::<Sha256>::new_from_slice(secret.expose());
+        let mut mac = mac.map_err(|error| KmsError::internal(&error))?;
+        mac.update(b"modmill: identifier of key material");
+        let id = hex(&mac.finalize().into_bytes());
+        Ok(Self { id, secret, public: Blob::default(), expires_ms: None })
+    }
+}

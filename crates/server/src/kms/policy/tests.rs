@@ -1,0 +1,168 @@
+use super::*;
+use serde_json::json;
+use std::collections::BTreeMap;
+
+const KEY: &str = "arn:aws:kms:us-east-1:000000000000:key/k";
+const ALICE: &str = "arn:aws:iam::000000000000:user/alice";
+const ROOT: &str = "arn:aws:iam::000000000000:root";
+
+fn policy(statements: Value) -> Policy {
+    Policy::parse(&json!({"Version": "2012-10-17", "Statement": statements}).to_string()).unwrap()
+}
+
+fn ask(policy: &Policy, principal: &str, action: &str, facts: &Facts<'_>) -> Verdict {
+    policy.verdict(&Question { principal, account: "000000000000", action, resource: KEY, facts })
+}
+
+fn allow(principal: &str, action: &str) -> Value {
+    json!({"Effect": "Allow", "Principal": {"AWS": principal}, "Action": action, "Resource": "*"})
+}
+
+#[test]
+fn the_default_policy_leaves_it_to_the_account() {
+    let policy = Policy::parse(&Policy::default_text("000000000000")).unwrap();
+    assert_eq!(ask(&policy, ALICE, "kms:Sign", &Facts::default()), Verdict::Delegated);
+    let other = Policy::parse(&Policy::default_text("111111111111")).unwrap();
+    assert_eq!(ask(&other, ALICE, "kms:Sign", &Facts::default()), Verdict::Silent);
+}
+
+#[test]
+fn principals_actions_and_resources_are_compared() {
+    let facts = Facts::default();
+    let one = policy(json!([allow(ALICE, "kms:Sign")]));
+    assert_eq!(ask(&one, ALICE, "kms:Sign", &facts), Verdict::Allowed);
+    assert_eq!(ask(&one, ALICE, "kms:Verify", &facts), Verdict::Silent);
+    assert_eq!(ask(&one, "arn:aws:iam::000000000000:user/alic", "kms:Sign", &facts), Verdict::Silent);
+    let everybody =
+        policy(json!({"Effect": "Allow", "Principal": "*", "Action": ["KMS:s*"], "Resource": KEY}));
+    assert_eq!(ask(&everybody, ALICE, "kms:Sign", &facts), Verdict::Allowed);
+    let elsewhere = policy(
+        json!([{"Effect": "Allow", "Principal": "*", "Action": "*", "Resource": "arn:aws:kms:*:key/x"}]),
+    );
+    assert_eq!(ask(&elsewhere, ALICE, "kms:Sign", &facts), Verdict::Silent);
+    let but =
+        policy(json!([{"Effect": "Allow", "Principal": "*", "NotAction": "kms:Sign", "Resource": "*"}]));
+    assert_eq!(ask(&but, ALICE, "kms:Sign", &facts), Verdict::Silent);
+    assert_eq!(ask(&but, ALICE, "kms:Verify", &facts), Verdict::Allowed);
+}
+
+#[test]
+fn a_denial_wins() {
+    let deny = json!({"Effect": "Deny", "Principal": {"AWS": ALICE}, "Action": "kms:*", "Resource": "*"});
+    let policy = policy(json!([allow(ROOT, "kms:*"), deny, allow(ALICE, "kms:Sign")]));
+    assert_eq!(ask(&policy, ALICE, "kms:Sign", &Facts::default()), Verdict::Denied);
+    assert_eq!(
+        ask(&policy, "arn:aws:iam::000000000000:user/bob", "kms:Sign", &Facts::default()),
+        Verdict::Delegated
+    );
+}
+
+#[test]
+fn denying_all_but_some() {
+    let deny =
+        json!({"Effect": "Deny", "NotPrincipal": {"AWS": [ALICE, ROOT]}, "Action": "kms:*", "Resource": "*"});
+    let policy = policy(json!([allow(ROOT, "kms:*"), deny]));
+    assert_eq!(ask(&policy, ALICE, "kms:Sign", &Facts::default()), Verdict::Delegated);
+    assert_eq!(
+        ask(&policy, "arn:aws:iam::000000000000:user/bob", "kms:Sign", &Facts::default()),
+        Verdict::Denied
+    );
+}
+
+fn with_condition(effect: &str, condition: Value) -> Policy {
+    policy(json!([
+        allow(ROOT, "kms:Sign"),
+        {"Effect": effect, "Principal": {"AWS": ALICE}, "Action": "*", "Resource": "*", "Condition": condition}
+    ]))
+}
+
+#[test]
+fn conditions_are_compared_with_the_request() {
+    let context = BTreeMap::from([("Department".to_owned(), "Finance".to_owned())]);
+    let facts = Facts {
+        signing_algorithm: Some("RSASSA_PSS_SHA_256"),
+        encryption_context: Some(&context),
+        key_spec: "RSA_2048",
+        ..Facts::default()
+    };
+    for (condition, expected) in [
+        (json!({"StringEquals": {"kms:SigningAlgorithm": "RSASSA_PSS_SHA_256"}}), Verdict::Allowed),
+        (json!({"StringEquals": {"kms:SigningAlgorithm": ["x", "RSASSA_PSS_SHA_256"]}}), Verdict::Allowed),
+        (json!({"StringEquals": {"kms:SigningAlgorithm": "RSASSA_PSS_SHA_512"}}), Verdict::Delegated),
+        (json!({"StringLike": {"KMS:signingalgorithm": "RSASSA_PSS_*"}}), Verdict::Allowed),
+        (json!({"StringNotLike": {"kms:SigningAlgorithm": "RSASSA_PSS_*"}}), Verdict::Delegated),
+        (json!({"StringEquals": {"kms:EncryptionContext:Department": "Finance"}}), Verdict::Allowed),
+        (json!({"StringEquals": {"kms:EncryptionContext:department": "Finance"}}), Verdict::Delegated),
+        (
+            json!({"ForAnyValue:StringEquals": {"kms:EncryptionContextKeys": ["Department"]}}),
+            Verdict::Allowed,
+        ),
+        (json!({"ForAllValues:StringEquals": {"kms:EncryptionContextKeys": ["Other"]}}), Verdict::Delegated),
+        (json!({"StringEquals": {"kms:MessageType": "RAW"}}), Verdict::Delegated),
+        (json!({"StringEqualsIfExists": {"kms:MessageType": "RAW"}}), Verdict::Allowed),
+        (json!({"StringNotEquals": {"kms:MessageType": "RAW"}}), Verdict::Allowed),
+        (json!({"Null": {"kms:MessageType": true}}), Verdict::Allowed),
+        (json!({"Bool": {"kms:GrantIsForAWSResource": true}}), Verdict::Delegated),
+        (json!({"StringEquals": {"aws:username": "alice", "kms:KeySpec": "RSA_2048"}}), Verdict::Allowed),
+        (json!({"StringEquals": {"aws:username": "alice", "kms:KeySpec": "RSA_4096"}}), Verdict::Delegated),
+    ] {
+        assert_eq!(
+            ask(&with_condition("Allow", condition.clone()), ALICE, "kms:Sign", &facts),
+            expected,
+            "{condition}"
+        );
+    }
+}
+
+#[test]
+fn unknown_conditions_allow_nothing_and_may_deny() {
+    for condition in [
+        json!({"StringNotEquals": {"aws:SomethingNew": "x"}}),
+        json!({"IpAddress": {"aws:SourceIp": "10.0.0.0/8"}}),
+        json!({"NumericLessThanIfExists": {"kms:KeySpec": "3"}}),
+        json!({"StringNotEquals": {"kms:KeySpec": "${aws:username}"}}),
+    ] {
+        let facts = Facts::default();
+        assert_eq!(
+            ask(&with_condition("Allow", condition.clone()), ALICE, "kms:Sign", &facts),
+            Verdict::Delegated
+        );
+        assert_eq!(ask(&with_condition("Deny", condition), ALICE, "kms:Sign", &facts), Verdict::Denied);
+    }
+}
+
+#[test]
+fn what_is_no_policy_is_refused() {
+    let good = allow(ALICE, "kms:Sign");
+    let with = |name: &str, value: Value| {
+        let mut statement = good.clone();
+        statement[name] = value;
+        json!({"Statement": statement}).to_string()
+    };
+    for text in [
+        String::new(),
+        "[]".into(),
+        "{}".into(),
+        json!({"Statement": []}).to_string(),
+        json!({"Statement": good, "Extra": 1}).to_string(),
+        json!({"Version": "2030-01-01", "Statement": good}).to_string(),
+        with("Effect", json!("Maybe")),
+        with("Principal", json!("alice")),
+        with("Principal", json!({"AWS": "alice"})),
+        with("Principal", json!({"AWS": "arn:aws:iam::0:user/alice"})),
+        with("Principal", json!({"AWS": []})),
+        with("Action", json!(7)),
+        with("Action", json!("Sign")),
+        with("NotAction", json!("kms:Sign")),
+        with("Resource", json!(null)),
+        with("Resource", json!("arn:aws:kms:*:${aws:username}")),
+        with("Condition", json!([])),
+        with("Condition", json!({"Equals": {"a": "b"}})),
+        with("Condition", json!({"StringEquals": {"a": {}}})),
+        with("Extra", json!(1)),
+        json!({"Statement": {"Effect": "Allow", "NotPrincipal": {"AWS": ALICE}, "Action": "*", "Resource": "*"}}).to_string(),
+    ] {
+        assert!(Policy::parse(&text).is_err(), "{text}");
+    }
+    assert!(Policy::parse(&json!({"Statement": good}).to_string()).is_ok());
+}

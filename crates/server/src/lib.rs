@@ -1,0 +1,45 @@
+//! An RSA signing and decryption service: many clients, one batch.
+//!
+//! Requests come in through doors that people have clients for. Each door checks who asks and what for, and hands its
+//! private operations to one [`batch::Batcher`], which gathers those of all connections and computes them together.
+//!
+//! ```text
+//!  kms   transit   bulk   privacy_pass        doors: protocols, and who may do what
+//!     \      |       |      /
+//!      records     batch                      keys and names; operations in batches
+//!         |          |
+//!       store     modmill-rsa                 sealed documents on disk; the arithmetic
+//! ```
+#![forbid(unsafe_code)]
+
+pub mod admin;
+pub mod audit;
+pub mod backup;
+pub mod batch;
+pub mod bulk;
+pub mod client;
+pub mod clock;
+pub mod config;
+pub mod credential;
+pub mod credentials;
+mod door;
+mod files;
+pub mod histogram;
+pub mod http;
+pub mod key_cache;
+pub mod kms;
+pub mod limits;
+pub mod load;
+pub mod master_key;
+pub mod metrics;
+pub mod page;
+pub mod privacy_pass;
+pub mod process;
+pub mod records;
+pub mod run;
+pub mod secret;
+pub mod service;
+pub mod settings;
+pub mod sigv4;
+pub mod store;
+pub mod transit;

@@ -1,0 +1,152 @@
+//! The keys of an issuer.
+
+use crate::clock::Clock;
+use crate::door;
+use crate::records::{Changes, Document, Records, RecordsError};
+use crate::secret::SecretBytes;
+use modmill::Engine;
+use modmill_rsa::{KeyError, PrivateKey, PublicKey, Sizes};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+use std::sync::Arc;
+
+/// The length of a key of token type 0x0002.
+const BITS: usize = 2048;
+
+/// A `SubjectPublicKeyInfo` up to the RSA key in it: RSASSA-PSS with SHA-384, MGF1 with SHA-384 and 48 bytes of salt, as
+/// RFC 9578, section 6.5 asks for. The lengths are those of a key of 2048 bits with exponent 65537.
+const SPKI_PREFIX: [u8; 72] = [
+    0x30, 0x82, 0x01, 0x52, 0x30, 0x3d, 0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x0a,
+    0x30, 0x30, 0xa0, 0x0d, 0x30, 0x0b, 0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x02,
+    0xa1, 0x1a, 0x30, 0x18, 0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x08, 0x30, 0x0b,
+    0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x02, 0xa2, 0x03, 0x02, 0x01, 0x30, 0x03,
+    0x82, 0x01, 0x0f, 0x00,
+];
+
+/// The length of the RSA key after the prefix.
+const PKCS1_LEN: usize = 270;
+
+/// Keys that an issuer has at most: their identifiers end with different bytes, and a new key is found in a few attempts
+/// as long as most bytes are free.
+const MAX_KEYS: usize = 64;
+
+/// Why a key cannot be created or retired.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum IssuerError {
+    /// The store failed.
+    #[error(transparent)]
+    Records(#[from] RecordsError),
+    /// The key cannot be made.
+    #[error("the key cannot be made: {0}")]
+    Key(String),
+    /// There are too many keys.
+    #[error("an issuer has at most {MAX_KEYS} keys: retire one first")]
+    TooMany,
+    /// There is no such key.
+    #[error("the issuer has no key {0}")]
+    Missing(String),
+}
+
+impl From<KeyError> for IssuerError {
+    fn from(error: KeyError) -> Self {
+        Self::Key(error.to_string())
+    }
+}
+
+/// A key that signs token requests.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct IssuerKey {
+    /// The token key's identifier, SHA-256 of the public key, in hexadecimal.
+    pub id: String,
+    /// The private key in PKCS #8.
+    pub material: SecretBytes,
+    /// The public key as `SubjectPublicKeyInfo` with the identifier of RSASSA-PSS.
+    pub public_key: Vec<u8>,
+    /// The time from which on the key signs, in seconds since 1970.
+    pub not_before_s: u64,
+    /// When the key was created, in milliseconds since 1970.
+    pub created_ms: u64,
+}
+
+impl Document for IssuerKey {
+    const KIND: &'static str = "issuer_key";
+
+    fn id(&self) -> &str {
+        &self.id
+    }
+}
+
+impl IssuerKey {
+    /// The last byte of the identifier, which token requests name the key by.
+    #[must_use]
+    pub fn truncated_id(&self) -> u8 {
+        Sha256::digest(&self.public_key).last().copied().unwrap_or_default()
+    }
+}
+
+/// The public key as a directory has it.
+fn spki(key: &PublicKey) -> Result<Vec<u8>, IssuerError> {
+    let rsa = key.to_pkcs1_der()?;
+    if rsa.len() != PKCS1_LEN {
+        return Err(IssuerError::Key("its encoding has an unexpected length".into()));
+    }
+    Ok([&SPKI_PREFIX[..], &rsa].concat())
+}
+
+/// Creates a key that signs from `not_before_s` on (seconds since 1970), or from now on. Keys are rotated by creating one
+/// that starts later than clients keep the directory, and retiring the old one when its tokens are no longer wanted.
+pub async fn create(
+    records: &Records,
+    engine: &Arc<Engine>,
+    clock: &Clock,
+    not_before_s: Option<u64>,
+) -> Result<IssuerKey, IssuerError> {
+    loop {
+        let now_ms = clock.now_ms();
+        let engine = Arc::clone(engine);
+        let work = move || -> Result<_, IssuerError> {
+            let key = PrivateKey::generate(&engine, BITS, Sizes::Standard)
+                .map_err(|error| IssuerError::Key(error.to_string()))?;
+            Ok((SecretBytes::new(key.to_der()?), spki(key.public_key())?))
+        };
+        let (material, public_key) = door::blocking(work).await.map_err(IssuerError::Key)??;
+        let id = Sha256::digest(&public_key).iter().map(|byte| format!("{byte:02x}")).collect();
+        let not_before_s = not_before_s.unwrap_or(now_ms / 1000);
+        let key = IssuerKey { id, material, public_key, not_before_s, created_ms: now_ms };
+        // A request names a key by one byte, which another key must not have.
+        let is_new = records
+            .change::<_, IssuerError>(|records| {
+                let keys = records.all::<IssuerKey>();
+                if keys.len() >= MAX_KEYS {
+                    return Err(IssuerError::TooMany);
+                }
+                let is_new = keys.iter().all(|other| other.truncated_id() != key.truncated_id());
+                Ok((if is_new { Changes::new().put(&key) } else { Changes::new() }, is_new))
+            })
+            .await?;
+        if is_new {
+            return Ok(key);
+        }
+    }
+}
+
+/// All keys, in the order in which a directory has them at the time `now_s`: first the one that clients should use, which
+/// is the newest that signs already.
+#[must_use]
+pub fn in_order(records: &Records, now_s: u64) -> Vec<Arc<IssuerKey>> {
+    let mut keys = records.all::<IssuerKey>();
+    keys.sort_by_key(|key| (key.not_before_s > now_s, std::cmp::Reverse((key.not_before_s, key.created_ms))));
+    keys
+}
+
+/// Deletes a key: it signs no longer. Tokens that it signed still verify with its public key.
+pub async fn retire(records: &Records, id: &str) -> Result<(), IssuerError> {
+    let decide = |records: &Records| {
+        if records.get::<IssuerKey>(id).is_none() {
+            return Err(IssuerError::Missing(id.to_owned()));
+        }
+        Ok((Changes::new().delete::<IssuerKey>(id), ()))
+    };
+    records.change(decide).await
+}

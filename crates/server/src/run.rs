@@ -1,0 +1,334 @@
+//! The service as a whole: from a configuration to a drain.
+
+use crate::admin::{self, Administrator};
+use crate::audit::{Audit, AuditError};
+use crate::batch::{Batcher, StartError};
+use crate::bulk::{self, Keyring};
+use crate::clock::Clock;
+use crate::config::{Config, ConfigError};
+use crate::credentials;
+use crate::http::{HttpLimits, Layers, Tls, TlsError, TlsFiles, health_router, layered, listen};
+use crate::kms::{self, KmsRing};
+use crate::limits::RateLimits;
+use crate::master_key::{MasterKey, MasterKeyError};
+use crate::metrics::Metrics;
+use crate::page;
+use crate::privacy_pass::{self, IssuerSettings};
+use crate::records::{Kinds, Records, RecordsError, is_new};
+use crate::secret::SecretBytes;
+use crate::service::Service;
+use crate::store::{EmbeddedStore, PostgresStore, Store, StoreError};
+use crate::transit::{self, TransitRing};
+use axum::Router;
+use modmill::{Backend, Engine};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use zeroize::Zeroizing;
+
+/// The variable that holds a master key as text.
+const MASTER_KEY: &str = "MODMILL_MASTER_KEY";
+/// The variable that holds a passphrase in the place of a master key.
+const MASTER_PASSPHRASE: &str = "MODMILL_MASTER_PASSPHRASE";
+
+/// How often the queue is looked at for the figures.
+const SAMPLING: Duration = Duration::from_millis(200);
+
+/// How often keys that are due are deleted.
+const SWEEPING: Duration = Duration::from_secs(60);
+
+/// How long a door has beyond the deadline of a request to answer in its own words.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// Why the service does not start.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+#[allow(missing_docs)]
+pub enum RunError {
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    #[error("the store cannot be opened: {0}")]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    MasterKey(#[from] MasterKeyError),
+    #[error(transparent)]
+    Records(#[from] RecordsError),
+    #[error("the audit log cannot be opened: {0}")]
+    Audit(#[from] AuditError),
+    #[error(transparent)]
+    Tls(#[from] TlsError),
+    #[error("the engine does not start: {0}")]
+    Engine(#[from] modmill::Error),
+    #[error(transparent)]
+    Batcher(#[from] StartError),
+    #[error("cannot listen on {address}: {error}")]
+    Listen { address: std::net::SocketAddr, error: std::io::Error },
+    #[error("signals cannot be received: {0}")]
+    Signals(std::io::Error),
+    #[error("requests under way did not end in {0:?}")]
+    Drain(Duration),
+}
+
+/// The kinds of documents of all doors.
+#[must_use]
+pub fn kinds() -> Kinds {
+    let kinds = kms::kinds(credentials::kinds(Kinds::default()));
+    privacy_pass::kinds(transit::kinds(kinds))
+}
+
+/// The routes of all doors.
+pub fn routes(service: &Arc<Service>, issuer: IssuerSettings) -> Router {
+    let own = || Arc::clone(service);
+    let rings: Vec<Arc<dyn Keyring>> = vec![Arc::new(KmsRing::new(own())), Arc::new(TransitRing::new(own()))];
+    Router::new()
+        .merge(health_router(own()))
+        .merge(kms::router(own()))
+        .merge(transit::router(own()))
+        .merge(bulk::router(own(), rings))
+        .merge(privacy_pass::router(own(), issuer))
+        .merge(page::router(own()))
+}
+
+/// Opens the store that a configuration names.
+pub async fn open_store(config: &Config) -> Result<Arc<dyn Store>, StoreError> {
+    Ok(match &config.store.url[..] {
+        "embedded" => Arc::new(EmbeddedStore::open(&config.data).await?),
+        url => Arc::new(PostgresStore::connect(url).await?),
+    })
+}
+
+/// The documents of a store and the master keys that open it. A new store gets a new master key.
+pub async fn open_records(
+    config: &Config,
+    store: Arc<dyn Store>,
+) -> Result<(Records, Vec<MasterKey>), RunError> {
+    let variable = |name: &str| std::env::var(name).ok().filter(|text| !text.is_empty()).map(Zeroizing::new);
+    let file = &config.store.master_key_file;
+    let master = if !file.as_os_str().is_empty() {
+        read_or_create(file.clone(), &*store).await?
+    } else if let Some(text) = variable(MASTER_KEY) {
+        MasterKey::parse(&text, MASTER_KEY)?
+    } else if let Some(text) = variable(MASTER_PASSPHRASE) {
+        MasterKey::passphrase(SecretBytes::new(Zeroizing::new(text.as_bytes().to_vec())))?
+    } else {
+        read_or_create(config.data.join("master.key"), &*store).await?
+    };
+    let masters = vec![master];
+    Ok((Records::unlock(store, masters.clone(), kinds()).await?, masters))
+}
+
+async fn read_or_create(path: PathBuf, store: &dyn Store) -> Result<MasterKey, RunError> {
+    if path.exists() || !is_new(store).await? {
+        return Ok(MasterKey::read(&path)?);
+    }
+    let key = MasterKey::read_or_create(&path)?;
+    tracing::warn!(path = %path.display(), "a new master key was made: keep a copy elsewhere, without it all keys are lost");
+    Ok(key)
+}
+
+/// Runs the service until SIGTERM or SIGINT. `announce` is told its URL when requests are served.
+pub async fn run(config: Config, announce: impl FnOnce(&str)) -> Result<(), RunError> {
+    config.check()?;
+    for refused in crate::process::harden() {
+        tracing::warn!("{refused}");
+    }
+    let mut terminate = signal(SignalKind::terminate()).map_err(RunError::Signals)?;
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(RunError::Signals)?;
+    let mut hang_up = signal(SignalKind::hangup()).map_err(RunError::Signals)?;
+
+    let running = Running::start(&config).await?;
+    announce(&running.url);
+    loop {
+        tokio::select! {
+            _ = terminate.recv() => break,
+            _ = interrupt.recv() => break,
+            _ = hang_up.recv() => running.reload(),
+        }
+    }
+    tracing::info!("draining");
+    match running.stop().await {
+        true => Ok(()),
+        false => Err(RunError::Drain(Duration::from_secs(config.drain_s))),
+    }
+}
+
+/// A service that runs.
+pub struct Running {
+    /// Where it is reached.
+    pub url: String,
+    /// What its doors share.
+    pub service: Arc<Service>,
+    tls: Option<Arc<Tls>>,
+    stop: watch::Sender<bool>,
+    server: tokio::task::JoinHandle<bool>,
+    /// Tasks beside the doors, which end with this value.
+    tasks: JoinSet<()>,
+    socket: PathBuf,
+}
+
+impl Running {
+    /// Starts a service. It serves requests when this returns.
+    pub async fn start(config: &Config) -> Result<Self, RunError> {
+        config.check()?;
+        let store = open_store(config).await?;
+        let (records, masters) = open_records(config, store).await?;
+        let clock = Clock::default();
+        let audit =
+            Arc::new(Audit::open(&config.data.join("audit"), &config.audit_settings(), clock.clone())?);
+        let engine = Arc::new(engine(config)?);
+        let metrics = Arc::new(Metrics::default());
+        let batcher = Batcher::start(
+            Arc::clone(&engine),
+            config.batch_settings(),
+            Some(Arc::clone(&audit)),
+            Arc::clone(&metrics),
+        )?;
+        let mut service = Service::new(config.settings(), records, batcher);
+        service.clock = clock.clone();
+        service.limits = RateLimits::new(config.limits.requests_per_second, config.limits.burst)
+            .counted_by(Arc::clone(&metrics));
+        service.metrics_are_open = config.metrics.open_on_loopback && config.listen.ip().is_loopback();
+        service.is_warm.store(engine.cuda().is_none(), Ordering::Release);
+        let service = Arc::new(service);
+
+        let tls = tls(config)?;
+        let unbound = |error| RunError::Listen { address: config.listen, error };
+        let listener = TcpListener::bind(config.listen).await.map_err(unbound)?;
+        let address = listener.local_addr().map_err(unbound)?;
+        let scheme = if tls.is_some() { "https" } else { "http" };
+
+        let (stop, stopped) = watch::channel(false);
+        let layers = Layers {
+            body_bytes: config.limits.body_bytes,
+            batch_body_bytes: config.limits.batch_body_bytes,
+            timeout: Duration::from_millis(config.deadline_ms) + GRACE,
+            metrics: Arc::clone(&metrics),
+        };
+        let router = layered(routes(&service, config.issuer_settings()), layers);
+        let server =
+            tokio::spawn(listen(listener, tls.clone(), router, HttpLimits::of(config), metrics, stopped));
+        let mut tasks = JoinSet::new();
+        beside(&mut tasks, config, &service, masters);
+        let socket = config.data.join(admin::SOCKET);
+        let url = format!("{scheme}://{address}");
+        Ok(Self { url, service, tls, stop, server, tasks, socket })
+    }
+
+    /// Reads certificates again.
+    pub fn reload(&self) {
+        match self.tls.as_ref().map(|tls| tls.reload()) {
+            None => {}
+            Some(Ok(())) => tracing::info!("certificates were read again"),
+            Some(Err(error)) => {
+                tracing::error!(%error, "certificates cannot be read again; the old ones are used")
+            }
+        }
+    }
+
+    /// Accepts nothing more, answers what is under way, and ends. Returns whether all of it ended in time.
+    pub async fn stop(mut self) -> bool {
+        self.service.is_draining.store(true, Ordering::Release);
+        let _ = self.stop.send(true);
+        let in_time = self.server.await.unwrap_or(false);
+        self.service.batcher.drain().await;
+        if let Some(audit) = self.service.batcher.audit() {
+            let (lines, head) = audit.head();
+            tracing::info!(lines, head, "the audit log ends here");
+            if let Err(error) = audit.sync_now() {
+                tracing::error!(%error, "the audit log cannot be forced to the disk");
+            }
+        }
+        self.tasks.shutdown().await;
+        let _ = std::fs::remove_file(self.socket);
+        in_time
+    }
+}
+
+/// Starts what runs beside the doors.
+fn beside(tasks: &mut JoinSet<()>, config: &Config, service: &Arc<Service>, masters: Vec<MasterKey>) {
+    let follower = Arc::clone(service);
+    tasks.spawn(async move { follower.records.follow().await });
+    let swept = Arc::clone(service);
+    tasks.spawn(async move {
+        loop {
+            tokio::time::sleep(SWEEPING).await;
+            if let Err(error) = kms::sweep(&swept).await {
+                tracing::error!(%error, "keys that are due cannot be deleted, or last uses not be written");
+            }
+        }
+    });
+    let sampled = Arc::clone(service);
+    tasks.spawn(async move {
+        loop {
+            tokio::time::sleep(SAMPLING).await;
+            let (calls, waiting) = sampled.batcher.depth();
+            sampled.metrics.queue(calls, waiting.as_secs_f64());
+        }
+    });
+    if let Some(audit) = service.batcher.audit().cloned()
+        && let Some(interval) = audit.interval()
+    {
+        tasks.spawn(async move {
+            loop {
+                tokio::time::sleep(interval).await;
+                let audit = Arc::clone(&audit);
+                if let Ok(Err(error)) = tokio::task::spawn_blocking(move || audit.sync_now()).await {
+                    tracing::error!(%error, "the audit log cannot be forced to the disk");
+                }
+            }
+        });
+    }
+    let administrator = Administrator { service: Arc::clone(service), masters: masters.into() };
+    let folder = config.data.clone();
+    tasks.spawn(async move {
+        if let Err(error) = admin::listen(&folder, Arc::new(administrator)).await {
+            tracing::error!(%error, "no commands can be taken: the socket of the data folder cannot be used");
+        }
+    });
+    if !service.is_warm.load(Ordering::Acquire) {
+        let (service, lengths) = (Arc::clone(service), config.engine.warm_bits.clone());
+        tasks.spawn_blocking(move || {
+            for bits in lengths {
+                if let Err(error) = service.batcher.engine().warm_rsa(bits, 1 << 16) {
+                    tracing::warn!(bits, %error, "kernels cannot be compiled beforehand");
+                }
+            }
+            service.is_warm.store(true, Ordering::Release);
+        });
+    }
+}
+
+fn engine(config: &Config) -> Result<Engine, modmill::Error> {
+    match &config.engine.backend[..] {
+        "cpu" => Engine::builder().backend(Backend::Cpu).build(),
+        _ => Engine::new(),
+    }
+}
+
+fn tls(config: &Config) -> Result<Option<Arc<Tls>>, TlsError> {
+    if !config.tls.enabled {
+        return Ok(None);
+    }
+    let given = |path: &PathBuf| (!path.as_os_str().is_empty()).then(|| path.clone());
+    let client_ca = given(&config.tls.client_ca);
+    let files = match (given(&config.tls.certificate), given(&config.tls.key)) {
+        (Some(certificate), Some(key)) => TlsFiles { certificate, key, client_ca },
+        _ => {
+            let (files, _) = TlsFiles::development(&config.data.join("tls"), client_ca)?;
+            tracing::warn!(
+                certificate = %files.certificate.display(),
+                "THE CERTIFICATE IS FOR DEVELOPMENT: clients have to be told to trust it; configure tls.certificate and tls.key"
+            );
+            files
+        }
+    };
+    Ok(Some(Arc::new(Tls::load(files)?)))
+}
+
+#[cfg(test)]
+mod tests;

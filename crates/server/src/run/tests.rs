@@ -1,0 +1,119 @@
+use super::*;
+use crate::admin::{Command, send};
+use crate::batch::{Origin, PrivateTask};
+use crate::credential::{Principal, Right};
+use modmill_rsa::{Hash, PrivateKey, SignatureScheme, Sizes};
+use std::time::Instant;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+fn config(folder: &std::path::Path) -> Config {
+    let listen = "127.0.0.1:0".parse().unwrap();
+    let mut config = Config { data: folder.join("data"), listen, ..Config::default() };
+    config.tls.enabled = false;
+    config.engine.backend = "cpu".into();
+    config.metrics.open_on_loopback = false;
+    config
+}
+
+/// Starts a service in the folder of one that has just ended: connections of commands may hold its store for a moment.
+async fn start_again(config: &Config) -> Result<Running, RunError> {
+    for _ in 0..100 {
+        match Running::start(config).await {
+            Err(RunError::Store(_)) => tokio::time::sleep(Duration::from_millis(20)).await,
+            started => return started,
+        }
+    }
+    Running::start(config).await
+}
+
+async fn get(running: &Running, path: &str, token: &str) -> String {
+    let mut stream = TcpStream::connect(running.url.strip_prefix("http://").unwrap()).await.unwrap();
+    let text = format!(
+        "GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\nauthorization: Bearer {token}\r\n\r\n"
+    );
+    stream.write_all(text.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    answer
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_service_runs_takes_commands_and_drains() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = config(folder.path());
+    assert!(send(&config.data, &Command::ListCredentials).await.unwrap().is_none(), "nothing runs yet");
+    let running = Running::start(&config).await.unwrap();
+    assert!(get(&running, "/health", "").await.ends_with("ok\n"));
+    let ready = get(&running, "/ready", "").await;
+    assert!(ready.starts_with("HTTP/1.1 200") && ready.contains(r#""ready":true"#), "{ready}");
+
+    // Commands go through the socket while the service holds the store.
+    let watch = Command::CreateCredential { name: "watcher".into(), rights: [Right::Watch].into() };
+    let mut answer = None;
+    for _ in 0..100 {
+        answer = send(&config.data, &watch).await.unwrap();
+        if answer.is_some() {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let created: serde_json::Value = serde_json::from_str(&answer.expect("the socket is there")).unwrap();
+    let text = |field: &str| created[field].as_str().unwrap().to_owned();
+    assert!(text("access_key_id").starts_with("AKIA") && !text("secret_access_key").is_empty());
+    assert!(get(&running, "/metrics", "wrong").await.starts_with("HTTP/1.1 401"));
+    assert!(get(&running, "/metrics", &text("token")).await.contains("modmill_queue_calls 0"));
+    let list = send(&config.data, &Command::ListCredentials).await.unwrap().unwrap();
+    assert!(list.contains("watcher") && !list.contains(&text("secret_access_key")), "{}", *list);
+    let backup = Command::Backup { path: folder.path().join("backup") };
+    send(&config.data, &backup).await.unwrap().unwrap();
+    assert!(send(&config.data, &backup).await.is_err(), "the file is there already");
+    let revoke = Command::RevokeCredential { access_key_id: text("access_key_id") };
+    send(&config.data, &revoke).await.unwrap().unwrap();
+    assert!(get(&running, "/metrics", &text("token")).await.starts_with("HTTP/1.1 401"));
+
+    // Private operations are audited.
+    let engine = Arc::clone(running.service.batcher.engine());
+    let key = PrivateKey::generate(&engine, 512, Sizes::AllowSmall).unwrap();
+    let principal = Principal { name: "a".into(), access_key_id: "AK".into(), rights: [].into() };
+    let origin = Origin {
+        principal: Arc::new(principal),
+        door: "kms",
+        operation: "Sign",
+        key_id: "key".into(),
+        request_id: "request".into(),
+        deadline: Instant::now() + Duration::from_secs(10),
+    };
+    let scheme = SignatureScheme::Pkcs1v15(Hash::Sha256);
+    let task = PrivateTask::Sign { scheme, digest: Hash::Sha256.digest(&[b"message"]) };
+    running.service.batcher.private(origin, Arc::new(key), task).await.unwrap();
+    assert!(running.stop().await);
+    let report = crate::audit::verify(&config.data.join("audit")).unwrap();
+    assert_eq!((report.lines, report.findings.len()), (2, 0));
+    assert!(!config.data.join(admin::SOCKET).exists());
+
+    // What was committed is there after a start, and a second master key opens it after a reseal.
+    let new_key = folder.path().join("new.key");
+    let running = start_again(&config).await.unwrap();
+    let reseal = Command::Reseal { master_key_file: new_key.clone() };
+    while send(&config.data, &reseal).await.unwrap().is_none() {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    assert!(running.stop().await);
+    let refused = start_again(&config).await.err();
+    assert!(matches!(refused, Some(RunError::Records(_))), "the old master key opens nothing: {refused:?}");
+    let mut config = config;
+    config.store.master_key_file = new_key;
+    assert!(start_again(&config).await.unwrap().stop().await);
+}
+
+#[tokio::test]
+async fn a_lost_master_key_is_not_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = config(folder.path());
+    let store = open_store(&config).await.unwrap();
+    drop(open_records(&config, Arc::clone(&store)).await.unwrap());
+    std::fs::remove_file(config.data.join("master.key")).unwrap();
+    assert!(matches!(open_records(&config, store).await, Err(RunError::MasterKey(_))));
+    assert!(!config.data.join("master.key").exists());
+}

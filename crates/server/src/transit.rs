@@ -1,0 +1,168 @@
+//! The transit interface of HashiCorp's Vault, for RSA keys.
+//!
+//! Paths, parameters, answers and errors are those of Vault's documentation, so that its clients work with the address of
+//! this service. Keys sign, verify, encrypt and decrypt, alone or in batches (`batch_input`). A batch is one call of the
+//! [`crate::batch::Batcher`].
+//!
+//! What differs from Vault:
+//!
+//! * Keys are RSA keys of 2048, 3072 or 4096 bits. Other types, derivation, HMAC, data keys, backups of single keys and
+//!   automatic rotation are refused.
+//! * SHA-1 signs nothing, and `hash_algorithm` cannot be `none`.
+//! * `encrypt` does not create a key that is missing.
+//! * A ciphertext that does not decrypt is an error 400, where Vault answers 500, which clients would try again.
+//! * A batch has at most 65536 items, and a body at most 32 MiB.
+//! * The right `transit` of a credential allows every operation. There are no policies by path.
+
+mod answer;
+mod cipher;
+mod import;
+mod items;
+mod key;
+mod keys;
+mod lax;
+mod ring;
+mod sign;
+mod system;
+#[cfg(test)]
+mod tests;
+mod tools;
+mod versions;
+
+pub use key::{TransitKey, Version, WrappingKey};
+pub use ring::TransitRing;
+
+use crate::batch::Origin;
+use crate::credential::{Principal, Right};
+use crate::door;
+use crate::records::Kinds;
+use crate::service::Service;
+use answer::Fault;
+use axum::Router;
+use axum::extract::{DefaultBodyLimit, FromRequest, Request};
+use axum::http::{HeaderMap, StatusCode, Uri};
+use axum::routing::{MethodRouter, any, get};
+use bytes::Bytes;
+use modmill_rsa::PrivateKey;
+use std::sync::Arc;
+
+/// The longest body of a request, in bytes.
+const MAX_BODY: usize = 32 << 20;
+
+/// The documents of this door.
+#[must_use]
+pub fn kinds(kinds: Kinds) -> Kinds {
+    kinds.with::<TransitKey>().with::<WrappingKey>()
+}
+
+/// What the handlers share.
+struct Transit {
+    service: Arc<Service>,
+}
+
+impl Transit {
+    /// The key named `name`. `what` names it in the error.
+    fn key(&self, name: &str, what: &str) -> Result<Arc<TransitKey>, Fault> {
+        self.service.records.get(name).ok_or_else(|| Fault::bad(format!("{what} key not found")))
+    }
+
+    /// The private key of a version.
+    async fn private(&self, key: &TransitKey, version: u32) -> Result<Arc<PrivateKey>, Fault> {
+        let missing = || Fault::internal(format!("version {version} of the key is missing"));
+        let version = key.versions.get(&version).ok_or_else(missing)?;
+        door::private_key(&self.service, &version.material_id, &version.material)
+            .await
+            .map_err(Fault::internal)
+    }
+
+    fn origin(&self, call: &Call, operation: &'static str, key: &TransitKey) -> Origin {
+        door::origin(&self.service, &call.principal, ("transit", operation), &key.name, &call.request_id)
+    }
+}
+
+/// A request of somebody with the right [`Right::Transit`], with its body.
+struct Call {
+    principal: Arc<Principal>,
+    request_id: Arc<str>,
+    body: Bytes,
+}
+
+/// The token of a request: `X-Vault-Token`, or a bearer token.
+fn token(headers: &HeaderMap) -> Option<&str> {
+    let own = headers.get("x-vault-token").and_then(|token| token.to_str().ok());
+    own.or_else(|| door::bearer(headers))
+}
+
+fn authenticate(service: &Service, headers: &HeaderMap) -> Result<Arc<Principal>, Fault> {
+    let principal = token(headers).and_then(|token| door::principal(service, token));
+    principal.filter(|principal| principal.may(Right::Transit)).map(Arc::new).ok_or_else(Fault::denied)
+}
+
+impl FromRequest<Arc<Transit>> for Call {
+    type Rejection = Fault;
+
+    async fn from_request(request: Request, transit: &Arc<Transit>) -> Result<Self, Fault> {
+        let principal = authenticate(&transit.service, request.headers())?;
+        transit.service.limits.check(&principal).map_err(Fault::too_many)?;
+        let unreadable = |error: axum::extract::rejection::BytesRejection| {
+            Fault::new(error.status(), format!("failed to read the request: {}", error.body_text()))
+        };
+        let body = Bytes::from_request(request, transit).await.map_err(unreadable)?;
+        Ok(Self { principal, request_id: door::request_id(), body })
+    }
+}
+
+/// The interface under `/v1`.
+pub fn router(service: Arc<Service>) -> Router {
+    let transit = Arc::new(Transit { service });
+    Router::new()
+        .route("/v1/transit/keys", any(keys::list))
+        .route("/v1/transit/keys/", any(keys::list))
+        .route(
+            "/v1/transit/keys/{name}",
+            get(keys::read).delete(keys::delete).post(keys::create).put(keys::create),
+        )
+        .route("/v1/transit/keys/{name}/config", write(versions::configure))
+        .route("/v1/transit/keys/{name}/rotate", write(versions::rotate))
+        .route("/v1/transit/keys/{name}/trim", write(versions::trim))
+        .route("/v1/transit/keys/{name}/import", write(import::import))
+        .route("/v1/transit/keys/{name}/import_version", write(import::import_version))
+        .route("/v1/transit/wrapping_key", get(import::wrapping_key))
+        .route("/v1/transit/export/{kind}/{name}", get(import::export))
+        .route("/v1/transit/export/{kind}/{name}/{version}", get(import::export))
+        .route("/v1/transit/sign/{name}", write(sign::sign))
+        .route("/v1/transit/sign/{name}/{hash}", write(sign::sign))
+        .route("/v1/transit/verify/{name}", write(sign::verify))
+        .route("/v1/transit/verify/{name}/{hash}", write(sign::verify))
+        .route("/v1/transit/encrypt/{name}", write(cipher::encrypt))
+        .route("/v1/transit/decrypt/{name}", write(cipher::decrypt))
+        .route("/v1/transit/rewrap/{name}", write(cipher::rewrap))
+        .route("/v1/transit/random", write(tools::random))
+        .route("/v1/transit/random/{*rest}", write(tools::random))
+        .route("/v1/transit/hash", write(tools::hash))
+        .route("/v1/transit/hash/{algorithm}", write(tools::hash))
+        .merge(system::routes())
+        .route("/v1/{*path}", any(no_route))
+        .method_not_allowed_fallback(unsupported)
+        .layer(DefaultBodyLimit::max(MAX_BODY))
+        .with_state(transit)
+}
+
+/// A handler of writing requests: clients send POST or PUT.
+fn write<H, T>(handler: H) -> MethodRouter<Arc<Transit>>
+where
+    H: axum::handler::Handler<T, Arc<Transit>>,
+    T: 'static,
+{
+    axum::routing::post(handler.clone()).put(handler)
+}
+
+async fn no_route(uri: Uri) -> Fault {
+    let path = uri.path().strip_prefix("/v1/").unwrap_or_default();
+    let error = format!("no handler for route {path:?}. route entry not found.");
+    Fault::new(StatusCode::NOT_FOUND, error)
+}
+
+async fn unsupported() -> Fault {
+    Fault::new(StatusCode::METHOD_NOT_ALLOWED, "unsupported operation")
+}

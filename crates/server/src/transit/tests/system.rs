@@ -1,0 +1,87 @@
+use super::{Client, base64};
+use crate::door::testing::{TOKEN, WEAK, send};
+use axum::body::Body;
+use bytes::Bytes;
+use futures_util::stream;
+use serde_json::json;
+
+#[tokio::test]
+async fn only_the_right_token_opens() {
+    let client = Client::new().await;
+    let bearer = format!("Bearer {TOKEN}");
+    for (headers, status) in [
+        (vec![], 403),
+        (vec![("x-vault-token", "guess")], 403),
+        (vec![("x-vault-token", WEAK)], 403),
+        (vec![("x-vault-token", TOKEN)], 200),
+        (vec![("authorization", bearer.as_str())], 200),
+    ] {
+        for path in ["transit/keys/k", "auth/token/lookup-self", "sys/mounts"] {
+            let answer = send(&client.0, "GET", &format!("/v1/{path}"), &headers, "").await;
+            assert_eq!(answer.status, status, "{path} {headers:?}");
+            if status == 403 {
+                assert_eq!(answer.json(), json!({ "errors": ["permission denied"] }));
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn clients_find_what_they_ask_for_first() {
+    let client = Client::new().await;
+    let health = send(&client.0, "GET", "/v1/sys/health", &[], "").await.json();
+    assert_eq!((&health["initialized"], &health["sealed"]), (&json!(true), &json!(false)));
+    assert_eq!(send(&client.0, "HEAD", "/v1/sys/health", &[], "").await.status, 200);
+    assert_eq!(send(&client.0, "GET", "/v1/sys/seal-status", &[], "").await.json()["sealed"], false);
+    let token = [("x-vault-token", TOKEN)];
+    let own = send(&client.0, "GET", "/v1/auth/token/lookup-self", &token, "").await.json();
+    assert_eq!(own["data"]["display_name"], "name-A");
+    let mount = send(&client.0, "GET", "/v1/sys/internal/ui/mounts/transit/keys/k", &token, "").await.json();
+    assert_eq!((&mount["data"]["type"], &mount["data"]["path"]), (&json!("transit"), &json!("transit/")));
+    let missing = send(&client.0, "GET", "/v1/secret/data/x", &token, "").await;
+    assert_eq!((missing.status.as_u16(), missing.json()["errors"].is_array()), (404, true));
+    let method = send(&client.0, "GET", "/v1/transit/sign/k", &token, "").await;
+    assert_eq!(
+        (method.status.as_u16(), method.json()),
+        (405, json!({ "errors": ["unsupported operation"] }))
+    );
+}
+
+#[tokio::test]
+async fn random_bytes_and_hashes() {
+    let client = Client::new().await;
+    let random = client.data("random", json!({ "bytes": 8, "format": "hex" })).await["random_bytes"].clone();
+    assert_eq!(random.as_str().map(str::len), Some(16));
+    assert_ne!(random, client.data("random", json!({ "bytes": 8, "format": "hex" })).await["random_bytes"]);
+    let random = client.data("random/platform/9", json!({})).await["random_bytes"].clone();
+    assert_eq!(random.as_str().map(str::len), Some(12));
+    for body in [
+        json!({ "bytes": 0 }),
+        json!({ "bytes": 1 << 20 }),
+        json!({ "format": "x" }),
+        json!({ "source": "x" }),
+    ] {
+        assert_eq!(client.error("random", body).await.0, 400);
+    }
+    let sum = client.data("hash/sha2-224", json!({ "input": base64("abc") })).await["sum"].clone();
+    assert_eq!(sum, "23097d223405d8228642a477bda255b32aadbce4bda0b3f7e36c9da7");
+    assert_eq!(
+        client.error("hash", json!({ "algorithm": "md5" })).await,
+        (400, "unsupported algorithm md5".into())
+    );
+    assert_eq!(client.error("hash", json!({ "input": "%" })).await.0, 400);
+}
+
+#[tokio::test]
+async fn bodies_that_break_off_or_are_too_long_are_refused() {
+    let client = Client::new().await;
+    let token = [("x-vault-token", TOKEN)];
+    let pieces = [Ok(Bytes::from_static(b"{\"input\":")), Err(std::io::Error::other("reset"))];
+    let body = Body::from_stream(stream::iter(pieces));
+    assert_eq!(send(&client.0, "POST", "/v1/transit/sign/k", &token, body).await.status, 400);
+    let long = Body::from_stream(stream::repeat(Ok::<_, std::convert::Infallible>(Bytes::from(vec![
+        b' ';
+        1 << 20
+    ]))));
+    assert_eq!(send(&client.0, "POST", "/v1/transit/sign/k", &token, long).await.status, 413);
+}

@@ -1,0 +1,83 @@
+//! Requests of anybody, made from real ones by random changes.
+
+mod bodies;
+
+/// A small generator.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) as usize) % bound.max(1)
+    }
+
+    /// `data` with a few octets changed, taken away or doubled.
+    fn change(&mut self, data: &[u8]) -> Vec<u8> {
+        let mut data = data.to_vec();
+        for _ in 0..=self.below(4) {
+            let place = self.below(data.len());
+            match self.below(4) {
+                0 if !data.is_empty() => data[place] ^= 1 << self.below(8),
+                1 if !data.is_empty() => data.truncate(place),
+                2 => data.extend_from_within(place..),
+                _ => data.insert(place, b"{}[]\",:\\\0\xff0"[self.below(11)]),
+            }
+        }
+        data
+    }
+}
+
+/// Calls `body` with every seed and with changed ones.
+fn run(body: fn(&[u8]), seeds: &[&[u8]]) {
+    let mut random = Random(7);
+    for seed in seeds {
+        body(seed);
+        for _ in 0..100 {
+            body(&random.change(seed));
+        }
+    }
+}
+
+#[test]
+fn kms_requests() {
+    let sign = br#"{"KeyId":"alias/a","Message":"bQ==","MessageType":"RAW","SigningAlgorithm":"RSASSA_PSS_SHA_256"}"#;
+    let policy = br#"{"KeyId":"k","PolicyName":"default","Policy":"{\"Version\":\"2012-10-17\",\"Statement\":[{\"Effect\":\"Allow\",\"Principal\":\"*\",\"Action\":\"kms:*\",\"Resource\":\"*\"}]}"}"#;
+    let create = br#"{"KeyUsage":"ENCRYPT_DECRYPT","KeySpec":"SYMMETRIC_DEFAULT","Tags":[{"TagKey":"a","TagValue":"b"}]}"#;
+    for operation in 0..56 {
+        for seed in [&sign[..], policy, create] {
+            let seed = [&[operation], seed].concat();
+            let mut random = Random(u64::from(operation));
+            bodies::kms(&seed);
+            (0..5).for_each(|_| bodies::kms(&random.change(&seed)));
+        }
+    }
+}
+
+#[test]
+fn headers_of_requests() {
+    run(
+        bodies::sigv4,
+        &[
+            b"authorization: AWS4-HMAC-SHA256 Credential=AKIA/20260101/us-east-1/kms/aws4_request, SignedHeaders=host;x-amz-date, Signature=00\nx-amz-date: 20260101T000000Z\nx-amz-target: TrentService.ListKeys",
+            b"authorization: Bearer x\nhost: a b  c\nx-amz-content-sha256: UNSIGNED-PAYLOAD",
+            b"",
+        ],
+    );
+}
+
+#[test]
+fn requests_of_other_doors() {
+    run(
+        bodies::doors,
+        &[
+            b"POST /v1/transit/keys/a\n{\"type\":\"rsa-2048\"}",
+            b"POST /v1/transit/sign/a/sha2-256\n{\"batch_input\":[{\"input\":\"bQ==\"},{\"input\":\"*\"}],\"prehashed\":false}",
+            b"POST /v1/transit/decrypt/a\n{\"ciphertext\":\"vault:v1:AAAA\"}",
+            b"POST /v1/transit/keys/b/import\n{\"ciphertext\":\"AAAA\",\"type\":\"rsa-2048\"}",
+            b"GET /v1/transit/keys/a\n",
+            b"POST /bulk/v1/sign?key=transit/a&scheme=pss-sha256\n0123456789abcdef0123456789abcdef",
+            b"POST /token-request\n\x00\x02\x11",
+            b"GET /page/data?after=5\n",
+        ],
+    );
+}

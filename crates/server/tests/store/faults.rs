@@ -1,0 +1,100 @@
+//! Files that are not as they were written.
+
+use crate::random::Random;
+use crate::{Note, folder, kinds};
+use modmill_server::backup::{self, BackupError};
+use modmill_server::master_key::MasterKey;
+use modmill_server::records::{Changes, Records, RecordsError};
+use modmill_server::store::{EmbeddedStore, MemoryStore, Store, StoreError};
+use std::path::Path;
+use std::sync::Arc;
+
+const NOTES: u64 = 30;
+
+/// Writes notes to a store in `dir`, one commit each.
+async fn fill(dir: &Path, master: &MasterKey) {
+    let store: Arc<dyn Store> = Arc::new(EmbeddedStore::open(dir).await.unwrap());
+    let records = Records::unlock(store, vec![master.clone()], kinds()).await.unwrap();
+    for number in 0..NOTES {
+        let note = Note::new(number.to_string(), number);
+        records.change(|_| Ok::<_, RecordsError>((Changes::new().put(&note), ()))).await.unwrap();
+    }
+}
+
+/// How many whole notes the store in `dir` has.
+async fn count(dir: &Path, master: &MasterKey) -> Result<usize, RecordsError> {
+    let store: Arc<dyn Store> = Arc::new(EmbeddedStore::open(dir).await?);
+    let records = Records::unlock(store, vec![master.clone()], kinds()).await?;
+    Ok(records.all::<Note>().iter().filter(|note| note.is_whole()).count())
+}
+
+/// A changed file is refused, or the change was in a part that is not used.
+#[tokio::test]
+async fn a_changed_store_is_refused() {
+    let dir = folder();
+    let master = MasterKey::random().unwrap();
+    fill(dir.path(), &master).await;
+    let path = dir.path().join("store.redb");
+    let good = std::fs::read(&path).unwrap();
+    assert_eq!(count(dir.path(), &master).await.unwrap() as u64, NOTES);
+    // What is zero is mostly not used.
+    let used: Vec<usize> = (0..good.len()).filter(|at| good[*at] != 0).collect();
+    let mut random = Random(3);
+    let mut refused = 0;
+    for round in 0..300 {
+        let mut bad = good.clone();
+        match round % 3 {
+            // The first bytes say where everything is.
+            0 => bad[random.below(320) as usize] ^= 1 << random.below(8),
+            1 => bad[used[random.below(used.len() as u64) as usize]] ^= 1 << random.below(8),
+            _ => bad.truncate(1 + random.below(good.len() as u64 - 1) as usize),
+        }
+        std::fs::write(&path, &bad).unwrap();
+        match count(dir.path(), &master).await {
+            Ok(found) => assert_eq!(found as u64, NOTES, "round {round}: documents vanished without a word"),
+            Err(_) => refused += 1,
+        }
+    }
+    println!("{refused} of 300 changed files were refused");
+    assert!(refused > 100);
+}
+
+#[tokio::test]
+async fn a_file_that_is_no_store_is_refused() {
+    let dir = folder();
+    std::fs::write(dir.path().join("store.redb"), b"not a database").unwrap();
+    let error = EmbeddedStore::open(dir.path()).await.err().unwrap();
+    assert!(matches!(error, StoreError::Damaged(_)), "{error}");
+}
+
+#[tokio::test]
+async fn a_changed_backup_is_refused() {
+    let dir = folder();
+    let master = MasterKey::random().unwrap();
+    fill(dir.path(), &master).await;
+    let path = dir.path().join("backup");
+    let store = EmbeddedStore::open(dir.path()).await.unwrap();
+    let summary = backup::write(&store, &path).await.unwrap();
+    assert_eq!(summary.documents as u64, NOTES);
+    assert_eq!(backup::check(&path).await.unwrap(), summary);
+    assert!(
+        matches!(backup::write(&store, &path).await, Err(BackupError::File { .. })),
+        "nothing is overwritten"
+    );
+    assert!(matches!(backup::restore(&store, &path).await, Err(BackupError::NotEmpty)));
+
+    let good = std::fs::read(&path).unwrap();
+    let mut random = Random(4);
+    for round in 0..300 {
+        let mut bad = good.clone();
+        match round % 3 {
+            0 => bad[random.below(40) as usize] ^= 1 << random.below(8),
+            1 => bad[random.below(good.len() as u64) as usize] ^= 1 << random.below(8),
+            _ => bad.truncate(random.below(good.len() as u64) as usize),
+        }
+        std::fs::write(&path, &bad).unwrap();
+        let empty = MemoryStore::default();
+        assert!(backup::restore(&empty, &path).await.is_err(), "round {round}");
+        assert_eq!(empty.changes(0).await.unwrap(), (vec![], 0));
+    }
+}
