@@ -6,11 +6,15 @@ mod fhe;
 mod gcd;
 mod info;
 mod inv;
+#[cfg(feature = "serve")]
+mod load;
 mod mul;
 mod powm;
 mod primality;
 mod rsa;
 mod selftest;
+#[cfg(feature = "serve")]
+mod serve;
 mod tune;
 mod warm;
 
@@ -29,6 +33,10 @@ pub(crate) enum Command {
     Rsa(rsa::Rsa),
     #[command(subcommand)]
     Fhe(fhe::Fhe),
+    #[cfg(feature = "serve")]
+    Serve(Box<serve::Serve>),
+    #[cfg(feature = "serve")]
+    Load(Box<load::Load>),
     Selftest(selftest::Selftest),
     Tune(tune::Tune),
     Warm(warm::Warm),
@@ -47,6 +55,10 @@ impl Command {
             Self::Bench(command) => command.run(),
             Self::Rsa(command) => command.run(),
             Self::Fhe(command) => command.run(),
+            #[cfg(feature = "serve")]
+            Self::Serve(command) => command.run(),
+            #[cfg(feature = "serve")]
+            Self::Load(command) => command.run(),
             Self::Selftest(command) => command.run(),
             Self::Tune(command) => command.run(),
             Self::Warm(command) => command.run(),

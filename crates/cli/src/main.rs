@@ -34,7 +34,9 @@ Examples:
   modmill bench --bits 2048,4096 --html report.html
   modmill selftest                  prove this build on this hardware
   modmill rsa sign --key key.pem --padding pss --hash sha256 --in message --out message.sig
+  modmill serve --data keys         a signing service for many clients
   modmill fhe demo                  compute with encrypted bits
+  modmill load --endpoint http://127.0.0.1:4599 --credentials load.json --sweep
   modmill tune                      measure this machine's GPU, once
   modmill completions bash > /etc/bash_completion.d/modmill
 

@@ -3,6 +3,7 @@
 mod chart;
 mod escape;
 mod fhe_picture;
+mod load_picture;
 mod picture;
 
 use crate::record::{Header, Record};
@@ -10,6 +11,7 @@ use crate::table;
 use chart::{Bars, Lines, Series};
 use escape::escape;
 pub use fhe_picture::fhe_picture;
+pub use load_picture::{LoadPoint, load_picture};
 pub use picture::batches_picture;
 
 const STYLE: &str = "\

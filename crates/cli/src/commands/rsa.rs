@@ -6,6 +6,8 @@ mod inspect;
 mod key_options;
 mod keygen;
 pub(super) mod message_operation;
+#[cfg(feature = "serve")]
+mod remote;
 mod run_options;
 mod scheme_options;
 pub(super) mod sign;

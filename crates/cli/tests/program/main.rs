@@ -10,3 +10,9 @@ mod powm;
 #[cfg(feature = "parquet")]
 mod rows;
 mod rsa;
+#[cfg(feature = "serve")]
+mod serve;
+#[cfg(feature = "serve")]
+mod server;
+#[cfg(feature = "serve")]
+mod service_load;

@@ -80,6 +80,12 @@ impl KeyOptions {
         Ok(self.any()?.public_key().clone())
     }
 
+    /// The value of `--key`, for keys that are not in a file.
+    #[cfg(feature = "serve")]
+    pub(crate) fn name(&self) -> &str {
+        &self.key
+    }
+
     /// The options and the files that they name.
     pub(crate) fn files(&self) -> impl Iterator<Item = (&str, &str)> {
         std::iter::once(("--key", self.key.as_str())).chain(self.password.file())

@@ -52,10 +52,11 @@ pub(crate) struct Computed<A> {
     answers: A,
 }
 
-impl<F, A> Operation for MessageOperation<'_, F>
+impl<F, A, E> Operation for MessageOperation<'_, F>
 where
-    F: Fn(Columns<'_>) -> Result<A, modmill_rsa::Error> + Sync,
+    F: Fn(Columns<'_>) -> Result<A, E> + Sync,
     A: AnswerList,
+    E: Into<Failure>,
 {
     type Prepared = Vec<Records>;
     type Computed = Computed<A>;
@@ -74,7 +75,8 @@ where
 
     fn compute(&self, records: Vec<Records>) -> Result<Computed<A>, Failure> {
         let columns = |position| self.engine.install(|| column(&records, position));
-        let answers = (self.compute)((0..self.layout.names().len()).map(columns).collect())?;
+        let columns = (0..self.layout.names().len()).map(columns).collect();
+        let answers = (self.compute)(columns).map_err(Into::into)?;
         Ok(Computed { records, answers })
     }
 

@@ -75,6 +75,12 @@ impl RunOptions {
         self.key.files().chain(input).chain(signatures.map(|file| ("--sig", file)))
     }
 
+    /// The option of the input, and its file.
+    #[cfg(feature = "serve")]
+    pub(crate) fn inputs(&self) -> impl Iterator<Item = (&str, &str)> {
+        std::iter::once(("--in", self.input.as_str()))
+    }
+
     /// Refuses combinations of options before anything is read.
     pub(crate) fn check(&self, answer: AnswerField, signatures: Option<&str>) -> Result<(), Failure> {
         check_standard_input(self.files(signatures))?;

@@ -1,10 +1,13 @@
 //! `modmill rsa sign`.
 
-use super::message_operation::{Columns, MessageOperation};
+#[cfg(feature = "serve")]
+use super::key_options::check_standard_input;
+use super::message_operation::{AnswerList, Columns, MessageOperation};
 use super::run_options::{ProtectionOptions, RunOptions};
 use super::scheme_options::SignatureOptions;
 use crate::failure::Failure;
 use crate::records::{AnswerField, FileNames, FileRules, Layout, Notation, OtherFields};
+use modmill::Engine;
 
 const LONG_ABOUT: &str = r#"Signs a file, or many messages at once.
 
@@ -18,6 +21,10 @@ With --digest the inputs are digests of messages, and the field is called "diges
 says what --in is if its name does not: for example, --format lines for JSON Lines from a
 pipe.
 
+With --server the service of `modmill serve` at that address signs in the place of this
+machine. --key is then the name of a key there. Messages are hashed here, and only digests
+are sent.
+
 Lines and rows keep all their other fields, so that `modmill rsa verify` reads what this
 command writes. Every signature is checked with the public exponent before it is written. A
 message that cannot be signed has an error at its place, or for a folder a line on standard
@@ -28,6 +35,8 @@ Examples:
   modmill rsa sign --key key.pem --padding pkcs1v15 --hash sha256 --in message --out message.sig
   modmill rsa sign --key key.pem --padding pss --hash sha512 --in letters --out signatures
   modmill rsa sign --key key.pem --padding pss --hash sha256 --digest --in digests.jsonl
+  modmill rsa sign --server https://signer.example:8443 --token-file token --key transit/release \\
+      --padding pss --hash sha256 --in letters --out signatures
   make-lines | modmill rsa sign --key key.pem --padding pss --hash sha256 --format lines";
 
 /// The fields of a record that is signed. `inputs` are the fields that it must have.
@@ -49,6 +58,9 @@ pub(crate) struct Sign {
     signature: SignatureOptions,
     #[command(flatten)]
     protection: ProtectionOptions,
+    #[cfg(feature = "serve")]
+    #[command(flatten)]
+    server: super::remote::ServerOptions,
     #[command(flatten)]
     run: RunOptions,
 }
@@ -56,19 +68,38 @@ pub(crate) struct Sign {
 impl Sign {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let scheme = self.signature.scheme()?;
-        let layout = layout(self.signature.input_fields());
-        self.run.check(layout.answer, None)?;
+        self.run.check(self.layout().answer, None)?;
+        // Files were hashed while they were read.
+        let has_digests = self.signature.digest || !self.run.format().has_fields();
+        #[cfg(feature = "serve")]
+        {
+            check_standard_input(self.server.files().chain(self.run.inputs()))?;
+            if let Some(remote) = self.server.connect(self.run.key.name(), scheme)? {
+                let engine = self.run.engine.engine()?;
+                return self.answer(&engine, |columns| remote.sign(&engine, &columns[0], has_digests));
+            }
+        }
         let key = self.run.key.private()?;
         let engine = self.run.engine.engine()?;
         let rsa = self.protection.rsa(&engine);
-        // Files were hashed while they were read.
-        let has_digests = self.signature.digest || !self.run.format().has_fields();
-        let compute = |columns: Columns<'_>| match has_digests {
+        self.answer(&engine, |columns| match has_digests {
             true => rsa.sign_digests_rows(&key, scheme, &columns[0]),
             false => rsa.sign_rows(&key, scheme, &columns[0]),
-        };
+        })
+    }
+
+    fn layout(&self) -> Layout {
+        layout(self.signature.input_fields())
+    }
+
+    /// Answers all records by `compute`.
+    fn answer<A: AnswerList, E: Into<Failure>>(
+        &self,
+        engine: &Engine,
+        compute: impl Fn(Columns<'_>) -> Result<A, E> + Sync,
+    ) -> Result<(), Failure> {
         let files = FileRules { names: FileNames::Add("sig"), hash: self.signature.file_hash() };
-        let operation = MessageOperation { layout, files, engine: &engine, compute };
-        self.run.run(&operation, None, &engine)?.finish()
+        let operation = MessageOperation { layout: self.layout(), files, engine, compute };
+        self.run.run(&operation, None, engine)?.finish()
     }
 }
