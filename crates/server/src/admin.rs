@@ -13,7 +13,7 @@ use crate::credential::Right;
 use crate::credentials::{self, CredentialError};
 use crate::master_key::MasterKey;
 use crate::privacy_pass::{IssuerError, issuer};
-use crate::records::{Records, RecordsError, reseal};
+use crate::records::{Records, RecordsError};
 use crate::service::Service;
 use axum::Router;
 use axum::body::Bytes;
@@ -98,22 +98,9 @@ pub enum AdminError {
     Service(String),
 }
 
-/// Who executes commands for a running service.
-pub struct Administrator {
-    /// What its doors share.
-    pub service: Arc<Service>,
-    /// The master keys that open its store.
-    pub masters: tokio::sync::Mutex<Vec<MasterKey>>,
-}
-
 impl Command {
-    /// Executes the command on documents that `masters` open; a new master key takes their place. The answer is JSON, and may hold secrets.
-    pub async fn execute(
-        self,
-        records: &Records,
-        masters: &mut Vec<MasterKey>,
-        clock: &Clock,
-    ) -> Result<Zeroizing<String>, AdminError> {
+    /// Executes the command on documents. The answer is JSON, and may hold secrets.
+    pub async fn execute(self, records: &Records, clock: &Clock) -> Result<Zeroizing<String>, AdminError> {
         let answer = match self {
             Self::CreateCredential { name, rights } => {
                 let new = credentials::create(records, &name, rights, clock.now_ms()).await?;
@@ -158,10 +145,7 @@ impl Command {
             }
             Self::Reseal { master_key_file } => {
                 let new = MasterKey::read_or_create(&master_key_file)?;
-                records.add_master_key(new.clone());
-                let documents = reseal(records.store(), masters, &new).await?;
-                records.refresh().await?;
-                *masters = vec![new];
+                let documents = records.reseal(&new).await?;
                 json!({ "documents": documents, "master_key_file": master_key_file })
             }
         };
@@ -170,25 +154,23 @@ impl Command {
 }
 
 /// Takes commands from the socket in `folder` until the future is dropped.
-pub async fn listen(folder: &Path, administrator: Arc<Administrator>) -> std::io::Result<()> {
+pub async fn listen(folder: &Path, service: Arc<Service>) -> std::io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
     let path = folder.join(SOCKET);
     // Whoever holds the store is the only service here: a socket that is there is left from an earlier one.
     let _ = std::fs::remove_file(&path);
     let listener = tokio::net::UnixListener::bind(&path)?;
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600))?;
-    let router = Router::new().route("/command", post(command)).with_state(administrator);
+    let router = Router::new().route("/command", post(command)).with_state(service);
     axum::serve(listener, router).await
 }
 
-async fn command(State(administrator): State<Arc<Administrator>>, body: Bytes) -> Response {
+async fn command(State(service): State<Arc<Service>>, body: Bytes) -> Response {
     let command: Command = match serde_json::from_slice(&body) {
         Ok(command) => command,
         Err(error) => return (StatusCode::BAD_REQUEST, error.to_string()).into_response(),
     };
-    let Administrator { service, masters } = &*administrator;
-    let mut masters = masters.lock().await;
-    match command.execute(&service.records, &mut masters, &service.clock).await {
+    match command.execute(&service.records, &service.clock).await {
         Ok(answer) => answer.as_bytes().to_vec().into_response(),
         Err(error) => (StatusCode::UNPROCESSABLE_ENTITY, error.to_string()).into_response(),
     }

@@ -164,9 +164,15 @@ impl Audit {
         works.is_ok()
     }
 
-    /// Forces lines to the disk if settings say that it is done from time to time.
+    /// Forces all lines to the disk. If that fails, nothing more is written until a note in the chain says so: the system forgets
+    /// lines that it could not write.
     pub fn sync_now(&self) -> Result<(), AuditError> {
-        self.log().sync()
+        let synced = self.log().sync();
+        if synced.is_err() {
+            self.is_broken.store(true, Ordering::Release);
+            *self.tried.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        }
+        synced
     }
 
     /// How often [`Audit::sync_now`] is to be called.

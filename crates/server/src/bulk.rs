@@ -57,8 +57,8 @@ use futures_util::future::BoxFuture;
 use modmill_rsa::{Hash, PrivateKey, SignatureScheme};
 use pipeline::{Format, Job};
 use serde::Deserialize;
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 /// The media type of digests side by side.
 pub const DIGESTS: &str = "application/x-modmill-digests";
@@ -171,6 +171,9 @@ async fn sign(
         key,
         scheme,
         length,
+        bulk: Arc::clone(&bulk),
+        name: options.key.as_str().into(),
+        checked: Arc::new(Mutex::new((service.records.seen(), Instant::now()))),
     };
     let content_type = match format {
         Format::Digests => SIGNATURES,
@@ -189,7 +192,8 @@ fn format(headers: &HeaderMap) -> Result<Format, Refusal> {
         DIGESTS => Ok(Format::Digests),
         ARROW if cfg!(feature = "arrow") => Ok(Format::Arrow),
         _ => {
-            let error = format!("{name:?} is not a content type of this endpoint: send {DIGESTS} or {ARROW}");
+            let arrow = if cfg!(feature = "arrow") { format!(" or {ARROW}") } else { String::new() };
+            let error = format!("{name:?} is not a content type of this endpoint: send {DIGESTS}{arrow}");
             Err(Refusal(StatusCode::UNSUPPORTED_MEDIA_TYPE, error))
         }
     }

@@ -9,7 +9,6 @@ mod codec;
 mod documents;
 mod error;
 mod fields;
-mod generate;
 mod names;
 mod operation;
 mod ops;
@@ -56,7 +55,6 @@ pub struct Kms {
     verifier: Verifier,
     rights: rights::Rights,
     uses: uses::Uses,
-    generator: generate::Generator,
 }
 
 /// The routes of the interface.

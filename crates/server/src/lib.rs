@@ -24,6 +24,7 @@ pub mod credential;
 pub mod credentials;
 mod door;
 mod files;
+mod generator;
 pub mod histogram;
 pub mod http;
 pub mod key_cache;

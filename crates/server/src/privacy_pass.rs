@@ -93,7 +93,8 @@ struct Issuer {
 
 /// The issuer's paths.
 pub fn router(service: Arc<Service>, settings: IssuerSettings) -> Router {
-    let limits = RateLimits::new(settings.tokens_per_second, settings.burst);
+    let limits =
+        RateLimits::new(settings.tokens_per_second, settings.burst).counted_by(Arc::clone(&service.metrics));
     // One request more than the limit, so that it is the batch that is refused, and the length before it.
     let longest = (settings.max_batch + 1) * TokenRequest::LEN + 8;
     let issuer = Arc::new(Issuer { service, settings, limits });
@@ -239,6 +240,8 @@ impl Issuer {
 
 async fn token_request(State(issuer): State<Arc<Issuer>>, request: Request) -> Result<Response, Refusal> {
     let principal = Arc::new(issuer.principal(request.headers())?);
+    let limited = |wait| Refusal::later(StatusCode::TOO_MANY_REQUESTS, "too many tokens", wait);
+    issuer.service.limits.check(&principal).map_err(limited)?;
     let content_type = request.headers().get(CONTENT_TYPE).and_then(|name| name.to_str().ok());
     let is_batch = match content_type {
         Some(REQUEST) => false,
@@ -257,7 +260,6 @@ async fn token_request(State(issuer): State<Arc<Issuer>>, request: Request) -> R
     if !is_batch && requests.iter().any(|request| issuer.key(request.truncated_key_id).is_none()) {
         return Err(Wrong::Content("the issuer has no key with this identifier").into());
     }
-    let limited = |wait| Refusal::later(StatusCode::TOO_MANY_REQUESTS, "too many tokens", wait);
     issuer.limits.take(&principal, requests.len()).map_err(limited)?;
     let signatures = issuer.sign(&principal, &requests).await?;
     let (content_type, body) = if is_batch {

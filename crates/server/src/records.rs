@@ -185,7 +185,10 @@ impl Records {
             self.unfinished.store(true, Ordering::Release);
             match self.store.commit(changes).await {
                 Ok(_) => {
-                    self.take_over().await?;
+                    // The change is made. What cannot be read back now is read back later.
+                    if let Err(error) = self.take_over().await {
+                        tracing::warn!(%error, "a change was committed and cannot be read back yet");
+                    }
                     return Ok(answer);
                 }
                 Err(StoreError::Conflict) => {

@@ -1,6 +1,6 @@
 //! The service as a whole: from a configuration to a drain.
 
-use crate::admin::{self, Administrator};
+use crate::admin;
 use crate::audit::{Audit, AuditError};
 use crate::batch::{Batcher, StartError};
 use crate::bulk::{self, Keyring};
@@ -102,11 +102,8 @@ pub async fn open_store(config: &Config) -> Result<Arc<dyn Store>, StoreError> {
     })
 }
 
-/// The documents of a store and the master keys that open it. A new store gets a new master key.
-pub async fn open_records(
-    config: &Config,
-    store: Arc<dyn Store>,
-) -> Result<(Records, Vec<MasterKey>), RunError> {
+/// The documents of a store. A new store gets a new master key.
+pub async fn open_records(config: &Config, store: Arc<dyn Store>) -> Result<Records, RunError> {
     let variable = |name: &str| std::env::var(name).ok().filter(|text| !text.is_empty()).map(Zeroizing::new);
     let file = &config.store.master_key_file;
     let master = if !file.as_os_str().is_empty() {
@@ -118,8 +115,7 @@ pub async fn open_records(
     } else {
         read_or_create(config.data.join("master.key"), &*store).await?
     };
-    let masters = vec![master];
-    Ok((Records::unlock(store, masters.clone(), kinds()).await?, masters))
+    Ok(Records::unlock(store, vec![master], kinds()).await?)
 }
 
 async fn read_or_create(path: PathBuf, store: &dyn Store) -> Result<MasterKey, RunError> {
@@ -176,7 +172,7 @@ impl Running {
     pub async fn start(config: &Config) -> Result<Self, RunError> {
         config.check()?;
         let store = open_store(config).await?;
-        let (records, masters) = open_records(config, store).await?;
+        let records = open_records(config, store).await?;
         let clock = Clock::default();
         let audit =
             Arc::new(Audit::open(&config.data.join("audit"), &config.audit_settings(), clock.clone())?);
@@ -213,7 +209,7 @@ impl Running {
         let server =
             tokio::spawn(listen(listener, tls.clone(), router, HttpLimits::of(config), metrics, stopped));
         let mut tasks = JoinSet::new();
-        beside(&mut tasks, config, &service, masters);
+        beside(&mut tasks, config, &service);
         let socket = config.data.join(admin::SOCKET);
         let url = format!("{scheme}://{address}");
         Ok(Self { url, service, tls, stop, server, tasks, socket })
@@ -250,7 +246,7 @@ impl Running {
 }
 
 /// Starts what runs beside the doors.
-fn beside(tasks: &mut JoinSet<()>, config: &Config, service: &Arc<Service>, masters: Vec<MasterKey>) {
+fn beside(tasks: &mut JoinSet<()>, config: &Config, service: &Arc<Service>) {
     let follower = Arc::clone(service);
     tasks.spawn(async move { follower.records.follow().await });
     let swept = Arc::clone(service);
@@ -283,10 +279,9 @@ fn beside(tasks: &mut JoinSet<()>, config: &Config, service: &Arc<Service>, mast
             }
         });
     }
-    let administrator = Administrator { service: Arc::clone(service), masters: masters.into() };
-    let folder = config.data.clone();
+    let (administered, folder) = (Arc::clone(service), config.data.clone());
     tasks.spawn(async move {
-        if let Err(error) = admin::listen(&folder, Arc::new(administrator)).await {
+        if let Err(error) = admin::listen(&folder, administered).await {
             tracing::error!(%error, "no commands can be taken: the socket of the data folder cannot be used");
         }
     });
@@ -306,7 +301,8 @@ fn beside(tasks: &mut JoinSet<()>, config: &Config, service: &Arc<Service>, mast
 fn engine(config: &Config) -> Result<Engine, modmill::Error> {
     match &config.engine.backend[..] {
         "cpu" => Engine::builder().backend(Backend::Cpu).build(),
-        _ => Engine::new(),
+        // Without a fallback of its own: the batcher computes again what a GPU could not, and notes that it failed.
+        _ => Engine::builder().fallback(false).build(),
     }
 }
 

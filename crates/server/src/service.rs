@@ -3,6 +3,7 @@
 use crate::batch::Batcher;
 use crate::clock::Clock;
 use crate::credentials::CredentialIndex;
+use crate::generator::Generator;
 use crate::key_cache::KeyCache;
 use crate::kms::Kms;
 use crate::limits::RateLimits;
@@ -34,6 +35,8 @@ pub struct Service {
     pub credentials: CredentialIndex,
     /// Whether `/metrics` may be read without a token.
     pub metrics_are_open: bool,
+    /// New keys, a few at a time.
+    pub(crate) generator: Generator,
     /// Private keys that were read already.
     pub keys: Arc<KeyCache>,
     /// What the KMS interface keeps in memory.
@@ -56,6 +59,7 @@ impl Service {
             is_draining: AtomicBool::new(false),
             credentials: CredentialIndex::default(),
             metrics_are_open: false,
+            generator: Generator::default(),
             keys: Arc::default(),
             kms: Kms::default(),
         }

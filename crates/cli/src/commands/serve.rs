@@ -17,9 +17,9 @@ use std::time::Duration;
 const LONG_ABOUT: &str = "\
 Runs a service that signs and decrypts with RSA keys for many clients, and gathers their requests in batches.
 
-Clients speak the API of AWS KMS, of Vault's transit engine, or a bulk interface of its own. Keys are kept in the data folder, \
+Clients use the API of AWS KMS, Vault's transit engine, Privacy Pass, or the service's own bulk interface. Keys are kept in the data folder, \
 sealed by a master key that is made on the first run, or in PostgreSQL. One line `listening on URL` is printed when requests are \
-served; everything else goes to standard error. SIGTERM and SIGINT end it when all requests under way are answered. SIGHUP \
+served; everything else goes to standard error. On SIGTERM or SIGINT it answers the requests under way and ends. SIGHUP \
 reads certificates again.";
 
 const EXAMPLES: &str = "\

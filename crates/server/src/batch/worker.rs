@@ -10,7 +10,10 @@ use crate::audit::{Audit, Entry};
 use crate::metrics::{BackendName, Metrics};
 use modmill::Engine;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// How long a GPU that failed is given nothing.
+const GPU_REST: Duration = Duration::from_secs(10);
 
 /// What all workers share.
 pub(super) struct Shared {
@@ -20,6 +23,8 @@ pub(super) struct Shared {
     for_cpu: Condvar,
     /// There is work for workers of the GPU, or no more will come.
     for_gpu: Condvar,
+    /// When the GPU failed the last time.
+    gpu_failed: Mutex<Option<Instant>>,
     pub(super) estimates: Estimates,
     pub(super) audit: Option<Arc<Audit>>,
     pub(super) metrics: Arc<Metrics>,
@@ -39,7 +44,8 @@ impl Shared {
     ) -> Self {
         let estimates = Estimates::new(settings.workers, settings.gpu_batch.as_secs_f64());
         let (queues, for_cpu, for_gpu) = Default::default();
-        Self { settings, queues, for_cpu, for_gpu, estimates, audit, metrics, engine, cpu }
+        let gpu_failed = Mutex::default();
+        Self { settings, queues, for_cpu, for_gpu, gpu_failed, estimates, audit, metrics, engine, cpu }
     }
 
     /// Hands a call to the workers.
@@ -136,6 +142,13 @@ impl Shared {
         let gpu_of = |class| self.estimates.get(class).and_then(|estimate| estimate.gpu);
         let mut queues = self.queues();
         loop {
+            if let Some(left) = self.gpu_rests() {
+                if queues.is_draining {
+                    return None;
+                }
+                queues = self.for_gpu.wait_timeout(queues, left).unwrap_or_else(PoisonError::into_inner).0;
+                continue;
+            }
             let class = queues.next_class(|class| gpu_of(class).map_or(usize::MAX, |gpu| gpu.least));
             if let Some(class) = class
                 && let Some(gpu) = gpu_of(class)
@@ -161,6 +174,7 @@ impl Shared {
         let start = Instant::now();
         let mut computed = compute(engine, &taken.pieces);
         if let (Err(error), BackendName::Gpu) = (&computed, backend) {
+            self.rest_gpu();
             tracing::error!(%error, items = taken.items, "a GPU failed; the CPU computes the batch again");
             self.metrics.fault();
             computed = compute(&self.cpu, &taken.pieces);
@@ -178,6 +192,17 @@ impl Shared {
                 taken.pieces.iter().for_each(|piece| piece.call.refuse(Refused::Failed(error.clone())));
             }
         }
+    }
+
+    /// Gives the GPU nothing for a while: the CPU serves meanwhile.
+    fn rest_gpu(&self) {
+        *self.gpu_failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+    }
+
+    /// How long the GPU is given nothing yet.
+    fn gpu_rests(&self) -> Option<Duration> {
+        let failed = *self.gpu_failed.lock().unwrap_or_else(PoisonError::into_inner);
+        GPU_REST.checked_sub(failed?.elapsed()).filter(|left| !left.is_zero())
     }
 
     fn answer(&self, pieces: &[Piece], parts: Vec<Part>) {

@@ -31,6 +31,10 @@ fn digests(batch: &RecordBatch, length: usize) -> Result<Bytes, Stop> {
         return Err(wrong("a digest is null"));
     }
     let any = column.as_any();
+    // A column without memory of its own may have any number of rows.
+    if column.data_type() == &DataType::Null || column.len().saturating_mul(length) > MAX_BATCH {
+        return Err(wrong("a record batch is too long, or its digests are null"));
+    }
     let mut joined = BytesMut::with_capacity(column.len() * length);
     let mut add = |digest: Option<&[u8]>| {
         let digest = digest.unwrap_or_default();

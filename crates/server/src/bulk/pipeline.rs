@@ -1,23 +1,30 @@
 //! From the body of a request to the body of its answer: chunks are signed side by side and answered in order.
 
+use super::Bulk;
 use super::chunks::{BodyError, Chunks};
 use super::frame::{Status, end, frame};
 use crate::batch::Refused;
-use crate::credential::Principal;
+use crate::credential::{Credential, Principal, Right};
 use crate::door;
 use crate::service::Service;
 use axum::body::Body;
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt, stream};
 use modmill_rsa::{PrivateKey, SignatureScheme};
-use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
+use tokio::task::JoinSet;
 
 /// Chunks that are signed at the same time.
 const IN_FLIGHT: usize = 4;
 /// Answers that wait to be read.
 const UNREAD: usize = 2;
+/// The time after which the rights of a stream are checked again.
+const CHECKED: Duration = Duration::from_secs(1);
+/// How often a stream that waits for its client looks whether the service is told to end.
+const LOOK: Duration = Duration::from_millis(100);
 /// The digests of a chunk, for an engine with a GPU and without one. A GPU computes thousands in the time of one.
 const CHUNK: (usize, usize) = (16_384, 1024);
 
@@ -41,6 +48,11 @@ pub(super) struct Job {
     pub(super) scheme: SignatureScheme,
     /// The length of a signature.
     pub(super) length: usize,
+    /// The endpoint, and the key's name as the request has it: rights are checked again while a stream goes on.
+    pub(super) bulk: Arc<Bulk>,
+    pub(super) name: Arc<str>,
+    /// The last commit that was seen when rights were checked, and when that was.
+    pub(super) checked: Arc<Mutex<(u64, Instant)>>,
 }
 
 impl Job {
@@ -49,9 +61,30 @@ impl Job {
         if self.service.batcher.engine().cuda().is_some() { CHUNK.0 } else { CHUNK.1 }
     }
 
+    /// Ends the stream if its credential or its right to the key is gone. This is looked at when a document has changed, and each
+    /// second.
+    async fn check(&self) -> Result<(), Stop> {
+        let seen = self.service.records.seen();
+        {
+            let mut checked = self.checked.lock().unwrap_or_else(PoisonError::into_inner);
+            if checked.0 == seen && checked.1.elapsed() < CHECKED {
+                return Ok(());
+            }
+            *checked = (seen, Instant::now());
+        }
+        let gone = |text: String| Stop { status: Status::Request, text };
+        let credential = self.service.records.get::<Credential>(&self.principal.access_key_id);
+        if !credential.is_some_and(|credential| credential.rights.contains(&Right::Bulk)) {
+            return Err(gone("the credential was revoked".to_owned()));
+        }
+        let found = super::find(&self.bulk, &self.principal, &self.name, &self.scheme).await;
+        found.map(drop).map_err(|refusal| gone(refusal.1))
+    }
+
     /// Signs a chunk. A busy service is asked again until the time of a request is over, so that a stream is slowed down and
     /// not ended.
     async fn sign(self, digests: Bytes) -> Result<Bytes, Stop> {
+        self.check().await?;
         let patience = Instant::now() + Duration::from_millis(self.service.settings.deadline_ms);
         loop {
             let names = ("bulk", "sign");
@@ -97,16 +130,47 @@ pub(super) fn answers(
     job: Job,
     chunks: impl Stream<Item = Result<Bytes, Stop>> + Send,
 ) -> impl Stream<Item = Result<Bytes, Stop>> + Send {
+    let service = Arc::clone(&job.service);
     let sign = move |chunk: Result<Bytes, Stop>| {
-        // A task of its own, so that several threads put frames together.
-        let task = chunk.map(|digests| tokio::spawn(job.clone().sign(digests)));
+        // A task of its own, so that several threads put frames together. It ends with the stream: what nobody reads is not signed.
+        let task = chunk.map(|digests| {
+            let mut task = JoinSet::new();
+            task.spawn(job.clone().sign(digests));
+            task
+        });
         async move {
-            let failed =
-                |error: tokio::task::JoinError| Stop { status: Status::Failed, text: error.to_string() };
-            task?.await.map_err(failed)?
+            let failed = |text: String| Stop { status: Status::Failed, text };
+            let signed = task?.join_next().await.ok_or_else(|| failed("a task has ended".to_owned()))?;
+            signed.map_err(|error| failed(error.to_string()))?
         }
     };
-    chunks.map(sign).buffered(IN_FLIGHT)
+    until_drained(service, chunks).map(sign).buffered(IN_FLIGHT)
+}
+
+/// The same chunks, until the service is told to end: streams that go on would never let it.
+fn until_drained(
+    service: Arc<Service>,
+    chunks: impl Stream<Item = Result<Bytes, Stop>> + Send,
+) -> impl Stream<Item = Result<Bytes, Stop>> + Send {
+    let state = (service, Box::pin(chunks), false);
+    stream::unfold(state, async |(service, mut chunks, has_ended)| {
+        if has_ended {
+            return None;
+        }
+        let next = tokio::select! {
+            next = chunks.next() => next?,
+            () = drained(&service) => Err(Refused::Draining.into()),
+        };
+        let has_ended = next.is_err();
+        Some((next, (service, chunks, has_ended)))
+    })
+}
+
+/// Returns when the service is told to end.
+async fn drained(service: &Service) {
+    while !service.is_draining.load(Ordering::Acquire) {
+        tokio::time::sleep(LOOK).await;
+    }
 }
 
 /// Starts to sign what comes in `body`, and returns the body of the answer.

@@ -15,6 +15,7 @@ use modmill_rsa::{Digest, PublicKey, Rsa, Sizes};
 pub(crate) struct Bulk {
     pub(crate) router: Router,
     pub(crate) public: PublicKey,
+    service: Arc<Service>,
 }
 
 impl Bulk {
@@ -26,7 +27,7 @@ impl Bulk {
         let pem = created.json()["data"]["keys"]["1"]["public_key"].as_str().expect("a key").to_owned();
         let public = PublicKey::read(pem.as_bytes(), Sizes::Standard).expect("a key");
         let ring = Arc::new(TransitRing::new(Arc::clone(&service)));
-        Self { router: super::router(service, vec![ring]), public }
+        Self { router: super::router(Arc::clone(&service), vec![ring]), public, service }
     }
 
     async fn post(&self, query: &str, token: &str, content_type: &str, body: impl Into<Body>) -> Answer {
@@ -99,6 +100,46 @@ async fn bodies_that_end_within_a_digest_are_answered_as_far_as_they_go() {
     let answer = bulk.post(query, TOKEN, DIGESTS, Body::from_stream(stream::iter(pieces))).await;
     let (signatures, end) = read(&answer.body);
     assert_eq!((signatures.len(), end), (1, Some(Status::Request)));
+}
+
+/// The answer to a stream that goes on while `change` is made to the service, with the number of its signatures.
+async fn stream_that_goes_on(change: impl AsyncFnOnce(&Service)) -> (usize, Option<Status>) {
+    let bulk = Bulk::new().await;
+    let (sender, receiver) = tokio::sync::mpsc::channel::<Result<Bytes, std::io::Error>>(1);
+    let next = async |mut receiver: tokio::sync::mpsc::Receiver<_>| Some((receiver.recv().await?, receiver));
+    let body = Body::from_stream(stream::unfold(receiver, next));
+    let service = Arc::clone(&bulk.service);
+    let chunk = || Ok(Bytes::from(vec![7; 32 * 1024]));
+    let answer =
+        tokio::spawn(
+            async move { bulk.post("key=transit/k&scheme=pkcs1v15-sha256", TOKEN, DIGESTS, body).await },
+        );
+    sender.send(chunk()).await.expect("it is read");
+    while service.metrics.history().snapshot(1).uptime == 0 {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    change(&service).await;
+    // The stream may have ended already.
+    let _ = sender.send(chunk()).await;
+    let (signatures, end) = read(&answer.await.expect("an answer").body);
+    (signatures.len(), end)
+}
+
+#[tokio::test]
+async fn a_stream_ends_with_its_credential() {
+    let revoke = async |service: &Service| {
+        crate::credentials::revoke(&service.records, "A").await.expect("it is revoked");
+    };
+    assert_eq!(stream_that_goes_on(revoke).await, (1024, Some(Status::Request)));
+}
+
+#[tokio::test]
+async fn a_stream_ends_with_the_service() {
+    let drain = async |service: &Service| {
+        service.is_draining.store(true, std::sync::atomic::Ordering::Release);
+        tokio::time::sleep(Duration::from_millis(300)).await;
+    };
+    assert_eq!(stream_that_goes_on(drain).await, (1024, Some(Status::Draining)));
 }
 
 #[tokio::test]

@@ -163,13 +163,16 @@ impl Call {
         }
     }
 
-    /// Notes an operation with a symmetric key in the audit log, by the hash of its ciphertext. The batcher notes those with
+    /// Notes an operation that the batcher does not compute in the audit log, by the hash of its ciphertext: those with symmetric keys,
+    /// and imports. The batcher notes those with
     /// private keys.
     pub(super) fn audit(&self, key: &Key, ciphertext: &[u8], error: Option<String>) -> Result<(), KmsError> {
         let Some(audit) = self.service.batcher.audit() else { return Ok(()) };
         let subject = Subject::Hashed(Sha256::digest(ciphertext).into());
         let entry = Entry { origin: &self.origin(key), subject, error };
-        audit.write(&[entry]).map_err(|error| KmsError::internal(&error))
+        // The disk may be slow, and the others of this thread must not wait for it.
+        let written = tokio::task::block_in_place(|| audit.write(&[entry]));
+        written.map_err(|error| KmsError::internal(&error))
     }
 
     /// Notes that a key was used.

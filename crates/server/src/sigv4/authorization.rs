@@ -52,6 +52,10 @@ impl<'a> Authorization<'a> {
         let credential = needed(credential, "Credential")?;
         let signature = needed(signature, "Signature")?;
         let signed_headers = needed(signed_headers, "SignedHeaders")?;
+        // Each mention of a header copies its value, and this is before anybody is authenticated.
+        if !signed_headers.split(';').is_sorted_by(|one, next| one < next) {
+            return Err(incomplete("SignedHeaders that are not in order, or come twice"));
+        }
         let parts: Vec<&str> = credential.split('/').collect();
         let [access_key_id, date, region, service, TERMINATOR] = parts[..] else {
             return Err(SigV4Error::Incomplete(
@@ -120,6 +124,10 @@ mod tests {
             format!("AWS4-HMAC-SHA256 Credential=A/{scope}, SignedHeaders=host"),
             format!("AWS4-HMAC-SHA256 Credential=A/{scope}, Signature={SIGNATURE}"),
             format!("AWS4-HMAC-SHA256 SignedHeaders=host, Signature={SIGNATURE}"),
+            format!(
+                "AWS4-HMAC-SHA256 Credential=A/{scope}, SignedHeaders=a;host;host, Signature={SIGNATURE}"
+            ),
+            format!("AWS4-HMAC-SHA256 Credential=A/{scope}, SignedHeaders=host;a, Signature={SIGNATURE}"),
             format!("AWS4-HMAC-SHA256 Credential=A/B/{scope}, SignedHeaders=host, Signature={SIGNATURE}"),
             format!(
                 "AWS4-HMAC-SHA256 Credential=A/{scope}, Credential=A/{scope}, SignedHeaders=host, Signature=00"

@@ -8,7 +8,8 @@ use futures_util::future::BoxFuture;
 use redb::Database;
 use std::fs::File;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use tokio::sync::Mutex;
 
 /// Opens the database file again.
 type Open = Box<dyn Fn() -> Result<Database, redb::Error> + Send + Sync>;
@@ -21,7 +22,7 @@ pub struct EmbeddedStore(Arc<Inner>);
 
 struct Inner {
     open: Open,
-    database: Mutex<Option<Database>>,
+    database: Arc<Mutex<Option<Database>>>,
     /// The file whose lock keeps other processes away, also while the database is closed.
     _lock: Option<File>,
 }
@@ -52,7 +53,7 @@ impl EmbeddedStore {
             ));
         }
         tables::prepare(&database)?;
-        Ok(Self(Arc::new(Inner { open, database: Mutex::new(Some(database)), _lock: lock })))
+        Ok(Self(Arc::new(Inner { open, database: Arc::new(Mutex::new(Some(database))), _lock: lock })))
     }
 
     /// Runs `work` where waiting for a disk is allowed.
@@ -61,20 +62,23 @@ impl EmbeddedStore {
         work: impl FnOnce(&Database) -> Result<T, StoreError> + Send + 'static,
     ) -> BoxFuture<'_, Result<T, StoreError>> {
         let inner = Arc::clone(&self.0);
-        let task = tokio::task::spawn_blocking(move || {
-            let mut slot = inner.database.lock().unwrap_or_else(PoisonError::into_inner);
-            // Taken out, so that a database that failed is not used again.
-            let database = match slot.take() {
-                Some(database) => database,
-                None => (inner.open)().map_err(error)?,
-            };
-            let result = work(&database);
-            if !matches!(result, Err(StoreError::Unavailable(_))) {
-                *slot = Some(database);
-            }
-            result
-        });
-        Box::pin(async move { task.await.unwrap_or_else(|_| Err(stopped())) })
+        Box::pin(async move {
+            // Held from here to the end of the work, also if nobody waits for it any more: what is read later has seen it.
+            let mut slot = Arc::clone(&inner.database).lock_owned().await;
+            let task = tokio::task::spawn_blocking(move || {
+                // Taken out, so that a database that failed is not used again.
+                let database = match slot.take() {
+                    Some(database) => database,
+                    None => (inner.open)().map_err(error)?,
+                };
+                let result = work(&database);
+                if !matches!(result, Err(StoreError::Unavailable(_))) {
+                    *slot = Some(database);
+                }
+                result
+            });
+            task.await.unwrap_or_else(|_| Err(stopped()))
+        })
     }
 }
 

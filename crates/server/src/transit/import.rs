@@ -7,6 +7,7 @@ use super::keys::{NewKey, check_name, describe, generate, update};
 use super::lax::{Flag, Text};
 use super::versions::add_version;
 use super::{Call, Transit};
+use crate::audit::{Entry, Subject};
 use crate::batch::{Encryption, PrivateTask};
 use crate::door;
 use crate::records::{Changes, Records, RecordsError};
@@ -18,6 +19,7 @@ use axum::response::Response;
 use modmill_rsa::{AnyKey, Hash, PrivateKey, Sizes};
 use serde::Deserialize;
 use serde_json::json;
+use sha2::{Digest as _, Sha256};
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
@@ -211,6 +213,14 @@ pub(super) async fn export(
         .collect();
     if chosen.is_empty() {
         return Err(Fault::bad("version does not exist or cannot be found"));
+    }
+    if !is_public && let Some(audit) = transit.service.batcher.audit() {
+        let names = ("transit", "export");
+        let origin = door::origin(&transit.service, &call.principal, names, &key.name, &call.request_id);
+        let subject = Subject::Hashed(Sha256::digest(key.name.as_bytes()).into());
+        let entry = Entry { origin: &origin, subject, error: None };
+        let written = tokio::task::block_in_place(|| audit.write(&[entry]));
+        written.map_err(|error| Fault::internal(error.to_string()))?;
     }
     let mut answer = Answer::new(&call.request_id, chosen.len() * 8192);
     answer.raw("{\"name\":").value(&key.name).raw(",\"type\":").value(&key.type_name()).raw(",\"keys\":{");

@@ -5,15 +5,14 @@ use super::items::parse;
 use super::key::{TransitKey, Version, timestamp};
 use super::lax::{Flag, Text};
 use super::{Call, Transit};
-use crate::door;
 use crate::records::{Changes, Records, RecordsError};
 use axum::extract::{Path, RawQuery, State};
 use axum::http::{Method, StatusCode};
 use axum::response::Response;
-use modmill_rsa::{PrivateKey, Sizes};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// `LIST /v1/transit/keys`, or GET with `?list=true`.
 pub(super) async fn list(
@@ -134,15 +133,12 @@ pub(super) fn check_auto_rotation(period: Option<&Text<'_>>) -> Result<(), Fault
     }
 }
 
-/// Generates a key on a thread that may block.
+/// Generates a key in its turn.
 pub(super) async fn generate(transit: &Transit, bits: usize) -> Result<Version, Fault> {
-    let engine = Arc::clone(transit.service.batcher.engine());
-    let now = transit.service.clock.now_ms();
-    let work = move || {
-        let key = PrivateKey::generate(&engine, bits, Sizes::Standard);
-        Version::of(&key.map_err(|error| Fault::internal(error.to_string()))?, now)
-    };
-    door::blocking(work).await.map_err(Fault::internal)?
+    let service = &transit.service;
+    let deadline = Instant::now() + Duration::from_millis(service.settings.deadline_ms);
+    let key = service.generator.rsa(service, bits, deadline).await?;
+    Version::of(&key, service.clock.now_ms())
 }
 
 pub(super) async fn create(

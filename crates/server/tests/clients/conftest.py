@@ -70,11 +70,12 @@ class Service:
         done = self.run("credentials", "create", "--name", name, "--json", *options)
         return json.loads(done.stdout)
 
-    def kms(self, credential, retries=0, **config):
+    def kms(self, credential, retries=0, verify=None, **config):
         return boto3.client(
             "kms",
             endpoint_url=self.url,
             region_name="us-east-1",
+            verify=verify,
             aws_access_key_id=credential["access_key_id"],
             aws_secret_access_key=credential["secret_access_key"],
             config=Config(retries={"total_max_attempts": retries + 1}, **config),

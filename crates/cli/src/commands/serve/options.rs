@@ -50,9 +50,8 @@ impl DataOptions {
                 return Ok(answer);
             }
             let store = run::open_store(&config).await.map_err(|error| failed(&error))?;
-            let (records, mut masters) =
-                run::open_records(&config, store).await.map_err(|error| failed(&error))?;
-            command.execute(&records, &mut masters, &Clock::default()).await.map_err(|error| failed(&error))
+            let records = run::open_records(&config, store).await.map_err(|error| failed(&error))?;
+            command.execute(&records, &Clock::default()).await.map_err(|error| failed(&error))
         })
     }
 }

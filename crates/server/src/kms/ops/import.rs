@@ -134,7 +134,7 @@ pub(in crate::kms) async fn parameters(call: &Call, request: ParametersRequest) 
         "SM2" => KmsError::unsupported("SM2 is not supported by this service."),
         name => fields::not_in_list(name, "wrappingKeySpec", &specs),
     })?;
-    let pair = Material::of_rsa(&call.service.kms.generator.rsa(&call.service, bits, call.deadline).await?)?;
+    let pair = Material::of_rsa(&call.service.generator.rsa(&call.service, bits, call.deadline).await?)?;
     let token = SecretBytes::random(TOKEN)?;
     let expires_ms = call.now_ms + TOKEN_MS;
     let document = ImportToken {
@@ -259,8 +259,11 @@ pub(in crate::kms) async fn import(call: &Call, mut request: ImportRequest) -> R
     let key = importable(call, request.key_id.as_deref())?;
     let token = find_token(call, &key, &token)?;
     let (engine, spec) = (Arc::clone(call.service.batcher.engine()), key.record.spec);
+    let received = wrapped.bytes().to_vec();
     let read = move || read_material(&engine, &token, &wrapped, spec);
-    let material = Material { expires_ms, ..call.service.kms.generator.run(call.deadline, read).await?? };
+    let material = call.service.generator.run(call.deadline, read).await?;
+    call.audit(&key, &received, material.as_ref().err().map(|error| error.name.to_string()))?;
+    let material = Material { expires_ms, ..material? };
     if request.key_material_id.as_ref().is_some_and(|id| *id != material.id) {
         return Err(incorrect("The key material does not have this identifier."));
     }

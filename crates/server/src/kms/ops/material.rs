@@ -15,7 +15,7 @@ impl Material {
     pub(super) async fn generate(call: &Call, spec: Spec) -> Result<Self, KmsError> {
         match spec.rsa_bits() {
             Some(bits) => {
-                Self::of_rsa(&call.service.kms.generator.rsa(&call.service, bits, call.deadline).await?)
+                Self::of_rsa(&call.service.generator.rsa(&call.service, bits, call.deadline).await?)
             }
             None => Self::of_symmetric(SecretBytes::random(32)?),
         }

@@ -147,12 +147,13 @@ impl Operator {
         };
         let (name, if_exists) = name.strip_suffix("IfExists").map_or((name, false), |name| (name, true));
         let (compare, negated) = match name {
-            "StringEquals" | "ArnEquals" => (Compare::Equal, false),
-            "StringNotEquals" | "ArnNotEquals" => (Compare::Equal, true),
+            "StringEquals" => (Compare::Equal, false),
+            "StringNotEquals" => (Compare::Equal, true),
             "StringEqualsIgnoreCase" => (Compare::EqualIgnoreCase, false),
             "StringNotEqualsIgnoreCase" => (Compare::EqualIgnoreCase, true),
-            "StringLike" | "ArnLike" => (Compare::Like, false),
-            "StringNotLike" | "ArnNotLike" => (Compare::Like, true),
+            // AWS compares ARNs with wildcards in both forms.
+            "StringLike" | "ArnLike" | "ArnEquals" => (Compare::Like, false),
+            "StringNotLike" | "ArnNotLike" | "ArnNotEquals" => (Compare::Like, true),
             "Bool" => (Compare::Bool, false),
             "Null" => (Compare::Null, false),
             "NumericEquals"

@@ -98,6 +98,8 @@ fn conditions_are_compared_with_the_request() {
             Verdict::Allowed,
         ),
         (json!({"ForAllValues:StringEquals": {"kms:EncryptionContextKeys": ["Other"]}}), Verdict::Delegated),
+        (json!({"ArnEquals": {"aws:PrincipalArn": "arn:aws:iam::*:user/*"}}), Verdict::Allowed),
+        (json!({"ArnNotEquals": {"aws:PrincipalArn": "arn:aws:iam::*:user/*"}}), Verdict::Delegated),
         (json!({"StringEquals": {"kms:MessageType": "RAW"}}), Verdict::Delegated),
         (json!({"StringEqualsIfExists": {"kms:MessageType": "RAW"}}), Verdict::Allowed),
         (json!({"StringNotEquals": {"kms:MessageType": "RAW"}}), Verdict::Allowed),
