@@ -13,7 +13,9 @@ import time
 import pytest
 from botocore.exceptions import BotoCoreError, ClientError
 from conftest import PROGRAM, Service, wait_until
-from test_kms_boto3 import code
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import padding
+from test_kms_boto3 import code, prepare_import
 
 ROUNDS = int(os.environ.get("MODMILL_FAULT_ROUNDS", "12"))
 SIGN = dict(Message=b"m", SigningAlgorithm="RSASSA_PKCS1_V1_5_SHA_256")
@@ -210,3 +212,61 @@ def test_credentials_are_revoked_while_it_runs(service):
     assert code(kms.list_keys) in ("UnrecognizedClientException", "InvalidClientTokenId")
     names = [each["name"] for each in json.loads(service.run("credentials", "list", "--json").stdout)]
     assert "short-lived" not in names
+
+
+def test_kill_while_keys_are_imported(tmp_path):
+    """An import that was acknowledged signs afterwards; one that was not leaves the key without material, or with all of it."""
+    service = Service(tmp_path).start()
+    credential = service.credential()
+    seed = random.Random(3)
+    for _ in range(max(ROUNDS // 2, 1)):
+        imported = {}
+
+        def importer():
+            kms = service.kms(credential)
+            try:
+                while True:
+                    material, key, give = prepare_import(kms)
+                    imported[key] = (material, False)
+                    kms.import_key_material(**give)
+                    imported[key] = (material, True)
+            except (BotoCoreError, ClientError):
+                pass
+
+        clients = [threading.Thread(target=importer) for _ in range(2)]
+        for client in clients:
+            client.start()
+        time.sleep(seed.uniform(0.5, 2))
+        service.kill()
+        for client in clients:
+            client.join()
+        service.start()
+        kms = service.kms(credential)
+        for key, (material, acknowledged) in imported.items():
+            state = kms.describe_key(KeyId=key)["KeyMetadata"]["KeyState"]
+            assert state == "Enabled" if acknowledged else state in ("Enabled", "PendingImport")
+            if state == "Enabled":
+                expected = material.sign(b"m", padding.PKCS1v15(), hashes.SHA256())
+                assert kms.sign(KeyId=key, **SIGN)["Signature"] == expected
+    assert service.stop() == 0
+
+
+def test_overload_is_refused_at_once_and_passes(tmp_path):
+    service = Service(tmp_path).start()
+    credential = service.credential()
+    (tmp_path / "credential.json").write_text(json.dumps(credential))
+    # Far more than this build computes, with more requests under way than the queue has room for.
+    command = [PROGRAM, "load", "--endpoint", service.url, "--credentials", tmp_path / "credential.json",
+               "--bits", "4096", "--rate", "20000", "--http2", "--connections", "32", "--streams", "200",
+               "--duration", "4", "--warm-up", "0.1", "--verify-every", "50", "--json", tmp_path / "load.json"]
+    subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=service.env)
+    measured = json.loads((tmp_path / "load.json").read_text())
+    text = json.dumps(measured)
+    assert "ThrottlingException" in text and "Internal" not in text, text[:2000]
+    kms = service.kms(credential)
+    key = kms.create_key(KeyUsage="SIGN_VERIFY", KeySpec="RSA_2048")["KeyMetadata"]["KeyId"]
+    began = time.monotonic()
+    assert kms.sign(KeyId=key, **SIGN)["Signature"]
+    assert time.monotonic() - began < 5
+    assert service.process.poll() is None
+    assert service.stop() == 0

@@ -117,33 +117,44 @@ def test_symmetric_keys_and_what_needs_them(kms):
     assert kms.decrypt(CiphertextBlob=moved["CiphertextBlob"])["Plaintext"] == data["Plaintext"]
 
 
-@pytest.mark.parametrize("hash", ["SHA_1", "SHA_256"])
-def test_a_key_of_openssl_is_imported(kms, tmp_path, hash):
-    made = tmp_path / "made.der"
-    subprocess.run(f"openssl genrsa 2048 | openssl pkcs8 -topk8 -nocrypt -outform DER -out {made}", shell=True, check=True,
-                   capture_output=True)
-    material = made.read_bytes()
+def prepare_import(kms, hash="SHA_256", material=None):
+    """A key made elsewhere, a KMS key that waits for it, and the arguments of the import."""
+    if material is None:
+        material = rsa.generate_private_key(65537, 2048)
+    der = material.private_bytes(
+        serialization.Encoding.DER, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
     created = kms.create_key(KeyUsage="SIGN_VERIFY", KeySpec="RSA_2048", Origin="EXTERNAL")["KeyMetadata"]
     assert created["KeyState"] == "PendingImport"
     parameters = kms.get_parameters_for_import(
-        KeyId=created["KeyId"], WrappingAlgorithm=f"RSA_AES_KEY_WRAP_{hash}", WrappingKeySpec="RSA_4096"
+        KeyId=created["KeyId"], WrappingAlgorithm=f"RSA_AES_KEY_WRAP_{hash}", WrappingKeySpec="RSA_2048"
     )
     digest = hashes.SHA1() if hash == "SHA_1" else hashes.SHA256()
     wrapping = load_der_public_key(parameters["PublicKey"])
     aes = bytes(range(32))
     wrapped = wrapping.encrypt(aes, padding.OAEP(padding.MGF1(digest), digest, None))
-    wrapped += keywrap.aes_key_wrap_with_padding(aes, material)
+    wrapped += keywrap.aes_key_wrap_with_padding(aes, der)
     give = dict(
-        KeyId=created["KeyId"], ImportToken=parameters["ImportToken"], ExpirationModel="KEY_MATERIAL_DOES_NOT_EXPIRE"
+        KeyId=created["KeyId"], ImportToken=parameters["ImportToken"], EncryptedKeyMaterial=wrapped,
+        ExpirationModel="KEY_MATERIAL_DOES_NOT_EXPIRE",
     )
-    broken = wrapped[:-1] + bytes([wrapped[-1] ^ 1])
-    refused = code(lambda: kms.import_key_material(EncryptedKeyMaterial=broken, **give))
+    return material, created["KeyId"], give
+
+
+@pytest.mark.parametrize("hash", ["SHA_1", "SHA_256"])
+def test_a_key_of_openssl_is_imported(kms, tmp_path, hash):
+    made = tmp_path / "made.pem"
+    subprocess.run(["openssl", "genrsa", "-out", made, "2048"], check=True, capture_output=True)
+    private = serialization.load_pem_private_key(made.read_bytes(), None)
+    _, key, give = prepare_import(kms, hash, private)
+    wrapped = give["EncryptedKeyMaterial"]
+    broken = dict(give, EncryptedKeyMaterial=wrapped[:-1] + bytes([wrapped[-1] ^ 1]))
+    refused = code(lambda: kms.import_key_material(**broken))
     assert refused in ("InvalidCiphertextException", "IncorrectKeyMaterialException")
-    kms.import_key_material(EncryptedKeyMaterial=wrapped, **give)
-    private = serialization.load_der_private_key(material, None)
-    message = dict(KeyId=created["KeyId"], Message=b"m", SigningAlgorithm="RSASSA_PKCS1_V1_5_SHA_256")
+    kms.import_key_material(**give)
+    message = dict(KeyId=key, Message=b"m", SigningAlgorithm="RSASSA_PKCS1_V1_5_SHA_256")
     assert kms.sign(**message)["Signature"] == private.sign(b"m", padding.PKCS1v15(), hashes.SHA256())
-    kms.delete_imported_key_material(KeyId=created["KeyId"])
+    kms.delete_imported_key_material(KeyId=key)
     assert code(lambda: kms.sign(**message)) == "KMSInvalidStateException"
 
 
