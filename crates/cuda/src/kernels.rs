@@ -128,6 +128,22 @@ fn name_of(task: &Task) -> &'static str {
     }
 }
 
+/// [`TaskKernels::residue_shape`] on a device that holds `blocks` blocks of at most `block` threads.
+fn residue_shape(blocks: u32, block: u32, count: usize) -> (u32, u32) {
+    let warpgroups = (block / 128).max(1);
+    let count = u32::try_from(count).unwrap_or(u32::MAX);
+    let needed = count.div_ceil(64 * blocks).clamp(1, warpgroups);
+    let block = block / warpgroups * needed;
+    (blocks.min(count.div_ceil(block / 2)), block)
+}
+
+/// [`TaskKernels::residue_threads`]. A number has two threads. Beyond these there is less than a block, whose size depends on the
+/// count: fewer numbers may have more threads.
+fn residue_threads(blocks: u32, block: u32, most: usize) -> usize {
+    let (blocks, block) = (blocks as usize, block as usize);
+    most.saturating_mul(2).saturating_add(block).min(blocks * block)
+}
+
 impl TaskKernels {
     /// The number of blocks for `count` numbers: no more than the device holds at once.
     pub(crate) fn grid(&self, count: usize) -> u32 {
@@ -139,16 +155,36 @@ impl TaskKernels {
     /// The number of blocks, and of threads of a block, for `count` numbers in residues. Every multiprocessor gets one
     /// warpgroup before any gets more.
     pub(crate) fn residue_shape(&self, count: usize) -> (u32, u32) {
-        let block = self.variant.layout.block;
-        let warpgroups = (block / 128).max(1);
-        let count = u32::try_from(count).unwrap_or(u32::MAX);
-        let needed = count.div_ceil(64 * self.blocks).clamp(1, warpgroups);
-        let block = block / warpgroups * needed;
-        (self.blocks.min(count.div_ceil(block / 2)), block)
+        residue_shape(self.blocks, self.variant.layout.block, count)
+    }
+
+    /// The most threads that [`TaskKernels::residue_shape`] has for `most` numbers or fewer: each warp has a table in the workspace.
+    pub(crate) fn residue_threads(&self, most: usize) -> usize {
+        residue_threads(self.blocks, self.variant.layout.block, most)
     }
 
     /// Numbers that the device computes at once.
     pub(crate) fn wave(&self) -> usize {
         self.blocks as usize * (self.variant.layout.block / self.variant.layout.threads) as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_shape_has_its_tables() {
+        for blocks in [1, 2, 3, 5, 64, 132] {
+            for block in [128, 256, 384, 512] {
+                for most in (1..1000).chain([8448, 8577, 16896, 20000]) {
+                    let threads = residue_threads(blocks, block, most);
+                    for count in [1, most / 3, most / 2, most - 1, most] {
+                        let (grid, block) = residue_shape(blocks, block, count.max(1));
+                        assert!((grid * block) as usize <= threads, "{count} of {most} in {grid} x {block}");
+                    }
+                }
+            }
+        }
     }
 }

@@ -358,7 +358,14 @@ impl<'a> KernelStages<'a> {
         };
         let residues = kernels.residues.as_ref().map(|residues| {
             Ok(ResidueStages {
-                work: residues.work(device, variant.words, size, is_shared, task, threads)?,
+                work: residues.work(
+                    device,
+                    variant.words,
+                    size,
+                    is_shared,
+                    task,
+                    kernels.residue_threads(size),
+                )?,
                 constants: residues.job_constants(device, &task, limbs, merged)?,
                 has_modulus: Default::default(),
             })

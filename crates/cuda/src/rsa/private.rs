@@ -153,7 +153,7 @@ impl<'a, 'j> Private<'a, 'j> {
         // One key stands in every row of a tile.
         let (keys, tiled, at_once) =
             if together { (2 * size, 2 * size, 2 * size) } else { (2, 2 * TILE_ITEMS, size) };
-        let threads = kernels.grid(at_once) as usize * kernels.variant.layout.block as usize;
+        let threads = kernels.residue_threads(at_once);
         let memory = Memory {
             constants: buffer(4 * (4 + 3 * words) * keys)?,
             bases: buffer(4 * (words + 2) * 2 * size)?,

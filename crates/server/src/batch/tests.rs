@@ -228,11 +228,11 @@ async fn a_gpu_that_fails_costs_no_answer() {
         let metrics = Arc::new(Metrics::default());
         let batcher = Batcher::start(engine, settings, None, Arc::clone(&metrics)).unwrap();
         let digests: Vec<u8> = (0..512 * 32).map(|octet| octet as u8).collect();
-        let rows = batcher.sign_rows(origin("a"), Arc::clone(&KEYS[3]), PKCS1, digests.clone().into()).await;
+        let rows = batcher.sign_rows(origin("a"), Arc::clone(&KEYS[0]), PKCS1, digests.clone().into()).await;
         let rows = rows.unwrap();
         assert_eq!(rows.len(), 512);
         assert!(rows.iter().all(|row| row.is_ok()));
-        let expected = Rsa::new(&cpu()).sign_digests(&*KEYS[3], PKCS1, &[&digests[..32]]).unwrap();
+        let expected = Rsa::new(&cpu()).sign_digests(&*KEYS[0], PKCS1, &[&digests[..32]]).unwrap();
         assert_eq!(rows.get(0).ok(), expected[0].as_deref().ok());
         let text = metrics.text();
         assert!(text.contains(r#"modmill_backend_items_total{backend="gpu""#), "{text}");
