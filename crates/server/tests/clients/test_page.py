@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,8 @@ def test_the_page_shows_live_figures(service, kms):
     client = threading.Thread(target=sign)
     client.start()
     try:
+        # A curve needs a few seconds of figures.
+        time.sleep(5)
         token = service.credential("watcher", "--allow", "watch")["token"]
         url = service.url.replace("://", f"://watcher:{token}@")
         looked = subprocess.run([Path(__file__).with_name("page.sh"), url], capture_output=True, text=True)
