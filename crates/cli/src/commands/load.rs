@@ -96,7 +96,7 @@ pub(crate) struct Load {
     #[arg(long, value_name = "N", requires = "pid", conflicts_with_all = ["rate", "sweep", "soak", "svg"])]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     idle: Option<u32>,
-    /// Load for so many minutes, and fail if the server's memory grows
+    /// Load the server for this number of minutes, and fail if its memory grows
     #[arg(long, value_name = "MIN", requires_all = ["pid", "rate"], conflicts_with_all = ["sweep", "svg"])]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=100_000))]
     soak: Option<u32>,
@@ -175,7 +175,7 @@ impl Load {
         Ok(Report::new(self.title(), self.duration, self.seed, results))
     }
 
-    /// What the load is, for the report.
+    /// The title of the report: interface, operations and length of the keys.
     fn title(&self) -> String {
         let batch = if self.interface == Interface::Kms {
             String::new()

@@ -82,12 +82,12 @@ impl DeviceVectors {
         self.columns().div_ceil(64)
     }
 
-    /// Lists of words of a vector: one of bits, one for each of so many moduli of residues.
+    /// The number of lists of words that a vector has: one if it is of bits, one for each of `moduli` if it is of residues.
     pub(super) fn lists(&self, moduli: usize) -> usize {
         if self.is_bits { 1 } else { moduli }
     }
 
-    /// Bytes of the vectors as second factors of products, for so many moduli and rows.
+    /// The bytes that the vectors take as second factors of products, for `moduli` moduli and `rows` rows.
     pub(super) fn factor_bytes(&self, moduli: usize, rows: usize) -> usize {
         UNIT_BYTES * self.lists(moduli) * self.groups() * MatrixShape::steps(rows)
     }

@@ -7,7 +7,7 @@ use crate::fhe::FheRecord;
 /// The lines of a plot: its title, and for each line the operation, whether a single item is meant, and the name.
 type Plot = (&'static str, &'static [(&'static str, bool, &'static str)]);
 
-/// What is drawn, in plots whose lines are not too many to tell apart.
+/// The plots, each with its title and the operations that it draws. Each has few lines, which can be told apart.
 const PLOTS: [Plot; 3] = [
     (
         "keys and recryption",

@@ -1,4 +1,4 @@
-//! What the client of a blind signature computes.
+//! The client's side of a blind signature: it blinds messages and finalizes signatures.
 
 use super::BlindScheme;
 use super::group::Group;

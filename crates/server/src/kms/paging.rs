@@ -13,6 +13,15 @@ pub(super) struct Paging {
     marker: Option<String>,
 }
 
+/// A request for a list of what belongs to a key, or to all keys if none is named.
+#[derive(Deserialize)]
+pub(super) struct ListRequest {
+    #[serde(rename = "KeyId")]
+    pub(super) key_id: Option<String>,
+    #[serde(flatten)]
+    pub(super) paging: Paging,
+}
+
 /// A page, and the marker of the next one.
 pub(super) struct Page<T> {
     pub(super) items: Vec<T>,

@@ -1,4 +1,4 @@
-//! What `modmill load` found, for files and for the exit status.
+//! The results of `modmill load`: written to files, and judged for the exit status.
 
 use crate::bench_header::bench_header;
 use crate::failure::Failure;

@@ -25,7 +25,7 @@ pub(super) struct Create {
     /// The name of the principal, for policies, limits and the audit log
     #[arg(long)]
     name: String,
-    /// What it may do: kms, transit, bulk, issue, watch
+    /// The rights of the credential: kms, transit, bulk, issue, watch
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "kms,transit,bulk", value_parser = parse_right)]
     allow: Vec<Right>,
     /// Print JSON

@@ -6,7 +6,7 @@ use crate::kms::call::{Call, gone};
 use crate::kms::codec::{Encoded, Time};
 use crate::kms::documents::{Alias, KeyRecord};
 use crate::kms::names::{Key, Names, alias_arn, alias_not_found, find};
-use crate::kms::paging::Paging;
+use crate::kms::paging::ListRequest;
 use crate::kms::policy::Facts;
 use crate::kms::{KmsError, fields};
 use crate::records::{Changes, Records};
@@ -103,14 +103,6 @@ pub(in crate::kms) async fn delete(call: &Call, request: Request) -> Result<Enco
     };
     call.service.records.change(delete).await?;
     Ok(nothing())
-}
-
-#[derive(Deserialize)]
-pub(in crate::kms) struct ListRequest {
-    #[serde(rename = "KeyId")]
-    key_id: Option<String>,
-    #[serde(flatten)]
-    paging: Paging,
 }
 
 pub(in crate::kms) async fn list(call: &Call, request: ListRequest) -> Result<Encoded, KmsError> {

@@ -6,7 +6,7 @@ use crate::credential::Right;
 use crate::kms::call::Call;
 use crate::kms::codec::Encoded;
 use crate::kms::documents::KeyRecord;
-use crate::kms::paging::Paging;
+use crate::kms::paging::ListRequest;
 use crate::kms::policy::{Facts, Policy, Verdict};
 use crate::kms::{KmsError, fields, rights};
 use serde::Deserialize;
@@ -78,14 +78,6 @@ pub(in crate::kms) async fn put(call: &Call, request: Request) -> Result<Encoded
     };
     call.change_key(&key, change).await?;
     Ok(nothing())
-}
-
-#[derive(Deserialize)]
-pub(in crate::kms) struct ListRequest {
-    #[serde(rename = "KeyId")]
-    key_id: Option<String>,
-    #[serde(flatten)]
-    paging: Paging,
 }
 
 pub(in crate::kms) async fn list(call: &Call, request: ListRequest) -> Result<Encoded, KmsError> {

@@ -5,7 +5,7 @@ use super::nothing;
 use crate::kms::call::Call;
 use crate::kms::codec::Encoded;
 use crate::kms::documents::KeyRecord;
-use crate::kms::paging::Paging;
+use crate::kms::paging::ListRequest;
 use crate::kms::{KmsError, fields};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -74,14 +74,6 @@ pub(in crate::kms) async fn untag(call: &Call, request: Request) -> Result<Encod
     };
     call.change_key(&key, change).await?;
     Ok(nothing())
-}
-
-#[derive(Deserialize)]
-pub(in crate::kms) struct ListRequest {
-    #[serde(rename = "KeyId")]
-    key_id: Option<String>,
-    #[serde(flatten)]
-    paging: Paging,
 }
 
 pub(in crate::kms) async fn list(call: &Call, request: ListRequest) -> Result<Encoded, KmsError> {

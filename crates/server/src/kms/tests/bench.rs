@@ -66,7 +66,7 @@ impl Bench {
         self.service.clock.now_ms() / 1000
     }
 
-    /// Moves the clock by so many seconds.
+    /// Moves the clock forward by `seconds`.
     pub(super) fn wait_s(&self, seconds: i64) {
         self.service.clock.move_by(seconds * 1000);
     }

@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// A disk that is full after so many bytes.
+/// A disk with room for a given number of bytes.
 #[derive(Debug)]
 struct Disk {
     file: FileBackend,
