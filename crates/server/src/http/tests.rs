@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 
 const LIMITS: HttpLimits = HttpLimits {
     connections: 100,
@@ -16,7 +16,7 @@ const LIMITS: HttpLimits = HttpLimits {
     header_bytes: 8192,
     headers: 20,
     streams: 10,
-    drain: Duration::from_secs(5),
+    drain: Duration::from_secs(60),
 };
 
 struct Server {
@@ -24,10 +24,15 @@ struct Server {
     stop: watch::Sender<bool>,
     ended: tokio::task::JoinHandle<bool>,
     metrics: Arc<Metrics>,
+    /// Told when a request for `/slow` has arrived.
+    slow_begun: Arc<Notify>,
 }
 
 async fn server(limits: HttpLimits, tls: Option<Arc<Tls>>) -> Server {
-    let slow = || async {
+    let slow_begun = Arc::new(Notify::new());
+    let begun = Arc::clone(&slow_begun);
+    let slow = async move || {
+        begun.notify_one();
         tokio::time::sleep(Duration::from_millis(400)).await;
         "slow"
     };
@@ -38,14 +43,14 @@ async fn server(limits: HttpLimits, tls: Option<Arc<Tls>>) -> Server {
     let layers = Layers {
         body_bytes: 1000,
         batch_body_bytes: 2000,
-        timeout: Duration::from_secs(1),
+        timeout: Duration::from_secs(30),
         metrics: Arc::clone(&metrics),
     };
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let (address, (stop, stopped)) = (listener.local_addr().unwrap(), watch::channel(false));
     let router = layered(router, layers);
     let ended = tokio::spawn(listen(listener, tls, router, limits, Arc::clone(&metrics), stopped));
-    Server { address, stop, ended, metrics }
+    Server { address, stop, ended, metrics, slow_begun }
 }
 
 /// Sends octets and reads until the server closes the connection.
@@ -57,7 +62,7 @@ async fn exchange(address: std::net::SocketAddr, octets: &str) -> String {
 
 async fn read(stream: &mut TcpStream) -> String {
     let mut answer = Vec::new();
-    let _ = tokio::time::timeout(Duration::from_secs(5), stream.read_to_end(&mut answer))
+    let _ = tokio::time::timeout(Duration::from_secs(60), stream.read_to_end(&mut answer))
         .await
         .expect("it closes");
     String::from_utf8_lossy(&answer).into_owned()
@@ -97,36 +102,31 @@ async fn slow_and_idle_connections_are_closed() {
     let start = Instant::now();
     let answer = exchange(server.address, "GET /fast HTTP/1.1\r\nhost: ").await;
     assert!(!answer.contains("fast"), "{answer}");
-    assert!(
-        (Duration::from_millis(200)..Duration::from_secs(4)).contains(&start.elapsed()),
-        "{:?}",
-        start.elapsed()
-    );
+    assert!(start.elapsed() >= Duration::from_millis(200), "{:?}", start.elapsed());
     let mut stream = TcpStream::connect(server.address).await.unwrap();
     stream.write_all(b"GET /fast HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
     let start = Instant::now();
     assert!(read(&mut stream).await.ends_with("fast"));
-    assert!(
-        (Duration::from_millis(400)..Duration::from_secs(4)).contains(&start.elapsed()),
-        "{:?}",
-        start.elapsed()
-    );
+    assert!(start.elapsed() >= Duration::from_millis(400), "{:?}", start.elapsed());
 }
 
 #[tokio::test]
 async fn connections_of_one_address_are_limited() {
-    let server = server(LIMITS, None).await;
+    let long = Duration::from_secs(60);
+    let server = server(HttpLimits { header_timeout: long, idle_timeout: long, ..LIMITS }, None).await;
     let mut open = Vec::new();
     for _ in 0..3 {
         open.push(TcpStream::connect(server.address).await.unwrap());
     }
-    tokio::time::sleep(Duration::from_millis(50)).await;
+    // Connections are accepted in the order in which they were made.
     let mut refused = TcpStream::connect(server.address).await.unwrap();
     assert_eq!(read(&mut refused).await, "");
     assert!(server.metrics.text().contains(r#"modmill_connections_refused_total{reason="address"} 1"#));
     drop(open);
-    tokio::time::sleep(Duration::from_millis(50)).await;
-    assert!(exchange(server.address, &request("GET /fast", "", "")).await.ends_with("fast"));
+    let request = request("GET /fast", "", "");
+    while !exchange(server.address, &request).await.ends_with("fast") {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
 }
 
 #[tokio::test]
@@ -134,7 +134,7 @@ async fn a_drain_answers_what_is_under_way() {
     let server = server(LIMITS, None).await;
     let address = server.address;
     let slow = tokio::spawn(async move { exchange(address, "GET /slow HTTP/1.1\r\nhost: x\r\n\r\n").await });
-    tokio::time::sleep(Duration::from_millis(100)).await;
+    server.slow_begun.notified().await;
     server.stop.send(true).unwrap();
     assert!(server.ended.await.unwrap(), "all ended in time");
     assert!(slow.await.unwrap().ends_with("slow"));
