@@ -1,0 +1,60 @@
+//! Errors.
+
+use crate::Group;
+
+/// An error of a private set intersection.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The engine failed.
+    #[error(transparent)]
+    Engine(#[from] modmill::Error),
+    /// The operating system gave no random octets.
+    #[error("no random octets: {0}")]
+    Random(String),
+    /// An element is 0, 1, p - 1 or not below p, where p is the prime of the group.
+    #[error("element {index} is not between 2 and p - 2")]
+    Element {
+        /// The position of the element.
+        index: usize,
+    },
+    /// Octets are not a whole number of elements.
+    #[error("{octets} octets are not a whole number of elements of {element} octets")]
+    Ragged {
+        /// Octets that were given.
+        octets: usize,
+        /// Octets of an element of the group.
+        element: usize,
+    },
+    /// Elements of one group were given to a party of another.
+    #[error("the elements are of {found}; the party's group is {expected}")]
+    OtherGroup {
+        /// The group of the party.
+        expected: Group,
+        /// The group of the elements.
+        found: Group,
+    },
+    /// The stream or a temporary file failed.
+    #[error("{what}: {source}")]
+    Io {
+        /// The stream or file.
+        what: &'static str,
+        /// The error of the operating system.
+        source: std::io::Error,
+    },
+    /// The other party does not follow the protocol.
+    #[error("the other party {0}")]
+    Peer(String),
+}
+
+impl Error {
+    /// An error of the stream to the other party.
+    pub(crate) fn stream(source: std::io::Error) -> Self {
+        Self::Io { what: "the stream to the other party", source }
+    }
+
+    /// An error of a temporary file.
+    pub(crate) fn file(source: std::io::Error) -> Self {
+        Self::Io { what: "a temporary file", source }
+    }
+}

@@ -1,0 +1,337 @@
+//! The protocol over a stream.
+//!
+//! | | receiver, with the items x_i | sender, with the items y_j |
+//! |---|---|---|
+//! | 1 | blinds its items to X_i = H(x_i)^a | blinds its items to Y_j = H(y_j)^b |
+//! | 2 | sends the X_i in their order | sends the Y_j in ascending order, each once |
+//! | 3 | blinds every Y_j again to Y_j^a and keeps the tag | blinds every X_i again to X_i^b and sends the tag |
+//! | 4 | item i is common if its tag is among those of 3 | |
+//!
+//! The Y_j look like random numbers to the receiver, so that their ascending order tells nothing about the sender's order. Both parties
+//! do step 1 at the same time, and step 3 too.
+
+use crate::partitions::Partitions;
+use crate::wire::{self, Frame, Hello};
+use crate::{Elements, Error, Group, Matcher, Party, TAG_OCTETS, Tag};
+use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+use std::sync::Mutex;
+use std::thread;
+use tempfile::SpooledTempFile;
+
+/// What the receiver learns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Reveal {
+    /// Which of its items are common.
+    #[default]
+    Items,
+    /// How many of its items are common. The sender sends the tags in ascending order.
+    Size,
+}
+
+/// The answer of an intersection, at the receiver.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// The positions of the common items in the receiver's set, in ascending order.
+    Items(Vec<u64>),
+    /// The number of the receiver's items that are common.
+    Size(u64),
+}
+
+/// The stage of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// The party blinds its own items.
+    Own,
+    /// The party blinds the other's items again.
+    Other,
+}
+
+/// How far a run is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// The stage.
+    pub stage: Stage,
+    /// Items done in this stage.
+    pub done: u64,
+    /// All items of this stage.
+    pub total: u64,
+}
+
+/// What both roles have.
+struct Role<'a> {
+    party: Party<'a>,
+    reveal: Reveal,
+    block: usize,
+    progress: Box<dyn Fn(Progress) + Send + Sync + 'a>,
+}
+
+/// The party that learns the intersection.
+///
+/// ```
+/// use modmill::Engine;
+/// use modmill_psi::{Group, Outcome, Party, Receiver, Sender};
+/// use std::os::unix::net::UnixStream;
+///
+/// let engine = Engine::new()?;
+/// let party = || Party::new(&engine, Group::Ffdhe2048);
+/// let (receiver, sender) = (Receiver::new(party()?), Sender::new(party()?));
+/// let (here, there) = UnixStream::pair()?;
+/// let outcome = std::thread::scope(|scope| {
+///     scope.spawn(|| sender.run(["ben", "dora"], &there, &there));
+///     receiver.run(["ann", "ben", "cid"], &here, &here)
+/// })?;
+/// assert_eq!(outcome, Outcome::Items(vec![1]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Receiver<'a>(Role<'a>);
+
+/// The party that learns nothing but the number of the receiver's items. See [`Receiver`].
+pub struct Sender<'a>(Role<'a>);
+
+macro_rules! settings {
+    ($role:ident) => {
+        impl<'a> $role<'a> {
+            /// The role with default settings: common items are revealed, and blocks have 16384 items.
+            #[must_use]
+            pub fn new(party: Party<'a>) -> Self {
+                Self(Role { party, reveal: Reveal::Items, block: 1 << 14, progress: Box::new(|_| ()) })
+            }
+
+            /// The same with another answer for the receiver. Both parties have to choose the same.
+            #[must_use]
+            pub fn reveal(mut self, reveal: Reveal) -> Self {
+                self.0.reveal = reveal;
+                self
+            }
+
+            /// The same with blocks of `items` items, 1 to 65536: so many are computed and sent together.
+            #[must_use]
+            pub fn block(mut self, items: usize) -> Self {
+                self.0.block = items.clamp(1, wire::MOST_RECORDS);
+                self
+            }
+
+            /// The same with a function that is told after every block how far the run is.
+            #[must_use]
+            pub fn progress(mut self, progress: impl Fn(Progress) + Send + Sync + 'a) -> Self {
+                self.0.progress = Box::new(progress);
+                self
+            }
+        }
+    };
+}
+
+settings!(Receiver);
+settings!(Sender);
+
+impl Role<'_> {
+    fn group(&self) -> Group {
+        self.party.group()
+    }
+
+    /// Blinds items block by block and hands each block to `take`. Returns the number of items.
+    fn blind_all<T: AsRef<[u8]> + Sync>(
+        &self,
+        items: impl IntoIterator<Item = T>,
+        mut take: impl FnMut(Elements) -> Result<(), Error>,
+    ) -> Result<u64, Error> {
+        let mut items = items.into_iter();
+        // The total is what the iterator says, if it knows.
+        let expected = items.size_hint().1.unwrap_or(0) as u64;
+        let mut done = 0;
+        loop {
+            let block: Vec<T> = items.by_ref().take(self.block).collect();
+            if block.is_empty() {
+                return Ok(done);
+            }
+            take(self.party.blind(&block)?)?;
+            done += block.len() as u64;
+            (self.progress)(Progress { stage: Stage::Own, done, total: expected.max(done) });
+        }
+    }
+
+    /// Blinds elements of the other party again, and reports progress.
+    fn blind_again(&self, elements: &Elements, done: &mut u64, total: u64) -> Result<Vec<Tag>, Error> {
+        *done += elements.len() as u64;
+        if *done > total {
+            return Err(Error::Peer(format!("sent more elements than the {total} that it announced")));
+        }
+        let tags = self.party.blind_again(elements)?.tags();
+        (self.progress)(Progress { stage: Stage::Other, done: *done, total });
+        Ok(tags)
+    }
+}
+
+impl Receiver<'_> {
+    /// Runs the protocol with this party's `items` over a stream, whose two directions are `reader` and `writer`.
+    ///
+    /// Items are taken block by block. Their order is that of the positions in the answer. Blinded items and tags wait in temporary
+    /// files if they are many. A stream without time limits waits for the other party as long as it takes. The exponent is used up: a
+    /// second run under it could be linked to the first.
+    pub fn run<T: AsRef<[u8]> + Sync>(
+        self,
+        items: impl IntoIterator<Item = T>,
+        reader: impl Read,
+        writer: impl Write + Send,
+    ) -> Result<Outcome, Error> {
+        let Self(role) = &self;
+        let group = role.group();
+        let mut blinded = SpooledTempFile::new(1 << 26);
+        let items =
+            role.blind_all(items, |elements| blinded.write_all(&elements.to_octets()).map_err(Error::file))?;
+        blinded.seek(SeekFrom::Start(0)).map_err(Error::file)?;
+        let hello = Hello { is_receiver: true, group, reveal: role.reveal, items };
+        let (mut reader, mut writer) = (BufReader::new(reader), BufWriter::new(writer));
+        hello.write(&mut writer)?;
+        let sender = hello.read_counterpart(&mut reader)?;
+        thread::scope(|scope| {
+            let sending = scope.spawn(move || send_blinded(blinded, items, group, role.block, &mut writer));
+            let received = self.receive(items, sender.items, &mut reader);
+            // If the other party fell silent, its error says more than that of writing to it.
+            let sent = sending.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            received.and_then(|outcome| sent.map(|()| outcome))
+        })
+    }
+
+    /// Reads the sender's frames until both of its streams of records have ended.
+    fn receive(&self, own: u64, other: u64, reader: &mut impl Read) -> Result<Outcome, Error> {
+        let Self(role) = self;
+        let mut matcher = Matcher::new(own, other);
+        let (mut elements_done, mut tags_done) = (0, 0);
+        let (mut has_elements, mut has_tags) = (true, true);
+        while has_elements || has_tags {
+            match wire::read(role.group(), reader)? {
+                Frame::Elements(elements) if has_elements => {
+                    matcher.add_other(&role.blind_again(&elements, &mut elements_done, other)?)?;
+                }
+                Frame::Tags(tags) if has_tags => {
+                    tags_done += tags.len() as u64;
+                    matcher.add_own(&tags)?;
+                }
+                Frame::EndOfElements if has_elements => has_elements = false,
+                Frame::EndOfTags if has_tags => has_tags = false,
+                _ => return Err(Error::Peer("went on after the end of its records".into())),
+            }
+        }
+        if tags_done != own {
+            return Err(Error::Peer(format!("sent {tags_done} tags for {own} items")));
+        }
+        let common = matcher.intersect()?;
+        Ok(match role.reveal {
+            Reveal::Items => Outcome::Items(common),
+            Reveal::Size => Outcome::Size(common.len() as u64),
+        })
+    }
+}
+
+/// Sends the receiver's blinded items from their file.
+fn send_blinded(
+    mut blinded: impl Read,
+    items: u64,
+    group: Group,
+    block: usize,
+    writer: &mut impl Write,
+) -> Result<(), Error> {
+    let mut left = items;
+    let mut octets = vec![0; block * group.octets()];
+    while left > 0 {
+        let now = left.min(block as u64);
+        let octets = &mut octets[..now as usize * group.octets()];
+        blinded.read_exact(octets).map_err(Error::file)?;
+        wire::write_elements(octets, group, writer)?;
+        left -= now;
+    }
+    wire::write_end_of_elements(writer)
+}
+
+impl Sender<'_> {
+    /// Runs the protocol with this party's `items` over a stream, whose two directions are `reader` and `writer`. Returns the number of
+    /// the receiver's items.
+    ///
+    /// Items are taken block by block, and an item that comes twice is sent once. Blinded items wait in temporary files if they are
+    /// many. [`Receiver::run`] says more.
+    pub fn run<T: AsRef<[u8]> + Sync>(
+        self,
+        items: impl IntoIterator<Item = T>,
+        reader: impl Read,
+        writer: impl Write + Send,
+    ) -> Result<u64, Error> {
+        let Self(role) = &self;
+        let (group, items) = (role.group(), items.into_iter());
+        let expected = items.size_hint().1.unwrap_or(usize::MAX) as u64;
+        let parts = Partitions::parts_for(expected.saturating_mul(group.octets() as u64));
+        let mut blinded = Partitions::new(group.octets(), parts);
+        let items = role.blind_all(items, |elements| {
+            elements.to_octets().chunks_exact(group.octets()).try_for_each(|element| blinded.push(element))
+        })?;
+        let hello = Hello { is_receiver: false, group, reveal: role.reveal, items };
+        let (mut reader, mut writer) = (BufReader::new(reader), BufWriter::new(writer));
+        hello.write(&mut writer)?;
+        let receiver = hello.read_counterpart(&mut reader)?;
+        let writer = Mutex::new(writer);
+        thread::scope(|scope| {
+            let sending = scope.spawn(|| send_sorted(blinded, group, role.block, &writer));
+            let answered = self.answer(receiver.items, &mut reader, &writer);
+            let sent = sending.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            answered.and(sent).map(|()| receiver.items)
+        })
+    }
+
+    /// Blinds the receiver's elements again and sends their tags.
+    fn answer(&self, total: u64, reader: &mut impl Read, writer: &Mutex<impl Write>) -> Result<(), Error> {
+        let Self(role) = self;
+        let mut done = 0;
+        // For the size alone, the tags wait for the last one, and their order is lost.
+        let mut unordered = (role.reveal == Reveal::Size).then(|| {
+            let octets = total.saturating_mul(TAG_OCTETS as u64);
+            Partitions::new(TAG_OCTETS, Partitions::parts_for(octets))
+        });
+        loop {
+            match wire::read(role.group(), reader)? {
+                Frame::Elements(elements) => {
+                    let tags = role.blind_again(&elements, &mut done, total)?;
+                    match &mut unordered {
+                        Some(unordered) => tags.iter().try_for_each(|tag| unordered.push(tag))?,
+                        None => wire::write_tags(&tags, &mut *lock(writer))?,
+                    }
+                }
+                Frame::EndOfElements => break,
+                Frame::Tags(_) | Frame::EndOfTags => {
+                    return Err(Error::Peer("sent tags, which only the sender does".into()));
+                }
+            }
+        }
+        if done != total {
+            return Err(Error::Peer(format!("sent {done} elements of the {total} that it announced")));
+        }
+        for tags in unordered.into_iter().flat_map(Partitions::into_sorted_parts) {
+            for tags in tags?.as_chunks().0.chunks(wire::MOST_RECORDS) {
+                wire::write_tags(tags, &mut *lock(writer))?;
+            }
+        }
+        wire::write_end_of_tags(&mut *lock(writer))
+    }
+}
+
+/// Sends the sender's blinded items in ascending order, each once.
+fn send_sorted(
+    blinded: Partitions,
+    group: Group,
+    block: usize,
+    writer: &Mutex<impl Write>,
+) -> Result<(), Error> {
+    for elements in blinded.into_sorted_parts() {
+        let elements = elements?;
+        let mut once: Vec<&[u8]> = elements.chunks_exact(group.octets()).collect();
+        once.dedup();
+        for elements in once.chunks(block) {
+            wire::write_elements(&elements.concat(), group, &mut *lock(writer))?;
+        }
+    }
+    wire::write_end_of_elements(&mut *lock(writer))
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    // A thread that panics between two frames leaves nothing half written that a later frame could mend.
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}

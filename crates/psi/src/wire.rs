@@ -1,0 +1,182 @@
+//! The messages of the protocol on a stream.
+//!
+//! Both parties begin with a [`Hello`]. Then come frames: an octet for the kind, the number of records as four octets, and the records.
+//! All numbers are little-endian, elements big-endian.
+
+use crate::session::Reveal;
+use crate::{Elements, Error, Group, TAG_OCTETS, Tag};
+use std::io::{Read, Write};
+
+/// The first octets of a stream: the protocol and its version.
+const MAGIC: [u8; 12] = *b"modmill-psi1";
+
+/// The most records of a frame: it bounds the memory that a frame of the other party takes.
+pub(crate) const MOST_RECORDS: usize = 1 << 16;
+
+/// What a party says first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Hello {
+    pub(crate) is_receiver: bool,
+    pub(crate) group: Group,
+    pub(crate) reveal: Reveal,
+    /// Items of the party's set.
+    pub(crate) items: u64,
+}
+
+/// Some records of the protocol.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Frame {
+    /// Items that the party has blinded.
+    Elements(Elements),
+    /// Tags of what the other party had blinded.
+    Tags(Vec<Tag>),
+    /// The party has sent all of its elements.
+    EndOfElements,
+    /// The party has sent all tags.
+    EndOfTags,
+}
+
+const ELEMENTS: u8 = 1;
+const TAGS: u8 = 2;
+
+impl Hello {
+    pub(crate) fn write(&self, stream: &mut impl Write) -> Result<(), Error> {
+        let mut octets = MAGIC.to_vec();
+        octets.extend([u8::from(self.is_receiver), self.group as u8, self.reveal as u8]);
+        octets.extend(self.items.to_le_bytes());
+        stream.write_all(&octets).and_then(|()| stream.flush()).map_err(Error::stream)
+    }
+
+    /// Reads the other party's hello. It has to be the other role with the same group and the same answer.
+    pub(crate) fn read_counterpart(&self, stream: &mut impl Read) -> Result<Self, Error> {
+        let mut octets = [0; MAGIC.len() + 11];
+        stream.read_exact(&mut octets).map_err(Error::stream)?;
+        let (magic, rest) = octets.split_at(MAGIC.len());
+        if magic != MAGIC {
+            return Err(Error::Peer("does not speak this protocol or another version of it".into()));
+        }
+        if rest[0] == u8::from(self.is_receiver) {
+            let role = if self.is_receiver { "receives" } else { "sends" };
+            return Err(Error::Peer(format!("{role} too: one party has to send and the other to receive")));
+        }
+        if (rest[1], rest[2]) != (self.group as u8, self.reveal as u8) {
+            let [ours, theirs] =
+                [(self.group as u8, self.reveal as u8), (rest[1], rest[2])].map(|(group, reveal)| {
+                    let group = Group::ALL.get(usize::from(group)).map_or("unknown", |group| group.name());
+                    format!("group {group}, revealing {}", if reveal == 0 { "items" } else { "their number" })
+                });
+            return Err(Error::Peer(format!("has other settings ({theirs}) than this one ({ours})")));
+        }
+        let items = rest[3..].iter().rev().fold(0, |items, &octet| items << 8 | u64::from(octet));
+        Ok(Self { is_receiver: !self.is_receiver, items, ..*self })
+    }
+}
+
+/// Writes at most [`MOST_RECORDS`] elements.
+pub(crate) fn write_elements(octets: &[u8], group: Group, stream: &mut impl Write) -> Result<(), Error> {
+    write(ELEMENTS, octets.len() / group.octets(), octets, stream)
+}
+
+/// Writes at most [`MOST_RECORDS`] tags.
+pub(crate) fn write_tags(tags: &[Tag], stream: &mut impl Write) -> Result<(), Error> {
+    write(TAGS, tags.len(), tags.as_flattened(), stream)
+}
+
+/// Writes that no more elements come: a frame of none.
+pub(crate) fn write_end_of_elements(stream: &mut impl Write) -> Result<(), Error> {
+    write(ELEMENTS, 0, &[], stream)
+}
+
+/// Writes that no more tags come: a frame of none.
+pub(crate) fn write_end_of_tags(stream: &mut impl Write) -> Result<(), Error> {
+    write(TAGS, 0, &[], stream)
+}
+
+fn write(kind: u8, records: usize, octets: &[u8], stream: &mut impl Write) -> Result<(), Error> {
+    debug_assert!(records <= MOST_RECORDS);
+    let mut head = [kind, 0, 0, 0, 0];
+    head[1..].copy_from_slice(&(records as u32).to_le_bytes());
+    let written =
+        stream.write_all(&head).and_then(|()| stream.write_all(octets)).and_then(|()| stream.flush());
+    written.map_err(Error::stream)
+}
+
+/// Reads a frame.
+pub(crate) fn read(group: Group, stream: &mut impl Read) -> Result<Frame, Error> {
+    let mut head = [0; 5];
+    stream.read_exact(&mut head).map_err(Error::stream)?;
+    let [kind, count @ ..] = head;
+    let records = u32::from_le_bytes(count) as usize;
+    if records > MOST_RECORDS {
+        return Err(Error::Peer(format!("sent a frame of {records} records; the limit is {MOST_RECORDS}")));
+    }
+    let octets = match kind {
+        ELEMENTS => group.octets(),
+        TAGS => TAG_OCTETS,
+        _ => return Err(Error::Peer(format!("sent a frame of the unknown kind {kind}"))),
+    };
+    let mut body = vec![0; records * octets];
+    stream.read_exact(&mut body).map_err(Error::stream)?;
+    Ok(match (kind, records) {
+        (ELEMENTS, 0) => Frame::EndOfElements,
+        (ELEMENTS, _) => Frame::Elements(Elements::from_octets(group, &body)?),
+        (_, 0) => Frame::EndOfTags,
+        _ => Frame::Tags(body.as_chunks().0.to_vec()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HELLO: Hello =
+        Hello { is_receiver: true, group: Group::Ffdhe3072, reveal: Reveal::Items, items: 77 };
+
+    fn answer(hello: Hello) -> Result<Hello, Error> {
+        let mut octets = Vec::new();
+        hello.write(&mut octets).unwrap();
+        HELLO.read_counterpart(&mut &octets[..])
+    }
+
+    #[test]
+    fn parties_have_to_agree() {
+        let sender = Hello { is_receiver: false, items: u64::MAX, ..HELLO };
+        assert_eq!(answer(sender).unwrap(), sender);
+        let refused = |hello| answer(hello).unwrap_err().to_string();
+        assert!(refused(HELLO).contains("receives too"));
+        assert!(
+            refused(Hello { group: Group::Ffdhe2048, ..sender }).contains("group ffdhe2048, revealing items")
+        );
+        assert!(refused(Hello { reveal: Reveal::Size, ..sender }).contains("their number"));
+        let garbage = HELLO.read_counterpart(&mut &[b'x'; 40][..]).unwrap_err();
+        assert!(garbage.to_string().contains("does not speak this protocol"));
+        assert!(matches!(HELLO.read_counterpart(&mut &b"modmill-psi1"[..]), Err(Error::Io { .. })));
+    }
+
+    #[test]
+    fn frames_are_read_back() {
+        let group = Group::Ffdhe2048;
+        let octets = [[0; 255].as_slice(), &[4], &[1; 256]].concat();
+        let mut stream = Vec::new();
+        write_elements(&octets, group, &mut stream).unwrap();
+        write_tags(&[[1; 16], [2; 16]], &mut stream).unwrap();
+        write_end_of_elements(&mut stream).unwrap();
+        write_end_of_tags(&mut stream).unwrap();
+        let mut stream = &stream[..];
+        let elements = Elements::from_octets(group, &octets).unwrap();
+        assert_eq!(read(group, &mut stream).unwrap(), Frame::Elements(elements));
+        assert_eq!(read(group, &mut stream).unwrap(), Frame::Tags(vec![[1; 16], [2; 16]]));
+        assert_eq!(read(group, &mut stream).unwrap(), Frame::EndOfElements);
+        assert_eq!(read(group, &mut stream).unwrap(), Frame::EndOfTags);
+        assert!(matches!(read(group, &mut stream), Err(Error::Io { .. })));
+    }
+
+    #[test]
+    fn bad_frames_are_refused() {
+        let refused = |octets: &[u8]| read(Group::Ffdhe2048, &mut &octets[..]).unwrap_err().to_string();
+        assert!(refused(&[9, 0, 0, 0, 0]).contains("unknown kind 9"));
+        assert!(refused(&[1, 1, 0, 1, 0]).contains("65537 records"));
+        assert!(refused(&[1, 1, 0, 0, 0, 7]).contains("stream"));
+        assert!(refused(&[[1, 1, 0, 0, 0].as_slice(), &[255; 256]].concat()).contains("element 0"));
+    }
+}
