@@ -108,6 +108,13 @@ impl Kernels {
         Ok(parts.iter().filter_map(|part| known().get(part).cloned()).collect())
     }
 
+    /// The conversions and the constants of the residue family, without the kernels of a task.
+    pub(crate) fn conversions(&self) -> Result<Arc<Residues>> {
+        let none = || Error::NoKernel { name: "for conversions to residues".to_owned() };
+        let modules = self.compiled(&[Part::Conversion])?;
+        self.residues(modules.first().ok_or_else(none)?)
+    }
+
     fn residues(&self, conversions: &Module) -> Result<Arc<Residues>> {
         let mut residues = self.residues.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(residues) = &*residues {
@@ -129,7 +136,7 @@ fn name_of(task: &Task) -> &'static str {
 }
 
 /// [`TaskKernels::residue_shape`] on a device that holds `blocks` blocks of at most `block` threads.
-fn residue_shape(blocks: u32, block: u32, count: usize) -> (u32, u32) {
+pub(crate) fn residue_shape(blocks: u32, block: u32, count: usize) -> (u32, u32) {
     let warpgroups = (block / 128).max(1);
     let count = u32::try_from(count).unwrap_or(u32::MAX);
     let needed = count.div_ceil(64 * blocks).clamp(1, warpgroups);

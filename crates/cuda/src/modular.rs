@@ -207,10 +207,10 @@ fn is_prepared(variant: Variant, task: Task, job: &Job<'_>) -> bool {
 
 /// The operands of a job as they are copied in, one after the other: `a`, `b` and the moduli.
 #[derive(Clone, Copy)]
-struct Operands<'a>([Source<'a>; 3]);
+pub(crate) struct Operands<'a>([Source<'a>; 3]);
 
 impl<'a> Operands<'a> {
-    fn new(task: Task, job: &Job<'a>) -> Result<Self> {
+    pub(crate) fn new(task: Task, job: &Job<'a>) -> Result<Self> {
         let nothing = Operand::Shared { bits: 0, value: &[] };
         let b = if matches!(task, Task::Square) { nothing } else { job.b };
         let width = job.bits.div_ceil(64);
@@ -221,12 +221,12 @@ impl<'a> Operands<'a> {
         ]))
     }
 
-    fn limbs(&self, rows: usize) -> usize {
+    pub(crate) fn limbs(&self, rows: usize) -> usize {
         self.0.iter().map(|source| source.limbs(rows)).sum()
     }
 
     /// Where the operands of a chunk are on the device; `items` are those of the job.
-    fn numbers(&self, items: Items<'_>, chunk: &Chunk<'_>) -> [Numbers; 3] {
+    pub(crate) fn numbers(&self, items: Items<'_>, chunk: &Chunk<'_>) -> [Numbers; 3] {
         let mut start = 0;
         self.0.map(|source| {
             let numbers = source.numbers(chunk.inputs, start, items.get(chunk.first));
@@ -236,7 +236,7 @@ impl<'a> Operands<'a> {
     }
 
     /// The buffers that the operands of a chunk are in.
-    fn buffers(&self, chunk: &Chunk<'a>) -> Vec<&'a Buffer> {
+    pub(crate) fn buffers(&self, chunk: &Chunk<'a>) -> Vec<&'a Buffer> {
         let resident = self.0.iter().filter_map(Source::rows).map(|rows| &rows.buffer);
         resident.chain([chunk.inputs]).collect()
     }
@@ -247,13 +247,13 @@ impl<'a> Operands<'a> {
 }
 
 /// The host's side: the items of a device, and the places of those that kernels refuse.
-struct JobExchange<'a> {
-    operands: Operands<'a>,
-    items: Items<'a>,
+pub(crate) struct JobExchange<'a> {
+    pub(crate) operands: Operands<'a>,
+    pub(crate) items: Items<'a>,
     /// `None` if the answers stay on the device.
-    answers: Option<AnswerRows<'a>>,
-    has_flags: bool,
-    refused: Vec<usize>,
+    pub(crate) answers: Option<AnswerRows<'a>>,
+    pub(crate) has_flags: bool,
+    pub(crate) refused: Vec<usize>,
 }
 
 impl Exchange for JobExchange<'_> {

@@ -57,6 +57,7 @@ sources! {
     "residue_words.cuh",
     "rns.cuh",
     "rns_convert.cuh",
+    "rns_fixed.cuh",
     "rns_memory.cuh",
     "rns_multiply.cuh",
     "rns_power.cuh",

@@ -222,12 +222,21 @@ impl Variant {
         Some(Program { name: format!("{}, one modulus", program.name), ..program })
     }
 
+    /// The program of powers of one base modulo one number that is a part of the matrices, in residues.
+    #[must_use]
+    pub fn fixed_base_program(&self) -> Option<Program> {
+        let Rns { residues, bases } = self.rns()?;
+        let files = [&family::rns::POWER_FILES[..], &["rns_fixed"]].concat();
+        let program = self.program_with(&files, &Rns { residues: residues.merged(), bases });
+        Some(Program { name: format!("{}, powers of one base", program.name), ..program })
+    }
+
     /// Every program of the variant, including those that operations of RSA need.
     #[must_use]
     pub fn programs(&self) -> Vec<Program> {
         let parts = Part::ALL.into_iter().filter_map(|part| self.program(part));
         let merged = [Part::Power, Part::PowerVartime].map(|part| self.merged_program(part));
-        let others = [self.public_program(), self.garner_program()];
+        let others = [self.public_program(), self.garner_program(), self.fixed_base_program()];
         parts.chain(merged.into_iter().chain(others).flatten()).collect()
     }
 

@@ -2,9 +2,10 @@
 //! sixteen numbers.
 //!
 //! `layout` has the sizes of its data, `tables` the constants of a size, `calls` the structures that its kernels take,
-//! and `kernels` the sequence in which they run. See `docs/algorithms/rns.md`.
+//! `kernels` the sequence in which they run, and `fixed` the powers of one base. See `docs/algorithms/rns.md`.
 
 pub(crate) mod calls;
+pub(crate) mod fixed;
 pub(crate) mod kernels;
 pub(crate) mod layout;
 mod tables;

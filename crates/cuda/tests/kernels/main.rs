@@ -5,6 +5,7 @@ mod batches;
 mod chips;
 mod families;
 mod faults;
+mod fixed_base;
 mod items;
 mod long;
 mod products;

@@ -74,6 +74,22 @@ pub(super) struct WordsCall {
 
 assert_layout!(WordsCall: 64 bytes, tiles at 0, channels at 8, cofactors at 16, moduli at 24, results at 40, result_stride at 48, result_length at 52, count at 56, limbs at 60);
 
+/// `ChooseCall` of `rns_fixed.cuh`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct ChooseCall {
+    pub(super) entries: u64,
+    pub(super) chosen: u64,
+    pub(super) exponents: Numbers,
+    pub(super) first: u32,
+    pub(super) positions: u32,
+    pub(super) window: u32,
+    pub(super) count: u32,
+    pub(super) rows: u32,
+}
+
+assert_layout!(ChooseCall: 56 bytes, entries at 0, chosen at 8, exponents at 16, first at 32, positions at 36, window at 40, count at 44, rows at 48);
+
 // SAFETY: plain structures of integers, laid out as the kernels' own.
 unsafe impl KernelArguments for PowerCall {}
 // SAFETY: as above.
@@ -82,3 +98,5 @@ unsafe impl KernelArguments for ConversionCall {}
 unsafe impl KernelArguments for RadixCall {}
 // SAFETY: as above.
 unsafe impl KernelArguments for WordsCall {}
+// SAFETY: as above.
+unsafe impl KernelArguments for ChooseCall {}

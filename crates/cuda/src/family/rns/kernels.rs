@@ -19,9 +19,9 @@ use std::sync::Arc;
 
 /// The family's kernels and constants on a device.
 pub(crate) struct Residues {
-    variant: Variant,
-    layout: ResidueLayout,
-    bases: Arc<Bases>,
+    pub(super) variant: Variant,
+    pub(super) layout: ResidueLayout,
+    pub(super) bases: Arc<Bases>,
     tables: Tables,
     moduli: Kernel,
     numbers: Kernel,
@@ -91,19 +91,19 @@ pub(crate) struct Rows {
 /// The constants of a job's moduli on the device.
 pub(crate) struct JobConstants {
     /// B^2 for moduli of some limbs.
-    radix: RadixSquare,
+    pub(super) radix: RadixSquare,
     /// The matrices of the one modulus of all items, if it is worth them.
-    merged: Option<OneModulus>,
+    pub(super) merged: Option<OneModulus>,
 }
 
 /// The matrices that one modulus is a part of, and the kernel for powers with them.
-struct OneModulus {
-    layout: ResidueLayout,
-    tables: MergedTables,
-    power: Kernel,
+pub(super) struct OneModulus {
+    pub(super) layout: ResidueLayout,
+    pub(super) tables: MergedTables,
+    pub(super) power: Kernel,
 }
 
-struct RadixSquare {
+pub(super) struct RadixSquare {
     words: Buffer,
     leading_words: usize,
     digit_count: u32,
@@ -151,7 +151,7 @@ impl Residues {
     }
 
     /// B^2 in the form that `residue_radix` takes.
-    fn radix_square(&self, device: &Device, limbs: usize) -> Result<RadixSquare> {
+    pub(super) fn radix_square(&self, device: &Device, limbs: usize) -> Result<RadixSquare> {
         let (leading, digits, first_bits) = radix_square(self.bases.product_b(), limbs);
         let mut words = leading.clone();
         words.extend(&digits);
@@ -325,20 +325,41 @@ impl Residues {
         call: PowerCall,
         used: &[&Buffer],
     ) -> Result<()> {
-        let (kernel, layout, matrices, channels, buffer) = match &constants.merged {
-            Some(OneModulus { layout, tables, power }) => {
-                (power, layout, tables.matrices(), tables.channels(), tables.buffer())
+        let kernel = constants.merged.as_ref().map_or(kernel, |merged| &merged.power);
+        // SAFETY: the kernel takes this structure, reads the tiles of `count` items, the constants and the
+        // exponents, keeps a table for each warp in the workspace, and writes the tiles of the results.
+        unsafe { self.launch_tiles(stream, constants, kernel, task.is_masked(), (grid, block), call, used) }
+    }
+
+    /// Launches a kernel that computes with tiles. The matrices and channels of the call are filled in here. `scans` says whether the
+    /// kernel scans tables for secret digits in shared memory.
+    ///
+    /// # Safety
+    /// The kernel takes a [`PowerCall`], and reads and writes what the call names within the buffers `used`.
+    #[allow(clippy::too_many_arguments)]
+    pub(super) unsafe fn launch_tiles(
+        &self,
+        stream: &Stream,
+        constants: &JobConstants,
+        kernel: &Kernel,
+        scans: bool,
+        (grid, block): (u32, u32),
+        call: PowerCall,
+        used: &[&Buffer],
+    ) -> Result<()> {
+        let (layout, matrices, channels, buffer) = match &constants.merged {
+            Some(OneModulus { layout, tables, .. }) => {
+                (layout, tables.matrices(), tables.channels(), tables.buffer())
             }
             None => {
                 let tables = &self.tables;
-                (kernel, &self.layout, tables.matrices(), tables.channels(), tables.buffer())
+                (&self.layout, tables.matrices(), tables.channels(), tables.buffer())
             }
         };
         let call = PowerCall { matrices, channels, ..call };
-        let shape = Shape { grid, block, shared_bytes: layout.shared_bytes(task.is_masked()) };
+        let shape = Shape { grid, block, shared_bytes: layout.shared_bytes(scans) };
         let used: Vec<&Buffer> = used.iter().copied().chain([buffer]).collect();
-        // SAFETY: the kernel takes this structure, reads the tiles of `count` items, the constants and the
-        // exponents, keeps a table for each warp in the workspace, and writes the tiles of the results.
+        // SAFETY: the caller vouches for the kernel; matrices and channels are those of its layout.
         unsafe { stream.launch(kernel, shape, &call, &used) }
     }
 

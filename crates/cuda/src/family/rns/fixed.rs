@@ -1,0 +1,251 @@
+//! Powers of one base modulo one number, in residues: the kernels, the table, and the sequence in which the kernels run.
+#![allow(unsafe_code)] // launches kernels
+
+use super::calls::{ChooseCall, PowerCall};
+use super::kernels::{JobConstants, ModuliPlace, OneModulus, Residues, Rows};
+use super::tables::{self, MergedTables};
+use crate::call::Numbers;
+use crate::device::{Buffer, Contents, Device, Kernel, Shape, Stream};
+use crate::error::Result;
+use crate::kernels::residue_shape;
+use std::cell::Cell;
+use std::sync::Arc;
+use zeroize::Zeroizing;
+
+/// Bytes of entries that are chosen before products multiply by them. Fewer launches than with half as many save nothing.
+const CHOSEN_BYTES: usize = 256 << 20;
+/// Threads of a block that chooses.
+const CHOOSING_BLOCK: u32 = 256;
+/// Shared memory of a block that chooses: what every device has without being asked.
+const CHOOSING_BYTES: usize = 48 << 10;
+
+/// The table of a base on a device, with the kernels that make it and read it.
+pub(crate) struct FixedTable {
+    residues: Arc<Residues>,
+    constants: JobConstants,
+    choose: Kernel,
+    power: Kernel,
+    /// Blocks of products that the device computes at once.
+    blocks: u32,
+    /// Blocks that choose at a time.
+    choosing_blocks: u32,
+    /// The tile of the modulus, and then the entries.
+    table: Buffer,
+    pub(crate) window: u32,
+    pub(crate) positions: u32,
+}
+
+/// Work buffers for chunks of some size.
+pub(crate) struct FixedWork {
+    /// The tile of the modulus, and then the chosen entries of some positions.
+    workspace: Buffer,
+    /// Positions whose entries the workspace has room for.
+    positions: u32,
+    /// Tiles before and after the products of some positions.
+    tiles: [Buffer; 2],
+    has_modulus: Cell<bool>,
+}
+
+impl FixedTable {
+    /// The table of a base whose powers `base^(d 2^(window j))` modulo `modulus` are the rows `powers`, row `j 2^window + d`; each row
+    /// has as many limbs as the modulus. `None` if the kernels do not serve the modulus.
+    pub(crate) fn new(
+        device: &Device,
+        residues: Arc<Residues>,
+        modulus: &[u64],
+        powers: &[u64],
+        window: u32,
+    ) -> Result<Option<Self>> {
+        let layout = residues.layout.merged();
+        let tables = MergedTables::new(device, &layout, &residues.bases, modulus)?;
+        let program = residues.variant.fixed_base_program();
+        let (Some(tables), Some(program)) = (tables, program) else { return Ok(None) };
+        let module = device.compile(&program)?;
+        let power = module.kernel("residue_fixed_power")?;
+        let per_multiprocessor =
+            power.occupancy(residues.variant.layout.block, layout.shared_bytes(false))?.max(1);
+        let multiprocessors = device.limits().multiprocessors;
+        let limbs = modulus.len();
+        let merged = Some(OneModulus { layout, tables, power: power.clone() });
+        let constants = JobConstants { radix: residues.radix_square(device, limbs)?, merged };
+        let count = powers.len() / limbs;
+        let tile_items = layout.tile_items();
+        let bytes = residues.moduli_bytes(tile_items) + layout.entry_bytes() * count.div_ceil(tile_items);
+        let table = Self {
+            choose: module.kernel("residue_fixed_choose")?,
+            power,
+            blocks: per_multiprocessor * multiprocessors,
+            choosing_blocks: 4 * multiprocessors,
+            table: device.buffer(bytes, Contents::Secret)?,
+            window,
+            positions: u32::try_from(count >> window).unwrap_or(u32::MAX),
+            constants,
+            residues,
+        };
+        table.fill(device, &module.kernel("residue_fixed_entries")?, modulus, powers)?;
+        Ok(Some(table))
+    }
+
+    /// Computes the tile of the modulus and the entries.
+    fn fill(&self, device: &Device, entries: &Kernel, modulus: &[u64], powers: &[u64]) -> Result<()> {
+        let residues = &self.residues;
+        let limbs = modulus.len();
+        let count = u32::try_from(powers.len() / limbs).unwrap_or(u32::MAX);
+        let upload = |limbs: &[u64]| tables::upload(device, &words_of(limbs), Contents::Secret);
+        let numbers =
+            |buffer: &Buffer, stride| Numbers { address: buffer.address(), stride, length: words(limbs) };
+        let (modulus, powers) = (upload(modulus)?, upload(powers)?);
+        let row_bytes = 4 * residues.variant.words as usize;
+        let tile_items = residues.layout.tile_items();
+        let radix = device.buffer(row_bytes * tile_items, Contents::Secret)?;
+        let flags = device.buffer(4 * tile_items, Contents::Secret)?;
+        let tiles = device.buffer(residues.side_bytes(count as usize), Contents::Secret)?;
+        let place =
+            ModuliPlace { radix: radix.address(), tiles: self.table.address(), flags: flags.address() };
+        let used = [&modulus, &powers, &radix, &flags, &tiles, &self.table];
+        let stream = device.stream()?;
+        stream.fill(&flags, 0..4 * tile_items, 0)?;
+        residues.set_up(
+            &stream,
+            &self.constants,
+            numbers(&modulus, 0),
+            words(limbs) / 2,
+            count,
+            place,
+            &used,
+        )?;
+        residues.enter(&stream, numbers(&powers, words(limbs)), count, tiles.address(), &used)?;
+        let call = PowerCall {
+            workspace: self.table.address(),
+            bases: tiles.address(),
+            count,
+            tables: self.first_entry(),
+            ..PowerCall::default()
+        };
+        let shape = residue_shape(self.blocks, residues.variant.layout.block, count as usize);
+        // SAFETY: the kernel reads the tile of the modulus and the tiles of `count` numbers, and writes as many entries behind the tile.
+        unsafe { residues.launch_tiles(&stream, &self.constants, entries, false, shape, call, &used)? };
+        stream.synchronize()
+    }
+
+    /// Where entries begin behind the tile of the modulus, in pairs of words.
+    fn first_entry(&self) -> u32 {
+        let pairs = self.residues.moduli_bytes(self.residues.layout.tile_items()) / 8;
+        u32::try_from(pairs).unwrap_or(u32::MAX)
+    }
+
+    /// Bytes of the device's memory.
+    pub(crate) fn bytes(&self) -> usize {
+        self.table.bytes()
+    }
+
+    /// Items that the device computes at once.
+    pub(crate) fn wave(&self) -> usize {
+        (self.blocks * self.residues.variant.layout.block / 2) as usize
+    }
+
+    /// Memory for chunks of at most `size` items.
+    pub(crate) fn work(&self, device: &Device, size: usize) -> Result<FixedWork> {
+        let layout = &self.residues.layout;
+        let chosen = layout.entry_bytes() * size.div_ceil(layout.tile_items());
+        let positions = (CHOSEN_BYTES / chosen).clamp(1, self.positions as usize);
+        let side = || device.buffer(self.residues.side_bytes(size), Contents::Secret);
+        let modulus = self.residues.moduli_bytes(layout.tile_items());
+        Ok(FixedWork {
+            workspace: device.buffer(modulus + chosen * positions, Contents::Secret)?,
+            positions: u32::try_from(positions).unwrap_or(u32::MAX),
+            tiles: [side()?, side()?],
+            has_modulus: Cell::new(false),
+        })
+    }
+
+    /// Launches all kernels of a chunk of `count` items: the powers of the base to `exponents`, modulo `modulus`, into `results`.
+    #[allow(clippy::too_many_arguments)]
+    pub(crate) fn launch(
+        &self,
+        stream: &Stream,
+        work: &FixedWork,
+        exponents: Numbers,
+        modulus: Numbers,
+        count: u32,
+        results: Rows,
+        used: &[&Buffer],
+    ) -> Result<()> {
+        let residues = &self.residues;
+        let mut used: Vec<&Buffer> = used.to_vec();
+        used.extend([&self.table, &work.workspace, &work.tiles[0], &work.tiles[1]]);
+        if !work.has_modulus.replace(true) {
+            stream.copy_within(&self.table, 0..8 * self.first_entry() as usize, &work.workspace, 0)?;
+        }
+        let shape = residue_shape(self.blocks, residues.variant.layout.block, count as usize);
+        let [mut from, mut to] = [&work.tiles[0], &work.tiles[1]];
+        for first in (0..self.positions).step_by(work.positions as usize) {
+            let positions = work.positions.min(self.positions - first);
+            self.choose(stream, work, exponents, first, positions, count, &used)?;
+            let call = PowerCall {
+                workspace: work.workspace.address(),
+                bases: if first == 0 { 0 } else { from.address() },
+                results: to.address(),
+                window: positions,
+                count,
+                tables: self.first_entry(),
+                ..PowerCall::default()
+            };
+            // SAFETY: the kernel reads the tile of the modulus, the tiles of `count` items and their chosen entries, and writes the
+            // tiles of the results.
+            unsafe {
+                residues.launch_tiles(stream, &self.constants, &self.power, false, shape, call, &used)?;
+            }
+            (from, to) = (to, from);
+        }
+        residues.leave(stream, from.address(), modulus, modulus.length / 2, count, results, &used)
+    }
+
+    /// Launches the kernel that looks up the entries of some positions.
+    #[allow(clippy::too_many_arguments)]
+    fn choose(
+        &self,
+        stream: &Stream,
+        work: &FixedWork,
+        exponents: Numbers,
+        first: u32,
+        positions: u32,
+        count: u32,
+        used: &[&Buffer],
+    ) -> Result<()> {
+        let entries_at = 8 * u64::from(self.first_entry());
+        // A row of all entries: a word for every lane and entry.
+        let row_bytes = 4 * 32 << self.window;
+        let rows = (CHOOSING_BYTES / row_bytes).clamp(1, 2 * self.residues.layout.groups() as usize);
+        let tiles = (count as usize).div_ceil(self.residues.layout.tile_items());
+        let most_slices = tiles.div_ceil(CHOOSING_BLOCK as usize / 32);
+        let slices = (self.choosing_blocks as usize).div_ceil(positions as usize).min(most_slices);
+        let call = ChooseCall {
+            entries: self.table.address() + entries_at,
+            chosen: work.workspace.address() + entries_at,
+            exponents,
+            first,
+            positions,
+            window: self.window,
+            count,
+            rows: u32::try_from(rows).unwrap_or(u32::MAX),
+        };
+        let shape = Shape {
+            grid: positions * u32::try_from(slices).unwrap_or(u32::MAX),
+            block: CHOOSING_BLOCK,
+            shared_bytes: u32::try_from(rows * row_bytes).unwrap_or(u32::MAX),
+        };
+        // SAFETY: the kernel takes this structure, reads the entries of `positions` positions and `count` exponents, keeps `rows` rows in
+        // shared memory, and writes an entry for every position and tile, for which the workspace has room.
+        unsafe { stream.launch(&self.choose, shape, &call, used) }
+    }
+}
+
+/// Words of so many limbs.
+fn words(limbs: usize) -> u32 {
+    u32::try_from(2 * limbs).unwrap_or(u32::MAX)
+}
+
+fn words_of(limbs: &[u64]) -> Zeroizing<Vec<u32>> {
+    Zeroizing::new(limbs.iter().flat_map(|&limb| [limb as u32, (limb >> 32) as u32]).collect())
+}

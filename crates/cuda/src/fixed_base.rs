@@ -1,0 +1,150 @@
+//! Powers of one base modulo one number: a table on every device, and the batch that goes through the pipeline.
+
+use crate::backend::Cuda;
+use crate::checks::check_rows;
+use crate::device::{Contents, Device, Stream};
+use crate::error::{Error, Result};
+use crate::family::rns::fixed::{FixedTable, FixedWork};
+use crate::family::rns::kernels::Rows;
+use crate::modular::{JobExchange, Operands};
+use crate::pipeline::{self, Chunk, ChunkSizes, Footprint, Stages};
+use crate::staging::{Answers, words};
+use crate::task::Task;
+use modmill_core::{Batch, Family, Items, Job, Moduli, Modulus, Op, Operand};
+
+/// The table of a base on every device.
+pub struct FixedBase {
+    modulus: Modulus,
+    /// One table for each device, in their order.
+    tables: Vec<FixedTable>,
+}
+
+impl FixedBase {
+    /// Length of the longest exponents, in bits.
+    #[must_use]
+    pub fn exponent_bits(&self) -> usize {
+        self.tables.first().map_or(0, |table| (table.positions * table.window) as usize)
+    }
+
+    /// Bytes of the devices' memory.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.tables.iter().map(FixedTable::bytes).sum()
+    }
+}
+
+impl Cuda {
+    /// Makes the table of a base from its powers: row `j 2^window + d` of `powers` is `base^(d 2^(window j))` modulo an odd `modulus`, as
+    /// wide as the modulus. `None` if there are no kernels for moduli of this length, or for this one.
+    pub fn fixed_base(&self, powers: &Batch, window: u32, modulus: &Modulus) -> Result<Option<FixedBase>> {
+        let call = |reason: String| Error::Call { call: "Cuda::fixed_base", reason };
+        if window == 0 || window > 8 || powers.is_empty() || !powers.len().is_multiple_of(1 << window) {
+            return Err(call(format!("{} rows are no table of windows of {window} bits", powers.len())));
+        }
+        if powers.stride() != modulus.value().len() {
+            return Err(call("the powers are not as wide as the modulus".to_owned()));
+        }
+        let choices = self.choices(Op::Pow, modulus.bits(), 1 << 16, modulus.bits());
+        let variant = choices.into_iter().map(|choice| choice.variant).find(|v| v.family == Family::Rns);
+        let Some(variant) = variant else { return Ok(None) };
+        let make = |loaded: &crate::loaded::LoadedDevice| {
+            let residues = loaded.kernels(variant)?.conversions()?;
+            FixedTable::new(&loaded.device, residues, modulus.value(), powers.as_limbs(), window)
+        };
+        let tables = self.loaded().iter().map(make).collect::<Result<Option<Vec<_>>>>()?;
+        Ok(tables.map(|tables| FixedBase { modulus: modulus.clone(), tables }))
+    }
+
+    /// Writes the base's powers to `exponents` into `answers`, rows as wide as the modulus; returns the kernels' seconds. Time and
+    /// addresses depend on declared widths alone.
+    pub fn pow_fixed_base(
+        &self,
+        base: &FixedBase,
+        exponents: Operand<'_>,
+        answers: &mut [u64],
+    ) -> Result<f64> {
+        let call = |reason: String| Error::Call { call: "Cuda::pow_fixed_base", reason };
+        if exponents.bits() > base.exponent_bits() {
+            let (bits, limit) = (exponents.bits(), base.exponent_bits());
+            return Err(Error::TooLong { what: "an exponent", bits, limit });
+        }
+        let (Operand::Each(view), true) = (exponents, base.tables.len() == self.loaded().len()) else {
+            return Err(call(
+                "one exponent for each item in the host's memory, and a table for each device".to_owned(),
+            ));
+        };
+        let count = view.len();
+        check_rows(answers, base.modulus.bits(), count)?;
+        let stride = base.modulus.value().len();
+        let nothing = Operand::Shared { bits: 0, value: &[] };
+        let moduli = Moduli::Shared(&base.modulus);
+        let job = Job::new(0..count, base.modulus.bits(), nothing, exponents, moduli);
+        let share = self.items_per_device(count);
+        let shares =
+            job.items.chunks(share).zip(answers.chunks_mut((share * stride).max(1))).zip(&base.tables);
+        if count == 0 {
+            return Ok(0.0);
+        }
+        self.share_out(shares, |loaded, ((items, answers), table)| {
+            let job = job.part(items);
+            let size = table.wave().min(items.len());
+            let sizes = ChunkSizes { size, edge: size, multiple: 1 };
+            let operands = Operands::new(TASK, &job)?;
+            let mut exchange = JobExchange {
+                operands,
+                items: job.items,
+                answers: Answers::Host(answers).on_host(items.len(), stride),
+                refused: Vec::new(),
+                has_flags: false,
+            };
+            let make =
+                |rows| FixedStages::new(self, &loaded.device, table, operands, job.items, stride, rows);
+            pipeline::run(self.lane(loaded, Contents::Secret), items.len(), sizes, make, &mut exchange)
+        })
+    }
+}
+
+/// Where exponents stand among the operands of a job: powers have them, read whole.
+const TASK: Task = Task::Multiply;
+
+/// The device's side: a table, and work buffers for chunks of some size.
+struct FixedStages<'a> {
+    backend: &'a Cuda,
+    table: &'a FixedTable,
+    work: FixedWork,
+    operands: Operands<'a>,
+    items: Items<'a>,
+    /// Limbs of an answer.
+    limbs: usize,
+}
+
+impl<'a> FixedStages<'a> {
+    fn new(
+        backend: &'a Cuda,
+        device: &Device,
+        table: &'a FixedTable,
+        operands: Operands<'a>,
+        items: Items<'a>,
+        limbs: usize,
+        rows: usize,
+    ) -> Result<Self> {
+        Ok(Self { backend, table, work: table.work(device, rows)?, operands, items, limbs })
+    }
+}
+
+impl Stages for FixedStages<'_> {
+    fn footprint(&self, rows: usize) -> Footprint {
+        let (input_limbs, output_limbs) = (self.operands.limbs(rows), self.limbs * rows);
+        Footprint { input_limbs, output_limbs, flag_words: 0 }
+    }
+
+    fn launch(&self, compute: &Stream, chunk: &Chunk<'_>) -> Result<()> {
+        self.backend.record(Family::Rns, "one base".to_owned(), Some(self.table.window));
+        let [_, exponents, modulus] = self.operands.numbers(self.items, chunk);
+        let count = u32::try_from(chunk.rows).unwrap_or(u32::MAX);
+        let results = Rows { address: chunk.outputs.address(), words: words(self.limbs) };
+        let mut used = self.operands.buffers(chunk);
+        used.push(chunk.outputs);
+        self.table.launch(compute, &self.work, exponents, modulus, count, results, &used)
+    }
+}
