@@ -18,7 +18,7 @@ KERNEL(residue_fixed_entries, PowerCall) {
         x.load(call.bases + (u64)tile * SIDE_PAIRS + lane);
 #pragma unroll 1
         for (u32 step = 0; step < 2; step++) {
-            u32 from[2] = {(step == 0 ? RADIX_ENTRY : SQUARE_B) * SIDE_PAIRS, 0};
+            u32 from[2] = {(u32)(step == 0 ? RADIX_ENTRY : SQUARE_B) * SIDE_PAIRS, 0};
             // Never a square, as in `residue_multiply`.
             x.product(call.exponent_bits > 0, from, step == 1, call.tables + tile * ENTRY_PAIRS);
         }
@@ -68,7 +68,7 @@ static_assert(sizeof(ChooseCall) == 56 && AT(ChooseCall, entries, 0) && AT(Choos
 // once for every lane: the words of lane l are in bank l whatever the digit, so that a digit decides neither which banks are busy nor how
 // long, and addresses in global memory do not depend on digits. The number of blocks is a multiple of the number of positions.
 KERNEL(residue_fixed_choose, ChooseCall) {
-    SHARED_POOL(u32, pool);
+    SHARED_POOL(u32, entry_words);
     u32 entries = 1u << call.window, lane = threadIdx.x % 32;
     u32 position = blockIdx.x % call.positions, slice = blockIdx.x / call.positions;
     u32 warps = blockDim.x / 32, slices = gridDim.x / call.positions;
@@ -80,7 +80,7 @@ KERNEL(residue_fixed_choose, ChooseCall) {
             u32 entry = i / 32 % entries, row = first_row + i / 32 / entries;
             u32 number = (call.first + position) * entries + entry;
             const Pair* tile = call.entries + (u64)(number / TILE_ITEMS) * ENTRY_PAIRS;
-            pool[i] = tile[row * 32 + number % 8 * 4 + i % 4].row[number % TILE_ITEMS / 8];
+            entry_words[i] = tile[row * 32 + number % 8 * 4 + i % 4].row[number % TILE_ITEMS / 8];
         }
         block_barrier();
         for (u32 tile = slice * warps + threadIdx.x / 32; tile < tiles; tile += slices * warps) {
@@ -91,7 +91,7 @@ KERNEL(residue_fixed_choose, ChooseCall) {
             }
             Pair* to = call.chosen + (u64)(position * tiles + tile) * ENTRY_PAIRS + first_row * 32 + lane;
             for (u32 row = 0; row < rows; row++) {
-                const u32* words = pool + row * entries * 32 + lane;
+                const u32* words = entry_words + row * entries * 32 + lane;
                 to[row * 32] = Pair{{words[digits[0] * 32], words[digits[1] * 32]}};
             }
         }

@@ -12,6 +12,10 @@ use crate::staging::{Answers, words};
 use crate::task::Task;
 use modmill_core::{Batch, Family, Items, Job, Moduli, Modulus, Op, Operand};
 
+/// The window of tables that are made for GPUs: 64 entries for every 6 bits of an exponent. With one bit more, shared memory holds half
+/// as many rows of entries; with one less, there is a fifth more products.
+pub const FIXED_WINDOW: u32 = 6;
+
 /// The table of a base on every device.
 pub struct FixedBase {
     modulus: Modulus,
@@ -26,6 +30,13 @@ impl FixedBase {
         self.tables.first().map_or(0, |table| (table.positions * table.window) as usize)
     }
 
+    /// Whether the tables are on the devices of this backend.
+    #[must_use]
+    pub fn is_on(&self, cuda: &Cuda) -> bool {
+        self.tables.len() == cuda.loaded().len()
+            && self.tables.iter().zip(cuda.devices()).all(|(table, device)| table.is_on(device))
+    }
+
     /// Bytes of the devices' memory.
     #[must_use]
     pub fn bytes(&self) -> usize {
@@ -34,6 +45,18 @@ impl FixedBase {
 }
 
 impl Cuda {
+    /// Estimated seconds for `count` powers of one base, without the time to make its table; `None` if there are no kernels for moduli
+    /// of `bits` bits.
+    #[must_use]
+    pub fn fixed_base_seconds(&self, bits: usize, exponent_bits: usize, count: usize) -> Option<f64> {
+        let choices = self.choices(Op::Pow, bits, self.items_per_device(count), exponent_bits);
+        let power = choices.into_iter().find(|choice| choice.variant.family == Family::Rns)?;
+        // A power by windows of four bits has five products for every four bits of its exponent, and those of its table. To choose
+        // entries takes a third of the time of products.
+        let products = exponent_bits.div_ceil(FIXED_WINDOW as usize) as f64;
+        Some(power.seconds * 4.0 / 3.0 * products / (1.25 * exponent_bits as f64 + 16.0))
+    }
+
     /// Makes the table of a base from its powers: row `j 2^window + d` of `powers` is `base^(d 2^(window j))` modulo an odd `modulus`, as
     /// wide as the modulus. `None` if there are no kernels for moduli of this length, or for this one.
     pub fn fixed_base(&self, powers: &Batch, window: u32, modulus: &Modulus) -> Result<Option<FixedBase>> {
@@ -68,7 +91,7 @@ impl Cuda {
             let (bits, limit) = (exponents.bits(), base.exponent_bits());
             return Err(Error::TooLong { what: "an exponent", bits, limit });
         }
-        let (Operand::Each(view), true) = (exponents, base.tables.len() == self.loaded().len()) else {
+        let (Operand::Each(view), true) = (exponents, base.is_on(self)) else {
             return Err(call(
                 "one exponent for each item in the host's memory, and a table for each device".to_owned(),
             ));

@@ -62,7 +62,7 @@ pub use emulator::Faults;
 pub use error::{Error, Result};
 pub use family::layout::{Cut, Layout, Placement};
 pub use fft::{Reciprocals, transforms_programs};
-pub use fixed_base::FixedBase;
+pub use fixed_base::{FIXED_WINDOW, FixedBase};
 pub use modular_sums::{ModularSums, SumFactors};
 pub use montgomery::MontgomeryForm;
 pub use part::Part;

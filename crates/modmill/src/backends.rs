@@ -161,6 +161,17 @@ impl Backends {
         gpu.is_some_and(|gpu| self.always_cuda || gpu.seconds * (times as f64) < cpu_seconds)
     }
 
+    /// GPUs for work that they compute in `seconds` and the CPU in `cpu_seconds`: those that were asked for, or that finish first.
+    pub(crate) fn gpus_for_seconds(
+        &self,
+        seconds: impl FnOnce(&Cuda) -> Option<f64>,
+        cpu_seconds: f64,
+    ) -> Option<&Cuda> {
+        let cuda = self.cuda.as_ref()?;
+        let seconds = seconds(cuda)?;
+        (self.always_cuda || seconds < cpu_seconds).then_some(cuda)
+    }
+
     /// How GPUs compute a request, with a word about operands on a device.
     fn plan_on_gpus(&self, cuda: &Cuda, request: &Request) -> Option<Plan> {
         let mut plan = cuda.plan(request)?;

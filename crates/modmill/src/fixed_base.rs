@@ -1,11 +1,14 @@
 //! Powers of one base by many exponents.
 
+mod on_gpus;
+
 use crate::Engine;
 use crate::engine::check_huge_widths;
 use crate::modular::Modular;
 use crate::on_device::OnDevice;
 use crate::on_host::OnHost;
 use modmill_core::{Batch, Error, KERNEL_MAX_BITS, Modulus, Op, Operand, Request, Resident, limbs};
+use on_gpus::GpuTables;
 use std::fmt;
 
 /// One base and one modulus, prepared for powers by many exponents ([`Engine::fixed_base`]).
@@ -18,6 +21,17 @@ pub struct FixedBase {
     exponent_bits: usize,
     /// `None` where there are no tables: powers take the way of [`Engine::pow`].
     tables: Option<modmill_cpu::FixedBase>,
+    gpus: GpuTables,
+}
+
+/// How a call is computed.
+enum Way<'f> {
+    /// As any power, without tables.
+    Plain,
+    /// By the CPU's tables.
+    Cpu(&'f modmill_cpu::FixedBase),
+    /// By tables of the GPUs; the CPU's are for what GPUs could not do.
+    Gpus(&'f modmill_cuda::FixedBase, &'f modmill_cpu::FixedBase),
 }
 
 impl FixedBase {
@@ -33,10 +47,10 @@ impl FixedBase {
         self.exponent_bits
     }
 
-    /// Bytes of the tables that have been made so far.
+    /// Bytes of the tables that have been made so far, in the memory of the host and of GPUs.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        self.tables.as_ref().map_or(0, modmill_cpu::FixedBase::bytes)
+        self.tables.as_ref().map_or(0, modmill_cpu::FixedBase::bytes) + self.gpus.bytes()
     }
 }
 
@@ -53,7 +67,7 @@ impl Engine {
     ///
     /// A table of powers takes the place of all squarings, so that a power costs a product for every few bits of its
     /// exponent. The tables are made by the first calls that need them, and take at most 64 MiB each: one for
-    /// [`Engine::pow_fixed_base`], one for [`Engine::pow_fixed_base_vartime`].
+    /// [`Engine::pow_fixed_base`], one for [`Engine::pow_fixed_base_vartime`]. GPUs have a table of their own, for large batches.
     ///
     /// There are no tables for an even modulus, for one longer than [`KERNEL_MAX_BITS`], and where 64 MiB are not enough for
     /// the least table. Powers then take the time of [`Engine::pow`].
@@ -89,7 +103,13 @@ impl Engine {
             modulus.bits() <= KERNEL_MAX_BITS && modulus.bits() > 1 && modulus.value()[0] & 1 == 1;
         let tables =
             if has_kernels { self.cpu().fixed_base(one.shared(0), modulus, exponent_bits) } else { None };
-        Ok(FixedBase { base: one, modulus: modulus.clone(), exponent_bits, tables })
+        Ok(FixedBase {
+            base: one,
+            modulus: modulus.clone(),
+            exponent_bits,
+            tables,
+            gpus: GpuTables::default(),
+        })
     }
 
     /// Powers of a fixed base, constant-time in the base and in the exponents.
@@ -136,27 +156,30 @@ impl Engine {
         fixed: &FixedBase,
         exponents: Operand<'_>,
     ) -> Result<Batch, Error> {
-        match self.tables(operation, fixed, exponents)? {
-            None => self.modular(operation, fixed.base.shared(0), exponents, (&fixed.modulus).into()),
-            Some(tables) => {
-                let exponents = OnHost::of(exponents)?;
-                let (exponents, count) = (exponents.operand(), exponents.operand().len().unwrap_or(1));
-                Ok(match operation {
-                    Modular::PowerVartime => self.cpu().pow_fixed_base_vartime(tables, exponents, count),
-                    _ => self.cpu().pow_fixed_base(tables, exponents, count),
-                })
-            }
+        let way = self.way(operation, fixed, exponents)?;
+        let (Way::Cpu(tables) | Way::Gpus(_, tables)) = way else {
+            return self.modular(operation, fixed.base.shared(0), exponents, (&fixed.modulus).into());
+        };
+        let exponents = OnHost::of(exponents)?;
+        let (exponents, count) = (exponents.operand(), exponents.operand().len().unwrap_or(1));
+        if let Way::Gpus(gpus, _) = way
+            && let Some(answers) = self.fixed_powers_on_gpus(fixed, gpus, exponents, count)?
+        {
+            return Ok(answers);
         }
+        Ok(match operation {
+            Modular::PowerVartime => self.cpu().pow_fixed_base_vartime(tables, exponents, count),
+            _ => self.cpu().pow_fixed_base(tables, exponents, count),
+        })
     }
 
-    /// Checks the exponents of a call. Returns the CPU's tables, or `None` if the call is done without them: where there
-    /// are none, or where GPUs compute plain powers sooner.
-    fn tables<'f>(
+    /// Checks the exponents of a call and chooses its way.
+    fn way<'f>(
         &self,
         operation: Modular,
         fixed: &'f FixedBase,
         exponents: Operand<'_>,
-    ) -> Result<Option<&'f modmill_cpu::FixedBase>, Error> {
+    ) -> Result<Way<'f>, Error> {
         let (bits, limit) = (exponents.bits(), fixed.exponent_bits);
         let mut op = Op::Pow;
         if operation == Modular::PowerVartime {
@@ -169,11 +192,16 @@ impl Engine {
         }
         let count = exponents.len().unwrap_or(1);
         let request = Request::new(op, fixed.modulus.bits(), count).one_modulus().exponents_of(bits);
-        let is_for_gpus = |tables: &&modmill_cpu::FixedBase| {
-            let seconds = self.cpu().fixed_base_seconds(tables, bits, count);
-            self.backends.prefers_gpus(&request, 1, seconds)
-        };
-        Ok(fixed.tables.as_ref().filter(|tables| !is_for_gpus(tables)))
+        let Some(tables) = &fixed.tables else { return Ok(Way::Plain) };
+        let seconds = self.cpu().fixed_base_seconds(tables, bits, count);
+        // Public exponents may be declared wider than they are, which the GPUs' tables do not take.
+        if !exponents.is_shared()
+            && bits <= limit
+            && let Some(gpus) = self.gpu_table(fixed, tables, count, seconds)?
+        {
+            return Ok(Way::Gpus(gpus, tables));
+        }
+        Ok(if self.backends.prefers_gpus(&request, 1, seconds) { Way::Plain } else { Way::Cpu(tables) })
     }
 }
 
@@ -203,9 +231,11 @@ impl OnDevice<'_> {
         exponents: Operand<'_>,
     ) -> Result<Resident, Error> {
         let engine = self.engine;
-        match engine.tables(operation, fixed, exponents)? {
-            Some(_) => engine.upload_answers(engine.fixed_powers(operation, fixed, exponents)?),
-            None => {
+        match engine.way(operation, fixed, exponents)? {
+            Way::Cpu(_) | Way::Gpus(..) => {
+                engine.upload_answers(engine.fixed_powers(operation, fixed, exponents)?)
+            }
+            Way::Plain => {
                 let base = fixed.base.shared(0);
                 engine.modular_resident(operation, base, exponents, (&fixed.modulus).into())
             }

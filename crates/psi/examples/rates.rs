@@ -23,14 +23,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("{items} items, {} threads; items a second", engine.threads());
     println!("{:10} {:>10} {:>12} {:>10} {:>10}", "group", "blind", "blind again", "tags", "intersect");
     for group in Group::ALL {
-        let (a, b) = (Party::new(&engine, group)?, Party::new(&engine, group)?);
+        let (a, b) = (Party::new(group)?, Party::new(group)?);
         // The first batch prepares constants and kernels.
-        engine.install(|| b.blind(&names[..names.len().min(1000)]))?;
+        engine.install(|| b.blind(&engine, &names[..names.len().min(1000)]))?;
         let start = Instant::now();
-        let once = engine.install(|| a.blind(&names))?;
+        let once = engine.install(|| a.blind(&engine, &names))?;
         let blind = start.elapsed();
         let start = Instant::now();
-        let twice = engine.install(|| b.blind_again(&once))?;
+        let twice = engine.install(|| b.blind_again(&engine, &once))?;
         let again = start.elapsed();
         let start = Instant::now();
         let tags = engine.install(|| twice.tags());

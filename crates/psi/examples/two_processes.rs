@@ -45,7 +45,7 @@ fn send(items: u64, group: Group) -> Result<()> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     println!("{}", listener.local_addr()?);
     let (stream, _) = listener.accept()?;
-    let sender = Sender::new(Party::new(&engine, group)?);
+    let sender = Sender::new(&engine, Party::new(group)?);
     sender.run((items / 2..items / 2 + items).map(customer), &stream, &stream)?;
     Ok(())
 }
@@ -53,7 +53,7 @@ fn send(items: u64, group: Group) -> Result<()> {
 fn receive(items: u64, group: Group, address: &str) -> Result<()> {
     let engine = Engine::new()?;
     let stream = TcpStream::connect(address)?;
-    let receiver = Receiver::new(Party::new(&engine, group)?);
+    let receiver = Receiver::new(&engine, Party::new(group)?);
     let (received, sent) = (AtomicU64::new(0), AtomicU64::new(0));
     let start = Instant::now();
     let outcome =

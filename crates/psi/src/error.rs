@@ -42,6 +42,9 @@ pub enum Error {
         /// The error of the operating system.
         source: std::io::Error,
     },
+    /// The function that is told about progress stopped the run.
+    #[error("the run was stopped")]
+    Stopped,
     /// The other party does not follow the protocol.
     #[error("the other party {0}")]
     Peer(String),

@@ -10,10 +10,10 @@
 //! use modmill_psi::{Group, Party, intersect};
 //!
 //! let engine = Engine::new()?;
-//! let alice = Party::new(&engine, Group::Ffdhe2048)?;
-//! let bob = Party::new(&engine, Group::Ffdhe2048)?;
-//! let twice_hers = bob.blind_again(&alice.blind(&["ann", "ben", "cid"])?)?.tags();
-//! let twice_his = alice.blind_again(&bob.blind(&["ben", "dora"])?)?.tags();
+//! let alice = Party::new(Group::Ffdhe2048)?;
+//! let bob = Party::new(Group::Ffdhe2048)?;
+//! let twice_hers = bob.blind_again(&engine, &alice.blind(&engine, &["ann", "ben", "cid"])?)?.tags();
+//! let twice_his = alice.blind_again(&engine, &bob.blind(&engine, &["ben", "dora"])?)?.tags();
 //! assert_eq!(intersect(&twice_hers, &twice_his), [1]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

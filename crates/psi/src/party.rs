@@ -12,20 +12,19 @@ const DOMAIN: &str = "modmill-psi hash to group 1 ";
 /// Octets of a hash beyond those of the prime: numbers of 128 bits more are uniform modulo the prime but for 2^-128.
 const MORE: usize = 16;
 
-/// A party: a secret exponent and the engine that computes with it.
+/// A party: a group and a secret exponent, which is zeroized on drop.
 ///
 /// A `Party` serves one intersection. Items that it blinds in two runs look the same in both.
-pub struct Party<'a> {
-    engine: &'a Engine,
+pub struct Party {
     group: Group,
     /// One number, `2 s` for a random s of [`Group::exponent_bits`] bits. Raised to an even exponent, every number becomes a square:
     /// the hash of an item enters the group, and what the other party sent cannot tell by its order whether s is even.
     exponent: Batch,
 }
 
-impl<'a> Party<'a> {
+impl Party {
     /// A party with a new secret exponent from the operating system's generator.
-    pub fn new(engine: &'a Engine, group: Group) -> Result<Self, Error> {
+    pub fn new(group: Group) -> Result<Self, Error> {
         let bits = group.exponent_bits();
         let mut octets = Zeroizing::new([0; 64]);
         let octets = &mut octets[..bits.div_ceil(8)];
@@ -34,9 +33,13 @@ impl<'a> Party<'a> {
             getrandom::fill(octets).map_err(|error| Error::Random(error.to_string()))?;
             octets[0] &= 0xff >> ((8 - bits % 8) % 8);
         }
-        let secret = Batch::from_be_bytes([&*octets]).with_bits(bits)?;
-        let exponent = engine.shift_left(&secret, 1)?.with_bits(bits + 1)?;
-        Ok(Self { engine, group, exponent })
+        // One octet more than the bits need: twice the number is shifted into it.
+        let mut exponent = Batch::from_be_bytes([Zeroizing::new([&[0], &*octets].concat())]);
+        let mut carry = 0;
+        for limb in exponent.get_mut(0) {
+            (*limb, carry) = (*limb << 1 | carry, *limb >> 63);
+        }
+        Ok(Self { group, exponent: exponent.with_bits(bits + 1)? })
     }
 
     /// The group.
@@ -48,7 +51,7 @@ impl<'a> Party<'a> {
     /// Blinds the party's own items: hashes each into the group and raises the hash to the secret exponent.
     ///
     /// The time depends on the number of items and on their lengths, not on their octets.
-    pub fn blind<T: AsRef<[u8]> + Sync>(&self, items: &[T]) -> Result<Elements, Error> {
+    pub fn blind<T: AsRef<[u8]> + Sync>(&self, engine: &Engine, items: &[T]) -> Result<Elements, Error> {
         let octets = self.group.octets() + MORE;
         let domain = [DOMAIN, self.group.name()].concat();
         let mut hashes = Batch::zeros(8 * octets, items.len());
@@ -62,24 +65,24 @@ impl<'a> Party<'a> {
                 }
             },
         );
-        self.raise(&hashes)
+        self.raise(engine, &hashes)
     }
 
     /// Blinds what the other party has blinded. Elements keep their order.
-    pub fn blind_again(&self, elements: &Elements) -> Result<Elements, Error> {
+    pub fn blind_again(&self, engine: &Engine, elements: &Elements) -> Result<Elements, Error> {
         if elements.group() != self.group {
             return Err(Error::OtherGroup { expected: self.group, found: elements.group() });
         }
-        self.raise(elements.numbers())
+        self.raise(engine, elements.numbers())
     }
 
-    fn raise(&self, numbers: &Batch) -> Result<Elements, Error> {
-        let powers = self.engine.pow(numbers, self.exponent.shared(0), self.group.modulus())?;
+    fn raise(&self, engine: &Engine, numbers: &Batch) -> Result<Elements, Error> {
+        let powers = engine.pow(numbers, self.exponent.shared(0), self.group.modulus())?;
         Elements::new(self.group, powers)
     }
 }
 
-impl fmt::Debug for Party<'_> {
+impl fmt::Debug for Party {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Party").field("group", &self.group).finish_non_exhaustive()
     }

@@ -13,7 +13,9 @@
 use crate::partitions::Partitions;
 use crate::wire::{self, Frame, Hello};
 use crate::{Elements, Error, Group, Matcher, Party, TAG_OCTETS, Tag};
+use modmill::Engine;
 use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::thread;
 use tempfile::SpooledTempFile;
@@ -59,10 +61,11 @@ pub struct Progress {
 
 /// What both roles have.
 struct Role<'a> {
-    party: Party<'a>,
+    engine: &'a Engine,
+    party: Party,
     reveal: Reveal,
     block: usize,
-    progress: Box<dyn Fn(Progress) + Send + Sync + 'a>,
+    progress: Box<dyn Fn(Progress) -> ControlFlow<()> + Send + Sync + 'a>,
 }
 
 /// The party that learns the intersection.
@@ -73,8 +76,8 @@ struct Role<'a> {
 /// use std::os::unix::net::UnixStream;
 ///
 /// let engine = Engine::new()?;
-/// let party = || Party::new(&engine, Group::Ffdhe2048);
-/// let (receiver, sender) = (Receiver::new(party()?), Sender::new(party()?));
+/// let party = || Party::new(Group::Ffdhe2048);
+/// let (receiver, sender) = (Receiver::new(&engine, party()?), Sender::new(&engine, party()?));
 /// let (here, there) = UnixStream::pair()?;
 /// let outcome = std::thread::scope(|scope| {
 ///     scope.spawn(|| sender.run(["ben", "dora"], &there, &there));
@@ -93,8 +96,9 @@ macro_rules! settings {
         impl<'a> $role<'a> {
             /// The role with default settings: common items are revealed, and blocks have 16384 items.
             #[must_use]
-            pub fn new(party: Party<'a>) -> Self {
-                Self(Role { party, reveal: Reveal::Items, block: 1 << 14, progress: Box::new(|_| ()) })
+            pub fn new(engine: &'a Engine, party: Party) -> Self {
+                let progress = Box::new(|_| ControlFlow::Continue(()));
+                Self(Role { engine, party, reveal: Reveal::Items, block: 1 << 14, progress })
             }
 
             /// The same with another answer for the receiver. Both parties have to choose the same.
@@ -111,9 +115,12 @@ macro_rules! settings {
                 self
             }
 
-            /// The same with a function that is told after every block how far the run is.
+            /// The same with a function that is told after every block how far the run is, and may stop it.
             #[must_use]
-            pub fn progress(mut self, progress: impl Fn(Progress) + Send + Sync + 'a) -> Self {
+            pub fn progress(
+                mut self,
+                progress: impl Fn(Progress) -> ControlFlow<()> + Send + Sync + 'a,
+            ) -> Self {
                 self.0.progress = Box::new(progress);
                 self
             }
@@ -144,9 +151,9 @@ impl Role<'_> {
             if block.is_empty() {
                 return Ok(done);
             }
-            take(self.party.blind(&block)?)?;
+            take(self.party.blind(self.engine, &block)?)?;
             done += block.len() as u64;
-            (self.progress)(Progress { stage: Stage::Own, done, total: expected.max(done) });
+            self.report(Progress { stage: Stage::Own, done, total: expected.max(done) })?;
         }
     }
 
@@ -156,9 +163,13 @@ impl Role<'_> {
         if *done > total {
             return Err(Error::Peer(format!("sent more elements than the {total} that it announced")));
         }
-        let tags = self.party.blind_again(elements)?.tags();
-        (self.progress)(Progress { stage: Stage::Other, done: *done, total });
+        let tags = self.party.blind_again(self.engine, elements)?.tags();
+        self.report(Progress { stage: Stage::Other, done: *done, total })?;
         Ok(tags)
+    }
+
+    fn report(&self, progress: Progress) -> Result<(), Error> {
+        if (self.progress)(progress).is_break() { Err(Error::Stopped) } else { Ok(()) }
     }
 }
 

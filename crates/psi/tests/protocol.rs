@@ -4,13 +4,14 @@ use modmill::{Batch, Engine};
 use modmill_psi::*;
 use num_bigint::BigUint;
 use std::collections::HashSet;
+use std::ops::ControlFlow;
 use std::os::unix::net::UnixStream;
 use std::sync::LazyLock;
 
 static ENGINE: LazyLock<Engine> = LazyLock::new(|| Engine::new().unwrap());
 
-fn party(group: Group) -> Party<'static> {
-    Party::new(&ENGINE, group).unwrap()
+fn party(group: Group) -> Party {
+    Party::new(group).unwrap()
 }
 
 fn names(range: std::ops::Range<u32>) -> Vec<String> {
@@ -60,8 +61,8 @@ fn intersections_are_those_of_sets() {
     ] {
         let expected = common(&hers, &his);
         for reveal in [Reveal::Items, Reveal::Size] {
-            let receiver = Receiver::new(party(group)).block(64).reveal(reveal);
-            let sender = Sender::new(party(group)).block(100).reveal(reveal);
+            let receiver = Receiver::new(&ENGINE, party(group)).block(64).reveal(reveal);
+            let sender = Sender::new(&ENGINE, party(group)).block(100).reveal(reveal);
             let (outcome, items) = run(receiver, sender, &hers, &his);
             let expected = match reveal {
                 Reveal::Items => Outcome::Items(expected.clone()),
@@ -76,9 +77,11 @@ fn intersections_are_those_of_sets() {
 #[test]
 fn progress_counts_every_item_of_both_stages() {
     let last = std::sync::Mutex::new(Vec::new());
-    let receiver =
-        Receiver::new(party(Group::Ffdhe2048)).block(10).progress(|seen| last.lock().unwrap().push(seen));
-    let sender = Sender::new(party(Group::Ffdhe2048)).block(7);
+    let receiver = Receiver::new(&ENGINE, party(Group::Ffdhe2048)).block(10).progress(|seen| {
+        last.lock().unwrap().push(seen);
+        ControlFlow::Continue(())
+    });
+    let sender = Sender::new(&ENGINE, party(Group::Ffdhe2048)).block(7);
     let (outcome, _) = run(receiver, sender, &names(0..25), &names(20..41));
     assert_eq!(outcome.unwrap(), Outcome::Items((20..25).collect()));
     let last = last.into_inner().unwrap();
@@ -90,17 +93,38 @@ fn progress_counts_every_item_of_both_stages() {
 }
 
 #[test]
+fn a_run_can_be_stopped() {
+    let stop = |seen: Progress| match seen.done {
+        20 => ControlFlow::Break(()),
+        _ => ControlFlow::Continue(()),
+    };
+    let receiver = Receiver::new(&ENGINE, party(Group::Ffdhe2048)).block(10).progress(stop);
+    let (here, _there) = UnixStream::pair().unwrap();
+    assert!(matches!(receiver.run(names(0..25), &here, &here), Err(Error::Stopped)));
+}
+
+/// Exponents are even, so that they take every number into the group, and as long as the group asks for.
+#[test]
+fn parties_differ_and_their_exponents_are_even() {
+    for group in Group::ALL {
+        let two = Elements::new(group, Batch::from_values([[2]])).unwrap();
+        let raised: Vec<_> = (0..3).map(|_| party(group).blind_again(&ENGINE, &two).unwrap()).collect();
+        assert!(raised[0] != raised[1] && raised[1] != raised[2]);
+    }
+}
+
+#[test]
 fn parties_that_disagree_stop_with_a_reason() {
     let (outcome, _) = run(
-        Receiver::new(party(Group::Ffdhe2048)),
-        Sender::new(party(Group::Ffdhe3072)),
+        Receiver::new(&ENGINE, party(Group::Ffdhe2048)),
+        Sender::new(&ENGINE, party(Group::Ffdhe3072)),
         &names(0..2),
         &names(0..2),
     );
     assert!(outcome.unwrap_err().to_string().contains("group ffdhe3072"));
     let (outcome, _) = run(
-        Receiver::new(party(Group::Ffdhe2048)),
-        Sender::new(party(Group::Ffdhe2048)).reveal(Reveal::Size),
+        Receiver::new(&ENGINE, party(Group::Ffdhe2048)),
+        Sender::new(&ENGINE, party(Group::Ffdhe2048)).reveal(Reveal::Size),
         &names(0..2),
         &names(0..2),
     );
@@ -111,7 +135,7 @@ fn parties_that_disagree_stop_with_a_reason() {
 fn a_party_that_falls_silent_is_an_error() {
     let (here, there) = UnixStream::pair().unwrap();
     drop(there);
-    let receiver = Receiver::new(party(Group::Ffdhe2048));
+    let receiver = Receiver::new(&ENGINE, party(Group::Ffdhe2048));
     assert!(matches!(receiver.run(names(0..3), &here, &here), Err(Error::Io { .. })));
 }
 
@@ -121,8 +145,8 @@ fn elements_are_squares_and_blinding_commutes() {
     for group in [Group::Ffdhe2048, Group::Ffdhe3072] {
         let (a, b) = (party(group), party(group));
         let items = names(0..5);
-        let (once_a, once_b) = (a.blind(&items).unwrap(), b.blind(&items).unwrap());
-        assert_eq!(b.blind_again(&once_a).unwrap(), a.blind_again(&once_b).unwrap());
+        let (once_a, once_b) = (a.blind(&ENGINE, &items).unwrap(), b.blind(&ENGINE, &items).unwrap());
+        assert_eq!(b.blind_again(&ENGINE, &once_a).unwrap(), a.blind_again(&ENGINE, &once_b).unwrap());
         assert_ne!(once_a, once_b);
         let prime = BigUint::from_bytes_be(&hex_octets(group));
         let half = &prime >> 1;
@@ -134,7 +158,7 @@ fn elements_are_squares_and_blinding_commutes() {
         let minus_four = &prime - 4u32;
         assert_eq!(minus_four.modpow(&half, &prime), &prime - 1u32, "no square");
         let stranger = Elements::from_octets(group, &minus_four.to_bytes_be()).unwrap();
-        let raised = a.blind_again(&stranger).unwrap();
+        let raised = a.blind_again(&ENGINE, &stranger).unwrap();
         let raised = BigUint::from_bytes_be(&raised.numbers().to_be_bytes(0));
         assert_eq!(raised.modpow(&half, &prime), BigUint::from(1u32), "a square");
     }
@@ -170,7 +194,7 @@ fn elements_outside_of_the_group_are_refused() {
         Elements::from_octets(group, &[0; 300]),
         Err(Error::Ragged { octets: 300, element: 256 })
     ));
-    let other = party(Group::Ffdhe3072).blind_again(&Elements::from_octets(group, &good).unwrap());
+    let other = party(Group::Ffdhe3072).blind_again(&ENGINE, &Elements::from_octets(group, &good).unwrap());
     assert!(matches!(other, Err(Error::OtherGroup { .. })));
     assert_eq!(Elements::new(group, Batch::from_values([[7]])).unwrap().len(), 1);
 }

@@ -121,6 +121,7 @@ fn residues_on_tensor_cores() {
             let (plain, merged) = (variant.program(part), variant.merged_program(part));
             [(plain, kernel, Some(each)), (merged, kernel, one)]
         });
+        let programs = programs.chain([(variant.fixed_base_program(), "residue_fixed_power", one)]);
         for (program, kernel, spilled) in programs {
             let (Some(program), Some(spilled)) = (program, spilled) else { continue };
             let code = compiler.code(&program, HOPPER).unwrap();

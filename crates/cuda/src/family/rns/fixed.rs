@@ -21,6 +21,7 @@ const CHOOSING_BYTES: usize = 48 << 10;
 
 /// The table of a base on a device, with the kernels that make it and read it.
 pub(crate) struct FixedTable {
+    device: Device,
     residues: Arc<Residues>,
     constants: JobConstants,
     choose: Kernel,
@@ -72,6 +73,7 @@ impl FixedTable {
         let tile_items = layout.tile_items();
         let bytes = residues.moduli_bytes(tile_items) + layout.entry_bytes() * count.div_ceil(tile_items);
         let table = Self {
+            device: device.clone(),
             choose: module.kernel("residue_fixed_choose")?,
             power,
             blocks: per_multiprocessor * multiprocessors,
@@ -132,6 +134,11 @@ impl FixedTable {
     fn first_entry(&self) -> u32 {
         let pairs = self.residues.moduli_bytes(self.residues.layout.tile_items()) / 8;
         u32::try_from(pairs).unwrap_or(u32::MAX)
+    }
+
+    /// Whether it is on this device.
+    pub(crate) fn is_on(&self, device: &Device) -> bool {
+        self.device.is(device)
     }
 
     /// Bytes of the device's memory.
