@@ -21,6 +21,12 @@ pub struct FixedBase {
     tables: Option<modmill_cpu::FixedBase>,
 }
 
+// Threads share a fixed base.
+const _: () = {
+    const fn is_shared<T: Send + Sync>() {}
+    is_shared::<FixedBase>();
+};
+
 impl FixedBase {
     /// The modulus.
     #[must_use]
