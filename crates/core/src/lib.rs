@@ -29,6 +29,7 @@ mod step;
 mod storage;
 mod sums;
 pub mod transform;
+mod watch;
 pub mod window;
 
 pub use batch::{Batch, BatchView};
@@ -50,6 +51,7 @@ pub use spare::Spare;
 pub use step::{Step, StepKind};
 pub use storage::LimbMemory;
 pub use sums::Sums;
+pub use watch::{Watch, watched};
 
 /// The longest number that quadratic algorithms take, in bits.
 ///

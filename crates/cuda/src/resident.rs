@@ -17,7 +17,7 @@ const CHUNK_LIMBS: usize = 2 << 20;
 
 impl DeviceRows {
     fn lane(&self) -> Lane<'_> {
-        Lane { device: &self.device, workers: &self.workers, contents: Contents::Secret }
+        Lane { device: &self.device, workers: &self.workers, contents: Contents::Secret, watch: None }
     }
 
     /// Sends rows of `limbs` limbs between the host and the device.

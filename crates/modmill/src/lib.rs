@@ -48,6 +48,7 @@ mod special;
 mod steps;
 mod transformed;
 mod warm;
+mod watched;
 mod work;
 
 pub use config::EngineBuilder;
@@ -60,7 +61,7 @@ pub use modmill_core::{
     Alternative, Backend, Batch, BatchView, Blocks, CrtJob, CrtKey, Error, Execution, Exponents, Family, Isa,
     ItemError, ItemErrorKind, KERNEL_MAX_BITS, Location, Moduli, ModuliForm, Modulus, Op, Operand, Partial,
     Path, PerItem, Plan, PublicJob, Recorder, Request, Resident, ResidentModuli, ResidentView, Seconds,
-    Secrecy, Spare, Sums, TRANSFORM_MAX_BITS, hex,
+    Secrecy, Spare, Sums, TRANSFORM_MAX_BITS, Watch, hex,
 };
 pub use modmill_cpu::long::MersenneLike;
 pub use modular_sums::{ModularSums, SumFactors};
