@@ -5,13 +5,14 @@
 [32, 4569278088761131322242499456678237192, 122630667861307842403878704284112573558]
 """
 
-from ._modmill import Column
+from ._modmill import Column, DeviceBatch
 from .arithmetic import gcd, invert, is_prime, mul, mulmod, powmod, powmod_base_list, powmod_exp_list
 from .engine import Engine
 from .errors import DeviceError, ItemError, UnavailableError
 
 __all__ = [
     "Column",
+    "DeviceBatch",
     "DeviceError",
     "Engine",
     "ItemError",

@@ -11,6 +11,22 @@ class _Memory(TypedDict):
     resident: int
     kept: int
 
+__all__ = [
+    "Column",
+    "DeviceBatch",
+    "Engine",
+    "RsaPrivateKey",
+    "RsaPublicKey",
+    "gcd",
+    "invert",
+    "is_prime",
+    "mul",
+    "mulmod",
+    "powmod",
+    "rsa_generate",
+    "rsa_load",
+]
+
 _Options: TypeAlias = tuple[int | None, Out, Errors, Engine | None, Progress | None]
 
 @final
@@ -24,6 +40,26 @@ class Column:
     def null_count(self) -> int: ...
 
 @final
+class DeviceBatch:
+    def __len__(self) -> int: ...
+    @property
+    def width(self) -> int: ...
+    @property
+    def nbytes(self) -> int: ...
+    def download(self, out: Out | None = None, *, engine: Engine | None = None) -> Any: ...
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]: ...
+    def __dlpack_device__(self) -> tuple[int, int]: ...
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: Any = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any: ...
+
+@final
 class Engine:
     def __new__(
         cls, backend: str | None = None, threads: int | None = None, devices: list[int] | None = None
@@ -34,6 +70,7 @@ class Engine:
     def devices(self) -> list[str]: ...
     def explain(self, op: str, bits: int, count: int) -> str: ...
     def memory(self) -> list[_Memory]: ...
+    def upload(self, numbers: Numbers, width: int | None = None) -> DeviceBatch: ...
     def faults(self) -> list[str]: ...
     def __reduce__(self) -> tuple[type[Engine], tuple[str | None, int | None, list[int] | None]]: ...
 

@@ -5,7 +5,8 @@ The functions take numbers in these forms, and mix them freely:
 * one number for all items: an ``int``, or ``bytes`` in big-endian order;
 * a column with one number for each item: a list of ``int`` or of ``bytes``, an array of NumPy with the shape
   ``(items, limbs)`` and the type ``uint64``, lowest word first, or a column of Arrow (fixed-size binary, binary, large
-  binary, binary view, all big-endian, or uint64) of pyarrow, polars, pandas or duckdb.
+  binary, binary view, all big-endian, or uint64) of pyarrow, polars, pandas or duckdb;
+* a `DeviceBatch`, whose numbers are on a GPU.
 
 These options are common to all functions:
 
@@ -15,7 +16,7 @@ These options are common to all functions:
     not fit raise ``ValueError``.
 ``out``
     The form of the answers: ``"like"`` the first column among the arguments, ``"ints"``, ``"bytes"``, ``"numpy"``,
-    ``"arrow"``, or an array of NumPy that the answers are written to.
+    ``"arrow"``, ``"device"``, or an array of NumPy that the answers are written to.
 ``errors``
     What becomes of items that have no answer. ``"raise"`` raises `ItemError`, which holds the other answers.
     ``"column"`` returns a pair: the answers and a column of reasons. An item that is null in any column fails.

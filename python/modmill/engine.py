@@ -16,6 +16,17 @@ numbers of GPUs. Calls without an engine share one with nothing fixed.
 >>> print(engine.explain("powmod", 2048, 1000))  # doctest: +ELLIPSIS
 pow ...
 
+``upload`` copies a column to a GPU, where it stays as a `DeviceBatch`. Operations on it leave their answers there too, and
+``download`` brings them back. On an engine without GPUs the numbers stay in its own memory, so that a program runs
+everywhere:
+
+>>> numbers = engine.upload([2, 3, 5])
+>>> squares = modmill.mulmod(numbers, numbers, 23, engine=engine)
+>>> squares
+<modmill.DeviceBatch of 3 x 5 bits>
+>>> squares.download("ints")
+[4, 9, 2]
+
 ``memory`` lists the memory of each GPU in bytes, and ``faults`` what went wrong with GPUs without costing an answer.
 
 An engine is pickled as its settings, and made again where it is unpickled, so that it can be handed to workers. A process
@@ -28,6 +39,6 @@ modmill.Engine(backend="cpu", threads=2)
 
 from __future__ import annotations
 
-from ._modmill import Engine
+from ._modmill import DeviceBatch, Engine
 
-__all__ = ["Engine"]
+__all__ = ["DeviceBatch", "Engine"]

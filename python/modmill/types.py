@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, Literal, Protocol, SupportsIndex, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, SupportsIndex, TypeAlias, Union
+
+if TYPE_CHECKING:
+    from ._modmill import DeviceBatch
 
 __all__ = ["ArrowArray", "ArrowStream", "Bar", "Errors", "LimbArray", "Numbers", "Out", "Progress", "Strings"]
 
@@ -33,15 +36,22 @@ class Bar(Protocol):
     def update(self, n: int, /) -> Any: ...
 
 
-Numbers: TypeAlias = (
-    SupportsIndex | bytes | bytearray | Iterable[SupportsIndex | bytes | None] | LimbArray | ArrowArray | ArrowStream
-)
+Numbers: TypeAlias = Union[
+    SupportsIndex,
+    bytes,
+    bytearray,
+    Iterable[SupportsIndex | bytes | None],
+    LimbArray,
+    ArrowArray,
+    ArrowStream,
+    "DeviceBatch",
+]
 """Numbers: one for all items (an integer or big-endian bytes), or a column with one for each item."""
 
 Strings: TypeAlias = bytes | bytearray | Iterable[bytes | None] | ArrowArray | ArrowStream
 """Octet strings: one, or a column of them."""
 
-Out: TypeAlias = Literal["like", "ints", "bytes", "numpy", "arrow"] | LimbArray
+Out: TypeAlias = Literal["like", "ints", "bytes", "numpy", "arrow", "device"] | LimbArray
 """The form of the answers, or an array that they are written to."""
 
 Errors: TypeAlias = Literal["raise", "column"]

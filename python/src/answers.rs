@@ -2,14 +2,15 @@
 
 use crate::arrow_out::Column as ArrowColumn;
 use crate::column::Form;
-use crate::errors::exception;
+use crate::device::DeviceBatch;
+use crate::errors::{exception, of_call};
 use crate::ints::Ints;
 use crate::limb_arrays;
 use modmill::{Batch, Engine};
 use modmill_core::limbs;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyList, PyTuple};
+use pyo3::types::{PyBool, PyBytes, PyList, PyString, PyTuple};
 
 /// The answers of a call.
 pub(crate) struct Answers {
@@ -33,8 +34,40 @@ pub(crate) enum Target<'py> {
     Array(Bound<'py, PyAny>),
 }
 
-impl Target<'_> {
-    fn form(&self) -> Form {
+impl<'py> Target<'py> {
+    /// Reads `out`. `forms` are those of the arguments.
+    pub(crate) fn read(out: &Bound<'py, PyAny>, forms: &[Form]) -> PyResult<Self> {
+        let is_scalar = forms.iter().all(|form| form.is_scalar());
+        let Ok(name) = out.cast::<PyString>() else {
+            return match out.hasattr("__array_interface__")? {
+                true => Ok(Self::Array(out.clone())),
+                false => Err(PyTypeError::new_err("out must be the name of a form or an array of uint64")),
+            };
+        };
+        let is_column = |form: &&Form| !form.is_scalar();
+        let form = match (name.to_string().as_str(), is_scalar) {
+            // Numbers that are on a device stay there.
+            ("like", _) if forms.contains(&Form::Device) => Form::Device,
+            ("like", _) => *forms.iter().find(is_column).unwrap_or(&forms[0]),
+            ("ints", true) => Form::Int,
+            ("ints", false) => Form::Ints,
+            ("bytes", true) => Form::Bytes,
+            ("bytes", false) => Form::BytesList,
+            ("numpy", _) => Form::Limbs,
+            ("arrow", _) => Form::Arrow,
+            ("device", _) => Form::Device,
+            (other, _) => {
+                let text = format!(
+                    "out is {other:?}; it must be \"like\", \"ints\", \"bytes\", \"numpy\", \"arrow\", \"device\" or \
+                     an array"
+                );
+                return Err(PyValueError::new_err(text));
+            }
+        };
+        Ok(Self::New(form))
+    }
+
+    pub(crate) fn form(&self) -> Form {
         match self {
             Self::New(form) => *form,
             Self::Array(_) => Form::Limbs,
@@ -90,7 +123,7 @@ fn reasons<'py>(
     match form {
         Form::Arrow => Ok(Bound::new(py, ArrowColumn::reasons(count, failed))?.into_any()),
         Form::Int | Form::Bytes => Ok(failed.first().map(|(_, reason)| reason).into_pyobject(py)?),
-        Form::Ints | Form::BytesList | Form::Limbs => {
+        Form::Ints | Form::BytesList | Form::Limbs | Form::Device => {
             let mut reasons: Vec<Option<&str>> = vec![None; count];
             failed.iter().for_each(|(index, reason)| reasons[*index] = Some(reason));
             Ok(PyList::new(py, reasons)?.into_any())
@@ -158,6 +191,12 @@ impl Answers {
                 self.check_signs("an array")?;
                 limb_arrays::numpy(py, &self.batch)
             }
+            Form::Device => {
+                self.check_signs("a device")?;
+                let numbers =
+                    py.detach(|| engine.upload(&self.batch)).map_err(|error| of_call(py, &error))?;
+                Ok(Bound::new(py, DeviceBatch::new(numbers))?.into_any())
+            }
             Form::Arrow => {
                 self.check_signs("a column of Arrow")?;
                 let failed: Vec<usize> = self.failed.iter().map(|(index, _)| *index).collect();
@@ -192,7 +231,9 @@ pub(crate) fn truth_values<'py>(
     };
     match form {
         Form::Int | Form::Bytes => Ok(object(0)),
-        Form::Ints | Form::BytesList => Ok(PyList::new(py, (0..values.len()).map(object))?.into_any()),
+        Form::Ints | Form::BytesList | Form::Device => {
+            Ok(PyList::new(py, (0..values.len()).map(object))?.into_any())
+        }
         Form::Limbs => py.import("numpy")?.call_method1("array", (values.to_vec(), "bool")),
         Form::Arrow => Ok(Bound::new(py, ArrowColumn::booleans(values, &indices))?.into_any()),
     }

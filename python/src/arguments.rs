@@ -2,11 +2,12 @@
 
 use crate::answers::{Answers, OnFailure, Target};
 use crate::column::{Column, Form, Reader};
+use crate::device::{DeviceBatch, refuse_marks};
 use crate::engine::Engine;
 use crate::errors::of_call;
 use crate::watching::{self, Progress};
-use modmill::{Batch, Error};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use modmill::{Batch, Error, Resident};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 use std::sync::Arc;
@@ -69,37 +70,16 @@ impl<'py> Call<'py> {
                 _ => {}
             }
         }
+        if columns.iter().any(Column::is_on_device) {
+            columns.iter().try_for_each(refuse_marks)?;
+        }
         Ok(columns.try_into().unwrap_or_else(|_| unreachable!("there is a column for each argument")))
     }
 
     /// The form of the answers: what `out` says, or that of the first argument that is a column.
     pub(crate) fn target(&self, columns: &[&Column]) -> PyResult<Target<'py>> {
-        let is_scalar = columns.iter().all(|column| column.form.is_scalar());
-        let Ok(name) = self.out.cast::<PyString>() else {
-            return match self.out.hasattr("__array_interface__")? {
-                true => Ok(Target::Array(self.out.clone())),
-                false => Err(PyTypeError::new_err("out must be the name of a form or an array of uint64")),
-            };
-        };
-        let form = match (name.to_string().as_str(), is_scalar) {
-            ("like", _) => {
-                let first = columns.iter().find(|column| !column.form.is_scalar()).unwrap_or(&columns[0]);
-                first.form
-            }
-            ("ints", true) => Form::Int,
-            ("ints", false) => Form::Ints,
-            ("bytes", true) => Form::Bytes,
-            ("bytes", false) => Form::BytesList,
-            ("numpy", _) => Form::Limbs,
-            ("arrow", _) => Form::Arrow,
-            (other, _) => {
-                let text = format!(
-                    "out is {other:?}; it must be \"like\", \"ints\", \"bytes\", \"numpy\", \"arrow\" or an array"
-                );
-                return Err(PyValueError::new_err(text));
-            }
-        };
-        Ok(Target::New(form))
+        let forms: Vec<Form> = columns.iter().map(|column| column.form).collect();
+        Target::read(&self.out, &forms)
     }
 
     /// Runs `work` on the engine. `steps` is the number of products of limbs in all, about, which decides whether
@@ -135,6 +115,27 @@ impl<'py> Call<'py> {
             "bytes" => Ok(Form::BytesList),
             "arrow" => Ok(Form::Arrow),
             _ => Err(PyValueError::new_err("out must be \"like\", \"bytes\" or \"arrow\"")),
+        }
+    }
+
+    /// Runs `work`, whose answers stay on a device, if that is where they are wanted.
+    pub(crate) fn on_device(
+        &self,
+        columns: &[&Column],
+        work: impl FnOnce(modmill::OnDevice<'_>) -> Result<Resident, Error> + Send,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let is_wanted = matches!(self.target(columns)?, Target::New(Form::Device));
+        if !is_wanted || !columns.iter().any(|column| column.is_on_device()) || self.width.is_some() {
+            return Ok(None);
+        }
+        let engine = &*self.engine;
+        match self.py.detach(|| work(engine.on_device())) {
+            Ok(numbers) if self.on_failure == OnFailure::Raise => {
+                Ok(Some(Bound::new(self.py, DeviceBatch::new(numbers))?.into_any()))
+            }
+            // The host tells which items failed, and why.
+            Ok(_) | Err(Error::Items(_)) => Ok(None),
+            Err(error) => Err(self.error(&error)),
         }
     }
 

@@ -20,6 +20,13 @@ pub(crate) fn powmod<'py>(
     let [base, exp, modulus] = call.columns([("base", base), ("exp", exp), ("mod", modulus)])?;
     let columns = [&base, &exp, &modulus];
     let (moduli, items) = (modulus.moduli()?, count(&columns));
+    let resident = call.on_device(&columns, |device| match secret {
+        true => device.pow(base.operand(), exp.operand(), moduli.of_engine()),
+        false => device.pow_vartime(base.operand(), exp.operand(), moduli.of_engine()),
+    })?;
+    if let Some(powers) = resident {
+        return Ok(powers);
+    }
     let power = |engine: &Engine| {
         let pow = |bases: modmill::Operand<'_>| match secret {
             true => engine.pow(bases, exp.operand(), moduli.of_engine()),
@@ -59,6 +66,11 @@ pub(crate) fn mulmod<'py>(
     let [a, b, modulus] = call.columns([("a", a), ("b", b), ("mod", modulus)])?;
     let columns = [&a, &b, &modulus];
     let (moduli, items) = (modulus.moduli()?, count(&columns));
+    let resident =
+        call.on_device(&columns, |device| device.mul_mod(a.operand(), b.operand(), moduli.of_engine()))?;
+    if let Some(products) = resident {
+        return Ok(products);
+    }
     let multiply = |engine: &Engine| {
         let products = engine.mul_mod(a.operand(), b.operand(), moduli.of_engine());
         if a.negative.is_empty() && b.negative.is_empty() {
@@ -126,6 +138,9 @@ pub(crate) fn mul<'py>(
     let [a, b] = call.columns([("a", a), ("b", b)])?;
     let columns = [&a, &b];
     let items = count(&columns);
+    if let Some(products) = call.on_device(&columns, |device| device.mul(a.operand(), b.operand()))? {
+        return Ok(products);
+    }
     let steps = items.saturating_mul(square_of_limbs(&columns));
     let products = call.run(items, steps, |engine| engine.mul(a.operand(), b.operand()))?;
     let mut answers = call.answers(products, &columns)?;

@@ -1,15 +1,17 @@
 //! Numbers in: one argument of a call as a batch of the engine, or as one number for all items.
 
 use crate::arrow_in;
+use crate::device::{DeviceBatch, OnDevice};
 use crate::ints::Ints;
 use crate::limb_arrays::{self, LimbArray};
-use modmill::{Batch, BatchView, Engine, Modulus, Operand};
+use modmill::{Batch, BatchView, Engine, Modulus, Operand, ResidentModuli};
 use modmill_core::limbs;
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyInt, PyString};
+use std::sync::Arc;
 
 /// The form that numbers were given in, or are wanted in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,6 +28,8 @@ pub(crate) enum Form {
     Limbs,
     /// A column of Arrow.
     Arrow,
+    /// A batch on a device.
+    Device,
 }
 
 impl Form {
@@ -39,6 +43,7 @@ impl Form {
 enum Held {
     Batch(Batch),
     Array(LimbArray),
+    Device(Arc<OnDevice>),
 }
 
 /// The numbers of one argument.
@@ -58,26 +63,40 @@ impl Column {
         Self { name, form, held: Held::Batch(batch), negative: Vec::new(), null: Vec::new() }
     }
 
-    pub(crate) fn view(&self) -> BatchView<'_> {
+    /// The numbers as the engine takes them.
+    fn all(&self) -> Operand<'_> {
         match &self.held {
-            Held::Batch(batch) => batch.view(),
-            Held::Array(array) => array.view(),
+            Held::Batch(batch) => batch.into(),
+            Held::Array(array) => array.view().into(),
+            Held::Device(held) => (&held.numbers).into(),
+        }
+    }
+
+    /// A copy of the numbers in the memory of the host.
+    pub(crate) fn batch(&self) -> Result<Batch, modmill::Error> {
+        match &self.held {
+            Held::Batch(batch) => Ok(batch.clone()),
+            Held::Array(array) => Ok(array.view().to_batch()),
+            Held::Device(held) => held.numbers.download(),
         }
     }
 
     /// The number of items; `None` if one number serves all items.
     pub(crate) fn len(&self) -> Option<usize> {
-        (!self.form.is_scalar()).then(|| self.view().len())
+        self.all().len().filter(|_| !self.form.is_scalar())
     }
 
     pub(crate) fn bits(&self) -> usize {
-        self.view().bits()
+        self.all().bits()
     }
 
-    /// The number of item `item`.
+    pub(crate) fn is_on_device(&self) -> bool {
+        self.form == Form::Device
+    }
+
+    /// The number of item `item`, which is in the memory of the host.
     pub(crate) fn get(&self, item: usize) -> &[u64] {
-        let view = self.view();
-        view.get(if self.form.is_scalar() { 0 } else { item })
+        self.all().get(if self.form.is_scalar() { 0 } else { item })
     }
 
     /// Whether the number of item `item` is negative.
@@ -90,7 +109,7 @@ impl Column {
     pub(crate) fn operand(&self) -> Operand<'_> {
         match self.form.is_scalar() {
             true => Operand::Shared { bits: self.bits(), value: self.get(0) },
-            false => Operand::Each(self.view()),
+            false => self.all(),
         }
     }
 
@@ -99,13 +118,18 @@ impl Column {
         if let Some(item) = self.negative.first() {
             return Err(PyValueError::new_err(format!("{}: item {item} is negative", self.name)));
         }
-        Ok(match self.form.is_scalar() {
-            true => {
-                let modulus = Modulus::new(self.get(0));
-                Moduli::Shared(modulus.map_err(|_| PyValueError::new_err(format!("{} is zero", self.name)))?)
+        if self.form.is_scalar() {
+            let modulus = Modulus::new(self.get(0));
+            let zero = |_| PyValueError::new_err(format!("{} is zero", self.name));
+            return Ok(Moduli::Shared(modulus.map_err(zero)?));
+        }
+        match &self.held {
+            Held::Batch(batch) => Ok(Moduli::Each(batch.view())),
+            Held::Array(array) => Ok(Moduli::Each(array.view())),
+            Held::Device(held) => {
+                Ok(Moduli::Resident(held.moduli().map_err(|error| named(self.name, &error))?))
             }
-            false => Moduli::Each(self.view()),
-        })
+        }
     }
 }
 
@@ -113,6 +137,7 @@ impl Column {
 pub(crate) enum Moduli<'a> {
     Each(BatchView<'a>),
     Shared(Modulus),
+    Resident(&'a ResidentModuli),
 }
 
 impl Moduli<'_> {
@@ -120,6 +145,7 @@ impl Moduli<'_> {
         match self {
             Self::Each(view) => modmill::Moduli::Each(*view),
             Self::Shared(modulus) => modmill::Moduli::Shared(modulus),
+            Self::Resident(moduli) => modmill::Moduli::Resident(moduli),
         }
     }
 }
@@ -141,6 +167,10 @@ impl Reader<'_> {
         }
         if let Ok(number) = object.cast::<PyInt>() {
             return self.scalar(name, number);
+        }
+        if let Ok(batch) = object.cast::<DeviceBatch>() {
+            let held = Held::Device(Arc::clone(&batch.get().held));
+            return Ok(Column { held, ..Column::new(name, Form::Device, Batch::zeros(1, 0)) });
         }
         if let Ok(dtype) = object.getattr(intern!(py, "dtype"))
             && let Ok(dimensions) = object.getattr(intern!(py, "ndim"))

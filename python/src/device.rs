@@ -68,7 +68,8 @@ pub(crate) fn refuse_marks(column: &Column) -> PyResult<()> {
     match column.negative.iter().chain(&column.null).min() {
         None => Ok(()),
         Some(item) => {
-            let text = format!("{}: item {item} is negative or null, which a device cannot hold", column.name);
+            let text =
+                format!("{}: item {item} is negative or null, which a device cannot hold", column.name);
             Err(PyValueError::new_err(text))
         }
     }
@@ -145,8 +146,12 @@ impl DeviceBatch {
         // the structure is one that every consumer reads.
         let _ = (stream, max_version);
         let address = self.address(py)?;
-        if copy == Some(true) || dl_device.is_some_and(|device| device != (dlpack::CUDA, address.ordinal as i32)) {
-            return Err(pyo3::exceptions::PyBufferError::new_err("the batch is handed over where it is, without a copy"));
+        if copy == Some(true)
+            || dl_device.is_some_and(|device| device != (dlpack::CUDA, address.ordinal as i32))
+        {
+            return Err(pyo3::exceptions::PyBufferError::new_err(
+                "the batch is handed over where it is, without a copy",
+            ));
         }
         dlpack::capsule(py, &self.held.numbers, address)
     }

@@ -1,5 +1,6 @@
 //! The class `Engine`: an engine with its settings, by which it is pickled and made again in another process.
 
+use crate::device::DeviceBatch;
 use crate::errors::{exception, of_call};
 use modmill::cuda::Device;
 use modmill::{Backend, Op};
@@ -138,6 +139,16 @@ impl Engine {
             Ok(dictionary)
         };
         devices.into_iter().map(dictionary).collect()
+    }
+
+    #[pyo3(signature = (numbers, width=None))]
+    fn upload(
+        &self,
+        py: Python<'_>,
+        numbers: &Bound<'_, PyAny>,
+        width: Option<usize>,
+    ) -> PyResult<DeviceBatch> {
+        DeviceBatch::upload(py, &*self.get(py)?, numbers, width)
     }
 
     fn faults(&self, py: Python<'_>) -> PyResult<Vec<String>> {

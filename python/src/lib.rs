@@ -11,6 +11,8 @@ mod arithmetic;
 mod arrow_in;
 mod arrow_out;
 mod column;
+mod device;
+mod dlpack;
 mod engine;
 mod errors;
 mod ints;
@@ -30,6 +32,8 @@ mod _modmill {
     use crate::arithmetic::{gcd, invert, mul, mulmod, powmod};
     #[pymodule_export]
     use crate::arrow_out::Column;
+    #[pymodule_export]
+    use crate::device::DeviceBatch;
     #[pymodule_export]
     use crate::engine::Engine;
     #[pymodule_export]

@@ -23,7 +23,7 @@ pub(crate) fn is_prime<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let call = Call::new(py, options)?;
     let [n] = call.columns([("n", n)])?;
-    let candidates = n.view().to_batch();
+    let candidates = n.batch().map_err(|error| call.error(&error))?;
     let items = candidates.len();
     let limbs = candidates.stride();
     let steps = items.saturating_mul(n.bits()).saturating_mul(limbs * limbs);

@@ -84,7 +84,7 @@ pub(crate) fn objects<'py>(
     };
     match form {
         Form::Int | Form::Bytes => Ok(strings.first().map_or_else(|| py.None().into_bound(py), object)),
-        Form::Ints | Form::BytesList | Form::Limbs => {
+        Form::Ints | Form::BytesList | Form::Limbs | Form::Device => {
             Ok(PyList::new(py, strings.iter().map(object))?.into_any())
         }
         Form::Arrow => Ok(Bound::new(py, ArrowColumn::strings(strings))?.into_any()),

@@ -46,7 +46,7 @@ pub use operand::{Moduli, Operand};
 pub use plan::{Alternative, Plan, Recipe, Seconds};
 pub use recorder::{Execution, Recorder};
 pub use request::{Exponents, Location, ModuliForm, Request, Secrecy};
-pub use resident::{DeviceMemory, Resident, ResidentModuli, ResidentView};
+pub use resident::{DeviceAddress, DeviceMemory, Resident, ResidentModuli, ResidentView};
 pub use spare::Spare;
 pub use step::{Step, StepKind};
 pub use storage::LimbMemory;
