@@ -1,11 +1,12 @@
 //! What the calls have in common: their options, the columns they read, and the way from a batch to an answer.
 
 use crate::answers::{Answers, OnFailure, Target};
-use crate::column::{Column, Form, Reader};
+use crate::column::{Column, Form};
 use crate::device::{DeviceBatch, refuse_marks};
 use crate::engine::Engine;
 use crate::errors::of_call;
-use crate::watching::{self, Progress};
+use crate::reader::Reader;
+use crate::watching::{self, Extent, Progress};
 use modmill::{Batch, Error, Resident};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -93,17 +94,21 @@ impl<'py> Call<'py> {
         /// About a millisecond of one core: more than it takes to start a thread.
         const MANY_STEPS: usize = 1 << 21;
         let progress = self.progress.as_ref().map(Progress::new).transpose()?;
-        watching::run(self.py, &self.engine, total, steps >= MANY_STEPS, progress, work)
+        let extent = Extent { items: total, counts: 1, is_long: steps >= MANY_STEPS };
+        watching::run(self.py, &self.engine, extent, progress, work)
     }
 
-    /// Runs work of which each item takes long enough that signals are looked at.
+    /// Runs work of which each item takes long enough that signals are looked at. The engine counts each item `counts`
+    /// times before its answer is near.
     pub(crate) fn watch<T: Send>(
         &self,
         total: usize,
+        counts: usize,
         work: impl FnOnce(&modmill::Engine) -> T + Send,
     ) -> PyResult<T> {
         let progress = self.progress.as_ref().map(Progress::new).transpose()?;
-        watching::run(self.py, &self.engine, total, total > 0, progress, work)
+        let extent = Extent { items: total, counts, is_long: total > 0 };
+        watching::run(self.py, &self.engine, extent, progress, work)
     }
 
     /// The form of octet strings that are answers: `given` unless `out` names another.

@@ -1,10 +1,11 @@
 //! Batches that stay in the memory of a GPU.
 
 use crate::answers::{Answers, OnFailure, Target};
-use crate::column::{Column, Form, Reader};
+use crate::column::{Column, Form};
 use crate::dlpack;
 use crate::engine::Engine;
 use crate::errors::{exception, of_call};
+use crate::reader::Reader;
 use modmill::{DeviceAddress, Error, Resident, ResidentModuli};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

@@ -1,6 +1,6 @@
 //! The native part of the Python package `modmill`: numbers of Python in, batches of the engine, numbers of Python out.
 //!
-//! A call goes through four files: [`column`] reads the arguments, [`arithmetic`] or [`rsa`] computes, [`watching`] lets
+//! A call goes through four files: [`reader`] reads the arguments, [`arithmetic`] or [`rsa`] computes, [`watching`] lets
 //! Python's signals and progress in while the engine works without the interpreter's lock, and [`answers`] makes
 //! Python's objects of the answers. The functions and classes that users call are in the package's Python files, which
 //! document them.
@@ -18,7 +18,9 @@ mod errors;
 mod ints;
 mod limb_arrays;
 mod primes;
+mod reader;
 mod rsa;
+mod rsa_schemes;
 mod signs;
 mod strings;
 mod watching;

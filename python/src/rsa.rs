@@ -4,14 +4,16 @@ use crate::answers::{deliver, truth_values};
 use crate::arguments::{Call, Options};
 use crate::engine::Engine;
 use crate::errors::of_call;
+use crate::rsa_schemes::{encryption_scheme, signature_scheme, sizes};
 use crate::strings::{Strings, objects};
-use crate::watching;
-use modmill_rsa::{
-    AnyKey, EncryptionScheme, Error, Hash, Keys, Oaep, PrivateKey, PublicKey, Rsa, SignatureScheme, Sizes,
-};
+use crate::watching::{self, Extent};
+use modmill_rsa::{AnyKey, Error, Keys, PrivateKey, PublicKey, Rsa, Sizes};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyType};
+use pyo3::types::{PyBytes, PyTuple, PyType};
+
+/// A private operation is one power for each prime, and little beside.
+const PRIVATE_COUNTS: usize = 2;
 
 /// The exception of an error that concerns a whole call or a key.
 fn raised(py: Python<'_>, error: &Error) -> PyErr {
@@ -23,37 +25,6 @@ fn raised(py: Python<'_>, error: &Error) -> PyErr {
 
 fn unusable(error: modmill_rsa::KeyError) -> PyErr {
     PyValueError::new_err(error.to_string())
-}
-
-fn sizes(allow_small: bool) -> Sizes {
-    if allow_small { Sizes::AllowSmall } else { Sizes::Standard }
-}
-
-fn hash(name: &str) -> PyResult<Hash> {
-    Hash::all().find(|hash| hash.name() == name).ok_or_else(|| {
-        let names: Vec<_> = Hash::all().map(Hash::name).collect();
-        PyValueError::new_err(format!("unknown hash {name:?}; known: {}", names.join(", ")))
-    })
-}
-
-fn signature_scheme(padding: &str, name: &str) -> PyResult<SignatureScheme> {
-    match padding {
-        "pss" => Ok(SignatureScheme::pss(hash(name)?)),
-        "pkcs1v15" => Ok(SignatureScheme::Pkcs1v15(hash(name)?)),
-        other => {
-            Err(PyValueError::new_err(format!("padding is {other:?}; it must be \"pss\" or \"pkcs1v15\"")))
-        }
-    }
-}
-
-fn encryption_scheme<'a>(padding: &str, name: &str, label: &'a [u8]) -> PyResult<EncryptionScheme<'a>> {
-    match padding {
-        "oaep" => Ok(EncryptionScheme::Oaep(Oaep { label, ..Oaep::new(hash(name)?) })),
-        "pkcs1v15" => Ok(EncryptionScheme::Pkcs1v15),
-        other => {
-            Err(PyValueError::new_err(format!("padding is {other:?}; it must be \"oaep\" or \"pkcs1v15\"")))
-        }
-    }
 }
 
 /// Generates `count` private keys.
@@ -68,7 +39,7 @@ pub(crate) fn rsa_generate(
     let engine = Engine::or_shared(py, engine.as_ref())?;
     let generate =
         |engine: &modmill::Engine| PrivateKey::generate_many(engine, bits, count, sizes(allow_small));
-    let keys = watching::run(py, &engine, count, true, None, generate)?;
+    let keys = watching::run(py, &engine, Extent { items: count, counts: 1, is_long: true }, None, generate)?;
     let keys = keys.map_err(|error| raised(py, &error))?;
     Ok(keys.into_iter().map(|key| RsaPrivateKey { key, is_picklable: false }).collect())
 }
@@ -144,7 +115,7 @@ impl RsaPublicKey {
         let [texts, marks] =
             [texts, marks].map(|all| all.into_iter().map(Option::unwrap_or_default).collect::<Vec<_>>());
         let verify = |engine: &modmill::Engine| Rsa::new(engine).verify(&self.key, scheme, &texts, &marks);
-        let verdicts = call.watch(texts.len(), verify)?.map_err(|error| raised(py, &error))?;
+        let verdicts = call.watch(texts.len(), 1, verify)?.map_err(|error| raised(py, &error))?;
         let verdicts: Vec<bool> =
             verdicts.iter().zip(is_null).map(|(verdict, is_null)| verdict.is_ok() && !is_null).collect();
         truth_values(py, &verdicts, &[], messages.form)
@@ -163,7 +134,7 @@ impl RsaPublicKey {
         let work = |engine: &modmill::Engine, messages: &[&[u8]]| {
             Rsa::new(engine).encrypt(&self.key, scheme, messages)
         };
-        answer_all(py, "messages", messages, options, work)
+        answer_all(py, "messages", messages, 1, options, work)
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
@@ -181,11 +152,9 @@ impl RsaPublicKey {
         u64::from_le_bytes(last)
     }
 
-    fn __reduce__<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>, Option<&[u8]>, bool))> {
-        Ok((py.import("modmill._modmill")?.getattr("rsa_load")?, (self.to_der(py)?, None, true)))
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let load = py.import("modmill._modmill")?.getattr("rsa_load")?;
+        (load, (self.to_der(py)?, None::<&[u8]>, true)).into_pyobject(py)
     }
 
     fn __repr__(&self) -> String {
@@ -241,7 +210,7 @@ impl RsaPrivateKey {
         let scheme = signature_scheme(padding, hash)?;
         let work =
             |engine: &modmill::Engine, messages: &[&[u8]]| Rsa::new(engine).sign(&self.key, scheme, messages);
-        answer_all(py, "messages", messages, options, work)
+        answer_all(py, "messages", messages, PRIVATE_COUNTS, options, work)
     }
 
     fn decrypt<'py>(
@@ -257,7 +226,7 @@ impl RsaPrivateKey {
         let keys = || Keys::from(&self.key);
         let work =
             |engine: &modmill::Engine, texts: &[&[u8]]| Rsa::new(engine).decrypt(keys(), scheme, texts);
-        answer_all(py, "ciphertexts", ciphertexts, options, work)
+        answer_all(py, "ciphertexts", ciphertexts, PRIVATE_COUNTS, options, work)
     }
 
     /// The same key, which can be pickled.
@@ -290,11 +259,12 @@ fn integer<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyAny>> {
     py.get_type::<pyo3::types::PyInt>().call_method1("from_bytes", (PyBytes::new(py, bytes), "big"))
 }
 
-/// Answers every string of a column; null items fail.
+/// Answers every string of a column, which the engine counts `counts` times; null items fail.
 fn answer_all<'py, T: AsRef<[u8]> + Send>(
     py: Python<'py>,
     name: &str,
     inputs: &Bound<'py, PyAny>,
+    counts: usize,
     options: Options<'py>,
     work: impl Fn(&modmill::Engine, &[&[u8]]) -> Result<modmill_rsa::Answers<T>, Error> + Sync,
 ) -> PyResult<Bound<'py, PyAny>> {
@@ -302,8 +272,9 @@ fn answer_all<'py, T: AsRef<[u8]> + Send>(
     let strings = Strings::read(name, inputs)?;
     let all = strings.all();
     let given: Vec<&[u8]> = all.iter().flatten().copied().collect();
-    let answers =
-        call.watch(given.len(), |engine| work(engine, &given))?.map_err(|error| raised(py, &error))?;
+    let answers = call
+        .watch(given.len(), counts, |engine| work(engine, &given))?
+        .map_err(|error| raised(py, &error))?;
     let mut answers = answers.iter();
     let mut failed = Vec::new();
     let mut outputs: Vec<Option<&[u8]>> = Vec::with_capacity(all.len());

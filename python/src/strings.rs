@@ -65,7 +65,8 @@ impl Strings {
     }
 }
 
-fn octets(object: &Bound<'_, PyAny>) -> Option<Zeroizing<Vec<u8>>> {
+/// The octets of `bytes` or `bytearray`.
+pub(crate) fn octets(object: &Bound<'_, PyAny>) -> Option<Zeroizing<Vec<u8>>> {
     match object.cast::<PyBytes>() {
         Ok(bytes) => Some(Zeroizing::new(bytes.as_bytes().to_vec())),
         Err(_) => object.cast::<PyByteArray>().ok().map(|bytes| Zeroizing::new(bytes.to_vec())),

@@ -45,16 +45,27 @@ impl Progress {
     }
 }
 
-/// Runs `work` without the interpreter's lock. Where `is_long`, a signal of Python or an exception of the listener
+/// How much there is to do.
+#[derive(Clone, Copy)]
+pub(crate) struct Extent {
+    /// The number of items.
+    pub(crate) items: usize,
+    /// How often the engine counts an item before its answer is near.
+    pub(crate) counts: usize,
+    /// Whether the work takes longer than it takes to start a thread.
+    pub(crate) is_long: bool,
+}
+
+/// Runs `work` without the interpreter's lock. If it is long, a signal of Python or an exception of the listener
 /// stops the work, and becomes the error of the call.
 pub(crate) fn run<T: Send>(
     py: Python<'_>,
     engine: &Engine,
-    total: usize,
-    is_long: bool,
+    extent: Extent,
     mut progress: Option<Progress>,
     work: impl FnOnce(&Engine) -> T + Send,
 ) -> PyResult<T> {
+    let Extent { items: total, counts, is_long } = extent;
     if !is_long && progress.is_none() {
         return Ok(py.detach(|| work(engine)));
     }
@@ -66,7 +77,7 @@ pub(crate) fn run<T: Send>(
     let look = |progress: &mut Option<Progress>| {
         Python::attach(|py| {
             py.check_signals()?;
-            progress.as_mut().map_or(Ok(()), |progress| progress.tell(py, watch.done(), total))
+            progress.as_mut().map_or(Ok(()), |progress| progress.tell(py, watch.done() / counts, total))
         })
     };
     let (answer, raised) = py.detach(|| {

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -85,3 +86,20 @@ def test_gpu() -> None:
     expected = batch.download().view("int64")
     assert (torch.from_dlpack(batch).view(torch.int64).cpu().numpy() == expected).all()
     del batch
+
+
+def test_the_compiler_of_a_package_is_found(tmp_path: Path) -> None:
+    folder = tmp_path / "nvidia" / "cu13" / "lib"
+    folder.mkdir(parents=True)
+    (folder / "libnvrtc.so.13").touch()
+    code = "import os, modmill; print(os.environ.get('MODMILL_NVRTC'))"
+
+    def named(**variables: str) -> str:
+        environment = {name: value for name, value in os.environ.items() if name != "MODMILL_NVRTC"}
+        environment |= variables
+        path = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("PYTHONPATH")]))
+        run = [sys.executable, "-c", code]
+        return subprocess.check_output(run, env={**environment, "PYTHONPATH": path}, text=True).strip()
+
+    assert named() == str(folder / "libnvrtc.so.13")
+    assert named(MODMILL_NVRTC="/mine") == "/mine"
