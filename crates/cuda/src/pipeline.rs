@@ -458,7 +458,8 @@ mod tests {
     #[test]
     fn what_was_answered_is_not_computed_again() {
         let device = Device::emulator_with(Faults::default(), Cache::off());
-        let lane = Lane { device: &device, workers: &Workers::default(), contents: Contents::Secret, watch: None };
+        let lane =
+            Lane { device: &device, workers: &Workers::default(), contents: Contents::Secret, watch: None };
         for (launches, again) in [(None, false), (Some(0), true), (Some(5), true)] {
             let mut exchange = Counted { gathered: vec![0; 1001], scattered: vec![0; 1001] };
             let sizes = ChunkSizes { size: 100, edge: 20, multiple: 4 };

@@ -7,7 +7,9 @@ use crate::error::{Error, Result};
 use crate::loaded::LoadedDevice;
 use crate::pipeline::{self, Chunk, ChunkSizes, Exchange, Footprint, Lane, Stages};
 use crate::staging::{AnswerRows, Source, all_pinned, gather_all};
-use modmill_core::{Batch, BatchView, DeviceAddress, DeviceMemory, Items, Moduli, Operand, Resident, ResidentView};
+use modmill_core::{
+    Batch, BatchView, DeviceAddress, DeviceMemory, Items, Moduli, Operand, Resident, ResidentView,
+};
 use std::any::Any;
 use std::ops::Range;
 use std::sync::Arc;

@@ -58,10 +58,10 @@ pub use modmill_core::matrix::{
     BitVectors, FileRows, MatrixFactors, MatrixSource, MemoryRows, ResidueModuli, ResidueVectors, SeededRows,
 };
 pub use modmill_core::{
-    Alternative, Backend, Batch, BatchView, Blocks, CrtJob, CrtKey, DeviceAddress, Error, Execution, Exponents, Family, Isa,
-    ItemError, ItemErrorKind, KERNEL_MAX_BITS, Location, Moduli, ModuliForm, Modulus, Op, Operand, Partial,
-    Path, PerItem, Plan, PublicJob, Recorder, Request, Resident, ResidentModuli, ResidentView, Seconds,
-    Secrecy, Spare, Sums, TRANSFORM_MAX_BITS, Watch, hex,
+    Alternative, Backend, Batch, BatchView, Blocks, CrtJob, CrtKey, DeviceAddress, Error, Execution,
+    Exponents, Family, Isa, ItemError, ItemErrorKind, KERNEL_MAX_BITS, Location, Moduli, ModuliForm, Modulus,
+    Op, Operand, Partial, Path, PerItem, Plan, PublicJob, Recorder, Request, Resident, ResidentModuli,
+    ResidentView, Seconds, Secrecy, Spare, Sums, TRANSFORM_MAX_BITS, Watch, hex,
 };
 pub use modmill_cpu::long::MersenneLike;
 pub use modular_sums::{ModularSums, SumFactors};

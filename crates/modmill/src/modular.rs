@@ -7,7 +7,9 @@ use crate::near::Near;
 use crate::on_host::OnHost;
 use crate::sort::{Group, Sorted, lengths_of_all, sort};
 use crate::work::Work;
-use modmill_core::{Batch, Error, ItemError, ItemErrorKind, Job, Moduli, Op, Operand, Resident, Watch, limbs};
+use modmill_core::{
+    Batch, Error, ItemError, ItemErrorKind, Job, Moduli, Op, Operand, Resident, Watch, limbs,
+};
 use modmill_cpu::power_of_two as two;
 use rayon::prelude::*;
 
@@ -77,7 +79,8 @@ impl<'a> Call<'a> {
     /// The job of a group of items, with moduli that may be other ones than the call's.
     fn job(&self, group: &'a Group, moduli: Moduli<'a>, watch: Option<&'a Watch>) -> Job<'a> {
         let Group { items, bits, shortest_bits } = group;
-        Job { shortest_bits: *shortest_bits, ..Job::new(items, *bits, self.a, self.b, moduli) }.watched_by(watch)
+        Job { shortest_bits: *shortest_bits, ..Job::new(items, *bits, self.a, self.b, moduli) }
+            .watched_by(watch)
     }
 }
 
