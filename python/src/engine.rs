@@ -35,14 +35,22 @@ impl Engine {
 
     /// The engine of this process.
     pub(crate) fn get(&self, py: Python<'_>) -> PyResult<Arc<modmill::Engine>> {
-        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        if made.0 != process::id() {
-            // This process is a fork. It has none of the threads of the engine that it inherited, which is left alone:
-            // its locks may be held by threads that do not exist here.
-            let engine = Arc::new(make(py, &self.settings)?);
-            std::mem::forget(std::mem::replace(&mut *made, (process::id(), engine)));
+        let lock = || self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        let known =
+            |made: &(u32, Arc<modmill::Engine>)| (made.0 == process::id()).then(|| Arc::clone(&made.1));
+        if let Some(engine) = known(&lock()) {
+            return Ok(engine);
         }
-        Ok(Arc::clone(&made.1))
+        // This process is a fork. The lock is not held while the engine is made, because that lets other threads of
+        // Python run, which may want the lock.
+        let engine = Arc::new(make(py, &self.settings)?);
+        let mut made = lock();
+        if let Some(engine) = known(&made) {
+            return Ok(engine);
+        }
+        // The engine that the process inherited has no threads here, and threads that do not exist may hold its locks.
+        std::mem::forget(std::mem::replace(&mut *made, (process::id(), Arc::clone(&engine))));
+        Ok(engine)
     }
 
     /// The engine of this process that a call names, or the one that calls share.
