@@ -143,6 +143,9 @@ pub enum Error {
     /// Operands in residues have different moduli.
     #[error("the operands are residues of different moduli")]
     OtherModuli,
+    /// The operating system gave no random numbers.
+    #[error("the system's generator of random numbers failed: {0}")]
+    Random(String),
     /// The rows of a matrix cannot be read.
     #[error("{what} cannot be read: {reason}")]
     Read {

@@ -2,6 +2,7 @@
 //! copied.
 
 use crate::{Batch, BatchView, Modulus, Resident, ResidentModuli, ResidentView};
+use std::ops::Range;
 
 /// The bases, exponents or factors of a call.
 ///
@@ -55,6 +56,19 @@ impl<'a> Operand<'a> {
     #[must_use]
     pub fn is_shared(&self) -> bool {
         self.len().is_none()
+    }
+
+    /// The items in `range`; a number that serves all items stays as it is.
+    ///
+    /// # Panics
+    /// If there are no such items, as indexing does.
+    #[must_use]
+    pub fn slice(self, range: Range<usize>) -> Self {
+        match self {
+            Self::Each(view) => Self::Each(view.slice(range)),
+            Self::Resident(view) => Self::Resident(view.slice(range)),
+            Self::Shared { .. } | Self::SharedResident(_) => self,
+        }
     }
 
     /// The numbers on a device, if they are on one.

@@ -1,5 +1,6 @@
 //! Kernels for AVX2 with FMA: four numbers side by side.
 
 pub(crate) mod fft;
+mod shared_table;
 mod table;
 pub(crate) mod wide;

@@ -2,5 +2,6 @@
 
 pub(crate) mod fft;
 pub(crate) mod ifma;
+mod shared_table;
 mod table;
 pub(crate) mod wide;

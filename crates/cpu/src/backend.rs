@@ -78,6 +78,12 @@ impl Cpu {
         self.workers.pool.current_num_threads()
     }
 
+    /// Numbers that a thread computes side by side, at most.
+    #[must_use]
+    pub fn lanes(&self) -> usize {
+        self.paths.iter().map(|path| path.lanes()).max().unwrap_or(1)
+    }
+
     /// The worker threads, for backends that move numbers on the host.
     #[must_use]
     pub fn pool(&self) -> Arc<rayon::ThreadPool> {

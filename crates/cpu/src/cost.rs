@@ -16,19 +16,29 @@ struct Fit {
     constant: f64,
     /// Reading one table entry, per digit.
     scan: f64,
+    /// Reading one entry of a table that all lanes share, per digit.
+    shared_scan: f64,
 }
 
 const fn fit(path: CpuPath) -> Fit {
     match path {
         // Transforms go by their own estimate, below.
-        CpuPath::Row | CpuPath::Fft(_) => Fit { quadratic: 3.0, linear: 3.0, constant: 50.0, scan: 0.4 },
-        CpuPath::Rns => Fit { quadratic: 10.0, linear: 170.0, constant: 0.0, scan: 0.7 },
+        CpuPath::Row | CpuPath::Fft(_) => {
+            Fit { quadratic: 3.0, linear: 3.0, constant: 50.0, scan: 0.4, shared_scan: 0.7 }
+        }
+        CpuPath::Rns => Fit { quadratic: 10.0, linear: 170.0, constant: 0.0, scan: 0.7, shared_scan: 0.7 },
         #[cfg(target_arch = "x86_64")]
-        CpuPath::WideAvx2(_) => Fit { quadratic: 2.63, linear: 11.3, constant: 130.0, scan: 1.0 },
+        CpuPath::WideAvx2(_) => {
+            Fit { quadratic: 2.63, linear: 11.3, constant: 130.0, scan: 1.0, shared_scan: 0.33 }
+        }
         #[cfg(target_arch = "x86_64")]
-        CpuPath::WideAvx512(_) => Fit { quadratic: 4.42, linear: 2.7, constant: 170.0, scan: 0.1 },
+        CpuPath::WideAvx512(_) => {
+            Fit { quadratic: 4.42, linear: 2.7, constant: 170.0, scan: 0.1, shared_scan: 0.07 }
+        }
         #[cfg(target_arch = "x86_64")]
-        CpuPath::Ifma(_) => Fit { quadratic: 1.64, linear: 3.8, constant: 60.0, scan: 0.1 },
+        CpuPath::Ifma(_) => {
+            Fit { quadratic: 1.64, linear: 3.8, constant: 60.0, scan: 0.1, shared_scan: 0.07 }
+        }
     }
 }
 
@@ -47,8 +57,15 @@ pub(crate) fn window(path: CpuPath, bits: usize, exponent_bits: usize) -> u32 {
     best_fixed_window(exponent_bits, fit(path).scan * path.digits(bits) as f64 / product(path, bits))
 }
 
+/// Cycles for one factor of a power of a fixed base with windows of `window` bits: a read from a shared table and a
+/// product.
+pub(crate) fn shared_factor(path: CpuPath, bits: usize, window: u32) -> f64 {
+    let entries = f64::from(1u32 << window);
+    product(path, bits) + fit(path).shared_scan * entries * path.digits(bits) as f64
+}
+
 /// Cycles in a second of the processor that the costs were measured on.
-const CLOCK: f64 = 2.8e9;
+pub(crate) const CLOCK: f64 = 2.8e9;
 
 /// Estimated seconds until a request is done by a method on `threads` threads.
 pub(crate) fn seconds(method: Method, request: &Request, threads: usize) -> f64 {

@@ -200,6 +200,11 @@ impl<K: Kernel> Domain<K> {
         &self.one
     }
 
+    /// `R^2 mod N`, which represents R in Montgomery form.
+    pub(crate) fn entry(&self) -> &[u64] {
+        &self.entry
+    }
+
     /// Loads one number of declared width `bits` per lane into `out`, as plain residues (not in Montgomery
     /// form). The numbers may be of any size. The time depends on the declared width only.
     ///

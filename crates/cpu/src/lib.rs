@@ -9,9 +9,11 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod backend;
+mod column;
 mod cost;
 mod domain;
 mod fft;
+mod fixed_base;
 pub mod inverse;
 mod inverses;
 mod isa;
@@ -19,6 +21,7 @@ mod kernel;
 mod lanes;
 pub mod long;
 mod method;
+mod multi_pow;
 mod path;
 mod planning;
 pub mod portable;
@@ -37,5 +40,7 @@ mod test_support;
 mod wide;
 
 pub use backend::{Cpu, MAX_THREADS, Settings};
+pub use fixed_base::FixedBase;
 pub use inverses::Inverter;
+pub use multi_pow::Powers;
 pub use path::CpuPath;

@@ -83,7 +83,7 @@ impl Cpu {
     }
 
     /// The method with the least estimated time, and the reason to choose it.
-    fn choose(&self, request: &Request) -> (Method, String) {
+    pub(crate) fn choose(&self, request: &Request) -> (Method, String) {
         let Request { op, bits, moduli, .. } = *request;
         match op {
             Op::Gcd => {

@@ -5,6 +5,7 @@ pub(crate) mod fft;
 mod karatsuba;
 mod montgomery;
 pub mod row;
+mod shared_table;
 mod square;
 
 /// `sum += rows b`. The factor `b` is at least as long as the rows, and the sum must not overflow.

@@ -20,22 +20,79 @@ pub(crate) fn pow<K: Kernel>(
     window: u32,
     work: &mut Workspace,
 ) {
-    let mut table = powers(domain, x, 1 << window, work);
-    domain.kernel().arrange(&mut table, domain.kernel().digits());
-    let exponents = Exponents::new::<K>(exponents, bits, window);
-    let mut indices = Rows::zeros(K::AT_ONCE * K::LANES);
-    fixed_windows(domain, x, bits, window, K::AT_ONCE, work, |place, factors| {
-        for (place, indices) in (place..).zip(indices.chunks_exact_mut(K::LANES)) {
-            exponents.digits(place * window as usize, window, indices);
-        }
-        domain.kernel().arrange(&mut indices, 1);
-        domain.kernel().select(&table, &indices, factors);
-    });
+    let mut factors = [SecretFactors::new(domain, x, exponents, bits, window, work)];
+    fixed_windows(domain, x, window, &mut factors, work);
+    let [SecretFactors { table, .. }] = factors;
     work.table = table;
 }
 
+/// The factors of the fixed windows of one power for each lane, the lowest window first.
+pub(crate) trait Factors {
+    /// The number of windows.
+    fn places(&self) -> usize;
+
+    /// The factor of the window at `place`, for each lane. Places are asked for from the highest one down.
+    fn at(&mut self, place: usize) -> &[u64];
+}
+
+/// Factors by secret exponents.
+pub(crate) struct SecretFactors<'d, K: Kernel> {
+    domain: &'d Domain<K>,
+    table: Rows,
+    exponents: Exponents,
+    places: usize,
+    window: u32,
+    indices: Rows,
+    /// The factors of the windows that are read at once.
+    read: Rows,
+}
+
+impl<'d, K: Kernel> SecretFactors<'d, K> {
+    /// The factors of `x^e` for exponents of declared width `bits`. The table is taken from `work` if it fits.
+    pub(crate) fn new(
+        domain: &'d Domain<K>,
+        x: &[u64],
+        exponents: &[&[u64]],
+        bits: usize,
+        window: u32,
+        work: &mut Workspace,
+    ) -> Self {
+        let mut table = powers(domain, x, 1 << window, work);
+        domain.kernel().arrange(&mut table, domain.kernel().digits());
+        Self {
+            domain,
+            table,
+            exponents: Exponents::new::<K>(exponents, bits, window),
+            places: bits.div_ceil(window as usize),
+            window,
+            indices: Rows::zeros(K::AT_ONCE * K::LANES),
+            read: Rows::zeros(K::AT_ONCE * x.len()),
+        }
+    }
+}
+
+impl<K: Kernel> Factors for SecretFactors<'_, K> {
+    fn places(&self) -> usize {
+        self.places
+    }
+
+    fn at(&mut self, place: usize) -> &[u64] {
+        let Self { domain, table, exponents, window, indices, read, .. } = self;
+        let index = place % K::AT_ONCE;
+        if place + 1 == self.places || index + 1 == K::AT_ONCE {
+            for (place, indices) in (place - index..).zip(indices.chunks_exact_mut(K::LANES)) {
+                exponents.digits(place * *window as usize, *window, indices);
+            }
+            domain.kernel().arrange(indices, 1);
+            domain.kernel().select(table, indices, read);
+        }
+        let len = read.len() / K::AT_ONCE;
+        &read[index * len..][..len]
+    }
+}
+
 /// Exponents interleaved limb by limb, so that the window digits of all lanes are extracted together.
-struct Exponents {
+pub(crate) struct Exponents {
     limbs: Rows,
     lanes: usize,
 }
@@ -43,7 +100,7 @@ struct Exponents {
 impl Exponents {
     /// The low `bits` bits of one exponent per lane. Zeros above them fill the last group of windows that is
     /// read at once. Missing lanes repeat the last exponent.
-    fn new<K: Kernel>(exponents: &[&[u64]], bits: usize, window: u32) -> Self {
+    pub(crate) fn new<K: Kernel>(exponents: &[&[u64]], bits: usize, window: u32) -> Self {
         let mut limbs = Rows::zeros(((bits + K::AT_ONCE * window as usize) / 64 + 2) * K::LANES);
         for lane in 0..K::LANES {
             let exponent = exponents[lane.min(exponents.len() - 1)];
@@ -55,7 +112,7 @@ impl Exponents {
     }
 
     /// The `window` bits from bit `start` up, for each lane.
-    fn digits(&self, start: usize, window: u32, digits: &mut [u64]) {
+    pub(crate) fn digits(&self, start: usize, window: u32, digits: &mut [u64]) {
         let (row, shift) = (start / 64 * self.lanes, start % 64);
         let (low, high) = self.limbs[row..][..2 * self.lanes].split_at(self.lanes);
         let mask = (1 << window) - 1;
@@ -111,49 +168,89 @@ pub(crate) fn pow_each_vartime<K: Kernel>(
     window: u32,
     work: &mut Workspace,
 ) {
-    let bits = exponents.iter().map(|exponent| bit_length(exponent)).max().unwrap_or(0);
-    let table = powers(domain, x, 1 << window, work);
-    fixed_windows(domain, x, bits, window, 1, work, |place, out| {
-        for lane in 0..K::LANES {
-            let exponent = exponents[lane.min(exponents.len() - 1)];
-            let entry = bits_at(exponent, place * window as usize, window) as usize * out.len();
-            let column = table[entry + lane..].iter().step_by(K::LANES);
-            for (to, from) in out[lane..].iter_mut().step_by(K::LANES).zip(column) {
-                *to = *from;
-            }
-        }
-    });
+    let mut factors = [PublicFactors::new(domain, x, exponents, window, work)];
+    fixed_windows(domain, x, window, &mut factors, work);
+    let [PublicFactors { table, .. }] = factors;
     work.table = table;
 }
 
-/// The fixed-window loop over exponents of `bits` bits. `read` fetches the table entries of the `at_once`
-/// windows that start at a place, one after the other.
-fn fixed_windows<K: Kernel>(
+/// Factors by public exponents, read directly.
+pub(crate) struct PublicFactors<'a> {
+    table: Rows,
+    exponents: &'a [&'a [u64]],
+    lanes: usize,
+    places: usize,
+    window: u32,
+    factor: Rows,
+}
+
+impl<'a> PublicFactors<'a> {
+    /// The factors of `x^e`. The table is taken from `work` if it fits.
+    pub(crate) fn new<K: Kernel>(
+        domain: &Domain<K>,
+        x: &[u64],
+        exponents: &'a [&'a [u64]],
+        window: u32,
+        work: &mut Workspace,
+    ) -> Self {
+        let bits = exponents.iter().map(|exponent| bit_length(exponent)).max().unwrap_or(0);
+        Self {
+            table: powers(domain, x, 1 << window, work),
+            exponents,
+            lanes: K::LANES,
+            places: bits.div_ceil(window as usize),
+            window,
+            factor: Rows::zeros(x.len()),
+        }
+    }
+}
+
+impl Factors for PublicFactors<'_> {
+    fn places(&self) -> usize {
+        self.places
+    }
+
+    fn at(&mut self, place: usize) -> &[u64] {
+        let Self { table, exponents, lanes, window, factor, .. } = self;
+        for lane in 0..*lanes {
+            let exponent = exponents[lane.min(exponents.len() - 1)];
+            let entry = bits_at(exponent, place * *window as usize, *window) as usize * factor.len();
+            let column = table[entry + lane..].iter().step_by(*lanes);
+            for (to, from) in factor[lane..].iter_mut().step_by(*lanes).zip(column) {
+                *to = *from;
+            }
+        }
+        factor
+    }
+}
+
+/// Multiplies powers in Montgomery form, all by fixed windows of `window` bits: `x` becomes the product of the powers
+/// that `powers` has the factors of. The powers share one chain of squarings.
+pub(crate) fn fixed_windows<K: Kernel>(
     domain: &Domain<K>,
     x: &mut [u64],
-    bits: usize,
     window: u32,
-    at_once: usize,
+    powers: &mut [impl Factors],
     work: &mut Workspace,
-    mut read: impl FnMut(usize, &mut [u64]),
 ) {
-    let places = bits.div_ceil(window as usize);
+    let places = powers.iter().map(Factors::places).max().unwrap_or(0);
     if places == 0 {
         return x.copy_from_slice(domain.one());
     }
-    let mut factors = Rows::zeros(at_once * x.len());
     for place in (0..places).rev() {
-        let (top, index) = (place + 1 == places, place % at_once);
-        if top || index + 1 == at_once {
-            read(place - index, &mut factors);
+        let is_top = place + 1 == places;
+        if !is_top {
+            domain.square(x, window, work);
         }
-        let factor = &factors[index * x.len()..][..x.len()];
-        if top {
-            x.copy_from_slice(factor);
-            continue;
+        let mut is_empty = is_top;
+        for power in powers.iter_mut().filter(|power| place < power.places()) {
+            let factor = power.at(place);
+            if std::mem::take(&mut is_empty) {
+                x.copy_from_slice(factor);
+            } else {
+                domain.multiply(x, factor, work);
+            }
         }
-        domain.square(x, window, work);
-        domain.multiply(x, factor, work);
     }
 }
 

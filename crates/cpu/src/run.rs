@@ -123,7 +123,7 @@ impl Cpu {
 
     /// Runs a job one group of lanes after the other, on all threads. `compute` leaves plain residues below 4N in its
     /// last argument.
-    fn run_groups<K: Kernel>(
+    pub(crate) fn run_groups<K: Kernel>(
         &self,
         token: K::Token,
         op: Op,
@@ -249,6 +249,6 @@ impl Cpu {
 }
 
 /// The numbers of some items.
-fn numbers<'a>(operand: Operand<'a>, items: Items<'_>) -> Vec<&'a [u64]> {
+pub(crate) fn numbers<'a>(operand: Operand<'a>, items: Items<'_>) -> Vec<&'a [u64]> {
     items.iter().map(|item| operand.get(item)).collect()
 }

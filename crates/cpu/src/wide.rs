@@ -112,6 +112,10 @@ impl<S: Leaves> Kernel for Wide<S> {
         S::select(self.token, table, indices, out);
     }
 
+    fn select_shared(&self, table: &[u64], indices: &[u64], out: &mut [u64]) {
+        S::select_shared(self.token, table, indices, out);
+    }
+
     fn encode(digits: &mut [u64]) {
         for digit in digits {
             *digit = (*digit as f64).to_bits();

@@ -154,6 +154,13 @@ impl Backends {
         Ok(plan)
     }
 
+    /// Whether GPUs compute a request `times` times before the CPU has the same answers in `cpu_seconds` by an algorithm
+    /// that GPUs do not have, or were asked for.
+    pub(crate) fn prefers_gpus(&self, request: &Request, times: usize, cpu_seconds: f64) -> bool {
+        let gpu = self.cuda.as_ref().and_then(|cuda| self.plan_on_gpus(cuda, request));
+        gpu.is_some_and(|gpu| self.always_cuda || gpu.seconds * (times as f64) < cpu_seconds)
+    }
+
     /// How GPUs compute a request, with a word about operands on a device.
     fn plan_on_gpus(&self, cuda: &Cuda, request: &Request) -> Option<Plan> {
         let mut plan = cuda.plan(request)?;

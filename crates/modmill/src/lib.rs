@@ -21,10 +21,13 @@
 
 mod backends;
 mod callers;
+mod column;
+mod column_sums;
 mod compute;
 mod config;
 mod engine;
 mod even;
+mod fixed_base;
 mod gcd;
 mod host_memory;
 mod into;
@@ -32,6 +35,7 @@ mod inverse;
 mod joined;
 mod modular;
 mod modular_sums;
+mod multi_pow;
 mod near;
 pub mod number;
 mod octets;
@@ -40,6 +44,7 @@ mod on_host;
 mod pinned;
 mod prepared;
 mod prime;
+mod random;
 mod resident;
 mod residue_matrix;
 mod residues;
@@ -52,6 +57,7 @@ mod work;
 
 pub use config::EngineBuilder;
 pub use engine::Engine;
+pub use fixed_base::FixedBase;
 pub use gcd::Xgcd;
 pub use modmill_core::matrix::{
     BitVectors, FileRows, MatrixFactors, MatrixSource, MemoryRows, ResidueModuli, ResidueVectors, SeededRows,

@@ -1,8 +1,8 @@
 //! Sums modulo one long number, added before they are reduced.
 
 use crate::Engine;
-use crate::on_host::OnHost;
-use modmill_core::{Batch, BatchView, Error, Modulus, Operand, Resident, Sums};
+use crate::on_host::{OnHost, with_view};
+use modmill_core::{Error, Modulus, Operand, Resident, Sums};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The most numbers of a weighted sum: a device adds products of two octets in words, and `2^16 255^2 < 2^32`.
@@ -200,19 +200,6 @@ impl ModularSums<'_> {
         match value > self.most {
             true => Err(Error::OutOfRange { what, value, least: 0, most: self.most }),
             false => Ok(()),
-        }
-    }
-}
-
-/// Calls a function with the numbers of an operand on the host.
-fn with_view<T>(operand: Operand<'_>, work: impl FnOnce(BatchView<'_>) -> T) -> T {
-    match operand {
-        Operand::Each(view) => work(view),
-        operand => {
-            let mut one = Batch::zeros(operand.bits(), 1);
-            let value = operand.get(0);
-            one.get_mut(0)[..value.len()].copy_from_slice(value);
-            work(one.view())
         }
     }
 }

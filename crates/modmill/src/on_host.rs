@@ -1,7 +1,7 @@
 //! Operands on the host: numbers that are on a device are copied for what the host computes.
 
 use crate::host_memory::HostMemory;
-use modmill_core::{Batch, Error, Operand, ResidentView};
+use modmill_core::{Batch, BatchView, Error, Operand, ResidentView};
 
 /// An operand of a call: as the caller gave it, or a copy on the host of numbers that were on a device.
 pub(crate) enum OnHost<'a> {
@@ -41,6 +41,19 @@ impl<'a> OnHost<'a> {
             Self::Given(operand) => *operand,
             Self::Copied { batch, is_shared: true } => batch.shared(0),
             Self::Copied { batch, is_shared: false } => batch.into(),
+        }
+    }
+}
+
+/// Calls a function with the numbers of an operand on the host.
+pub(crate) fn with_view<T>(operand: Operand<'_>, work: impl FnOnce(BatchView<'_>) -> T) -> T {
+    match operand {
+        Operand::Each(view) => work(view),
+        operand => {
+            let mut one = Batch::zeros(operand.bits(), 1);
+            let value = operand.get(0);
+            one.get_mut(0)[..value.len()].copy_from_slice(value);
+            work(one.view())
         }
     }
 }

@@ -10,6 +10,7 @@ mod exponents;
 mod identities;
 mod known;
 mod lengths;
+mod powers;
 mod primes;
 mod products;
 mod residues;
@@ -76,6 +77,7 @@ pub fn run(engine: &Engine, effort: Effort, report: &mut dyn FnMut(Case)) {
     primes::run(&mut suite);
     products::run(&mut suite);
     residues::run(&mut suite);
+    powers::run(&mut suite);
 }
 
 struct Suite<'a> {

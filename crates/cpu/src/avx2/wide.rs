@@ -1,7 +1,7 @@
 //! Wide samples on AVX2 and FMA, rounding to nearest: 50 bits, chains of four products.
 #![allow(unsafe_code)]
 
-use super::table;
+use super::{shared_table, table};
 use crate::isa::Avx2;
 use crate::wide::leaves::{Part, implement_leaves};
 use crate::wide::samples::{Samples, UNIT};
@@ -100,6 +100,11 @@ implement_leaves!(Quad, Avx2, Isa::Avx2, "avx2,fma", 1 2 3 4 5 6;
     fn select(_: Avx2, table: &[u64], indices: &[u64], out: &mut [u64]) {
         // SAFETY: the token proves the instruction set.
         unsafe { table::read(table, indices, out) }
+    }
+
+    fn select_shared(_: Avx2, table: &[u64], indices: &[u64], out: &mut [u64]) {
+        // SAFETY: as above.
+        unsafe { shared_table::read(table, indices, out) }
     }
 );
 

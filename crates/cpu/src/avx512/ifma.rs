@@ -5,7 +5,7 @@ mod columns;
 mod karatsuba;
 mod tile;
 
-use super::table;
+use super::{shared_table, table};
 use crate::isa::Ifma as Token;
 use crate::kernel::Kernel;
 use crate::rows::Rows;
@@ -112,6 +112,11 @@ impl Kernel for Ifma {
     fn select(&self, table: &[u64], indices: &[u64], out: &mut [u64]) {
         // SAFETY: as in `multiply`.
         unsafe { table::read(table, indices, out) }
+    }
+
+    fn select_shared(&self, table: &[u64], indices: &[u64], out: &mut [u64]) {
+        // SAFETY: as in `multiply`.
+        unsafe { shared_table::read(table, indices, out) }
     }
 
     fn decode(digits: &mut [u64]) {

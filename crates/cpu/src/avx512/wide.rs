@@ -1,7 +1,7 @@
 //! Wide samples on AVX-512F, rounding toward zero: 52 bits as in [Emmart-wide].
 #![allow(unsafe_code)]
 
-use super::table;
+use super::{shared_table, table};
 use crate::isa::Avx512;
 use crate::wide::leaves::{Part, implement_leaves};
 use crate::wide::samples::{Samples, UNIT};
@@ -110,6 +110,11 @@ implement_leaves!(Octet, Avx512, Isa::Avx512, "avx512f", 1 2 3 4 5;
     fn select(_: Avx512, table: &[u64], indices: &[u64], out: &mut [u64]) {
         // SAFETY: as above.
         unsafe { table::read(table, indices, out) }
+    }
+
+    fn select_shared(_: Avx512, table: &[u64], indices: &[u64], out: &mut [u64]) {
+        // SAFETY: as above.
+        unsafe { shared_table::read(table, indices, out) }
     }
 );
 

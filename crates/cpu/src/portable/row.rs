@@ -3,6 +3,7 @@
 use super::band;
 use super::karatsuba;
 use super::montgomery::{reduce, subtract_masked};
+use super::shared_table;
 use super::square::square;
 use crate::kernel::Kernel;
 use modmill_core::limbs::{add_assign, bit_length, inverse_of_odd, shift_left, sub_assign};
@@ -87,6 +88,10 @@ impl Kernel for Row {
         let rest = select_blocks::<8>(&table[stride - rest.len()..], stride, index, rest);
         let rest = select_blocks::<4>(&table[stride - rest.len()..], stride, index, rest);
         select_blocks::<1>(&table[stride - rest.len()..], stride, index, rest);
+    }
+
+    fn select_shared(&self, table: &[u64], indices: &[u64], out: &mut [u64]) {
+        shared_table::read(table, indices[0], out);
     }
 
     fn product((): (), x: &[u64], y: &[u64], out: &mut [u64]) {

@@ -51,6 +51,8 @@ pub(crate) trait Leaves: Samples {
     fn arrange(_: Self::Token, _numbers: &mut [u64], _digits: usize) {}
     /// See [`crate::kernel::Kernel::select`].
     fn select(token: Self::Token, table: &[u64], indices: &[u64], out: &mut [u64]);
+    /// See [`crate::kernel::Kernel::select_shared`].
+    fn select_shared(token: Self::Token, table: &[u64], indices: &[u64], out: &mut [u64]);
 }
 
 /// Implements [`Leaves`] for a vector type. `$tables` are its table reads.

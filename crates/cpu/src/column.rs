@@ -1,0 +1,131 @@
+//! Products of the numbers of a column modulo one odd number.
+
+use crate::backend::Cpu;
+use crate::domain::{Domain, Workspace};
+use crate::kernel::Kernel;
+use crate::path::{CpuPath, with_kernel};
+use crate::pow::pow_shared_vartime;
+use crate::rows::Rows;
+use modmill_core::{Batch, BatchView, Modulus, Op, Request};
+use rayon::prelude::*;
+
+impl Cpu {
+    /// The products of consecutive groups of `group` numbers modulo an odd number of at least 3; the last group may be
+    /// smaller. `None` if this backend computes modulo this number by algorithms without lanes.
+    ///
+    /// A group is one lane: a product of plain numbers `x y / R` loses a factor R each time, and one product with a power
+    /// of R at the end gives all of them back. So a number costs one product. Smaller groups are filled up with ones.
+    ///
+    /// # Panics
+    /// If `group` is zero.
+    #[must_use]
+    pub fn products_of_groups(
+        &self,
+        column: BatchView<'_>,
+        group: usize,
+        modulus: &Modulus,
+    ) -> Option<Batch> {
+        assert!(group > 0, "a group has numbers");
+        let count = column.len().div_ceil(group);
+        if column.bits() == 0 {
+            return Some(Batch::zeros(modulus.bits(), count));
+        }
+        let path = self.lanes_for(&Request::new(Op::MulMod, modulus.bits(), count).one_modulus())?;
+        Some(with_kernel!(path, K, token => {
+            let domain = modulus.constants(|modulus| {
+                Domain::<K>::new(token, modulus.bits(), &[modulus.value()])
+            });
+            self.multiply_groups(&domain, column, group, modulus)
+        }))
+    }
+
+    fn multiply_groups<K: Kernel>(
+        &self,
+        domain: &Domain<K>,
+        column: BatchView<'_>,
+        group: usize,
+        modulus: &Modulus,
+    ) -> Batch {
+        let mut answers = Batch::zeros(modulus.bits(), column.len().div_ceil(group));
+        let stride = answers.stride();
+        let mut one = vec![0; column.bits().div_ceil(64)];
+        one[0] = 1;
+        // The product of `group` numbers lost `group - 1` factors R. In Montgomery form it has one more.
+        let mut factors = Rows::zeros(domain.one().len());
+        factors.copy_from_slice(domain.entry());
+        let mut work = Workspace::new::<K>(modulus.bits());
+        pow_shared_vartime(domain, &mut factors, &[group as u64], 4, &mut work);
+        let compute = |work: &mut Workspace, (index, out): (usize, &mut [u64])| {
+            let (mut x, mut y) = (std::mem::take(&mut work.x), std::mem::take(&mut work.y));
+            let mut numbers: Vec<&[u64]> = Vec::with_capacity(K::LANES);
+            for step in 0..group {
+                numbers.clear();
+                numbers.extend((0..K::LANES).map(|lane| {
+                    let item = (index * K::LANES + lane) * group + step;
+                    if item < column.len() { column.get(item) } else { &one }
+                }));
+                if step == 0 {
+                    domain.load(&numbers, column.bits(), &mut x, work);
+                } else {
+                    domain.load(&numbers, column.bits(), &mut y, work);
+                    domain.multiply(&mut x, &y, work);
+                }
+            }
+            domain.multiply(&mut x, &factors, work);
+            domain.leave(&mut x, work);
+            domain.store(&mut x, out, stride, work);
+            (work.x, work.y) = (x, y);
+        };
+        let limbs = answers.as_limbs_mut();
+        if self.threads() == 1 || limbs.len() <= K::LANES * stride {
+            limbs.chunks_mut(K::LANES * stride).enumerate().for_each(|pair| compute(&mut work, pair));
+        } else {
+            let work = || Workspace::new::<K>(modulus.bits());
+            let groups = limbs.par_chunks_mut(K::LANES * stride).enumerate();
+            self.install(|| groups.for_each_init(work, compute));
+        }
+        answers
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::test_support::{Random, big};
+    use crate::{Cpu, CpuPath, Settings};
+    use modmill_core::{Batch, Modulus};
+    use num_bigint::BigUint;
+
+    #[test]
+    fn groups_are_multiplied_on_every_path() {
+        let mut random = Random(8);
+        for path in CpuPath::detect() {
+            let settings = Settings { isa: Some(path.isa()), family: Some(path.family()), threads: Some(2) };
+            let cpu = Cpu::new(settings).unwrap();
+            for bits in [2, 63, 64, 65, 521] {
+                let mut modulus = random.bits(bits);
+                modulus[0] |= 1;
+                let shared = Modulus::new(&modulus).unwrap();
+                // Numbers that are shorter, and longer than a product takes.
+                for width in [1, bits, 3 * bits + 7] {
+                    let mut column = Batch::zeros(width, 37);
+                    (0..37).for_each(|item| column.get_mut(item).copy_from_slice(&random.bits(width)));
+                    for group in [1, 2, 5, 36, 37, 100] {
+                        let found = cpu.products_of_groups(column.view(), group, &shared);
+                        let Some(found) = found else {
+                            assert!(matches!(path, CpuPath::Rns | CpuPath::Fft(_)));
+                            continue;
+                        };
+                        assert_eq!(found.len(), 37usize.div_ceil(group));
+                        for (place, found) in found.iter().enumerate() {
+                            let items = place * group..(place * group + group).min(37);
+                            let product = items.fold(BigUint::from(1u8), |product, item| {
+                                product * big(column.get(item)) % big(&modulus)
+                            });
+                            assert_eq!(big(found), product, "{path:?}, {bits} bits, groups of {group}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! Powers of one base modulo one odd number. The derivation is in `docs/algorithms/fixed-base.md`.
+
+mod table;
+
+use crate::backend::Cpu;
+use crate::cost;
+use crate::domain::{Domain, Workspace};
+use crate::kernel::Kernel;
+use crate::method::{Method, counted};
+use crate::path::{CpuPath, with_kernel};
+use crate::pow::Exponents;
+use crate::rows::Rows;
+use crate::run::numbers;
+use modmill_core::{Batch, Items, Modulus, Op, Operand, Request, limbs};
+use rayon::prelude::*;
+use std::sync::{Arc, OnceLock};
+use table::{Layout, Table};
+use zeroize::Zeroizing;
+
+/// Groups of lanes that a thread takes through all windows together, at most. The table of a window is then loaded into
+/// the cache once for so many groups.
+const TOGETHER: usize = 16;
+
+/// One base and one odd modulus, with tables of powers.
+///
+/// The tables are made when they are first needed and kept: one for secret exponents, one for public exponents. All
+/// threads read the same tables. They are zeroized on drop.
+pub struct FixedBase {
+    path: CpuPath,
+    modulus: Modulus,
+    base: Zeroizing<Vec<u64>>,
+    base_bits: usize,
+    exponent_bits: usize,
+    secret: OnceLock<Table>,
+    public: OnceLock<Table>,
+}
+
+impl FixedBase {
+    /// Bytes of the tables that have been made so far.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        [&self.secret, &self.public].into_iter().filter_map(OnceLock::get).map(Table::bytes).sum()
+    }
+
+    /// The table of a layout, made now if it is not there. If two threads come first at the same time, both may make
+    /// it, and one is kept: a thread of the pool must not wait for another.
+    fn table<K: Kernel>(&self, cpu: &Cpu, domain: &Domain<K>, layout: Layout) -> &Table {
+        let kept = match layout {
+            Layout::DigitByDigit => &self.secret,
+            Layout::EntryByEntry => &self.public,
+        };
+        if let Some(table) = kept.get() {
+            return table;
+        }
+        let window = self.window(layout).expect("a fixed base has tables that fit");
+        let base = Operand::Shared { bits: self.base_bits, value: &self.base };
+        let made =
+            cpu.install(|| Table::new(domain, base, self.modulus.bits(), self.exponent_bits, window, layout));
+        kept.get_or_init(|| made)
+    }
+
+    fn window(&self, layout: Layout) -> Option<u32> {
+        table::window(self.path, self.modulus.bits(), self.exponent_bits, layout)
+    }
+
+    fn domain<K: Kernel>(&self, token: K::Token) -> Arc<Domain<K>> {
+        self.modulus.constants(|modulus| Domain::new(token, modulus.bits(), &[modulus.value()]))
+    }
+}
+
+impl Cpu {
+    /// Prepares a base for powers modulo an odd number of at least 3, by exponents of at most `exponent_bits` bits. `None`
+    /// if this backend computes powers modulo this number by algorithms that have no tables for it, or if tables would
+    /// be too long.
+    #[must_use]
+    pub fn fixed_base(
+        &self,
+        base: Operand<'_>,
+        modulus: &Modulus,
+        exponent_bits: usize,
+    ) -> Option<FixedBase> {
+        // One group of lanes on each thread: the path that is fastest when its lanes are full.
+        let request = Request::new(Op::Pow, modulus.bits(), 8 * self.threads()).one_modulus();
+        let fixed = FixedBase {
+            path: self.lanes_for(&request)?,
+            modulus: modulus.clone(),
+            base: Zeroizing::new(base.get(0).to_vec()),
+            base_bits: base.bits(),
+            exponent_bits,
+            secret: OnceLock::new(),
+            public: OnceLock::new(),
+        };
+        fixed.window(Layout::DigitByDigit).and(fixed.window(Layout::EntryByEntry)).map(|_| fixed)
+    }
+
+    /// Estimated seconds for `count` powers by exponents of `bits` bits, without the time to make the table.
+    #[must_use]
+    pub fn fixed_base_seconds(&self, fixed: &FixedBase, bits: usize, count: usize) -> f64 {
+        let window = fixed.window(Layout::DigitByDigit).unwrap_or(1);
+        let factors = bits.div_ceil(window as usize) as f64;
+        let groups = count.div_ceil(fixed.path.lanes()).div_ceil(self.threads()) as f64;
+        groups * factors * cost::shared_factor(fixed.path, fixed.modulus.bits(), window) / cost::CLOCK
+    }
+
+    /// The powers of a base by `count` secret exponents, whose declared width is not greater than the base was
+    /// prepared for. Neither time nor addresses depend on the base and on the exponents.
+    #[must_use]
+    pub fn pow_fixed_base(&self, fixed: &FixedBase, exponents: Operand<'_>, count: usize) -> Batch {
+        assert!(exponents.bits() <= fixed.exponent_bits, "the exponents are too wide");
+        with_kernel!(fixed.path, K, token => {
+            let domain = fixed.domain::<K>(token);
+            let table = fixed.table(self, &domain, Layout::DigitByDigit);
+            let window = table.window();
+            let places = exponents.bits().div_ceil(window as usize).max(1);
+            self.record_fixed(fixed, window);
+            self.fixed_blocks::<K>(fixed, &domain, count, |items, work, xs| {
+                let groups: Vec<Exponents> = items
+                    .chunks(K::LANES)
+                    .map(|items| Exponents::new::<K>(&numbers(exponents, items), exponents.bits(), window))
+                    .collect();
+                let len = domain.one().len();
+                let (mut indices, mut factor) = (Rows::zeros(K::LANES), Rows::zeros(len));
+                for place in 0..places {
+                    for (exponents, x) in groups.iter().zip(xs.chunks_exact_mut(len)) {
+                        exponents.digits(place * window as usize, window, &mut indices);
+                        if place == 0 {
+                            domain.kernel().select_shared(table.place(place), &indices, x);
+                        } else {
+                            domain.kernel().select_shared(table.place(place), &indices, &mut factor);
+                            domain.multiply(x, &factor, work);
+                        }
+                    }
+                }
+            })
+        })
+    }
+
+    /// The powers of a base by `count` public exponents, which are not longer than the base was prepared for.
+    #[must_use]
+    pub fn pow_fixed_base_vartime(&self, fixed: &FixedBase, exponents: Operand<'_>, count: usize) -> Batch {
+        with_kernel!(fixed.path, K, token => {
+            let domain = fixed.domain::<K>(token);
+            let table = fixed.table(self, &domain, Layout::EntryByEntry);
+            let window = table.window();
+            self.record_fixed(fixed, window);
+            self.fixed_blocks::<K>(fixed, &domain, count, |items, work, xs| {
+                let groups: Vec<Vec<&[u64]>> =
+                    items.chunks(K::LANES).map(|items| numbers(exponents, items)).collect();
+                let longest = groups.iter().flatten().map(|exponent| limbs::bit_length(exponent)).max();
+                let places = longest.unwrap_or(0).div_ceil(window as usize).max(1);
+                assert!(places <= table.places(), "an exponent is too long");
+                let len = domain.one().len();
+                let mut factor = Rows::zeros(len);
+                for place in 0..places {
+                    for (exponents, x) in groups.iter().zip(xs.chunks_exact_mut(len)) {
+                        if place == 0 {
+                            table.read_vartime::<K>(place, exponents, x);
+                        } else {
+                            table.read_vartime::<K>(place, exponents, &mut factor);
+                            domain.multiply(x, &factor, work);
+                        }
+                    }
+                }
+            })
+        })
+    }
+
+    fn record_fixed(&self, fixed: &FixedBase, window: u32) {
+        let lanes = counted(fixed.path.lanes(), "lane");
+        let variant = format!("{lanes} x {}, fixed base", counted(self.threads(), "thread"));
+        self.record(Method::Lanes(fixed.path).path(), variant, Some(window));
+    }
+
+    /// Computes `count` powers on all threads, in blocks of some groups of lanes. `compute` writes a power in Montgomery
+    /// form for each lane of its block, one group of lanes after the other.
+    fn fixed_blocks<K: Kernel>(
+        &self,
+        fixed: &FixedBase,
+        domain: &Domain<K>,
+        count: usize,
+        compute: impl Fn(Items<'_>, &mut Workspace, &mut [u64]) + Sync,
+    ) -> Batch {
+        let mut answers = Batch::zeros(fixed.modulus.bits(), count);
+        let (stride, len) = (answers.stride(), domain.one().len());
+        let groups = count.div_ceil(K::LANES).div_ceil(self.threads()).clamp(1, TOGETHER);
+        let block = |work: &mut Workspace, (index, out): (usize, &mut [u64])| {
+            let mut xs = Rows::zeros(groups * len);
+            compute(Items::from(0..count).chunk(index, groups * K::LANES), work, &mut xs);
+            for (x, out) in xs.chunks_exact_mut(len).zip(out.chunks_mut(K::LANES * stride)) {
+                domain.leave(x, work);
+                domain.store(x, out, stride, work);
+            }
+        };
+        let size = groups * K::LANES * stride;
+        let work = || Workspace::new::<K>(fixed.modulus.bits());
+        if count <= groups * K::LANES {
+            let mut work = work();
+            answers.as_limbs_mut().chunks_mut(size).enumerate().for_each(|pair| block(&mut work, pair));
+        } else {
+            let limbs = answers.as_limbs_mut();
+            self.install(|| limbs.par_chunks_mut(size).enumerate().for_each_init(work, block));
+        }
+        answers
+    }
+}
+
+#[cfg(test)]
+mod tests;

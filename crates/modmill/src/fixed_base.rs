@@ -1,0 +1,223 @@
+//! Powers of one base by many exponents.
+
+use crate::Engine;
+use crate::engine::check_huge_widths;
+use crate::modular::Modular;
+use crate::on_device::OnDevice;
+use crate::on_host::OnHost;
+use modmill_core::{Batch, Error, KERNEL_MAX_BITS, Modulus, Op, Operand, Request, Resident, limbs};
+use std::fmt;
+
+/// One base and one modulus, prepared for powers by many exponents ([`Engine::fixed_base`]).
+///
+/// It may be shared by threads and engines. Engines compute with the instruction set of the engine that made it. Its
+/// memory is zeroized on drop.
+pub struct FixedBase {
+    base: Batch,
+    modulus: Modulus,
+    exponent_bits: usize,
+    /// `None` where there are no tables: powers take the way of [`Engine::pow`].
+    tables: Option<modmill_cpu::FixedBase>,
+}
+
+impl FixedBase {
+    /// The modulus.
+    #[must_use]
+    pub fn modulus(&self) -> &Modulus {
+        &self.modulus
+    }
+
+    /// The greatest length of an exponent in bits.
+    #[must_use]
+    pub fn exponent_bits(&self) -> usize {
+        self.exponent_bits
+    }
+
+    /// Bytes of the tables that have been made so far.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.tables.as_ref().map_or(0, modmill_cpu::FixedBase::bytes)
+    }
+}
+
+impl fmt::Debug for FixedBase {
+    /// Shows the shape and never the base, which may be secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (bits, exponent_bits) = (self.modulus.bits(), self.exponent_bits);
+        write!(f, "FixedBase({bits} bits, exponents of {exponent_bits} bits)")
+    }
+}
+
+impl Engine {
+    /// Prepares `base`, which is one number, for powers modulo one number by exponents of at most `exponent_bits` bits.
+    ///
+    /// A table of powers takes the place of all squarings, so that a power costs a product for every few bits of its
+    /// exponent. The tables are made by the first calls that need them, and take at most 64 MiB each: one for
+    /// [`Engine::pow_fixed_base`], one for [`Engine::pow_fixed_base_vartime`].
+    ///
+    /// There are no tables for an even modulus, for one longer than [`KERNEL_MAX_BITS`], and where 64 MiB are not enough for
+    /// the least table. Powers then take the time of [`Engine::pow`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use modmill::{Batch, Engine, Modulus};
+    ///
+    /// let engine = Engine::new()?;
+    /// let modulus = Modulus::from_hex("fffffffb")?;
+    /// let fixed = engine.fixed_base(&Batch::from_hex(["3"])?, &modulus, 16)?;
+    /// let powers = engine.pow_fixed_base(&fixed, &Batch::from_hex(["0000", "0001", "0014"])?)?;
+    /// assert_eq!(powers.as_limbs(), [1, 3, 3_486_784_401]);
+    /// # Ok::<(), modmill::Error>(())
+    /// ```
+    pub fn fixed_base<'a>(
+        &self,
+        base: impl Into<Operand<'a>>,
+        modulus: &Modulus,
+        exponent_bits: usize,
+    ) -> Result<FixedBase, Error> {
+        let base = OnHost::of(base.into())?;
+        let base = base.operand();
+        if let Some(found) = base.len().filter(|&found| found != 1) {
+            return Err(Error::LengthMismatch { what: "the base", expected: 1, found });
+        }
+        check_huge_widths(&[("the base", base.bits()), ("an exponent", exponent_bits)])?;
+        let mut one = Batch::zeros(base.bits(), 1);
+        let value = base.get(0);
+        one.get_mut(0)[..value.len()].copy_from_slice(value);
+        let has_kernels =
+            modulus.bits() <= KERNEL_MAX_BITS && modulus.bits() > 1 && modulus.value()[0] & 1 == 1;
+        let tables =
+            if has_kernels { self.cpu().fixed_base(one.shared(0), modulus, exponent_bits) } else { None };
+        Ok(FixedBase { base: one, modulus: modulus.clone(), exponent_bits, tables })
+    }
+
+    /// Powers of a fixed base, constant-time in the base and in the exponents.
+    ///
+    /// The declared width of the exponents must not be greater than [`FixedBase::exponent_bits`], whatever their values:
+    /// [`Error::TooLong`] otherwise. A smaller width takes less time.
+    pub fn pow_fixed_base<'a>(
+        &self,
+        fixed: &FixedBase,
+        exponents: impl Into<Operand<'a>>,
+    ) -> Result<Batch, Error> {
+        self.fixed_powers(Modular::Power, fixed, exponents.into())
+    }
+
+    /// Powers of a fixed base by public exponents.
+    ///
+    /// The declared width does not matter. [`Error::DoesNotFit`] names the first exponent that is longer than
+    /// [`FixedBase::exponent_bits`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use modmill::{Batch, Engine, Error, Modulus};
+    ///
+    /// let engine = Engine::new()?;
+    /// let fixed = engine.fixed_base(&Batch::from_hex(["2"])?, &Modulus::from_hex("fffffffb")?, 8)?;
+    /// let exponents = Batch::from_hex(["0020", "0003"])?;
+    /// assert_eq!(engine.pow_fixed_base_vartime(&fixed, &exponents)?.as_limbs(), [5, 8]);
+    /// let long = Batch::from_hex(["0001", "0100"])?;
+    /// assert_eq!(engine.pow_fixed_base_vartime(&fixed, &long), Err(Error::DoesNotFit { index: 1, bits: 8 }));
+    /// # Ok::<(), modmill::Error>(())
+    /// ```
+    pub fn pow_fixed_base_vartime<'a>(
+        &self,
+        fixed: &FixedBase,
+        exponents: impl Into<Operand<'a>>,
+    ) -> Result<Batch, Error> {
+        self.fixed_powers(Modular::PowerVartime, fixed, exponents.into())
+    }
+
+    fn fixed_powers(
+        &self,
+        operation: Modular,
+        fixed: &FixedBase,
+        exponents: Operand<'_>,
+    ) -> Result<Batch, Error> {
+        match self.tables(operation, fixed, exponents)? {
+            None => self.modular(operation, fixed.base.shared(0), exponents, (&fixed.modulus).into()),
+            Some(tables) => {
+                let exponents = OnHost::of(exponents)?;
+                let (exponents, count) = (exponents.operand(), exponents.operand().len().unwrap_or(1));
+                Ok(match operation {
+                    Modular::PowerVartime => self.cpu().pow_fixed_base_vartime(tables, exponents, count),
+                    _ => self.cpu().pow_fixed_base(tables, exponents, count),
+                })
+            }
+        }
+    }
+
+    /// Checks the exponents of a call. Returns the CPU's tables, or `None` if the call is done without them: where there
+    /// are none, or where GPUs compute plain powers sooner.
+    fn tables<'f>(
+        &self,
+        operation: Modular,
+        fixed: &'f FixedBase,
+        exponents: Operand<'_>,
+    ) -> Result<Option<&'f modmill_cpu::FixedBase>, Error> {
+        let (bits, limit) = (exponents.bits(), fixed.exponent_bits);
+        let mut op = Op::Pow;
+        if operation == Modular::PowerVartime {
+            op = Op::PowVartime;
+            if bits > limit {
+                check_lengths(OnHost::of(exponents)?.operand(), limit)?;
+            }
+        } else if bits > limit {
+            return Err(Error::TooLong { what: "the declared width of the exponents", bits, limit });
+        }
+        let count = exponents.len().unwrap_or(1);
+        let request = Request::new(op, fixed.modulus.bits(), count).one_modulus().exponents_of(bits);
+        let is_for_gpus = |tables: &&modmill_cpu::FixedBase| {
+            let seconds = self.cpu().fixed_base_seconds(tables, bits, count);
+            self.backends.prefers_gpus(&request, 1, seconds)
+        };
+        Ok(fixed.tables.as_ref().filter(|tables| !is_for_gpus(tables)))
+    }
+}
+
+impl OnDevice<'_> {
+    /// [`Engine::pow_fixed_base`] with the answers on a device.
+    pub fn pow_fixed_base<'a>(
+        &self,
+        fixed: &FixedBase,
+        exponents: impl Into<Operand<'a>>,
+    ) -> Result<Resident, Error> {
+        self.fixed_powers(Modular::Power, fixed, exponents.into())
+    }
+
+    /// [`Engine::pow_fixed_base_vartime`] with the answers on a device.
+    pub fn pow_fixed_base_vartime<'a>(
+        &self,
+        fixed: &FixedBase,
+        exponents: impl Into<Operand<'a>>,
+    ) -> Result<Resident, Error> {
+        self.fixed_powers(Modular::PowerVartime, fixed, exponents.into())
+    }
+
+    fn fixed_powers(
+        &self,
+        operation: Modular,
+        fixed: &FixedBase,
+        exponents: Operand<'_>,
+    ) -> Result<Resident, Error> {
+        let engine = self.engine;
+        match engine.tables(operation, fixed, exponents)? {
+            Some(_) => engine.upload_answers(engine.fixed_powers(operation, fixed, exponents)?),
+            None => {
+                let base = fixed.base.shared(0);
+                engine.modular_resident(operation, base, exponents, (&fixed.modulus).into())
+            }
+        }
+    }
+}
+
+/// No exponent is longer than `limit` bits.
+fn check_lengths(exponents: Operand<'_>, limit: usize) -> Result<(), Error> {
+    let count = exponents.len().unwrap_or(1);
+    match (0..count).find(|&item| limbs::bit_length(exponents.get(item)) > limit) {
+        Some(index) => Err(Error::DoesNotFit { index, bits: limit }),
+        None => Ok(()),
+    }
+}
