@@ -10,8 +10,7 @@
 //! The answers are not masked again: who knows the operands can tell which answer belongs to them, and guess m or k.
 //! [`Paillier::randomize`] hides that.
 
-use crate::rows::resized;
-use crate::{Ciphertexts, Error, Integers, Masks, Paillier, PublicKey};
+use crate::{Ciphertexts, Error, Integers, Masks, Paillier};
 use modmill::{Batch, Operand};
 
 impl Paillier<'_> {
@@ -73,19 +72,10 @@ impl Paillier<'_> {
     /// The same as [`Paillier::mul`] for public integers: the time depends on them.
     pub fn mul_vartime(&self, a: &Ciphertexts, integers: &Integers) -> Result<Ciphertexts, Error> {
         self.check_integers(a, integers)?;
-        let is_shared = integers.len() != a.len();
-        let negative = |index: usize| integers.is_negative(if is_shared { 0 } else { index });
-        let turned: Vec<usize> = (0..a.len()).filter(|&index| negative(index)).collect();
-        let mut bases = a.values().clone();
-        if !turned.is_empty() {
-            let inverses = self.engine.inv(&self.engine.gather(a.values(), &turned)?, a.key().square())?;
-            for (&index, inverse) in turned.iter().zip(inverses.iter()) {
-                bases.get_mut(index).copy_from_slice(inverse);
-            }
-        }
-        let exponents = match is_shared {
-            true => integers.magnitudes().shared(0),
-            false => Operand::from(integers.magnitudes()),
+        let bases = self.turned(a, integers)?;
+        let exponents = match integers.len() == a.len() {
+            true => Operand::from(integers.magnitudes()),
+            false => integers.magnitudes().shared(0),
         };
         let powers = self.engine.pow_vartime(&bases, exponents, a.key().square())?;
         Ok(Ciphertexts::trusted(a.key(), powers))
@@ -93,13 +83,16 @@ impl Paillier<'_> {
 
     /// An encryption of the sum of a column, as a column of one item. The sum of an empty column is the ciphertext 1 of zero.
     pub fn sum(&self, a: &Ciphertexts) -> Result<Ciphertexts, Error> {
-        Ok(Ciphertexts::trusted(a.key(), self.product(a.key(), a.values())?))
+        Ok(Ciphertexts::trusted(a.key(), self.engine.product_mod(a.values(), a.key().square())?))
     }
 
     /// An encryption of the sum of all `a k` for public integers k, as a column of one item. The time depends on the integers.
     pub fn dot(&self, a: &Ciphertexts, weights: &Integers) -> Result<Ciphertexts, Error> {
         a.expect_len("the weights", weights.len())?;
-        self.sum(&self.mul_vartime(a, weights)?)
+        self.check_integers(a, weights)?;
+        let (bases, square) = (self.turned(a, weights)?, a.key().square());
+        let product = self.engine.product_of_powers_vartime(&bases, weights.magnitudes(), square)?;
+        Ok(Ciphertexts::trusted(a.key(), product))
     }
 
     /// Other ciphertexts of the same plaintexts, with fresh masks ([`Paillier::masks`]). Nobody without the private key can tell which
@@ -115,20 +108,19 @@ impl Paillier<'_> {
         self.multiplied(a, &masks.values)
     }
 
-    /// The product of all numbers modulo n^2, as a batch of one item: 1 if there are none.
-    pub(crate) fn product(&self, key: &PublicKey, numbers: &Batch) -> Result<Batch, Error> {
-        let square = key.square();
-        let mut level = match numbers.is_empty() {
-            true => resized(&Batch::from_values([[1u64]]), square.bits()),
-            false => numbers.clone(),
-        };
-        // A tree: the first half of a level times the second half; an odd item is carried to the next level.
-        while level.len() > 1 {
-            let half = level.len() / 2;
-            let products = self.engine.mul_mod(level.slice(0..half), level.slice(half..2 * half), square)?;
-            level = products.followed_by(level.slice(2 * half..level.len()));
+    /// The items of `a`, inverted where the integer is negative. One integer may serve all items.
+    fn turned(&self, a: &Ciphertexts, integers: &Integers) -> Result<Batch, Error> {
+        let is_shared = integers.len() != a.len();
+        let negative = |index: usize| integers.is_negative(if is_shared { 0 } else { index });
+        let turned: Vec<usize> = (0..a.len()).filter(|&index| negative(index)).collect();
+        let mut bases = a.values().clone();
+        if !turned.is_empty() {
+            let inverses = self.engine.inv(&self.engine.gather(a.values(), &turned)?, a.key().square())?;
+            for (&index, inverse) in turned.iter().zip(inverses.iter()) {
+                bases.get_mut(index).copy_from_slice(inverse);
+            }
         }
-        Ok(level)
+        Ok(bases)
     }
 
     fn multiplied(&self, a: &Ciphertexts, factors: &Batch) -> Result<Ciphertexts, Error> {

@@ -26,7 +26,6 @@ use crate::key::Factor;
 use crate::rows::{add_one, exponent, is_one, resized, shared, subtract_one};
 use crate::{Ciphertexts, Error, Paillier, PrivateKey};
 use modmill::{Batch, number};
-use modmill_primes::random;
 
 #[cfg(test)]
 mod tests;
@@ -160,9 +159,8 @@ impl Paillier<'_> {
     /// The product of all numbers, each to a random power.
     fn joined(&self, key: &PrivateKey, rests: &Batch) -> Result<Batch, Error> {
         let square = key.public_key().square();
-        let exponents = random::batch(CHECK_BITS, rests.len())?;
-        let powers = self.engine.pow(rests, &exponents, square)?;
-        self.product(key.public_key(), &powers)
+        let exponents = self.engine.random_bits(CHECK_BITS, rests.len())?;
+        Ok(self.engine.product_of_powers(rests, &exponents, square)?)
     }
 
     /// Whether each number is an n-th power modulo n^2.

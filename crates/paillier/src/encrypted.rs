@@ -134,8 +134,21 @@ impl EncryptedColumn {
     /// The sum of the products by public weights, as a column of one item. The time depends on the weights.
     pub fn dot(&self, paillier: &Paillier<'_>, weights: &EncodedColumn) -> Result<Self, Error> {
         self.ciphertexts.expect_len("the weights", weights.len())?;
-        self.room("the dot product", self.magnitude_bits + weights.magnitude_bits() + ceil_log2(self.len()))?;
-        self.mul_vartime(paillier, weights)?.sum(paillier)
+        let product_bits = self.magnitude_bits + weights.magnitude_bits();
+        let magnitude_bits = self.room("the dot product", product_bits + ceil_log2(self.len()))?;
+        let integers = self.factors("the dot product", weights)?;
+        let exponents = self.exponents.plus(weights.exponents(), self.len())?;
+        match exponents {
+            Exponents::Shared(_) => {
+                let ciphertexts = paillier.dot(&self.ciphertexts, &integers)?;
+                Ok(Self { ciphertexts, exponents, magnitude_bits })
+            }
+            // The products have to be brought to one exponent before they are added.
+            Exponents::Each(_) => {
+                let ciphertexts = paillier.mul_vartime(&self.ciphertexts, &integers)?;
+                Self { ciphertexts, exponents, magnitude_bits: product_bits }.sum(paillier)
+            }
+        }
     }
 
     /// Other ciphertexts of the same numbers ([`Paillier::randomize`]).

@@ -16,9 +16,6 @@ pub enum Error {
     /// A file cannot be read or written.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The operating system gave no random numbers.
-    #[error("no random numbers: {0}")]
-    Random(String),
     /// The operands of a call differ in number.
     #[error("{what} has {found} items where {expected} were expected")]
     LengthMismatch {
@@ -112,16 +109,6 @@ pub enum Error {
         /// The position of the item.
         index: usize,
     },
-}
-
-impl From<modmill_primes::Error> for Error {
-    fn from(error: modmill_primes::Error) -> Self {
-        match error {
-            modmill_primes::Error::Engine(error) => Self::Engine(error),
-            modmill_primes::Error::Random(reason) => Self::Random(reason),
-            error => Self::Random(error.to_string()),
-        }
-    }
 }
 
 /// The reason why a key cannot be used.

@@ -1,21 +1,20 @@
-//! Masks: the random n-th powers that hide plaintexts, made in three ways.
+//! Masks: the random n-th powers that hide plaintexts, made in four ways.
 //!
 //! | who | formula | powers for an item |
 //! |---|---|---|
 //! | anyone | `r^n mod n^2`, r random below n | one, exponent and modulus of full length |
 //! | anyone, with a key for short exponents | `hs^a mod n^2`, a random of half the length of n | one with a fixed base |
 //! | the owner of the key | x with `x = y^p mod p^2` and `x = z^q mod q^2`, y and z random | two of half the length |
+//! | the owner, with a key for short exponents | x with `x = hs^a` modulo `p^2` and modulo `q^2` | two of half the length with a fixed base |
 //!
-//! The owner's masks have the distribution of `r^n`. The group of units modulo `p^2` is cyclic of order `p (p - 1)`, and n-th powers are
+//! The owner's masks of the third kind have the distribution of `r^n`. The group of units modulo `p^2` is cyclic of order `p (p - 1)`, and n-th powers are
 //! its subgroup of order `p - 1`, because q is coprime to `p - 1`. Here `y^p` takes every value of the subgroup once, as y takes the
 //! values 1 to `p - 1`. The same holds modulo `q^2`.
 
-use crate::key::Factor;
-use crate::rows::{add_one, exponent, shared};
+use crate::key::{Factor, fixed_base};
+use crate::rows::{exponent, resized};
 use crate::{Error, Paillier, PrivateKey, PublicKey};
-use modmill::number::{self, Number};
-use modmill::{Batch, Operand};
-use modmill_primes::random;
+use modmill::{Batch, Operand, number};
 use std::fmt;
 
 /// Random n-th powers modulo `n^2`. They do not depend on plaintexts and can be made ahead of them. Each may hide one plaintext
@@ -56,14 +55,16 @@ impl Paillier<'_> {
     /// Makes `count` masks: with short exponents if the key has a base for them, otherwise as `r^n`.
     pub fn masks(&self, key: &PublicKey, count: usize) -> Result<Masks, Error> {
         match key.short_base() {
-            Some(_) => self.short_masks_with(key, &random::batch(key.short_exponent_bits(), count)?),
+            Some(_) => {
+                self.short_masks_with(key, &self.engine.random_bits(key.short_exponent_bits(), count)?)
+            }
             None => self.full_masks(key, count),
         }
     }
 
     /// Makes `count` masks `r^n mod n^2`, whatever the key.
     pub fn full_masks(&self, key: &PublicKey, count: usize) -> Result<Masks, Error> {
-        self.full_masks_with(key, &self.units(key.modulus().value(), count)?)
+        self.full_masks_with(key, &self.engine.random_nonzero_below(key.modulus(), count)?)
     }
 
     /// The masks `r^n mod n^2` of given numbers r, which are from 1 to `n - 1`. Whoever encrypts has to draw them at random and
@@ -78,25 +79,47 @@ impl Paillier<'_> {
     /// The masks `hs^a mod n^2` of given exponents, which are below `2^k` for half the length k of n. The same caution holds as
     /// for [`Paillier::full_masks_with`].
     pub fn short_masks_with(&self, key: &PublicKey, exponents: &Batch) -> Result<Masks, Error> {
-        let base = key.short_base().ok_or(Error::NoShortExponents)?;
-        let bits = key.short_exponent_bits();
-        if let Some(index) = exponents.iter().position(|exponent| number::bit_length(exponent) > bits) {
-            let range = "shorter than half of n";
-            return Err(Error::OutOfRange { what: "the exponents", index, range });
-        }
-        let values = self.engine.pow(shared(base), exponents, key.square())?;
+        let exponents = short_exponents(key, exponents)?;
+        let values = self.engine.pow_fixed_base(key.fixed_base(self.engine)?, &exponents)?;
         Ok(Masks { key: key.clone(), values })
     }
 
-    /// Makes `count` masks with the private key, which is several times as fast as `r^n`.
+    /// Makes `count` masks with the private key, which is several times as fast: with short exponents if the key has a base for
+    /// them, otherwise as [`Paillier::owner_full_masks`] does.
     pub fn owner_masks(&self, key: &PrivateKey, count: usize) -> Result<Masks, Error> {
-        let [p, q] = key.primes();
-        self.owner_masks_with(key, &self.units(p, count)?, &self.units(q, count)?)
+        let public = key.public_key();
+        match public.short_base() {
+            Some(_) => {
+                let exponents = self.engine.random_bits(public.short_exponent_bits(), count)?;
+                self.owner_short_masks_with(key, &exponents)
+            }
+            None => self.owner_full_masks(key, count),
+        }
+    }
+
+    /// The masks of [`Paillier::short_masks_with`], computed modulo `p^2` and `q^2`.
+    pub fn owner_short_masks_with(&self, key: &PrivateKey, exponents: &Batch) -> Result<Masks, Error> {
+        let public = key.public_key();
+        let base = public.short_base().ok_or(Error::NoShortExponents)?;
+        let exponents = short_exponents(public, exponents)?;
+        let half = |factor: &Factor| -> Result<Batch, Error> {
+            let bits = public.short_exponent_bits();
+            let fixed = fixed_base(self.engine, &factor.fixed, base, &factor.square, bits)?;
+            Ok(self.engine.pow_fixed_base(fixed, &exponents)?)
+        };
+        let values = key.squares().join(self.engine, &half(key.p())?, &half(key.q())?)?;
+        Ok(Masks { key: public.clone(), values })
+    }
+
+    /// Makes `count` masks with the distribution of `r^n` with the private key, whatever the key.
+    pub fn owner_full_masks(&self, key: &PrivateKey, count: usize) -> Result<Masks, Error> {
+        let [y, z] = [key.p(), key.q()].map(|factor| self.engine.random_nonzero_below(&factor.prime, count));
+        self.owner_full_masks_with(key, &y?, &z?)
     }
 
     /// The owner's masks of given numbers `y` from 1 to `p - 1` and `z` from 1 to `q - 1`. The same caution holds as for
     /// [`Paillier::full_masks_with`].
-    pub fn owner_masks_with(&self, key: &PrivateKey, y: &Batch, z: &Batch) -> Result<Masks, Error> {
+    pub fn owner_full_masks_with(&self, key: &PrivateKey, y: &Batch, z: &Batch) -> Result<Masks, Error> {
         let [p, q] = key.primes();
         self.check_units("y", y, p, "from 1 to p - 1")?;
         self.check_units("z", z, q, "from 1 to q - 1")?;
@@ -109,30 +132,6 @@ impl Paillier<'_> {
         let (modulo_p, modulo_q) = (half(y, key.p())?, half(z, key.q())?);
         let values = key.squares().join(self.engine, &modulo_p, &modulo_q)?;
         Ok(Masks { key: key.public_key().clone(), values })
-    }
-
-    /// Draws numbers from 1 to `limit - 1` for an odd limit.
-    fn units(&self, limit: &[u64], count: usize) -> Result<Batch, Error> {
-        let mut drawn = self.below(&number::minus_one(limit), count)?;
-        add_one(&mut drawn);
-        Ok(drawn)
-    }
-
-    /// Draws numbers below `limit`, each with the same probability.
-    fn below(&self, limit: &Number, count: usize) -> Result<Batch, Error> {
-        let bits = number::bit_length(limit);
-        let mut drawn = random::batch(bits, count)?;
-        loop {
-            let fits = self.engine.less(&drawn, shared(limit))?;
-            let misfits: Vec<usize> = (0..count).filter(|&index| fits.get(index)[0] == 0).collect();
-            if misfits.is_empty() {
-                return Ok(drawn);
-            }
-            let again = random::batch(bits, misfits.len())?;
-            for (&index, number) in misfits.iter().zip(again.iter()) {
-                drawn.get_mut(index).copy_from_slice(number);
-            }
-        }
     }
 
     /// Refuses numbers that are 0 or not below `limit`. The time depends on lengths and on the first number that is refused.
@@ -168,5 +167,16 @@ impl Paillier<'_> {
             Some(index) => Err(Error::OutOfRange { what, index, range }),
             None => Ok(()),
         }
+    }
+}
+
+/// Exponents as wide as short exponents are. A longer one is refused.
+fn short_exponents(key: &PublicKey, exponents: &Batch) -> Result<Batch, Error> {
+    let bits = key.short_exponent_bits();
+    match exponents.iter().position(|exponent| number::bit_length(exponent) > bits) {
+        Some(index) => {
+            Err(Error::OutOfRange { what: "the exponents", index, range: "shorter than half of n" })
+        }
+        None => Ok(resized(exponents, bits)),
     }
 }

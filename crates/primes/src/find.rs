@@ -1,8 +1,8 @@
 //! Random probable primes by the rules of FIPS 186-5, appendix A.1.3.
 
-use crate::{Error, Sieve, random};
+use crate::{Sieve, random};
 use modmill::number::{self, Number};
-use modmill::{Batch, Engine, Modulus};
+use modmill::{Batch, Engine, Error, Modulus};
 
 /// The number of candidates that are tested together.
 const CANDIDATES: usize = 64;
@@ -34,7 +34,7 @@ pub fn find(engine: &Engine, bits: usize, accept: impl Fn(&[u64]) -> bool) -> Re
         }
     }
     for round in 0..rounds(bits) {
-        let bases = random::batch(bits, candidates.len())?;
+        let bases = engine.random_bits(bits, candidates.len())?;
         let passed = engine.miller_rabin(&candidates, &bases)?;
         let survivors: Vec<usize> = (0..candidates.len()).filter(|&index| passed[index]).collect();
         if survivors.is_empty() {
@@ -58,7 +58,7 @@ pub fn is_probable_prime(engine: &Engine, number: &Modulus, rounds: usize) -> Re
     for round in 0..rounds {
         candidates.get_mut(round).copy_from_slice(number.value());
     }
-    let bases = random::batch(number.bits(), rounds)?;
+    let bases = engine.random_bits(number.bits(), rounds)?;
     Ok(engine.miller_rabin(&candidates, &bases)?.iter().all(|&passed| passed))
 }
 

@@ -12,7 +12,7 @@
 //!     }
 //! };
 //! assert_eq!((number::bit_length(&primes[0]), primes[0][0] & 3), (256, 3));
-//! # Ok::<(), modmill_primes::Error>(())
+//! # Ok::<(), modmill::Error>(())
 //! ```
 #![forbid(unsafe_code)]
 
@@ -22,15 +22,3 @@ mod sieve;
 
 pub use find::{far_apart, find, is_probable_prime};
 pub use sieve::{Sieve, remainder};
-
-/// The reason why there are no primes or random numbers.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum Error {
-    /// The engine could not compute.
-    #[error(transparent)]
-    Engine(#[from] modmill::Error),
-    /// The operating system gave no random numbers.
-    #[error("no random numbers: {0}")]
-    Random(String),
-}

@@ -35,16 +35,6 @@ pub enum Error {
     Random(String),
 }
 
-impl From<modmill_primes::Error> for Error {
-    fn from(error: modmill_primes::Error) -> Self {
-        match error {
-            modmill_primes::Error::Engine(error) => Self::Engine(error),
-            modmill_primes::Error::Random(reason) => Self::Random(reason),
-            error => Self::Random(error.to_string()),
-        }
-    }
-}
-
 /// The reason why one item of a batch has no answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]

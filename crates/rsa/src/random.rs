@@ -6,7 +6,7 @@ pub(crate) use modmill_primes::random::number;
 
 /// Overwrites `bytes` with random bytes.
 pub(crate) fn fill(bytes: &mut [u8]) -> Result<(), Error> {
-    Ok(modmill_primes::random::fill(bytes)?)
+    modmill_primes::random::fill(bytes).map_err(Error::from)
 }
 
 /// Overwrites `block` with a big-endian number from 1 to `limit - 1`, each with the same probability. The limit has as many

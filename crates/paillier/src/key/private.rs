@@ -5,10 +5,10 @@ use crate::crt::Garner;
 use crate::rows::{exponent, is_one, shared};
 use crate::{Error, KeyError};
 use modmill::number::{self, Number};
-use modmill::{Engine, Modulus};
+use modmill::{Engine, FixedBase, Modulus};
 use modmill_primes::is_probable_prime;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The rounds of Miller-Rabin of [`PrivateKey::check`]: whoever made the key may have chosen its factors.
 const ROUNDS: usize = 32;
@@ -38,6 +38,8 @@ pub(crate) struct Factor {
     pub(crate) inverse: Number,
     /// `(-q)^-1 mod p`, because `(1 + n)^(p - 1) = 1 - q p mod p^2`.
     pub(crate) scale: Number,
+    /// The powers of the base of short exponents modulo p^2, made by the owner's first encryption.
+    pub(crate) fixed: OnceLock<FixedBase>,
 }
 
 impl PrivateKey {
@@ -159,7 +161,7 @@ impl Factor {
         let mut inverse = number::inv(p, &power_of_two).ok_or(KeyError::Inconsistent("a factor is even"))?;
         inverse.truncate(p.len());
         let order = number::minus_one(p);
-        Ok(Self { square, order, inverse, scale, prime })
+        Ok(Self { square, order, inverse, scale, prime, fixed: OnceLock::new() })
     }
 }
 

@@ -1,12 +1,13 @@
 //! Public keys.
 
 use super::{MAX_BITS, MIN_BITS};
+use crate::rows::shared;
 use crate::{Error, KeyError};
 use modmill::number::{self, Number};
-use modmill::{Modulus, Operand};
+use modmill::{Engine, FixedBase, Modulus, Operand};
 use sha2::{Digest, Sha256};
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A public key: the modulus n, and for short exponents the base `hs = h^n mod n^2`. A clone is cheap, and shares the
 /// constants that were computed for the moduli.
@@ -19,8 +20,15 @@ struct Parts {
     modulus: Modulus,
     square: Modulus,
     fingerprint: [u8; 32],
-    short_base: Option<Number>,
+    short: Option<Short>,
     greatest_signed: Vec<u64>,
+}
+
+/// The base of short exponents.
+struct Short {
+    base: Number,
+    /// Its powers, made by the first encryption.
+    fixed: OnceLock<FixedBase>,
 }
 
 impl PublicKey {
@@ -61,9 +69,10 @@ impl PublicKey {
         hash.update(b"modmill paillier n");
         hash.update(number::to_short_be_bytes(modulus.value()));
         let fingerprint = hash.finalize().into();
+        let short = short_base.map(|base| Short { base, fixed: OnceLock::new() });
         let mut greatest_signed = third(modulus.value());
         number::sub_assign(&mut greatest_signed, &[1]);
-        Ok(Self(Arc::new(Parts { modulus, square, fingerprint, short_base, greatest_signed })))
+        Ok(Self(Arc::new(Parts { modulus, square, fingerprint, short, greatest_signed })))
     }
 
     /// The length of n in bits.
@@ -87,7 +96,13 @@ impl PublicKey {
     /// The base `hs = h^n mod n^2` of short exponents, least significant limb first, if the key has one.
     #[must_use]
     pub fn short_base(&self) -> Option<&[u64]> {
-        self.0.short_base.as_ref().map(|base| &base[..])
+        self.0.short.as_ref().map(|short| &short.base[..])
+    }
+
+    /// The powers of the base of short exponents. They are made at first use and kept.
+    pub(crate) fn fixed_base(&self, engine: &Engine) -> Result<&FixedBase, Error> {
+        let short = self.0.short.as_ref().ok_or(Error::NoShortExponents)?;
+        fixed_base(engine, &short.fixed, &short.base, &self.0.square, self.short_exponent_bits())
     }
 
     /// The length of short exponents: half the length of n.
@@ -132,6 +147,22 @@ impl PublicKey {
     pub(crate) fn short_name(&self) -> String {
         short_name(self.fingerprint())
     }
+}
+
+/// The powers of `base` modulo `modulus` by exponents of `bits` bits, which `kept` keeps.
+pub(crate) fn fixed_base<'k>(
+    engine: &Engine,
+    kept: &'k OnceLock<FixedBase>,
+    base: &[u64],
+    modulus: &Modulus,
+    bits: usize,
+) -> Result<&'k FixedBase, Error> {
+    if let Some(fixed) = kept.get() {
+        return Ok(fixed);
+    }
+    // If two threads come first at the same time, both make it, and one is kept.
+    let made = engine.fixed_base(shared(base), modulus, bits)?;
+    Ok(kept.get_or_init(|| made))
 }
 
 /// `floor(n / 3)`.

@@ -28,7 +28,7 @@ fn masks_are_those_of_the_formulas() {
         let mut y: Vec<BigUint> = (0..count).map(|_| rng.number(public.bits()) % &p).collect();
         let mut z: Vec<BigUint> = (0..count).map(|_| rng.number(public.bits()) % &q).collect();
         (y[0], y[1], z[0], z[2]) = (BigUint::from(1u8), &p - 1u8, &q - 1u8, BigUint::from(1u8));
-        let masks = paillier().owner_masks_with(key, &batch(&y), &batch(&z)).unwrap();
+        let masks = paillier().owner_full_masks_with(key, &batch(&y), &batch(&z)).unwrap();
         let (pp, qq) = (&p * &p, &q * &q);
         let inverse = qq.modinv(&pp).unwrap();
         let owner: Vec<_> = y
@@ -51,6 +51,8 @@ fn masks_are_those_of_the_formulas() {
         let masks = paillier().short_masks_with(public, &batch(&a)).unwrap();
         let short: Vec<_> = a.iter().map(|a| number(base).modpow(a, &square)).collect();
         assert_eq!(encrypted(masks), expected(&short));
+        let masks = paillier().owner_short_masks_with(key, &batch(&a)).unwrap();
+        assert_eq!(encrypted(masks), expected(&short));
     }
 }
 
@@ -65,6 +67,7 @@ fn what_is_encrypted_in_any_way_decrypts() {
             paillier().encrypt(public, &plain).unwrap(),
             paillier().encrypt_as_owner(key, &plain).unwrap(),
             paillier().encrypt_with(&plain, paillier().full_masks(public, plain.len()).unwrap()).unwrap(),
+            paillier().encrypt_with(&plain, paillier().owner_full_masks(key, plain.len()).unwrap()).unwrap(),
         ];
         for column in ways {
             let values = oracle::numbers(column.values());
@@ -110,8 +113,8 @@ fn numbers_out_of_range_are_refused_and_named() {
     }
     let zero = batch(&[BigUint::from(1u8), BigUint::ZERO]);
     is_item(paillier().full_masks_with(public, &zero).map(|_| ()), 1);
-    is_item(paillier().owner_masks_with(key, &zero, &zero).map(|_| ()), 1);
-    is_item(paillier().owner_masks_with(key, &batch(&[p]), &batch(&[1u8.into()])).map(|_| ()), 0);
+    is_item(paillier().owner_full_masks_with(key, &zero, &zero).map(|_| ()), 1);
+    is_item(paillier().owner_full_masks_with(key, &batch(&[p]), &batch(&[1u8.into()])).map(|_| ()), 0);
     let long = batch(&[BigUint::from(1u8) << public.short_exponent_bits()]);
     is_item(paillier().short_masks_with(public, &long).map(|_| ()), 0);
     assert!(matches!(paillier().short_masks_with(KEYS[0].public_key(), &zero), Err(Error::NoShortExponents)));
