@@ -75,8 +75,8 @@ fn inconsistent_keys_are_refused() {
         assert!(matches!(PrivateKey::new(p, q), Err(KeyError::Inconsistent(_) | KeyError::Length { .. })));
     }
     // A composite factor is found by the check, and so is a base that is no n-th power.
-    let prime = (BigUint::from(1u8) << 256) - 189u8;
-    let composite = (&prime * &prime).to_bytes_be();
+    let prime: BigUint = (BigUint::from(1u8) << 256) - 189u8;
+    let composite = BigUint::to_bytes_be(&(&prime * &prime));
     let wrong = PrivateKey::new(&p, &composite).unwrap();
     assert!(matches!(wrong.check(&engine), Err(Error::Key(KeyError::NotPrime("q")))));
     let wrong = PrivateKey::with_short_base(&p, &q, &[3]).unwrap();

@@ -4,6 +4,7 @@ mod columns;
 mod files;
 mod fixed_point;
 mod packing;
+mod phe;
 mod scheme;
 
 use modmill::{Batch, Engine};
