@@ -10,7 +10,7 @@ use modmill_paillier::{EncodedColumn, Error, Integers, Packing, Paillier, Privat
 use rustix::time::{ClockId, clock_gettime};
 
 /// Items of operations that are powers: several groups of vector lanes.
-const POWERS: usize = 64;
+const POWERS: usize = 256;
 
 /// Items of operations that are products.
 const PRODUCTS: usize = 4096;
