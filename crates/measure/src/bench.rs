@@ -1,12 +1,13 @@
 //! A benchmark: every operation, length, batch size and number of threads, one point after the other.
 
+use crate::column_items::{ColumnItems, ColumnWorkload};
 use crate::engines::{AlgorithmChoice, BackendEngines, Engines};
 use crate::error::Error;
 use crate::inputs::{Inputs, Workload};
 use crate::memory::Memory;
 use crate::op::BenchOp;
 use crate::peers::Peers;
-use crate::point::{Field, Outcome, numbers, rsa};
+use crate::point::{Field, Outcome, columns, numbers, rsa};
 use crate::progress::Progress;
 use crate::record::Results;
 use crate::rsa_items::{RsaItems, RsaWorkload};
@@ -129,6 +130,11 @@ impl Bench {
                 let (keys, direct_tables) = (self.keys, self.direct_tables);
                 let workload = RsaWorkload { op, bits, count, keys, direct_tables };
                 rsa::point(&RsaItems::new(workload, field.cpu)?, &field)
+            }
+            BenchOp::Column(op) => {
+                let exponent_bits = self.exponent_bits.unwrap_or(bits);
+                let workload = ColumnWorkload { op, bits, exponent_bits, count };
+                columns::point(&ColumnItems::new(workload, self.seed)?, &field)
             }
             BenchOp::Call(_) | BenchOp::Chain(_) => {
                 let inputs = Inputs::random(self.workload(op.op(), bits, count), self.seed);

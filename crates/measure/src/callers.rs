@@ -79,7 +79,8 @@ impl Callers {
 
     /// Measures every operation, length, number of callers and size of a batch.
     pub fn run(&self, engine: &Engine, progress: &dyn Progress) -> Result<Vec<CallersRecord>, Error> {
-        if let Some(chain) = self.ops.iter().find(|op| matches!(op, BenchOp::Chain(_))) {
+        let is_unknown = |op: &&BenchOp| matches!(op, BenchOp::Chain(_) | BenchOp::Column(_));
+        if let Some(chain) = self.ops.iter().find(is_unknown) {
             return Err(Error::Unsupported(format!("{chain} is not measured with callers")));
         }
         let mut records = Vec::new();
@@ -141,7 +142,8 @@ impl Callers {
                 let (keys, direct_tables) = (self.keys, self.direct_tables);
                 Portion::rsa(RsaWorkload { op, bits, count, keys, direct_tables }, cpu)
             }
-            BenchOp::Call(op) | BenchOp::Chain(op) => {
+            BenchOp::Call(_) | BenchOp::Chain(_) | BenchOp::Column(_) => {
+                let op = op.op();
                 let exponent_bits = self.exponent_bits.unwrap_or(bits);
                 let shared_modulus = self.shared_modulus && op.is_modular();
                 Portion::numbers(Workload { op, bits, exponent_bits, count, shared_modulus }, self.seed, cpu)

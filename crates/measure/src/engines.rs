@@ -182,14 +182,14 @@ impl BackendEngines {
             (Backend::Cuda, _) => on_gpus(engine),
             (_, BenchOp::Call(_)) => !on_gpus(engine),
             (_, BenchOp::Chain(_)) => false,
-            (_, BenchOp::Rsa(_)) => true,
+            (_, BenchOp::Rsa(_) | BenchOp::Column(_)) => true,
         })
     }
 
     /// The peers that are measured beside this backend: those on the CPU. Peers have no chains.
     pub(crate) fn peers<'a>(&self, bench_op: BenchOp, peers: &'a [Box<dyn Peer>]) -> &'a [Box<dyn Peer>] {
         match (self.backend, bench_op) {
-            (Backend::Cpu, BenchOp::Call(_) | BenchOp::Rsa(_)) => peers,
+            (Backend::Cpu, BenchOp::Call(_) | BenchOp::Rsa(_) | BenchOp::Column(_)) => peers,
             _ => &[],
         }
     }
@@ -240,6 +240,8 @@ impl BackendEngines {
         }
         Ok(match op {
             _ if matches!(bench_op, BenchOp::Rsa(_)) => 64 * threads,
+            // A thread takes many groups of lanes through a table together.
+            _ if matches!(bench_op, BenchOp::Column(_)) && op.is_power() => 256 * threads,
             Op::Pow | Op::PowVartime => 16 * threads,
             Op::Inv | Op::Gcd => (1usize << 20).div_ceil(bits).min(64) * threads,
             // Some tens of milliseconds for any length.

@@ -13,6 +13,38 @@ pub enum BenchOp {
     Chain(Op),
     /// An RSA operation, padding included.
     Rsa(RsaOp),
+    /// An operation on one modulus.
+    Column(ColumnOp),
+}
+
+/// An operation on one modulus.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ColumnOp {
+    /// Powers of one base by secret exponents.
+    PowFixedBase,
+    /// Powers of one base by public exponents.
+    PowFixedBaseVartime,
+    /// Products of two powers by secret exponents.
+    MultiPow,
+    /// The product of all numbers of a column.
+    ProductMod,
+    /// The sum of the products of two columns.
+    SumProducts,
+}
+
+impl ColumnOp {
+    pub(crate) const ALL: [Self; 5] =
+        [Self::PowFixedBase, Self::PowFixedBaseVartime, Self::MultiPow, Self::ProductMod, Self::SumProducts];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::PowFixedBase => "pow_fixed_base",
+            Self::PowFixedBaseVartime => "pow_fixed_base_vartime",
+            Self::MultiPow => "multi_pow",
+            Self::ProductMod => "product_mod",
+            Self::SumProducts => "sum_products",
+        }
+    }
 }
 
 /// An RSA operation.
@@ -48,6 +80,7 @@ impl BenchOp {
             Self::Call(op) | Self::Chain(op) => op,
             Self::Rsa(RsaOp::Verify) => Op::PowVartime,
             Self::Rsa(RsaOp::Sign | RsaOp::Decrypt) => Op::Pow,
+            Self::Column(op) => op.plain(),
         }
     }
 
@@ -62,6 +95,7 @@ impl fmt::Display for BenchOp {
             Self::Call(op) => write!(f, "{op}"),
             Self::Chain(op) => write!(f, "{op}{CHAIN}"),
             Self::Rsa(op) => write!(f, "{}", op.name()),
+            Self::Column(op) => write!(f, "{}", op.name()),
         }
     }
 }
@@ -73,12 +107,16 @@ impl FromStr for BenchOp {
         if let Some(&op) = RsaOp::ALL.iter().find(|op| op.name() == text) {
             return Ok(Self::Rsa(op));
         }
+        if let Some(&op) = ColumnOp::ALL.iter().find(|op| op.name() == text) {
+            return Ok(Self::Column(op));
+        }
         let chain = text.strip_suffix(CHAIN).and_then(|op| op.parse().ok());
         match chain {
             Some(op @ (Op::MulMod | Op::SquareMod)) => Ok(Self::Chain(op)),
             _ => text.parse().map(Self::Call).map_err(|unknown: String| {
                 let rsa = RsaOp::ALL.map(RsaOp::name).join(", ");
-                format!("{unknown}, mul_mod{CHAIN}, square_mod{CHAIN}, {rsa}")
+                let columns = ColumnOp::ALL.map(ColumnOp::name).join(", ");
+                format!("{unknown}, mul_mod{CHAIN}, square_mod{CHAIN}, {rsa}, {columns}")
             }),
         }
     }
@@ -90,7 +128,9 @@ mod tests {
 
     #[test]
     fn names_are_read_as_they_are_written() {
-        for text in ["mul", "pow_vartime", "mul_mod_chain", "square_mod_chain", "rsa_sign", "rsa_verify"] {
+        for text in
+            ["mul", "pow_vartime", "mul_mod_chain", "square_mod_chain", "rsa_sign", "rsa_verify", "multi_pow"]
+        {
             assert_eq!(text.parse::<BenchOp>().unwrap().to_string(), text);
         }
         assert!("pow_chain".parse::<BenchOp>().unwrap_err().contains("gcd, mul_mod_chain"));

@@ -6,6 +6,7 @@
 
 mod flint;
 mod gmp;
+mod integer_columns;
 mod integers;
 mod library;
 mod openssl;

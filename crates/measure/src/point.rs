@@ -1,5 +1,6 @@
 //! One point of a benchmark: every contender on the same inputs, and every answer compared.
 
+pub(crate) mod columns;
 pub(crate) mod numbers;
 pub(crate) mod rsa;
 

@@ -5,7 +5,8 @@ use crate::engine::{check_huge_widths, common_length};
 use crate::modular::Modular;
 use crate::on_device::OnDevice;
 use crate::on_host::{OnHost, with_view};
-use modmill_core::{Batch, BatchView, Error, KERNEL_MAX_BITS, Modulus, Op, Operand, Request, Resident};
+use crate::sort::is_for_kernels;
+use modmill_core::{Batch, BatchView, Error, Modulus, Op, Operand, Request, Resident};
 use std::ops::Range;
 
 /// The least number of factors that a lane multiplies.
@@ -163,14 +164,13 @@ impl Engine {
     /// Whether the CPU multiplies a column in lanes: modulo an odd number that kernels take, unless GPUs are sooner or have
     /// the numbers.
     fn has_lanes(&self, column: Operand<'_>, count: usize, modulus: &Modulus) -> bool {
-        let bits = modulus.bits();
-        if count == 0 || bits < 2 || bits > KERNEL_MAX_BITS || modulus.value()[0] & 1 == 0 {
+        if count == 0 || !is_for_kernels(modulus) {
             return false;
         }
         if column.resident().is_some_and(|view| self.cuda().is_some_and(|cuda| cuda.holds(view))) {
             return false;
         }
-        let request = Request::new(Op::MulMod, bits, count).one_modulus();
+        let request = Request::new(Op::MulMod, modulus.bits(), count).one_modulus();
         // A modular product is two products of the kernel.
         let seconds = self.cpu().plan(&request).map_or(0.0, |plan| plan.seconds / 2.0);
         !self.backends.prefers_gpus(&request, 1, seconds)

@@ -5,7 +5,8 @@ use crate::engine::check_huge_widths;
 use crate::modular::Modular;
 use crate::on_device::OnDevice;
 use crate::on_host::OnHost;
-use modmill_core::{Batch, Error, KERNEL_MAX_BITS, Modulus, Op, Operand, Request, Resident, limbs};
+use crate::sort::is_for_kernels;
+use modmill_core::{Batch, Error, Modulus, Op, Operand, Request, Resident, limbs};
 use std::fmt;
 
 /// One base and one modulus, prepared for powers by many exponents ([`Engine::fixed_base`]).
@@ -55,7 +56,7 @@ impl Engine {
     /// exponent. The tables are made by the first calls that need them, and take at most 64 MiB each: one for
     /// [`Engine::pow_fixed_base`], one for [`Engine::pow_fixed_base_vartime`].
     ///
-    /// There are no tables for an even modulus, for one longer than [`KERNEL_MAX_BITS`], and where 64 MiB are not enough for
+    /// There are no tables for an even modulus, for one longer than [`KERNEL_MAX_BITS`](crate::KERNEL_MAX_BITS), and where 64 MiB are not enough for
     /// the least table. Powers then take the time of [`Engine::pow`].
     ///
     /// # Examples
@@ -85,10 +86,10 @@ impl Engine {
         let mut one = Batch::zeros(base.bits(), 1);
         let value = base.get(0);
         one.get_mut(0)[..value.len()].copy_from_slice(value);
-        let has_kernels =
-            modulus.bits() <= KERNEL_MAX_BITS && modulus.bits() > 1 && modulus.value()[0] & 1 == 1;
-        let tables =
-            if has_kernels { self.cpu().fixed_base(one.shared(0), modulus, exponent_bits) } else { None };
+        let tables = match is_for_kernels(modulus) {
+            true => self.cpu().fixed_base(one.shared(0), modulus, exponent_bits),
+            false => None,
+        };
         Ok(FixedBase { base: one, modulus: modulus.clone(), exponent_bits, tables })
     }
 

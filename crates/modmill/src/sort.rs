@@ -1,6 +1,6 @@
 //! Sorting the items of a call into what backends can compute together.
 
-use modmill_core::{Batch, BatchView, Items, KERNEL_MAX_BITS, Moduli, limbs};
+use modmill_core::{Batch, BatchView, Items, KERNEL_MAX_BITS, Moduli, Modulus, limbs};
 use modmill_cpu::Cpu;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -86,6 +86,11 @@ pub(crate) fn sort(pool: &Cpu, moduli: Moduli<'_>, items: Items<'_>) -> Sorted {
 /// Whether backends compute modulo this number as it is: it is odd and at least 3, or too long for all but transforms.
 fn is_computed_whole(modulus: &[u64], bits: usize) -> bool {
     bits > KERNEL_MAX_BITS || bits > 1 && modulus[0] & 1 == 1
+}
+
+/// Whether kernels compute modulo this number: it is odd, at least 3, and not too long.
+pub(crate) fn is_for_kernels(modulus: &Modulus) -> bool {
+    (2..=KERNEL_MAX_BITS).contains(&modulus.bits()) && modulus.value()[0] & 1 == 1
 }
 
 /// The lengths of some moduli in bits.

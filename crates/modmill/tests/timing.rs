@@ -30,16 +30,32 @@ fn assert_constant_time(measure: impl FnMut() -> TimingReport) {
     }
 }
 
-#[test]
-fn pow_takes_the_same_time_for_all_exponents_on_every_path() {
+type Measure = fn(&Engine, usize, Duration, &mut dyn FnMut(f64)) -> TimingReport;
+
+fn assert_constant_time_on_every_path(measure: Measure) {
     let mut leaks = Vec::new();
     for path in Engine::new().unwrap().paths() {
         println!("{path}");
         let engine = Engine::builder().path(path).threads(1).build().unwrap();
-        let found = leak(|| timing::welch_pow(&engine, BITS, DURATION, &mut |_| {}));
+        let found = leak(|| measure(&engine, BITS, DURATION, &mut |_| {}));
         leaks.extend(found.map(|reports| format!("{path}: {reports:#?}")));
     }
     assert!(leaks.is_empty(), "time depends on exponents: {}", leaks.join("\n"));
+}
+
+#[test]
+fn pow_takes_the_same_time_for_all_exponents_on_every_path() {
+    assert_constant_time_on_every_path(timing::welch_pow);
+}
+
+#[test]
+fn powers_of_a_fixed_base_take_the_same_time_for_all_exponents_on_every_path() {
+    assert_constant_time_on_every_path(timing::welch_pow_fixed_base);
+}
+
+#[test]
+fn products_of_powers_take_the_same_time_for_all_exponents_on_every_path() {
+    assert_constant_time_on_every_path(timing::welch_multi_pow);
 }
 
 #[test]

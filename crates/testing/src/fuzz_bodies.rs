@@ -1,7 +1,7 @@
 //! The bodies of the fuzz targets. They are here so that plain `cargo test` runs them too.
 
 use crate::oracle;
-use modmill::{Batch, Engine, Error, ItemErrorKind, hex};
+use modmill::{Batch, Engine, Error, ItemErrorKind, Modulus, hex};
 use modmill_rsa::{AnyKey, PrivateKey, PublicKey, Sizes};
 use num_bigint::BigUint;
 use std::sync::OnceLock;
@@ -89,6 +89,7 @@ pub fn pow(data: &[u8]) {
         for found in [
             engine.pow(&bases.0, &exponents.0, &moduli.0),
             engine.pow_vartime(&bases.0, &exponents.0, &moduli.0),
+            engine.multi_pow(&[(&bases.0).into()], &[(&exponents.0).into()], &moduli.0),
         ] {
             let (answers, failed) = match found {
                 Ok(answers) => (answers, Vec::new()),
@@ -104,7 +105,21 @@ pub fn pow(data: &[u8]) {
                 }
             }
         }
+        fixed_base(engine, &bases.0, &exponents.0, &moduli.0);
     }
+}
+
+/// The powers of the first base by all exponents modulo the first modulus are those of [`Engine::pow`].
+fn fixed_base(engine: &Engine, bases: &Batch, exponents: &Batch, moduli: &Batch) {
+    if moduli.is_empty() {
+        return;
+    }
+    let Ok(modulus) = Modulus::new(moduli.get(0)) else { return };
+    let powers = engine.pow(bases.shared(0), exponents, &modulus);
+    let fixed = engine.fixed_base(bases.shared(0), &modulus, exponents.bits()).expect("it is one number");
+    let path = engine.paths();
+    assert_eq!(engine.pow_fixed_base(&fixed, exponents), powers, "{path:?}");
+    assert_eq!(engine.pow_fixed_base_vartime(&fixed, exponents), powers, "{path:?}");
 }
 
 /// An engine for each path of this machine, one thread each.

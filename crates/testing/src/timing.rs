@@ -93,6 +93,41 @@ pub fn welch_pow_bases(
     measure(duration, progress, bases, |bases| engine.pow(bases, &exponents, &setting.modulus))
 }
 
+/// Compares the time of [`Engine::pow_fixed_base`] for the exponent zero with that for random exponents of the same
+/// declared width.
+///
+/// # Panics
+/// If the engine cannot prepare the base, because then there is nothing to measure.
+pub fn welch_pow_fixed_base(
+    engine: &Engine,
+    bits: usize,
+    duration: Duration,
+    progress: &mut dyn FnMut(f64),
+) -> TimingReport {
+    let setting = Setting::new(engine, Op::Pow, bits);
+    let base = setting.random(&mut Rng::new(6));
+    let fixed = engine.fixed_base(base.shared(0), &setting.modulus, bits).expect("the base is one number");
+    let exponents = |class, rng: &mut Rng| setting.secrets(class, 0, rng);
+    measure(duration, progress, exponents, |exponents| engine.pow_fixed_base(&fixed, exponents))
+}
+
+/// Compares the time of [`Engine::multi_pow`] with two powers for the first exponent zero with that for random
+/// exponents of the same declared width.
+pub fn welch_multi_pow(
+    engine: &Engine,
+    bits: usize,
+    duration: Duration,
+    progress: &mut dyn FnMut(f64),
+) -> TimingReport {
+    let setting = Setting::new(engine, Op::Pow, bits);
+    let (bases, others) = (setting.random(&mut Rng::new(7)), setting.random(&mut Rng::new(8)));
+    let exponents = |class, rng: &mut Rng| setting.secrets(class, 0, rng);
+    measure(duration, progress, exponents, |exponents| {
+        let bases = [(&bases).into(), (&others).into()];
+        engine.multi_pow(&bases, &[exponents.into(), (&others).into()], &setting.modulus)
+    })
+}
+
 /// Compares the time of [`Engine::inv`] for the number one with that for random numbers, modulo
 /// a prime of at least two bits, so that all have inverses.
 ///

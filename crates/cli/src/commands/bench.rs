@@ -275,9 +275,11 @@ fn file_op(op: BenchOp) -> Result<FileOp, Failure> {
     match op {
         BenchOp::Call(op) => Ok(FileOp::Numbers(op)),
         BenchOp::Rsa(RsaOp::Sign) => Ok(FileOp::Sign),
-        BenchOp::Chain(_) | BenchOp::Rsa(RsaOp::Verify | RsaOp::Decrypt) => Err(Failure::Usage(format!(
-            "--files measures operations on numbers and rsa_sign; {op} is none of them"
-        ))),
+        BenchOp::Chain(_) | BenchOp::Column(_) | BenchOp::Rsa(RsaOp::Verify | RsaOp::Decrypt) => {
+            Err(Failure::Usage(format!(
+                "--files measures operations on numbers and rsa_sign; {op} is none of them"
+            )))
+        }
     }
 }
 

@@ -85,6 +85,25 @@ fn rsa_is_measured_with_one_key_and_with_many() {
 }
 
 #[test]
+fn operations_on_one_modulus_are_measured_beside_peers() {
+    let ops = ["pow_fixed_base", "pow_fixed_base_vartime", "multi_pow", "product_mod", "sum_products"];
+    let list = ops.join(",");
+    let arguments =
+        ["--ops", &list, "--bits", "256", "--exponent-bits", "64", "--batch", "70", "--backend", "cpu"];
+    let (output, records) = bench(&arguments, "columns.json");
+    assert!(output.status.success(), "{}", stderr(&output));
+    let (header, records) = records.split_first().unwrap();
+    let peers = header["peers"].as_array().unwrap();
+    let has_gmp = peers.iter().any(|peer| peer["name"] == "gmp");
+    for op in ops {
+        let here = || records.iter().filter(|record| record["op"] == op);
+        assert_eq!(here().filter(|record| record["chosen"] == true).count(), 1, "{op}");
+        assert_eq!(here().any(|record| record["peer"] == "gmp"), has_gmp, "{op}");
+        assert!(here().all(|record| record["verified"] == true && record["batch"] == 70), "{op}");
+    }
+}
+
+#[test]
 fn lists_of_batches_threads_and_algorithms_are_measured() {
     let (output, records) = bench(
         &[

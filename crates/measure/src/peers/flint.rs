@@ -32,6 +32,7 @@ api! {
         export = "fmpz_get_ui_array": unsafe extern "C" fn(*mut usize, isize, *const Fmpz),
         bits = "fmpz_bits": unsafe extern "C" fn(*const Fmpz) -> usize,
         mul = "fmpz_mul": Binary<Fmpz>,
+        add_mul = "fmpz_addmul": Binary<Fmpz>,
         gcd = "fmpz_gcd": Binary<Fmpz>,
         modulo = "fmpz_mod": Binary<Fmpz>,
         powm = "fmpz_powm": Power<Fmpz>,
@@ -58,6 +59,10 @@ impl Integers for Api {
 
     fn mul(&self) -> Binary<Fmpz> {
         self.mul
+    }
+
+    fn add_mul(&self) -> Binary<Fmpz> {
+        self.add_mul
     }
 
     fn gcd(&self) -> Binary<Fmpz> {

@@ -29,6 +29,7 @@ api! {
         export = "__gmpz_export":
             unsafe extern "C" fn(*mut c_void, *mut usize, c_int, usize, c_int, usize, *const Mpz) -> *mut c_void,
         mul = "__gmpz_mul": Binary<Mpz>,
+        add_mul = "__gmpz_addmul": Binary<Mpz>,
         gcd = "__gmpz_gcd": Binary<Mpz>,
         modulo = "__gmpz_mod": Binary<Mpz>,
         powm = "__gmpz_powm": Power<Mpz>,
@@ -55,6 +56,10 @@ impl Integers for Api {
 
     fn mul(&self) -> Binary<Mpz> {
         self.mul
+    }
+
+    fn add_mul(&self) -> Binary<Mpz> {
+        self.add_mul
     }
 
     fn gcd(&self) -> Binary<Mpz> {

@@ -2,7 +2,7 @@
 //! is one call.
 #![allow(unsafe_code)]
 
-use super::peer::{About, Peer, Worker};
+use super::peer::{About, ColumnPeer, Peer, Worker};
 use crate::error::Refusal;
 use crate::inputs::Inputs;
 use modmill::Op;
@@ -23,6 +23,8 @@ pub(super) trait Integers: Send + Sync {
     fn mul(&self) -> Binary<Self::Number>;
     fn gcd(&self) -> Binary<Self::Number>;
     fn modulo(&self) -> Binary<Self::Number>;
+    /// `answer = answer + a b`
+    fn add_mul(&self) -> Binary<Self::Number>;
     fn power(&self) -> Power<Self::Number>;
     fn invert(&self) -> Invert<Self::Number>;
     /// A number from limbs.
@@ -63,12 +65,16 @@ impl<L: Integers> Peer for IntegerPeer<L> {
             product: number(&[]),
         }))
     }
+
+    fn columns(&self) -> Option<&dyn ColumnPeer> {
+        Some(self)
+    }
 }
 
 /// A number that is freed when dropped.
-struct Owned<'a, L: Integers> {
-    library: &'a L,
-    raw: L::Number,
+pub(super) struct Owned<'a, L: Integers> {
+    pub(super) library: &'a L,
+    pub(super) raw: L::Number,
 }
 
 impl<L: Integers> Drop for Owned<'_, L> {

@@ -1,8 +1,9 @@
 //! The interface of a peer.
 
+use crate::column_items::ColumnItems;
 use crate::error::Refusal;
 use crate::inputs::Inputs;
-use crate::op::RsaOp;
+use crate::op::{ColumnOp, RsaOp};
 use crate::rsa_items::RsaItems;
 use modmill::Op;
 use serde::Serialize;
@@ -21,6 +22,10 @@ pub(crate) trait Peer: Send + Sync {
     fn rsa(&self) -> Option<&dyn RsaPeer> {
         None
     }
+    /// Operations on one modulus, if the library has them.
+    fn columns(&self) -> Option<&dyn ColumnPeer> {
+        None
+    }
 }
 
 /// A library with RSA.
@@ -29,6 +34,18 @@ pub(crate) trait RsaPeer: Send + Sync {
     fn function(&self, op: RsaOp) -> &'static str;
     /// A worker for some items, with their keys read and prepared.
     fn worker<'a>(&'a self, all: &'a RsaItems, items: Range<usize>) -> Result<Box<dyn Worker + 'a>, Refusal>;
+}
+
+/// A library with operations on one modulus.
+pub(crate) trait ColumnPeer: Send + Sync {
+    /// The functions that compute an operation.
+    fn function(&self, op: ColumnOp) -> &'static str;
+    /// A worker for some answers, with their numbers converted and tables made.
+    fn worker<'a>(
+        &'a self,
+        items: &'a ColumnItems,
+        part: Range<usize>,
+    ) -> Result<Box<dyn Worker + 'a>, Refusal>;
 }
 
 /// The identity of a peer.

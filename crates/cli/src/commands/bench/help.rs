@@ -24,6 +24,10 @@ rsa_verify goes back, and rsa_decrypt from OAEP ciphertexts to messages. OpenSSL
 EVP_PKEY_sign, EVP_PKEY_verify and EVP_PKEY_decrypt. Keys are random, and their constants are kept from \
 call to call. Batches that fill a GPU repeat about 1024 different messages; all answers are compared.
 
+pow_fixed_base has one base and one modulus for all items, multi_pow two powers for each item, product_mod and sum_products \
+one answer for all items, with --batch numbers in a column. Tables are made beforehand. Of GMP and FLINT the functions named \
+in the table do the same: powers of one base are products of the entries of a table with windows of up to 10 bits.
+
 --files measures powm, mul, inv, gcd and the signing of digests (rsa_sign) from file to file: numbers are written as JSON Lines, Parquet and Arrow to a \
 folder for temporary files, and read, computed and written as the commands do. library/s is the rate of the library on \
 the same numbers in memory. Powers are measured with exponents of full length and of 2 bits, which cost next to \
@@ -46,6 +50,7 @@ Examples:
   modmill bench --bits 2048 --batch 1,8,64,512 --threads 1,4 --html report.html
   modmill bench --ops pow_vartime --exponent-bits 17                   public exponent 65537
   modmill bench --ops rsa_sign,rsa_verify,rsa_decrypt --bits 2048,4096 --algorithm auto
+  modmill bench --ops pow_fixed_base --bits 4096 --exponent-bits 1024 --algorithm auto --peers=gmp
   modmill bench --algorithm all --peers=none --json paths.json
   modmill bench --backend cuda --ops pow,mul_mod,square_mod_chain --algorithm all
   modmill bench --peers=openssl,openssl=/opt/openssl/lib/libcrypto.so.3
@@ -57,4 +62,5 @@ Examples:
 Operations:
   mul, square, mul_mod, square_mod, pow, pow_vartime, inv, gcd
   rsa_sign, rsa_verify, rsa_decrypt
+  pow_fixed_base, pow_fixed_base_vartime, multi_pow, product_mod, sum_products
   mul_mod_chain, square_mod_chain          on GPUs alone";
