@@ -321,6 +321,36 @@ pub struct BatchView<'a> {
 }
 
 impl<'a> BatchView<'a> {
+    /// A view of `limbs` that something else holds: `bits.div_ceil(64)` limbs for each item.
+    ///
+    /// It is an error if `limbs` does not hold a whole number of items or an item exceeds `bits` bits. Items fill whole
+    /// limbs where 64 divides `bits`; the function then does not look at them.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use modmill_core::BatchView;
+    ///
+    /// let view = BatchView::from_limbs(128, &[5, 0, 7, 1])?;
+    /// assert_eq!((view.len(), view.get(1)), (2, &[7, 1][..]));
+    /// assert!(BatchView::from_limbs(64, &[5, 0]).is_ok_and(|view| view.len() == 2));
+    /// assert!(BatchView::from_limbs(65, &[5, 2]).is_err());
+    /// # Ok::<(), modmill_core::Error>(())
+    /// ```
+    pub fn from_limbs(bits: usize, limbs: &'a [u64]) -> Result<Self, Error> {
+        let stride = bits.div_ceil(64);
+        if stride == 0 || !limbs.len().is_multiple_of(stride) {
+            return Err(Error::RaggedLimbs { limbs: limbs.len(), bits });
+        }
+        let view = Self { bits, len: limbs.len() / stride, limbs };
+        let has_room = !bits.is_multiple_of(64);
+        let exceeds = |item: &[u64]| item[stride - 1] >> (bits % 64) != 0;
+        match view.iter().position(|item| has_room && exceeds(item)) {
+            Some(index) => Err(Error::DoesNotFit { index, bits }),
+            None => Ok(view),
+        }
+    }
+
     /// The limbs of all items, one item after the other.
     #[must_use]
     pub fn as_limbs(&self) -> &'a [u64] {

@@ -154,6 +154,9 @@ pub enum Error {
         /// The reason why the file cannot be read.
         reason: String,
     },
+    /// A [`Watch`](crate::Watch) stopped the call. There are no answers.
+    #[error("the call was stopped")]
+    Interrupted,
     /// A setting asks for something that this machine or build does not have.
     #[error("{0}")]
     Unavailable(String),

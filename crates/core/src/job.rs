@@ -1,6 +1,6 @@
 //! Jobs and products: the groups of items that a backend computes.
 
-use crate::{Items, Moduli, Operand};
+use crate::{Items, Moduli, Operand, Watch};
 
 /// Items of a call whose moduli are odd, at least 3, and have the same number of limbs. Moduli longer than
 /// [`KERNEL_MAX_BITS`](crate::KERNEL_MAX_BITS) may be even too.
@@ -21,6 +21,8 @@ pub struct Job<'a> {
     pub b: Operand<'a>,
     /// The moduli.
     pub moduli: Moduli<'a>,
+    /// Told of the items that are done; it may stop the job.
+    pub watch: Option<&'a Watch>,
 }
 
 impl<'a> Job<'a> {
@@ -33,7 +35,19 @@ impl<'a> Job<'a> {
         b: Operand<'a>,
         moduli: Moduli<'a>,
     ) -> Self {
-        Self { items: items.into(), bits, shortest_bits: bits, a, b, moduli }
+        Self { items: items.into(), bits, shortest_bits: bits, a, b, moduli, watch: None }
+    }
+
+    /// The same job, watched.
+    #[must_use]
+    pub fn watched_by(self, watch: Option<&'a Watch>) -> Self {
+        Self { watch, ..self }
+    }
+
+    /// Whether the job was asked to stop.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        self.watch.is_some_and(Watch::is_stopped)
     }
 
     /// The same job on some of its items.

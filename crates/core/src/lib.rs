@@ -29,6 +29,7 @@ mod step;
 mod storage;
 mod sums;
 pub mod transform;
+mod watch;
 pub mod window;
 
 pub use batch::{Batch, BatchView};
@@ -45,11 +46,12 @@ pub use operand::{Moduli, Operand};
 pub use plan::{Alternative, Plan, Recipe, Seconds};
 pub use recorder::{Execution, Recorder};
 pub use request::{Exponents, Location, ModuliForm, Request, Secrecy};
-pub use resident::{DeviceMemory, Resident, ResidentModuli, ResidentView};
+pub use resident::{DeviceAddress, DeviceMemory, Resident, ResidentModuli, ResidentView};
 pub use spare::Spare;
 pub use step::{Step, StepKind};
 pub use storage::LimbMemory;
 pub use sums::Sums;
+pub use watch::{Watch, watched};
 
 /// The longest number that quadratic algorithms take, in bits.
 ///

@@ -14,8 +14,24 @@ pub trait DeviceMemory: Send + Sync {
     /// Bytes of the device's memory.
     fn bytes(&self) -> usize;
 
+    /// Where the numbers are in the memory of a GPU; `None` if another library could not read them there.
+    fn address(&self) -> Option<DeviceAddress> {
+        None
+    }
+
     /// Copies numbers to the host, from item `first` on: as many as `answers` has items, as wide as `answers` is.
     fn download(&self, first: usize, answers: &mut Batch) -> Result<(), Error>;
+}
+
+/// Where the numbers of a resident batch are in the memory of a GPU, for other libraries on the same GPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DeviceAddress {
+    /// The number of the GPU.
+    pub ordinal: u32,
+    /// The address of the first number in the GPU's memory.
+    pub address: u64,
+    /// The number of limbs from one number to the next.
+    pub stride: usize,
 }
 
 /// A batch that stays in the memory of a device.
@@ -69,6 +85,14 @@ impl Resident {
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.memory.bytes()
+    }
+
+    /// Where the numbers are in the memory of a GPU, in the primary context of that GPU; `None` if they are in the memory of
+    /// the host or of an emulated device. The numbers stay there until the last clone of the batch is dropped. Nobody may
+    /// write to them.
+    #[must_use]
+    pub fn address(&self) -> Option<DeviceAddress> {
+        self.memory.address()
     }
 
     /// A view of the whole batch.

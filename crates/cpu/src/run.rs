@@ -11,7 +11,7 @@ use crate::planning::Recipe;
 use crate::remainder::{self, Scratch};
 use crate::{pow, rns};
 use modmill_core::window::MAX_WINDOW;
-use modmill_core::{Backend, Batch, Error, Items, Job, Moduli, Modulus, Op, Operand, Plan};
+use modmill_core::{Backend, Batch, Error, Items, Job, Moduli, Modulus, Op, Operand, Plan, watched};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -64,7 +64,7 @@ impl Cpu {
             let variant = method.variant(&plan.request, self.threads());
             self.record(method.path(), variant, operation.window());
         }
-        Ok(match (method, operation) {
+        let answers = match (method, operation) {
             (Method::Lanes(path), _) => self.run_in_lanes(path, operation, job),
             (Method::Residues, _) => self.run_in_residues(operation, job),
             (Method::Transforms(multiplier), _) => self.run_by_transforms(multiplier, operation, job),
@@ -79,7 +79,8 @@ impl Cpu {
                 return Err(wrong("powers are not found by division"));
             }
             (Method::DivisionSteps | Method::HalfGcd(_), _) => return Err(wrong("it is for inverses")),
-        })
+        };
+        if job.is_stopped() { Err(Error::Interrupted) } else { Ok(answers) }
     }
 
     /// Montgomery arithmetic in the lanes of a kernel.
@@ -138,7 +139,7 @@ impl Cpu {
             }
             Moduli::Each(_) | Moduli::Prepared(_) | Moduli::Resident(_) => None,
         };
-        let group = |work: &mut Workspace, (items, out): (Items<'_>, &mut [u64])| {
+        let compute_group = |work: &mut Workspace, items: Items<'_>, out: &mut [u64]| {
             let domain = match (&shared, job.moduli) {
                 (Some(domain), _) => domain.clone(),
                 (None, Moduli::Prepared(moduli)) => {
@@ -154,6 +155,9 @@ impl Cpu {
             compute(&domain, items, work, &mut x);
             domain.store(&mut x, out, stride, work);
             work.x = x;
+        };
+        let group = |work: &mut Workspace, (items, out): (Items<'_>, &mut [u64])| {
+            watched(job.watch, items.len(), || compute_group(work, items, out));
         };
         let groups = grain(op, job.bits);
         if self.threads() == 1 || job.items.len() <= groups * K::LANES {
@@ -181,7 +185,7 @@ impl Cpu {
         let otherwise = |part: &Job<'_>| self.run_in_lanes(CpuPath::Row, operation, part);
         rns::run(&self.workers.pool, job, otherwise, |domain, item, out| {
             let (a, b) = (job.a.get(item), job.b.get(item));
-            match operation {
+            let compute = || match operation {
                 Modular::Multiply => {
                     let y = domain.factor(&domain.load(b));
                     domain.finish(domain.enter(a), &y, out);
@@ -200,7 +204,8 @@ impl Cpu {
                     domain.pow_vartime(&mut x, b, longest);
                     domain.finish(x, &domain.unit(), out);
                 }
-            }
+            };
+            watched(job.watch, 1, compute);
         })
     }
 
@@ -208,12 +213,13 @@ impl Cpu {
     fn run_by_transforms(&self, multiplier: Multiplier, operation: Modular, job: &Job<'_>) -> Batch {
         long::run(&self.workers, multiplier, operation.op().is_power(), job, |modulus, item| {
             let (a, b) = (job.a.get(item), job.b.get(item));
-            match operation {
+            let compute = || match operation {
                 Modular::Multiply => modulus.mul_mod(a, b),
                 Modular::Square => modulus.square_mod(a),
                 Modular::Power(window) => modulus.pow(a, b, job.b.bits(), window),
                 Modular::PowerVartime(longest) => modulus.pow_vartime(a, b, longest),
-            }
+            };
+            watched(job.watch, 1, compute).unwrap_or_default()
         })
     }
 
@@ -228,6 +234,9 @@ impl Cpu {
         let scratch = || Scratch::new(2 * limbs, limbs);
         // A thread takes some microseconds of work at least.
         let grain = (1024 / (limbs * limbs)).max(1);
+        let compute = |item, out: &mut [u64], scratch: &mut Scratch| {
+            watched(job.watch, 1, || compute(item, out, scratch));
+        };
         if job.items.len() <= grain {
             let outs = answers.as_limbs_mut().chunks_mut(stride);
             let mut scratch = scratch();

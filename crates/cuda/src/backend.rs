@@ -184,7 +184,7 @@ impl Cuda {
 
     /// A device's way through the pipeline.
     pub(crate) fn lane<'a>(&'a self, loaded: &'a LoadedDevice, contents: Contents) -> Lane<'a> {
-        Lane { device: &loaded.device, workers: &self.workers, contents }
+        Lane { device: &loaded.device, workers: &self.workers, contents, watch: None }
     }
 
     /// The host's threads.

@@ -126,6 +126,9 @@ pub enum Error {
         /// Bytes there are.
         bytes: usize,
     },
+    /// A watch stopped the batch.
+    #[error("the batch was stopped")]
+    Interrupted,
     /// A call that failed for another reason; the device can still be used.
     #[error("{call} failed: {reason}")]
     Call {
@@ -140,6 +143,7 @@ impl From<Error> for modmill_core::Error {
     fn from(error: Error) -> Self {
         match error {
             Error::OutOfMemory { wanted } => Self::OutOfMemory { what: "device memory", bytes: wanted },
+            Error::Interrupted => Self::Interrupted,
             other => Self::Device(other.to_string()),
         }
     }

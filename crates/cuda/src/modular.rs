@@ -13,7 +13,7 @@ use crate::kept_constants::KeptConstants;
 use crate::kernels::TaskKernels;
 use crate::loaded::LoadedDevice;
 use crate::pipeline::{
-    self, Chunk, ChunkSizes, Exchange, Footprint, IN_FLIGHT, Incoming, Outgoing, Place, Stages,
+    self, Chunk, ChunkSizes, Exchange, Footprint, IN_FLIGHT, Incoming, Lane, Outgoing, Place, Stages,
 };
 use crate::staging::{AnswerRows, Answers, Source, all_pinned, gather_all, words};
 use crate::task::Task;
@@ -155,7 +155,7 @@ impl Cuda {
             refused: Vec::new(),
             has_flags: kernels.residues.is_some(),
         };
-        let lane = self.lane(loaded, task.contents());
+        let lane = Lane { watch: job.watch, ..self.lane(loaded, task.contents()) };
         let seconds = pipeline::run(lane, count, sizes, make, &mut exchange)?;
         Ok((seconds, exchange.refused))
     }

@@ -10,6 +10,7 @@ use crate::device::{Buffer, Contents, Device, Event, HostBuffer, Stream};
 use crate::error::{Error, Result};
 use crate::staging::Staging;
 use crate::workers::Workers;
+use modmill_core::Watch;
 use std::ops::Range;
 
 /// Chunks on a device at a time: one computed, one waiting for it, one copied out.
@@ -116,6 +117,8 @@ pub(crate) struct Lane<'a> {
     pub(crate) device: &'a Device,
     pub(crate) workers: &'a Workers,
     pub(crate) contents: Contents,
+    /// Told of the items that are done; it may stop the batch.
+    pub(crate) watch: Option<&'a Watch>,
 }
 
 /// How a batch is cut into chunks.
@@ -183,11 +186,19 @@ fn pass<S: Stages>(
             // Nothing more is gathered: the device computes while the inputs are cleared.
             slots.iter_mut().try_for_each(|slot| slot.clear_input(lane.workers))?;
         }
+        if lane.watch.is_some_and(Watch::is_stopped) {
+            // Kernels under way read memory that is given back here.
+            compute.synchronize()?;
+            return Err(Error::Interrupted);
+        }
         let place = turn % IN_FLIGHT;
         let done = turn.checked_sub(IN_FLIGHT).filter(|&done| done < chunks.len());
         if let Some(done) = done {
             progress.seconds += slots[place].finish()?;
             progress.done = chunks[done].end;
+            if let Some(watch) = lane.watch {
+                watch.add(chunks[done].len());
+            }
         }
         let done = done.map(|done| chunks[done].clone());
         let next = chunks.get(turn).cloned();
@@ -447,7 +458,8 @@ mod tests {
     #[test]
     fn what_was_answered_is_not_computed_again() {
         let device = Device::emulator_with(Faults::default(), Cache::off());
-        let lane = Lane { device: &device, workers: &Workers::default(), contents: Contents::Secret };
+        let lane =
+            Lane { device: &device, workers: &Workers::default(), contents: Contents::Secret, watch: None };
         for (launches, again) in [(None, false), (Some(0), true), (Some(5), true)] {
             let mut exchange = Counted { gathered: vec![0; 1001], scattered: vec![0; 1001] };
             let sizes = ChunkSizes { size: 100, edge: 20, multiple: 4 };
@@ -465,5 +477,39 @@ mod tests {
         let make = |rows| Ok(Echo { rows, launches_left: Cell::new(Some(0)) });
         let result = run(lane, 10, sizes, make, &mut exchange);
         assert!(matches!(result, Err(Error::OutOfMemory { .. })), "no chunk fits");
+    }
+
+    /// Stops its watch after some chunks.
+    struct StoppedAfter<'a> {
+        chunks_left: usize,
+        watch: &'a Watch,
+    }
+
+    impl Exchange for StoppedAfter<'_> {
+        fn gather(&mut self, _: Range<usize>, _: usize, _: &mut HostBuffer) {}
+
+        fn scatter(&mut self, _: Range<usize>, _: &mut HostBuffer, _: &[u32]) {
+            self.chunks_left -= 1;
+            if self.chunks_left == 0 {
+                self.watch.stop();
+            }
+        }
+    }
+
+    #[test]
+    fn a_watch_counts_chunks_and_stops_between_them() {
+        let device = Device::emulator_with(Faults::default(), Cache::off());
+        let watch = Watch::new();
+        let workers = Workers::default();
+        let lane =
+            Lane { device: &device, workers: &workers, contents: Contents::Secret, watch: Some(&watch) };
+        let sizes = ChunkSizes { size: 100, edge: 20, multiple: 4 };
+        let make = |rows| Ok(Echo { rows, launches_left: Cell::new(None) });
+        let mut all = Counted { gathered: vec![0; 1001], scattered: vec![0; 1001] };
+        run(lane, 1001, sizes, make, &mut all).unwrap();
+        assert_eq!(watch.done(), 1001);
+        let mut exchange = StoppedAfter { chunks_left: 3, watch: &watch };
+        assert!(matches!(run(lane, 1001, sizes, make, &mut exchange), Err(Error::Interrupted)));
+        assert_eq!(watch.done(), 1001 + 20 + 100 + 100);
     }
 }

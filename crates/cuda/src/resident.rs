@@ -7,7 +7,9 @@ use crate::error::{Error, Result};
 use crate::loaded::LoadedDevice;
 use crate::pipeline::{self, Chunk, ChunkSizes, Exchange, Footprint, Lane, Stages};
 use crate::staging::{AnswerRows, Source, all_pinned, gather_all};
-use modmill_core::{Batch, BatchView, DeviceMemory, Items, Moduli, Operand, Resident, ResidentView};
+use modmill_core::{
+    Batch, BatchView, DeviceAddress, DeviceMemory, Items, Moduli, Operand, Resident, ResidentView,
+};
 use std::any::Any;
 use std::ops::Range;
 use std::sync::Arc;
@@ -17,7 +19,7 @@ const CHUNK_LIMBS: usize = 2 << 20;
 
 impl DeviceRows {
     fn lane(&self) -> Lane<'_> {
-        Lane { device: &self.device, workers: &self.workers, contents: Contents::Secret }
+        Lane { device: &self.device, workers: &self.workers, contents: Contents::Secret, watch: None }
     }
 
     /// Sends rows of `limbs` limbs between the host and the device.
@@ -41,6 +43,16 @@ impl DeviceMemory for DeviceRows {
 
     fn bytes(&self) -> usize {
         self.buffer.bytes()
+    }
+
+    fn address(&self) -> Option<DeviceAddress> {
+        let properties = self.device.properties();
+        let address = DeviceAddress {
+            ordinal: properties.ordinal,
+            address: self.buffer.address(),
+            stride: self.stride,
+        };
+        (!properties.emulated).then_some(address)
     }
 
     fn download(&self, first: usize, answers: &mut Batch) -> std::result::Result<(), modmill_core::Error> {

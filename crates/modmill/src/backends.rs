@@ -221,6 +221,7 @@ impl Backends {
     ) -> Result<Option<T>, Error> {
         match run {
             Ok(answers) => Ok(Some(answers)),
+            Err(modmill_cuda::Error::Interrupted) => Err(Error::Interrupted),
             Err(error) if !self.has_fallback => Err(Error::Device(error.to_string())),
             Err(error) => {
                 let mut faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);

@@ -4,8 +4,11 @@ use crate::backends::Backends;
 use crate::config::{EngineBuilder, EngineConfig};
 use crate::on_host::OnHost;
 use crate::work::Work;
-use modmill_core::{Batch, Error, ItemError, Op, Operand, Path, Plan, Product, Request, TRANSFORM_MAX_BITS};
+use modmill_core::{
+    Batch, Error, ItemError, Op, Operand, Path, Plan, Product, Request, TRANSFORM_MAX_BITS, Watch,
+};
 use modmill_cuda::Cuda;
+use std::sync::Arc;
 
 /// Batch modular arithmetic on this machine.
 ///
@@ -26,7 +29,8 @@ use modmill_cuda::Cuda;
 /// # Ok::<(), modmill::Error>(())
 /// ```
 pub struct Engine {
-    pub(crate) backends: Backends,
+    pub(crate) backends: Arc<Backends>,
+    pub(crate) watch: Option<Arc<Watch>>,
 }
 
 impl Engine {
@@ -57,7 +61,7 @@ impl Engine {
     }
 
     pub(crate) fn start(config: EngineConfig) -> Result<Self, Error> {
-        Ok(Self { backends: Backends::start(config)? })
+        Ok(Self { backends: Arc::new(Backends::start(config)?), watch: None })
     }
 
     /// How a batch of `count` items of `bits` bits is computed, and why. Every item has its own modulus, and exponents

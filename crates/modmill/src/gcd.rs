@@ -6,7 +6,6 @@ use crate::on_host::OnHost;
 use modmill_core::{Batch, Error, Op, Operand, Request};
 use modmill_cpu::long::Multiplier;
 use modmill_cpu::long::gcd::{Bezout, gcd, xgcd};
-use rayon::prelude::*;
 
 /// Greatest common divisors g with cofactors s and t of each item: `s a - t b = g`, or `t b - s a = g` if
 /// `is_swapped`.
@@ -42,7 +41,7 @@ impl Engine {
         let count = checked(a, b)?;
         let multiplier = self.half_gcd(a, b, count)?;
         let compute = |item: usize| gcd(&multiplier, a.get(item), b.get(item));
-        let divisors: Vec<_> = self.install(|| (0..count).into_par_iter().map(compute).collect());
+        let divisors = self.each_item(count, compute)?;
         Ok(batch(a.bits().max(b.bits()), &divisors, |divisor| divisor))
     }
 
@@ -67,7 +66,7 @@ impl Engine {
         let count = checked(a, b)?;
         let multiplier = self.half_gcd(a, b, count)?;
         let compute = |item: usize| xgcd(&multiplier, a.get(item), b.get(item));
-        let found: Vec<Bezout> = self.install(|| (0..count).into_par_iter().map(compute).collect());
+        let found: Vec<Bezout> = self.each_item(count, compute)?;
         // A cofactor may be 1 where the other number has no bits.
         Ok(Xgcd {
             gcd: batch(a.bits().max(b.bits()), &found, |bezout| &bezout.gcd),

@@ -8,7 +8,6 @@ use modmill_core::{
 };
 use modmill_cpu::Inverter;
 use modmill_cpu::power_of_two::Residue;
-use rayon::prelude::*;
 
 /// The least number of items with one modulus that share a single inversion.
 const SHARED_INVERSION: usize = 4;
@@ -65,7 +64,7 @@ impl Engine {
                 }
             }
         };
-        let answers: Vec<_> = self.install(|| (0..count).into_par_iter().map(answer).collect());
+        let answers = self.each_item(count, answer)?;
         let mut batch = Batch::zeros(moduli.bits(), count);
         let mut failed = Vec::new();
         for (index, answer) in answers.into_iter().enumerate() {

@@ -53,6 +53,7 @@ mod special;
 mod steps;
 mod transformed;
 mod warm;
+mod watched;
 mod work;
 
 pub use config::EngineBuilder;
@@ -63,10 +64,10 @@ pub use modmill_core::matrix::{
     BitVectors, FileRows, MatrixFactors, MatrixSource, MemoryRows, ResidueModuli, ResidueVectors, SeededRows,
 };
 pub use modmill_core::{
-    Alternative, Backend, Batch, BatchView, Blocks, CrtJob, CrtKey, Error, Execution, Exponents, Family, Isa,
-    ItemError, ItemErrorKind, KERNEL_MAX_BITS, Location, Moduli, ModuliForm, Modulus, Op, Operand, Partial,
-    Path, PerItem, Plan, PublicJob, Recorder, Request, Resident, ResidentModuli, ResidentView, Seconds,
-    Secrecy, Spare, Sums, TRANSFORM_MAX_BITS, hex,
+    Alternative, Backend, Batch, BatchView, Blocks, CrtJob, CrtKey, DeviceAddress, Error, Execution,
+    Exponents, Family, Isa, ItemError, ItemErrorKind, KERNEL_MAX_BITS, Location, Moduli, ModuliForm, Modulus,
+    Op, Operand, Partial, Path, PerItem, Plan, PublicJob, Recorder, Request, Resident, ResidentModuli,
+    ResidentView, Seconds, Secrecy, Spare, Sums, TRANSFORM_MAX_BITS, Watch, hex,
 };
 pub use modmill_cpu::long::MersenneLike;
 pub use modular_sums::{ModularSums, SumFactors};

@@ -7,7 +7,9 @@ use crate::near::Near;
 use crate::on_host::OnHost;
 use crate::sort::{Group, Sorted, lengths_of_all, sort};
 use crate::work::Work;
-use modmill_core::{Batch, Error, ItemError, ItemErrorKind, Job, Moduli, Op, Operand, Resident, limbs};
+use modmill_core::{
+    Batch, Error, ItemError, ItemErrorKind, Job, Moduli, Op, Operand, Resident, Watch, limbs,
+};
 use modmill_cpu::power_of_two as two;
 use rayon::prelude::*;
 
@@ -75,9 +77,10 @@ impl<'a> Call<'a> {
     }
 
     /// The job of a group of items, with moduli that may be other ones than the call's.
-    fn job(&self, group: &'a Group, moduli: Moduli<'a>) -> Job<'a> {
+    fn job(&self, group: &'a Group, moduli: Moduli<'a>, watch: Option<&'a Watch>) -> Job<'a> {
         let Group { items, bits, shortest_bits } = group;
         Job { shortest_bits: *shortest_bits, ..Job::new(items, *bits, self.a, self.b, moduli) }
+            .watched_by(watch)
     }
 }
 
@@ -274,10 +277,10 @@ impl Engine {
     }
 
     /// The job of all items of a call, if backends can compute them together.
-    fn whole_job<'a>(&self, call: &Call<'a>) -> Option<Job<'a>> {
+    fn whole_job<'a>(&'a self, call: &Call<'a>) -> Option<Job<'a>> {
         let lengths = lengths_of_all(self.cpu(), call.moduli, call.count)?;
         let job = Job::new(0..call.count, lengths.longest, call.a, call.b, call.moduli);
-        Some(Job { shortest_bits: lengths.shortest, ..job })
+        Some(Job { shortest_bits: lengths.shortest, ..job }.watched_by(self.watch.as_deref()))
     }
 
     /// Computes the items of a call in groups, and puts their answers into a batch of zeros; returns the failed items.
@@ -293,14 +296,17 @@ impl Engine {
             let sorted_odd = sort(self.cpu(), odd, (&sorted.even).into());
             self.compute_odd(&sorted_odd, call, odd, answers)?;
             let stride = answers.stride();
-            let joined: Vec<two::Residue> = self.install(|| {
+            let joined = self.install(|| {
                 let join = |&item: &usize| {
+                    if self.is_stopped() {
+                        return Err(Error::Interrupted);
+                    }
                     let k = limbs::trailing_zeros(moduli.get(item)).unwrap_or(0);
                     let two = operation.modulo_power_of_two(a.get(item), b.get(item), b.bits(), k);
-                    two::join(answers.get(item), odd.get(item), &two, k, stride)
+                    Ok(two::join(answers.get(item), odd.get(item), &two, k, stride))
                 };
-                sorted.even.par_iter().map(join).collect()
-            });
+                sorted.even.par_iter().map(join).collect::<Result<Vec<two::Residue>, Error>>()
+            })?;
             for (&item, answer) in sorted.even.iter().zip(joined) {
                 answers.get_mut(item).copy_from_slice(&answer);
             }
@@ -318,7 +324,7 @@ impl Engine {
         answers: &mut Batch,
     ) -> Result<(), Error> {
         for group in sorted.odd.values() {
-            let job = call.job(group, moduli);
+            let job = call.job(group, moduli, self.watch.as_deref());
             let done = self.backends.compute(Work::Job(call.operation.op(), &job))?;
             for (&item, answer) in group.items.iter().zip(done.iter()) {
                 answers.get_mut(item)[..answer.len()].copy_from_slice(answer);

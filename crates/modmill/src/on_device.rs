@@ -106,7 +106,7 @@ impl OnDevice<'_> {
     }
 
     fn multiply(&self, a: Operand<'_>, b: Option<Operand<'_>>) -> Result<Resident, Error> {
-        let Engine { backends } = self.engine;
+        let Engine { backends, .. } = self.engine;
         let near = backends.near(a, OnHost::Given(b.unwrap_or(a)), None)?;
         let product = product(near.a.operand(), b.map(|_| near.b.operand()))?;
         match product.is_zero() {

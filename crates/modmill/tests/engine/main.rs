@@ -13,3 +13,4 @@ mod semantics;
 mod special;
 mod suite;
 mod sums;
+mod watch;

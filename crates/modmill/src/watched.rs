@@ -1,0 +1,55 @@
+//! Engines whose calls can be watched and stopped.
+
+use crate::Engine;
+use modmill_core::{Error, Watch, watched};
+use rayon::prelude::*;
+use std::sync::Arc;
+
+impl Engine {
+    /// The same engine, with the same threads and devices, whose calls tell `watch` how many items are done and stop
+    /// when it says so. A call that is stopped is [`Error::Interrupted`], without answers; a batch for answers then
+    /// holds anything.
+    ///
+    /// A processor counts and may stop after every group of items that a thread computes side by side, a GPU after
+    /// every chunk. These calls look at the watch: modular operations, powers, inverses, divisors, and what is built
+    /// on them. Products without a modulus, and batches whose numbers and answers stay on a device, run to their end.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use modmill::{Batch, Engine, Error, Modulus, Watch};
+    /// use std::sync::Arc;
+    ///
+    /// let engine = Engine::new()?;
+    /// let watch = Arc::new(Watch::new());
+    /// let watched = engine.watched_by(&watch);
+    /// let (numbers, modulus) = (Batch::from_hex(["2", "3", "5"])?, Modulus::from_hex("65")?);
+    /// watched.pow(&numbers, &numbers, &modulus)?;
+    /// assert_eq!(watch.done(), 3);
+    ///
+    /// watch.stop(); // from another thread, as a rule
+    /// assert_eq!(watched.pow(&numbers, &numbers, &modulus), Err(Error::Interrupted));
+    /// assert!(engine.pow(&numbers, &numbers, &modulus).is_ok());
+    /// # Ok::<(), Error>(())
+    /// ```
+    #[must_use]
+    pub fn watched_by(&self, watch: &Arc<Watch>) -> Self {
+        Self { backends: Arc::clone(&self.backends), watch: Some(Arc::clone(watch)) }
+    }
+
+    /// Whether the calls of this engine were asked to stop.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.watch.as_deref().is_some_and(Watch::is_stopped)
+    }
+
+    /// The answers of `count` items, computed one by one on the engine's threads.
+    pub(crate) fn each_item<T: Send>(
+        &self,
+        count: usize,
+        compute: impl Fn(usize) -> T + Sync,
+    ) -> Result<Vec<T>, Error> {
+        let watch = self.watch.as_deref();
+        let item = |item: usize| watched(watch, 1, || compute(item)).ok_or(Error::Interrupted);
+        self.install(|| (0..count).into_par_iter().map(item).collect())
+    }
+}

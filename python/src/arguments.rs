@@ -1,0 +1,193 @@
+//! What the calls have in common: their options, the columns they read, and the way from a batch to an answer.
+
+use crate::answers::{Answers, OnFailure, Target};
+use crate::column::{Column, Form};
+use crate::device::{DeviceBatch, refuse_marks};
+use crate::engine::Engine;
+use crate::errors::of_call;
+use crate::reader::Reader;
+use crate::watching::{self, Extent, Progress};
+use modmill::{Batch, Error, Resident};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+use std::sync::Arc;
+
+/// The options of a call, as the package's Python files hand them over: the width in bits, the form of the answers,
+/// what becomes of failed items, the engine and the listener of the progress.
+#[derive(FromPyObject)]
+pub(crate) struct Options<'py>(
+    Option<usize>,
+    Bound<'py, PyAny>,
+    String,
+    Option<Bound<'py, Engine>>,
+    Option<Bound<'py, PyAny>>,
+);
+
+/// A call with its options.
+pub(crate) struct Call<'py> {
+    py: Python<'py>,
+    pub(crate) engine: Arc<modmill::Engine>,
+    width: Option<usize>,
+    out: Bound<'py, PyAny>,
+    pub(crate) on_failure: OnFailure,
+    progress: Option<Bound<'py, PyAny>>,
+}
+
+impl<'py> Call<'py> {
+    pub(crate) fn new(py: Python<'py>, options: Options<'py>) -> PyResult<Self> {
+        let Options(width, out, errors, engine, progress) = options;
+        let on_failure = match errors.as_str() {
+            "raise" => OnFailure::Raise,
+            "column" => OnFailure::Column,
+            other => {
+                let text = format!("errors is {other:?}; it must be \"raise\" or \"column\"");
+                return Err(PyValueError::new_err(text));
+            }
+        };
+        if width == Some(0) {
+            return Err(PyValueError::new_err("width must be at least one bit"));
+        }
+        let engine = Engine::or_shared(py, engine.as_ref())?;
+        Ok(Self { py, engine, width, out, on_failure, progress })
+    }
+
+    /// Reads the arguments, which have the same number of items or serve all items.
+    pub(crate) fn columns<const N: usize>(
+        &self,
+        arguments: [(&'static str, &Bound<'py, PyAny>); N],
+    ) -> PyResult<[Column; N]> {
+        let reader = Reader { engine: &self.engine, width: self.width };
+        let columns: Vec<Column> =
+            arguments.into_iter().map(|(name, object)| reader.read(name, object)).collect::<PyResult<_>>()?;
+        let mut known: Option<(&str, usize)> = None;
+        for column in &columns {
+            match (known, column.len()) {
+                (Some((first, expected)), Some(found)) if expected != found => {
+                    let text = format!("{first} has {expected} items and {} has {found}", column.name);
+                    return Err(PyValueError::new_err(text));
+                }
+                (None, Some(count)) => known = Some((column.name, count)),
+                _ => {}
+            }
+        }
+        if columns.iter().any(Column::is_on_device) {
+            columns.iter().try_for_each(refuse_marks)?;
+        }
+        Ok(columns.try_into().unwrap_or_else(|_| unreachable!("there is a column for each argument")))
+    }
+
+    /// The form of the answers: what `out` says, or that of the first argument that is a column.
+    pub(crate) fn target(&self, columns: &[&Column]) -> PyResult<Target<'py>> {
+        let forms: Vec<Form> = columns.iter().map(|column| column.form).collect();
+        Target::read(&self.out, &forms)
+    }
+
+    /// Runs `work` on the engine. `steps` is the number of products of limbs in all, about, which decides whether
+    /// signals are looked at.
+    pub(crate) fn run<T: Send>(
+        &self,
+        total: usize,
+        steps: usize,
+        work: impl FnOnce(&modmill::Engine) -> Result<T, Error> + Send,
+    ) -> PyResult<Result<T, Error>> {
+        /// About a millisecond of one core: more than it takes to start a thread.
+        const MANY_STEPS: usize = 1 << 21;
+        let progress = self.progress.as_ref().map(Progress::new).transpose()?;
+        let extent = Extent { items: total, counts: 1, is_long: steps >= MANY_STEPS };
+        watching::run(self.py, &self.engine, extent, progress, work)
+    }
+
+    /// Runs work of which each item takes long enough that signals are looked at. The engine counts each item `counts`
+    /// times before its answer is near.
+    pub(crate) fn watch<T: Send>(
+        &self,
+        total: usize,
+        counts: usize,
+        work: impl FnOnce(&modmill::Engine) -> T + Send,
+    ) -> PyResult<T> {
+        let progress = self.progress.as_ref().map(Progress::new).transpose()?;
+        let extent = Extent { items: total, counts, is_long: total > 0 };
+        watching::run(self.py, &self.engine, extent, progress, work)
+    }
+
+    /// The form of octet strings that are answers: `given` unless `out` names another.
+    pub(crate) fn form_of_strings(&self, given: Form) -> PyResult<Form> {
+        let name = self.out.cast::<PyString>().map(|name| name.to_string()).unwrap_or_default();
+        match name.as_str() {
+            "like" => Ok(given),
+            "bytes" if given.is_scalar() => Ok(Form::Bytes),
+            "bytes" => Ok(Form::BytesList),
+            "arrow" => Ok(Form::Arrow),
+            _ => Err(PyValueError::new_err("out must be \"like\", \"bytes\" or \"arrow\"")),
+        }
+    }
+
+    /// Runs `work`, whose answers stay on a device, if that is where they are wanted.
+    pub(crate) fn on_device(
+        &self,
+        columns: &[&Column],
+        work: impl FnOnce(modmill::OnDevice<'_>) -> Result<Resident, Error> + Send,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let is_wanted = matches!(self.target(columns)?, Target::New(Form::Device));
+        if !is_wanted || !columns.iter().any(|column| column.is_on_device()) || self.width.is_some() {
+            return Ok(None);
+        }
+        let engine = &*self.engine;
+        match self.py.detach(|| work(engine.on_device())) {
+            Ok(numbers) if self.on_failure == OnFailure::Raise => {
+                Ok(Some(Bound::new(self.py, DeviceBatch::new(numbers))?.into_any()))
+            }
+            // The host tells which items failed, and why.
+            Ok(_) | Err(Error::Items(_)) => Ok(None),
+            Err(error) => Err(self.error(&error)),
+        }
+    }
+
+    /// The answers of a computation, with its failed items and the items of `columns` that are null.
+    pub(crate) fn answers(&self, computed: Result<Batch, Error>, columns: &[&Column]) -> PyResult<Answers> {
+        let mut answers = match computed {
+            Ok(batch) => Answers::new(batch),
+            Err(Error::Items(partial)) => {
+                let failed = partial.failed.iter().map(|item| (item.index, item.kind.to_string())).collect();
+                Answers { failed, ..Answers::new(partial.answers) }
+            }
+            Err(error) => return Err(of_call(self.py, &error)),
+        };
+        answers.failed = with_nulls(answers.failed, columns);
+        for (index, _) in &answers.failed {
+            answers.batch.get_mut(*index).fill(0);
+        }
+        if let Some(width) = self.width.filter(|&width| width != answers.batch.bits()) {
+            let wider = answers.batch.with_bits(width);
+            answers.batch = wider.map_err(|error| PyValueError::new_err(format!("the answers: {error}")))?;
+        }
+        Ok(answers)
+    }
+
+    /// Python's objects for the answers.
+    pub(crate) fn deliver(&self, answers: Answers, columns: &[&Column]) -> PyResult<Bound<'py, PyAny>> {
+        answers.deliver(self.py, &self.engine, &self.target(columns)?, self.on_failure)
+    }
+
+    pub(crate) fn error(&self, error: &Error) -> PyErr {
+        of_call(self.py, error)
+    }
+}
+
+/// The number of items of a call.
+pub(crate) fn count(columns: &[&Column]) -> usize {
+    columns.iter().find_map(|column| column.len()).unwrap_or(1)
+}
+
+/// Failed items and those that are null, by rising index. An item that is null has that for its reason.
+pub(crate) fn with_nulls(failed: Vec<(usize, String)>, columns: &[&Column]) -> Vec<(usize, String)> {
+    if columns.iter().all(|column| column.null.is_empty()) {
+        return failed;
+    }
+    let mut all: std::collections::BTreeMap<usize, String> = failed.into_iter().collect();
+    for column in columns.iter().rev() {
+        all.extend(column.null.iter().map(|&item| (item, format!("{} is null", column.name))));
+    }
+    all.into_iter().collect()
+}

@@ -1,0 +1,265 @@
+//! Columns of Arrow in, through the PyCapsule interface: pyarrow, polars, pandas, duckdb and others.
+#![allow(unsafe_code)] // takes arrays over from other libraries
+
+use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi_and_data_type};
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::{Array, ArrayRef, cast::AsArray, make_array, types::UInt64Type};
+use arrow_schema::DataType;
+use modmill::{Batch, Engine};
+use modmill_core::limbs;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyCapsuleMethods, PyTuple};
+use rayon::prelude::*;
+use std::ffi::CStr;
+use std::ptr::NonNull;
+
+/// The chunks of a column of numbers.
+pub(crate) struct Chunks {
+    arrays: Vec<ArrayRef>,
+    kind: DataType,
+}
+
+/// The column that an object offers; `None` if it offers none.
+pub(crate) fn read(name: &str, object: &Bound<'_, PyAny>) -> PyResult<Option<Chunks>> {
+    let py = object.py();
+    let is_offered = |method| object.hasattr(method);
+    let (arrays, kind) = if is_offered(intern!(py, "__arrow_c_array__"))? {
+        array(object)?
+    } else if is_offered(intern!(py, "__arrow_c_stream__"))? {
+        stream(object)?
+    } else {
+        return Ok(None);
+    };
+    let (arrays, kind) = only_field(name, arrays, kind)?;
+    match kind {
+        DataType::FixedSizeBinary(_)
+        | DataType::Binary
+        | DataType::LargeBinary
+        | DataType::BinaryView
+        | DataType::UInt64
+        | DataType::Null => Ok(Some(Chunks { arrays, kind })),
+        other => Err(PyTypeError::new_err(format!(
+            "{name} is a column of {other}; numbers are columns of fixed-size binary, binary, large binary, \
+             binary view (big-endian) or uint64"
+        ))),
+    }
+}
+
+/// One array from `__arrow_c_array__`.
+fn array(object: &Bound<'_, PyAny>) -> PyResult<(Vec<ArrayRef>, DataType)> {
+    let pair = object.call_method0(intern!(object.py(), "__arrow_c_array__"))?;
+    let pair = pair.cast::<PyTuple>()?;
+    let schema = pointer::<FFI_ArrowSchema>(&pair.get_item(0)?, c"arrow_schema")?;
+    let array = pointer::<FFI_ArrowArray>(&pair.get_item(1)?, c"arrow_array")?;
+    // SAFETY: the capsules hold the structures that their names say, and live as long as `pair`. `from_raw` moves the
+    // array out and leaves a released one behind, as the interface asks for.
+    let (schema, array) = unsafe { (schema.as_ref(), FFI_ArrowArray::from_raw(array.as_ptr())) };
+    let kind = DataType::try_from(schema).map_err(unreadable)?;
+    Ok((vec![import(array, &kind)?], kind))
+}
+
+/// All chunks of `__arrow_c_stream__`.
+fn stream(object: &Bound<'_, PyAny>) -> PyResult<(Vec<ArrayRef>, DataType)> {
+    let capsule = object.call_method0(intern!(object.py(), "__arrow_c_stream__"))?;
+    let stream = pointer::<FFI_ArrowArrayStream>(&capsule, c"arrow_array_stream")?;
+    // SAFETY: as above.
+    let mut stream = unsafe { FFI_ArrowArrayStream::from_raw(stream.as_ptr()) };
+    let released = || unreadable("the stream was released");
+    let (get_schema, get_next) =
+        (stream.get_schema.ok_or_else(released)?, stream.get_next.ok_or_else(released)?);
+    let mut schema = FFI_ArrowSchema::empty();
+    // SAFETY: the functions of a stream are called with the stream and with memory for what they write.
+    check(unsafe { get_schema(&mut stream, &mut schema) }, &mut stream)?;
+    let kind = DataType::try_from(&schema).map_err(unreadable)?;
+    let mut arrays = Vec::new();
+    loop {
+        let mut array = FFI_ArrowArray::empty();
+        // SAFETY: as above.
+        check(unsafe { get_next(&mut stream, &mut array) }, &mut stream)?;
+        if array.is_released() {
+            return Ok((arrays, kind));
+        }
+        arrays.push(import(array, &kind)?);
+    }
+}
+
+/// The structure of a capsule with this name.
+fn pointer<T>(capsule: &Bound<'_, PyAny>, name: &CStr) -> PyResult<NonNull<T>> {
+    Ok(capsule.cast::<PyCapsule>()?.pointer_checked(Some(name))?.cast())
+}
+
+fn import(array: FFI_ArrowArray, kind: &DataType) -> PyResult<ArrayRef> {
+    // SAFETY: a producer of the interface says that the array is of this type.
+    let data = unsafe { from_ffi_and_data_type(array, kind.clone()) };
+    data.map(make_array).map_err(unreadable)
+}
+
+fn check(code: i32, stream: &mut FFI_ArrowArrayStream) -> PyResult<()> {
+    if code == 0 {
+        return Ok(());
+    }
+    // SAFETY: as above; the text is the stream's until its next call.
+    let text = stream.get_last_error.map(|get_last_error| unsafe { get_last_error(stream) });
+    let reason = match text {
+        // SAFETY: a text that is not null ends with a zero.
+        Some(text) if !text.is_null() => unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned(),
+        _ => format!("error {code}"),
+    };
+    Err(unreadable(reason))
+}
+
+fn unreadable(reason: impl std::fmt::Display) -> PyErr {
+    PyValueError::new_err(format!("the Arrow column cannot be read: {reason}"))
+}
+
+/// The only column of a table; a column is itself.
+fn only_field(name: &str, arrays: Vec<ArrayRef>, kind: DataType) -> PyResult<(Vec<ArrayRef>, DataType)> {
+    let DataType::Struct(fields) = &kind else { return Ok((arrays, kind)) };
+    let [field] = fields.as_ref() else {
+        let text = format!("{name} is a table of {} columns; give one column", fields.len());
+        return Err(PyTypeError::new_err(text));
+    };
+    let column = |array: &ArrayRef| array.as_struct().column(0).clone();
+    Ok((arrays.iter().map(column).collect(), field.data_type().clone()))
+}
+
+impl Chunks {
+    /// The octets of each item; `None` at nulls. A column of words has none.
+    pub(crate) fn strings(&self) -> Vec<Option<&[u8]>> {
+        self.arrays
+            .iter()
+            .flat_map(|array| {
+                let value = values(array);
+                (0..array.len()).map(move |row| value(row)?.octets()).collect::<Vec<_>>()
+            })
+            .collect()
+    }
+
+    /// The items that are null.
+    pub(crate) fn nulls(&self) -> Vec<usize> {
+        let mut nulls = Vec::new();
+        let mut first = 0;
+        for array in &self.arrays {
+            if array.logical_null_count() > 0 {
+                nulls.extend((0..array.len()).filter(|&row| is_null(array, row)).map(|row| first + row));
+            }
+            first += array.len();
+        }
+        nulls
+    }
+
+    /// The numbers, with zero at null items, in `width` bits or in as many as the longest item has bytes for. The error
+    /// is the first item that does not fit.
+    pub(crate) fn batch(&self, engine: &Engine, width: Option<usize>) -> Result<Batch, usize> {
+        let count = self.arrays.iter().map(|array| array.len()).sum();
+        let bits = width.unwrap_or_else(|| self.longest());
+        let mut batch = Batch::zeros(bits.max(1), count);
+        let stride = batch.stride();
+        let mut first = 0;
+        let mut rest = batch.as_limbs_mut();
+        for array in &self.arrays {
+            let (rows, after) = rest.split_at_mut(array.len() * stride);
+            rest = after;
+            let value = values(array);
+            let fill = |(row, out): (usize, &mut [u64])| match value(row) {
+                Some(value) => value.write(out, bits),
+                None => true,
+            };
+            let misfit = match array.len() {
+                0..MANY_ROWS => rows.chunks_mut(stride).enumerate().position(|row| !fill(row)),
+                _ => engine.install(|| {
+                    let rows = rows.par_chunks_mut(stride).enumerate().with_min_len(MANY_ROWS / 4);
+                    rows.map(fill).position_first(|fits| !fits)
+                }),
+            };
+            if let Some(row) = misfit {
+                return Err(first + row);
+            }
+            first += array.len();
+        }
+        Ok(batch)
+    }
+
+    /// Bits of the longest item as it is written.
+    fn longest(&self) -> usize {
+        match self.kind {
+            DataType::FixedSizeBinary(bytes) => 8 * bytes as usize,
+            DataType::UInt64 => 64,
+            _ => {
+                let longest = |array: &ArrayRef| {
+                    let value = values(array);
+                    (0..array.len()).filter_map(|row| Some(value(row)?.bits())).max()
+                };
+                self.arrays.iter().filter_map(longest).max().unwrap_or(0)
+            }
+        }
+    }
+}
+
+/// Rows from which on several threads convert them.
+const MANY_ROWS: usize = 4096;
+
+fn is_null(array: &ArrayRef, row: usize) -> bool {
+    *array.data_type() == DataType::Null || array.is_null(row)
+}
+
+/// A number of a column.
+enum Value<'a> {
+    BigEndian(&'a [u8]),
+    Word(u64),
+}
+
+impl<'a> Value<'a> {
+    fn octets(&self) -> Option<&'a [u8]> {
+        match *self {
+            Self::BigEndian(bytes) => Some(bytes),
+            Self::Word(_) => None,
+        }
+    }
+
+    fn bits(&self) -> usize {
+        match self {
+            Self::BigEndian(bytes) => 8 * bytes.len(),
+            Self::Word(_) => 64,
+        }
+    }
+
+    /// Writes the number to `out`, which is zero; returns whether it fits in `bits` bits.
+    fn write(&self, out: &mut [u64], bits: usize) -> bool {
+        match *self {
+            Self::BigEndian(bytes) => {
+                let room = bytes.len().min(8 * out.len());
+                let (high, low) = bytes.split_at(bytes.len() - room);
+                limbs::copy_be_bytes(low, out);
+                high.iter().all(|&byte| byte == 0) && (8 * room <= bits || limbs::bit_length(out) <= bits)
+            }
+            Self::Word(word) => {
+                out[0] = word;
+                limbs::bit_length(out) <= bits
+            }
+        }
+    }
+}
+
+/// The numbers of an array by row; `None` at nulls.
+fn values<'a>(array: &'a ArrayRef) -> Box<dyn Fn(usize) -> Option<Value<'a>> + Sync + 'a> {
+    macro_rules! octets {
+        ($array:expr) => {{
+            let array = $array;
+            Box::new(move |row| array.is_valid(row).then(|| Value::BigEndian(array.value(row))))
+        }};
+    }
+    match array.data_type() {
+        DataType::FixedSizeBinary(_) => octets!(array.as_fixed_size_binary()),
+        DataType::Binary => octets!(array.as_binary::<i32>()),
+        DataType::LargeBinary => octets!(array.as_binary::<i64>()),
+        DataType::BinaryView => octets!(array.as_binary_view()),
+        DataType::UInt64 => {
+            let array = array.as_primitive::<UInt64Type>();
+            Box::new(move |row| array.is_valid(row).then(|| Value::Word(array.value(row))))
+        }
+        _ => Box::new(|_| None),
+    }
+}

@@ -1,0 +1,125 @@
+//! Columns of Arrow out: a class of our own that other libraries read without a copy.
+
+use arrow_array::builder::StringBuilder;
+use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, to_ffi};
+use arrow_array::{Array, ArrayRef, BooleanArray, FixedSizeBinaryArray, LargeBinaryArray};
+use arrow_buffer::{Buffer, NullBuffer};
+use modmill::{Batch, Engine};
+use modmill_core::limbs;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyTuple};
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// A column of answers, which Arrow libraries read without a copy.
+#[pyclass(frozen, module = "modmill")]
+pub(crate) struct Column {
+    array: ArrayRef,
+}
+
+#[pymethods]
+impl Column {
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        let schema = FFI_ArrowSchema::try_from(self.array.data_type()).map_err(failed)?;
+        PyCapsule::new_with_value(py, schema, c"arrow_schema")
+    }
+
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_array__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        // The interface lets a producer answer with its own type where it does not convert.
+        let _ = requested_schema;
+        let (array, schema): (FFI_ArrowArray, FFI_ArrowSchema) =
+            to_ffi(&self.array.to_data()).map_err(failed)?;
+        let schema = PyCapsule::new_with_value(py, schema, c"arrow_schema")?;
+        PyTuple::new(py, [schema, PyCapsule::new_with_value(py, array, c"arrow_array")?])
+    }
+
+    fn __len__(&self) -> usize {
+        self.array.len()
+    }
+
+    /// Arrow's name of the column's type.
+    #[getter]
+    fn r#type(&self) -> String {
+        self.array.data_type().to_string()
+    }
+
+    /// The number of null items.
+    #[getter]
+    fn null_count(&self) -> usize {
+        self.array.null_count()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<modmill.Column of {} x {}>", self.array.len(), self.array.data_type())
+    }
+}
+
+fn failed(error: arrow_schema::ArrowError) -> PyErr {
+    PyValueError::new_err(format!("the column cannot be handed over: {error}"))
+}
+
+impl Column {
+    /// Big-endian numbers of fixed size, null at the items of `failed`.
+    pub(crate) fn numbers(engine: &Engine, batch: &Batch, failed: &[usize]) -> PyResult<Self> {
+        let bytes = batch.bits().div_ceil(8).max(1);
+        let size =
+            i32::try_from(bytes).map_err(|_| PyValueError::new_err("numbers are too long for Arrow"))?;
+        let mut values = vec![0; bytes * batch.len()];
+        engine.install(|| {
+            let rows = values.par_chunks_mut(bytes).enumerate().with_min_len(1024);
+            rows.for_each(|(row, out)| limbs::write_be_bytes(batch.get(row), out));
+        });
+        let nulls = nulls(batch.len(), failed);
+        let array =
+            FixedSizeBinaryArray::try_new_with_len(size, Buffer::from_vec(values), nulls, batch.len());
+        Ok(Self { array: Arc::new(array.map_err(self::failed)?) })
+    }
+
+    /// Octet strings: of fixed size if they all have the same size.
+    pub(crate) fn strings(strings: &[Option<&[u8]>]) -> Self {
+        let size = strings.iter().flatten().next().map_or(0, |string| string.len());
+        let is_fixed = size > 0 && strings.iter().flatten().all(|string| string.len() == size);
+        let fixed = is_fixed.then(|| {
+            let rows = strings.iter().copied();
+            FixedSizeBinaryArray::try_from_sparse_iter_with_size(rows, size as i32).ok()
+        });
+        match fixed.flatten() {
+            Some(array) => Self { array: Arc::new(array) },
+            None => Self { array: Arc::new(LargeBinaryArray::from_iter(strings)) },
+        }
+    }
+
+    /// Truth values, null at the items of `failed`.
+    pub(crate) fn booleans(values: &[bool], failed: &[usize]) -> Self {
+        Self { array: Arc::new(BooleanArray::new(values.into(), nulls(values.len(), failed))) }
+    }
+
+    /// The reasons of failed items, null at the others.
+    pub(crate) fn reasons(count: usize, failed: &[(usize, String)]) -> Self {
+        let mut builder = StringBuilder::new();
+        let mut failed = failed.iter().peekable();
+        for item in 0..count {
+            match failed.next_if(|(index, _)| *index == item) {
+                Some((_, reason)) => builder.append_value(reason),
+                None => builder.append_null(),
+            }
+        }
+        Self { array: Arc::new(builder.finish()) }
+    }
+}
+
+/// Which items are valid, if not all are.
+fn nulls(count: usize, failed: &[usize]) -> Option<NullBuffer> {
+    if failed.is_empty() {
+        return None;
+    }
+    let mut valid = vec![true; count];
+    failed.iter().for_each(|&item| valid[item] = false);
+    Some(NullBuffer::from(valid))
+}

@@ -1,0 +1,172 @@
+//! The class `Engine`: an engine with its settings, by which it is pickled and made again in another process.
+
+use crate::device::DeviceBatch;
+use crate::errors::{exception, of_call};
+use modmill::cuda::Device;
+use modmill::{Backend, Op};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyTuple, PyType};
+use std::process;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What a caller may fix.
+#[derive(Debug, Clone, Default)]
+struct Settings {
+    backend: Option<Backend>,
+    threads: Option<usize>,
+    devices: Option<Vec<u32>>,
+}
+
+/// An engine: worker threads and GPUs. It is made from its settings in every process that uses it.
+#[pyclass(frozen, module = "modmill")]
+pub(crate) struct Engine {
+    settings: Settings,
+    /// The engine, and the process that made it.
+    made: Mutex<(u32, Arc<modmill::Engine>)>,
+}
+
+impl Engine {
+    fn start(py: Python<'_>, settings: Settings) -> PyResult<Self> {
+        let engine = make(py, &settings)?;
+        Ok(Self { settings, made: Mutex::new((process::id(), Arc::new(engine))) })
+    }
+
+    /// The engine of this process.
+    pub(crate) fn get(&self, py: Python<'_>) -> PyResult<Arc<modmill::Engine>> {
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        if made.0 != process::id() {
+            // This process is a fork. It has none of the threads of the engine that it inherited, which is left alone:
+            // its locks may be held by threads that do not exist here.
+            let engine = Arc::new(make(py, &self.settings)?);
+            std::mem::forget(std::mem::replace(&mut *made, (process::id(), engine)));
+        }
+        Ok(Arc::clone(&made.1))
+    }
+
+    /// The engine of this process that a call names, or the one that calls share.
+    pub(crate) fn or_shared(
+        py: Python<'_>,
+        engine: Option<&Bound<'_, Self>>,
+    ) -> PyResult<Arc<modmill::Engine>> {
+        match engine {
+            Some(engine) => engine.get().get(py),
+            None => Self::shared(py)?.get().get(py),
+        }
+    }
+
+    /// The engine that calls use if they name none.
+    fn shared(py: Python<'_>) -> PyResult<&Py<Self>> {
+        static SHARED: PyOnceLock<Py<Engine>> = PyOnceLock::new();
+        SHARED.get_or_try_init(py, || Py::new(py, Self::start(py, Settings::default())?))
+    }
+}
+
+fn make(py: Python<'_>, settings: &Settings) -> PyResult<modmill::Engine> {
+    let mut builder = modmill::Engine::builder();
+    if let Some(backend) = settings.backend {
+        builder = builder.backend(backend);
+    }
+    if let Some(threads) = settings.threads {
+        builder = builder.threads(threads);
+    }
+    if let Some(wanted) = &settings.devices {
+        let unavailable = |text: String| exception(py, "UnavailableError", (text,));
+        let found = Device::from_environment().map_err(|error| unavailable(error.to_string()))?.devices;
+        let device = |ordinal: &u32| {
+            let device = found.iter().find(|device| device.properties().ordinal == *ordinal);
+            device.cloned().ok_or_else(|| unavailable(format!("there is no GPU {ordinal}")))
+        };
+        builder = builder.devices(wanted.iter().map(device).collect::<PyResult<_>>()?);
+    }
+    py.detach(|| builder.build()).map_err(|error| of_call(py, &error))
+}
+
+#[pymethods]
+impl Engine {
+    #[new]
+    #[pyo3(signature = (backend=None, threads=None, devices=None))]
+    fn new(
+        py: Python<'_>,
+        backend: Option<&str>,
+        threads: Option<usize>,
+        devices: Option<Vec<u32>>,
+    ) -> PyResult<Self> {
+        let backend = match backend {
+            None | Some("auto") => None,
+            Some(name) => Some(name.parse::<Backend>().map_err(PyValueError::new_err)?),
+        };
+        Self::start(py, Settings { backend, threads, devices })
+    }
+
+    /// The number of worker threads.
+    #[getter]
+    fn threads(&self, py: Python<'_>) -> PyResult<usize> {
+        Ok(self.get(py)?.threads())
+    }
+
+    /// The names of the GPUs that the engine uses.
+    #[getter]
+    fn devices(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        let engine = self.get(py)?;
+        let devices = engine.cuda().into_iter().flat_map(|cuda| cuda.devices());
+        Ok(devices.map(|device| device.properties().name.clone()).collect())
+    }
+
+    #[pyo3(signature = (op, bits, count))]
+    fn explain(&self, py: Python<'_>, op: &str, bits: usize, count: usize) -> PyResult<String> {
+        let name = match op {
+            "powmod" => "pow",
+            "mulmod" => "mul_mod",
+            "invert" => "inv",
+            name => name,
+        };
+        let op: Op = name.parse().map_err(PyValueError::new_err)?;
+        let plan = self.get(py)?.explain(op, bits, count).map_err(|error| of_call(py, &error))?;
+        Ok(plan.to_string())
+    }
+
+    fn memory<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let devices = self.get(py)?.memory().map_err(|error| of_call(py, &error))?;
+        let dictionary = |device: modmill::DeviceMemoryUse| {
+            let dictionary = PyDict::new(py);
+            dictionary.set_item("device", device.device)?;
+            dictionary.set_item("total", device.total)?;
+            dictionary.set_item("free", device.free)?;
+            dictionary.set_item("resident", device.resident)?;
+            dictionary.set_item("kept", device.kept)?;
+            Ok(dictionary)
+        };
+        devices.into_iter().map(dictionary).collect()
+    }
+
+    #[pyo3(signature = (numbers, width=None))]
+    fn upload(
+        &self,
+        py: Python<'_>,
+        numbers: &Bound<'_, PyAny>,
+        width: Option<usize>,
+    ) -> PyResult<DeviceBatch> {
+        DeviceBatch::upload(py, &*self.get(py)?, numbers, width)
+    }
+
+    fn faults(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        Ok(self.get(py)?.faults())
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyType>, Bound<'py, PyTuple>)> {
+        let Settings { backend, threads, devices } = &self.settings;
+        let arguments = (backend.map(Backend::name), *threads, devices.clone());
+        Ok((py.get_type::<Self>(), arguments.into_pyobject(py)?))
+    }
+
+    fn __repr__(&self) -> String {
+        let Settings { backend, threads, devices } = &self.settings;
+        let mut arguments = Vec::new();
+        arguments.extend(backend.map(|backend| format!("backend={:?}", backend.name())));
+        arguments.extend(threads.map(|threads| format!("threads={threads}")));
+        arguments.extend(devices.as_ref().map(|devices| format!("devices={devices:?}")));
+        format!("modmill.Engine({})", arguments.join(", "))
+    }
+}

@@ -1,0 +1,45 @@
+//! The native part of the Python package `modmill`: numbers of Python in, batches of the engine, numbers of Python out.
+//!
+//! A call goes through four files: [`reader`] reads the arguments, [`arithmetic`] or [`rsa`] computes, [`watching`] lets
+//! Python's signals and progress in while the engine works without the interpreter's lock, and [`answers`] makes
+//! Python's objects of the answers. The functions and classes that users call are in the package's Python files, which
+//! document them.
+
+mod answers;
+mod arguments;
+mod arithmetic;
+mod arrow_in;
+mod arrow_out;
+mod column;
+mod device;
+mod dlpack;
+mod engine;
+mod errors;
+mod ints;
+mod limb_arrays;
+mod primes;
+mod reader;
+mod rsa;
+mod rsa_schemes;
+mod signs;
+mod strings;
+mod watching;
+
+use pyo3::prelude::*;
+
+/// The native part of the package `modmill`.
+#[pymodule(gil_used = false)]
+mod _modmill {
+    #[pymodule_export]
+    use crate::arithmetic::{gcd, invert, mul, mulmod, powmod};
+    #[pymodule_export]
+    use crate::arrow_out::Column;
+    #[pymodule_export]
+    use crate::device::DeviceBatch;
+    #[pymodule_export]
+    use crate::engine::Engine;
+    #[pymodule_export]
+    use crate::primes::is_prime;
+    #[pymodule_export]
+    use crate::rsa::{RsaPrivateKey, RsaPublicKey, rsa_generate, rsa_load};
+}

@@ -1,0 +1,77 @@
+//! Primality tests.
+
+use crate::answers::Target;
+use crate::answers::{deliver, truth_values};
+use crate::arguments::{Call, Options, with_nulls};
+use crate::column::Form;
+use modmill::{Batch, Engine, Error};
+use modmill_core::limbs;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+/// Bases that decide every number of at most 64 bits (Sorenson and Webster, 2017: the first twelve primes do so up to
+/// 3.1 * 10^23).
+const SMALL_BASES: [u64; 12] = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37];
+
+/// Whether the numbers are prime, by Miller-Rabin rounds to random bases.
+#[pyfunction]
+pub(crate) fn is_prime<'py>(
+    py: Python<'py>,
+    n: &Bound<'py, PyAny>,
+    rounds: usize,
+    options: Options<'py>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let call = Call::new(py, options)?;
+    let [n] = call.columns([("n", n)])?;
+    let candidates = n.batch().map_err(|error| call.error(&error))?;
+    let items = candidates.len();
+    let limbs = candidates.stride();
+    let steps = items.saturating_mul(n.bits()).saturating_mul(limbs * limbs);
+    let verdicts = call.run(items, steps, |engine| test(engine, &candidates, rounds))?;
+    let mut verdicts = verdicts.map_err(|error| call.error(&error))?;
+    n.negative.iter().for_each(|&item| verdicts[item] = false);
+    let failed = with_nulls(Vec::new(), &[&n]);
+    let Target::New(form) = call.target(&[&n])? else {
+        return Err(PyValueError::new_err("truth values are not written to an array of limbs"));
+    };
+    let form = if form == Form::Bytes { Form::Int } else { form };
+    let object = truth_values(py, &verdicts, &failed, form)?;
+    deliver(py, object, items, failed, form, call.on_failure)
+}
+
+/// Whether each candidate passes a round to base 2 and `rounds` rounds to random bases. Numbers of at most 64 bits are
+/// decided for certain.
+fn test(engine: &Engine, candidates: &Batch, rounds: usize) -> Result<Vec<bool>, Error> {
+    if candidates.bits() <= 64 {
+        return engine.is_probable_prime(candidates, &SMALL_BASES);
+    }
+    let mut verdicts = engine.is_probable_prime(candidates, &[2])?;
+    for _ in 0..rounds {
+        let left: Vec<usize> = (0..candidates.len()).filter(|&item| verdicts[item]).collect();
+        if left.is_empty() {
+            break;
+        }
+        let mut numbers = Batch::zeros(candidates.bits(), left.len());
+        let mut bases = Batch::zeros(candidates.bits(), left.len());
+        for (place, &item) in left.iter().enumerate() {
+            numbers.get_mut(place).copy_from_slice(candidates.get(item));
+            random_below(candidates.get(item), bases.get_mut(place))?;
+        }
+        for (item, passed) in left.into_iter().zip(engine.miller_rabin(&numbers, &bases)?) {
+            verdicts[item] = passed;
+        }
+    }
+    Ok(verdicts)
+}
+
+/// A random number of as many bits as `n`, less one: at least 2, and below `n - 1`, if `n` is above 8.
+fn random_below(n: &[u64], out: &mut [u64]) -> Result<(), Error> {
+    let bits = limbs::bit_length(n).saturating_sub(1);
+    let mut bytes = vec![0; 8 * out.len()];
+    getrandom::fill(&mut bytes).map_err(|error| Error::Unavailable(format!("no random numbers: {error}")))?;
+    for (index, (limb, word)) in out.iter_mut().zip(bytes.as_chunks().0).enumerate() {
+        let kept = bits.saturating_sub(64 * index).min(64);
+        *limb = u64::from_le_bytes(*word) & u64::MAX.checked_shr(64 - kept as u32).unwrap_or(0);
+    }
+    Ok(())
+}
