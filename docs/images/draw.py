@@ -54,30 +54,36 @@ class Picture:
 
 def crates():
     """Every crate of the workspace; an arrow leads from a crate to one that it uses."""
-    picture = Picture(860, 600, "The crates of modmill and which uses which")
+    picture = Picture(860, 698, "The crates of modmill and which uses which")
     picture.box(40, 20, 560, 62, PROGRAM, "modmill-cli", "the program: commands and records")
     picture.box(190, 118, 220, 62, PROGRAM, "modmill-measure", "bench, peers, reports, tune")
-    picture.box(140, 216, 200, 62, FACADE, "modmill-fhe", "encrypted bits, circuits")
-    picture.box(380, 216, 220, 62, FACADE, "modmill-rsa", "keys, paddings, batches of RSA")
-    picture.box(40, 314, 560, 62, FACADE, "modmill", "the facade: Engine, its operations, sorting by modulus")
-    picture.box(40, 412, 260, 62, BACKEND, "modmill-cpu", "portable, AVX2 and AVX-512 kernels")
-    picture.box(340, 412, 260, 62, BACKEND, "modmill-cuda", "devices, one pipeline, CUDA kernels")
-    picture.box(40, 510, 560, 62, TYPES, "modmill-core", "batches, moduli, requests, plans, errors")
-    picture.box(660, 412, 170, 62, TESTS, "xtask", "bundles of kernels")
-    picture.box(660, 118, 170, 258, TESTS, "modmill-testing",
+    picture.box(110, 216, 150, 62, FACADE, "modmill-fhe", "encrypted bits, files")
+    picture.box(280, 216, 150, 62, FACADE, "modmill-paillier", "encrypted columns")
+    picture.box(450, 216, 150, 62, FACADE, "modmill-rsa", "keys, paddings")
+    picture.box(300, 314, 260, 62, FACADE, "modmill-primes", "random primes for keys")
+    picture.box(40, 412, 560, 62, FACADE, "modmill", "the facade: Engine, its operations, sorting by modulus")
+    picture.box(40, 510, 260, 62, BACKEND, "modmill-cpu", "portable, AVX2 and AVX-512 kernels")
+    picture.box(340, 510, 260, 62, BACKEND, "modmill-cuda", "devices, one pipeline, CUDA kernels")
+    picture.box(40, 608, 560, 62, TYPES, "modmill-core", "batches, moduli, requests, plans, errors")
+    picture.box(660, 510, 170, 62, TESTS, "xtask", "bundles of kernels")
+    picture.box(660, 118, 170, 356, TESTS, "modmill-testing",
                 "one suite for every path", "oracle, hard inputs", "timing", "", "used by the tests of",
                 "every crate and by", "modmill selftest")
     for x, top, bottom in [
-        (90, 82, 314), (165, 82, 216), (300, 82, 118), (520, 82, 216),  # the program
-        (250, 180, 216), (360, 180, 314), (395, 180, 216),  # measuring
-        (240, 278, 314),  # encrypted bits
-        (490, 278, 314),  # RSA
-        (170, 376, 412), (470, 376, 412),  # the facade
-        (170, 474, 510), (470, 474, 510),  # the backends
+        (75, 82, 412), (150, 82, 216), (300, 82, 118), (520, 82, 216),  # the program
+        (225, 180, 216), (270, 180, 412),  # measuring
+        (185, 278, 412),  # encrypted bits
+        (380, 278, 314), (510, 278, 314),  # keys
+        (290, 278, 412), (580, 278, 412),  # encrypted columns, RSA
+        (430, 376, 412),  # primes
+        (170, 474, 510), (470, 474, 510),  # the facade
+        (170, 572, 608), (470, 572, 608),  # the backends
     ]:
         picture.arrow((x, top), (x, bottom - 2))
-    picture.arrow((660, 345), (602, 345))
+    picture.arrow((280, 247), (262, 247))
+    picture.arrow((410, 149), (490, 149), (490, 214))
     picture.arrow((660, 443), (602, 443))
+    picture.arrow((660, 541), (602, 541))
     picture.arrow((600, 51), (745, 51), (745, 116), dashed=True)
     picture.save("crates.svg")
 

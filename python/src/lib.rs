@@ -1,6 +1,6 @@
 //! The native part of the Python package `modmill`: numbers of Python in, batches of the engine, numbers of Python out.
 //!
-//! A call goes through four files: [`reader`] reads the arguments, [`arithmetic`] or [`rsa`] computes, [`watching`] lets
+//! A call goes through four files: [`reader`] reads the arguments, [`arithmetic`], [`rsa`] or [`paillier`] computes, [`watching`] lets
 //! Python's signals and progress in while the engine works without the interpreter's lock, and [`answers`] makes
 //! Python's objects of the answers. The functions and classes that users call are in the package's Python files, which
 //! document them.
@@ -17,6 +17,8 @@ mod engine;
 mod errors;
 mod ints;
 mod limb_arrays;
+mod paillier;
+mod paillier_keys;
 mod primes;
 mod reader;
 mod rsa;
@@ -38,6 +40,10 @@ mod _modmill {
     use crate::device::DeviceBatch;
     #[pymodule_export]
     use crate::engine::Engine;
+    #[pymodule_export]
+    use crate::paillier::PaillierColumn;
+    #[pymodule_export]
+    use crate::paillier_keys::{PaillierPrivateKey, PaillierPublicKey, paillier_generate};
     #[pymodule_export]
     use crate::primes::is_prime;
     #[pymodule_export]

@@ -11,7 +11,6 @@ mod private;
 mod public;
 mod read;
 mod recover;
-mod sieve;
 mod stack;
 mod validate;
 

@@ -1,26 +1,12 @@
 //! Random bytes and numbers from the operating system.
 
 use crate::Error;
-use crate::number::{self, Number};
 use crate::padding::ct::{self, Flag};
-use modmill::Batch;
-use zeroize::Zeroizing;
+pub(crate) use modmill_primes::random::number;
 
 /// Overwrites `bytes` with random bytes.
 pub(crate) fn fill(bytes: &mut [u8]) -> Result<(), Error> {
-    getrandom::fill(bytes).map_err(|error| Error::Random(error.to_string()))
-}
-
-/// Draws a number below `2^bits`, in `bits.div_ceil(64)` limbs.
-pub(crate) fn number(bits: usize) -> Result<Number, Error> {
-    let mut bytes = Zeroizing::new(vec![0; bits.div_ceil(8)]);
-    fill(&mut bytes)?;
-    if let Some(first) = bytes.first_mut() {
-        *first &= 0xff >> ((8 - bits % 8) % 8);
-    }
-    let mut number = Number::new(vec![0; bits.div_ceil(64)]);
-    number::copy_be_bytes(&bytes, &mut number);
-    Ok(number)
+    modmill_primes::random::fill(bytes).map_err(Error::from)
 }
 
 /// Overwrites `block` with a big-endian number from 1 to `limit - 1`, each with the same probability. The limit has as many
@@ -41,26 +27,9 @@ pub(crate) fn below(limit: &[u8], block: &mut [u8]) -> Result<(), Error> {
     }
 }
 
-/// Draws `count` numbers below `2^bits`.
-pub(crate) fn batch(bits: usize, count: usize) -> Result<Batch, Error> {
-    let mut numbers = Batch::zeros(bits, count);
-    for index in 0..count {
-        numbers.get_mut(index).copy_from_slice(&number(bits)?);
-    }
-    Ok(numbers)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_reach_their_length_and_not_beyond() {
-        for bits in [0, 1, 7, 8, 9, 63, 64, 65, 521] {
-            let lengths: Vec<usize> = (0..200).map(|_| number::bit_length(&number(bits).unwrap())).collect();
-            assert_eq!(lengths.iter().max(), Some(&bits));
-        }
-    }
 
     #[test]
     fn numbers_below_a_limit_take_every_value() {

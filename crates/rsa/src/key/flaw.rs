@@ -1,10 +1,10 @@
 //! Flaws of a modulus that anyone can find: small factors and perfect powers. Everything here is public, and takes
 //! variable time.
 
-use super::sieve::Sieve;
 use crate::ModulusFlaw;
 use crate::number;
 use crypto_bigint::BoxedUint;
+use modmill_primes::Sieve;
 
 /// Factors below this limit are found by trial division.
 const SMALL: usize = 1 << 16;

@@ -1,27 +1,15 @@
 //! Key generation by the rules of FIPS 186-5, appendix A.1.3: random probable primes.
 
-use super::sieve::{Sieve, remainder};
 use super::{PrivateKey, PrivateParts, Sizes};
 use crate::number::{self, Number};
-use crate::{Error, KeyError, random};
+use crate::{Error, KeyError};
 use crypto_bigint::{BoxedUint, Gcd, NonZero};
-use modmill::{Batch, Engine};
+use modmill::Engine;
+use modmill_primes::{far_apart, find, remainder};
 use zeroize::Zeroizing;
 
 /// The public exponent of generated keys. It is prime.
 const EXPONENT: u64 = 65_537;
-
-/// The number of candidates that are tested together.
-const CANDIDATES: usize = 64;
-
-/// Candidates with a prime factor below this limit are rejected before the Miller-Rabin test.
-const SMALL: usize = 1000;
-
-/// The number of Miller-Rabin rounds for random candidates of `bits` bits. It is not below the number in FIPS 186-5,
-/// table B.1. Primes that are too short for the table get more rounds.
-fn rounds(bits: usize) -> usize {
-    if bits >= 1024 { 5 } else { 32 }
-}
 
 impl PrivateKey {
     /// Generates a key of `bits` bits, which is even, with the public exponent 65537.
@@ -68,7 +56,7 @@ impl PrivateKey {
         let mut keys = Vec::new();
         let mut waiting: Option<Number> = None;
         while keys.len() < count {
-            for prime in find_primes(engine, bits / 2)? {
+            for prime in find(engine, bits / 2, has_inverse)? {
                 waiting = match waiting.take() {
                     Some(other) if far_apart(&other, &prime) => {
                         keys.extend(assemble(&other, &prime, sizes)?);
@@ -85,57 +73,9 @@ impl PrivateKey {
     }
 }
 
-/// Draws a batch of candidates of `bits` bits and returns the primes among them.
-fn find_primes(engine: &Engine, bits: usize) -> Result<Vec<Number>, Error> {
-    let sieve = Sieve::below(SMALL);
-    let mut candidates = Batch::zeros(bits, CANDIDATES);
-    for index in 0..CANDIDATES {
-        loop {
-            let mut candidate = random::number(bits)?;
-            candidate[0] |= 1;
-            if in_range(&candidate, bits) && passes(&sieve, &candidate) {
-                candidates.get_mut(index).copy_from_slice(&candidate);
-                break;
-            }
-        }
-    }
-    for round in 0..rounds(bits) {
-        let bases = random::batch(bits, candidates.len())?;
-        let passed = engine.miller_rabin(&candidates, &bases)?;
-        let survivors: Vec<usize> = (0..candidates.len()).filter(|&index| passed[index]).collect();
-        if survivors.is_empty() {
-            return Ok(Vec::new());
-        }
-        if round == 0 || survivors.len() < candidates.len() {
-            let mut fewer = Batch::zeros(bits, survivors.len());
-            for (to, &from) in survivors.iter().enumerate() {
-                fewer.get_mut(to).copy_from_slice(candidates.get(from));
-            }
-            candidates = fewer;
-        }
-    }
-    Ok(candidates.iter().map(|prime| Number::new(prime.to_vec())).collect())
-}
-
-/// Whether a candidate has no small factor, and the public exponent is coprime to the candidate minus one.
-fn passes(sieve: &Sieve, candidate: &[u64]) -> bool {
-    sieve.factor(candidate).is_none() && remainder(candidate, EXPONENT) != 1
-}
-
-/// Whether a number of at most `bits` bits is at least `sqrt(2) 2^(bits - 1)`: its square has `2 bits` bits. The
-/// product of two such numbers then has `2 bits` bits as well.
-fn in_range(number: &[u64], bits: usize) -> bool {
-    number::bit_length(&number::mul(number, number)) == 2 * bits
-}
-
-/// Whether `|p - q| > 2^(bits - 100)` for two primes of `bits` bits.
-fn far_apart(p: &[u64], q: &[u64]) -> bool {
-    let difference = |a: &[u64], b: &[u64]| {
-        let mut difference = Number::new(a.to_vec());
-        (number::sub_assign(&mut difference, b) == 0).then_some(difference)
-    };
-    let difference = difference(p, q).or_else(|| difference(q, p));
-    difference.is_some_and(|difference| number::bit_length(&difference) + 100 > number::bit_length(p))
+/// Whether the public exponent is coprime to the candidate minus one.
+fn has_inverse(candidate: &[u64]) -> bool {
+    remainder(candidate, EXPONENT) != 1
 }
 
 /// Makes the key of two primes, or `None` in the rare case that its private exponent is too short.
@@ -211,23 +151,15 @@ mod tests {
     }
 
     #[test]
-    fn candidates_have_no_small_factor_and_an_invertible_exponent() {
-        let sieve = Sieve::below(SMALL);
-        for number in (1001u64..40_000).step_by(2) {
-            assert_eq!(passes(&sieve, &[number]), sieve.factor(&[number]).is_none(), "{number}");
-        }
+    fn exponents_have_an_inverse() {
+        assert!(has_inverse(&[65_537]) && has_inverse(&[65_539]));
         // 65537 divides one less than this number.
-        let bad = (1..).map(|k| 65_537 * 2 * k + 1).find(|&number| sieve.factor(&[number]).is_none());
-        assert!(!passes(&sieve, &[bad.unwrap()]));
+        assert!(!has_inverse(&[65_537 * 6 + 1]));
     }
 
     #[test]
-    fn ranges_and_distances() {
-        // sqrt(2) 2^63 = 13043817825332782212.35
-        assert!(in_range(&[13_043_817_825_332_782_213], 64) && !in_range(&[13_043_817_825_332_782_212], 64));
+    fn greater_and_smaller() {
         let (a, b) = ([0u64, 1 << 63], [0u64, 1 << 63 | 1 << 20]);
-        assert!(!far_apart(&a, &a) && far_apart(&a, &b) && far_apart(&b, &a));
-        assert!(!far_apart(&[0, 1 << 63], &[1 << 27, 1 << 63]));
         assert!(is_greater(&b, &a) && !is_greater(&a, &b) && !is_greater(&a, &a));
     }
 

@@ -1,8 +1,9 @@
 //! Checks of keys that take longer than reading them.
 
 use super::{PrivateKey, PublicKey, flaw};
-use crate::{Error, KeyError, ModulusFlaw, random};
-use modmill::{Batch, Engine, Modulus};
+use crate::{Error, KeyError, ModulusFlaw};
+use modmill::Engine;
+use modmill_primes::is_probable_prime;
 
 /// The number of Miller-Rabin rounds for a factor that someone else chose. A composite number passes a round with a
 /// probability of at most 1/4.
@@ -56,14 +57,4 @@ impl PrivateKey {
         }
         Ok(())
     }
-}
-
-/// Tests one odd number with all rounds side by side.
-fn is_probable_prime(engine: &Engine, number: &Modulus, rounds: usize) -> Result<bool, Error> {
-    let mut candidates = Batch::zeros(number.bits(), rounds);
-    for round in 0..rounds {
-        candidates.get_mut(round).copy_from_slice(number.value());
-    }
-    let bases = random::batch(number.bits(), rounds)?;
-    Ok(engine.miller_rabin(&candidates, &bases)?.iter().all(|&passed| passed))
 }

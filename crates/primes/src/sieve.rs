@@ -1,7 +1,7 @@
 //! Trial division by small primes.
 
 /// The odd primes below a limit. Dividing by them takes time that may depend on the number on old processors.
-pub(super) struct Sieve {
+pub struct Sieve {
     primes: Vec<u64>,
     /// Products of neighbouring primes below 2^32, each with the number of its primes.
     products: Vec<(u64, usize)>,
@@ -9,7 +9,8 @@ pub(super) struct Sieve {
 
 impl Sieve {
     /// The odd primes below `limit`, which is at most `2^16`.
-    pub(super) fn below(limit: usize) -> Self {
+    #[must_use]
+    pub fn below(limit: usize) -> Self {
         let mut is_composite = vec![false; limit];
         let mut primes = Vec::new();
         for number in (3..limit).step_by(2) {
@@ -32,7 +33,8 @@ impl Sieve {
     }
 
     /// The least of the primes that divides `number`.
-    pub(super) fn factor(&self, number: &[u64]) -> Option<u64> {
+    #[must_use]
+    pub fn factor(&self, number: &[u64]) -> Option<u64> {
         let mut primes = self.primes.iter();
         self.products.iter().find_map(|&(product, count)| {
             let rest = remainder(number, product);
@@ -46,7 +48,8 @@ impl Sieve {
 }
 
 /// `number mod divisor`, for a divisor below 2^32.
-pub(super) fn remainder(number: &[u64], divisor: u64) -> u64 {
+#[must_use]
+pub fn remainder(number: &[u64], divisor: u64) -> u64 {
     number.iter().rev().fold(0, |rest, limb| {
         let rest = (rest << 32 | limb >> 32) % divisor;
         (rest << 32 | limb & 0xffff_ffff) % divisor

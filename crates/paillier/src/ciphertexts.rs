@@ -1,0 +1,83 @@
+//! Columns of ciphertexts.
+
+use crate::rows::resized;
+use crate::{Error, PublicKey};
+use modmill::{Batch, number};
+use std::fmt;
+
+/// A column of ciphertexts of one key: numbers from 1 to `n^2 - 1`.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Ciphertexts {
+    key: PublicKey,
+    values: Batch,
+}
+
+impl Ciphertexts {
+    /// A column from numbers that came from elsewhere. An item that is 0 or not below `n^2` is refused.
+    ///
+    /// A number that shares a factor with n passes. It does not decrypt, and neither does what is computed with it.
+    pub fn new(key: &PublicKey, values: &Batch) -> Result<Self, Error> {
+        let square = key.square();
+        let in_range = |value: &[u64]| {
+            let used = number::bit_length(value).div_ceil(64);
+            let mut difference = value[..used].to_vec();
+            difference.resize(used.max(square.value().len()), 0);
+            used > 0 && number::sub_assign(&mut difference, square.value()) == 1
+        };
+        match values.iter().position(|value| !in_range(value)) {
+            Some(index) => {
+                Err(Error::OutOfRange { what: "the ciphertexts", index, range: "from 1 to n^2 - 1" })
+            }
+            None => Ok(Self::trusted(key, resized(values, square.bits()))),
+        }
+    }
+
+    /// A column of numbers from 1 to `n^2 - 1`, as wide as `n^2`.
+    pub(crate) fn trusted(key: &PublicKey, values: Batch) -> Self {
+        Self { key: key.clone(), values }
+    }
+
+    /// The key.
+    #[must_use]
+    pub fn key(&self) -> &PublicKey {
+        &self.key
+    }
+
+    /// The numbers, as wide as `n^2`.
+    #[must_use]
+    pub fn values(&self) -> &Batch {
+        &self.values
+    }
+
+    /// The number of items.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Whether the column has no items.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// Refuses another column that has another key or another length.
+    pub(crate) fn expect(&self, what: &'static str, other: &Self) -> Result<(), Error> {
+        self.key.expect(what, &other.key)?;
+        self.expect_len(what, other.len())
+    }
+
+    /// Refuses an operand of another length.
+    pub(crate) fn expect_len(&self, what: &'static str, found: usize) -> Result<(), Error> {
+        match found == self.len() {
+            true => Ok(()),
+            false => Err(Error::LengthMismatch { what, expected: self.len(), found }),
+        }
+    }
+}
+
+impl fmt::Debug for Ciphertexts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Ciphertexts({} of {:?})", self.len(), self.key)
+    }
+}

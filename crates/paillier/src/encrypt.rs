@@ -1,0 +1,60 @@
+//! Encryption: `(1 + m n) x mod n^2` for a plaintext m and a mask x.
+//!
+//! The generator is `g = 1 + n`, so that `g^m = 1 + m n mod n^2` is one product in the place of a power.
+
+use crate::rows::add_one;
+use crate::{Ciphertexts, Error, Masks, Paillier, PrivateKey, PublicKey};
+use modmill::Batch;
+
+impl Paillier<'_> {
+    /// Encrypts plaintexts below n, with fresh masks ([`Paillier::masks`]). The time depends on the number and the declared width of the
+    /// plaintexts alone.
+    ///
+    /// ```
+    /// use modmill::{Batch, Engine};
+    /// use modmill_paillier::{Paillier, PrivateKey, Randomness};
+    ///
+    /// let engine = Engine::new()?;
+    /// let key = PrivateKey::generate(&engine, 1024, Randomness::Full)?;
+    /// let paillier = Paillier::new(&engine);
+    /// let plaintexts = Batch::from_values([[7u64], [0]]);
+    /// let ciphertexts = paillier.encrypt(key.public_key(), &plaintexts)?;
+    /// assert_eq!(paillier.decrypt(&key, &ciphertexts)?.get(0)[0], 7);
+    /// # Ok::<(), modmill_paillier::Error>(())
+    /// ```
+    pub fn encrypt(&self, key: &PublicKey, plaintexts: &Batch) -> Result<Ciphertexts, Error> {
+        self.check_plaintexts(key, plaintexts)?;
+        self.encrypt_with(plaintexts, self.masks(key, plaintexts.len())?)
+    }
+
+    /// Encrypts with the private key, which is several times as fast as `r^n` ([`Paillier::owner_masks`]).
+    pub fn encrypt_as_owner(&self, key: &PrivateKey, plaintexts: &Batch) -> Result<Ciphertexts, Error> {
+        self.check_plaintexts(key.public_key(), plaintexts)?;
+        self.encrypt_with(plaintexts, self.owner_masks(key, plaintexts.len())?)
+    }
+
+    /// Encrypts with masks that were made before, one for each plaintext. They are used up.
+    pub fn encrypt_with(&self, plaintexts: &Batch, masks: Masks) -> Result<Ciphertexts, Error> {
+        let key = masks.key();
+        self.check_plaintexts(key, plaintexts)?;
+        if masks.len() != plaintexts.len() {
+            let (expected, found) = (plaintexts.len(), masks.len());
+            return Err(Error::LengthMismatch { what: "the masks", expected, found });
+        }
+        let powers = self.powers_of_generator(key, plaintexts)?;
+        let values = self.engine.mul_mod(&powers, &masks.values, key.square())?;
+        Ok(Ciphertexts::trusted(key, values))
+    }
+
+    /// `1 + m n`, which is `(1 + n)^m mod n^2` for m below n.
+    pub(crate) fn powers_of_generator(&self, key: &PublicKey, plaintexts: &Batch) -> Result<Batch, Error> {
+        let mut powers = self.engine.mul(plaintexts, key.shared_modulus())?;
+        // m n + 1 <= n^2 - n + 1, and for a narrower m it is below 2^bits n.
+        add_one(&mut powers);
+        Ok(powers)
+    }
+
+    pub(crate) fn check_plaintexts(&self, key: &PublicKey, plaintexts: &Batch) -> Result<(), Error> {
+        self.check_below("the plaintexts", plaintexts, key.modulus().value(), "below n")
+    }
+}

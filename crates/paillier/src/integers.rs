@@ -1,0 +1,160 @@
+//! Columns of signed integers.
+
+use crate::{Error, PublicKey};
+use modmill::{Batch, number};
+
+/// Signed integers: magnitudes and signs. Multipliers of ciphertexts are given in this form, and so are numbers to encode.
+///
+/// ```
+/// use modmill_paillier::Integers;
+///
+/// let integers = Integers::from_i64(&[3, -5]);
+/// assert_eq!((integers.len(), integers.magnitudes().get(1)[0], integers.is_negative(1)), (2, 5, true));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Integers {
+    magnitudes: Batch,
+    negative: Vec<bool>,
+}
+
+impl Integers {
+    /// Integers from magnitudes and from whether each is negative. The declared width of the magnitudes is public.
+    pub fn new(magnitudes: Batch, negative: Vec<bool>) -> Result<Self, Error> {
+        if negative.len() != magnitudes.len() {
+            let (expected, found) = (magnitudes.len(), negative.len());
+            return Err(Error::LengthMismatch { what: "the signs", expected, found });
+        }
+        Ok(Self { magnitudes, negative })
+    }
+
+    /// Integers that are not negative.
+    #[must_use]
+    pub fn from_batch(magnitudes: Batch) -> Self {
+        let negative = vec![false; magnitudes.len()];
+        Self { magnitudes, negative }
+    }
+
+    /// Integers of 64 bits.
+    #[must_use]
+    pub fn from_i64(values: &[i64]) -> Self {
+        let mut magnitudes = Batch::zeros(64, values.len());
+        for (limb, value) in magnitudes.as_limbs_mut().iter_mut().zip(values) {
+            *limb = value.unsigned_abs();
+        }
+        Self { magnitudes, negative: values.iter().map(|&value| value < 0).collect() }
+    }
+
+    /// Integers of 128 bits.
+    #[must_use]
+    pub fn from_i128(values: &[i128]) -> Self {
+        let mut magnitudes = Batch::zeros(128, values.len());
+        for (index, value) in values.iter().enumerate() {
+            let magnitude = value.unsigned_abs();
+            magnitudes.get_mut(index).copy_from_slice(&[magnitude as u64, (magnitude >> 64) as u64]);
+        }
+        Self { magnitudes, negative: values.iter().map(|&value| value < 0).collect() }
+    }
+
+    /// The number of integers.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.negative.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.negative.is_empty()
+    }
+
+    /// The magnitudes.
+    #[must_use]
+    pub fn magnitudes(&self) -> &Batch {
+        &self.magnitudes
+    }
+
+    /// Whether integer `index` is negative.
+    ///
+    /// # Panics
+    /// If there is no such item, as indexing does.
+    #[must_use]
+    pub fn is_negative(&self, index: usize) -> bool {
+        self.negative[index]
+    }
+
+    /// Whether each integer is negative.
+    #[must_use]
+    pub fn signs(&self) -> &[bool] {
+        &self.negative
+    }
+
+    /// Integer `index` as 128 bits, if it fits them.
+    ///
+    /// # Panics
+    /// If there is no such item, as indexing does.
+    #[must_use]
+    pub fn to_i128(&self, index: usize) -> Option<i128> {
+        let magnitude = self.magnitudes.get(index);
+        if number::bit_length(magnitude) > 128 {
+            return None;
+        }
+        let limb = |index: usize| u128::from(magnitude.get(index).copied().unwrap_or(0));
+        let magnitude = limb(1) << 64 | limb(0);
+        match self.negative[index] {
+            true => 0i128.checked_sub_unsigned(magnitude),
+            false => i128::try_from(magnitude).ok(),
+        }
+    }
+
+    /// Numbers below n that stand for the integers modulo n: x for x >= 0, and `n - |x|` for x < 0. The time depends on widths alone.
+    /// Every magnitude has to be below n.
+    pub(crate) fn modulo(&self, key: &PublicKey) -> Batch {
+        let n = key.modulus().value();
+        let mut residues = Batch::zeros(key.bits(), self.len());
+        let used = self.magnitudes.stride().min(residues.stride());
+        let mut complement = number::Number::new(vec![0; n.len()]);
+        for (index, (magnitude, &negative)) in self.magnitudes.iter().zip(&self.negative).enumerate() {
+            let row = residues.get_mut(index);
+            row[..used].copy_from_slice(&magnitude[..used]);
+            complement.copy_from_slice(n);
+            number::sub_assign(&mut complement, row);
+            let mask = number::mask::from_bit(u64::from(negative));
+            for (limb, other) in row.iter_mut().zip(complement.iter()) {
+                *limb ^= (*limb ^ other) & mask;
+            }
+            // The complement of zero is n.
+            number::reduce_once(row, n);
+        }
+        residues
+    }
+
+    /// The integers that numbers below n stand for: those up to `n / 3 - 1` are not negative, those from `n - (n / 3 - 1)` upwards are
+    /// negative, and any other is refused. The time depends on widths, and on the first item that is refused.
+    pub(crate) fn of_residues(key: &PublicKey, residues: &Batch) -> Result<Self, Error> {
+        let (n, limit) = (key.modulus().value(), key.greatest_signed());
+        let mut integers = Self {
+            magnitudes: Batch::zeros(key.bits(), residues.len()),
+            negative: vec![false; residues.len()],
+        };
+        let is_above = |number: &[u64]| {
+            let mut difference = number::Number::new(limit.to_vec());
+            number::sub_assign(&mut difference, number)
+        };
+        let mut complement = number::Number::new(vec![0; n.len()]);
+        for (index, residue) in residues.iter().enumerate() {
+            complement.copy_from_slice(n);
+            number::sub_assign(&mut complement, residue);
+            let negative = is_above(residue);
+            if negative & is_above(&complement) == 1 {
+                return Err(Error::NotEncoded { index });
+            }
+            let mask = number::mask::from_bit(negative);
+            let row = integers.magnitudes.get_mut(index);
+            for (limb, (residue, other)) in row.iter_mut().zip(residue.iter().zip(complement.iter())) {
+                *limb = residue ^ (residue ^ other) & mask;
+            }
+            integers.negative[index] = negative == 1;
+        }
+        Ok(integers)
+    }
+}

@@ -1,0 +1,21 @@
+//! Keys: generating, checking, reading and writing them.
+
+mod file;
+mod generate;
+mod json;
+mod private;
+mod public;
+#[cfg(test)]
+mod tests;
+
+pub use generate::Randomness;
+pub(crate) use private::Factor;
+pub use private::PrivateKey;
+pub use public::PublicKey;
+pub(crate) use public::{fixed_base, short_name};
+
+/// The length of the shortest n, in bits. Keys of fewer than 2048 bits do not protect data for long.
+pub const MIN_BITS: usize = 1024;
+
+/// The length of the longest n, in bits.
+pub const MAX_BITS: usize = 8192;

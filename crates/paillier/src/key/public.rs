@@ -1,0 +1,211 @@
+//! Public keys.
+
+use super::{MAX_BITS, MIN_BITS};
+use crate::rows::shared;
+use crate::{Error, KeyError};
+use modmill::number::{self, Number};
+use modmill::{Engine, FixedBase, Modulus, Operand};
+use sha2::{Digest, Sha256};
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+/// A public key: the modulus n, and for short exponents the base `hs = h^n mod n^2`. A clone is cheap, and shares the
+/// constants that were computed for the moduli.
+///
+/// Two keys are equal if their n are equal: their ciphertexts can be added to each other.
+#[derive(Clone)]
+pub struct PublicKey(Arc<Parts>);
+
+struct Parts {
+    modulus: Modulus,
+    square: Modulus,
+    fingerprint: [u8; 32],
+    short: Option<Short>,
+    greatest_signed: Vec<u64>,
+}
+
+/// The base of short exponents.
+struct Short {
+    base: Number,
+    /// Its powers, made by the first encryption.
+    fixed: OnceLock<FixedBase>,
+}
+
+impl PublicKey {
+    /// A key from the big-endian bytes of n.
+    ///
+    /// ```
+    /// use modmill_paillier::{KeyError, PublicKey};
+    ///
+    /// assert_eq!(PublicKey::new(&[0xff; 256])?.bits(), 2048);
+    /// assert_eq!(PublicKey::new(&[0xff; 64]).unwrap_err(), KeyError::Length { bits: 512 });
+    /// # Ok::<(), KeyError>(())
+    /// ```
+    pub fn new(n: &[u8]) -> Result<Self, KeyError> {
+        Self::of_number(&number::from_be_bytes(n), None)
+    }
+
+    /// A key from the big-endian bytes of n and of `hs`, the base for short exponents. Whether `hs` is the n-th power
+    /// that it should be cannot be seen without the private key: it has to come from whoever made the key.
+    pub fn with_short_base(n: &[u8], hs: &[u8]) -> Result<Self, KeyError> {
+        Self::of_number(&number::from_be_bytes(n), Some(number::from_be_bytes(hs)))
+    }
+
+    pub(crate) fn of_number(n: &[u64], short_base: Option<Number>) -> Result<Self, KeyError> {
+        let bits = number::bit_length(n);
+        if !(MIN_BITS..=MAX_BITS).contains(&bits) {
+            return Err(KeyError::Length { bits });
+        }
+        if n[0] & 1 == 0 {
+            return Err(KeyError::Even);
+        }
+        let zero = |_| KeyError::Length { bits };
+        let modulus = Modulus::new(n).map_err(zero)?;
+        let square = Modulus::new(&number::mul(n, n)).map_err(zero)?;
+        if let Some(base) = &short_base {
+            check_short_base(base, &modulus, &square)?;
+        }
+        let mut hash = Sha256::new();
+        hash.update(b"modmill paillier n");
+        hash.update(number::to_short_be_bytes(modulus.value()));
+        let fingerprint = hash.finalize().into();
+        let short = short_base.map(|base| Short { base, fixed: OnceLock::new() });
+        let mut greatest_signed = third(modulus.value());
+        number::sub_assign(&mut greatest_signed, &[1]);
+        Ok(Self(Arc::new(Parts { modulus, square, fingerprint, short, greatest_signed })))
+    }
+
+    /// The length of n in bits.
+    #[must_use]
+    pub fn bits(&self) -> usize {
+        self.0.modulus.bits()
+    }
+
+    /// The modulus n. Plaintexts are below n.
+    #[must_use]
+    pub fn modulus(&self) -> &Modulus {
+        &self.0.modulus
+    }
+
+    /// The square of n. Ciphertexts are below it.
+    #[must_use]
+    pub fn square(&self) -> &Modulus {
+        &self.0.square
+    }
+
+    /// The base `hs = h^n mod n^2` of short exponents, least significant limb first, if the key has one.
+    #[must_use]
+    pub fn short_base(&self) -> Option<&[u64]> {
+        self.0.short.as_ref().map(|short| &short.base[..])
+    }
+
+    /// The powers of the base of short exponents. They are made at first use and kept.
+    pub(crate) fn fixed_base(&self, engine: &Engine) -> Result<&FixedBase, Error> {
+        let short = self.0.short.as_ref().ok_or(Error::NoShortExponents)?;
+        fixed_base(engine, &short.fixed, &short.base, &self.0.square, self.short_exponent_bits())
+    }
+
+    /// The length of short exponents: half the length of n.
+    #[must_use]
+    pub fn short_exponent_bits(&self) -> usize {
+        self.bits().div_ceil(2)
+    }
+
+    /// SHA-256 of n: what tells keys apart.
+    #[must_use]
+    pub fn fingerprint(&self) -> &[u8; 32] {
+        &self.0.fingerprint
+    }
+
+    /// The length of the longest signed numbers that can be encoded, in bits: magnitudes below `2^signed_bits` are at most
+    /// `n / 3 - 1`.
+    #[must_use]
+    pub fn signed_bits(&self) -> usize {
+        // n >= 2^(bits - 1), so that n / 3 - 1 > 2^(bits - 3).
+        self.bits() - 3
+    }
+
+    /// The greatest number that is encoded as itself: `n / 3 - 1`, rounded down, in as many limbs as n.
+    pub(crate) fn greatest_signed(&self) -> &[u64] {
+        &self.0.greatest_signed
+    }
+
+    /// n as an operand that all items of a call share.
+    pub(crate) fn shared_modulus(&self) -> Operand<'_> {
+        Operand::Shared { bits: self.bits(), value: self.modulus().value() }
+    }
+
+    /// Refuses an operand of another key.
+    pub(crate) fn expect(&self, what: &'static str, found: &Self) -> Result<(), Error> {
+        if self == found {
+            return Ok(());
+        }
+        Err(Error::WrongKey { what, expected: self.short_name(), found: found.short_name() })
+    }
+
+    /// The start of the fingerprint, for errors.
+    pub(crate) fn short_name(&self) -> String {
+        short_name(self.fingerprint())
+    }
+}
+
+/// The powers of `base` modulo `modulus` by exponents of `bits` bits, which `kept` keeps.
+pub(crate) fn fixed_base<'k>(
+    engine: &Engine,
+    kept: &'k OnceLock<FixedBase>,
+    base: &[u64],
+    modulus: &Modulus,
+    bits: usize,
+) -> Result<&'k FixedBase, Error> {
+    if let Some(fixed) = kept.get() {
+        return Ok(fixed);
+    }
+    // If two threads come first at the same time, both make it, and one is kept.
+    let made = engine.fixed_base(shared(base), modulus, bits)?;
+    Ok(kept.get_or_init(|| made))
+}
+
+/// `floor(n / 3)`.
+fn third(n: &[u64]) -> Vec<u64> {
+    let mut quotient = vec![0; n.len()];
+    let mut rest = 0;
+    for (limb, &digit) in quotient.iter_mut().zip(n).rev() {
+        let dividend = u128::from(rest) << 64 | u128::from(digit);
+        // The rest is below 3, so that the quotient fits one limb.
+        (*limb, rest) = ((dividend / 3) as u64, (dividend % 3) as u64);
+    }
+    quotient
+}
+
+/// The first eight bytes of a fingerprint in hexadecimal.
+pub(crate) fn short_name(fingerprint: &[u8; 32]) -> String {
+    fingerprint[..8].iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A base is from 2 to `n^2 - 1` and coprime to n.
+fn check_short_base(base: &[u64], modulus: &Modulus, square: &Modulus) -> Result<(), KeyError> {
+    let mut difference = Number::new(square.value().to_vec());
+    let fits = number::bit_length(base) <= square.bits() && number::sub_assign(&mut difference, base) == 0;
+    if !fits || number::bit_length(base) < 2 || number::bit_length(&difference) == 0 {
+        return Err(KeyError::Inconsistent("hs is not from 2 to n^2 - 1"));
+    }
+    let reduced = number::remainder(base, modulus.value());
+    match number::inv(&reduced, modulus.value()) {
+        Some(_) => Ok(()),
+        None => Err(KeyError::Inconsistent("hs shares a factor with n")),
+    }
+}
+
+impl PartialEq for PublicKey {
+    fn eq(&self, other: &Self) -> bool {
+        self.fingerprint() == other.fingerprint()
+    }
+}
+
+impl Eq for PublicKey {}
+
+impl fmt::Debug for PublicKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PublicKey({} bits, {})", self.bits(), self.short_name())
+    }
+}

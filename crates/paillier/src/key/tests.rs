@@ -1,0 +1,143 @@
+use super::*;
+use crate::{Error, KeyError};
+use modmill::{Engine, number};
+use modmill_testing::oracle::number as big;
+use num_bigint::BigUint;
+
+fn gcd(mut a: BigUint, mut b: BigUint) -> BigUint {
+    while b != BigUint::ZERO {
+        (a, b) = (b.clone(), a % b);
+    }
+    a
+}
+
+#[test]
+fn generated_keys_follow_the_rules() {
+    let engine = Engine::new().unwrap();
+    let one = BigUint::from(1u8);
+    // 1026 and 1090 are no multiples of 64.
+    for (bits, randomness) in [
+        (1024, Randomness::Full),
+        (1026, Randomness::Short),
+        (1090, Randomness::Full),
+        (2048, Randomness::Short),
+    ] {
+        let key = PrivateKey::generate(&engine, bits, randomness).unwrap();
+        let [p, q] = key.primes().map(big);
+        let n = &p * &q;
+        assert_eq!((key.bits(), n.bits()), (bits, bits as u64));
+        assert_eq!((p.bits(), q.bits()), (bits as u64 / 2, bits as u64 / 2));
+        assert_eq!((&p % 4u8, &q % 4u8), (BigUint::from(3u8), BigUint::from(3u8)));
+        assert_eq!(gcd(&p - &one, &q - &one), BigUint::from(2u8));
+        assert_eq!(gcd(n.clone(), (&p - &one) * (&q - &one)), one);
+        assert_eq!(big(key.public_key().modulus().value()), n);
+        assert_eq!(big(key.public_key().square().value()), &n * &n);
+        assert_eq!(big(key.public_key().greatest_signed()), &n / 3u8 - &one);
+        assert!(BigUint::from(1u8) << key.public_key().signed_bits() <= &n / 3u8);
+        assert_eq!(key.public_key().short_base().is_some(), randomness == Randomness::Short);
+        if let Some(base) = key.public_key().short_base() {
+            // An n-th power to lambda is 1.
+            assert_eq!(big(base).modpow(&((&p - &one) * (&q - &one)), &(&n * &n)), one);
+        }
+        key.check(&engine).unwrap();
+        for factor in [key.p(), key.q()] {
+            let prime = big(factor.prime.value());
+            let radix = BigUint::from(1u8) << (64 * factor.prime.value().len());
+            assert_eq!(big(&factor.inverse) * &prime % radix, one);
+            let other = &n / &prime;
+            assert_eq!((big(&factor.scale) * other + &one) % &prime, BigUint::ZERO);
+        }
+    }
+}
+
+#[test]
+fn lengths_that_cannot_be_are_refused() {
+    let engine = Engine::new().unwrap();
+    for bits in [0, 512, 1022, 8194, 100_000] {
+        let refused = PrivateKey::generate(&engine, bits, Randomness::Full).unwrap_err();
+        assert!(matches!(refused, Error::Key(KeyError::Length { bits: found }) if found == bits));
+    }
+    let refused = PrivateKey::generate(&engine, 1025, Randomness::Full).unwrap_err();
+    assert!(matches!(refused, Error::Key(KeyError::OddLength(1025))), "{refused}");
+    assert_eq!(PublicKey::new(&[]).unwrap_err(), KeyError::Length { bits: 0 });
+    assert_eq!(PublicKey::new(&[0xfe; 128]).unwrap_err(), KeyError::Even);
+    assert!(matches!(PrivateKey::new(&[0xff; 5000], &[0xff; 5000]), Err(KeyError::Length { .. })));
+}
+
+#[test]
+fn inconsistent_keys_are_refused() {
+    let engine = Engine::new().unwrap();
+    let key = PrivateKey::generate(&engine, 1024, Randomness::Short).unwrap();
+    let [p, q] = key.primes().map(number::to_short_be_bytes);
+    let base = number::to_short_be_bytes(key.public_key().short_base().unwrap());
+    assert!(PrivateKey::with_short_base(&p, &q, &base).unwrap().check(&engine).is_ok());
+    for (p, q) in [(&p[..], &p[..]), (&[], &q), (&[1], &q), (&p, &[0xfe; 64])] {
+        assert!(matches!(PrivateKey::new(p, q), Err(KeyError::Inconsistent(_) | KeyError::Length { .. })));
+    }
+    // A composite factor is found by the check, and so is a base that is no n-th power.
+    let prime: BigUint = (BigUint::from(1u8) << 256) - 189u8;
+    let composite = BigUint::to_bytes_be(&(&prime * &prime));
+    let wrong = PrivateKey::new(&p, &composite).unwrap();
+    assert!(matches!(wrong.check(&engine), Err(Error::Key(KeyError::NotPrime("q")))));
+    let wrong = PrivateKey::with_short_base(&p, &q, &[3]).unwrap();
+    assert!(matches!(wrong.check(&engine), Err(Error::Key(KeyError::Inconsistent("hs is no n-th power")))));
+    // Bases out of range, and one that shares a factor with n.
+    let n = number::to_short_be_bytes(key.public_key().modulus().value());
+    let square = number::to_short_be_bytes(key.public_key().square().value());
+    for base in [&[][..], &[0], &[1], &square, &[0xff; 300], &p] {
+        assert!(matches!(PublicKey::with_short_base(&n, base), Err(KeyError::Inconsistent(_))), "{base:?}");
+    }
+}
+
+#[test]
+fn keys_survive_bytes_and_json() {
+    let engine = Engine::new().unwrap();
+    for randomness in [Randomness::Full, Randomness::Short] {
+        let key = PrivateKey::generate(&engine, 1024, randomness).unwrap();
+        let public = key.public_key();
+        for again in [
+            PublicKey::from_bytes(&public.to_bytes().unwrap()).unwrap(),
+            PublicKey::from_json(&public.to_json("k").unwrap()).unwrap(),
+        ] {
+            assert_eq!((&again, again.short_base()), (public, public.short_base()));
+        }
+        let bytes = key.to_bytes().unwrap();
+        for again in [
+            PrivateKey::from_bytes(&bytes).unwrap(),
+            PrivateKey::from_json(&key.to_json("\u{1}\"").unwrap()).unwrap(),
+        ] {
+            assert_eq!(
+                (again.primes(), again.public_key().short_base()),
+                (key.primes(), public.short_base())
+            );
+        }
+        // A changed byte is noticed wherever it is, and so is a missing one.
+        for place in (0..bytes.len()).step_by(7) {
+            let mut changed = bytes.to_vec();
+            changed[place] ^= 1;
+            assert!(PrivateKey::from_bytes(&changed).is_err(), "{place}");
+            assert!(PrivateKey::from_bytes(&bytes[..place]).is_err(), "{place}");
+        }
+        assert!(
+            PublicKey::from_bytes(&bytes).is_err()
+                && PrivateKey::from_bytes(&public.to_bytes().unwrap()).is_err()
+        );
+    }
+}
+
+#[test]
+fn json_that_is_no_key_is_named() {
+    let engine = Engine::new().unwrap();
+    let key = PrivateKey::generate(&engine, 1024, Randomness::Full).unwrap();
+    let json = key.to_json("name").unwrap();
+    let changed =
+        |from: &str, to: &str| PrivateKey::from_json(&json.replacen(from, to, 1)).unwrap_err().to_string();
+    assert!(changed("DAJ", "RSA").contains("\"RSA\" instead of \"DAJ\""));
+    assert!(changed("PAI-GN1", "PAI-GN2").contains("PAI-GN2"));
+    assert!(changed("\"p\":\"", "\"p\":\"*").contains("p is not base64url"));
+    assert!(changed("\"q\":", "\"r\":").contains("missing field `q`"));
+    let other = PrivateKey::generate(&engine, 1024, Randomness::Full).unwrap();
+    let [ours, theirs] = [&key, &other].map(|key| PublicKey::to_json(key.public_key(), "name").unwrap());
+    assert!(changed(&ours, &theirs).contains("n is not the product"));
+    assert!(!format!("{key:?} {:?}", key.public_key()).contains(&json[40..60]));
+}

@@ -1,0 +1,43 @@
+//! Small steps on the rows of batches. Their time depends on widths alone.
+
+use modmill::number;
+use modmill::{Batch, Operand};
+
+/// A number as an operand that all items of a call share.
+pub(crate) fn shared(value: &[u64]) -> Operand<'_> {
+    Operand::Shared { bits: 64 * value.len(), value }
+}
+
+/// An exponent of `bits` bits that all items of a call share.
+pub(crate) fn exponent(value: &[u64], bits: usize) -> Operand<'_> {
+    Operand::Shared { bits, value }
+}
+
+/// The same numbers with a width of `bits` bits. Limbs that do not fit are dropped.
+pub(crate) fn resized(batch: &Batch, bits: usize) -> Batch {
+    let mut resized = Batch::zeros(bits, batch.len());
+    let used = batch.stride().min(resized.stride());
+    for (index, row) in batch.iter().enumerate() {
+        resized.get_mut(index)[..used].copy_from_slice(&row[..used]);
+    }
+    resized
+}
+
+/// Adds 1 to every number. The caller knows that none overflows its width.
+pub(crate) fn add_one(batch: &mut Batch) {
+    for index in 0..batch.len() {
+        number::add_assign(batch.get_mut(index), &[1]);
+    }
+}
+
+/// Subtracts 1 from every number. Zero becomes the number of all ones.
+pub(crate) fn subtract_one(batch: &mut Batch) {
+    for index in 0..batch.len() {
+        number::sub_assign(batch.get_mut(index), &[1]);
+    }
+}
+
+/// Whether a number is 1. The time depends on its length alone.
+pub(crate) fn is_one(row: &[u64]) -> bool {
+    number::equal(row, &[1])
+}

@@ -1,0 +1,94 @@
+//! Random probable primes by the rules of FIPS 186-5, appendix A.1.3.
+
+use crate::{Sieve, random};
+use modmill::number::{self, Number};
+use modmill::{Batch, Engine, Error, Modulus};
+
+/// The number of candidates that are tested together.
+const CANDIDATES: usize = 64;
+
+/// Candidates with a prime factor below this limit are rejected before the Miller-Rabin test.
+const SMALL: usize = 1000;
+
+/// The number of Miller-Rabin rounds for random candidates of `bits` bits. It is not below the number in FIPS 186-5,
+/// table B.1. Primes that are too short for the table get more rounds.
+fn rounds(bits: usize) -> usize {
+    if bits >= 1024 { 5 } else { 32 }
+}
+
+/// Draws a batch of candidates of `bits` bits that `accept` takes, and returns the primes among them, which may be
+/// none. A prime is at least `sqrt(2) 2^(bits - 1)`, so that the product of two has `2 bits` bits.
+///
+/// `accept` sees odd candidates, least significant limb first. The call does not end if it takes none.
+pub fn find(engine: &Engine, bits: usize, accept: impl Fn(&[u64]) -> bool) -> Result<Vec<Number>, Error> {
+    let sieve = Sieve::below(SMALL);
+    let mut candidates = Batch::zeros(bits, CANDIDATES);
+    for index in 0..CANDIDATES {
+        loop {
+            let mut candidate = random::number(bits)?;
+            candidate[0] |= 1;
+            if in_range(&candidate, bits) && accept(&candidate) && sieve.factor(&candidate).is_none() {
+                candidates.get_mut(index).copy_from_slice(&candidate);
+                break;
+            }
+        }
+    }
+    for round in 0..rounds(bits) {
+        let bases = engine.random_bits(bits, candidates.len())?;
+        let passed = engine.miller_rabin(&candidates, &bases)?;
+        let survivors: Vec<usize> = (0..candidates.len()).filter(|&index| passed[index]).collect();
+        if survivors.is_empty() {
+            return Ok(Vec::new());
+        }
+        if round == 0 || survivors.len() < candidates.len() {
+            let mut fewer = Batch::zeros(bits, survivors.len());
+            for (to, &from) in survivors.iter().enumerate() {
+                fewer.get_mut(to).copy_from_slice(candidates.get(from));
+            }
+            candidates = fewer;
+        }
+    }
+    Ok(candidates.iter().map(|prime| Number::new(prime.to_vec())).collect())
+}
+
+/// Whether one odd number passes `rounds` Miller-Rabin rounds to random bases, side by side. A composite number passes a
+/// round with a probability of at most 1/4.
+pub fn is_probable_prime(engine: &Engine, number: &Modulus, rounds: usize) -> Result<bool, Error> {
+    let mut candidates = Batch::zeros(number.bits(), rounds);
+    for round in 0..rounds {
+        candidates.get_mut(round).copy_from_slice(number.value());
+    }
+    let bases = engine.random_bits(number.bits(), rounds)?;
+    Ok(engine.miller_rabin(&candidates, &bases)?.iter().all(|&passed| passed))
+}
+
+/// Whether a number of at most `bits` bits is at least `sqrt(2) 2^(bits - 1)`: its square has `2 bits` bits. The
+/// product of two such numbers then has `2 bits` bits as well.
+fn in_range(number: &[u64], bits: usize) -> bool {
+    number::bit_length(&number::mul(number, number)) == 2 * bits
+}
+
+/// Whether `|p - q| > 2^(bits - 100)` for two primes of `bits` bits.
+#[must_use]
+pub fn far_apart(p: &[u64], q: &[u64]) -> bool {
+    let difference = |a: &[u64], b: &[u64]| {
+        let mut difference = Number::new(a.to_vec());
+        (number::sub_assign(&mut difference, b) == 0).then_some(difference)
+    };
+    let difference = difference(p, q).or_else(|| difference(q, p));
+    difference.is_some_and(|difference| number::bit_length(&difference) + 100 > number::bit_length(p))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_and_distances() {
+        // sqrt(2) 2^63 = 13043817825332782212.35
+        assert!(in_range(&[13_043_817_825_332_782_213], 64) && !in_range(&[13_043_817_825_332_782_212], 64));
+        let (a, b) = ([0u64, 1 << 63], [0u64, 1 << 63 | 1 << 20]);
+        assert!(!far_apart(&a, &a) && far_apart(&a, &b) && far_apart(&b, &a));
+        assert!(!far_apart(&[0, 1 << 63], &[1 << 27, 1 << 63]));
+    }
+}

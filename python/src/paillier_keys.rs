@@ -1,0 +1,201 @@
+//! Keys of Paillier's encryption.
+
+use crate::arguments::{Call, Options};
+use crate::engine::Engine;
+use crate::ints::Ints;
+use crate::paillier::{PaillierColumn, integers, raised, run};
+use crate::watching::{self, Extent};
+use modmill_paillier::{EncodedColumn, Error, PrivateKey, PublicKey, Randomness};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyTuple};
+
+/// Generates a private key.
+#[pyfunction]
+pub(crate) fn paillier_generate(
+    py: Python<'_>,
+    bits: usize,
+    short: bool,
+    engine: Option<Bound<'_, Engine>>,
+) -> PyResult<PaillierPrivateKey> {
+    let engine = Engine::or_shared(py, engine.as_ref())?;
+    let randomness = if short { Randomness::Short } else { Randomness::Full };
+    let generate = |engine: &modmill::Engine| PrivateKey::generate(engine, bits, randomness);
+    let key = watching::run(py, &engine, Extent { items: 1, counts: 1, is_long: true }, None, generate)?;
+    Ok(PaillierPrivateKey { key: key.map_err(|error| raised(py, &error))?, is_picklable: false })
+}
+
+/// A public key.
+#[pyclass(frozen, module = "modmill._modmill")]
+pub(crate) struct PaillierPublicKey {
+    pub(crate) key: PublicKey,
+}
+
+#[pymethods]
+impl PaillierPublicKey {
+    /// The length of n in bits.
+    #[getter]
+    fn bits(&self) -> usize {
+        self.key.bits()
+    }
+
+    /// The modulus.
+    #[getter]
+    fn n<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ints::new(py)?.read(self.key.modulus().value(), false)
+    }
+
+    fn encrypt_whole<'py>(
+        &self,
+        py: Python<'py>,
+        numbers: &Bound<'py, PyAny>,
+        owner: Option<&Bound<'py, PaillierPrivateKey>>,
+        options: Options<'py>,
+        reading: Options<'py>,
+    ) -> PyResult<PaillierColumn> {
+        let integers = integers(&Call::new(py, reading)?, "column", numbers)?;
+        self.encrypted(py, EncodedColumn::from_integers(&self.key, &integers), owner, options)
+    }
+
+    fn encrypt_floats<'py>(
+        &self,
+        py: Python<'py>,
+        numbers: Vec<f64>,
+        exponent: Option<i32>,
+        is_each: bool,
+        owner: Option<&Bound<'py, PaillierPrivateKey>>,
+        options: Options<'py>,
+    ) -> PyResult<PaillierColumn> {
+        let encoded = match is_each {
+            true => EncodedColumn::from_f64_each(&self.key, &numbers),
+            false => EncodedColumn::from_f64(&self.key, &numbers, exponent),
+        };
+        self.encrypted(py, encoded, owner, options)
+    }
+
+    fn to_json(&self, kid: &str) -> PyResult<String> {
+        self.key.to_json(kid).map_err(|error| unusable(&error.into()))
+    }
+
+    #[staticmethod]
+    fn from_json(text: &str) -> PyResult<Self> {
+        Ok(Self { key: PublicKey::from_json(text).map_err(|error| unusable(&error.into()))? })
+    }
+
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &self.key.to_bytes().map_err(|error| unusable(&error))?))
+    }
+
+    #[staticmethod]
+    fn from_bytes(data: &[u8]) -> PyResult<Self> {
+        Ok(Self { key: PublicKey::from_bytes(data).map_err(|error| unusable(&error))? })
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<Self>().is_ok_and(|other| other.get().key == self.key)
+    }
+
+    fn __hash__(&self) -> u64 {
+        self.key.fingerprint().first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let unpickle = py.get_type::<Self>().getattr("from_bytes")?;
+        (unpickle, (self.to_bytes(py)?,)).into_pyobject(py)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<modmill.paillier.PublicKey of {} bits>", self.key.bits())
+    }
+}
+
+impl PaillierPublicKey {
+    /// Encrypts a column, with the private key if the owner of the key does it.
+    fn encrypted<'py>(
+        &self,
+        py: Python<'py>,
+        encoded: Result<EncodedColumn, Error>,
+        owner: Option<&Bound<'py, PaillierPrivateKey>>,
+        options: Options<'py>,
+    ) -> PyResult<PaillierColumn> {
+        let encoded = encoded.map_err(|error| raised(py, &error))?;
+        let owner = owner.map(|owner| &owner.get().key);
+        let column = run(py, options, encoded.len(), |paillier| match owner {
+            Some(owner) => encoded.encrypt_as_owner(paillier, owner),
+            None => encoded.encrypt(paillier),
+        })?;
+        Ok(PaillierColumn { column })
+    }
+}
+
+/// The exception of a key that cannot be used.
+fn unusable(error: &Error) -> PyErr {
+    pyo3::exceptions::PyValueError::new_err(error.to_string())
+}
+
+/// A private key. Its numbers are cleared when it is dropped.
+#[pyclass(frozen, module = "modmill._modmill")]
+pub(crate) struct PaillierPrivateKey {
+    pub(crate) key: PrivateKey,
+    is_picklable: bool,
+}
+
+#[pymethods]
+impl PaillierPrivateKey {
+    /// The length of n in bits.
+    #[getter]
+    fn bits(&self) -> usize {
+        self.key.bits()
+    }
+
+    /// The public key.
+    #[getter]
+    fn public_key(&self) -> PaillierPublicKey {
+        PaillierPublicKey { key: self.key.public_key().clone() }
+    }
+
+    fn to_json(&self, kid: &str) -> PyResult<String> {
+        let text = self.key.to_json(kid).map_err(|error| unusable(&error.into()))?;
+        Ok(text.to_string())
+    }
+
+    #[staticmethod]
+    fn from_json(text: &str) -> PyResult<Self> {
+        let key = PrivateKey::from_json(text).map_err(|error| unusable(&error.into()))?;
+        Ok(Self { key, is_picklable: false })
+    }
+
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &self.key.to_bytes().map_err(|error| unusable(&error))?))
+    }
+
+    #[staticmethod]
+    fn from_bytes(data: &[u8]) -> PyResult<Self> {
+        let key = PrivateKey::from_bytes(data).map_err(|error| unusable(&error))?;
+        Ok(Self { key, is_picklable: false })
+    }
+
+    /// The same key, which can be pickled.
+    fn picklable(&self) -> Self {
+        Self { key: self.key.clone(), is_picklable: true }
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        if !self.is_picklable {
+            let text = "a private key is pickled only on request, because a pickle shows it to all who read it: \
+                        pickle key.picklable()";
+            return Err(PyTypeError::new_err(text));
+        }
+        let unpickle = py.get_type::<Self>().getattr("_unpickle")?;
+        (unpickle, (self.to_bytes(py)?,)).into_pyobject(py)
+    }
+
+    #[staticmethod]
+    fn _unpickle(data: &[u8]) -> PyResult<Self> {
+        Ok(Self { is_picklable: true, ..Self::from_bytes(data)? })
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<modmill.paillier.PrivateKey of {} bits>", self.key.bits())
+    }
+}

@@ -1,0 +1,162 @@
+"""Paillier: identities, python-paillier both ways, overflows, forms of columns, pickling."""
+
+import math
+import pickle
+import random
+
+import modmill
+import numpy
+import pyarrow
+import pytest
+from modmill.paillier import EncryptedColumn, PrivateKey, PublicKey, generate
+
+phe = pytest.importorskip("phe")
+
+VALUES = [0.0, 1.0, -1.0, 0.1, -2.5e-7, 123456.789, -1e12, math.pi]
+
+
+@pytest.fixture(scope="module", params=[True, False], ids=["short", "full"])
+def keys(request):
+    return generate(1024, short=request.param)
+
+
+@pytest.fixture(scope="module")
+def theirs(keys):
+    public = phe.PaillierPublicKey(keys[0].n)
+    members = __import__("json").loads(keys[1].to_json())
+    p, q = (phe.util.base64_to_int(members[name]) for name in "pq")
+    return public, phe.PaillierPrivateKey(public, p, q)
+
+
+def test_numbers_come_back(keys):
+    public, private = keys
+    assert private.decrypt(public.encrypt(VALUES)) == VALUES
+    assert private.decrypt(private.encrypt(VALUES)) == VALUES
+    assert private.decrypt(public.encrypt(VALUES, each=True)) == VALUES
+    whole = [0, 1, -1, 2**63, -(2**200), public.n // 3 - 1, 1 - public.n // 3]
+    assert private.decrypt(public.encrypt(whole)) == whole
+    assert private.decrypt(private.encrypt(whole)) == whole
+    assert private.decrypt(public.encrypt([])) == []
+    assert private.decrypt(public.encrypt([0.1], exponent=-2)) == [26 / 256]
+
+
+def test_columns_of_every_form(keys):
+    public, private = keys
+    floats = numpy.array(VALUES)
+    assert private.decrypt(public.encrypt(floats)) == VALUES
+    assert private.decrypt(public.encrypt(pyarrow.array(VALUES))) == VALUES
+    assert private.decrypt(public.encrypt(numpy.array([5, -6]))) == [5, -6]
+    assert private.decrypt(public.encrypt(pyarrow.array([5, 6], pyarrow.uint64()))) == [5, 6]
+    assert private.decrypt(public.encrypt([b"\x01\x00", b"\x07"])) == [256, 7]
+    with pytest.raises(ValueError, match="null"):
+        public.encrypt([1, None])
+
+
+def test_arithmetic(keys):
+    public, private = keys
+    a, b = [5, -7, 2**40], [11, 3, -1]
+    x, y = public.encrypt(a), public.encrypt(b)
+    assert private.decrypt(x + y) == [s + t for s, t in zip(a, b)]
+    assert private.decrypt(x - y) == [s - t for s, t in zip(a, b)]
+    assert private.decrypt(-x) == [-s for s in a]
+    assert private.decrypt(x + b) == private.decrypt(b + x) == [s + t for s, t in zip(a, b)]
+    assert private.decrypt(x - b) == [s - t for s, t in zip(a, b)]
+    assert private.decrypt(10 - x) == [10 - s for s in a]
+    assert private.decrypt(x * b) == private.decrypt(b * x) == [s * t for s, t in zip(a, b)]
+    assert private.decrypt(x.multiply(-3, secret=False)) == [-3 * s for s in a]
+    assert private.decrypt(x * 0.5) == [s / 2 for s in a]
+    assert private.decrypt(x + 0.25) == [s + 0.25 for s in a]
+    assert private.decrypt(x.sum()) == [sum(a)]
+    assert private.decrypt(x.dot(b)) == [sum(s * t for s, t in zip(a, b))]
+    assert private.decrypt(x.dot([0.5, 2.0, 0.0])) == [2.5 - 14]
+    again = x.randomize()
+    assert private.decrypt(again) == a and again.ciphertexts() != x.ciphertexts()
+
+
+def test_python_paillier_reads_ours(keys, theirs):
+    public, private = keys
+    their_public, their_private = theirs
+    for column in [public.encrypt(VALUES), private.encrypt(VALUES), public.encrypt(VALUES, each=True)]:
+        assert [their_private.decrypt(number) for number in column.to_phe(their_public)] == VALUES
+    whole = [0, 5, -6, 2**70]
+    assert [their_private.decrypt(number) for number in public.encrypt(whole).to_phe(their_public)] == whole
+    total = (public.encrypt(VALUES) * 3).sum()
+    assert their_private.decrypt(total.to_phe(their_public)[0]) == pytest.approx(3 * math.fsum(VALUES), rel=1e-12)
+
+
+def test_python_paillier_is_read(keys, theirs):
+    public, private = keys
+    numbers = [theirs[0].encrypt(value) for value in VALUES]
+    assert private.decrypt(EncryptedColumn.from_phe(public, numbers)) == VALUES
+    column = EncryptedColumn.from_phe(public, numbers, magnitude_bits=64)
+    assert private.decrypt(column + public.encrypt([1.0] * len(VALUES))) == [value + 1 for value in VALUES]
+    other, _ = phe.generate_paillier_keypair(n_length=1024)
+    with pytest.raises(ValueError, match="another key"):
+        EncryptedColumn.from_phe(public, [other.encrypt(1)])
+    with pytest.raises(ValueError, match="another n"):
+        public.encrypt([1]).to_phe(other)
+
+
+def test_keys_exchange_with_python_paillier(keys):
+    public, private = keys
+    assert PublicKey.from_json(public.to_json("name")) == public
+    again = PrivateKey.from_json(private.to_json("name"))
+    assert again.public_key == public and again.decrypt(public.encrypt([5])) == [5]
+    with pytest.raises(ValueError, match="not a key"):
+        PublicKey.from_json("{}")
+
+
+def test_overflow_is_refused(keys):
+    public, _ = keys
+    column = public.encrypt([2**900])
+    with pytest.raises(OverflowError, match="might overflow"):
+        column * 2**200
+    with pytest.raises(OverflowError, match="too large"):
+        public.encrypt([public.n // 3])
+    with pytest.raises(OverflowError):
+        public.encrypt([1e-300, 1e300])
+    with pytest.raises(ValueError, match="not finite"):
+        public.encrypt([math.nan])
+
+
+def test_wrong_keys_and_lengths(keys):
+    public, private = keys
+    other, _ = generate(1024)
+    with pytest.raises(ValueError, match="belongs to the key"):
+        public.encrypt([1]) + other.encrypt([1])
+    with pytest.raises(ValueError, match="belongs to the key"):
+        private.decrypt(other.encrypt([1]))
+    with pytest.raises(ValueError, match="2 items"):
+        public.encrypt([1]) + public.encrypt([1, 2])
+    assert public != other and len({public, other, PublicKey.from_json(public.to_json())}) == 2
+
+
+def test_pickles_arrow_and_bytes(keys):
+    public, private = keys
+    column = public.encrypt([1.5, -2.5])
+    for again in [
+        pickle.loads(pickle.dumps(column)),
+        EncryptedColumn.from_bytes(public, column.to_bytes()),
+        EncryptedColumn.from_arrow(public, column.to_arrow(), column.exponent, column.magnitude_bits),
+        EncryptedColumn.from_arrow(public, pyarrow.array(column.to_arrow()), column.exponent),
+    ]:
+        assert private.decrypt(again) == [1.5, -2.5]
+    assert pickle.loads(pickle.dumps(public)) == public
+    with pytest.raises(TypeError, match="only on request"):
+        pickle.dumps(private)
+    assert pickle.loads(pickle.dumps(private.picklable())).decrypt(column) == [1.5, -2.5]
+    changed = bytearray(column.to_bytes())
+    changed[-40] ^= 1
+    with pytest.raises(ValueError, match="checksum"):
+        EncryptedColumn.from_bytes(public, bytes(changed))
+
+
+def test_random_sums_and_progress(keys):
+    public, private = keys
+    rng = random.Random(5)
+    values = [rng.randrange(-(2**60), 2**60) for _ in range(200)]
+    seen = []
+    engine = modmill.Engine(threads=2)
+    column = public.encrypt(values, engine=engine, progress=lambda done, total: seen.append((done, total)))
+    assert seen[-1] == (200, 200)
+    assert private.decrypt(column.sum(engine=engine), engine=engine) == [sum(values)]
