@@ -56,9 +56,10 @@ def crates():
     """Every crate of the workspace; an arrow leads from a crate to one that it uses."""
     picture = Picture(860, 600, "The crates of modmill and which uses which")
     picture.box(40, 20, 560, 62, PROGRAM, "modmill-cli", "the program: commands and records")
-    picture.box(190, 118, 220, 62, PROGRAM, "modmill-measure", "bench, peers, reports, tune")
+    picture.box(190, 118, 215, 62, PROGRAM, "modmill-measure", "bench, peers, reports, tune")
     picture.box(140, 216, 200, 62, FACADE, "modmill-fhe", "encrypted bits, circuits")
     picture.box(380, 216, 220, 62, FACADE, "modmill-rsa", "keys, paddings, batches of RSA")
+    picture.box(430, 118, 170, 62, PROGRAM, "modmill-server", "the signing service")
     picture.box(40, 314, 560, 62, FACADE, "modmill", "the facade: Engine, its operations, sorting by modulus")
     picture.box(40, 412, 260, 62, BACKEND, "modmill-cpu", "portable, AVX2 and AVX-512 kernels")
     picture.box(340, 412, 260, 62, BACKEND, "modmill-cuda", "devices, one pipeline, CUDA kernels")
@@ -68,15 +69,17 @@ def crates():
                 "one suite for every path", "oracle, hard inputs", "timing", "", "used by the tests of",
                 "every crate and by", "modmill selftest")
     for x, top, bottom in [
-        (90, 82, 314), (165, 82, 216), (300, 82, 118), (520, 82, 216),  # the program
+        (90, 82, 314), (165, 82, 216), (300, 82, 118), (418, 82, 216), (530, 82, 118),  # the program
         (250, 180, 216), (360, 180, 314), (395, 180, 216),  # measuring
+        (530, 180, 216),  # the service
         (240, 278, 314),  # encrypted bits
         (490, 278, 314),  # RSA
         (170, 376, 412), (470, 376, 412),  # the facade
         (170, 474, 510), (470, 474, 510),  # the backends
     ]:
         picture.arrow((x, top), (x, bottom - 2))
-    picture.arrow((660, 345), (602, 345))
+    picture.arrow((600, 149), (630, 149), (630, 330), (602, 330))  # the service
+    picture.arrow((660, 355), (602, 355))
     picture.arrow((660, 443), (602, 443))
     picture.arrow((600, 51), (745, 51), (745, 116), dashed=True)
     picture.save("crates.svg")
