@@ -16,6 +16,7 @@ pub mod admin;
 pub mod audit;
 pub mod backup;
 pub mod batch;
+pub mod body;
 pub mod bulk;
 pub mod client;
 pub mod clock;

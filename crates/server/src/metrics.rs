@@ -124,6 +124,11 @@ impl Metrics {
         self.registered.limited.inc();
     }
 
+    /// Notes a request whose body found no room among those that are held.
+    pub fn refused_body(&self) {
+        self.registered.refused_bodies.inc();
+    }
+
     /// Notes that a connection was opened. It is closed when the value is dropped.
     pub fn connection(self: &Arc<Self>) -> Connection {
         self.registered.connections.inc();

@@ -3,6 +3,7 @@
 use crate::admin;
 use crate::audit::{Audit, AuditError};
 use crate::batch::{Batcher, StartError};
+use crate::body::Bodies;
 use crate::bulk::{self, Keyring};
 use crate::clock::Clock;
 use crate::config::{Config, ConfigError};
@@ -186,6 +187,8 @@ impl Running {
         )?;
         let mut service = Service::new(config.settings(), records, batcher);
         service.clock = clock.clone();
+        let bodies = Bodies::new(config.limits.all_bodies_bytes).counted_by(Arc::clone(&metrics));
+        service.bodies = Arc::new(bodies);
         service.limits = RateLimits::new(config.limits.requests_per_second, config.limits.burst)
             .counted_by(Arc::clone(&metrics));
         service.metrics_are_open = config.metrics.open_on_loopback && config.listen.ip().is_loopback();

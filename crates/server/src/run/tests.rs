@@ -117,3 +117,24 @@ async fn a_lost_master_key_is_not_replaced() {
     assert!(matches!(open_records(&config, store).await, Err(RunError::MasterKey(_))));
     assert!(!config.data.join("master.key").exists());
 }
+
+/// A client that sends a body of some length sees why it was refused although nobody reads the body for its sake.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn strangers_with_bodies_are_answered() {
+    let folder = tempfile::tempdir().unwrap();
+    let running = Running::start(&config(folder.path())).await.unwrap();
+    for (path, status, error) in
+        [("/", 400, "MissingAuthenticationToken"), ("/v1/transit/sign/k", 403, "permission denied")]
+    {
+        let mut stream = TcpStream::connect(running.url.strip_prefix("http://").unwrap()).await.unwrap();
+        let body = " ".repeat(250_000);
+        let head = format!("POST {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n");
+        let text = format!("{head}content-length: {}\r\n\r\n{body}", body.len());
+        stream.write_all(text.as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status}")) && answer.contains(error), "{answer}");
+    }
+    assert_eq!(running.service.bodies.held(), 0);
+    assert!(running.stop().await);
+}
