@@ -207,7 +207,7 @@ impl Audit {
     #[must_use]
     pub fn head(&self) -> (u64, String) {
         let last = self.log().last();
-        (last.number, line::hex(&last.hash))
+        (last.number, crate::hex::encode(&last.hash))
     }
 
     fn log(&self) -> MutexGuard<'_, Log> {

@@ -33,8 +33,10 @@ pub use rights::{Asker, Decision};
 pub use ring::KmsRing;
 pub use sweep::sweep;
 
+use crate::door;
 use crate::service::Service;
 use crate::sigv4::{self, Expected, Verifier};
+use crate::uuid;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::State;
@@ -43,7 +45,6 @@ use axum::routing::post;
 use call::Call;
 use http::Request;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 /// The longest body of a request, in octets. The parsers of this interface were written for no more.
 pub(crate) const LONGEST_BODY: usize = 1 << 20;
@@ -62,7 +63,7 @@ pub fn router(service: Arc<Service>) -> Router {
 }
 
 async fn handle(State(service): State<Arc<Service>>, request: Request<Body>) -> Response {
-    let request_id: Arc<str> = names::random_uuid().unwrap_or_default().into();
+    let request_id = uuid::of_request();
     let answer = answer(service, &request_id, request).await;
     Codec::Json.response(&request_id, answer)
 }
@@ -72,7 +73,7 @@ async fn answer(
     request_id: &Arc<str>,
     request: Request<Body>,
 ) -> Result<Encoded, KmsError> {
-    let deadline = Instant::now() + Duration::from_millis(service.settings.deadline_ms);
+    let deadline = door::deadline(&service);
     let (parts, body) = request.into_parts();
     let expected = |now_ms: u64| Expected {
         region: &service.settings.region,

@@ -1,11 +1,9 @@
 //! What the service tells of itself: counters for Prometheus, and the last minutes for the live page.
 
 pub mod history;
-mod quantiles;
 mod registry;
 
 pub use history::{History, Second, Snapshot};
-pub use quantiles::Quantiles;
 
 use crate::batch::Refused;
 use registry::Registered;

@@ -24,11 +24,12 @@ pub use issuer::{IssuerError, IssuerKey};
 
 use crate::batch::{PrivateTask, Refused};
 use crate::body::Unread;
-use crate::credential::{Principal, Right};
+use crate::credentials::{Principal, Right};
 use crate::door::{self, Denied};
 use crate::limits::RateLimits;
 use crate::records::Kinds;
 use crate::service::Service;
+use crate::uuid;
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER};
@@ -231,7 +232,7 @@ impl Issuer {
         principal: &Arc<Principal>,
         requests: &[TokenRequest<'_>],
     ) -> Result<Vec<Option<Vec<u8>>>, Refusal> {
-        let request_id = door::request_id();
+        let request_id = uuid::of_request();
         let mut groups: BTreeMap<u8, (Vec<usize>, Vec<PrivateTask>)> = BTreeMap::new();
         for (place, request) in requests.iter().enumerate() {
             let (places, tasks) = groups.entry(request.truncated_key_id).or_default();
@@ -246,7 +247,8 @@ impl Issuer {
                 let private =
                     door::private_key(&self.service, &key.id, &key.material).await.map_err(failed)?;
                 let names = ("privacy_pass", "issue");
-                let origin = door::origin(&self.service, principal, names, &key.id, request_id);
+                let deadline = door::deadline(&self.service);
+                let origin = door::origin(principal, names, &key.id, request_id, deadline);
                 let answers = self.service.batcher.private_many(origin, private, tasks).await?;
                 Ok::<_, Refusal>((places, answers))
             })

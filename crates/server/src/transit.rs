@@ -33,10 +33,11 @@ pub use key::{TransitKey, Version, WrappingKey};
 pub use ring::TransitRing;
 
 use crate::batch::Origin;
-use crate::credential::{Principal, Right};
+use crate::credentials::{Principal, Right};
 use crate::door;
 use crate::records::Kinds;
 use crate::service::Service;
+use crate::uuid;
 use answer::Fault;
 use axum::Router;
 use axum::extract::{FromRequest, Request};
@@ -75,8 +76,9 @@ impl Transit {
             .map_err(Fault::internal)
     }
 
-    fn origin(&self, call: &Call, operation: &'static str, key: &TransitKey) -> Origin {
-        door::origin(&self.service, &call.principal, ("transit", operation), &key.name, &call.request_id)
+    fn origin(&self, call: &Call, operation: &'static str, key_id: &str) -> Origin {
+        let deadline = door::deadline(&self.service);
+        door::origin(&call.principal, ("transit", operation), key_id, &call.request_id, deadline)
     }
 }
 
@@ -109,7 +111,7 @@ impl FromRequest<Arc<Transit>> for Call {
             Ok(principal)
         });
         let (principal, body) = service.bodies.read_if(admitted, &parts, body, LONGEST_BODY).await?;
-        Ok(Self { principal, request_id: door::request_id(), body })
+        Ok(Self { principal, request_id: uuid::of_request(), body })
     }
 }
 

@@ -1,6 +1,6 @@
 use super::line::Link;
 use super::*;
-use crate::credential::Principal;
+use crate::credentials::Principal;
 use std::fs;
 
 fn origin(key: &str) -> Origin {

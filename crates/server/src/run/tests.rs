@@ -1,7 +1,7 @@
 use super::*;
 use crate::admin::{Command, send};
 use crate::batch::{Origin, PrivateTask};
-use crate::credential::{Principal, Right};
+use crate::credentials::{Principal, Right};
 use modmill_rsa::{Hash, PrivateKey, SignatureScheme, Sizes};
 use std::time::Instant;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -18,7 +18,7 @@ fn config(folder: &std::path::Path) -> Config {
 
 /// Starts a service in the folder of one that has just ended: connections of commands may hold its store for a moment.
 async fn start_again(config: &Config) -> Result<Running, RunError> {
-    for _ in 0..100 {
+    for _ in 0..3000 {
         match Running::start(config).await {
             Err(RunError::Store(_)) => tokio::time::sleep(Duration::from_millis(20)).await,
             started => return started,
@@ -51,7 +51,7 @@ async fn a_service_runs_takes_commands_and_drains() {
     // Commands go through the socket while the service holds the store.
     let watch = Command::CreateCredential { name: "watcher".into(), rights: [Right::Watch].into() };
     let mut answer = None;
-    for _ in 0..100 {
+    for _ in 0..3000 {
         answer = send(&config.data, &watch).await.unwrap();
         if answer.is_some() {
             break;
@@ -82,7 +82,7 @@ async fn a_service_runs_takes_commands_and_drains() {
         operation: "Sign",
         key_id: "key".into(),
         request_id: "request".into(),
-        deadline: Instant::now() + Duration::from_secs(10),
+        deadline: Instant::now() + Duration::from_secs(300),
     };
     let scheme = SignatureScheme::Pkcs1v15(Hash::Sha256);
     let task = PrivateTask::Sign { scheme, digest: Hash::Sha256.digest(&[b"message"]) };

@@ -2,8 +2,9 @@
 
 use super::canonical::{Canonical, canonical_request};
 use super::keys::{SigningKeys, hmac};
-use super::{Authorization, SigV4Error, hex, string_to_sign, time};
-use crate::credential::{Credential, Principal};
+use super::{Authorization, SigV4Error, string_to_sign, time};
+use crate::credentials::{Credential, Principal};
+use crate::hex;
 use crate::records::Records;
 use http::HeaderMap;
 use http::request::Parts;
@@ -183,7 +184,7 @@ fn check_scope(
 
 /// The hash of the body. A header that names another hash, or none, is refused.
 fn payload_hash(headers: &HeaderMap, body: &[u8]) -> Result<String, SigV4Error> {
-    let hash = hex(&Sha256::digest(body));
+    let hash = hex::encode(&Sha256::digest(body));
     match text(headers, "x-amz-content-sha256")? {
         Some(named) if named != hash => Err(SigV4Error::Scope(
             "The value passed in as x-amz-content-sha256 does not match the body's.".into(),

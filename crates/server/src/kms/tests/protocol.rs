@@ -77,11 +77,11 @@ async fn a_new_secret_or_none_takes_effect_at_once() {
     let signed = || bench.signed(ADMIN, "ListKeys", BODY);
     bench.ask(signed(), BODY.to_vec()).await.unwrap();
     let records = &bench.service.records;
-    let mut credential = crate::credential::Credential::clone(&records.get("AKIAADMIN").unwrap());
+    let mut credential = crate::credentials::Credential::clone(&records.get("AKIAADMIN").unwrap());
     credential.secret_access_key = SecretBytes::random(40).unwrap();
     records.change(|_| Ok::<_, RecordsError>((Changes::new().put(&credential), ()))).await.unwrap();
     assert_eq!(error(&bench, signed()).await.0, "InvalidSignatureException");
-    let delete = || Changes::new().delete::<crate::credential::Credential>("AKIAADMIN");
+    let delete = || Changes::new().delete::<crate::credentials::Credential>("AKIAADMIN");
     records.change(|_| Ok::<_, RecordsError>((delete(), ()))).await.unwrap();
     assert_eq!(error(&bench, signed()).await.0, "UnrecognizedClientException");
 }
