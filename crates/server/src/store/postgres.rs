@@ -40,8 +40,9 @@ pub struct PostgresTimes {
 impl Default for PostgresTimes {
     fn default() -> Self {
         let s = Duration::from_secs;
-        // The database itself ends a statement after 20 seconds, which is told from a connection that is silent.
-        Self { patience: s(5), attempt: s(25), settling: s(15) }
+        // The database itself ends a statement after 20 seconds, which is told from a connection that is silent. The last two
+        // together are shorter than a request may take.
+        Self { patience: s(5), attempt: s(22), settling: s(10) }
     }
 }
 
@@ -107,7 +108,8 @@ impl PostgresStore {
     async fn settle(&self, commit: &Commit, error: StoreError) -> Result<u64, StoreError> {
         let end = Instant::now() + self.times.settling;
         loop {
-            match timeout(self.times.attempt, commit.find(&self.pool)).await {
+            let left = end.saturating_duration_since(Instant::now()).max(PAUSE);
+            match timeout(self.times.attempt.min(left), commit.find(&self.pool)).await {
                 Ok(Ok(Some(number))) => return Ok(number),
                 Ok(Ok(None)) => return Err(error),
                 // Also errors that the database gives: an earlier attempt may still hold the lock.
