@@ -56,11 +56,13 @@ def crates():
     """Every crate of the workspace; an arrow leads from a crate to one that it uses."""
     picture = Picture(860, 698, "The crates of modmill and which uses which")
     picture.box(40, 20, 560, 62, PROGRAM, "modmill-cli", "the program: commands and records")
-    picture.box(190, 118, 220, 62, PROGRAM, "modmill-measure", "bench, peers, reports, tune")
-    picture.box(110, 216, 150, 62, FACADE, "modmill-fhe", "encrypted bits, files")
-    picture.box(280, 216, 150, 62, FACADE, "modmill-paillier", "encrypted columns")
-    picture.box(450, 216, 150, 62, FACADE, "modmill-rsa", "keys, paddings")
-    picture.box(300, 314, 260, 62, FACADE, "modmill-primes", "random primes for keys")
+    picture.box(190, 118, 200, 62, PROGRAM, "modmill-measure", "bench, peers, reports")
+    picture.box(430, 118, 170, 62, PROGRAM, "modmill-server", "the signing service")
+    picture.box(86, 216, 110, 62, FACADE, "modmill-fhe", "encrypted bits")
+    picture.box(210, 216, 138, 62, FACADE, "modmill-paillier", "encrypted sums")
+    picture.box(362, 216, 115, 62, FACADE, "modmill-rsa", "keys, paddings")
+    picture.box(491, 216, 109, 62, FACADE, "modmill-psi", "common items")
+    picture.box(380, 314, 132, 62, FACADE, "modmill-primes", "random primes")
     picture.box(40, 412, 560, 62, FACADE, "modmill", "the facade: Engine, its operations, sorting by modulus")
     picture.box(40, 510, 260, 62, BACKEND, "modmill-cpu", "portable, AVX2 and AVX-512 kernels")
     picture.box(340, 510, 260, 62, BACKEND, "modmill-cuda", "devices, one pipeline, CUDA kernels")
@@ -70,18 +72,21 @@ def crates():
                 "one suite for every path", "oracle, hard inputs", "timing", "", "used by the tests of",
                 "every crate and by", "modmill selftest")
     for x, top, bottom in [
-        (75, 82, 412), (150, 82, 216), (300, 82, 118), (520, 82, 216),  # the program
-        (225, 180, 216), (270, 180, 412),  # measuring
-        (185, 278, 412),  # encrypted bits
-        (380, 278, 314), (510, 278, 314),  # keys
-        (290, 278, 412), (580, 278, 412),  # encrypted columns, RSA
+        (66, 82, 412), (140, 82, 216), (300, 82, 118), (410, 82, 216), (515, 82, 118),  # the program
+        (193, 180, 216), (355, 180, 412), (378, 180, 216),  # measuring
+        (450, 180, 216),  # the service
+        (150, 278, 412),  # encrypted bits
+        (250, 278, 412),  # encrypted sums
+        (369, 278, 412), (430, 278, 314),  # RSA
+        (548, 278, 412),  # common items
         (430, 376, 412),  # primes
         (170, 474, 510), (470, 474, 510),  # the facade
         (170, 572, 608), (470, 572, 608),  # the backends
     ]:
         picture.arrow((x, top), (x, bottom - 2))
-    picture.arrow((280, 247), (262, 247))
-    picture.arrow((410, 149), (490, 149), (490, 214))
+    picture.arrow((600, 149), (630, 149), (630, 425), (602, 425))  # the service
+    picture.arrow((210, 247), (198, 247))
+    picture.arrow((310, 278), (310, 345), (378, 345))
     picture.arrow((660, 443), (602, 443))
     picture.arrow((660, 541), (602, 541))
     picture.arrow((600, 51), (745, 51), (745, 116), dashed=True)

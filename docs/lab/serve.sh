@@ -34,7 +34,7 @@ load() {
 if [ "$kind" = cpu ]; then
     $cores "$modmill" bench --bits 2048 --ops rsa_sign --seconds 1 --threads 2
     $cores "$modmill" bench --bits 2048 --ops rsa_sign --seconds 1 --threads 1 --batch 1
-    start batched 4601 '[engine]\nbackend = "cpu"\n'
+    start batched 4601 '[engine]\nbackend = "cpu"\n[limits]\nconnections_per_address = 20000\n'
     start single 4602 '[engine]\nbackend = "cpu"\n[batch]\nmost_items = 1\n'
     for connections in 64 256 64 256; do
         load batched 4601 --connections $connections

@@ -7,7 +7,7 @@ use modmill_rsa::{Hash, PrivateKey, Rsa, SignatureScheme, Sizes};
 use modmill_server::audit::{Audit, AuditSettings};
 use modmill_server::batch::{BatchSettings, Batcher, Origin, PrivateTask};
 use modmill_server::clock::Clock;
-use modmill_server::credential::Principal;
+use modmill_server::credentials::Principal;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 

@@ -7,7 +7,7 @@ use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Response};
-use modmill_server::credential::{Principal, Right};
+use modmill_server::credentials::{Principal, Right};
 use modmill_server::page::{Replica, Watched, router};
 use serde_json::{Value, json};
 use std::sync::Arc;

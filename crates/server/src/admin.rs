@@ -9,7 +9,7 @@ pub use client::send;
 
 use crate::backup;
 use crate::clock::Clock;
-use crate::credential::Right;
+use crate::credentials::Right;
 use crate::credentials::{self, CredentialError};
 use crate::master_key::MasterKey;
 use crate::privacy_pass::{IssuerError, issuer};

@@ -20,7 +20,7 @@ use log::Log;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How long a log that could not be written is left alone before it is tried again.
@@ -108,6 +108,8 @@ impl AuditError {
 pub struct Audit {
     log: Mutex<Log>,
     is_broken: AtomicBool,
+    /// Whether a thread tries a broken log again at present.
+    is_trying: AtomicBool,
     tried: Mutex<Instant>,
     sync: Sync,
     clock: Clock,
@@ -121,6 +123,7 @@ impl Audit {
         Ok(Self {
             log: Mutex::new(log),
             is_broken: AtomicBool::new(false),
+            is_trying: AtomicBool::new(false),
             tried: Mutex::new(Instant::now()),
             sync: settings.sync,
             clock,
@@ -136,42 +139,58 @@ impl Audit {
             Sync::Batch => written.and_then(|()| log.sync()),
             _ => written,
         };
+        self.note_failure(&written);
         drop(log);
-        if written.is_err() {
-            self.is_broken.store(true, Ordering::Release);
-            *self.tried.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
-        }
         written
     }
 
-    /// Whether lines can be written. A log that could not be written is tried again after a second.
+    /// Whether lines can be written. This never waits for the disk: a log that could not be written is tried again by a thread of its
+    /// own, after a second at the earliest, and counts as broken until that has succeeded.
     #[must_use]
-    pub fn is_writable(&self) -> bool {
+    pub fn is_writable(self: &Arc<Self>) -> bool {
         if !self.is_broken.load(Ordering::Acquire) {
             return true;
         }
         let mut tried = self.tried.lock().unwrap_or_else(PoisonError::into_inner);
-        if tried.elapsed() < PAUSE {
-            return false;
+        if tried.elapsed() >= PAUSE && !self.is_trying.swap(true, Ordering::AcqRel) {
+            *tried = Instant::now();
+            let audit = Arc::clone(self);
+            let thread =
+                std::thread::Builder::new().name("audit log".into()).spawn(move || audit.try_again());
+            if let Err(error) = thread {
+                tracing::error!(%error, "no thread to try the audit log again");
+                self.is_trying.store(false, Ordering::Release);
+            }
         }
-        *tried = Instant::now();
-        drop(tried);
+        false
+    }
+
+    /// Writes a note to a log that could not be written. If that succeeds, the log can be used again.
+    fn try_again(&self) {
         let mut log = self.log();
         let works = log
             .note(self.clock.now_ms(), "the log could not be written for a time")
             .and_then(|()| log.sync());
         self.is_broken.store(works.is_err(), Ordering::Release);
-        works.is_ok()
+        drop(log);
+        self.is_trying.store(false, Ordering::Release);
+    }
+
+    /// Marks the log as broken if `written` is an error. The caller holds the log.
+    fn note_failure(&self, written: &Result<(), AuditError>) {
+        if written.is_err() {
+            self.is_broken.store(true, Ordering::Release);
+            *self.tried.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        }
     }
 
     /// Forces all lines to the disk. If that fails, nothing more is written until a note in the chain says so: the system forgets
     /// lines that it could not write.
     pub fn sync_now(&self) -> Result<(), AuditError> {
-        let synced = self.log().sync();
-        if synced.is_err() {
-            self.is_broken.store(true, Ordering::Release);
-            *self.tried.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
-        }
+        let mut log = self.log();
+        let synced = log.sync();
+        self.note_failure(&synced);
+        drop(log);
         synced
     }
 
@@ -188,7 +207,7 @@ impl Audit {
     #[must_use]
     pub fn head(&self) -> (u64, String) {
         let last = self.log().last();
-        (last.number, line::hex(&last.hash))
+        (last.number, crate::hex::encode(&last.hash))
     }
 
     fn log(&self) -> MutexGuard<'_, Log> {

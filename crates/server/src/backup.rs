@@ -66,12 +66,6 @@ pub async fn write(store: &dyn Store, path: &Path) -> Result<Summary, BackupErro
     Ok(Summary { last, documents })
 }
 
-/// Reads the backup at `path` and checks all of it but the seals, which need the master key.
-pub async fn check(path: &Path) -> Result<Summary, BackupError> {
-    let (last, rows) = read(path).await?;
-    Ok(Summary { last, documents: documents(rows.iter().map(|(kind, ..)| kind)) })
-}
-
 /// Writes the rows of the backup at `path` to `store`, which must be empty, in one commit. The store may be of another sort
 /// than the one that the backup was made of.
 pub async fn restore(store: &dyn Store, path: &Path) -> Result<Summary, BackupError> {

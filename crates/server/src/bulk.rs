@@ -43,9 +43,10 @@ pub(crate) mod tests;
 
 pub use frame::{Event, FrameError, Frames, Status};
 
-use crate::credential::{Principal, Right};
+use crate::credentials::{Principal, Right};
 use crate::door::{self, Denied};
 use crate::service::Service;
+use crate::uuid;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{DefaultBodyLimit, Query, State};
@@ -166,7 +167,7 @@ async fn sign(
     let job = Job {
         service: Arc::clone(service),
         principal,
-        request_id: door::request_id(),
+        request_id: uuid::of_request(),
         key_id: id,
         key,
         scheme,

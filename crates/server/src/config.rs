@@ -2,8 +2,10 @@
 
 use crate::audit::{AuditSettings, Sync};
 use crate::batch::BatchSettings;
+use crate::kms;
 use crate::privacy_pass::IssuerSettings;
 use crate::settings::Settings;
+use crate::transit;
 use serde::Deserialize;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -83,6 +85,7 @@ mod parts {
             headers: usize,
             body_bytes: usize,
             batch_body_bytes: usize,
+            all_bodies_bytes: usize,
             streams: u32,
             requests_per_second: u32,
             burst: u32,
@@ -183,6 +186,19 @@ impl Config {
         }
         if self.limits.header_bytes < 8192 {
             return value("limits.header_bytes", "at least 8192 octets are needed".into());
+        }
+        let LimitsConfig { body_bytes, batch_body_bytes, all_bodies_bytes, .. } = self.limits;
+        for (option, bytes, most) in [
+            ("limits.body_bytes", body_bytes, kms::LONGEST_BODY),
+            ("limits.batch_body_bytes", batch_body_bytes, transit::LONGEST_BODY),
+        ] {
+            if !(1..=most).contains(&bytes) {
+                return value(option, format!("it has to be positive, and {most} at most"));
+            }
+        }
+        if all_bodies_bytes < body_bytes.max(batch_body_bytes) {
+            let problem = "all bodies together have to have room for one of the longest".into();
+            return value("limits.all_bodies_bytes", problem);
         }
         let positive = [
             ("deadline_ms", self.deadline_ms),

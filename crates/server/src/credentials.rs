@@ -1,6 +1,9 @@
-//! Making, finding and revoking credentials.
+//! Credentials: who may ask for what. Making, finding and revoking them.
 
-use crate::credential::{Credential, Right};
+mod document;
+
+pub use document::{Credential, Principal, Right};
+
 use crate::records::{Changes, Kinds, Records, RecordsError};
 use crate::secret::SecretBytes;
 use base64::Engine as _;

@@ -1,7 +1,7 @@
-//! What the doors with tokens have in common.
+//! What the doors have in common.
 
 use crate::batch::Origin;
-use crate::credential::{Principal, Right};
+use crate::credentials::{Principal, Right};
 use crate::secret::SecretBytes;
 use crate::service::Service;
 use axum::http::HeaderMap;
@@ -16,8 +16,13 @@ const INLINE: usize = 64 << 10;
 
 /// The token of a request: `Authorization: Bearer TOKEN`.
 pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
-    let (scheme, token) = headers.get(AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
-    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+    authorization(headers, "bearer")
+}
+
+/// What stands behind `scheme` in the header `Authorization`, if that is its scheme.
+pub(crate) fn authorization<'a>(headers: &'a HeaderMap, scheme: &str) -> Option<&'a str> {
+    let (given, rest) = headers.get(AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
+    given.eq_ignore_ascii_case(scheme).then(|| rest.trim())
 }
 
 /// The principal whose credential has `token`.
@@ -44,23 +49,18 @@ pub(crate) fn authenticate(
     if principal.may(right) { Ok(principal) } else { Err(Denied::Forbidden) }
 }
 
-/// An identifier of a request: a random UUID.
-pub(crate) fn request_id() -> Arc<str> {
-    let mut bytes = [0; 16];
-    // A request without random bits is still served: the identifier only names it in logs.
-    let _ = getrandom::fill(&mut bytes);
-    let number = u128::from_be_bytes(bytes) & !(0xf << 76) & !(0x3 << 62) | (0x4 << 76) | (0x2 << 62);
-    let hex = format!("{number:032x}");
-    format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]).into()
+/// The time at which a request that comes now is late.
+pub(crate) fn deadline(service: &Service) -> Instant {
+    Instant::now() + Duration::from_millis(service.settings.deadline_ms)
 }
 
-/// The origin of an operation, with the deadline of the settings.
+/// The origin of an operation: `door` and `operation` are names, `key_id` is the key's.
 pub(crate) fn origin(
-    service: &Service,
     principal: &Arc<Principal>,
     (door, operation): (&'static str, &'static str),
     key_id: &str,
     request_id: &Arc<str>,
+    deadline: Instant,
 ) -> Origin {
     Origin {
         principal: Arc::clone(principal),
@@ -68,7 +68,7 @@ pub(crate) fn origin(
         operation,
         key_id: key_id.into(),
         request_id: Arc::clone(request_id),
-        deadline: Instant::now() + Duration::from_millis(service.settings.deadline_ms),
+        deadline,
     }
 }
 
@@ -102,15 +102,6 @@ pub(crate) mod testing;
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn request_ids_are_random_uuids() {
-        let (one, other) = (request_id(), request_id());
-        assert_ne!(one, other);
-        assert_eq!(one.len(), 36);
-        assert_eq!(one.as_bytes()[14], b'4');
-        assert!(b"89ab".contains(&one.as_bytes()[19]));
-    }
 
     #[test]
     fn bearer_tokens_are_read_in_any_case() {

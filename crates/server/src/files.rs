@@ -1,4 +1,4 @@
-//! Files that are there as a whole or not at all.
+//! Folders and files that their owner alone may read, and files that are there as a whole or not at all.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
@@ -8,6 +8,11 @@ use std::path::{Path, PathBuf};
 /// Creates the folder `dir` with mode 0700 if it is absent.
 pub(crate) fn create_folder(dir: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(dir)
+}
+
+/// Opens a file to read and write. A file that is absent is made with mode 0600.
+pub(crate) fn open_private(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
 }
 
 /// Waits until the names of files in `dir` are on disk.

@@ -2,40 +2,18 @@
 
 use std::time::Duration;
 
-/// Buckets for each power of two are `1 << FINE`. A bucket is at most 1/64 of its values wide.
-const FINE: u32 = 6;
 /// Longer times, about 73 minutes, are counted in the last bucket.
 const MOST_BITS: u32 = 42;
-const BUCKETS: usize = ((MOST_BITS - FINE + 1) as usize) << FINE;
 
-/// Counts of durations. A quantile is wrong by at most one part in 64, and never too small.
-#[derive(Debug, Clone)]
-pub struct Histogram {
-    counts: Vec<u64>,
+/// Counts of durations, with `1 << FINE` buckets for each power of two. A quantile is too large by at most one part in `1 << FINE`,
+/// and never too small.
+#[derive(Debug, Clone, Default)]
+pub struct Histogram<const FINE: u32 = 6> {
+    /// Counts of buckets up to that of the longest duration.
+    counts: Vec<u32>,
     count: u64,
     sum_ns: u128,
     most_ns: u64,
-}
-
-impl Default for Histogram {
-    fn default() -> Self {
-        Self { counts: vec![0; BUCKETS], count: 0, sum_ns: 0, most_ns: 0 }
-    }
-}
-
-/// The bucket of a value: exact below `2 << FINE`, then `1 << FINE` buckets for each power of two.
-fn bucket(ns: u64) -> usize {
-    let shift = (63 - (ns | 1).leading_zeros()).saturating_sub(FINE);
-    // The top `FINE + 1` bits of the value, of which the first is 1 unless `shift` is 0.
-    let bucket = ((u64::from(shift) << FINE) + (ns >> shift)) as usize;
-    bucket.min(BUCKETS - 1)
-}
-
-/// The largest value of a bucket.
-fn last_of(bucket: usize) -> u64 {
-    let shift = (bucket >> FINE).saturating_sub(1);
-    let top = (bucket - (shift << FINE)) as u64;
-    ((top + 1) << shift) - 1
 }
 
 impl Histogram {
@@ -44,11 +22,34 @@ impl Histogram {
     pub fn new() -> Self {
         Self::default()
     }
+}
+
+impl<const FINE: u32> Histogram<FINE> {
+    const BUCKETS: usize = ((MOST_BITS - FINE + 1) as usize) << FINE;
+
+    /// The bucket of a value: exact below `2 << FINE`, then `1 << FINE` buckets for each power of two.
+    fn bucket(ns: u64) -> usize {
+        let shift = (63 - (ns | 1).leading_zeros()).saturating_sub(FINE);
+        // The top `FINE + 1` bits of the value, of which the first is 1 unless `shift` is 0.
+        let bucket = ((u64::from(shift) << FINE) + (ns >> shift)) as usize;
+        bucket.min(Self::BUCKETS - 1)
+    }
+
+    /// The largest value of a bucket.
+    fn last_of(bucket: usize) -> u64 {
+        let shift = (bucket >> FINE).saturating_sub(1);
+        let top = (bucket - (shift << FINE)) as u64;
+        ((top + 1) << shift) - 1
+    }
 
     /// Counts a duration.
     pub fn record(&mut self, duration: Duration) {
         let ns = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
-        self.counts[bucket(ns)] += 1;
+        let bucket = Self::bucket(ns);
+        if self.counts.len() <= bucket {
+            self.counts.resize(bucket + 1, 0);
+        }
+        self.counts[bucket] = self.counts[bucket].saturating_add(1);
         self.count += 1;
         self.sum_ns += u128::from(ns);
         self.most_ns = self.most_ns.max(ns);
@@ -56,8 +57,11 @@ impl Histogram {
 
     /// Adds the counts of another histogram.
     pub fn merge(&mut self, other: &Self) {
+        if self.counts.len() < other.counts.len() {
+            self.counts.resize(other.counts.len(), 0);
+        }
         for (count, more) in self.counts.iter_mut().zip(&other.counts) {
-            *count += more;
+            *count = count.saturating_add(*more);
         }
         self.count += other.count;
         self.sum_ns += other.sum_ns;
@@ -89,9 +93,9 @@ impl Histogram {
         let rank = ((quantile.clamp(0.0, 1.0) * self.count as f64).ceil() as u64).max(1);
         let mut seen = 0;
         for (bucket, count) in self.counts.iter().enumerate() {
-            seen += count;
+            seen += u64::from(*count);
             if seen >= rank {
-                return Duration::from_nanos(last_of(bucket).min(self.most_ns));
+                return Duration::from_nanos(Self::last_of(bucket).min(self.most_ns));
             }
         }
         self.longest()
@@ -102,21 +106,27 @@ impl Histogram {
 mod tests {
     use super::*;
 
-    #[test]
-    fn buckets_are_narrow_and_leave_no_gap() {
+    fn narrow<const FINE: u32>() {
+        let (bucket, last_of) = (Histogram::<FINE>::bucket, Histogram::<FINE>::last_of);
         let mut before = bucket(0);
         assert_eq!(before, 0);
         for ns in 1..100_000u64 {
             let here = bucket(ns);
             assert!(here == before || here == before + 1, "{ns}");
-            assert!(last_of(here) >= ns && (last_of(here) - ns) * 64 <= ns, "{ns}");
+            assert!(last_of(here) >= ns && (last_of(here) - ns) << FINE <= ns, "{ns}");
             before = here;
         }
         for bits in 10..MOST_BITS {
             assert!(last_of(bucket(1 << bits)) >= 1 << bits);
             assert_eq!(last_of(bucket((1 << bits) - 1)), (1 << bits) - 1);
         }
-        assert_eq!(bucket(u64::MAX), BUCKETS - 1);
+        assert_eq!(bucket(u64::MAX), Histogram::<FINE>::BUCKETS - 1);
+    }
+
+    #[test]
+    fn buckets_are_narrow_and_leave_no_gap() {
+        narrow::<6>();
+        narrow::<4>();
     }
 
     #[test]

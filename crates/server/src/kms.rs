@@ -33,8 +33,10 @@ pub use rights::{Asker, Decision};
 pub use ring::KmsRing;
 pub use sweep::sweep;
 
+use crate::door;
 use crate::service::Service;
-use crate::sigv4::{Expected, Verifier};
+use crate::sigv4::{self, Expected, Verifier};
+use crate::uuid;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::State;
@@ -42,12 +44,10 @@ use axum::response::Response;
 use axum::routing::post;
 use call::Call;
 use http::Request;
-use http_body_util::{BodyExt, LengthLimitError, Limited};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
-/// The longest body of a request, in bytes.
-const BODY_LIMIT: usize = 1 << 20;
+/// The longest body of a request, in octets. The parsers of this interface were written for no more.
+pub(crate) const LONGEST_BODY: usize = 1 << 20;
 
 /// What the interface keeps in memory.
 #[derive(Default)]
@@ -63,7 +63,7 @@ pub fn router(service: Arc<Service>) -> Router {
 }
 
 async fn handle(State(service): State<Arc<Service>>, request: Request<Body>) -> Response {
-    let request_id: Arc<str> = names::random_uuid().unwrap_or_default().into();
+    let request_id = uuid::of_request();
     let answer = answer(service, &request_id, request).await;
     Codec::Json.response(&request_id, answer)
 }
@@ -73,22 +73,21 @@ async fn answer(
     request_id: &Arc<str>,
     request: Request<Body>,
 ) -> Result<Encoded, KmsError> {
-    let deadline = Instant::now() + Duration::from_millis(service.settings.deadline_ms);
+    let deadline = door::deadline(&service);
     let (parts, body) = request.into_parts();
-    let body = match Limited::new(body, BODY_LIMIT).collect().await {
-        Ok(body) => body.to_bytes(),
-        Err(error) if error.is::<LengthLimitError>() => return Err(KmsError::too_large()),
-        Err(_) => return Err(KmsError::new("IncompleteBodyException", "The request's body ended early.")),
-    };
-    let now_ms = service.clock.now_ms();
-    let expected = Expected {
+    let expected = |now_ms: u64| Expected {
         region: &service.settings.region,
         service: "kms",
         now_s: now_ms / 1000,
         skew_s: service.settings.skew_s,
         signed: &["x-amz-target", "x-amz-date"],
     };
-    let principal = service.kms.verifier.verify(&service.records, &parts, &body, &expected)?;
+    // The signature covers the body. What the head alone shows to be wrong is refused before the body is read.
+    let known = sigv4::known(&service.records, &parts, &expected(service.clock.now_ms()));
+    let known = known.map(drop).map_err(KmsError::from);
+    let ((), body) = service.bodies.read_if(known, &parts, body, LONGEST_BODY).await?;
+    let now_ms = service.clock.now_ms();
+    let principal = service.kms.verifier.verify(&service.records, &parts, &body, &expected(now_ms))?;
     service.limits.check(&principal).map_err(|_| KmsError::throttling())?;
     let target = parts.headers.get("x-amz-target").and_then(|target| target.to_str().ok());
     let operation = operation::find(target.unwrap_or_default())?;

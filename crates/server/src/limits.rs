@@ -1,6 +1,6 @@
 //! How often a principal may ask.
 
-use crate::credential::Principal;
+use crate::credentials::Principal;
 use crate::metrics::Metrics;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,6 +1,7 @@
 //! The master key: what an operator keeps outside of the store, and without which nobody reads it.
 
 use crate::files::write_new;
+use crate::hex;
 use crate::records::SealError;
 use crate::secret::SecretBytes;
 use base64::Engine as _;
@@ -103,7 +104,7 @@ impl MasterKey {
     /// A store that is not empty has a key already: use [`MasterKey::read`] for it, so that a file that was lost is not
     /// replaced by one that opens nothing. [`crate::records::is_new`] tells.
     pub fn read_or_create(path: &Path) -> Result<Self, MasterKeyError> {
-        let bytes = SecretBytes::random(KEY).map_err(SealError::from)?;
+        let bytes = Self::random()?.wrapping_key(None)?;
         let text = Zeroizing::new(STANDARD.encode(bytes.expose()));
         match write_new(path, &[text.as_bytes(), b"\n"]) {
             Err(reason) if reason.kind() != io::ErrorKind::AlreadyExists => {
@@ -124,15 +125,6 @@ impl MasterKey {
             return Err(MasterKeyError::Passphrase);
         }
         Ok(Self(Source::Passphrase(passphrase, COST)))
-    }
-
-    /// The key in Base64, for a file or a variable; `None` for a passphrase.
-    #[must_use]
-    pub fn to_text(&self) -> Option<Zeroizing<String>> {
-        match &self.0 {
-            Source::Key(key) => Some(Zeroizing::new(STANDARD.encode(key.expose()))),
-            Source::Passphrase(..) => None,
-        }
     }
 
     pub(crate) fn is_passphrase(&self) -> bool {
@@ -168,18 +160,14 @@ impl MasterKey {
 
 fn parse(text: &str) -> Option<MasterKey> {
     let text = text.trim();
-    let bytes = if text.len() == 2 * KEY { hex(text)? } else { Zeroizing::new(STANDARD.decode(text).ok()?) };
+    let bytes = if text.len() == 2 * KEY {
+        let mut bytes = Zeroizing::new(vec![0; KEY]);
+        hex::decode(text.as_bytes(), &mut bytes)?;
+        bytes
+    } else {
+        Zeroizing::new(STANDARD.decode(text).ok()?)
+    };
     (bytes.len() == KEY).then(|| MasterKey(Source::Key(SecretBytes::new(bytes))))
-}
-
-fn hex(text: &str) -> Option<Zeroizing<Vec<u8>>> {
-    let mut bytes = Zeroizing::new(Vec::with_capacity(text.len() / 2));
-    for pair in text.as_bytes().chunks(2) {
-        let [high, low] = pair else { return None };
-        let digit = |byte: &u8| char::from(*byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-        bytes.push(digit(high)? << 4 | digit(low)?);
-    }
-    Some(bytes)
 }
 
 #[cfg(test)]

@@ -1,11 +1,9 @@
 //! What the service tells of itself: counters for Prometheus, and the last minutes for the live page.
 
 pub mod history;
-mod quantiles;
 mod registry;
 
 pub use history::{History, Second, Snapshot};
-pub use quantiles::Quantiles;
 
 use crate::batch::Refused;
 use registry::Registered;
@@ -122,6 +120,11 @@ impl Metrics {
     /// Notes a request that was refused because its principal asks too often.
     pub fn limited(&self) {
         self.registered.limited.inc();
+    }
+
+    /// Notes a request whose body found no room among those that are held.
+    pub fn refused_body(&self) {
+        self.registered.refused_bodies.inc();
     }
 
     /// Notes that a connection was opened. It is closed when the value is dropped.

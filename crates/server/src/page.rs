@@ -8,6 +8,7 @@ mod of_service;
 
 pub use data::{Replica, Watched};
 
+use crate::door::Denied;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Query, State};
@@ -87,10 +88,10 @@ async fn figures<W: Watched>(
     private(axum::Json(data).into_response())
 }
 
-fn refuse(denied: access::Denied) -> Response {
+fn refuse(denied: Denied) -> Response {
     let (status, text) = match denied {
-        access::Denied::Unknown => (StatusCode::UNAUTHORIZED, "The password is the token of a credential.\n"),
-        access::Denied::Forbidden => (StatusCode::FORBIDDEN, "This credential may not watch.\n"),
+        Denied::Unknown => (StatusCode::UNAUTHORIZED, "The password is the token of a credential.\n"),
+        Denied::Forbidden => (StatusCode::FORBIDDEN, "This credential may not watch.\n"),
     };
     let mut response = private((status, text).into_response());
     if status == StatusCode::UNAUTHORIZED {

@@ -23,21 +23,21 @@ mod wire;
 pub use issuer::{IssuerError, IssuerKey};
 
 use crate::batch::{PrivateTask, Refused};
-use crate::credential::{Principal, Right};
+use crate::body::Unread;
+use crate::credentials::{Principal, Right};
 use crate::door::{self, Denied};
 use crate::limits::RateLimits;
 use crate::records::Kinds;
 use crate::service::Service;
+use crate::uuid;
 use axum::Router;
-use axum::extract::rejection::BytesRejection;
-use axum::extract::{DefaultBodyLimit, FromRequest, Request, State};
+use axum::extract::{Request, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE;
-use bytes::Bytes;
 use futures_util::future::try_join_all;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -95,13 +95,10 @@ struct Issuer {
 pub fn router(service: Arc<Service>, settings: IssuerSettings) -> Router {
     let limits =
         RateLimits::new(settings.tokens_per_second, settings.burst).counted_by(Arc::clone(&service.metrics));
-    // One request more than the limit, so that it is the batch that is refused, and the length before it.
-    let longest = (settings.max_batch + 1) * TokenRequest::LEN + 8;
     let issuer = Arc::new(Issuer { service, settings, limits });
     Router::new()
         .route("/.well-known/private-token-issuer-directory", get(directory))
         .route("/token-request", post(token_request))
-        .layer(DefaultBodyLimit::max(longest))
         .with_state(issuer)
 }
 
@@ -121,6 +118,10 @@ impl Refusal {
     fn later(status: StatusCode, reason: impl Into<String>, wait: Duration) -> Self {
         Self { retry_after: Some(wait), ..Self::new(status, reason) }
     }
+
+    fn limited(wait: Duration) -> Self {
+        Self::later(StatusCode::TOO_MANY_REQUESTS, "too many tokens", wait)
+    }
 }
 
 impl From<Wrong> for Refusal {
@@ -130,6 +131,17 @@ impl From<Wrong> for Refusal {
             Wrong::Content(_) => StatusCode::UNPROCESSABLE_ENTITY,
         };
         Self::new(status, wrong.to_string())
+    }
+}
+
+impl From<Unread> for Refusal {
+    fn from(unread: Unread) -> Self {
+        let reason = unread.to_string();
+        match unread {
+            Unread::TooLong => Self::new(StatusCode::PAYLOAD_TOO_LARGE, reason),
+            Unread::Full => Self::later(StatusCode::SERVICE_UNAVAILABLE, reason, Duration::from_secs(1)),
+            Unread::Incomplete => Self::new(StatusCode::BAD_REQUEST, reason),
+        }
     }
 }
 
@@ -192,6 +204,21 @@ impl Issuer {
         }
     }
 
+    /// Who asks, and whether for a batch.
+    fn admit(&self, headers: &HeaderMap) -> Result<(Arc<Principal>, bool), Refusal> {
+        let principal = self.principal(headers)?;
+        self.service.limits.check(&principal).map_err(Refusal::limited)?;
+        let is_batch = match headers.get(CONTENT_TYPE).and_then(|name| name.to_str().ok()) {
+            Some(REQUEST) => false,
+            Some(BATCH_REQUEST) => true,
+            _ => {
+                let reason = format!("send {REQUEST} or {BATCH_REQUEST}");
+                return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, reason));
+            }
+        };
+        Ok((Arc::new(principal), is_batch))
+    }
+
     /// The key whose identifier ends with `truncated`, if it signs at this time.
     fn key(&self, truncated: u8) -> Option<Arc<IssuerKey>> {
         let now = self.service.clock.now_ms() / 1000;
@@ -205,7 +232,7 @@ impl Issuer {
         principal: &Arc<Principal>,
         requests: &[TokenRequest<'_>],
     ) -> Result<Vec<Option<Vec<u8>>>, Refusal> {
-        let request_id = door::request_id();
+        let request_id = uuid::of_request();
         let mut groups: BTreeMap<u8, (Vec<usize>, Vec<PrivateTask>)> = BTreeMap::new();
         for (place, request) in requests.iter().enumerate() {
             let (places, tasks) = groups.entry(request.truncated_key_id).or_default();
@@ -220,7 +247,8 @@ impl Issuer {
                 let private =
                     door::private_key(&self.service, &key.id, &key.material).await.map_err(failed)?;
                 let names = ("privacy_pass", "issue");
-                let origin = door::origin(&self.service, principal, names, &key.id, request_id);
+                let deadline = door::deadline(&self.service);
+                let origin = door::origin(principal, names, &key.id, request_id, deadline);
                 let answers = self.service.batcher.private_many(origin, private, tasks).await?;
                 Ok::<_, Refusal>((places, answers))
             })
@@ -239,28 +267,18 @@ impl Issuer {
 }
 
 async fn token_request(State(issuer): State<Arc<Issuer>>, request: Request) -> Result<Response, Refusal> {
-    let principal = Arc::new(issuer.principal(request.headers())?);
-    let limited = |wait| Refusal::later(StatusCode::TOO_MANY_REQUESTS, "too many tokens", wait);
-    issuer.service.limits.check(&principal).map_err(limited)?;
-    let content_type = request.headers().get(CONTENT_TYPE).and_then(|name| name.to_str().ok());
-    let is_batch = match content_type {
-        Some(REQUEST) => false,
-        Some(BATCH_REQUEST) => true,
-        _ => {
-            return Err(Refusal::new(
-                StatusCode::UNSUPPORTED_MEDIA_TYPE,
-                format!("send {REQUEST} or {BATCH_REQUEST}"),
-            ));
-        }
-    };
-    let unreadable = |error: BytesRejection| Refusal::new(error.status(), error.body_text());
-    let body = Bytes::from_request(request, &()).await.map_err(unreadable)?;
+    let (parts, body) = request.into_parts();
+    let admitted = issuer.admit(&parts.headers);
+    // One request more than the limit, so that it is the batch that is refused, and the length before it.
+    let longest = (issuer.settings.max_batch + 1) * TokenRequest::LEN + 8;
+    let ((principal, is_batch), body) =
+        issuer.service.bodies.read_if(admitted, &parts, body, longest).await?;
     let requests =
         if is_batch { wire::batch(&body, issuer.settings.max_batch)? } else { vec![wire::single(&body)?] };
     if !is_batch && requests.iter().any(|request| issuer.key(request.truncated_key_id).is_none()) {
         return Err(Wrong::Content("the issuer has no key with this identifier").into());
     }
-    issuer.limits.take(&principal, requests.len()).map_err(limited)?;
+    issuer.limits.take(&principal, requests.len()).map_err(Refusal::limited)?;
     let signatures = issuer.sign(&principal, &requests).await?;
     let (content_type, body) = if is_batch {
         (BATCH_RESPONSE, wire::batch_response(&signatures))

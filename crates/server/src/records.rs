@@ -22,12 +22,16 @@ use kinds::AnyDocument;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
 
 /// The kind of the store's row that says how the others are sealed.
 pub const HEADER_KIND: &str = "header";
 
 /// How often a change is decided again because another one came first.
 const ATTEMPTS: usize = 50;
+
+/// The longest pause before a change is decided again.
+const PAUSE: Duration = Duration::from_millis(4);
 
 /// Why a document cannot be read or changed.
 #[derive(Debug, thiserror::Error)]
@@ -192,6 +196,9 @@ impl Records {
                     return Ok(answer);
                 }
                 Err(StoreError::Conflict) => {
+                    // Without a pause of random length, two that take turns would go on so, and one of them would always be late.
+                    let pause = PAUSE.mul_f64(f64::from(getrandom::u32().unwrap_or(0)) / f64::from(u32::MAX));
+                    tokio::time::sleep(pause).await;
                     self.take_over().await?;
                 }
                 Err(error) => return Err(RecordsError::from(error).into()),

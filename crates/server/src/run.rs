@@ -1,8 +1,11 @@
 //! The service as a whole: from a configuration to a drain.
 
+mod background;
+
 use crate::admin;
 use crate::audit::{Audit, AuditError};
 use crate::batch::{Batcher, StartError};
+use crate::body::Bodies;
 use crate::bulk::{self, Keyring};
 use crate::clock::Clock;
 use crate::config::{Config, ConfigError};
@@ -35,12 +38,6 @@ use zeroize::Zeroizing;
 const MASTER_KEY: &str = "MODMILL_MASTER_KEY";
 /// The variable that holds a passphrase in the place of a master key.
 const MASTER_PASSPHRASE: &str = "MODMILL_MASTER_PASSPHRASE";
-
-/// How often the queue is looked at for the figures.
-const SAMPLING: Duration = Duration::from_millis(200);
-
-/// How often keys that are due are deleted.
-const SWEEPING: Duration = Duration::from_secs(60);
 
 /// How long a door has beyond the deadline of a request to answer in its own words.
 const GRACE: Duration = Duration::from_secs(5);
@@ -130,7 +127,7 @@ async fn read_or_create(path: PathBuf, store: &dyn Store) -> Result<MasterKey, R
 /// Runs the service until SIGTERM or SIGINT. `announce` is told its URL when requests are served.
 pub async fn run(config: Config, announce: impl FnOnce(&str)) -> Result<(), RunError> {
     config.check()?;
-    for refused in crate::process::harden() {
+    for refused in crate::harden::harden() {
         tracing::warn!("{refused}");
     }
     let mut terminate = signal(SignalKind::terminate()).map_err(RunError::Signals)?;
@@ -186,6 +183,8 @@ impl Running {
         )?;
         let mut service = Service::new(config.settings(), records, batcher);
         service.clock = clock.clone();
+        let bodies = Bodies::new(config.limits.all_bodies_bytes).counted_by(Arc::clone(&metrics));
+        service.bodies = Arc::new(bodies);
         service.limits = RateLimits::new(config.limits.requests_per_second, config.limits.burst)
             .counted_by(Arc::clone(&metrics));
         service.metrics_are_open = config.metrics.open_on_loopback && config.listen.ip().is_loopback();
@@ -209,7 +208,7 @@ impl Running {
         let server =
             tokio::spawn(listen(listener, tls.clone(), router, HttpLimits::of(config), metrics, stopped));
         let mut tasks = JoinSet::new();
-        beside(&mut tasks, config, &service);
+        background::start(&mut tasks, config, &service);
         let socket = config.data.join(admin::SOCKET);
         let url = format!("{scheme}://{address}");
         Ok(Self { url, service, tls, stop, server, tasks, socket })
@@ -245,59 +244,6 @@ impl Running {
     }
 }
 
-/// Starts what runs beside the doors.
-fn beside(tasks: &mut JoinSet<()>, config: &Config, service: &Arc<Service>) {
-    let follower = Arc::clone(service);
-    tasks.spawn(async move { follower.records.follow().await });
-    let swept = Arc::clone(service);
-    tasks.spawn(async move {
-        loop {
-            tokio::time::sleep(SWEEPING).await;
-            if let Err(error) = kms::sweep(&swept).await {
-                tracing::error!(%error, "keys that are due cannot be deleted, or last uses not be written");
-            }
-        }
-    });
-    let sampled = Arc::clone(service);
-    tasks.spawn(async move {
-        loop {
-            tokio::time::sleep(SAMPLING).await;
-            let (calls, waiting) = sampled.batcher.depth();
-            sampled.metrics.queue(calls, waiting.as_secs_f64());
-        }
-    });
-    if let Some(audit) = service.batcher.audit().cloned()
-        && let Some(interval) = audit.interval()
-    {
-        tasks.spawn(async move {
-            loop {
-                tokio::time::sleep(interval).await;
-                let audit = Arc::clone(&audit);
-                if let Ok(Err(error)) = tokio::task::spawn_blocking(move || audit.sync_now()).await {
-                    tracing::error!(%error, "the audit log cannot be forced to the disk");
-                }
-            }
-        });
-    }
-    let (administered, folder) = (Arc::clone(service), config.data.clone());
-    tasks.spawn(async move {
-        if let Err(error) = admin::listen(&folder, administered).await {
-            tracing::error!(%error, "no commands can be taken: the socket of the data folder cannot be used");
-        }
-    });
-    if !service.is_warm.load(Ordering::Acquire) {
-        let (service, lengths) = (Arc::clone(service), config.engine.warm_bits.clone());
-        tasks.spawn_blocking(move || {
-            for bits in lengths {
-                if let Err(error) = service.batcher.engine().warm_rsa(bits, 1 << 16) {
-                    tracing::warn!(bits, %error, "kernels cannot be compiled beforehand");
-                }
-            }
-            service.is_warm.store(true, Ordering::Release);
-        });
-    }
-}
-
 fn engine(config: &Config) -> Result<Engine, modmill::Error> {
     match &config.engine.backend[..] {
         "cpu" => Engine::builder().backend(Backend::Cpu).build(),
@@ -315,7 +261,7 @@ fn tls(config: &Config) -> Result<Option<Arc<Tls>>, TlsError> {
     let files = match (given(&config.tls.certificate), given(&config.tls.key)) {
         (Some(certificate), Some(key)) => TlsFiles { certificate, key, client_ca },
         _ => {
-            let (files, _) = TlsFiles::development(&config.data.join("tls"), client_ca)?;
+            let files = TlsFiles::development(&config.data.join("tls"), client_ca)?;
             tracing::warn!(
                 certificate = %files.certificate.display(),
                 "THE CERTIFICATE IS FOR DEVELOPMENT: clients have to be told to trust it; configure tls.certificate and tls.key"

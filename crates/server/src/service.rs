@@ -1,6 +1,7 @@
 //! What all doors share.
 
 use crate::batch::Batcher;
+use crate::body::Bodies;
 use crate::clock::Clock;
 use crate::credentials::CredentialIndex;
 use crate::generator::Generator;
@@ -19,6 +20,8 @@ pub struct Service {
     pub settings: Settings,
     /// Documents: keys, names, rights.
     pub records: Records,
+    /// The memory of requests' bodies.
+    pub bodies: Arc<Bodies>,
     /// Operations in batches.
     pub batcher: Batcher,
     /// The time.
@@ -51,6 +54,7 @@ impl Service {
         Self {
             settings,
             records,
+            bodies: Arc::default(),
             batcher,
             clock: Clock::default(),
             limits: RateLimits::default(),

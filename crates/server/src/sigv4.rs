@@ -21,7 +21,7 @@ pub use canonical::{Canonical, canonical_request};
 pub use error::SigV4Error;
 pub use sign::{SignError, Signer, sign};
 pub use time::{date_of, http_time, time_of, timestamp};
-pub use verify::{Expected, Verifier};
+pub use verify::{Expected, Known, Verifier, known};
 
 /// The name of the algorithm.
 pub const ALGORITHM: &str = "AWS4-HMAC-SHA256";
@@ -29,17 +29,10 @@ pub const ALGORITHM: &str = "AWS4-HMAC-SHA256";
 /// The last part of a scope.
 const TERMINATOR: &str = "aws4_request";
 
-/// Bytes in hexadecimal.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let digit = |value: u8| char::from(DIGITS[usize::from(value & 15)]);
-    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(*byte)]).collect()
-}
-
 /// The text that is signed: algorithm, time, scope, and the hash of the canonical request.
 fn string_to_sign(time: &str, region: &str, service: &str, canonical: &[u8]) -> String {
     use sha2::Digest as _;
     let date = time.get(..8).unwrap_or_default();
-    let hash = hex(&sha2::Sha256::digest(canonical));
+    let hash = crate::hex::encode(&sha2::Sha256::digest(canonical));
     [ALGORITHM, "\n", time, "\n", date, "/", region, "/", service, "/", TERMINATOR, "\n", &hash].concat()
 }

@@ -9,7 +9,7 @@ mod postgres;
 
 pub use embedded::EmbeddedStore;
 pub use memory::MemoryStore;
-pub use postgres::PostgresStore;
+pub use postgres::{PostgresStore, PostgresTimes};
 
 use futures_util::future::BoxFuture;
 use std::collections::BTreeMap;
@@ -61,6 +61,9 @@ pub enum StoreError {
     /// The store cannot be reached or written at present: a database that restarts, a full disk.
     #[error("the store is not available: {0}")]
     Unavailable(String),
+    /// The way to the store broke while it made the changes, and it could not be asked since: all of them were made, or none.
+    #[error("whether the change was made is not known: {0}")]
+    Unknown(String),
     /// A name that not every store can hold.
     #[error("the {0} of a document has a zero byte")]
     Name(&'static str),
@@ -77,7 +80,8 @@ pub trait Store: Send + Sync {
 
     /// Makes all changes, or none if a row does not have its expected version, or if `last` is given and is not the number of
     /// the last commit. Returns the number of the commit. The changes are on disk when this returns. Of several changes of
-    /// one row, each depends on the version before the commit, and the last one counts.
+    /// one row, each depends on the version before the commit, and the last one counts. Every error but
+    /// [`StoreError::Unknown`] says that nothing was changed.
     fn commit_if(&self, last: Option<u64>, changes: Vec<Change>) -> BoxFuture<'_, Result<u64, StoreError>>;
 
     /// Makes all changes as [`Store::commit_if`] does, whatever the number of the last commit is.

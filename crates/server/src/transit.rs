@@ -33,21 +33,22 @@ pub use key::{TransitKey, Version, WrappingKey};
 pub use ring::TransitRing;
 
 use crate::batch::Origin;
-use crate::credential::{Principal, Right};
+use crate::credentials::{Principal, Right};
 use crate::door;
 use crate::records::Kinds;
 use crate::service::Service;
+use crate::uuid;
 use answer::Fault;
 use axum::Router;
-use axum::extract::{DefaultBodyLimit, FromRequest, Request};
+use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::routing::{MethodRouter, any, get};
 use bytes::Bytes;
 use modmill_rsa::PrivateKey;
 use std::sync::Arc;
 
-/// The longest body of a request, in bytes.
-const MAX_BODY: usize = 32 << 20;
+/// The longest body of a request, in octets. The parsers of this interface were written for no more.
+pub(crate) const LONGEST_BODY: usize = 32 << 20;
 
 /// The documents of this door.
 #[must_use]
@@ -75,8 +76,9 @@ impl Transit {
             .map_err(Fault::internal)
     }
 
-    fn origin(&self, call: &Call, operation: &'static str, key: &TransitKey) -> Origin {
-        door::origin(&self.service, &call.principal, ("transit", operation), &key.name, &call.request_id)
+    fn origin(&self, call: &Call, operation: &'static str, key_id: &str) -> Origin {
+        let deadline = door::deadline(&self.service);
+        door::origin(&call.principal, ("transit", operation), key_id, &call.request_id, deadline)
     }
 }
 
@@ -102,13 +104,14 @@ impl FromRequest<Arc<Transit>> for Call {
     type Rejection = Fault;
 
     async fn from_request(request: Request, transit: &Arc<Transit>) -> Result<Self, Fault> {
-        let principal = authenticate(&transit.service, request.headers())?;
-        transit.service.limits.check(&principal).map_err(Fault::too_many)?;
-        let unreadable = |error: axum::extract::rejection::BytesRejection| {
-            Fault::new(error.status(), format!("failed to read the request: {}", error.body_text()))
-        };
-        let body = Bytes::from_request(request, transit).await.map_err(unreadable)?;
-        Ok(Self { principal, request_id: door::request_id(), body })
+        let service = &transit.service;
+        let (parts, body) = request.into_parts();
+        let admitted = authenticate(service, &parts.headers).and_then(|principal| {
+            service.limits.check(&principal).map_err(Fault::too_many)?;
+            Ok(principal)
+        });
+        let (principal, body) = service.bodies.read_if(admitted, &parts, body, LONGEST_BODY).await?;
+        Ok(Self { principal, request_id: uuid::of_request(), body })
     }
 }
 
@@ -144,7 +147,6 @@ pub fn router(service: Arc<Service>) -> Router {
         .merge(system::routes())
         .route("/v1/{*path}", any(no_route))
         .method_not_allowed_fallback(unsupported)
-        .layer(DefaultBodyLimit::max(MAX_BODY))
         .with_state(transit)
 }
 

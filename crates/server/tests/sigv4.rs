@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use http::{HeaderMap, HeaderName, HeaderValue, Request};
-use modmill_server::credential::Credential;
+use modmill_server::credentials::Credential;
 use modmill_server::records::{Changes, Kinds, Records, RecordsError, Sealer};
 use modmill_server::secret::SecretBytes;
 use modmill_server::sigv4::{Canonical, Expected, Signer, Verifier, canonical_request, time_of};

@@ -71,8 +71,8 @@ pub(crate) struct Load {
     /// Keys to make
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=10_000))]
     keys: u16,
-    /// Length of the keys
-    #[arg(long, value_name = "N", default_value_t = 2048, value_parser = clap::value_parser!(u16).range(1024..=8192))]
+    /// Length of the keys: 2048, 3072 or 4096
+    #[arg(long, value_name = "N", default_value_t = 2048, value_parser = parse_bits)]
     bits: u16,
     /// Use these keys and make none
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
@@ -83,7 +83,7 @@ pub(crate) struct Load {
     /// Operations with their weights, for kms: sign=8,verify=1,encrypt=1,decrypt=1
     #[arg(long, value_name = "LIST", default_value_t)]
     mix: Mixture,
-    /// Digests in a request, for transit and bulk
+    /// Digests in a request, for bulk and for transit, where modmill serve takes 65536 at most
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     batch: u32,
     /// Verify every N-th signature; 0 verifies none [default: 1, and 64 for bulk]
@@ -118,6 +118,12 @@ pub(crate) struct Load {
     /// Show no progress bar
     #[arg(long, short)]
     quiet: bool,
+}
+
+/// Reads one of the lengths that the interfaces have keys of.
+fn parse_bits(text: &str) -> Result<u16, String> {
+    let bits = text.parse().ok().filter(|bits| [2048, 3072, 4096].contains(bits));
+    bits.ok_or_else(|| "keys have 2048, 3072 or 4096 bits".to_owned())
 }
 
 fn parse_rate(text: &str) -> Result<f64, String> {

@@ -89,7 +89,7 @@ fn wait(child: &mut Child) -> std::process::ExitStatus {
     loop {
         match child.try_wait().unwrap() {
             Some(status) => return status,
-            None if start.elapsed() > Duration::from_secs(60) => {
+            None if start.elapsed() > Duration::from_secs(600) => {
                 child.kill().unwrap();
                 panic!("the program waits");
             }

@@ -3,7 +3,7 @@
 use crate::common::{run, scratch, stderr, stdout};
 use modmill::Engine;
 use modmill_server::batch::Batcher;
-use modmill_server::credential::Right;
+use modmill_server::credentials::Right;
 use modmill_server::records::{Kinds, Records, Sealer};
 use modmill_server::secret::SecretBytes;
 use modmill_server::service::Service;

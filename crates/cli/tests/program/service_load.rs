@@ -21,6 +21,7 @@ fn wrong_settings_are_refused() {
     let with = |more: &[&str]| refused(&[&local, more].concat());
     assert!(refused(&["--endpoint", "127.0.0.1:80"]).contains("http://"));
     assert!(with(&["--rate", "0"]).contains("not a rate"));
+    assert!(with(&["--bits", "2049"]).contains("2048, 3072 or 4096"));
     assert!(with(&["--mix", "sing"]).contains("sign, verify, encrypt or decrypt"));
     assert!(with(&["--idle", "5"]).contains("--pid"));
     assert!(with(&["--soak", "1", "--pid", "1"]).contains("--rate"));

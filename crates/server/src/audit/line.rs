@@ -1,11 +1,11 @@
 //! Lines of the audit log and the chain of their hashes.
 
 use super::{Entry, Subject};
+use crate::hex;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use std::fmt::Write as _;
 
 /// What stands between a line's content and its hash.
 const BEFORE_HASH: &[u8] = b",\"hash\":\"";
@@ -57,8 +57,8 @@ impl Link {
         let Entry { origin, subject, error } = entry;
         let (mut digest, mut input_sha256, mut count, mut digests) = (None, None, None, None);
         match subject {
-            Subject::Digest(octets) => digest = Some(hex(octets)),
-            Subject::Hashed(hash) => input_sha256 = Some(hex(hash)),
+            Subject::Digest(octets) => digest = Some(hex::encode(octets)),
+            Subject::Hashed(hash) => input_sha256 = Some(hex::encode(hash)),
             Subject::Digests { digests: octets, count: number } => {
                 (count, digests) = (Some(*number), Some(STANDARD.encode(octets)));
             }
@@ -93,7 +93,7 @@ impl Link {
         let next = self.next(&out[start..]);
         out.pop();
         out.extend_from_slice(BEFORE_HASH);
-        out.extend_from_slice(hex(&next.hash).as_bytes());
+        out.extend_from_slice(hex::encode(&next.hash).as_bytes());
         out.extend_from_slice(AFTER_HASH);
         out.push(b'\n');
         next
@@ -124,17 +124,17 @@ impl Link {
             hash: String,
         }
         let Read { n, hash } = serde_json::from_slice(line).ok()?;
-        Some(Self { number: n, hash: from_hex(&hash)? })
+        Some(Self { number: n, hash: hash_of(&hash)? })
     }
 
     /// The contents of the file `head`. It always has the same length.
     pub(super) fn to_head(self) -> String {
-        format!("{:020} {}\n", self.number, hex(&self.hash))
+        format!("{:020} {}\n", self.number, hex::encode(&self.hash))
     }
 
     pub(super) fn from_head(text: &str) -> Option<Self> {
         let (number, hash) = text.strip_suffix('\n')?.split_once(' ')?;
-        Some(Self { number: number.parse().ok()?, hash: from_hex(hash)? })
+        Some(Self { number: number.parse().ok()?, hash: hash_of(hash)? })
     }
 }
 
@@ -156,20 +156,8 @@ fn content(line: &[u8]) -> Option<Vec<u8>> {
     Some([line, b"}"].concat())
 }
 
-pub(super) fn hex(octets: &[u8]) -> String {
-    octets.iter().fold(String::with_capacity(2 * octets.len()), |mut text, octet| {
-        let _ = write!(text, "{octet:02x}");
-        text
-    })
-}
-
-fn from_hex(text: &str) -> Option<[u8; 32]> {
-    let mut octets = [0; 32];
-    if text.len() != 64 || !text.is_ascii() {
-        return None;
-    }
-    for (index, octet) in octets.iter_mut().enumerate() {
-        *octet = u8::from_str_radix(&text[2 * index..2 * index + 2], 16).ok()?;
-    }
-    Some(octets)
+fn hash_of(text: &str) -> Option<[u8; 32]> {
+    let mut hash = [0; 32];
+    hex::decode(text.as_bytes(), &mut hash)?;
+    Some(hash)
 }

@@ -3,6 +3,7 @@
 use super::line::Link;
 use super::recover::{self, Recovered};
 use super::{AuditError, Entry, files};
+use crate::files::{create_folder, sync_folder};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -27,7 +28,7 @@ pub(super) struct Log {
 
 impl Log {
     pub(super) fn open(folder: &Path, file_bytes: u64, now_ms: u64) -> Result<Self, AuditError> {
-        files::make_folder(folder)?;
+        create_folder(folder).map_err(AuditError::file(folder))?;
         let head_path = folder.join(files::HEAD);
         let head = files::open(&head_path)?;
         head.try_lock().map_err(|_| AuditError::InUse(head_path))?;
@@ -51,7 +52,7 @@ impl Log {
         }
         log.note(now_ms, "the service starts")?;
         log.sync()?;
-        files::sync_folder(folder)?;
+        sync_folder(folder).map_err(AuditError::file(folder))?;
         Ok(log)
     }
 
@@ -115,6 +116,6 @@ impl Log {
         self.path = path;
         self.len = 0;
         self.note(now_ms, "the log goes on from the file before")?;
-        files::sync_folder(&self.folder)
+        sync_folder(&self.folder).map_err(AuditError::file(&self.folder))
     }
 }

@@ -47,7 +47,7 @@ pub(super) fn recover(folder: &Path, head: &File) -> Result<Recovered, AuditErro
         let lost = head.number - last.number;
         notes.push(format!(
             "{lost} lines before this one were lost; the last of them had hash {}",
-            super::line::hex(&head.hash)
+            crate::hex::encode(&head.hash)
         ));
     }
     Ok(Recovered { number, path, file, len, last, notes })

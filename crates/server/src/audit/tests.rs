@@ -1,8 +1,7 @@
 use super::line::Link;
 use super::*;
-use crate::credential::Principal;
+use crate::credentials::Principal;
 use std::fs;
-use std::sync::Arc;
 
 fn origin(key: &str) -> Origin {
     let principal = Principal { name: "alice".into(), access_key_id: "AKIA".into(), rights: [].into() };
@@ -157,18 +156,31 @@ fn lines_that_were_lost_are_noted() {
 #[test]
 fn a_log_that_cannot_be_written_refuses_until_it_can() {
     let folder = tempfile::tempdir().unwrap();
-    let audit = open(folder.path(), 1 << 20);
+    let audit = Arc::new(open(folder.path(), 1 << 20));
     write(&audit, "before");
     audit.log().fails = true;
     let origin = origin("key");
     let entry = Entry { origin: &origin, subject: Subject::Digest(&[7; 32]), error: None };
     assert!(audit.write(&[entry]).is_err());
     assert!(!audit.is_writable());
-    std::thread::sleep(PAUSE);
-    assert!(!audit.is_writable(), "it was tried again");
-    audit.log().fails = false;
-    std::thread::sleep(PAUSE);
-    assert!(audit.is_writable());
+    let first = *audit.tried.lock().unwrap();
+    while *audit.tried.lock().unwrap() == first || audit.is_trying.load(Ordering::Acquire) {
+        assert!(!audit.is_writable(), "it is tried again, and fails");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    // Whoever asks does not wait for the disk: the log is held here, and its thread waits for it.
+    let mut log = audit.log();
+    log.fails = false;
+    let before = *audit.tried.lock().unwrap();
+    while *audit.tried.lock().unwrap() == before {
+        assert!(!audit.is_writable());
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert!(audit.is_trying.load(Ordering::Acquire) && !audit.is_writable());
+    drop(log);
+    while !audit.is_writable() {
+        std::thread::sleep(Duration::from_millis(10));
+    }
     write(&audit, "after");
     assert_eq!(problems(folder.path()), []);
     let text = fs::read_to_string(files::name(folder.path(), 1)).unwrap();

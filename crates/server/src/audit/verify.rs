@@ -1,7 +1,8 @@
 //! Verifying the audit log.
 
-use super::line::{Broken, Link, hex};
+use super::line::{Broken, Link};
 use super::{AuditError, files};
+use crate::hex;
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
@@ -75,7 +76,7 @@ pub fn verify(folder: &Path) -> Result<Report, AuditError> {
         Some(_) => {}
     }
     let Walk { last, lines, findings, .. } = walk;
-    Ok(Report { lines, last: last.number, head: hex(&last.hash), findings })
+    Ok(Report { lines, last: last.number, head: hex::encode(&last.hash), findings })
 }
 
 struct Walk {

@@ -39,11 +39,11 @@ async fn a_backup_goes_from_one_store_to_another() {
 async fn other_files_are_told_apart() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("backup");
-    assert!(matches!(check(&path).await, Err(BackupError::File { .. })));
+    assert!(matches!(restore(&MemoryStore::default(), &path).await, Err(BackupError::File { .. })));
     std::fs::write(&path, b"something else").unwrap();
-    assert!(matches!(check(&path).await, Err(BackupError::NotABackup)));
+    assert!(matches!(restore(&MemoryStore::default(), &path).await, Err(BackupError::NotABackup)));
     std::fs::write(&path, [&form::MAGIC[..], &[0, 0, 0, 9]].concat()).unwrap();
-    assert!(matches!(check(&path).await, Err(BackupError::Version(9))));
+    assert!(matches!(restore(&MemoryStore::default(), &path).await, Err(BackupError::Version(9))));
     let nowhere = dir.path().join("absent/backup");
     assert!(matches!(write(&MemoryStore::default(), &nowhere).await, Err(BackupError::File { .. })));
 }

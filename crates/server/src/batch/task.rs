@@ -1,6 +1,6 @@
 //! What callers ask of the batcher, and why they get no answer.
 
-use crate::credential::Principal;
+use crate::credentials::Principal;
 use modmill_rsa::{Digest, EncryptionScheme, Hash, ItemError, Oaep, SignatureScheme};
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -1,7 +1,7 @@
 use super::*;
 use crate::audit::AuditSettings;
 use crate::clock::Clock;
-use crate::credential::Principal;
+use crate::credentials::Principal;
 use crate::metrics::Metrics;
 use modmill_cuda::Faults;
 use modmill_rsa::{Hash, Rsa, Sizes};
@@ -27,7 +27,7 @@ fn origin(principal: &str) -> Origin {
         operation: "Sign",
         key_id: "key".into(),
         request_id: "request".into(),
-        deadline: Instant::now() + Duration::from_secs(60),
+        deadline: Instant::now() + Duration::from_secs(600),
     }
 }
 

@@ -4,7 +4,7 @@ use super::Bulk;
 use super::chunks::{BodyError, Chunks};
 use super::frame::{Status, end, frame};
 use crate::batch::Refused;
-use crate::credential::{Credential, Principal, Right};
+use crate::credentials::{Credential, Principal, Right};
 use crate::door;
 use crate::service::Service;
 use axum::body::Body;
@@ -88,7 +88,8 @@ impl Job {
         let patience = Instant::now() + Duration::from_millis(self.service.settings.deadline_ms);
         loop {
             let names = ("bulk", "sign");
-            let origin = door::origin(&self.service, &self.principal, names, &self.key_id, &self.request_id);
+            let deadline = door::deadline(&self.service);
+            let origin = door::origin(&self.principal, names, &self.key_id, &self.request_id, deadline);
             let (key, digests) = (Arc::clone(&self.key), digests.clone());
             match self.service.batcher.sign_rows(origin, key, self.scheme, digests).await {
                 Ok(rows) => return Ok(frame(&rows, self.length)),

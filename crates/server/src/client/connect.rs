@@ -1,13 +1,12 @@
 //! Connections: plain, or TLS with the certificates that the caller trusts.
 
 use super::{ClientError, RequestBody};
+use crate::tls_client::{self, Roots};
 use http::Uri;
 use http::uri::Scheme;
 use hyper::client::conn::http2::{Builder, SendRequest};
 use hyper_util::rt::{TokioExecutor, TokioIo};
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, ServerName};
-use rustls::{ClientConfig, RootCertStore};
+use rustls::pki_types::ServerName;
 use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
@@ -28,25 +27,11 @@ pub enum Trust {
 }
 
 impl Trust {
-    fn roots(&self) -> Result<RootCertStore, ClientError> {
-        let wrong = |error: String| ClientError::Certificates(error);
-        let mut roots = RootCertStore::empty();
+    fn roots(&self) -> Roots<'_> {
         match self {
-            Self::System => {
-                let found = rustls_native_certs::load_native_certs();
-                roots.add_parsable_certificates(found.certs);
-            }
-            Self::Only(pem) => {
-                for certificate in CertificateDer::pem_slice_iter(pem) {
-                    let certificate = certificate.map_err(|error| wrong(error.to_string()))?;
-                    roots.add(certificate).map_err(|error| wrong(error.to_string()))?;
-                }
-            }
+            Self::System => Roots::System,
+            Self::Only(pem) => Roots::Pem(pem),
         }
-        if roots.is_empty() {
-            return Err(wrong("there are none".into()));
-        }
-        Ok(roots)
     }
 }
 
@@ -71,14 +56,7 @@ pub(super) async fn connect(
     let tcp = TcpStream::connect((host.as_str(), port)).await.map_err(failed)?;
     tcp.set_nodelay(true).map_err(failed)?;
     let sender = if is_secure {
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let certificates = |error: rustls::Error| ClientError::Certificates(error.to_string());
-        let mut config = ClientConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .map_err(certificates)?
-            .with_root_certificates(trust.roots()?)
-            .with_no_client_auth();
-        config.alpn_protocols = vec![b"h2".to_vec()];
+        let config = tls_client::config(trust.roots(), &["h2"]).map_err(ClientError::Certificates)?;
         let name = ServerName::try_from(host.clone()).map_err(|_| wrong())?;
         let tls = TlsConnector::from(Arc::new(config)).connect(name, tcp).await.map_err(failed)?;
         handshake(tls).await?

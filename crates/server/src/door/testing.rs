@@ -1,7 +1,7 @@
 //! A service in memory, and requests to it.
 
 use crate::batch::Batcher;
-use crate::credential::{Credential, Right};
+use crate::credentials::{Credential, Right};
 use crate::records::{Changes, Kinds, Records, RecordsError, Sealer};
 use crate::secret::SecretBytes;
 use crate::service::Service;

@@ -1,6 +1,7 @@
 //! `/health`, `/ready` and `/metrics`.
 
-use crate::credential::{Principal, Right};
+use crate::credentials::Right;
+use crate::door;
 use crate::service::Service;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -46,7 +47,7 @@ async fn ready(State(service): State<Arc<Service>>) -> Response {
 }
 
 async fn metrics(State(service): State<Arc<Service>>, headers: HeaderMap) -> Response {
-    if !service.metrics_are_open && !may_watch(&service, &headers) {
+    if !service.metrics_are_open && door::authenticate(&service, &headers, Right::Watch).is_err() {
         let challenge = [(header::WWW_AUTHENTICATE, "Bearer")];
         return (StatusCode::UNAUTHORIZED, challenge, "a token with the right to watch is needed\n")
             .into_response();
@@ -55,12 +56,4 @@ async fn metrics(State(service): State<Arc<Service>>, headers: HeaderMap) -> Res
     service.metrics.queue(calls, waiting.as_secs_f64());
     let kind = [(header::CONTENT_TYPE, "application/openmetrics-text; version=1.0.0; charset=utf-8")];
     (kind, service.metrics.text()).into_response()
-}
-
-/// Whether a request has the token of somebody who may watch.
-fn may_watch(service: &Service, headers: &HeaderMap) -> bool {
-    let bearer =
-        headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
-    let credential = bearer.and_then(|token| service.credentials.by_token(&service.records, token.trim()));
-    credential.is_some_and(|credential| Principal::of(&credential).may(Right::Watch))
 }

@@ -1,12 +1,10 @@
 //! Certificates.
 
+use crate::files::{create_folder, write_new};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
 use rustls::{RootCertStore, ServerConfig};
-use std::fs;
-use std::io::Write;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -45,29 +43,27 @@ pub struct TlsFiles {
 }
 
 impl TlsFiles {
-    /// A certificate for development in `folder`, which is made on the first run. Returns whether it was made now.
-    pub fn development(folder: &Path, client_ca: Option<PathBuf>) -> Result<(Self, bool), TlsError> {
+    /// A certificate for development in `folder`, which is made on the first run.
+    pub fn development(folder: &Path, client_ca: Option<PathBuf>) -> Result<Self, TlsError> {
         let files = Self {
             certificate: folder.join("development.pem"),
             key: folder.join("development.key"),
             client_ca,
         };
         if files.certificate.exists() && files.key.exists() {
-            return Ok((files, false));
+            return Ok(files);
         }
         let names = ["localhost", "127.0.0.1", "::1"].map(str::to_owned);
         let made = rcgen::generate_simple_self_signed(names)
             .map_err(|error| TlsError::Certificate(error.to_string()))?;
-        let made_folder = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
-        made_folder.map_err(|error| TlsError::file(folder, error))?;
+        create_folder(folder).map_err(|error| TlsError::file(folder, error))?;
         let key = zeroize::Zeroizing::new(made.signing_key.serialize_pem());
         for (path, text) in [(&files.key, &key[..]), (&files.certificate, &made.cert.pem())] {
-            let mut options = fs::OpenOptions::new();
-            let written = options.write(true).create(true).truncate(true).mode(0o600).open(path);
-            let written = written.and_then(|mut file| file.write_all(text.as_bytes()));
-            written.map_err(|error| TlsError::file(path, error))?;
+            // One of the two may be left of an earlier run.
+            let _ = std::fs::remove_file(path);
+            write_new(path, &[text.as_bytes()]).map_err(|error| TlsError::file(path, error))?;
         }
-        Ok((files, true))
+        Ok(files)
     }
 
     fn load(&self) -> Result<Arc<ServerConfig>, TlsError> {

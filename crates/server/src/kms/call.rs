@@ -7,8 +7,9 @@ use super::policy::Facts;
 use super::rights::{Asker, Decision};
 use super::{KmsError, fields};
 use crate::audit::{Entry, Subject};
-use crate::batch;
-use crate::credential::{Principal, Right};
+use crate::batch::Origin;
+use crate::credentials::{Principal, Right};
+use crate::door;
 use crate::records::Changes;
 use crate::service::Service;
 use sha2::{Digest as _, Sha256};
@@ -152,15 +153,9 @@ impl Call {
     }
 
     /// Where an operation of the batcher comes from.
-    pub(super) fn origin(&self, key: &Key) -> batch::Origin {
-        batch::Origin {
-            principal: Arc::clone(&self.principal),
-            door: "kms",
-            operation: self.operation,
-            key_id: key.record.id.as_str().into(),
-            request_id: Arc::clone(&self.request_id),
-            deadline: self.deadline,
-        }
+    pub(super) fn origin(&self, key: &Key) -> Origin {
+        let names = ("kms", self.operation);
+        door::origin(&self.principal, names, &key.record.id, &self.request_id, self.deadline)
     }
 
     /// Notes an operation that the batcher does not compute in the audit log, by the hash of its ciphertext: those with symmetric keys,

@@ -1,6 +1,7 @@
 //! Errors as AWS names them.
 
 use crate::batch::Refused;
+use crate::body::Unread;
 use crate::key_cache::KeyCacheError;
 use crate::records::RecordsError;
 use crate::sigv4::SigV4Error;
@@ -88,6 +89,16 @@ impl KmsError {
     pub fn too_large() -> Self {
         Self::new("RequestEntityTooLargeException", "The request's body is too large.")
             .with_status(StatusCode::PAYLOAD_TOO_LARGE)
+    }
+}
+
+impl From<Unread> for KmsError {
+    fn from(unread: Unread) -> Self {
+        match unread {
+            Unread::TooLong => Self::too_large(),
+            Unread::Full => Self::throttling(),
+            Unread::Incomplete => Self::new("IncompleteBodyException", "The request's body ended early."),
+        }
     }
 }
 

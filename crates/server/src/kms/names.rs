@@ -2,10 +2,11 @@
 
 use super::KmsError;
 use super::documents::{Alias, KeyRecord};
+use crate::hex;
 use crate::records::Records;
 use crate::service::Service;
 use crate::settings::Settings;
-pub(super) use crate::sigv4::hex;
+use crate::uuid;
 use std::sync::Arc;
 
 /// Which names a request may use.
@@ -60,7 +61,7 @@ pub(super) fn find(service: &Service, name: &str, names: Names) -> Result<Key, K
         let alias = found.ok_or_else(|| alias_not_found(settings, local))?;
         return by_id(settings, records, &alias.key_id, Some(alias.name.clone()));
     }
-    if !is_uuid(local) {
+    if !uuid::is_one(local) {
         return Err(unknown());
     }
     by_id(settings, records, local, None)
@@ -97,70 +98,9 @@ fn resource<'a>(settings: &Settings, arn: &'a str) -> Result<&'a str, KmsError> 
     Ok(resource)
 }
 
-fn is_uuid(text: &str) -> bool {
-    let dashes = [8, 13, 18, 23];
-    text.len() == 36
-        && text.bytes().enumerate().all(|(at, byte)| match dashes.contains(&at) {
-            true => byte == b'-',
-            false => byte.is_ascii_hexdigit(),
-        })
-}
-
-/// A random UUID (version 4).
-pub(super) fn random_uuid() -> Result<String, KmsError> {
-    let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes)?;
-    bytes[6] = bytes[6] & 0x0f | 0x40;
-    bytes[8] = bytes[8] & 0x3f | 0x80;
-    Ok(uuid_text(&bytes))
-}
-
-/// A UUID as text.
-#[must_use]
-pub(super) fn uuid_text(bytes: &[u8; 16]) -> String {
-    let mut text = String::with_capacity(36);
-    for (at, byte) in bytes.iter().enumerate() {
-        if matches!(at, 4 | 6 | 8 | 10) {
-            text.push('-');
-        }
-        text.push_str(&hex(&[*byte]));
-    }
-    text
-}
-
-/// The bytes of a UUID.
-#[must_use]
-pub(super) fn uuid_bytes(text: &str) -> Option<[u8; 16]> {
-    let digits: Vec<u8> = text.bytes().filter(|byte| *byte != b'-').collect();
-    let digits: [u8; 32] = digits.try_into().ok()?;
-    let mut bytes = [0; 16];
-    for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
-        *byte = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
-    }
-    Some(bytes)
-}
-
 /// `len` random bytes in hexadecimal.
 pub(super) fn random_hex(len: usize) -> Result<String, KmsError> {
     let mut bytes = vec![0; len];
     getrandom::fill(&mut bytes)?;
-    Ok(hex(&bytes))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn uuids_are_read_as_written() {
-        let text = random_uuid().unwrap();
-        assert!(is_uuid(&text), "{text}");
-        assert_eq!(uuid_text(&uuid_bytes(&text).unwrap()), text);
-        assert_eq!(text.as_bytes()[14], b'4');
-        for wrong in ["", "1", "zzzzzzzz-0000-0000-0000-000000000000", "00000000_0000-0000-0000-000000000000"]
-        {
-            assert!(!is_uuid(wrong), "{wrong}");
-        }
-        assert_eq!(uuid_bytes("é0000000-0000-0000-0000-000000000000"), None);
-    }
+    Ok(hex::encode(&bytes))
 }

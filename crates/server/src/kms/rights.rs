@@ -3,7 +3,7 @@
 use super::documents::{Grant, KeyRecord};
 use super::names::Key;
 use super::policy::{Facts, Policy, Question, Verdict};
-use crate::credential::{Principal, Right};
+use crate::credentials::{Principal, Right};
 use crate::records::Records;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, PoisonError, RwLock, Weak};

@@ -6,9 +6,10 @@ use super::documents::Usage;
 use super::names::Names;
 use super::policy::Facts;
 use crate::bulk::{Keyring, KeyringError, SigningKey};
-use crate::credential::Principal;
+use crate::credentials::Principal;
 use crate::door;
 use crate::service::Service;
+use crate::uuid;
 use futures_util::future::BoxFuture;
 use modmill_rsa::{Hash, Pss, SaltLength, SignatureScheme};
 use std::sync::Arc;
@@ -66,7 +67,7 @@ impl Keyring for KmsRing {
         Box::pin(async move {
             let now_ms = self.service.clock.now_ms();
             let (service, principal) = (Arc::clone(&self.service), Arc::clone(principal));
-            let call = Call::new(service, principal, "Sign", door::request_id(), now_ms, Instant::now());
+            let call = Call::new(service, principal, "Sign", uuid::of_request(), now_ms, Instant::now());
             let key = match call.key(Some(name), Names::All) {
                 Err(error) if error.name == "NotFoundException" => return Ok(None),
                 key => key?,

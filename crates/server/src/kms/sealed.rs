@@ -12,7 +12,7 @@ use super::KmsError;
 use super::codec::Blob;
 use super::documents::Material;
 use super::fields::Context;
-use super::names::{uuid_bytes, uuid_text};
+use crate::uuid;
 use aes_gcm_siv::aead::{Aead, KeyInit, Payload};
 use aes_gcm_siv::{Aes256GcmSiv, Nonce};
 use zeroize::Zeroizing;
@@ -24,7 +24,7 @@ const NONCE: usize = 12;
 /// The identifier of the key that a ciphertext is of.
 pub(super) fn key_of(ciphertext: &[u8]) -> Result<String, KmsError> {
     match ciphertext.split_first_chunk::<HEAD>() {
-        Some(([VERSION, id @ ..], _)) => Ok(uuid_text(id)),
+        Some(([VERSION, id @ ..], _)) => Ok(uuid::text(id)),
         _ => Err(KmsError::ciphertext()),
     }
 }
@@ -36,7 +36,7 @@ pub(super) fn seal(
     context: &Context,
     plain: &[u8],
 ) -> Result<Blob, KmsError> {
-    let id = uuid_bytes(key_id).ok_or_else(|| KmsError::internal(&"a key's identifier is not a UUID"))?;
+    let id = uuid::octets(key_id).ok_or_else(|| KmsError::internal(&"a key's identifier is not a UUID"))?;
     let mut nonce = [0; NONCE];
     getrandom::fill(&mut nonce)?;
     let mut head = [VERSION; HEAD];

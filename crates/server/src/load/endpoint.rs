@@ -1,8 +1,8 @@
 //! The address of a server, and connections to it.
 
 use super::error::Error;
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, ServerName};
+use crate::tls_client::{self, Roots};
+use rustls::pki_types::ServerName;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::Path;
 use std::sync::Arc;
@@ -96,22 +96,8 @@ fn connector(http2: bool, authorities: Option<&Path>) -> Result<TlsConnector, Er
         Error::Endpoint("https needs the file of a certificate to check the server's by".into())
     })?;
     let wrong = |why: String| Error::Endpoint(format!("cannot use {}: {why}", file.display()));
-    let mut roots = rustls::RootCertStore::empty();
-    let certificates = CertificateDer::pem_file_iter(file).map_err(|error| wrong(error.to_string()))?;
-    for certificate in certificates {
-        let certificate = certificate.map_err(|error| wrong(error.to_string()))?;
-        roots.add(certificate).map_err(|error| wrong(error.to_string()))?;
-    }
-    if roots.is_empty() {
-        return Err(wrong("no certificate in it".into()));
-    }
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let mut config = rustls::ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .map_err(|error| wrong(error.to_string()))?
-        .with_root_certificates(roots)
-        .with_no_client_auth();
-    config.alpn_protocols = vec![if http2 { b"h2".to_vec() } else { b"http/1.1".to_vec() }];
+    let protocol = if http2 { "h2" } else { "http/1.1" };
+    let config = tls_client::config(Roots::File(file), &[protocol]).map_err(wrong)?;
     Ok(TlsConnector::from(Arc::new(config)))
 }
 

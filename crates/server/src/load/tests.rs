@@ -95,11 +95,8 @@ async fn more_than_the_server_can_do_shows() {
     // One connection and 10 ms for an answer: at most 100 requests a second.
     let behaviour = Behaviour { delay: Duration::from_millis(10), ..Behaviour::default() };
     let stub = Stub::start(behaviour).await;
-    let limited = || Settings {
-        connections: 1,
-        timeout: Duration::from_millis(500),
-        ..settings(&stub, Interface::Kms)
-    };
+    let limited =
+        || Settings { connections: 1, timeout: Duration::from_secs(2), ..settings(&stub, Interface::Kms) };
     let closed = measure(limited(), None).await;
     assert!(closed.achieved_per_s > 0.0 && closed.achieved_per_s <= 100.0, "{closed:?}");
     let open = measure(limited(), Some(400.0)).await;

@@ -1,10 +1,11 @@
 //! The last quarter of an hour, second by second, for the live page.
 
-use super::{BackendName, Operation, Outcome, Quantiles};
+use super::{BackendName, Operation, Outcome};
+use crate::histogram::Histogram;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Seconds that are kept.
 const SECONDS: usize = 900;
@@ -15,6 +16,9 @@ const KEYS: usize = 256;
 /// Keys in a snapshot.
 const TOP_KEYS: usize = 10;
 
+/// Latencies of calls, right to a sixteenth: there is a histogram for each second.
+type Latencies = Histogram<4>;
+
 /// Figures of one second.
 #[derive(Debug, Default)]
 struct Cell {
@@ -22,7 +26,7 @@ struct Cell {
     operations: u64,
     items: u64,
     refused: u64,
-    latencies: Quantiles,
+    latencies: Latencies,
     queue: usize,
     batches: u64,
     batch_items: u64,
@@ -107,7 +111,7 @@ impl History {
             Outcome::Answered => {
                 cell.operations += 1;
                 cell.items += *items as u64;
-                cell.latencies.add(*seconds);
+                cell.latencies.record(Duration::try_from_secs_f64(*seconds).unwrap_or_default());
                 if cell.keys.len() < KEYS || cell.keys.contains_key(key_id) {
                     *cell.keys.entry(Arc::clone(key_id)).or_default() += *items as u64;
                 }
@@ -142,7 +146,7 @@ impl History {
         let uptime = self.start.elapsed().as_secs();
         let first = uptime.saturating_sub(seconds.min(SECONDS) as u64);
         let cells = self.cells();
-        let mut latencies = Quantiles::default();
+        let mut latencies = Latencies::default();
         let mut keys: HashMap<&Arc<str>, u64> = HashMap::new();
         let mut found = cells.iter().filter(|cell| (first..uptime).contains(&cell.number)).peekable();
         let mut second = |number: u64| match found.next_if(|cell| cell.number == number) {
@@ -204,14 +208,13 @@ impl Cell {
     }
 }
 
-fn milliseconds(latencies: &Quantiles) -> [f64; 3] {
-    [0.5, 0.99, 0.999].map(|q| 1e3 * latencies.get(q))
+fn milliseconds(latencies: &Latencies) -> [f64; 3] {
+    [0.5, 0.99, 0.999].map(|q| 1e3 * latencies.quantile(q).as_secs_f64())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
 
     #[test]
     fn seconds_keys_and_percentiles_are_kept() {

@@ -67,6 +67,7 @@ pub(super) struct Registered {
     pub(super) queue_seconds: Gauge<f64, AtomicU64>,
     pub(super) faults: Counter,
     pub(super) limited: Counter,
+    pub(super) refused_bodies: Counter,
     pub(super) connections: Gauge,
     pub(super) accepted: Counter,
     refused_connections: Family<ReasonLabels, Counter>,
@@ -89,6 +90,7 @@ impl Default for Registered {
             queue_seconds: Gauge::default(),
             faults: Counter::default(),
             limited: Counter::default(),
+            refused_bodies: Counter::default(),
             connections: Gauge::default(),
             accepted: Counter::default(),
             refused_connections: Family::default(),
@@ -113,6 +115,8 @@ impl Default for Registered {
         registry.register_with_unit("queue", text, Unit::Seconds, this.queue_seconds.clone());
         registry.register("faults", "Batches that failed on a device or an engine", this.faults.clone());
         registry.register("rate_limited", "Requests that came faster than allowed", this.limited.clone());
+        let text = "Requests whose body found no room among those that are held";
+        registry.register("bodies_refused", text, this.refused_bodies.clone());
         registry.register("connections", "Connections that are open", this.connections.clone());
         registry.register("connections_accepted", "Connections that were opened", this.accepted.clone());
         let text = "Connections that were refused, by reason";

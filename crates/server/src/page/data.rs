@@ -1,6 +1,6 @@
 //! What the page shows.
 
-use crate::credential::Principal;
+use crate::credentials::Principal;
 use serde::Serialize;
 
 /// Where the page takes its figures from.

@@ -1,7 +1,7 @@
 //! The page of a running service.
 
 use super::{Replica, Watched};
-use crate::credential::Principal;
+use crate::credentials::Principal;
 use crate::door;
 use crate::metrics::Snapshot;
 use crate::service::Service;

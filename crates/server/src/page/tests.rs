@@ -1,5 +1,5 @@
 use super::*;
-use crate::credential::{Principal, Right};
+use crate::credentials::{Principal, Right};
 use axum::http::Request;
 use axum::http::header::AUTHORIZATION;
 use http_body_util::BodyExt;

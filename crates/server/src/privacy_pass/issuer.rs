@@ -2,6 +2,7 @@
 
 use crate::clock::Clock;
 use crate::door;
+use crate::hex;
 use crate::records::{Changes, Document, Records, RecordsError};
 use crate::secret::SecretBytes;
 use modmill::Engine;
@@ -111,7 +112,7 @@ pub async fn create(
             Ok((SecretBytes::new(key.to_der()?), spki(key.public_key())?))
         };
         let (material, public_key) = door::blocking(work).await.map_err(IssuerError::Key)??;
-        let id = Sha256::digest(&public_key).iter().map(|byte| format!("{byte:02x}")).collect();
+        let id = hex::encode(&Sha256::digest(&public_key));
         let not_before_s = not_before_s.unwrap_or(now_ms / 1000);
         let key = IssuerKey { id, material, public_key, not_before_s, created_ms: now_ms };
         // A request names a key by one byte, which another key must not have.

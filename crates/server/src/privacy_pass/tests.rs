@@ -1,6 +1,7 @@
 //! The issuer as clients see it.
 
 use super::*;
+use crate::body::Bodies;
 use crate::door::testing::{Answer, TOKEN, WEAK, send, service};
 use modmill::Engine;
 use modmill_rsa::{BlindScheme, Blinded, PublicKey, Rsa, Sizes};
@@ -186,4 +187,21 @@ async fn tokens_are_limited_and_may_be_open() {
     // Others have tokens of their own; a wrong token is wrong even if issuance is open.
     assert_eq!(client.post(REQUEST, Some(TOKEN), body.clone()).await.status, 200);
     assert_eq!(client.post(REQUEST, Some("guess"), body).await.status, 401);
+}
+
+#[tokio::test]
+async fn bodies_share_memory_that_strangers_have_no_part_of() {
+    let mut service = service(super::kinds).await;
+    Arc::get_mut(&mut service).expect("the only owner").bodies = Arc::new(Bodies::new(8));
+    let router = super::router(Arc::clone(&service), IssuerSettings::default());
+    for (token, status) in [(TOKEN, 503), (WEAK, 403), ("guess", 401)] {
+        let authorization = format!("Bearer {token}");
+        let headers = [("content-type", REQUEST), ("authorization", &authorization)];
+        let answer = send(&router, "POST", "/token-request", &headers, vec![0; 259]).await;
+        assert_eq!(
+            (answer.status.as_u16(), answer.headers.contains_key("retry-after")),
+            (status, status == 503)
+        );
+    }
+    assert_eq!(service.bodies.held(), 0);
 }

@@ -1,7 +1,7 @@
 use super::*;
 use crate::admin::{Command, send};
 use crate::batch::{Origin, PrivateTask};
-use crate::credential::{Principal, Right};
+use crate::credentials::{Principal, Right};
 use modmill_rsa::{Hash, PrivateKey, SignatureScheme, Sizes};
 use std::time::Instant;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -18,7 +18,7 @@ fn config(folder: &std::path::Path) -> Config {
 
 /// Starts a service in the folder of one that has just ended: connections of commands may hold its store for a moment.
 async fn start_again(config: &Config) -> Result<Running, RunError> {
-    for _ in 0..100 {
+    for _ in 0..3000 {
         match Running::start(config).await {
             Err(RunError::Store(_)) => tokio::time::sleep(Duration::from_millis(20)).await,
             started => return started,
@@ -51,7 +51,7 @@ async fn a_service_runs_takes_commands_and_drains() {
     // Commands go through the socket while the service holds the store.
     let watch = Command::CreateCredential { name: "watcher".into(), rights: [Right::Watch].into() };
     let mut answer = None;
-    for _ in 0..100 {
+    for _ in 0..3000 {
         answer = send(&config.data, &watch).await.unwrap();
         if answer.is_some() {
             break;
@@ -82,7 +82,7 @@ async fn a_service_runs_takes_commands_and_drains() {
         operation: "Sign",
         key_id: "key".into(),
         request_id: "request".into(),
-        deadline: Instant::now() + Duration::from_secs(10),
+        deadline: Instant::now() + Duration::from_secs(300),
     };
     let scheme = SignatureScheme::Pkcs1v15(Hash::Sha256);
     let task = PrivateTask::Sign { scheme, digest: Hash::Sha256.digest(&[b"message"]) };
@@ -116,4 +116,25 @@ async fn a_lost_master_key_is_not_replaced() {
     std::fs::remove_file(config.data.join("master.key")).unwrap();
     assert!(matches!(open_records(&config, store).await, Err(RunError::MasterKey(_))));
     assert!(!config.data.join("master.key").exists());
+}
+
+/// A client that sends a body of some length sees why it was refused although nobody reads the body for its sake.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn strangers_with_bodies_are_answered() {
+    let folder = tempfile::tempdir().unwrap();
+    let running = Running::start(&config(folder.path())).await.unwrap();
+    for (path, status, error) in
+        [("/", 400, "MissingAuthenticationToken"), ("/v1/transit/sign/k", 403, "permission denied")]
+    {
+        let mut stream = TcpStream::connect(running.url.strip_prefix("http://").unwrap()).await.unwrap();
+        let body = " ".repeat(250_000);
+        let head = format!("POST {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n");
+        let text = format!("{head}content-length: {}\r\n\r\n{body}", body.len());
+        stream.write_all(text.as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status}")) && answer.contains(error), "{answer}");
+    }
+    assert_eq!(running.service.bodies.held(), 0);
+    assert!(running.stop().await);
 }

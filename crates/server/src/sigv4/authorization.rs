@@ -1,6 +1,7 @@
 //! The header `Authorization`.
 
 use super::{ALGORITHM, SigV4Error, TERMINATOR};
+use crate::hex;
 
 /// The parts of a header `Authorization`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,7 +64,7 @@ impl<'a> Authorization<'a> {
                     .into(),
             ));
         };
-        let signature = unhex(signature).ok_or(SigV4Error::Mismatch)?;
+        let signature = signature_of(signature).ok_or(SigV4Error::Mismatch)?;
         Ok(Self { access_key_id, date, region, service, signed_headers, signature })
     }
 }
@@ -72,19 +73,12 @@ fn incomplete(what: &str) -> SigV4Error {
     SigV4Error::Incomplete(format!("The Authorization header has {what}."))
 }
 
-/// The 32 bytes of 64 hexadecimal digits in lower case.
-fn unhex(text: &str) -> Option<[u8; 32]> {
-    let digits: &[u8; 64] = text.as_bytes().try_into().ok()?;
-    let value = |digit: u8| match digit {
-        b'0'..=b'9' => Some(digit - b'0'),
-        b'a'..=b'f' => Some(digit - b'a' + 10),
-        _ => None,
-    };
-    let mut bytes = [0; 32];
-    for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
-        *byte = value(pair[0])? << 4 | value(pair[1])?;
-    }
-    Some(bytes)
+/// The 32 octets of 64 hexadecimal digits in lower case.
+fn signature_of(text: &str) -> Option<[u8; 32]> {
+    let mut octets = [0; 32];
+    let is_lower = !text.bytes().any(|digit| digit.is_ascii_uppercase());
+    hex::decode(text.as_bytes(), &mut octets).filter(|()| is_lower)?;
+    Some(octets)
 }
 
 #[cfg(test)]
@@ -108,7 +102,7 @@ mod tests {
                 (read.region, read.service, read.signed_headers),
                 ("us-east-1", "kms", "host;x-amz-date")
             );
-            assert_eq!(super::super::hex(&read.signature), SIGNATURE);
+            assert_eq!(hex::encode(&read.signature), SIGNATURE);
         }
     }
 

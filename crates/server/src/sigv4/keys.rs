@@ -1,7 +1,7 @@
 //! Signing keys, derived from secret access keys for a day, a region and a service.
 
 use super::TERMINATOR;
-use crate::credential::{Credential, Principal};
+use crate::credentials::{Credential, Principal};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use std::collections::HashMap;

@@ -2,7 +2,8 @@
 
 use super::canonical::{Canonical, canonical_request};
 use super::keys::{Key, derive, hmac};
-use super::{ALGORITHM, SigV4Error, TERMINATOR, hex, string_to_sign, time};
+use super::{ALGORITHM, SigV4Error, TERMINATOR, string_to_sign, time};
+use crate::hex;
 use crate::secret::SecretBytes;
 use http::header::{AUTHORIZATION, HeaderName, HeaderValue, InvalidHeaderValue};
 use http::request::Parts;
@@ -67,12 +68,12 @@ impl Signer {
             headers: &parts.headers,
             host: None,
             signed_headers: &signed_headers,
-            payload_hash: &hex(&Sha256::digest(body)),
+            payload_hash: &hex::encode(&Sha256::digest(body)),
         })?;
         let Self { access_key_id, region, service, .. } = self;
         let text = string_to_sign(&time, region, service, &canonical);
         let date = time.get(..8).unwrap_or_default();
-        let signature = hex(&hmac(&*self.key(date), text.as_bytes()));
+        let signature = hex::encode(&hmac(&*self.key(date), text.as_bytes()));
         let header = format!(
             "{ALGORITHM} Credential={access_key_id}/{date}/{region}/{service}/{TERMINATOR}, \
              SignedHeaders={signed_headers}, Signature={signature}"

@@ -2,8 +2,9 @@
 
 use super::canonical::{Canonical, canonical_request};
 use super::keys::{SigningKeys, hmac};
-use super::{Authorization, SigV4Error, hex, string_to_sign, time};
-use crate::credential::{Credential, Principal};
+use super::{Authorization, SigV4Error, string_to_sign, time};
+use crate::credentials::{Credential, Principal};
+use crate::hex;
 use crate::records::Records;
 use http::HeaderMap;
 use http::request::Parts;
@@ -26,6 +27,32 @@ pub struct Expected<'a> {
     pub signed: &'a [&'a str],
 }
 
+/// The head of a request whose sender is known by name. That it is the sender's, only the signature shows.
+pub struct Known<'a> {
+    authorization: Authorization<'a>,
+    time: String,
+    credential: Arc<Credential>,
+}
+
+/// Checks all that can be checked without the body: the form of the head, its time and scope, and that there is a credential
+/// with the access key that it names.
+pub fn known<'a>(
+    records: &Records,
+    parts: &'a Parts,
+    expected: &Expected<'_>,
+) -> Result<Known<'a>, SigV4Error> {
+    let authorization = text(&parts.headers, "authorization")?.ok_or(SigV4Error::Missing)?;
+    let authorization = Authorization::parse(authorization)?;
+    if parts.headers.contains_key("x-amz-security-token") {
+        return Err(SigV4Error::Unrecognized);
+    }
+    let time = time_of(&parts.headers)?;
+    must_be_signed(&authorization, &parts.headers, expected.signed)?;
+    check_scope(&authorization, &time, expected)?;
+    let credential = records.get(authorization.access_key_id).ok_or(SigV4Error::Unrecognized)?;
+    Ok(Known { authorization, time, credential })
+}
+
 /// Verifies requests. It keeps the signing keys of the day.
 #[derive(Default)]
 pub struct Verifier {
@@ -41,16 +68,7 @@ impl Verifier {
         body: &[u8],
         expected: &Expected<'_>,
     ) -> Result<Arc<Principal>, SigV4Error> {
-        let authorization = text(&parts.headers, "authorization")?.ok_or(SigV4Error::Missing)?;
-        let authorization = Authorization::parse(authorization)?;
-        if parts.headers.contains_key("x-amz-security-token") {
-            return Err(SigV4Error::Unrecognized);
-        }
-        let time = time_of(&parts.headers)?;
-        must_be_signed(&authorization, &parts.headers, expected.signed)?;
-        check_scope(&authorization, &time, expected)?;
-        let credential: Arc<Credential> =
-            records.get(authorization.access_key_id).ok_or(SigV4Error::Unrecognized)?;
+        let Known { authorization, time, credential } = known(records, parts, expected)?;
         let payload_hash = payload_hash(&parts.headers, body)?;
         let canonical = canonical_request(&Canonical {
             method: parts.method.as_str(),
@@ -166,7 +184,7 @@ fn check_scope(
 
 /// The hash of the body. A header that names another hash, or none, is refused.
 fn payload_hash(headers: &HeaderMap, body: &[u8]) -> Result<String, SigV4Error> {
-    let hash = hex(&Sha256::digest(body));
+    let hash = hex::encode(&Sha256::digest(body));
     match text(headers, "x-amz-content-sha256")? {
         Some(named) if named != hash => Err(SigV4Error::Scope(
             "The value passed in as x-amz-content-sha256 does not match the body's.".into(),

@@ -7,6 +7,7 @@ mod pool;
 mod tls;
 
 use super::{Change, Row, Store, StoreError, check_names};
+use commit::Commit;
 use futures_util::future::BoxFuture;
 use listener::Listener;
 use pool::Pool;
@@ -17,17 +18,33 @@ use tokio::time::{Instant, sleep, timeout};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{FromSql, Type};
 
-/// How long a call goes on while the database cannot be reached, as when it restarts.
-const PATIENCE: Duration = Duration::from_secs(5);
 /// The time between two attempts.
 const PAUSE: Duration = Duration::from_millis(100);
-/// How long one attempt may take. A connection that takes longer is given up.
-const ATTEMPT: Duration = Duration::from_secs(30);
 /// How often [`Store::watch`] answers although nobody said that something changed.
 const POLL: Duration = Duration::from_millis(250);
 /// A commit that follows another one of the same replica within this time waits up to half of it. Without a pause, one
 /// replica would come first again and again, and another that wants to change the same row would always read it too late.
 const COURTESY: Duration = Duration::from_millis(16);
+
+/// How long a store waits for its database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PostgresTimes {
+    /// How long a call goes on while the database cannot be reached, as when it restarts.
+    pub patience: Duration,
+    /// How long one attempt may take. A connection that takes longer is given up.
+    pub attempt: Duration,
+    /// How long the database is asked, after that, whether a commit was made that was under way when the connection broke.
+    pub settling: Duration,
+}
+
+impl Default for PostgresTimes {
+    fn default() -> Self {
+        let s = Duration::from_secs;
+        // The database itself ends a statement after 20 seconds, which is told from a connection that is silent. The last two
+        // together are shorter than a request may take.
+        Self { patience: s(5), attempt: s(22), settling: s(10) }
+    }
+}
 
 /// Why one attempt failed.
 #[derive(Debug)]
@@ -42,6 +59,7 @@ enum Failure {
 pub struct PostgresStore {
     pool: Arc<Pool>,
     listener: Listener,
+    times: PostgresTimes,
     /// Whether the last call gave up. The next one then makes one attempt, so that calls do not queue behind each other's
     /// patience.
     down: AtomicBool,
@@ -57,9 +75,14 @@ impl PostgresStore {
     /// certificate and name are checked, against the certificates of the file `sslrootcert` or else of the system. Without,
     /// the connection is plain.
     pub async fn connect(url: &str) -> Result<Self, StoreError> {
+        Self::connect_within(url, PostgresTimes::default()).await
+    }
+
+    /// The same, with other times to wait.
+    pub async fn connect_within(url: &str, times: PostgresTimes) -> Result<Self, StoreError> {
         let pool = Arc::new(Pool::new(tls::parse(url)?));
         let down = AtomicBool::new(false);
-        let patience = Patience::new(&down);
+        let patience = Patience::new(&down, &times);
         loop {
             if let Some(made) = patience.attempt(migrations::run(&pool)).await {
                 made?;
@@ -67,14 +90,40 @@ impl PostgresStore {
             }
         }
         let listener = Listener::start(Arc::clone(&pool));
-        Ok(Self { pool, listener, down, committed: Mutex::default() })
+        Ok(Self { pool, listener, times, down, committed: Mutex::default() })
     }
 
-    /// Waits if this replica has only just committed. `token` is random.
-    async fn give_way(&self, token: &commit::Token) {
+    /// Makes a commit, and repeats it while the database cannot be reached. `open` says at the end whether an attempt may have
+    /// been made all the same.
+    async fn make(&self, commit: &Commit, open: &AtomicBool) -> Result<u64, StoreError> {
+        let patience = Patience::new(&self.down, &self.times);
+        loop {
+            if let Some(answer) = patience.attempt(commit.make(&self.pool, open)).await {
+                return answer;
+            }
+        }
+    }
+
+    /// Finds out whether a commit was made that failed with `error` when it may have been made.
+    async fn settle(&self, commit: &Commit, error: StoreError) -> Result<u64, StoreError> {
+        let end = Instant::now() + self.times.settling;
+        loop {
+            let left = end.saturating_duration_since(Instant::now()).max(PAUSE);
+            match timeout(self.times.attempt.min(left), commit.find(&self.pool)).await {
+                Ok(Ok(Some(number))) => return Ok(number),
+                Ok(Ok(None)) => return Err(error),
+                // Also errors that the database gives: an earlier attempt may still hold the lock.
+                Ok(Err(_)) | Err(_) if Instant::now() < end => sleep(PAUSE).await,
+                _ => return Err(StoreError::Unknown(error.to_string())),
+            }
+        }
+    }
+
+    /// Waits if this replica has only just committed.
+    async fn give_way(&self, commit: &Commit) {
         let committed = *self.committed.lock().unwrap_or_else(PoisonError::into_inner);
         if committed.is_some_and(|committed| committed.elapsed() < COURTESY) {
-            sleep(COURTESY / 2 * u32::from(token[0]) / 256).await;
+            sleep(COURTESY / 2 * u32::from(commit.token[0]) / 256).await;
         }
     }
 
@@ -103,7 +152,7 @@ impl PostgresStore {
 impl Store for PostgresStore {
     fn changes(&self, since: u64) -> BoxFuture<'_, Result<(Vec<Row>, u64), StoreError>> {
         Box::pin(async move {
-            let patience = Patience::new(&self.down);
+            let patience = Patience::new(&self.down, &self.times);
             loop {
                 if let Some(answer) = patience.attempt(self.read(since)).await {
                     return answer;
@@ -115,21 +164,19 @@ impl Store for PostgresStore {
     fn commit_if(&self, last: Option<u64>, changes: Vec<Change>) -> BoxFuture<'_, Result<u64, StoreError>> {
         Box::pin(async move {
             check_names(&changes)?;
-            let token = commit::token()?;
-            self.give_way(&token).await;
-            let patience = Patience::new(&self.down);
-            let mut ask = false;
-            loop {
-                let attempt = commit::make(&self.pool, &token, ask, last, &changes);
-                if let Some(answer) = patience.attempt(attempt).await {
-                    if answer.is_ok() {
-                        *self.committed.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
-                    }
-                    return answer;
-                }
-                // The connection broke, and the commit was made or not: the database is asked.
-                ask = true;
+            let commit = Commit::new(last, changes)?;
+            self.give_way(&commit).await;
+            let open = AtomicBool::new(false);
+            let mut answer = self.make(&commit, &open).await;
+            if let Err(error) = &answer
+                && open.load(Ordering::Relaxed)
+            {
+                answer = self.settle(&commit, error.clone()).await;
             }
+            if answer.is_ok() {
+                *self.committed.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+            }
+            answer
         })
     }
 
@@ -141,13 +188,14 @@ impl Store for PostgresStore {
 /// How long a call still goes on.
 struct Patience<'a> {
     end: Instant,
+    attempt: Duration,
     down: &'a AtomicBool,
 }
 
 impl<'a> Patience<'a> {
-    fn new(down: &'a AtomicBool) -> Self {
-        let patience = if down.load(Ordering::Relaxed) { Duration::ZERO } else { PATIENCE };
-        Self { end: Instant::now() + patience, down }
+    fn new(down: &'a AtomicBool, times: &PostgresTimes) -> Self {
+        let patience = if down.load(Ordering::Relaxed) { Duration::ZERO } else { times.patience };
+        Self { end: Instant::now() + patience, attempt: times.attempt, down }
     }
 
     /// Makes one attempt. Returns `None` if another one should be made, after a pause.
@@ -155,7 +203,7 @@ impl<'a> Patience<'a> {
         &self,
         work: impl Future<Output = Result<T, Failure>>,
     ) -> Option<Result<T, StoreError>> {
-        let reason = match timeout(ATTEMPT, work).await {
+        let reason = match timeout(self.attempt, work).await {
             Ok(Ok(answer)) => {
                 self.down.store(false, Ordering::Relaxed);
                 return Some(Ok(answer));

@@ -1,6 +1,7 @@
 //! Answers as Vault gives them.
 
 use crate::batch::Refused;
+use crate::body::Unread;
 use crate::records::RecordsError;
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
 use axum::http::{HeaderValue, StatusCode};
@@ -49,6 +50,17 @@ impl Fault {
     /// The service failed.
     pub(super) fn internal(error: impl Into<String>) -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, error)
+    }
+}
+
+impl From<Unread> for Fault {
+    fn from(unread: Unread) -> Self {
+        let text = format!("failed to read the request: {unread}");
+        match unread {
+            Unread::TooLong => Self::new(StatusCode::PAYLOAD_TOO_LARGE, text),
+            Unread::Full => Self { retry_after: Some(1), ..Self::new(StatusCode::TOO_MANY_REQUESTS, text) },
+            Unread::Incomplete => Self::bad(text),
+        }
     }
 }
 

@@ -57,7 +57,7 @@ pub(super) async fn encrypt(
     call: Call,
 ) -> Result<Response, Fault> {
     let key = transit.key(&name, "encryption")?;
-    let origin = transit.origin(&call, "encrypt", &key);
+    let origin = transit.origin(&call, "encrypt", &key.name);
     let (len, body, own) = (call.body.len(), call.body, Arc::clone(&key));
     let mut waiting = door::sized(len, move || encryptions(&body, &own)).await.map_err(Fault::internal)??;
     waiting.public(&transit, &key, &origin, |bytes, version| Sealed { bytes, version }, explain).await?;
@@ -89,7 +89,7 @@ pub(super) async fn decrypt(
     call: Call,
 ) -> Result<Response, Fault> {
     let key = transit.key(&name, "encryption")?;
-    let origin = transit.origin(&call, "decrypt", &key);
+    let origin = transit.origin(&call, "decrypt", &key.name);
     let (len, body, own) = (call.body.len(), call.body, Arc::clone(&key));
     let work = move || {
         let mut request: Request<'_> = parse(&body)?;
@@ -118,7 +118,7 @@ pub(super) async fn rewrap(
     call: Call,
 ) -> Result<Response, Fault> {
     let key = transit.key(&name, "encryption")?;
-    let origin = transit.origin(&call, "rewrap", &key);
+    let origin = transit.origin(&call, "rewrap", &key.name);
     let (len, body, own) = (call.body.len(), call.body, Arc::clone(&key));
     let work = door::sized(len, move || rewrapping(&body, &own)).await.map_err(Fault::internal)??;
     let Rewrapping { mut decryptions, targets, scheme } = work;

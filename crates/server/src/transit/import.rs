@@ -82,13 +82,7 @@ async fn unwrap(transit: &Transit, call: &Call, import: &Import<'_>) -> Result<P
     let wrapping = wrapping(transit).await?;
     let private =
         door::private_key(&transit.service, &wrapping.version.material_id, &wrapping.version.material).await;
-    let origin = door::origin(
-        &transit.service,
-        &call.principal,
-        ("transit", "import"),
-        WrappingKey::ID,
-        &call.request_id,
-    );
+    let origin = transit.origin(call, "import", WrappingKey::ID);
     let scheme = Encryption::Oaep { hash, label: Vec::new() };
     let task = PrivateTask::Decrypt { scheme, ciphertext: sealed_key.to_vec() };
     let private = private.map_err(Fault::internal)?;
@@ -215,8 +209,7 @@ pub(super) async fn export(
         return Err(Fault::bad("version does not exist or cannot be found"));
     }
     if !is_public && let Some(audit) = transit.service.batcher.audit() {
-        let names = ("transit", "export");
-        let origin = door::origin(&transit.service, &call.principal, names, &key.name, &call.request_id);
+        let origin = transit.origin(&call, "export", &key.name);
         let subject = Subject::Hashed(Sha256::digest(key.name.as_bytes()).into());
         let entry = Entry { origin: &origin, subject, error: None };
         let written = tokio::task::block_in_place(|| audit.write(&[entry]));

@@ -3,6 +3,7 @@
 use super::answer::Fault;
 use crate::records::Document;
 use crate::secret::SecretBytes;
+use crate::uuid;
 use modmill_rsa::PrivateKey;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -24,9 +25,10 @@ impl Version {
     /// A version with `key` as its material.
     pub(super) fn of(key: &PrivateKey, created_ms: u64) -> Result<Self, Fault> {
         let failed = |error: modmill_rsa::KeyError| Fault::internal(error.to_string());
+        let random = uuid::random().map_err(|error| Fault::internal(error.to_string()))?;
         Ok(Self {
             material: SecretBytes::new(key.to_der().map_err(failed)?),
-            material_id: format!("transit-{}", crate::door::request_id()),
+            material_id: format!("transit-{random}"),
             public_key: key.public_key().to_pem().map_err(failed)?,
             created_ms,
         })

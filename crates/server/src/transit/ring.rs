@@ -2,7 +2,7 @@
 
 use super::key::{TransitKey, Use};
 use crate::bulk::{Keyring, KeyringError, SigningKey};
-use crate::credential::{Principal, Right};
+use crate::credentials::{Principal, Right};
 use crate::door;
 use crate::service::Service;
 use futures_util::future::BoxFuture;

@@ -132,7 +132,7 @@ pub(super) async fn sign(
     call: Call,
 ) -> Result<Response, Fault> {
     let key = transit.key(&place.name, "signing")?;
-    let origin = transit.origin(&call, "sign", &key);
+    let origin = transit.origin(&call, "sign", &key.name);
     let len = call.body.len();
     let (body, own) = (call.body, Arc::clone(&key));
     let work = move || prepare(&body, place.hash.as_deref(), &own);
@@ -194,7 +194,7 @@ pub(super) async fn verify(
     call: Call,
 ) -> Result<Response, Fault> {
     let key = transit.key(&place.name, "signature verification")?;
-    let origin = transit.origin(&call, "verify", &key);
+    let origin = transit.origin(&call, "verify", &key.name);
     let len = call.body.len();
     let (body, own) = (call.body, Arc::clone(&key));
     let work = move || verifications(&body, place.hash.as_deref(), &own);

@@ -4,6 +4,7 @@ use super::answer::{Fault, respond};
 use super::items::{decode, parse};
 use super::lax::{Int, Text};
 use super::{Call, Transit};
+use crate::hex;
 use axum::extract::{Path, State};
 use axum::response::Response;
 use base64::Engine as _;
@@ -20,7 +21,7 @@ const MAX_RANDOM: i64 = 128 << 10;
 fn format(bytes: &[u8], format: &str) -> Result<String, Fault> {
     match format {
         "base64" => Ok(STANDARD.encode(bytes)),
-        "hex" => Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect()),
+        "hex" => Ok(hex::encode(bytes)),
         other => {
             Err(Fault::bad(format!("unsupported encoding format {other:?}; must be \"hex\" or \"base64\"")))
         }

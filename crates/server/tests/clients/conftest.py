@@ -53,7 +53,7 @@ class Service:
     def stop(self):
         """Asks for a graceful end, and returns the exit status."""
         self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(timeout=60)
+        return self.process.wait(timeout=300)
 
     def kill(self):
         self.process.kill()
@@ -78,7 +78,7 @@ class Service:
             verify=verify,
             aws_access_key_id=credential["access_key_id"],
             aws_secret_access_key=credential["secret_access_key"],
-            config=Config(retries={"total_max_attempts": retries + 1}, **config),
+            config=Config(**{"retries": {"total_max_attempts": retries + 1}, "read_timeout": 300, **config}),
         )
 
 
@@ -99,7 +99,7 @@ def kms(service, credential):
     return service.kms(credential)
 
 
-def wait_until(holds, seconds=30):
+def wait_until(holds, seconds=240):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if holds():

@@ -6,7 +6,7 @@ use http::{HeaderName, HeaderValue, Request, StatusCode};
 use http_body_util::BodyExt;
 use modmill::Engine;
 use modmill_server::batch::Batcher;
-use modmill_server::credential::Right;
+use modmill_server::credentials::Right;
 use modmill_server::kms::{IMPLEMENTED, Policy, REFUSED};
 use modmill_server::privacy_pass::{IssuerSettings, issuer};
 use modmill_server::records::{Records, Sealer};

@@ -76,7 +76,7 @@ async fn a_changed_backup_is_refused() {
     let store = EmbeddedStore::open(dir.path()).await.unwrap();
     let summary = backup::write(&store, &path).await.unwrap();
     assert_eq!(summary.documents as u64, NOTES);
-    assert_eq!(backup::check(&path).await.unwrap(), summary);
+    assert_eq!(backup::restore(&MemoryStore::default(), &path).await.unwrap(), summary);
     assert!(
         matches!(backup::write(&store, &path).await, Err(BackupError::File { .. })),
         "nothing is overwritten"

@@ -1,11 +1,14 @@
 //! The stores, and documents in them, as the service uses them.
 
+mod commits;
 mod faults;
 mod kill;
 mod model;
 mod postgres;
+mod proxy;
 mod random;
 mod replicas;
+mod restore;
 mod secrets;
 
 use modmill_server::records::{Document, Kinds};

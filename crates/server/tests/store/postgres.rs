@@ -1,6 +1,8 @@
 //! A database of its own for each test, in the server that `MODMILL_TEST_POSTGRES` names.
 
 use modmill_server::store::PostgresStore;
+use std::net::SocketAddr;
+use tokio_postgres::config::Host;
 use tokio_postgres::{Client, NoTls};
 
 pub(crate) struct Database {
@@ -22,6 +24,23 @@ impl Database {
         admin.batch_execute(&format!("CREATE DATABASE {name}")).await.unwrap();
         let (start, _) = server.rsplit_once('/').unwrap();
         Some(Self { admin, url: format!("{start}/{name}"), name })
+    }
+
+    /// Where the server is.
+    pub(crate) async fn server(&self) -> SocketAddr {
+        let config: tokio_postgres::Config = self.url.parse().unwrap();
+        let (Some(Host::Tcp(host)), port) = (config.get_hosts().first(), config.get_ports().first()) else {
+            panic!("MODMILL_TEST_POSTGRES names no host")
+        };
+        let mut found = tokio::net::lookup_host((host.as_str(), *port.unwrap_or(&5432))).await.unwrap();
+        found.next().unwrap()
+    }
+
+    /// The database's URL with another address of its server.
+    pub(crate) fn url_at(&self, address: SocketAddr) -> String {
+        let (start, name) = self.url.rsplit_once('/').unwrap();
+        let user = start.strip_prefix("postgres://").unwrap().rsplit_once('@').map_or("", |(user, _)| user);
+        format!("postgres://{user}@{address}/{name}")
     }
 
     pub(crate) async fn store(&self) -> PostgresStore {

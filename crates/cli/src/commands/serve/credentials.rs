@@ -4,7 +4,7 @@ use super::options::DataOptions;
 use crate::failure::Failure;
 use crate::io;
 use modmill_server::admin::Command;
-use modmill_server::credential::Right;
+use modmill_server::credentials::Right;
 use serde_json::Value;
 
 /// Makes, lists and revokes credentials

@@ -1,7 +1,7 @@
 use super::super::call::Work;
 use super::super::task::{Origin, PrivateTask};
 use super::*;
-use crate::credential::Principal;
+use crate::credentials::Principal;
 use modmill_rsa::{Hash, PrivateKey, SignatureScheme, Sizes};
 use std::sync::LazyLock;
 use tokio::sync::oneshot;

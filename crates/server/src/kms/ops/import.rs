@@ -1,9 +1,10 @@
 //! Key material from elsewhere.
 
+use crate::hex;
 use crate::kms::call::{Call, gone};
 use crate::kms::codec::{Blob, Encoded, Time};
 use crate::kms::documents::{ImportToken, KeyRecord, Material, Origin, Spec, names};
-use crate::kms::names::{Key, hex};
+use crate::kms::names::Key;
 use crate::kms::{KmsError, fields};
 use crate::records::{Changes, Records};
 use crate::secret::SecretBytes;
@@ -138,7 +139,7 @@ pub(in crate::kms) async fn parameters(call: &Call, request: ParametersRequest) 
     let token = SecretBytes::random(TOKEN)?;
     let expires_ms = call.now_ms + TOKEN_MS;
     let document = ImportToken {
-        id: hex(&Sha256::digest(token.expose())),
+        id: hex::encode(&Sha256::digest(token.expose())),
         key_id: key.record.id.clone(),
         algorithm: wrapping.name().to_owned(),
         secret: pair.secret,
@@ -197,7 +198,7 @@ fn incorrect(message: &str) -> KmsError {
 
 /// The token's document, if it is one of this key and of today.
 fn find_token(call: &Call, key: &Key, token: &Blob) -> Result<Arc<ImportToken>, KmsError> {
-    let document = call.service.records.get::<ImportToken>(&hex(&Sha256::digest(token.bytes())));
+    let document = call.service.records.get::<ImportToken>(&hex::encode(&Sha256::digest(token.bytes())));
     let document = document.filter(|document| document.key_id == key.record.id);
     let document = document
         .ok_or_else(|| KmsError::new("InvalidImportTokenException", "The import token is not valid."))?;

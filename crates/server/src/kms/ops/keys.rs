@@ -11,6 +11,7 @@ use crate::kms::paging::Paging;
 use crate::kms::policy::{Facts, Policy};
 use crate::kms::{KmsError, fields};
 use crate::records::Changes;
+use crate::uuid;
 use serde::{Deserialize, Serialize, de::IgnoredAny};
 use serde_json::json;
 
@@ -117,7 +118,7 @@ pub(in crate::kms) async fn create(call: &Call, request: CreateRequest) -> Resul
     let description = request.description.unwrap_or_default();
     fields::text(Some(&description), "description", 0..=8192)?;
     let tags = tags::checked(request.tags.unwrap_or_default())?;
-    let id = names::random_uuid()?;
+    let id = uuid::random()?;
     let settings = &call.service.settings;
     let policy = match request.policy {
         None => Policy::default_text(&settings.account),

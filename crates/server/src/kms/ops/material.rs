@@ -1,10 +1,10 @@
 //! The secrets of keys.
 
+use crate::hex;
 use crate::kms::KmsError;
 use crate::kms::call::Call;
 use crate::kms::codec::Blob;
 use crate::kms::documents::{Material, Spec};
-use crate::kms::names::hex;
 use crate::secret::SecretBytes;
 use hmac::{Hmac, KeyInit, Mac};
 use modmill_rsa::PrivateKey;
@@ -26,7 +26,7 @@ impl Material {
         let unwritable = |error| KmsError::internal(&error);
         let public = key.public_key().to_der().map_err(unwritable)?;
         Ok(Self {
-            id: hex(&Sha256::digest(&public)),
+            id: hex::encode(&Sha256::digest(&public)),
             secret: SecretBytes::new(key.to_der().map_err(unwritable)?),
             public: public.into(),
             expires_ms: None,
@@ -38,7 +38,7 @@ impl Material {
         let mac = Hmac::<Sha256>::new_from_slice(secret.expose());
         let mut mac = mac.map_err(|error| KmsError::internal(&error))?;
         mac.update(b"modmill: identifier of key material");
-        let id = hex(&mac.finalize().into_bytes());
+        let id = hex::encode(&mac.finalize().into_bytes());
         Ok(Self { id, secret, public: Blob::default(), expires_ms: None })
     }
 }

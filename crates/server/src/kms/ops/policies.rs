@@ -2,7 +2,7 @@
 
 use super::keys::list_answer;
 use super::nothing;
-use crate::credential::Right;
+use crate::credentials::Right;
 use crate::kms::call::Call;
 use crate::kms::codec::Encoded;
 use crate::kms::documents::KeyRecord;

@@ -1,7 +1,7 @@
 //! A service in memory, and clients that sign their requests.
 
 use crate::batch::Batcher;
-use crate::credential::{Credential, Right};
+use crate::credentials::{Credential, Right};
 use crate::kms;
 use crate::records::{Changes, Kinds, Records, RecordsError, Sealer};
 use crate::secret::SecretBytes;

@@ -1,4 +1,5 @@
 use super::bench::{ADMIN, Bench};
+use crate::body::Bodies;
 use crate::kms::{IMPLEMENTED, REFUSED};
 use crate::records::{Changes, RecordsError};
 use crate::secret::SecretBytes;
@@ -6,6 +7,7 @@ use crate::sigv4::Signer;
 use http::request::Parts;
 use http::{HeaderValue, StatusCode};
 use serde_json::json;
+use std::sync::Arc;
 
 const BODY: &[u8] = b"{}";
 
@@ -75,11 +77,11 @@ async fn a_new_secret_or_none_takes_effect_at_once() {
     let signed = || bench.signed(ADMIN, "ListKeys", BODY);
     bench.ask(signed(), BODY.to_vec()).await.unwrap();
     let records = &bench.service.records;
-    let mut credential = crate::credential::Credential::clone(&records.get("AKIAADMIN").unwrap());
+    let mut credential = crate::credentials::Credential::clone(&records.get("AKIAADMIN").unwrap());
     credential.secret_access_key = SecretBytes::random(40).unwrap();
     records.change(|_| Ok::<_, RecordsError>((Changes::new().put(&credential), ()))).await.unwrap();
     assert_eq!(error(&bench, signed()).await.0, "InvalidSignatureException");
-    let delete = || Changes::new().delete::<crate::credential::Credential>("AKIAADMIN");
+    let delete = || Changes::new().delete::<crate::credentials::Credential>("AKIAADMIN");
     records.change(|_| Ok::<_, RecordsError>((delete(), ()))).await.unwrap();
     assert_eq!(error(&bench, signed()).await.0, "UnrecognizedClientException");
 }
@@ -123,6 +125,27 @@ async fn bodies_are_limited_and_read_carefully() {
     for body in [&b""[..], b"{}", br#"{"Unknown": [1]}"#] {
         bench.ask(bench.signed(ADMIN, "ListKeys", body), body.to_vec()).await.unwrap();
     }
+}
+
+#[tokio::test]
+async fn bodies_share_memory_that_strangers_have_no_part_of() {
+    let mut bench = Bench::new().await;
+    Arc::get_mut(&mut bench.service).unwrap().bodies = Arc::new(Bodies::new(8));
+    let long = b"{        }".to_vec();
+    let signed = || bench.signed(ADMIN, "ListKeys", &long);
+    assert_eq!(bench.ask(signed(), long.clone()).await.unwrap_err().0, "ThrottlingException");
+    let mut stranger = signed();
+    let authorization =
+        stranger.headers["authorization"].to_str().unwrap().replace("AKIAADMIN", "AKIANOBODY");
+    stranger.headers.insert("authorization", HeaderValue::from_str(&authorization).unwrap());
+    assert_eq!(bench.ask(stranger, long.clone()).await.unwrap_err().0, "UnrecognizedClientException");
+    bench.wait_s(-1000);
+    let early = bench.signed(ADMIN, "ListKeys", &long);
+    bench.wait_s(1000);
+    assert_eq!(bench.ask(early, long.clone()).await.unwrap_err().0, "InvalidSignatureException");
+    assert_eq!(bench.service.bodies.held(), 0);
+    bench.ask(bench.signed(ADMIN, "ListKeys", BODY), BODY.to_vec()).await.unwrap();
+    assert_eq!(bench.service.bodies.held(), 0);
 }
 
 #[tokio::test]

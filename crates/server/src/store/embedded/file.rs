@@ -1,11 +1,10 @@
 //! The file of the store, and who may use it.
 
-use crate::files::{create_folder, sync_folder};
+use crate::files::{create_folder, open_private, sync_folder};
 use crate::store::StoreError;
 use redb::Database;
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::{Read, Seek, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -25,22 +24,18 @@ pub(super) fn prepare(dir: &Path) -> Result<(PathBuf, File), StoreError> {
     create_folder(dir).map_err(unavailable)?;
     let lock = lock(dir).map_err(unavailable)??;
     let path = dir.join(FILE);
-    open(&path).map_err(unavailable)?;
+    open_private(&path).map_err(unavailable)?;
     sync_folder(dir).map_err(unavailable)?;
     Ok((path, lock))
 }
 
 /// The database in the file at `path`.
 pub(super) fn database(path: &Path) -> Result<Database, redb::Error> {
-    Ok(Database::builder().set_cache_size(CACHE).create_file(open(path)?)?)
-}
-
-fn open(path: &Path) -> std::io::Result<File> {
-    OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
+    Ok(Database::builder().set_cache_size(CACHE).create_file(open_private(path)?)?)
 }
 
 fn lock(dir: &Path) -> std::io::Result<Result<File, StoreError>> {
-    let mut lock = open(&dir.join(LOCK))?;
+    let mut lock = open_private(&dir.join(LOCK))?;
     let end = Instant::now() + PATIENCE;
     loop {
         match lock.try_lock() {

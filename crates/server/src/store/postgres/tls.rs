@@ -1,11 +1,12 @@
 //! How the database is reached: the parts of its URL, and TLS.
 
 use crate::store::StoreError;
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, ServerName};
-use rustls::{ClientConfig, RootCertStore};
+use crate::tls_client::{self, Roots};
+use rustls::ClientConfig;
+use rustls::pki_types::ServerName;
 use std::future::Future;
 use std::io;
+use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -63,28 +64,12 @@ fn wrong(reason: &str) -> StoreError {
 
 /// What checks the server's certificate: against those in the file `root`, or else the system's.
 fn client(root: Option<&str>) -> Result<ClientConfig, StoreError> {
-    let unavailable = |reason: String| StoreError::Unavailable(reason);
-    let mut roots = RootCertStore::empty();
-    match root {
-        Some(path) => {
-            let unreadable =
-                |error: &dyn std::fmt::Display| unavailable(format!("sslrootcert {path}: {error}"));
-            for certificate in CertificateDer::pem_file_iter(path).map_err(|error| unreadable(&error))? {
-                let certificate = certificate.map_err(|error| unreadable(&error))?;
-                roots.add(certificate).map_err(|error| unreadable(&error))?;
-            }
-        }
-        None => _ = roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs),
-    }
-    if roots.is_empty() {
-        return Err(unavailable(
-            "no certificates to check the database's with: sslrootcert names a file of them".into(),
-        ));
-    }
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
-    let builder = builder.map_err(|error| unavailable(error.to_string()))?;
-    Ok(builder.with_root_certificates(roots).with_no_client_auth())
+    let (roots, what) = match root {
+        Some(path) => (Roots::File(Path::new(path)), format!("sslrootcert {path}")),
+        None => (Roots::System, "the system's certificates, without sslrootcert".to_owned()),
+    };
+    // PostgreSQL speaks one protocol, and does not ask for its name.
+    tls_client::config(roots, &[]).map_err(|reason| StoreError::Unavailable(format!("{what}: {reason}")))
 }
 
 /// Makes TLS connections for tokio-postgres.

@@ -1,9 +1,12 @@
 use super::{Client, base64};
-use crate::door::testing::{TOKEN, WEAK, send};
+use crate::body::Bodies;
+use crate::door::testing::{TOKEN, WEAK, send, service};
+use crate::transit;
 use axum::body::Body;
 use bytes::Bytes;
 use futures_util::stream;
 use serde_json::json;
+use std::sync::Arc;
 
 #[tokio::test]
 async fn only_the_right_token_opens() {
@@ -84,4 +87,19 @@ async fn bodies_that_break_off_or_are_too_long_are_refused() {
         1 << 20
     ]))));
     assert_eq!(send(&client.0, "POST", "/v1/transit/sign/k", &token, long).await.status, 413);
+}
+
+#[tokio::test]
+async fn bodies_share_memory_that_strangers_have_no_part_of() {
+    let mut service = service(transit::kinds).await;
+    Arc::get_mut(&mut service).expect("the only owner").bodies = Arc::new(Bodies::new(8));
+    let router = transit::router(Arc::clone(&service));
+    let hash = async |token: &str, body: &'static str| {
+        send(&router, "POST", "/v1/transit/hash", &[("x-vault-token", token)], body).await
+    };
+    let full = hash(TOKEN, "{        }").await;
+    assert_eq!((full.status.as_u16(), &full.headers["retry-after"]), (429, &"1".parse().expect("a header")));
+    assert_eq!(hash(WEAK, "{        }").await.status, 403);
+    assert_eq!(hash(TOKEN, "{}").await.status, 200);
+    assert_eq!(service.bodies.held(), 0);
 }

@@ -66,7 +66,7 @@ mod tests {
             assert!(!refused.iter().any(|refused| matches!(refused, Refused::CoreDumps(_))), "{refused:?}");
             return;
         }
-        let test = "process::tests::a_hardened_process_has_no_core_dumps_and_says_what_is_missing";
+        let test = "harden::tests::a_hardened_process_has_no_core_dumps_and_says_what_is_missing";
         let child = Command::new(std::env::current_exe().unwrap())
             .args([test, "--exact"])
             .env(CHILD, "1")

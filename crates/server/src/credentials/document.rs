@@ -1,4 +1,4 @@
-//! Who may ask for something.
+//! A credential as the store holds it, and who it stands for.
 
 use crate::records::Document;
 use crate::secret::SecretBytes;
