@@ -1,0 +1,130 @@
+"""Parquet files through actors of Ray that read and write them on their own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import uuid
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import ray.data
+
+from . import ray as modmill_ray
+from . import tables
+from .engine import Engine
+
+__all__ = ["convert"]
+
+
+class FileWorker:
+    """An actor that takes names of files."""
+
+    def __init__(self, step: tables.Step, batch_size: int, backend: str | None, threads: int) -> None:
+        step.engine = Engine(backend=backend, threads=threads)
+        self.step = step
+        self.batch_size = batch_size
+
+    def __call__(self, names: Any) -> Any:
+        files = zip(names.column("input").to_pylist(), names.column("output").to_pylist(), strict=True)
+        done = [self._convert(source, target) for source, target in files]
+        rows = pa.array([rows for rows, _ in done], pa.int64())
+        failed = pa.array([failed for _, failed in done], pa.int64())
+        return names.append_column("rows", rows).append_column("failed", failed)
+
+    def _convert(self, source: str, target: str) -> tuple[int, int]:
+        # A task that is run again while an earlier run still writes has a file of its own. The last to finish replaces the
+        # file of the other, which has the same rows.
+        part = f"{target}.{uuid.uuid4().hex}"
+        rows = failed = 0
+        with pq.ParquetFile(source) as reader, pq.ParquetWriter(part, self.step.schema(reader.schema_arrow)) as writer:
+            for batch in reader.iter_batches(batch_size=self.batch_size):
+                answers = self.step(pa.Table.from_batches([batch]))
+                writer.write_table(answers)
+                rows += len(answers)
+                failed += answers.column(self.step.out).null_count
+        os.replace(part, target)
+        return rows, failed
+
+
+def convert(
+    step: tables.Step, input: Any, output: Any, mode: str, actors: modmill_ray.Actors, batch_size: int
+) -> list[dict[str, Any]]:
+    """Send files through a step, and put what they became into a folder at once."""
+    if mode not in ("refuse", "replace"):
+        raise ValueError(f"mode is {mode!r}; it is 'refuse' or 'replace'")
+    sources = _sources(input)
+    folder = _local(output)
+    _check(folder, mode, sources)
+
+    # The files are written beside the folder, on the same file system, so that one rename puts all of them in place.
+    staging = folder.with_name(f".{folder.name}.{uuid.uuid4().hex}")
+    staging.mkdir(parents=True)
+    try:
+        names = {source: f"{index:05}-{source.stem}.parquet" for index, source in enumerate(sources)}
+        jobs = [{"input": str(source), "output": str(staging / name)} for source, name in names.items()]
+        # A block for each file, so that files spread over all actors.
+        ds = ray.data.from_items(jobs, override_num_blocks=len(jobs))
+        arguments = {"step": step, "batch_size": batch_size}
+        reports = actors.map(ds, FileWorker, arguments, 1).take_all()
+        for rest in set(staging.iterdir()) - {staging / name for name in names.values()}:
+            rest.unlink()
+        _check(folder, mode, sources)
+        _swap(staging, folder)
+    except BaseException:
+        shutil.rmtree(staging, ignore_errors=True)
+        raise
+    reports.sort(key=lambda report: str(report["output"]))
+    return [{**report, "output": str(folder / Path(report["output"]).name)} for report in reports]
+
+
+def _local(name: Any) -> Path:
+    if "://" in str(name):
+        raise ValueError(f"{name} is an address; files are on a file system that every machine of the cluster sees")
+    return Path(name).absolute()
+
+
+def _sources(input: Any) -> list[Path]:
+    names = [input] if isinstance(input, (str, os.PathLike)) else list(input)
+    sources: list[Path] = []
+    for name in names:
+        path = _local(name)
+        if path.is_dir():
+            # Hidden files are parts of a folder that are not complete, as elsewhere.
+            sources += sorted(file for file in path.glob("*.parquet") if not file.name.startswith((".", "_")))
+        elif path.is_file():
+            sources.append(path)
+        else:
+            raise FileNotFoundError(f"there is no file or folder {path}")
+    if not sources:
+        raise FileNotFoundError(f"there are no Parquet files in {input}")
+    if len(set(sources)) < len(sources):
+        raise ValueError(f"input names a file twice; {len(sources)} files, {len(set(sources))} of them different")
+    return sources
+
+
+def _check(folder: Path, mode: str, sources: list[Path]) -> None:
+    """Refuse a folder that must not be replaced."""
+    if folder.is_file():
+        raise FileExistsError(f"output {folder} is a file")
+    if any(folder.resolve() in source.resolve().parents for source in sources):
+        raise ValueError(f"output {folder} is a folder of the input")
+    present = list(folder.iterdir()) if folder.exists() else []
+    if present and mode == "refuse":
+        raise FileExistsError(f"output {folder} is not empty; mode='replace' replaces it")
+    others = [path.name for path in present if path.suffix != ".parquet" or not path.is_file()]
+    if others:
+        raise FileExistsError(f"output {folder} has {others[0]!r}, which is no Parquet file; it is not replaced")
+
+
+def _swap(staging: Path, folder: Path) -> None:
+    """Put a folder in the place of another."""
+    if not folder.exists():
+        staging.rename(folder)
+        return
+    old = folder.with_name(f".{folder.name}.{uuid.uuid4().hex}.old")
+    folder.rename(old)
+    staging.rename(folder)
+    shutil.rmtree(old)
