@@ -1,0 +1,263 @@
+"""Operations over datasets and files of Ray. Skipped, and said so, where Ray is not installed.
+
+``MODMILL_RAY_LONG=1`` adds a cluster of two nodes that loses one of them.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+# Ray reads these when it starts. Its workers would wait behind everything else on a busy machine, and its memory monitor
+# would kill them for the memory of other programs.
+os.environ.setdefault("RAY_worker_niceness", "0")
+os.environ.setdefault("RAY_memory_monitor_refresh_ms", "0")
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+ray = pytest.importorskip("ray", reason="LEFT OUT: Ray is not installed, modmill.ray is not tested (MODMILL_TEST_RAY=1)")
+
+import ray.data
+import ray.exceptions
+
+import modmill.ray
+from modmill import paillier, rsa, tables
+
+PRIME = 2**127 - 1
+LONG = os.environ.get("MODMILL_RAY_LONG") == "1"
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[None]:
+    """A cluster of one node with two CPUs."""
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, object_store_memory=128 << 20)
+    ray.data.DataContext.get_current().enable_progress_bars = False
+    yield
+    ray.shutdown()
+
+
+def numbers(count: int) -> pa.Table:
+    column = pa.array([item.to_bytes(16, "big") for item in range(count)], pa.binary(16))
+    return pa.table({"id": pa.array(range(count), pa.int64()), "number": column})
+
+
+def by_id(rows: list[dict[str, Any]], name: str) -> dict[int, Any]:
+    """The answers by key, none of which comes twice."""
+    answers = {row["id"]: row[name] for row in rows}
+    assert len(answers) == len(rows)
+    return answers
+
+
+def test_defaults_leave_cpus_to_readers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ray, "is_initialized", lambda: True)
+    for cpus, gpus, num_gpus, expected in [
+        (1, 0, None, (0, 1)),
+        (2, 0, None, (1, 1)),
+        (4, 0, None, (1, 3)),
+        (64, 0, None, (1, 56)),
+        (64, 8, 1, (1, 8)),
+        (64, 8, 0.5, (1, 16)),
+        (1, 0, 1, (0, 1)),
+    ]:
+        monkeypatch.setattr(ray, "cluster_resources", lambda: {"CPU": float(cpus), "GPU": float(gpus)})
+        actors = modmill.ray.Actors(num_gpus)
+        actors.fill()
+        assert (actors.num_cpus, actors.concurrency) == expected
+    actors = modmill.ray.Actors(num_cpus=4, concurrency=(1, 5))
+    actors.fill()
+    assert (actors.num_cpus, actors.concurrency) == (4, (1, 5))
+
+
+def test_powmod_with_failed_rows(cluster: None) -> None:
+    table = numbers(100).append_column("mod", pa.array([item % 10 for item in range(100)], pa.uint64()))
+    # Blocks of different kinds of rows, among them an empty one and one whose rows all fail.
+    ds = ray.data.from_arrow([table.slice(0, 1), table.slice(1, 0), table.slice(1)])
+    rows = modmill.ray.powmod(ds, base="number", exp=65537, mod="mod", out="p", error="why", batch_size=17).take_all()
+    powers, reasons = by_id(rows, "p"), by_id(rows, "why")
+    for item in range(100):
+        if item % 10 == 0:
+            assert (powers[item], reasons[item]) == (None, "the modulus is zero")
+        else:
+            assert int.from_bytes(powers[item], "big") == pow(item, 65537, item % 10)
+            assert reasons[item] is None
+
+
+def test_wrong_arguments_are_named() -> None:
+    with pytest.raises(ValueError, match="at least one is the name of a column"):
+        modmill.ray.powmod(None, base=1, exp=2, mod=3)
+    with pytest.raises(TypeError, match="exp is float"):
+        modmill.ray.powmod(None, base="number", exp=2.5, mod=3)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="different names"):
+        modmill.ray.powmod(None, base="number", exp=2, mod=3, out="error")
+    with pytest.raises(TypeError, match="picklable.*a function that returns the key"):
+        modmill.ray.rsa_sign(None, key=rsa.generate(1024, allow_small=True), message="m")
+    with pytest.raises(TypeError, match="picklable.*a function that returns the key"):
+        modmill.ray.paillier_decrypt(None, key=paillier.generate(1024)[1], column="c")
+
+
+def test_a_missing_column_ends_the_job(cluster: None) -> None:
+    ds = modmill.ray.powmod(ray.data.from_arrow(numbers(3)), base="nombre", exp=3, mod=PRIME)
+    with pytest.raises(Exception, match="base: the table has no column 'nombre'; its columns are id, number"):
+        ds.take_all()
+
+
+def test_signatures_and_encryption(cluster: None, tmp_path: Path) -> None:
+    """One job from messages to verified signatures and from votes to their sum, by keys that actors load on their own."""
+    secret = rsa.generate(2048)
+    path = tmp_path / "key.pem"
+    path.write_text(secret.to_pem())
+    public, private = paillier.generate(1024)
+    messages = [None if item == 7 else f"message {item}".encode() for item in range(40)]
+    votes = [None if item == 7 else item - 20 for item in range(40)]
+    table = pa.table({"id": range(40), "message": pa.array(messages, pa.binary()), "vote": votes})
+
+    # Actors of different steps share two CPUs with the reader.
+    small = {"num_cpus": 0.25, "concurrency": 1, "batch_size": 16}
+    ds = ray.data.from_arrow(table)
+    ds = modmill.ray.rsa_sign(ds, key=lambda: rsa.load(path.read_bytes()), message="message", **small)
+    ds = modmill.ray.rsa_verify(ds, key=secret.public_key, message="message", signature="signature", **small)
+    ds = modmill.ray.paillier_encrypt(ds, key=public, column="vote", error="vote_error", **small)
+    ds = modmill.ray.paillier_decrypt(ds, key=private.picklable(), column="encrypted", error="open_error", **small)
+    ds = ds.materialize()
+
+    rows = ds.take_all()
+    assert by_id(rows, "valid") == {item: item != 7 for item in range(40)}
+    assert by_id(rows, "error")[7] == "messages is null" and by_id(rows, "vote_error")[7] == "the number is null"
+    assert by_id(rows, "decrypted") == dict(enumerate(votes))
+    signatures = by_id(rows, "signature")
+    assert rsa.verify(secret.public_key, [messages[3]], [signatures[3]]) == [True]
+
+    kept = ray.data.from_arrow(pa.table({"encrypted": [row["encrypted"] for row in rows if row["id"] != 7]}))
+    total = modmill.ray.paillier_sum(kept, key=public, column="encrypted", **small)
+    assert private.decrypt(total) == [sum(vote for vote in votes if vote is not None)]
+
+
+def test_files(cluster: None, tmp_path: Path) -> None:
+    table, source, target = numbers(100), tmp_path / "in", tmp_path / "out"
+    source.mkdir()
+    for part in range(3):
+        # The last file has no rows.
+        pq.write_table(table.slice(50 * part, 50), source / f"{part}.parquet", row_group_size=13)
+    arguments: dict[str, Any] = {"base": "number", "exp": -1, "mod": PRIME, "out": "inverse", "batch_size": 20}
+
+    reports = modmill.ray.powmod_files(source, target, **arguments)
+    assert [(Path(report["output"]).name, report["rows"], report["failed"]) for report in reports] == [
+        ("00000-0.parquet", 50, 1),
+        ("00001-1.parquet", 50, 0),
+        ("00002-2.parquet", 0, 0),
+    ]
+    rows = pq.read_table(target).to_pylist()
+    assert by_id(rows, "inverse")[0] is None and "no inverse" in by_id(rows, "error")[0]
+    inverses = by_id(rows, "inverse")
+    assert all(int.from_bytes(inverses[item], "big") == pow(item, -1, PRIME) for item in range(1, 100))
+
+    with pytest.raises(FileExistsError, match="not empty"):
+        modmill.ray.powmod_files(source, target, **arguments)
+    modmill.ray.powmod_files([source / "1.parquet"], target, mode="replace", **arguments)
+    assert sorted(by_id(pq.read_table(target).to_pylist(), "id")) == list(range(50, 100))
+
+    # A job that fails leaves the folder as it was, and nothing beside it.
+    with pytest.raises(Exception, match="no column 'nombre'"):
+        modmill.ray.powmod_files(source, target, mode="replace", **{**arguments, "base": "nombre"})
+    assert [path.name for path in target.iterdir()] == ["00000-1.parquet"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "out"]
+
+
+def test_folders_that_are_not_replaced(tmp_path: Path) -> None:
+    table, source, target = numbers(1), tmp_path / "in", tmp_path / "out"
+    arguments: dict[str, Any] = {"base": "number", "exp": 3, "mod": PRIME, "mode": "replace"}
+    with pytest.raises(FileNotFoundError, match="no file or folder"):
+        modmill.ray.powmod_files(source, target, **arguments)
+    source.mkdir()
+    with pytest.raises(FileNotFoundError, match="no Parquet files"):
+        modmill.ray.powmod_files(source, target, **arguments)
+    pq.write_table(table, source / "a.parquet")
+    with pytest.raises(ValueError, match="twice"):
+        modmill.ray.powmod_files([source, source / "a.parquet"], target, **arguments)
+    with pytest.raises(ValueError, match="folder of the input"):
+        modmill.ray.powmod_files(source, source, **arguments)
+    with pytest.raises(ValueError, match="folder of the input"):
+        modmill.ray.powmod_files(source, tmp_path, **arguments)
+    target.mkdir()
+    (target / "thesis.txt").write_text("years of work")
+    with pytest.raises(FileExistsError, match="thesis.txt"):
+        modmill.ray.powmod_files(source, target, **arguments)
+    with pytest.raises(FileExistsError, match="is a file"):
+        modmill.ray.powmod_files(source, source / "a.parquet", **arguments)
+    with pytest.raises(ValueError, match="is an address"):
+        modmill.ray.powmod_files("s3://bucket/in", target, **arguments)
+    with pytest.raises(ValueError, match="'append'"):
+        modmill.ray.powmod_files(source, target, **{**arguments, "mode": "append"})
+    assert (target / "thesis.txt").exists()
+
+
+@pytest.mark.skipif(not LONG, reason="MODMILL_RAY_LONG=1 runs the cluster that loses a node")
+def test_a_node_is_killed(tmp_path: Path) -> None:
+    """Two nodes are busy, one of them is killed, and every row arrives once."""
+    from ray.cluster_utils import Cluster
+
+    ray.shutdown()
+    count, batch = 10_000, 100
+    source, marks = tmp_path / "in", tmp_path / "marks"
+    source.mkdir()
+    marks.mkdir()
+    for part in range(20):
+        pq.write_table(numbers(count).slice(500 * part, 500), source / f"{part}.parquet")
+
+    def busy() -> set[str]:
+        return {path.name.split("-")[0] for path in marks.iterdir()}
+
+    class Marking(modmill.ray.Worker):
+        """An actor that leaves its node's name and a number for each batch, and starts when both nodes have one."""
+
+        def __init__(self, **arguments: Any) -> None:
+            super().__init__(**arguments)
+            (marks / f"{ray.get_runtime_context().get_node_id()}-{time.time_ns()}").touch()
+
+        def __call__(self, table: Any) -> Any:
+            deadline = time.monotonic() + 120
+            while len(busy()) < 2 and time.monotonic() < deadline:
+                time.sleep(0.1)
+            time.sleep(0.1)
+            answers = super().__call__(table)
+            (marks / f"{ray.get_runtime_context().get_node_id()}-{time.time_ns()}").touch()
+            return answers
+
+    # A node has room for one actor and a reader, so that the actors are on different nodes.
+    size = {"num_cpus": 4, "object_store_memory": 128 << 20}
+    nodes = Cluster(initialize_head=True, head_node_args={"include_dashboard": False, **size})
+    killed: list[list[str]] = []
+
+    def kill(node: Any) -> None:
+        """Kill the node when both have computed five batches."""
+        while not killed:
+            names = [path.name.split("-")[0] for path in marks.iterdir()]
+            if len(busy()) == 2 and min(names.count(name) for name in busy()) >= 6:
+                nodes.remove_node(node, allow_graceful=False)
+                killed.append(names)
+            time.sleep(0.1)
+
+    try:
+        other = nodes.add_node(**size)
+        nodes.wait_for_nodes()
+        ray.init(address=nodes.address, log_to_driver=False)
+        threading.Thread(target=kill, args=(other,), daemon=True).start()
+        step = tables.Powmod(base="number", exp=65537, mod=PRIME)
+        ds = ray.data.read_parquet(str(source), override_num_blocks=20)
+        actors = modmill.ray.Actors(num_cpus=3, concurrency=2)
+        rows = actors.map(ds, Marking, {"step": step}, batch).take_all()
+        assert killed and len(killed[0]) < count // batch, f"killed after {killed}"
+        powers = by_id(rows, "power")
+        assert sorted(powers) == list(range(count))
+        assert all(int.from_bytes(powers[item], "big") == pow(item, 65537, PRIME) for item in range(count))
+        print(f"killed after {len(killed[0])} batches, {len(list(marks.iterdir()))} computed of {count // batch}")
+    finally:
+        killed.append([])
+        ray.shutdown()
+        nodes.shutdown()
