@@ -73,7 +73,9 @@ def bare(source: Path, exp: int) -> None:
 
 
 def dataset(source: Path, exp: int, **options: Any) -> None:
-    ds = modmill.ray.powmod(ray.data.read_parquet(str(source)), base="number", exp=exp, mod=MODULUS, **options)
+    # Ray makes one block of little data, which would be the work of one actor.
+    ds = ray.data.read_parquet(str(source)).repartition(2 * FILES)
+    ds = modmill.ray.powmod(ds, base="number", exp=exp, mod=MODULUS, **options)
     for _ in ds.iter_internal_ref_bundles():
         pass
 

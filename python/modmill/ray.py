@@ -106,10 +106,13 @@ class Actors:
         )
 
     def _pool(self) -> Any:
+        # A block computes for long: one is at work, one waits, and the others are left to actors that are free. By its own
+        # defaults Ray gives all blocks of a small job to the first actor that is ready.
+        flight = {"max_tasks_in_flight_per_actor": 2}
         if isinstance(self.concurrency, tuple):
             least, greatest = self.concurrency
-            return ray.data.ActorPoolStrategy(min_size=least, max_size=greatest)
-        return ray.data.ActorPoolStrategy(size=self.concurrency)
+            return ray.data.ActorPoolStrategy(min_size=least, max_size=greatest, **flight)
+        return ray.data.ActorPoolStrategy(size=self.concurrency, **flight)
 
 
 def _travels(key: Any) -> Any:
