@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -27,6 +29,7 @@ import ray.data
 
 import modmill.ray
 from modmill import paillier, rsa, tables
+from test_documents import ENVIRONMENT, ROOT, first_example
 
 PRIME = 2**127 - 1
 LONG = os.environ.get("MODMILL_RAY_LONG") == "1"
@@ -160,6 +163,11 @@ def test_files(cluster: None, tmp_path: Path) -> None:
         modmill.ray.powmod_files(source, target, mode="replace", **{**arguments, "base": "nombre"})
     assert [path.name for path in target.iterdir()] == ["00000-1.parquet"]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "out"]
+
+
+def test_first_example_of_the_manual(tmp_path: Path) -> None:
+    example = first_example(ROOT / "docs/ray.md")
+    subprocess.run([sys.executable, "-c", example], check=True, cwd=tmp_path, timeout=600, env=ENVIRONMENT)
 
 
 def test_folders_that_are_not_replaced(tmp_path: Path) -> None:
