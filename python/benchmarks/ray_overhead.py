@@ -1,13 +1,13 @@
 """What Ray costs: CPU seconds of a million rows over the bare engine, and one worker against two.
 
-    python benchmarks/ray_overhead.py [--rows 200000] [--rounds 3]
+    python benchmarks/ray_overhead.py [--rows 1000000] [--rounds 3]
     python benchmarks/ray_overhead.py --scaling [--rows 40000]
 
 The first computes the same cheap powers of rows of 2048 bits three times: by the bare engine over Parquet files, by
-`modmill.ray.powmod` over a dataset, and by `modmill.ray.powmod_files`. CPU seconds are those of this process and of all processes of
-Ray, from before to after a job; a small job goes first, so that the start of Ray does not count. What all of them take over the bare
-engine is scaled to a million rows. The second computes full powers of 2048 bits with one worker and with two, each with one thread,
-and prints the ratio of the rates. Needs Ray, and a machine that does nothing else.
+`modmill.ray.powmod` over a dataset, and by `modmill.ray.powmod_files`, which also writes files. CPU seconds are those of this
+process and of all processes of Ray. Jobs of two sizes tell what a row costs from what the start of a job costs. The second
+computes full powers of 2048 bits with one worker and with two, each with one thread, and prints the ratio of the rates. Both need
+Ray, Linux, and a machine that does nothing else.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ import argparse
 import os
 import secrets
 import tempfile
+import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -45,24 +47,47 @@ def write(folder: Path, rows: int) -> None:
         pq.write_table(pa.table({"id": range(index * part, index * part + part), "number": column}), folder / f"{index}.parquet")
 
 
-def cpu_seconds() -> float:
-    """The CPU time so far of this process and of all that it started, by Linux's own account."""
-    parents: dict[int, int] = {}
-    ticks: dict[int, int] = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                fields = (entry / "stat").read_text().rsplit(")", 1)[1].split()
-            except OSError:
-                continue
-            parents[int(entry.name)] = int(fields[1])
-            # Time of its own, and of children that have ended.
-            ticks[int(entry.name)] = sum(int(field) for field in fields[11:15])
-    family, found = {os.getpid()}, True
-    while found:
-        found = {process for process, parent in parents.items() if parent in family} - family
-        family |= found
-    return sum(ticks[process] for process in family if process in ticks) / TICK
+class Meter:
+    """The CPU time of this process and of all that it started, by Linux's own account, twenty times a second.
+
+    A process that has ended keeps the time that was seen last: Linux does not pass it on to a parent that does not wait for it. The
+    total never falls, and misses at most a twentieth of a second of each process.
+    """
+
+    def __init__(self) -> None:
+        self._ticks: dict[tuple[int, str], int] = {}
+        self._lock = threading.Lock()
+        self._own = 0.0
+        threading.Thread(target=self._watch, daemon=True).start()
+
+    def seconds(self) -> float:
+        with self._lock:
+            self._sample()
+            return sum(self._ticks.values()) / TICK - self._own
+
+    def _watch(self) -> None:
+        while True:
+            self.seconds()
+            # What the watching itself takes does not count.
+            self._own = time.thread_time()
+            time.sleep(0.05)
+
+    def _sample(self) -> None:
+        seen: dict[int, tuple[int, str, int]] = {}
+        for entry in Path("/proc").iterdir():
+            if entry.name.isdigit():
+                try:
+                    fields = (entry / "stat").read_text().rsplit(")", 1)[1].split()
+                except OSError:
+                    continue
+                # Its parent, its start, which tells it from others that had its number, and its time in and outside of the kernel.
+                seen[int(entry.name)] = (int(fields[1]), fields[19], int(fields[11]) + int(fields[12]))
+        family = {os.getpid()} | {process for process, start in self._ticks if seen.get(process, (0, ""))[1] == start}
+        while found := {process for process, (parent, _, _) in seen.items() if parent in family} - family:
+            family |= found
+        for process in family:
+            _, start, ticks = seen[process]
+            self._ticks[process, start] = ticks
 
 
 def bare(source: Path, exp: int) -> None:
@@ -86,25 +111,41 @@ def files(source: Path, exp: int, **options: Any) -> None:
 
 
 def overhead(folder: Path, rows: int, rounds: int) -> None:
-    write(folder / "small", 800)
-    write(folder / "rows", rows)
-    ways = {"bare engine": bare, "dataset": dataset, "files": files}
-    best: dict[str, float] = {}
-    for name, compute in ways.items():
-        compute(folder / "small", 3)
-    for _ in range(rounds):
-        for name, compute in ways.items():
-            before = cpu_seconds()
-            compute(folder / "rows", 3)
-            best[name] = min(best.get(name, float("inf")), cpu_seconds() - before)
-    print("| way | CPU seconds a million rows | over the bare engine |")
-    print("|---|---|---|")
-    for name, seconds in best.items():
-        million, over = (1e6 / rows * value for value in (seconds, seconds - best["bare engine"]))
-        print(f"| {name} | {million:.1f} | {over:.1f} |")
+    sizes = [rows // 5, rows]
+    for size in sizes:
+        write(folder / f"{size}", size)
+    best: dict[tuple[str, int], float] = {}
+
+    def measure(ways: dict[str, Callable[[Path, int], None]], clock: Callable[[], float]) -> None:
+        # The first turn warms up.
+        for turn in range(rounds + 1):
+            for size in sizes:
+                for name, compute in ways.items():
+                    before = clock()
+                    compute(folder / f"{size}", 3)
+                    if turn > 0:
+                        best[name, size] = min(best.get((name, size), float("inf")), clock() - before)
+
+    # Before Ray starts, so that nothing of Ray counts.
+    measure({"bare engine": bare}, time.process_time)
+    start_ray()
+    measure({"dataset": dataset, "files": files}, Meter().seconds)
+    names = ["bare engine", "dataset", "files"]
+    millions = {name: (best[name, sizes[1]] - best[name, sizes[0]]) / (sizes[1] - sizes[0]) * 1e6 for name in names}
+    print("| way | CPU seconds of a job without rows | CPU seconds a million rows | over the bare engine |")
+    print("|---|---|---|---|")
+    for name, million in millions.items():
+        start = best[name, sizes[0]] - million * sizes[0] / 1e6
+        print(f"| {name} | {start:.1f} | {million:.1f} | {million - millions['bare engine']:.1f} |")
+
+
+def start_ray() -> None:
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    ray.data.DataContext.get_current().enable_progress_bars = False
 
 
 def scaling(folder: Path, rows: int, rounds: int) -> None:
+    start_ray()
     write(folder / "rows", rows)
     best: dict[int, float] = {}
     for _ in range(rounds):
@@ -125,13 +166,11 @@ def main() -> None:
     parser.add_argument("--rows", type=int)
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
-    ray.data.DataContext.get_current().enable_progress_bars = False
     with tempfile.TemporaryDirectory() as folder:
         if options.scaling:
             scaling(Path(folder), options.rows or 40_000, options.rounds)
         else:
-            overhead(Path(folder), options.rows or 200_000, options.rounds)
+            overhead(Path(folder), options.rows or 1_000_000, options.rounds)
 
 
 if __name__ == "__main__":

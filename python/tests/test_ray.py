@@ -216,12 +216,16 @@ def test_a_node_is_killed(tmp_path: Path) -> None:
     def busy() -> set[str]:
         return {path.name.split("-")[0] for path in marks.iterdir()}
 
+    def batches() -> list[str]:
+        """The nodes of all batches that were computed."""
+        return [path.name.split("-")[0] for path in marks.iterdir() if "-start-" not in path.name]
+
     class Marking(modmill.ray.Worker):
-        """An actor that leaves its node's name and a number for each batch, and starts when both nodes have one."""
+        """An actor that leaves its node's name for itself and for each batch, and computes when both nodes have an actor."""
 
         def __init__(self, **arguments: Any) -> None:
             super().__init__(**arguments)
-            (marks / f"{ray.get_runtime_context().get_node_id()}-{time.time_ns()}").touch()
+            (marks / f"{ray.get_runtime_context().get_node_id()}-start-{time.time_ns()}").touch()
 
         def __call__(self, table: Any) -> Any:
             deadline = time.monotonic() + 120
@@ -240,8 +244,8 @@ def test_a_node_is_killed(tmp_path: Path) -> None:
     def kill(node: Any) -> None:
         """Kill the node when both have computed five batches."""
         while not killed:
-            names = [path.name.split("-")[0] for path in marks.iterdir()]
-            if len(busy()) == 2 and min(names.count(name) for name in busy()) >= 6:
+            names = batches()
+            if len(set(names)) == 2 and min(names.count(name) for name in set(names)) >= 5:
                 nodes.remove_node(node, allow_graceful=False)
                 killed.append(names)
             time.sleep(0.1)
@@ -259,7 +263,7 @@ def test_a_node_is_killed(tmp_path: Path) -> None:
         powers = by_id(rows, "power")
         assert sorted(powers) == list(range(count))
         assert all(int.from_bytes(powers[item], "big") == pow(item, 65537, PRIME) for item in range(count))
-        print(f"killed after {len(killed[0])} batches, {len(list(marks.iterdir()))} computed of {count // batch}")
+        print(f"killed after {len(killed[0])} batches, {len(batches())} computed for {count // batch}")
     finally:
         killed.append([])
         ray.shutdown()
