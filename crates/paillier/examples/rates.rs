@@ -74,6 +74,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     })?;
     measured("encrypt, owner, short exponents", powers, seconds, || paillier.encrypt_as_owner(&key, &few))?;
     let column = paillier.encrypt(public, &few)?;
+    assert!(paillier.decrypt(&key, &column)?.iter().eq(few.with_bits(bits)?.iter()), "a wrong plaintext");
     measured("decrypt", powers, seconds, || paillier.decrypt(&key, &column))?;
     measured("decrypt, checked", powers, seconds, || paillier.decrypt_checked(&key, &column))?;
     let factors = Integers::from_i64(&vec![-0x1234_5678_9abc_def1; powers]);
