@@ -19,11 +19,7 @@ def first_example(document: Path) -> str:
     return match[1]
 
 
-<<<<<<< HEAD
 @pytest.mark.parametrize("name", ["docs/python.md", "docs/paillier.md", "docs/psi.md", "python/README.md"])
-=======
-@pytest.mark.parametrize("name", ["docs/paillier.md", "docs/python.md", "python/README.md"])
->>>>>>> paillier
 def test_first_example(name: str, tmp_path: Path) -> None:
     example = first_example(ROOT / name)
     subprocess.run([sys.executable, "-c", example], check=True, cwd=tmp_path, timeout=600)
