@@ -5,6 +5,11 @@
 All four compute the same batch, in turns, so that a machine that is busy at times is busy for all of them. A rate is that of
 the best turn, by the processor's time. Every answer is compared with gmpy2's. Bases, exponents and moduli differ from item to
 item, and are as long as the modulus. Needs gmpy2, numpy and pyarrow.
+
+The cost of conversions is also measured by itself, because a busy machine's rates differ by more than that from turn to turn. It
+is the time of a product with one, which takes the engine next to nothing, over the time of the same product on arrays: one
+number in and one out. A power converts three in and one out, so that three times this cost is a bound. The last two columns are
+the shares of the library's rate that this bound leaves.
 """
 
 from __future__ import annotations
@@ -85,6 +90,23 @@ def rates(bits: int, seconds: float, rounds: int) -> dict[str, float]:
     return best
 
 
+def conversions(bits: int, rounds: int) -> dict[str, float]:
+    """Seconds for one number in and one out, over those of arrays."""
+    batch = Batch(bits, 4096, random.Random(bits))
+    ways: dict[str, Callable[[], Any]] = {
+        "arrays": lambda: modmill.mul(batch.arrays[0], 1, out="numpy", engine=ENGINE),
+        "arrow": lambda: pa.array(modmill.mul(batch.columns[0], 1, engine=ENGINE)),
+        "ints": lambda: modmill.mul(batch.base, 1, engine=ENGINE),
+    }
+    best: dict[str, float] = {}
+    for _ in range(4 * rounds):
+        for name, compute in ways.items():
+            started = time.process_time()
+            compute()
+            best[name] = min(best.get(name, 1.0), (time.process_time() - started) / batch.count)
+    return {name: max(0.0, seconds - best["arrays"]) for name, seconds in best.items()}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--bits", type=int, nargs="+", default=[1024, 2048, 4096])
@@ -93,14 +115,20 @@ def main() -> None:
     options = parser.parse_args()
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     print(ENGINE.explain("powmod", options.bits[0], 1000).splitlines()[0])
-    print("| bits | arrays/s | Arrow/s | ints/s | gmpy2/s | Arrow / arrays | ints / arrays | Arrow / gmpy2 |")
-    print("|---|---|---|---|---|---|---|---|")
+    print(
+        "| bits | arrays/s | Arrow/s | ints/s | gmpy2/s | Arrow / arrays | ints / arrays | Arrow / gmpy2 "
+        "| Arrow, us in and out | ints, us in and out | Arrow, share | ints, share |"
+    )
+    print("|---|---|---|---|---|---|---|---|---|---|---|---|")
     for bits in options.bits:
         found = rates(bits, options.seconds, options.rounds)
         arrays, arrow, ints, peer = (found[name] for name in ["arrays", "arrow", "ints", "gmpy2"])
+        cost = conversions(bits, options.rounds)
+        share = {name: 1 / (1 + 3 * seconds * arrays) for name, seconds in cost.items()}
         print(
             f"| {bits} | {arrays:.0f} | {arrow:.0f} | {ints:.0f} | {peer:.0f} "
-            f"| {arrow / arrays:.3f} | {ints / arrays:.3f} | {arrow / peer:.2f} |",
+            f"| {arrow / arrays:.3f} | {ints / arrays:.3f} | {arrow / peer:.2f} "
+            f"| {1e6 * cost['arrow']:.2f} | {1e6 * cost['ints']:.2f} | {share['arrow']:.3f} | {share['ints']:.3f} |",
             flush=True,
         )
 

@@ -1,8 +1,9 @@
 """The native part of the package."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, TypedDict, TypeAlias, final
 
+from .psi import Stream
 from .types import Errors, Numbers, Out, Progress, Strings
 
 class _Memory(TypedDict):
@@ -19,6 +20,7 @@ __all__ = [
     "PaillierColumn",
     "PaillierPrivateKey",
     "PaillierPublicKey",
+    "PsiParty",
     "RsaPrivateKey",
     "RsaPublicKey",
     "gcd",
@@ -28,6 +30,9 @@ __all__ = [
     "mulmod",
     "paillier_generate",
     "powmod",
+    "psi_intersect",
+    "psi_receive",
+    "psi_send",
     "rsa_generate",
     "rsa_load",
 ]
@@ -198,3 +203,30 @@ def invert(a: Numbers, modulus: Numbers, options: _Options) -> Any: ...
 def gcd(a: Numbers, b: Numbers, options: _Options) -> Any: ...
 def mul(a: Numbers, b: Numbers, options: _Options) -> Any: ...
 def is_prime(n: Numbers, rounds: int, options: _Options) -> Any: ...
+
+@final
+class PsiParty:
+    def __new__(cls, group: str = "ffdhe3072") -> PsiParty: ...
+    @property
+    def group(self) -> str: ...
+    def blind(self, items: Strings, options: _Options) -> Any: ...
+    def blind_again(self, elements: Strings, options: _Options) -> Any: ...
+    def tags(self, elements: Strings) -> Any: ...
+
+def psi_intersect(own: Strings, other: Strings) -> list[int]: ...
+def psi_receive(
+    items: Iterable[bytes],
+    stream: Stream,
+    group: str,
+    reveal: str,
+    engine: Engine | None,
+    progress: Progress | None,
+) -> Any: ...
+def psi_send(
+    items: Iterable[bytes],
+    stream: Stream,
+    group: str,
+    reveal: str,
+    engine: Engine | None,
+    progress: Progress | None,
+) -> int: ...

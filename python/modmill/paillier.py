@@ -22,6 +22,7 @@ them, and do not keep anybody from changing them: see docs/paillier.md.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -244,6 +245,15 @@ class EncryptedColumn:
         """Return the encrypted sum of the products by public weights, a column of one number. The time depends on the weights."""
         return EncryptedColumn(self._column.dot(_floats(weights), weights, _options(engine, progress)))
 
+    def add(self, other: Any, *, engine: Engine | None = None, progress: Progress | None = None) -> EncryptedColumn:
+        """Return the sums with another column, or with numbers in the clear: one for all items or one for each."""
+        options = _options(engine, progress)
+        if isinstance(other, EncryptedColumn):
+            return EncryptedColumn(self._column.add(other._column, options))
+        if isinstance(other, (int, float)):
+            other = [other] * len(self)
+        return EncryptedColumn(self._column.add_clear(_floats(other), other, options))
+
     def multiply(
         self, factors: Any, *, secret: bool = True, engine: Engine | None = None, progress: Progress | None = None
     ) -> EncryptedColumn:
@@ -286,8 +296,7 @@ class EncryptedColumn:
         """Return a list of ``phe.EncryptedNumber`` for a ``phe.PaillierPublicKey`` with the same n."""
         if public_key.n != self.public_key.n:
             raise ValueError("the key of python-paillier has another n")
-        import phe
-
+        phe = importlib.import_module("phe")
         exponent = self.exponent
         exponents = [exponent] * len(self) if isinstance(exponent, int) else exponent
         pairs = zip(self.ciphertexts(), exponents, strict=True)
@@ -315,11 +324,7 @@ class EncryptedColumn:
         return len(self._column)
 
     def __add__(self, other: Any) -> EncryptedColumn:
-        if isinstance(other, EncryptedColumn):
-            return EncryptedColumn(self._column.add(other._column, _options()))
-        if isinstance(other, (int, float)):
-            other = [other] * len(self)
-        return EncryptedColumn(self._column.add_clear(_floats(other), other, _options()))
+        return self.add(other)
 
     __radd__ = __add__
 
@@ -333,7 +338,7 @@ class EncryptedColumn:
         return self + [-number for number in numbers]
 
     def __rsub__(self, other: Any) -> EncryptedColumn:
-        return -self + other
+        return (-self).__add__(other)
 
     def __mul__(self, factors: Any) -> EncryptedColumn:
         return self.multiply(factors)

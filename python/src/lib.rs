@@ -20,6 +20,7 @@ mod limb_arrays;
 mod paillier;
 mod paillier_keys;
 mod primes;
+mod psi;
 mod reader;
 mod rsa;
 mod rsa_schemes;
@@ -46,6 +47,8 @@ mod _modmill {
     use crate::paillier_keys::{PaillierPrivateKey, PaillierPublicKey, paillier_generate};
     #[pymodule_export]
     use crate::primes::is_prime;
+    #[pymodule_export]
+    use crate::psi::{PsiParty, psi_intersect, psi_receive, psi_send};
     #[pymodule_export]
     use crate::rsa::{RsaPrivateKey, RsaPublicKey, rsa_generate, rsa_load};
 }

@@ -27,7 +27,7 @@ impl Progress {
         Ok(Self { listener: listener.clone().unbind(), is_bar, told: 0 })
     }
 
-    fn tell(&mut self, py: Python<'_>, done: usize, total: usize) -> PyResult<()> {
+    pub(crate) fn tell(&mut self, py: Python<'_>, done: usize, total: usize) -> PyResult<()> {
         // An operation of several steps may count an item more than once.
         let done = done.min(total);
         let listener = self.listener.bind(py);

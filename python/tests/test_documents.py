@@ -23,10 +23,20 @@ def first_example(document: Path) -> str:
     return match[1]
 
 
-@pytest.mark.parametrize("name", ["docs/python.md", "python/README.md"])
+@pytest.mark.parametrize("name", ["docs/python.md", "docs/paillier.md", "docs/psi.md", "python/README.md"])
 def test_first_example(name: str, tmp_path: Path) -> None:
     example = first_example(ROOT / name)
     subprocess.run([sys.executable, "-c", example], check=True, cwd=tmp_path, timeout=600)
+
+
+def test_the_example_of_the_readme() -> None:
+    """Encrypts, adds and decrypts: a thousand numbers in the place of a million."""
+    text = (ROOT / "README.md").read_text()
+    match = re.search(r"```python\n(from modmill import paillier\n.*?)```", text, re.DOTALL)
+    assert match and "1_000_000" in match[1]
+    example = match[1].replace("1_000_000", "1_000")
+    run = subprocess.run([sys.executable, "-c", example], check=True, timeout=600, capture_output=True, text=True)
+    assert run.stdout.endswith("[0, 2, 4, 6, 8]\n") and "1,000 of 1,000" in run.stdout
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "python/examples").glob("*.py")), ids=lambda path: path.name)

@@ -29,16 +29,14 @@ const fn fit(path: CpuPath) -> Fit {
         CpuPath::Rns => Fit { quadratic: 10.0, linear: 170.0, constant: 0.0, scan: 0.7, shared_scan: 0.7 },
         #[cfg(target_arch = "x86_64")]
         CpuPath::WideAvx2(_) => {
-            Fit { quadratic: 2.63, linear: 11.3, constant: 130.0, scan: 1.0, shared_scan: 0.33 }
+            Fit { quadratic: 2.63, linear: 11.3, constant: 130.0, scan: 1.0, shared_scan: 0.4 }
         }
         #[cfg(target_arch = "x86_64")]
         CpuPath::WideAvx512(_) => {
-            Fit { quadratic: 4.42, linear: 2.7, constant: 170.0, scan: 0.1, shared_scan: 0.07 }
+            Fit { quadratic: 4.42, linear: 2.7, constant: 170.0, scan: 0.1, shared_scan: 0.1 }
         }
         #[cfg(target_arch = "x86_64")]
-        CpuPath::Ifma(_) => {
-            Fit { quadratic: 1.64, linear: 3.8, constant: 60.0, scan: 0.1, shared_scan: 0.07 }
-        }
+        CpuPath::Ifma(_) => Fit { quadratic: 1.64, linear: 3.8, constant: 60.0, scan: 0.1, shared_scan: 0.1 },
     }
 }
 
@@ -57,11 +55,19 @@ pub(crate) fn window(path: CpuPath, bits: usize, exponent_bits: usize) -> u32 {
     best_fixed_window(exponent_bits, fit(path).scan * path.digits(bits) as f64 / product(path, bits))
 }
 
+/// Bytes of a table that stay in the first-level cache beside the operands of a product.
+const CACHED: usize = 32 << 10;
+
+/// Cycles to load a word of a table that does not stay there, for one group of lanes. Several groups share the load, and
+/// a window that suits one group costs them a few hundredths.
+const LOAD: f64 = 0.3;
+
 /// Cycles for one factor of a power of a fixed base with windows of `window` bits: a read from a shared table and a
 /// product.
 pub(crate) fn shared_factor(path: CpuPath, bits: usize, window: u32) -> f64 {
-    let entries = f64::from(1u32 << window);
-    product(path, bits) + fit(path).shared_scan * entries * path.digits(bits) as f64
+    let words = path.digits(bits) << window;
+    let load = if 8 * words <= CACHED { 0.0 } else { LOAD };
+    product(path, bits) + (fit(path).shared_scan + load) * words as f64
 }
 
 /// Cycles in a second of the processor that the costs were measured on.

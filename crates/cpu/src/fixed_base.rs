@@ -119,16 +119,20 @@ impl Cpu {
                     .map(|items| Exponents::new::<K>(&numbers(exponents, items), exponents.bits(), window))
                     .collect();
                 let len = domain.one().len();
-                let (mut indices, mut factor) = (Rows::zeros(K::LANES), Rows::zeros(len));
+                let xs = &mut xs[..groups.len() * len];
+                let (mut indices, mut factors) =
+                    (Rows::zeros(groups.len() * K::LANES), Rows::zeros(xs.len()));
                 for place in 0..places {
-                    for (exponents, x) in groups.iter().zip(xs.chunks_exact_mut(len)) {
-                        exponents.digits(place * window as usize, window, &mut indices);
-                        if place == 0 {
-                            domain.kernel().select_shared(table.place(place), &indices, x);
-                        } else {
-                            domain.kernel().select_shared(table.place(place), &indices, &mut factor);
-                            domain.multiply(x, &factor, work);
-                        }
+                    for (exponents, indices) in groups.iter().zip(indices.chunks_exact_mut(K::LANES)) {
+                        exponents.digits(place * window as usize, window, indices);
+                    }
+                    if place == 0 {
+                        domain.kernel().select_shared(table.place(place), &indices, xs);
+                        continue;
+                    }
+                    domain.kernel().select_shared(table.place(place), &indices, &mut factors);
+                    for (x, factor) in xs.chunks_exact_mut(len).zip(factors.chunks_exact(len)) {
+                        domain.multiply(x, factor, work);
                     }
                 }
             })

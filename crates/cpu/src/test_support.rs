@@ -37,7 +37,8 @@ impl Random {
     }
 }
 
-/// Checks a read from a table that all lanes share against plain indices: every entry in every lane, then random ones.
+/// Checks reads from a table that all lanes share against plain indices, for one group of lanes and for three: every
+/// entry in every lane, then random ones.
 pub(crate) fn check_shared_reads<const LANES: usize>(read: impl Fn(&[u64], &[u64], &mut [u64])) {
     let mut random = Random(11);
     for window in 4..=8 {
@@ -45,16 +46,18 @@ pub(crate) fn check_shared_reads<const LANES: usize>(read: impl Fn(&[u64], &[u64
         for digits in [1, 2, 3, 5, 8, 15, 19] {
             let table = random.limbs(entries * digits);
             for round in 0..entries + 8 {
+                let count = if round % 2 == 0 { LANES } else { 3 * LANES };
                 let mut choose = |lane: usize| match round < entries {
                     true => (round + 5 * lane) % entries,
                     false => random.below(entries),
                 };
-                let indices: Vec<u64> = (0..LANES).map(|lane| choose(lane) as u64).collect();
-                let mut out = vec![u64::MAX; digits * LANES];
+                let indices: Vec<u64> = (0..count).map(|lane| choose(lane) as u64).collect();
+                let mut out = vec![u64::MAX; digits * count];
                 read(&table, &indices, &mut out);
                 for (place, &word) in out.iter().enumerate() {
-                    let (digit, entry) = (place / LANES, indices[place % LANES] as usize);
-                    assert_eq!(word, table[digit * entries + entry], "entry {entry} of {entries}");
+                    let (group, place) = (place / (digits * LANES), place % (digits * LANES));
+                    let entry = indices[group * LANES + place % LANES] as usize;
+                    assert_eq!(word, table[place / LANES * entries + entry], "entry {entry} of {entries}");
                 }
             }
         }

@@ -1,23 +1,24 @@
-//! Rates of every operation on one core.
+//! Rates of every operation on one core, or on GPUs.
 //!
-//! `cargo run --release -p modmill-paillier --example rates [BITS [SECONDS]]`
+//! `cargo run --release -p modmill-paillier --example rates [BITS [SECONDS [cpu|cuda]]]`
 //!
-//! Every operation is repeated for about SECONDS of processor time. The rate is that of its fastest call, in items for a second of
-//! processor time, so that other programs on the machine disturb it little.
+//! Every operation is repeated for about SECONDS. The rate is that of its fastest call. On the CPU it counts processor time, so that
+//! other programs on the machine disturb it little. On GPUs the columns are larger, and it counts the time from the caller's memory to
+//! the caller's memory.
 
 use modmill::{Backend, Batch, Engine};
 use modmill_paillier::{EncodedColumn, Error, Integers, Packing, Paillier, PrivateKey, Randomness};
 use rustix::time::{ClockId, clock_gettime};
 
-/// Items of operations that are powers: several groups of vector lanes.
-const POWERS: usize = 256;
+/// Items of operations that are powers: several groups of vector lanes, or several waves of a GPU.
+const POWERS: [usize; 2] = [256, 1 << 17];
 
 /// Items of operations that are products.
-const PRODUCTS: usize = 4096;
+const PRODUCTS: [usize; 2] = [4096, 1 << 18];
 
-/// The processor time of this process in seconds.
-fn processor_time() -> f64 {
-    let time = clock_gettime(ClockId::ProcessCPUTime);
+/// The time of a clock in seconds.
+fn time_of(clock: ClockId) -> f64 {
+    let time = clock_gettime(clock);
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }
 
@@ -25,16 +26,16 @@ fn processor_time() -> f64 {
 fn measured<T>(
     name: &str,
     count: usize,
-    seconds: f64,
+    (clock, seconds): (ClockId, f64),
     mut work: impl FnMut() -> Result<T, Error>,
 ) -> Result<(), Error> {
     // The first call prepares constants.
     work()?;
     let (mut best, mut spent, mut calls) = (f64::MAX, 0.0, 0);
     while spent < seconds || calls < 3 {
-        let start = processor_time();
+        let start = time_of(clock);
         work()?;
-        let time = processor_time() - start;
+        let time = time_of(clock) - start;
         (best, spent, calls) = (best.min(time), spent + time, calls + 1);
     }
     println!("{name:<34} {:>12.0}", count as f64 / best);
@@ -45,43 +46,55 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
     let bits: usize = arguments.next().map_or(Ok(2048), |text| text.parse())?;
     let seconds: f64 = arguments.next().map_or(Ok(2.0), |text| text.parse())?;
-    let engine = Engine::builder().backend(Backend::Cpu).threads(1).build()?;
+    let backend: Backend = arguments.next().map_or(Ok(Backend::Cpu), |text| text.parse())?;
+    let is_gpu = backend == Backend::Cuda;
+    let builder = Engine::builder().backend(backend);
+    let engine = if is_gpu { builder.build()? } else { builder.threads(1).build()? };
+    let clock = if is_gpu { ClockId::Monotonic } else { ClockId::ProcessCPUTime };
+    let (powers, products) = (POWERS[usize::from(is_gpu)], PRODUCTS[usize::from(is_gpu)]);
+    let seconds = (clock, seconds);
     let paillier = Paillier::new(&engine);
     let key = PrivateKey::generate(&engine, bits, Randomness::Short)?;
     let public = key.public_key();
-    println!("n of {bits} bits, one thread\n{:<34} {:>12}", "operation", "items/s");
+    println!(
+        "n of {bits} bits, {backend}, {} threads\n{:<34} {:>12}",
+        engine.threads(),
+        "operation",
+        "items/s"
+    );
 
     let plain = |count: usize| Batch::from_values((0..count as u64).map(|value| [value | 1 << 63]));
-    let few = plain(POWERS);
-    measured("encrypt, r^n", POWERS, seconds, || {
-        paillier.encrypt_with(&few, paillier.full_masks(public, POWERS)?)
+    let few = plain(powers);
+    measured("encrypt, r^n", powers, seconds, || {
+        paillier.encrypt_with(&few, paillier.full_masks(public, powers)?)
     })?;
-    measured("encrypt, short exponents", POWERS, seconds, || paillier.encrypt(public, &few))?;
-    measured("encrypt, owner", POWERS, seconds, || {
-        paillier.encrypt_with(&few, paillier.owner_full_masks(&key, POWERS)?)
+    measured("encrypt, short exponents", powers, seconds, || paillier.encrypt(public, &few))?;
+    measured("encrypt, owner", powers, seconds, || {
+        paillier.encrypt_with(&few, paillier.owner_full_masks(&key, powers)?)
     })?;
-    measured("encrypt, owner, short exponents", POWERS, seconds, || paillier.encrypt_as_owner(&key, &few))?;
+    measured("encrypt, owner, short exponents", powers, seconds, || paillier.encrypt_as_owner(&key, &few))?;
     let column = paillier.encrypt(public, &few)?;
-    measured("decrypt", POWERS, seconds, || paillier.decrypt(&key, &column))?;
-    measured("decrypt, checked", POWERS, seconds, || paillier.decrypt_checked(&key, &column))?;
-    let factors = Integers::from_i64(&[-0x1234_5678_9abc_def1; POWERS]);
-    measured("multiply by 64 bits", POWERS, seconds, || paillier.mul(&column, &factors))?;
-    measured("multiply by 64 bits, vartime", POWERS, seconds, || paillier.mul_vartime(&column, &factors))?;
-    let short = Integers::from_i64(&[0x7fff; POWERS]);
-    measured("dot product by 15 bits, vartime", POWERS, seconds, || paillier.dot(&column, &short))?;
+    assert!(paillier.decrypt(&key, &column)?.iter().eq(few.with_bits(bits)?.iter()), "a wrong plaintext");
+    measured("decrypt", powers, seconds, || paillier.decrypt(&key, &column))?;
+    measured("decrypt, checked", powers, seconds, || paillier.decrypt_checked(&key, &column))?;
+    let factors = Integers::from_i64(&vec![-0x1234_5678_9abc_def1; powers]);
+    measured("multiply by 64 bits", powers, seconds, || paillier.mul(&column, &factors))?;
+    measured("multiply by 64 bits, vartime", powers, seconds, || paillier.mul_vartime(&column, &factors))?;
+    let short = Integers::from_i64(&vec![0x7fff; powers]);
+    measured("dot product by 15 bits, vartime", powers, seconds, || paillier.dot(&column, &short))?;
 
-    let many = plain(PRODUCTS);
+    let many = plain(products);
     let column = paillier.encrypt(public, &many)?;
-    measured("add", PRODUCTS, seconds, || paillier.add(&column, &column))?;
-    measured("add a plaintext", PRODUCTS, seconds, || paillier.add_plain(&column, &many))?;
-    measured("sum of a column", PRODUCTS, seconds, || paillier.sum(&column))?;
-    measured("negate", PRODUCTS, seconds, || paillier.neg(&column))?;
-    let floats: Vec<f64> = (0..PRODUCTS).map(|value| value as f64 / 7.0).collect();
-    measured("encode a floating-point number", PRODUCTS, seconds, || {
+    measured("add", products, seconds, || paillier.add(&column, &column))?;
+    measured("add a plaintext", products, seconds, || paillier.add_plain(&column, &many))?;
+    measured("sum of a column", products, seconds, || paillier.sum(&column))?;
+    measured("negate", products, seconds, || paillier.neg(&column))?;
+    let floats: Vec<f64> = (0..products).map(|value| value as f64 / 7.0).collect();
+    measured("encode a floating-point number", products, seconds, || {
         EncodedColumn::from_f64(public, &floats, None)
     })?;
     let packing = Packing::signed(16, 1024)?;
-    let values: Vec<i128> = (0..PRODUCTS as i128).collect();
-    measured("encrypt 16 bits, packed", PRODUCTS, seconds, || packing.encrypt(&paillier, public, &values))?;
+    let values: Vec<i128> = (0..products as i128).collect();
+    measured("encrypt 16 bits, packed", products, seconds, || packing.encrypt(&paillier, public, &values))?;
     Ok(())
 }

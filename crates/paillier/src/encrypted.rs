@@ -3,6 +3,7 @@
 use crate::fixed_point::BASE_BITS;
 use crate::{Ciphertexts, EncodedColumn, Error, Exponents, Integers, Paillier, PrivateKey, PublicKey};
 use modmill::{Batch, number};
+use std::borrow::Cow;
 use std::fmt;
 
 /// Encrypted fixed-point numbers: ciphertexts, exponents, and the bound of the magnitudes. Exponents and bound are not encrypted.
@@ -84,7 +85,7 @@ impl EncryptedColumn {
         let (a, b) = (self.lowered(paillier, &other.exponents)?, other.lowered(paillier, &self.exponents)?);
         let bits = self.room("the addition", a.magnitude_bits.max(b.magnitude_bits) + 1)?;
         let sums = paillier.add(&a.ciphertexts, &b.ciphertexts)?;
-        Ok(Self { ciphertexts: sums, exponents: a.exponents, magnitude_bits: bits })
+        Ok(Self { ciphertexts: sums, exponents: a.exponents.clone(), magnitude_bits: bits })
     }
 
     /// The differences of two columns.
@@ -157,7 +158,12 @@ impl EncryptedColumn {
     }
 
     /// The same numbers with exponents that are not above `others`.
-    fn lowered(&self, paillier: &Paillier<'_>, others: &Exponents) -> Result<Self, Error> {
+    fn lowered(&self, paillier: &Paillier<'_>, others: &Exponents) -> Result<Cow<'_, Self>, Error> {
+        if let (Exponents::Shared(own), Exponents::Shared(other)) = (&self.exponents, others)
+            && own <= other
+        {
+            return Ok(Cow::Borrowed(self));
+        }
         let lowered = |index: usize| self.exponents.get(index).min(others.get(index));
         let (exponents, count) = match (&self.exponents, others) {
             (Exponents::Shared(a), Exponents::Shared(b)) => (Exponents::Shared(*a.min(b)), self.len().min(1)),
@@ -187,7 +193,7 @@ impl EncryptedColumn {
             }
             exponents => exponents,
         };
-        Ok(Self { ciphertexts, exponents, magnitude_bits })
+        Ok(Cow::Owned(Self { ciphertexts, exponents, magnitude_bits }))
     }
 
     /// The integers of encoded factors, no wider than their bound, after all checks.

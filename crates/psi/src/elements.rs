@@ -83,6 +83,12 @@ impl Elements {
         &self.numbers
     }
 
+    /// The numbers, each below the prime of the group.
+    #[must_use]
+    pub fn into_numbers(self) -> Batch {
+        self.numbers
+    }
+
     /// The number of elements.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -10,25 +10,31 @@ use std::arch::x86_64::*;
 
 const LANES: usize = 4;
 
-/// Reads entry `indices[l]` for every lane l. The number of entries is a multiple of four.
+/// Reads entry `indices[l]` for every lane l of some groups of lanes. The number of entries is a multiple of four.
 #[target_feature(enable = "avx2")]
 pub(super) fn read(table: &[u64], indices: &[u64], out: &mut [u64]) {
-    let digits = out.len() / LANES;
-    assert!(indices.len() == LANES && out.len() == digits * LANES && digits > 0);
+    assert!(!indices.is_empty() && indices.len().is_multiple_of(LANES));
+    let digits = out.len() / indices.len();
+    assert!(digits > 0 && out.len() == digits * indices.len());
     let entries = table.len() / digits;
     assert!(table.len() == digits * entries && entries.is_multiple_of(LANES));
     let mut done = 0;
     while done < digits {
-        // One comparison of the indices serves as many digits as there are free registers.
-        // SAFETY: at least this many digits are left, and the lengths were checked.
-        done += unsafe {
-            match digits - done {
-                8.. => read_some::<8>(table, entries, indices, done, out),
-                4.. => read_some::<4>(table, entries, indices, done, out),
-                2.. => read_some::<2>(table, entries, indices, done, out),
-                _ => read_some::<1>(table, entries, indices, done, out),
-            }
-        };
+        // One comparison of the indices serves as many digits as there are free registers, and these digits stay in the
+        // cache for all groups of lanes.
+        let mut some = 0;
+        for (indices, out) in indices.chunks_exact(LANES).zip(out.chunks_exact_mut(digits * LANES)) {
+            // SAFETY: at least this many digits are left, and the lengths were checked.
+            some = unsafe {
+                match digits - done {
+                    8.. => read_some::<8>(table, entries, indices, done, out),
+                    4.. => read_some::<4>(table, entries, indices, done, out),
+                    2.. => read_some::<2>(table, entries, indices, done, out),
+                    _ => read_some::<1>(table, entries, indices, done, out),
+                }
+            };
+        }
+        done += some;
     }
 }
 

@@ -91,7 +91,7 @@ impl Kernel for Row {
     }
 
     fn select_shared(&self, table: &[u64], indices: &[u64], out: &mut [u64]) {
-        shared_table::read(table, indices[0], out);
+        shared_table::read(table, indices, out);
     }
 
     fn product((): (), x: &[u64], y: &[u64], out: &mut [u64]) {

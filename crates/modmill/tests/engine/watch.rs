@@ -1,6 +1,8 @@
 //! Watched calls: items are counted on every path, and a call stops in the middle.
 
-use modmill::{Batch, Engine, Error, Modulus, Watch};
+use modmill::{Backend, Batch, Engine, Error, Modulus, Watch};
+use modmill_cuda::Faults;
+use modmill_testing::emulated;
 use std::sync::Arc;
 use std::thread;
 
@@ -95,4 +97,25 @@ fn another_thread_stops_a_call_in_the_middle() {
         });
         assert!(stopped);
     }
+}
+
+#[test]
+fn a_stopped_batch_is_no_fault_of_a_gpu() {
+    let Some(builder) = emulated::engine(Faults::default()) else { return };
+    let engine = builder.build().unwrap();
+    let (numbers, exponent) = (odd_numbers(192, 20), Batch::from_hex(["10001"]).unwrap());
+    let watch = Arc::new(Watch::new());
+    let watched = engine.watched_by(&watch);
+    let answers = watched.pow_vartime(&numbers, exponent.shared(0), &numbers).unwrap();
+    assert_eq!((answers.len(), watch.done()), (20, 20));
+    watch.stop();
+    assert_eq!(watched.pow_vartime(&numbers, exponent.shared(0), &numbers), Err(Error::Interrupted));
+    assert_eq!((watch.done(), engine.faults()), (20, Vec::new()));
+    assert!(engine.pow_vartime(&numbers, exponent.shared(0), &numbers).is_ok(), "the device goes on");
+}
+
+#[test]
+fn only_numbers_on_a_gpu_have_an_address() {
+    let engine = Engine::builder().backend(Backend::Cpu).build().unwrap();
+    assert_eq!(engine.upload(&odd_numbers(192, 2)).unwrap().address(), None);
 }

@@ -6,9 +6,10 @@ use std::sync::atomic::AtomicUsize;
 fn pieces(pieces: &[&'static [u8]]) -> (Body, Arc<AtomicUsize>) {
     let read = Arc::new(AtomicUsize::new(0));
     let counter = Arc::clone(&read);
-    let pieces = pieces.to_vec().into_iter().map(move |piece| {
+    let pieces: Vec<_> = pieces.iter().map(|piece| Bytes::from_static(piece)).collect();
+    let pieces = pieces.into_iter().map(move |piece| {
         counter.fetch_add(1, Ordering::Relaxed);
-        Ok::<_, std::io::Error>(Bytes::from_static(piece))
+        Ok::<_, std::io::Error>(piece)
     });
     (Body::from_stream(stream::iter(pieces)), read)
 }
