@@ -7,8 +7,9 @@ The first computes the same cheap powers of rows of 2048 bits three times: by th
 `modmill.ray.powmod` over a dataset, and by `modmill.ray.powmod_files`, which also writes files. CPU seconds are those of this
 process and of all processes of Ray. Jobs of two sizes tell what a row costs from what the start of a job costs. A difference
 that is below the range of the turns says nothing: give it more rows. The second
-computes full powers of 2048 bits with one worker and with two, each with one thread, and prints the ratio of the rates. Both need
-Ray, Linux, and a machine that does nothing else.
+computes full powers of 2048 bits with one worker and with two, each with one thread, and prints the ratio of the rates, without the
+start, and how many cores worked. Fewer than two for two workers mean that other programs had the rest, or that the blocks were not
+shared evenly. Both need Ray, Linux, and a machine that does nothing else.
 """
 
 from __future__ import annotations
@@ -152,18 +153,26 @@ def start_ray() -> None:
 
 def scaling(folder: Path, rows: int, rounds: int) -> None:
     start_ray()
-    write(folder / "rows", rows)
-    best: dict[int, float] = {}
+    sizes = [rows // 5, rows]
+    for size in sizes:
+        write(folder / f"{size}", size)
+    meter = Meter()
+    # Seconds, and CPU seconds.
+    best: dict[tuple[int, int], tuple[float, float]] = {}
     for _ in range(rounds):
-        for workers in (1, 2):
-            started = time.perf_counter()
-            # Workers take less than a CPU each, so that the reader has room.
-            dataset(folder / "rows", 2**BITS - 1, num_cpus=0.5, concurrency=workers, batch_size=rows // 16)
-            best[workers] = min(best.get(workers, float("inf")), time.perf_counter() - started)
-    print("| workers | powers/s | ratio |")
-    print("|---|---|---|")
-    for workers, seconds in best.items():
-        print(f"| {workers} | {rows / seconds:.0f} | {best[1] / seconds:.2f} |")
+        for size in sizes:
+            for workers in (1, 2):
+                started, before = time.perf_counter(), meter.seconds()
+                # Workers take less than a CPU each, so that the reader has room.
+                dataset(folder / f"{size}", 2**BITS - 1, num_cpus=0.5, concurrency=workers, batch_size=256)
+                turn = (time.perf_counter() - started, meter.seconds() - before)
+                best[workers, size] = min(best.get((workers, size), turn), turn)
+    print("| workers | powers/s | ratio | cores in use |")
+    print("|---|---|---|---|")
+    spent = {workers: [best[workers, sizes[1]][i] - best[workers, sizes[0]][i] for i in (0, 1)] for workers in (1, 2)}
+    for workers, (seconds, cpu) in spent.items():
+        rate, ratio = (sizes[1] - sizes[0]) / seconds, spent[1][0] / seconds
+        print(f"| {workers} | {rate:.0f} | {ratio:.2f} | {cpu / seconds:.2f} |")
 
 
 def main() -> None:
