@@ -41,8 +41,8 @@ KERNEL(residue_fixed_power, PowerCall) {
 #pragma unroll 1
         for (u32 position = 0; position < call.window; position++) {
             u32 from[2] = {call.tables + (position * tiles + tile) * ENTRY_PAIRS, 0};
-            // Never a square and never kept. A compiler that knows it has matrix products wait for each other.
-            x.product(call.exponent_bits > 0, from, call.modulus_stride > 0, call.tables);
+            // Never a square, as in `residue_multiply`.
+            x.product(call.exponent_bits > 0, from, false, 0);
         }
         x.store(call.results + (u64)tile * SIDE_PAIRS + lane);
     }
