@@ -106,8 +106,7 @@ class Actors:
         )
 
     def _pool(self) -> Any:
-        # A block computes for long: one is at work, one waits, and the others are left to actors that are free. By its own
-        # defaults Ray gives all blocks of a small job to the first actor that is ready.
+        # A block computes for long: one is at work, one waits, and the others are left to actors that are free.
         flight = {"max_tasks_in_flight_per_actor": 2}
         if isinstance(self.concurrency, tuple):
             least, greatest = self.concurrency
