@@ -94,7 +94,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         EncodedColumn::from_f64(public, &floats, None)
     })?;
     let packing = Packing::signed(16, 1024)?;
-    let values: Vec<i128> = (0..products as i128).collect();
+    let values: Vec<i128> = (0..products as i128).map(|value| value % 30_000).collect();
     measured("encrypt 16 bits, packed", products, seconds, || packing.encrypt(&paillier, public, &values))?;
     Ok(())
 }
