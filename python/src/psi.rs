@@ -180,10 +180,11 @@ impl<'py> Role<'py> {
             }
         };
         let listener = progress.map(Listener::new).transpose()?.map(|listener| Mutex::new((listener, 0)));
+        let items = Items::new(items)?;
         Ok(Self {
             engine: Engine::or_shared(py, engine)?,
-            items: Items::new(items)?,
-            stream: Stream(stream.unbind()),
+            stream: Stream { object: stream.unbind(), failed: items.failed() },
+            items,
             group: group_of(group)?,
             reveal,
             listener,
@@ -329,12 +330,26 @@ impl Iterator for Items {
 }
 
 /// A socket of Python, or another object with the methods `recv` and `sendall`.
-struct Stream(Py<PyAny>);
+struct Stream {
+    object: Py<PyAny>,
+    /// Where the exception is kept that ended the items early. Nothing is sent of items that are not complete.
+    failed: std::sync::Arc<Mutex<Option<PyErr>>>,
+}
+
+impl Stream {
+    fn check_items(&self) -> io::Result<()> {
+        match *self.failed.lock().unwrap_or_else(PoisonError::into_inner) {
+            Some(_) => Err(io::Error::other("the items ended early")),
+            None => Ok(()),
+        }
+    }
+}
 
 impl Read for &Stream {
     fn read(&mut self, octets: &mut [u8]) -> io::Result<usize> {
+        self.check_items()?;
         Python::attach(|py| {
-            let received = self.0.bind(py).call_method1(intern!(py, "recv"), (octets.len(),))?;
+            let received = self.object.bind(py).call_method1(intern!(py, "recv"), (octets.len(),))?;
             let received = received.cast::<PyBytes>().map_err(PyErr::from)?.as_bytes();
             let count = received.len().min(octets.len());
             octets[..count].copy_from_slice(&received[..count]);
@@ -345,8 +360,9 @@ impl Read for &Stream {
 
 impl Write for &Stream {
     fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
+        self.check_items()?;
         Python::attach(|py| {
-            self.0.bind(py).call_method1(intern!(py, "sendall"), (PyBytes::new(py, octets),))?;
+            self.object.bind(py).call_method1(intern!(py, "sendall"), (PyBytes::new(py, octets),))?;
             Ok(octets.len())
         })
     }

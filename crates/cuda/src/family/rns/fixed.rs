@@ -222,7 +222,7 @@ impl FixedTable {
     ) -> Result<()> {
         let entries_at = 8 * u64::from(self.first_entry());
         // A row of all entries: a word for every lane and entry.
-        let row_bytes = 4 * 32 << self.window;
+        let row_bytes = (4 * 32) << self.window;
         let rows = (CHOOSING_BYTES / row_bytes).clamp(1, 2 * self.residues.layout.groups() as usize);
         let tiles = (count as usize).div_ceil(self.residues.layout.tile_items());
         let most_slices = tiles.div_ceil(CHOOSING_BLOCK as usize / 32);
