@@ -1,4 +1,4 @@
-"""Private set intersection: two parties learn which items they have in common, and nothing else but the sizes of their sets.
+"""Private set intersection: a party learns which of its items another party has too. Both learn the sizes of the sets, no more.
 
 Each party blinds its own items with a secret exponent and sends them. The other blinds them again. Items that both have
 blinded are equal exactly if the items are:

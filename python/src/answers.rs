@@ -75,7 +75,7 @@ impl<'py> Target<'py> {
     }
 }
 
-/// What becomes of failed items.
+/// The way in which a call tells of failed items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OnFailure {
     /// The call raises `ItemError`.

@@ -11,7 +11,7 @@ use pyo3::types::{PyDict, PyTuple, PyType};
 use std::process;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What a caller may fix.
+/// The settings that a caller may fix.
 #[derive(Debug, Clone, Default)]
 struct Settings {
     backend: Option<Backend>,

@@ -150,7 +150,7 @@ pub(crate) fn psi_intersect(
     Ok(py.detach(|| intersect(&own, &other)))
 }
 
-/// What both roles of the protocol are given: items, a stream, and options.
+/// The arguments of receiver and sender: items, a stream, and options.
 struct Role<'py> {
     engine: std::sync::Arc<modmill::Engine>,
     items: Items,

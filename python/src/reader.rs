@@ -15,7 +15,7 @@ use pyo3::types::{PyInt, PyString};
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
-/// What a column is read with.
+/// The engine and the options that a column is read with.
 #[derive(Clone, Copy)]
 pub(crate) struct Reader<'a> {
     pub(crate) engine: &'a Engine,

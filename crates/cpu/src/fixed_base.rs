@@ -17,8 +17,8 @@ use std::sync::{Arc, OnceLock};
 use table::{Layout, Table};
 use zeroize::Zeroizing;
 
-/// Groups of lanes that a thread takes through all windows together, at most. The table of a window is then loaded into
-/// the cache once for so many groups.
+/// Groups of lanes that a thread takes through all windows together, at most. The cache then loads
+/// the table of a window once for all of these groups.
 const TOGETHER: usize = 16;
 
 /// One base and one odd modulus, with tables of powers.

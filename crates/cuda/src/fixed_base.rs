@@ -51,8 +51,8 @@ impl Cuda {
     pub fn fixed_base_seconds(&self, bits: usize, exponent_bits: usize, count: usize) -> Option<f64> {
         let choices = self.choices(Op::Pow, bits, self.items_per_device(count), exponent_bits);
         let power = choices.into_iter().find(|choice| choice.variant.family == Family::Rns)?;
-        // A power by windows of four bits has five products for every four bits of its exponent, and those of its table. To choose
-        // entries takes a third of the time of products.
+        // A power by windows of four bits has five products for every four bits of its exponent, and those of its table. The
+        // estimate adds a third for choosing entries.
         let products = exponent_bits.div_ceil(FIXED_WINDOW as usize) as f64;
         Some(power.seconds * 4.0 / 3.0 * products / (1.25 * exponent_bits as f64 + 16.0))
     }
@@ -127,7 +127,7 @@ impl Cuda {
     }
 }
 
-/// Where exponents stand among the operands of a job: powers have them, read whole.
+/// The task that lays out the operands of a job. Products, unlike squares, have second operands, where the exponents are.
 const TASK: Task = Task::Multiply;
 
 /// The device's side: a table, and work buffers for chunks of some size.

@@ -1,6 +1,6 @@
 //! Private set intersection in batches, on [`modmill::Engine`].
 //!
-//! Two parties find the items that they have in common and learn nothing else but the sizes of their sets. The protocol is the
+//! One party learns which of its items another party has too. Both learn the sizes of the sets, and nothing else. The protocol is the
 //! Diffie-Hellman one (Meadows 1986; Huberman, Franklin and Hogg 1999). Each party has a secret exponent. A party *blinds* an item: it
 //! hashes the item into a group and raises the hash to its exponent. Items that both parties have blinded are equal exactly if the
 //! items are, whoever blinded first:

@@ -20,7 +20,7 @@ use std::sync::Mutex;
 use std::thread;
 use tempfile::SpooledTempFile;
 
-/// What the receiver learns.
+/// The answer that the receiver gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Reveal {
     /// Which of its items are common.
@@ -59,7 +59,7 @@ pub struct Progress {
     pub total: u64,
 }
 
-/// What both roles have.
+/// The settings that receiver and sender have in common.
 struct Role<'a> {
     engine: &'a Engine,
     party: Party,
@@ -108,7 +108,8 @@ macro_rules! settings {
                 self
             }
 
-            /// The same with blocks of `items` items, 1 to 65536: so many are computed and sent together.
+            /// The same with blocks of `items` items, 1 to 65536. The items of a block are computed
+            /// and sent together.
             #[must_use]
             pub fn block(mut self, items: usize) -> Self {
                 self.0.block = items.clamp(1, wire::MOST_RECORDS);

@@ -13,7 +13,7 @@ const MAGIC: [u8; 12] = *b"modmill-psi1";
 /// The most records of a frame: it bounds the memory that a frame of the other party takes.
 pub(crate) const MOST_RECORDS: usize = 1 << 16;
 
-/// What a party says first.
+/// The first message of a party: its role and its settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Hello {
     pub(crate) is_receiver: bool,

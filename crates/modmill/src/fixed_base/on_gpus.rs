@@ -71,7 +71,7 @@ impl Engine {
     }
 }
 
-/// Entries of the table for exponents of so many bits.
+/// The number of the table's entries for exponents of `exponent_bits` bits.
 fn entries(exponent_bits: usize) -> usize {
     exponent_bits.div_ceil(FIXED_WINDOW as usize) << FIXED_WINDOW
 }

@@ -7,7 +7,7 @@ use modmill::Engine;
 use modmill::number::{self, Number};
 use modmill_primes::{far_apart, find, random};
 
-/// What makes ciphertexts random.
+/// The randomness that a key's ciphertexts are masked with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Randomness {
     /// `r^n mod n^2` for a random r below n, as Paillier wrote it. Its security rests on the decisional composite residuosity

@@ -8,11 +8,12 @@ use crate::call::Numbers;
 use crate::device::{Buffer, Contents, Device, Kernel, Shape, Stream};
 use crate::error::Result;
 use crate::kernels::residue_shape;
+use crate::staging::words;
 use std::cell::Cell;
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
-/// Bytes of entries that are chosen before products multiply by them. Fewer launches than with half as many save nothing.
+/// Bytes of entries that are chosen before products multiply by them: about a dozen positions of a wave of 4096 bits.
 const CHOSEN_BYTES: usize = 256 << 20;
 /// Threads of a block that chooses.
 const CHOOSING_BLOCK: u32 = 256;
@@ -246,11 +247,6 @@ impl FixedTable {
         // shared memory, and writes an entry for every position and tile, for which the workspace has room.
         unsafe { stream.launch(&self.choose, shape, &call, used) }
     }
-}
-
-/// Words of so many limbs.
-fn words(limbs: usize) -> u32 {
-    u32::try_from(2 * limbs).unwrap_or(u32::MAX)
 }
 
 fn words_of(limbs: &[u64]) -> Zeroizing<Vec<u32>> {
