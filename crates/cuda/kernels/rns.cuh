@@ -8,8 +8,8 @@
 struct alignas(16) Channel {
     u32 h;       // of the prime h 2^16 - 1
     u32 weight;  // A: the prime's share of a quotient. B: -A 2^16 modulo the prime, for even GROUPS.
-    u32 factor;  // A: the factor of squares
-    u32 modulus; // A: the factor of the quotient, if MERGED
+    u32 factor;  // A: the factor of squares, if not MERGED
+    u32 unused;
 
     DEVICE u32 prime() const { return (h << 16) - 1; }
 };

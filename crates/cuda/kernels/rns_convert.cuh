@@ -59,8 +59,9 @@ KERNEL(residue_moduli, ConversionCall) {
     for (u32 side = 0; side < MODULUS_SIDES; side++) words[side] = &word_of(tile + side * SIDE_PAIRS, item, place);
     if (channel < CHANNELS) {
         *words[MODULUS_A] = reduced_once(reduced_product(n, conversion.modulus, c), c);
-        *words[RADIX_ENTRY + 1] = reduced_once(reduced_product(radix, c.factor, c), c);
-        *words[ONE_ENTRY + 1] = conversion.one;
+        // Merged matrices take the states of entries.
+        *words[RADIX_ENTRY + 1] = reduced_once(call.roots ? radix : reduced_product(radix, c.factor, c), c);
+        *words[ONE_ENTRY + 1] = call.roots ? conversion.state : conversion.one;
         *words[ONE_STATE] = conversion.state;
     } else {
         // n is N / 2^64 in Montgomery form; its inverse is 2^96 / N.

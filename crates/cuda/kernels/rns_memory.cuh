@@ -11,10 +11,19 @@
 
 enum { CHUNKS = CHUNKS_B + CHUNKS_A };
 
-// Where the chunk at a position of that order begins, in bytes from the start of the two matrices.
+// Where the chunk at a position of that order begins, in bytes from the start of the two matrices; CHUNKS is behind the
+// last.
 DEVICE constexpr u32 chunk_start(u32 position) {
-    return position < CHUNKS_B ? first_group(position, CHUNKS_B) * STEPS * GROUP_BYTES
-                               : MATRIX_BYTES + first_group(position - CHUNKS_B, CHUNKS_A) * STEPS * GROUP_BYTES;
+    return (position < CHUNKS_B ? first_to_b(position) * STEPS
+                                : GROUPS * STEPS + first_to_a(position - CHUNKS_B) * STEPS_A) * GROUP_BYTES;
+}
+
+// Bytes of the longest chunk.
+DEVICE constexpr u32 longest_chunk() {
+    u32 longest = 0;
+    for (u32 i = 0; i < CHUNKS; i++)
+        if (chunk_start(i + 1) - chunk_start(i) > longest) longest = chunk_start(i + 1) - chunk_start(i);
+    return longest;
 }
 
 #if defined(MODMILL_EMULATOR) || (STREAMED && STAGES == 0)
@@ -33,7 +42,7 @@ struct Matrices {
 #elif !STREAMED
 
 struct Matrices {
-    enum { SHARED_QUADS = 2 * MATRIX_BYTES / 16 };
+    enum { SHARED_QUADS = chunk_start(CHUNKS) / 16 };
     MatrixPlace first;
 
     // The caller waits for the block's threads before the first `acquire`.
@@ -52,8 +61,7 @@ struct Matrices {
 // A ring of STAGES stages. Each has a barrier, which its filling completes, and a count of the warps that have
 // released it.
 struct Matrices {
-    enum { FEWEST = CHUNKS_B < CHUNKS_A ? CHUNKS_B : CHUNKS_A, STAGE_GROUPS = (GROUPS + FEWEST - 1) / FEWEST };
-    enum { STAGE_BYTES = STAGE_GROUPS * STEPS * GROUP_BYTES, RING_BYTES = STAGES * STAGE_BYTES };
+    enum { STAGE_BYTES = longest_chunk(), RING_BYTES = STAGES * STAGE_BYTES };
     enum { SHARED_QUADS = RING_BYTES / 16 + STAGES };
     const unsigned char* matrices;
     u32 ring;    // places in shared memory
@@ -79,8 +87,7 @@ struct Matrices {
     // The chunk at a position into its stage. Only copies write to stages, so that nothing has to be ordered
     // with them.
     DEVICE void fill(u32 number, u32 position) const {
-        u32 start = chunk_start(position);
-        u32 bytes = (position + 1 == CHUNKS ? 2 * MATRIX_BYTES : chunk_start(position + 1)) - start;
+        u32 start = chunk_start(position), bytes = chunk_start(position + 1) - start;
         asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(barrier(number)), "r"(bytes) : "memory");
         asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
                      ::"r"(stage(number)), "l"(matrices + start), "r"(bytes), "r"(barrier(number)) : "memory");
@@ -94,7 +101,8 @@ struct Matrices {
     DEVICE MatrixPlace acquire(int side, int index) const {
         u32 number = product + side * CHUNKS_B + index;
         wait(number);
-        return stage(number);
+        // All lanes have the same place. A compiler that knows it computes descriptors once for a warp.
+        return __shfl_sync(0xffffffffu, stage(number), 0);
     }
 
     // The warp's products with the chunk are finished. The count orders nothing else: a release in the sense of

@@ -3,7 +3,7 @@
 // A number is xi_j = x A_j^-1 modulo a_j, with A_j = A / a_j, in base A only; every product extends it
 // to B first. docs/algorithms/rns.md derives the steps and their bounds.
 //
-// If MERGED, all items have one modulus, which the matrices and the channels have in them.
+// If MERGED, all items have one modulus, which the matrices have in them.
 #pragma once
 
 // The argument of the kernels. Everything that products multiply by lies in one workspace, so that
@@ -30,7 +30,7 @@ static_assert(sizeof(PowerCall) == 88 && AT(PowerCall, matrices, 0) && AT(PowerC
 
 // Sides of a modulus's tile: the factor of squares in base B, the factor of the quotient in base A, and two table
 // entries, B^2 modulo N and 1; last the number 1 itself. With merged matrices squares have no factor, and x,
-// which is s_i x then, is an entry as it is: the factor is 2^32.
+// which is s_i x in base B then, is an entry as it is: the factor is 2^32.
 enum { SQUARE_B, MODULUS_A, RADIX_ENTRY, ONE_ENTRY = RADIX_ENTRY + 2, ONE_STATE = ONE_ENTRY + 2, MODULUS_SIDES };
 
 // Shared memory: the matrices or a ring for them, the channels, and for secret digits what `Scan` needs.
@@ -87,8 +87,8 @@ template <bool SECRET> struct TileNumbers {
     // x to base B, and eta = x y (-1/N) B_i^-1 modulo b_i, or with x^2 for x; if MERGED, up to its sign.
     // `sums` are the sums of this chunk, whose product is under way.
     template <int CHUNK> DEVICE void to_b(u32* sums, bool square, const u32* entries) {
-        constexpr int FIRST = first_group(CHUNK, CHUNKS_B), NEXT = first_group(CHUNK + 1, CHUNKS_B);
-        constexpr int COUNT = NEXT - FIRST, NEXT_COUNT = first_group(CHUNK + 2, CHUNKS_B) - NEXT;
+        constexpr int FIRST = first_to_b(CHUNK), NEXT = first_to_b(CHUNK + 1);
+        constexpr int COUNT = NEXT - FIRST, NEXT_COUNT = first_to_b(CHUNK + 2) - NEXT;
         constexpr bool LAST = CHUNK + 1 == CHUNKS_B;
         Pair factors[COUNT];
         if (SECRET && CHUNK == 0) scan.advance();
@@ -129,11 +129,10 @@ template <bool SECRET> struct TileNumbers {
         }
     }
 
-    // The quotient q = sum eta_i B_i to base A, and (x y + q N) / B in place of x.
-    template <int CHUNK> DEVICE void to_a(u32* sums, bool square, const u32* entries, u32* shares) {
-        constexpr int FIRST = first_group(CHUNK, CHUNKS_A), NEXT = first_group(CHUNK + 1, CHUNKS_A);
-        constexpr int COUNT = NEXT - FIRST, NEXT_COUNT = first_group(CHUNK + 2, CHUNKS_A) - NEXT;
-        constexpr bool LAST = CHUNK + 1 == CHUNKS_A;
+    // The quotient q = sum eta_i B_i to base A, and (x y + q N) / B in place of x. If MERGED, q N / B is a product with the
+    // matrix, and x y enters it as one more word of the column. `chunk` is the place of the chunk.
+    template <int CHUNK> DEVICE void to_a(u32* sums, bool square, const u32* entries, u32* shares, MatrixPlace chunk) {
+        constexpr int FIRST = first_to_a(CHUNK), COUNT = first_to_a(CHUNK + 1) - FIRST;
         Pair factors[COUNT], n[COUNT];
         if (SECRET && CHUNK == 0) scan.advance();
         if (!MERGED) {
@@ -141,35 +140,47 @@ template <bool SECRET> struct TileNumbers {
 #pragma unroll
             for (int i = 0; i < COUNT; i++) n[i] = from[i * 32];
         }
+        auto channel_of = [&](int i) { return memory.channels[4 * (FIRST + i) + t]; };
         u32* x = xi + 2 * FIRST;
         if (square) {
 #pragma unroll
             for (int i = 0; i < 2 * COUNT; i++) {
-                Channel channel = memory.channels[4 * (FIRST + i / 2) + t];
+                Channel channel = channel_of(i / 2);
                 x[i] = reduced_product(x[i], x[i], channel);
                 factors[i / 2].row[i % 2] = channel.factor;
             }
         } else {
             load_factors<COUNT>(factors, entries, GROUPS + FIRST);
+            if (MERGED) {
+#pragma unroll
+                for (int i = 0; i < 2 * COUNT; i++) x[i] = reduced_product(x[i], factors[i / 2].row[i % 2], channel_of(i / 2));
+            }
         }
+        if (MERGED) add_own_words<COUNT>(sums, x, chunk);
         finish_product();
         memory.matrices.release(1, CHUNK);
 #pragma unroll
         for (int i = 0; i < COUNT; i++) {
-            Channel channel = memory.channels[4 * (FIRST + i) + t];
+            Channel channel = channel_of(i);
             for (int row = 0; row < 2; row++) {
-                u32 q = residue_of(sums + 8 * i, row, channel);
-                u32 factor = MERGED ? channel.modulus : n[i].row[row];
-                u32 word = reduced((u64)q * factor + (u64)x[2 * i + row] * factors[i].row[row], channel);
+                u32 word = residue_of(sums + 8 * i, row, channel);
+                if (!MERGED)
+                    word = reduced((u64)word * n[i].row[row] + (u64)x[2 * i + row] * factors[i].row[row], channel);
                 x[2 * i + row] = word;
                 shares[row] += (word >> 16) * channel.weight;
             }
         }
-        if constexpr (!LAST) {
-            u32 next[8 * NEXT_COUNT];
-            start_product<NEXT_COUNT>(next, eta, memory.matrices.acquire(1, CHUNK + 1));
-            to_a<CHUNK + 1>(next, square, entries, shares);
-        }
+        if constexpr (CHUNK + 1 < CHUNKS_A) start_to_a<CHUNK + 1>(square, entries, shares);
+    }
+
+    // Starts the product with a chunk to base A, and computes with its sums and those of the chunks behind it.
+    template <int CHUNK> DEVICE void start_to_a(bool square, const u32* entries, u32* shares) {
+        constexpr int COUNT = first_to_a(CHUNK + 1) - first_to_a(CHUNK);
+        u32 sums[8 * COUNT];
+        MatrixPlace chunk = memory.matrices.acquire(1, CHUNK);
+        if constexpr (MERGED) start_product_in_pairs<COUNT>(sums, eta, chunk);
+        else start_product<COUNT>(sums, eta, chunk);
+        to_a<CHUNK>(sums, square, entries, shares, chunk);
     }
 
     // How many times the sum of xi_j A_j holds A, from the shares of a quad's lanes; the host's weights
@@ -187,9 +198,9 @@ template <bool SECRET> struct TileNumbers {
     // x y / B modulo N in place of x, for y of a table entry or, if `square`, x itself. Or, if `keeps`, x as
     // an entry at `place`: its residues times the factors of a square.
     DEVICE void product(bool square, const u32* entries, bool keeps, u32 place) {
-        u32 sums_b[8 * first_group(1, CHUNKS_B)], sums_a[8 * first_group(1, CHUNKS_A)];
-        start_product<first_group(1, CHUNKS_B)>(sums_b, xi, memory.matrices.acquire(0, 0));
-        to_b<0>(sums_b, square, entries);
+        u32 sums[8 * first_to_b(1)];
+        start_product<first_to_b(1)>(sums, xi, memory.matrices.acquire(0, 0));
+        to_b<0>(sums, square, entries);
         if (keeps) {
             for (int chunk = 0; chunk < CHUNKS_A; chunk++) {
                 memory.matrices.acquire(1, chunk);
@@ -199,12 +210,11 @@ template <bool SECRET> struct TileNumbers {
             return;
         }
         u32 shares[2] = {0, 0};
-        start_product<first_group(1, CHUNKS_A)>(sums_a, eta, memory.matrices.acquire(1, 0));
-        to_a<0>(sums_a, square, entries, shares);
+        start_to_a<0>(square, entries, shares);
         set_quotient(shares);
     }
 
-    // Factors of products are below their primes.
+    // Factors of products are below their primes, or if MERGED in base A as large as x.
     DEVICE void keep(Pair* entry) const {
 #pragma unroll
         for (int m = 0; m < GROUPS; m++) {
@@ -212,7 +222,8 @@ template <bool SECRET> struct TileNumbers {
             Pair side_b, side_a;
             for (int row = 0; row < 2; row++) {
                 side_b.row[row] = reduced_once(eta[2 * m + row], b);
-                side_a.row[row] = reduced_once(reduced_product(xi[2 * m + row], a.factor, a), a);
+                side_a.row[row] =
+                    MERGED ? xi[2 * m + row] : reduced_once(reduced_product(xi[2 * m + row], a.factor, a), a);
             }
             entry[m * 32] = side_b;
             entry[SIDE_PAIRS + m * 32] = side_a;

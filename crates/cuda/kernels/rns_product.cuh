@@ -8,13 +8,26 @@
 // A matrix is multiplied by in chunks, as equal as can be, because their sums have to fit the registers:
 // CHUNKS_B of them to base B, CHUNKS_A to base A. They lie one after the other; a chunk has for every step
 // of 32 rows and every block of 8 columns two cores of 8 columns x 16 bytes.
+//
+// If MERGED, every column to base A has one more word, that of its own channel. In a matrix that is one more step for every
+// two groups of channels, which all columns but those of the two groups have zeros in. Only these columns are kept and
+// multiplied by: a last step of the chunk, in which every two groups of columns have rows of their own.
 #pragma once
 #include "tensor.cuh"
 
 enum { GROUP_BYTES = 512, MATRIX_BYTES = STEPS * GROUPS * GROUP_BYTES };
 
-// The groups of chunk `index` of `chunks`: [first_group(index), first_group(index + 1)).
-DEVICE constexpr int first_group(int index, int chunks) { return index * GROUPS / chunks; }
+// The groups of chunk `index` to base B: [first_to_b(index), first_to_b(index + 1)).
+DEVICE constexpr int first_to_b(int index) { return index * GROUPS / CHUNKS_B; }
+
+// The groups of chunk `index` to base A. If MERGED, chunks begin at even groups, because the words of two groups are
+// multiplied at a time.
+DEVICE constexpr int first_to_a(int index) {
+    return !MERGED ? index * GROUPS / CHUNKS_A : index == CHUNKS_A ? GROUPS : 2 * (index * STEPS / CHUNKS_A);
+}
+
+// Steps of a chunk to base A in memory.
+enum { STEPS_A = STEPS + MERGED };
 
 #if defined(MODMILL_EMULATOR)
 
@@ -32,6 +45,27 @@ template <int COUNT> DEVICE void start_product(u32* sums, const u32* words, Matr
                 for (u32 side = 0; side < 2; side++) {
                     const unsigned char* column =
                         chunk + (step * COUNT * 2 + block) * 256 + k / 16 * 128 + (2 * t + side) * 16 + k % 16;
+                    for (u32 byte = 0; byte < 4; byte++)
+                        sums[4 * block + 2 * (r % 2) + side] += (word >> 8 * byte & 255) * column[byte];
+                }
+            }
+        }
+    }
+}
+template <int COUNT> DEVICE void start_product_in_pairs(u32* sums, const u32* words, MatrixPlace chunk) {
+    start_product<COUNT>(sums, words, chunk);
+}
+template <int COUNT> DEVICE void add_own_words(u32* sums, const u32* words, MatrixPlace chunk) {
+    u32 t = threadIdx.x % 4;
+    for (int group = 0; group < COUNT; group++) {
+        for (u32 r = 0; r < 8; r++) {
+            u32 word = from_thread(words[2 * group + r % 2], r / 2, 4); // register r % 2 of the group, of lane r / 2
+            u32 k = 16 * (group % 2) + 4 * (r / 2);
+            int pair = group / 2 * 4, end = 2 * COUNT < pair + 4 ? 2 * COUNT : pair + 4;
+            for (int block = pair; block < end; block++) {
+                for (u32 side = 0; side < 2; side++) {
+                    const unsigned char* column =
+                        chunk + (STEPS * COUNT * 2 + block) * 256 + k / 16 * 128 + (2 * t + side) * 16 + k % 16;
                     for (u32 byte = 0; byte < 4; byte++)
                         sums[4 * block + 2 * (r % 2) + side] += (word >> 8 * byte & 255) * column[byte];
                 }
@@ -93,13 +127,47 @@ DEVICE MatrixPlace matrix_place(const void* matrix) {
     return (u32)__cvta_generic_to_shared(matrix);
 }
 
-// Cores next to each other along the rows are 128 bytes apart, along the columns 256.
-template <int COUNT> DEVICE void start_product(u32* sums, const u32* words, MatrixPlace chunk) {
-    u64 matrix = (u64)((chunk & 0x3ffff) >> 4) | (u64)(128 >> 4) << 16 | (u64)(256 >> 4) << 32;
-    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+// The descriptor of a matrix: cores next to each other along the rows are 128 bytes apart, along the columns 256.
+DEVICE u64 descriptor(MatrixPlace place) {
+    return (u64)((place & 0x3ffff) >> 4) | (u64)(128 >> 4) << 16 | (u64)(256 >> 4) << 32;
+}
+
+// The steps of a product with COUNT of the ALL groups of a chunk.
+template <int COUNT, int ALL> DEVICE void multiply_steps(u32* sums, const u32* words, u64 matrix) {
 #pragma unroll
     for (int step = 0; step < STEPS; step++)
-        Warpgroup<COUNT>::multiply(sums, words + 4 * step, matrix + (u64)(step * COUNT * GROUP_BYTES >> 4), step > 0);
+        Warpgroup<COUNT>::multiply(sums, words + 4 * step, matrix + (u64)(step * ALL * GROUP_BYTES >> 4), step > 0);
+}
+
+template <int COUNT> DEVICE void start_product(u32* sums, const u32* words, MatrixPlace chunk) {
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+    multiply_steps<COUNT, COUNT>(sums, words, descriptor(chunk));
+    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+
+// The same product by two groups of columns at a time, which takes no longer: the compiler puts products one after the
+// other if `add_own_words` adds to a part of the sums of one product (its warning C7511).
+template <int COUNT> DEVICE void start_product_in_pairs(u32* sums, const u32* words, MatrixPlace chunk) {
+    u64 matrix = descriptor(chunk);
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+#pragma unroll
+    for (int group = 0; group + 1 < COUNT; group += 2)
+        multiply_steps<2, COUNT>(sums + 8 * group, words, matrix + (u64)(group * GROUP_BYTES >> 4));
+    if constexpr (COUNT % 2 != 0)
+        multiply_steps<1, COUNT>(sums + 8 * (COUNT - 1), words, matrix + (u64)((COUNT - 1) * GROUP_BYTES >> 4));
+    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+
+// Adds the products of the words of the chunk's own channels.
+template <int COUNT> DEVICE void add_own_words(u32* sums, const u32* words, MatrixPlace chunk) {
+    u64 matrix = descriptor(chunk) + (u64)(STEPS * COUNT * GROUP_BYTES >> 4);
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+#pragma unroll
+    for (int group = 0; group + 1 < COUNT; group += 2)
+        Warpgroup<2>::multiply(sums + 8 * group, words + 2 * group, matrix + (u64)(group * GROUP_BYTES >> 4), 1);
+    if constexpr (COUNT % 2 != 0)
+        Warpgroup<1>::multiply(sums + 8 * (COUNT - 1), words + 2 * (COUNT - 1),
+                               matrix + (u64)((COUNT - 1) * GROUP_BYTES >> 4), 1);
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
 DEVICE void finish_product() { asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory"); }
@@ -121,6 +189,17 @@ template <int COUNT> DEVICE void start_product(u32* sums, const u32* words, Matr
             const u32* at = (const u32*)(chunk + (step * COUNT * 2 + block) * 256) + lane;
             add_product(sums + 4 * block, words + 4 * step, at[0], at[32]);
         }
+    }
+}
+template <int COUNT> DEVICE void start_product_in_pairs(u32* sums, const u32* words, MatrixPlace chunk) {
+    start_product<COUNT>(sums, words, chunk);
+}
+template <int COUNT> DEVICE void add_own_words(u32* sums, const u32* words, MatrixPlace chunk) {
+    u32 lane = threadIdx.x % 32;
+#pragma unroll
+    for (int block = 0; block < 2 * COUNT; block++) {
+        const u32* at = (const u32*)(chunk + (STEPS * COUNT * 2 + block) * 256) + lane;
+        add_product(sums + 4 * block, words + block / 4 * 4, at[0], at[32]);
     }
 }
 DEVICE void finish_product() {}

@@ -5,7 +5,7 @@ use crate::device::{Limits, MAX_BLOCK};
 use crate::family;
 use crate::family::layout::{KernelSet, Layout, Placement, Size};
 use crate::family::rns::Rns;
-use crate::family::rns::layout::SECRET_WINDOW;
+use crate::family::rns::layout::{OneModulusKernel, SECRET_WINDOW};
 use crate::part::Part;
 use crate::sources;
 use modmill_core::Family;
@@ -217,7 +217,11 @@ impl Variant {
     #[must_use]
     pub fn merged_program(&self, part: Part) -> Option<Program> {
         let Rns { residues, bases } = self.rns()?;
-        let merged = Rns { residues: residues.merged(), bases };
+        let kernel = match part {
+            Part::Power => OneModulusKernel::Power,
+            _ => OneModulusKernel::PowerVartime,
+        };
+        let merged = Rns { residues: residues.merged(kernel), bases };
         let program = with_part(self.program_with(&family::rns::POWER_FILES, &merged), part);
         Some(Program { name: format!("{}, one modulus", program.name), ..program })
     }
@@ -227,7 +231,8 @@ impl Variant {
     pub fn fixed_base_program(&self) -> Option<Program> {
         let Rns { residues, bases } = self.rns()?;
         let files = [&family::rns::POWER_FILES[..], &["rns_fixed"]].concat();
-        let program = self.program_with(&files, &Rns { residues: residues.merged(), bases });
+        let program =
+            self.program_with(&files, &Rns { residues: residues.merged(OneModulusKernel::FixedBase), bases });
         Some(Program { name: format!("{}, powers of one base", program.name), ..program })
     }
 

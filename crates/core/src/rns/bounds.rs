@@ -5,6 +5,7 @@
 //! smallest fixed point of that recurrence. The fixed point is found channel by channel from the actual
 //! entries of the matrices.
 
+use super::matrix::Sums;
 use super::quotient::HALF;
 use super::{Channel, Matrix, Quotient};
 
@@ -44,11 +45,11 @@ pub struct Ranges {
     pub square_b: Vec<u64>,
     /// The words that enter the second extension.
     pub xi_b: Vec<u64>,
-    /// The residues of Montgomery's quotient in base A.
+    /// The residues of Montgomery's quotient in base A; empty where a modulus is merged into the matrices.
     pub q: Vec<u64>,
     /// `xi xi` in base A.
     pub square_a: Vec<u64>,
-    /// The largest sum of two products that is reduced in base A.
+    /// The largest sum of two products that is reduced in base A; empty where a modulus is merged into the matrices.
     pub combined: Vec<u128>,
 }
 
@@ -81,84 +82,80 @@ impl Bounds {
     /// The bounds of two bases with their matrices.
     #[must_use]
     pub fn new(a: &[Channel], b: &[Channel], a_to_b: &Matrix, b_to_a: &Matrix) -> Self {
+        Self::fixed_point(a, |state| {
+            let quotient = Quotient::new(a, state);
+            let mut sums = Sums { low: 0, high: 0 };
+            let x = extend(a_to_b, state, |_| quotient.largest, b, &mut sums);
+            let square_b = each(b, &x, |p, x| redc(x, x, p));
+            // A square is multiplied by the constant c < p, x by a table factor below p.
+            let xi_b = each2(b, &square_b, &x, |p, u, x| redc(u.max(x), p - 1, p));
+            let q = extend(b_to_a, &xi_b, |_| 0, a, &mut sums);
+            let square_a = each(a, state, |p, xi| redc(xi, xi, p));
+            // A square is multiplied by the constant C < p, the state by a table factor below p.
+            let factor = each2(a, &square_a, state, |_, square, xi| square.max(xi));
+            let products = a.iter().zip(q.iter().zip(&factor));
+            let combined: Vec<u128> = products
+                .map(|(channel, (&q, &factor))| u128::from(channel.p - 1) * u128::from(q + factor))
+                .collect();
+            let reduced = a.iter().zip(&combined);
+            let xi_a = reduced.map(|(channel, &sum)| (sum >> 32) as u64 + u64::from(channel.p)).collect();
+            let ranges = Ranges { xi_a, x, square_b, xi_b, q, square_a, combined };
+            Self::of(ranges, sums, quotient, b, [a_to_b, b_to_a])
+        })
+    }
+
+    /// The bounds with matrices that a modulus is merged into ([`super::Merged`]). The approximate quotient keeps its
+    /// `precision`, which is compiled into kernels.
+    #[must_use]
+    pub fn merged(precision: u32, a: &[Channel], b: &[Channel], a_to_b: &Matrix, b_to_a: &Matrix) -> Self {
+        Self::fixed_point(a, |state| {
+            let quotient = Quotient::with_precision(a, state, precision);
+            let mut sums = Sums { low: 0, high: 0 };
+            let x = extend(a_to_b, state, |_| quotient.largest, b, &mut sums);
+            let square_b = each(b, &x, |p, x| redc(x, x, p));
+            // x is multiplied by itself, or by a table factor below p.
+            let xi_b = each(b, &x, |p, x| redc(x, x.max(p - 1), p));
+            // The state is multiplied by itself, or by a table factor that was a state.
+            let square_a = each(a, state, |p, xi| redc(xi, xi, p));
+            let xi_a = extend(b_to_a, &xi_b, |place| square_a[place], a, &mut sums);
+            let (q, combined) = (Vec::new(), Vec::new());
+            let ranges = Ranges { xi_a, x, square_b, xi_b, q, square_a, combined };
+            Self::of(ranges, sums, quotient, b, [a_to_b, b_to_a])
+        })
+    }
+
+    /// The bounds of a product whose result does not exceed its input. `product` computes them from bounds on the input.
+    fn fixed_point(a: &[Channel], product: impl Fn(&[u64]) -> Self) -> Self {
         // The input of a power is a reduced product of canonical residues, which is below 2p.
         let mut state: Vec<u64> = a.iter().map(|channel| 2 * u64::from(channel.p) - 1).collect();
         loop {
-            let mut step = Self::step(a, b, a_to_b, b_to_a, &state);
-            for (new, &old) in step.ranges.xi_a.iter_mut().zip(&state) {
+            let mut bounds = product(&state);
+            for (new, &old) in bounds.ranges.xi_a.iter_mut().zip(&state) {
                 *new = old.max(*new);
             }
-            if step.ranges.xi_a == state || !step.holds() {
-                return step;
+            if bounds.ranges.xi_a == state || !bounds.holds() {
+                return bounds;
             }
-            state = step.ranges.xi_a;
+            state = bounds.ranges.xi_a;
         }
     }
 
-    /// The bounds with other matrices of the same bases, from the bounds `other` of the first matrices in one step.
-    /// The step starts from words a little above those of `other`, and the product must not exceed them. `None` if
-    /// it does, if an inequality fails, or if the quotient has another precision.
-    #[must_use]
-    pub fn like(
-        other: &Self,
-        a: &[Channel],
-        b: &[Channel],
-        a_to_b: &Matrix,
-        b_to_a: &Matrix,
-    ) -> Option<Self> {
-        let state: Vec<u64> = other.ranges.xi_a.iter().map(|&xi| xi + xi / 40).collect();
-        let mut step = Self::step(a, b, a_to_b, b_to_a, &state);
-        let stays = step.ranges.xi_a.iter().zip(&state).all(|(new, old)| new <= old);
-        step.ranges.xi_a = state;
-        (stays && step.holds() && step.quotient.precision == other.quotient.precision).then_some(step)
-    }
-
-    /// The bounds of one product whose input words are at most `state`.
-    fn step(a: &[Channel], b: &[Channel], a_to_b: &Matrix, b_to_a: &Matrix, state: &[u64]) -> Self {
-        let quotient = Quotient::new(a, state);
-        let (mut low_sum, mut high_sum) = (0, 0);
-        let mut extend = |matrix: &Matrix, words: &[u64], k: u64, to: &[Channel]| -> Vec<u64> {
-            let fold = |(index, channel): (usize, &Channel)| {
-                let sums = matrix.sums(index, words, k);
-                low_sum = low_sum.max(sums.low);
-                high_sum = high_sum.max(sums.high);
-                (sums.low >> 16) + sums.high + 0xffff * u64::from(channel.h)
-            };
-            to.iter().enumerate().map(fold).collect()
-        };
-        let x = extend(a_to_b, state, quotient.largest, b);
-        let square_b = each(b, &x, |p, x| redc(x, x, p));
-        // A square is multiplied by the constant c < p, x by a table factor below p. Where c is merged into the
-        // matrix, the square itself enters the extension.
-        let xi_b = each2(b, &square_b, &x, |p, u, x| redc(u.max(x), p - 1, p).max(u));
-        let q = extend(b_to_a, &xi_b, 0, a);
-        let square_a = each(a, state, |p, xi| redc(xi, xi, p));
-        // A square is multiplied by the constant C < p, the state by a table factor below p.
-        let factor: Vec<u64> = square_a.iter().zip(state).map(|(&square, &xi)| square.max(xi)).collect();
-        let combined: Vec<u128> = a
-            .iter()
-            .zip(q.iter().zip(&factor))
-            .map(|(channel, (&q, &factor))| u128::from(channel.p - 1) * u128::from(q + factor))
-            .collect();
-        let xi_a = a
-            .iter()
-            .zip(&combined)
-            .map(|(channel, &sum)| (sum >> 32) as u64 + u64::from(channel.p))
-            .collect();
-        let excess = sum_of_fractions(b, &xi_b);
+    /// The bounds that follow from the ranges of a product, whose sums and quotient are given.
+    fn of(ranges: Ranges, sums: Sums, quotient: Quotient, b: &[Channel], matrices: [&Matrix; 2]) -> Self {
+        let excess = sum_of_fractions(b, &ranges.xi_b);
         let growth = (5 * excess).div_ceil(4) + 1;
         // Values may be negative where a modulus is merged, so both errors need the same room.
         let slack = HALF.saturating_sub(quotient.error_above.max(quotient.error_below)).max(1);
         Self {
-            ranges: Ranges { xi_a, x, square_b, xi_b, q, square_a, combined },
-            low_sum,
-            high_sum,
+            ranges,
+            low_sum: sums.low,
+            high_sum: sums.high,
             quotient,
             excess,
             growth,
             room_a: (u128::from(growth) << 64).div_ceil(slack),
             room_b: u128::from(growth * growth).div_ceil(u128::from(growth - excess)),
-            rows: a_to_b.column(0).len().max(b_to_a.column(0).len()),
+            rows: matrices.map(|matrix| matrix.column(0).len()).into_iter().max().unwrap_or(0),
         }
     }
 
@@ -195,6 +192,23 @@ impl Bounds {
     pub fn holds(&self) -> bool {
         self.evidence().iter().all(Evidence::holds)
     }
+}
+
+/// The largest residues in base `to` after an extension of `words`, where the last word of a column is at most `last` of
+/// its place. `sums` takes the largest sums of a column.
+fn extend(
+    matrix: &Matrix,
+    words: &[u64],
+    last: impl Fn(usize) -> u64,
+    to: &[Channel],
+    sums: &mut Sums,
+) -> Vec<u64> {
+    let mut fold = |(place, channel): (usize, &Channel)| {
+        let column = matrix.sums(place, words, last(place));
+        *sums = Sums { low: sums.low.max(column.low), high: sums.high.max(column.high) };
+        (column.low >> 16) + column.high + 0xffff * u64::from(channel.h)
+    };
+    to.iter().enumerate().map(|channel| fold(channel)).collect()
 }
 
 /// The largest result of [`Channel::redc`] for a product of words up to `a` and `b`.

@@ -8,7 +8,8 @@
 //! Entries are canonical. Other representatives `entry + i p` would have larger high bytes, which widen
 //! the ranges of the lazy residues, and nearly the same low bytes, because p is -1 modulo 2^16.
 //!
-//! The quotient k enters as one more word, of which two bytes are used.
+//! The quotient k enters as one more word, of which two bytes are used. In the place of the quotient a matrix may have one
+//! more word for each column, a different one for every channel ([`Matrix::with_own_words`]).
 
 use super::Channel;
 use zeroize::{Zeroize, Zeroizing};
@@ -23,7 +24,7 @@ pub const QUOTIENT_BYTES: usize = 2;
 pub struct Matrix {
     words: usize,
     quotient: bool,
-    /// One vector for each column: word after word, byte after byte, the quotient last.
+    /// One vector for each column: word after word, byte after byte, the quotient or the column's own word last.
     columns: Vec<Vec<u32>>,
 }
 
@@ -82,6 +83,20 @@ impl Matrix {
         changed
     }
 
+    /// The same matrix with one more word for each column, which is multiplied by the factor of its channel. The matrix
+    /// has no quotient.
+    pub(super) fn with_own_words(&self, to: &[Channel], factors: &[u32]) -> Self {
+        let mut changed = self.clone();
+        for (column, (channel, &factor)) in changed.columns.iter_mut().zip(to.iter().zip(factors)) {
+            let mut entry = channel.canonical(factor);
+            for _ in 0..BYTES {
+                column.push(entry);
+                entry = channel.multiply(entry, 1 << 8);
+            }
+        }
+        changed
+    }
+
     /// Zeroizes the entries.
     pub(super) fn zeroize(&mut self) {
         self.columns.zeroize();
@@ -100,13 +115,14 @@ impl Matrix {
     }
 
     /// The canonical entry of byte `byte` of word `word` in the column of `channel`. The word behind the last
-    /// is the quotient.
+    /// is the quotient or the column's own word.
     #[must_use]
     pub fn entry(&self, word: usize, byte: usize, channel: usize) -> u32 {
         self.columns[channel][BYTES * word + byte]
     }
 
-    /// The column of `channel`: word after word, byte after byte, the quotient's two bytes last.
+    /// The column of `channel`: word after word, byte after byte, the two bytes of the quotient or
+    /// the four bytes of the column's own word last.
     #[must_use]
     pub fn column(&self, channel: usize) -> &[u32] {
         &self.columns[channel]
@@ -123,10 +139,11 @@ impl Matrix {
             .sum()
     }
 
-    /// The largest sums of the column of `channel` for words up to `words` and a quotient up to `quotient`.
+    /// The largest sums of the column of `channel` for words up to `words` and a last word up to `last`, which is the
+    /// quotient or the column's own word.
     #[must_use]
-    pub fn sums(&self, channel: usize, words: &[u64], quotient: u64) -> Sums {
-        let bytes = words.iter().map(|&word| largest_bytes(word)).chain([largest_bytes(quotient)]).flatten();
+    pub fn sums(&self, channel: usize, words: &[u64], last: u64) -> Sums {
+        let bytes = words.iter().map(|&word| largest_bytes(word)).chain([largest_bytes(last)]).flatten();
         let mut sums = Sums { low: 0, high: 0 };
         for (&entry, byte) in self.columns[channel].iter().zip(bytes) {
             sums.low += u64::from(entry & 0xffff) * byte;
@@ -136,10 +153,10 @@ impl Matrix {
     }
 }
 
-/// The bytes of `words` and then of `quotient`, in the order of a column.
+/// The bytes of `words` and then of `last`, the quotient or the column's own word, in the order of a column.
 #[must_use]
-pub fn to_bytes(words: &[u32], quotient: u32) -> Zeroizing<Vec<u8>> {
-    Zeroizing::new(words.iter().chain([&quotient]).flat_map(|word| word.to_le_bytes()).collect())
+pub fn to_bytes(words: &[u32], last: u32) -> Zeroizing<Vec<u8>> {
+    Zeroizing::new(words.iter().chain([&last]).flat_map(|word| word.to_le_bytes()).collect())
 }
 
 /// For each byte, its largest value in numbers up to `value`.

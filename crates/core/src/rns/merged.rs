@@ -5,8 +5,13 @@
 //! `redc(x' x')` is `sign_i xi_i` at once. This saves the product with c_i and its reduction. The rows of the second
 //! matrix take the sign.
 //!
+//! Column j of the second matrix is multiplied by `n_j 2^-32`, so the extension is q N / (B A_j) at once. The square of
+//! the state, `s_j = redc(xi_j xi_j)`, enters the same column as one more word, with the factor `C_j 2^-16`. So the new state
+//! is the folded sum of the column: `xi_j = fold(sum_i sign_i xi_i E_ij + s_j C_j 2^-16)`. This saves two of three wide products
+//! and a reduction in base A.
+//!
 //! A table factor y is kept as `yB_i = y'_i` below its prime, because `redc(x' y')` is to a product what
-//! `redc(x' x')` is to a square.
+//! `redc(x' x')` is to a square, and as its state in base A.
 //!
 //! `sum_i sign_i xi_i B_i` may be negative, and so may values: |z| < c N. Rounding to the nearest integer gives the
 //! right quotient for negative x too.
@@ -14,7 +19,7 @@
 #[cfg(test)]
 mod tests;
 
-use super::{Bases, Bounds, Matrix, ModulusConstants};
+use super::{Bases, Bounds, Channel, Matrix, ModulusConstants};
 use crate::limbs::bit_length;
 use zeroize::Zeroizing;
 
@@ -42,9 +47,22 @@ impl Merged {
         let (roots, negative): (Vec<u32>, Vec<bool>) = roots.unzip();
         let (roots, negative) = (Zeroizing::new(roots), Zeroizing::new(negative));
         let a_to_b = bases.a_to_b().with_columns_times(bases.b(), &roots);
-        let b_to_a = bases.b_to_a().with_words_negated(bases.a(), &negative);
-        let bounds = Bounds::like(bases.bounds(), bases.a(), bases.b(), &a_to_b, &b_to_a)
-            .unwrap_or_else(|| Bounds::new(bases.a(), bases.b(), &a_to_b, &b_to_a));
+        let base_a = bases.a().iter();
+        let reduced =
+            |(channel, &factor): (&Channel, &u32)| channel.canonical(channel.redc(u64::from(factor)));
+        let factors =
+            Zeroizing::new(base_a.clone().zip(constants.modulus.iter()).map(reduced).collect::<Vec<_>>());
+        // C_j 2^-16, as the fold of a sum divides by 2^16.
+        let own = base_a.zip(bases.combine());
+        let own: Vec<u32> =
+            own.map(|(channel, factor)| channel.multiply(reduced((channel, factor)), 1 << 16)).collect();
+        let mut signed = bases.b_to_a().with_words_negated(bases.a(), &negative);
+        let mut scaled = signed.with_columns_times(bases.a(), &factors);
+        signed.zeroize();
+        let b_to_a = scaled.with_own_words(bases.a(), &own);
+        scaled.zeroize();
+        let precision = bases.quotient().precision;
+        let bounds = Bounds::merged(precision, bases.a(), bases.b(), &a_to_b, &b_to_a);
         let merged = Self { roots, a_to_b, b_to_a, bounds };
         let fits = merged.bounds.holds() && bases.capacity_within(&merged.bounds)? >= bit_length(modulus);
         fits.then_some(merged)
@@ -62,7 +80,8 @@ impl Merged {
         &self.a_to_b
     }
 
-    /// The matrix of the second extension: from `sign_i xi_i` to q in base A.
+    /// The matrix of the second extension: from `sign_i xi_i`, and in each column the square or product in its channel
+    /// of base A, to the new state.
     #[must_use]
     pub fn b_to_a(&self) -> &Matrix {
         &self.b_to_a

@@ -39,21 +39,17 @@ impl Quotient {
     /// whose sum fits 32 bits.
     #[must_use]
     pub fn new(base: &[Channel], largest: &[u64]) -> Self {
-        let weights = |precision: u32| -> Vec<u32> {
-            let round = |channel: &Channel| {
-                let p = u64::from(channel.p);
-                (((1u64 << (SHIFT + precision)) + p / 2) / p) as u32
-            };
-            base.iter().map(round).collect()
+        let fits = |&precision: &u32| {
+            largest_sum(&weights(base, precision), largest, precision) <= u64::from(u32::MAX)
         };
-        let largest_sum = |precision: u32| {
-            let terms = weights(precision).into_iter().zip(largest);
-            terms.map(|(weight, &word)| (word >> SHIFT) * u64::from(weight)).sum::<u64>()
-                + (1 << (precision - 1))
-        };
-        let fits = |precision: &u32| largest_sum(*precision) <= u64::from(u32::MAX);
-        let precision = (1..32).rev().find(fits).unwrap_or(1);
-        let weights = weights(precision);
+        Self::with_precision(base, largest, (1..32).rev().find(fits).unwrap_or(1))
+    }
+
+    /// The approximation for words up to `largest` in the channels of `base`, with F = `precision`. Its sum fits 32
+    /// bits only if [`Quotient::largest_sum`] says so.
+    #[must_use]
+    pub fn with_precision(base: &[Channel], largest: &[u64], precision: u32) -> Self {
+        let weights = weights(base, precision);
         let (mut below, mut above, mut sum) = (0, 0, 0u128);
         for ((channel, &weight), &word) in base.iter().zip(&weights).zip(largest) {
             let p = u128::from(channel.p);
@@ -70,9 +66,9 @@ impl Quotient {
         }
         Self {
             precision,
-            weights,
             largest: (sum >> 64) as u64,
-            largest_sum: largest_sum(precision),
+            largest_sum: largest_sum(&weights, largest, precision),
+            weights,
             error_below: below,
             error_above: above,
         }
@@ -85,4 +81,19 @@ impl Quotient {
         let terms = residues.iter().zip(&self.weights).map(|(&residue, &weight)| (residue >> SHIFT) * weight);
         (terms.sum::<u32>() + half) >> self.precision
     }
+}
+
+/// The weights `w_j` for F = `precision`.
+fn weights(base: &[Channel], precision: u32) -> Vec<u32> {
+    let round = |channel: &Channel| {
+        let p = u64::from(channel.p);
+        (((1u64 << (SHIFT + precision)) + p / 2) / p) as u32
+    };
+    base.iter().map(round).collect()
+}
+
+/// The largest S for words up to `largest`, with the added half.
+fn largest_sum(weights: &[u32], largest: &[u64], precision: u32) -> u64 {
+    let terms = weights.iter().zip(largest).map(|(&weight, &word)| (word >> SHIFT) * u64::from(weight));
+    terms.sum::<u64>() + (1 << (precision - 1))
 }

@@ -50,7 +50,9 @@ impl Rns {
     pub(super) fn place(words: u32, layout: &Layout, limits: &Limits) -> Option<Placement> {
         let set = Self::new(words, layout, Placement::Shared)?;
         let room = limits.shared_per_block.checked_sub(set.residues.other_bytes(true))?;
-        if 2 * set.residues.matrix_bytes() <= room {
+        // Matrices with a modulus are the larger ones. Chunks do not matter.
+        let merged = set.residues.merged(layout::OneModulusKernel::Power);
+        if merged.matrices_bytes() <= room {
             return Some(Placement::Shared);
         }
         match limits.tensor() {

@@ -30,7 +30,7 @@ const BUDGETS: &[Budget] = &[
     ( 2048,     1_000, "row of 16",        56,      0,       80,      904),
     ( 2048, 1_000_000, "rns of 2",        168,     96,      251,     4000),
     ( 4096,     1_000, "row of 32",        63,      0,       81,      848),
-    ( 4096, 1_000_000, "rns of 2",        255,     96,      499,     9160),
+    ( 4096, 1_000_000, "rns of 2",        255,    104,      460,     7880),
 ];
 
 type Budget = (usize, usize, &'static str, u32, u32, usize, usize);
@@ -99,19 +99,20 @@ fn wide_samples_in_groups() {
     }
 }
 
-/// Powers in residues: the compiler must not have the tensor cores wait for each product of a chunk (its
-/// warning C7512), which it does where registers are short.
+/// Powers in residues: the compiler must not have the tensor cores wait for each product of a chunk, which it does where
+/// registers are short (its warning C7512) or where a product adds to a part of the sums of another (C7511).
 #[test]
 fn residues_on_tensor_cores() {
     let Some(compiler) = compiler() else { return };
     // Bits, threads of a block, chunks, and bytes of local memory: with a modulus for each item, and with one.
     let shapes = [
-        (1024, 384, (1, 2), 16, None),
-        (1536, 384, (2, 3), 32, Some(64)),
-        (2048, 384, (2, 5), 96, Some(112)),
-        (3072, 256, (3, 3), 64, None),
-        (4096, 256, (5, 7), 112, Some(112)),
+        (1024, 384, (1, 2), 16, 16),
+        (1536, 384, (2, 3), 32, 16),
+        (2048, 384, (2, 5), 96, 64),
+        (3072, 256, (3, 3), 80, 64),
+        (4096, 256, (5, 7), 112, 48),
     ];
+    let mut beyond = Vec::new();
     for (bits, block, (to_b, to_a), each, one) in shapes {
         let layout = Layout { threads: 2, block, resident: 1, cut: Some(Cut::Chunks(to_b, to_a)) };
         let variant = Variant::new(Family::Rns, bits, layout, &Chip::H200.limits()).unwrap();
@@ -119,29 +120,30 @@ fn residues_on_tensor_cores() {
         let parts = [(Part::Power, "residue_power"), (Part::PowerVartime, "residue_power_vartime")];
         let programs = parts.into_iter().flat_map(|(part, kernel)| {
             let (plain, merged) = (variant.program(part), variant.merged_program(part));
-            [(plain, kernel, Some(each)), (merged, kernel, one)]
+            [(plain, kernel, each), (merged, kernel, one)]
         });
-        // Longer products of powers of one base do wait for each other. No way of writing them was found that avoids it.
-        let fixed = (variant.fixed_base_program(), "residue_fixed_power", one.filter(|_| bits <= 1536));
-        let programs = programs.chain([fixed]);
+        let programs = programs.chain([(variant.fixed_base_program(), "residue_fixed_power", one)]);
         for (program, kernel, spilled) in programs {
-            let (Some(program), Some(spilled)) = (program, spilled) else { continue };
+            let program = program.unwrap();
             let code = compiler.code(&program, HOPPER).unwrap();
-            let chunks = |name: &str| {
+            let define = |name: &str| {
                 let define = program.defines.iter().find(|define| define.0 == name).unwrap();
                 define.1.parse::<usize>().unwrap()
             };
-            let (chunks, steps) = (chunks("CHUNKS_A") + chunks("CHUNKS_B"), groups.div_ceil(2));
+            let (to_b, to_a, steps) = (define("CHUNKS_B"), define("CHUNKS_A"), groups.div_ceil(2));
+            // With one modulus products to base A are of two groups of columns, and have a step more.
+            let products = if define("MERGED") == 1 { steps * (steps + 1) } else { to_a * steps };
             let code = kernel_of(&code, kernel);
             let count = |is: fn(u64) -> bool| code.instructions.iter().filter(|&&code| is(code)).count();
             let figures = (count(is_matrix_product), count(is_wait), code.local_bytes);
-            assert!(
-                figures.0 == chunks * steps && figures.1 <= chunks && figures.2 <= spilled,
-                "{}: {figures:?}",
-                program.name
-            );
+            let holds =
+                figures.0 == to_b * steps + products && figures.1 <= to_b + to_a && figures.2 <= spilled;
+            if !holds {
+                beyond.push(format!("{}: {figures:?}", program.name));
+            }
         }
     }
+    assert!(beyond.is_empty(), "products, waits and local memory: {beyond:#?}");
 }
 
 /// RSA around its powers: nothing but the few arrays that loops index is in local memory, and public powers

@@ -138,10 +138,11 @@ fn residues_of_long_numbers() {
     }
 }
 
-/// A modulus that a whole wave of items shares is merged into the matrices: even and odd numbers of groups.
+/// A modulus that a whole wave of items shares is merged into the matrices: even and odd numbers of groups, and one and
+/// several chunks.
 #[test]
 fn one_modulus_in_the_matrices() {
-    for bits in [200, 256, 512] {
+    for bits in [100, 200, 256, 512] {
         let variant = variant(Family::Rns, 2, chunks(1, 1), bits);
         let Some(cuda) = held_to(devices(), variant) else { return };
         let batch = cuda.wave(variant).unwrap() + 5;

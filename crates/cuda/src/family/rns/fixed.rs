@@ -3,6 +3,7 @@
 
 use super::calls::{ChooseCall, PowerCall};
 use super::kernels::{JobConstants, ModuliPlace, OneModulus, Residues, Rows};
+use super::layout::OneModulusKernel;
 use super::tables::{self, MergedTables};
 use crate::call::Numbers;
 use crate::device::{Buffer, Contents, Device, Kernel, Shape, Stream};
@@ -15,7 +16,7 @@ use zeroize::Zeroizing;
 
 /// Bytes of entries that are chosen before products multiply by them: about a dozen positions of a wave of 4096 bits.
 const CHOSEN_BYTES: usize = 256 << 20;
-/// Threads of a block that chooses.
+/// Threads of a block that chooses, at most: kernels are compiled for blocks of the layout, and take no larger ones.
 const CHOOSING_BLOCK: u32 = 256;
 /// Shared memory of a block that chooses: what every device has without being asked.
 const CHOOSING_BYTES: usize = 48 << 10;
@@ -58,7 +59,7 @@ impl FixedTable {
         powers: &[u64],
         window: u32,
     ) -> Result<Option<Self>> {
-        let layout = residues.layout.merged();
+        let layout = residues.layout.merged(OneModulusKernel::FixedBase);
         let tables = MergedTables::new(device, &layout, &residues.bases, modulus)?;
         let program = residues.variant.fixed_base_program();
         let (Some(tables), Some(program)) = (tables, program) else { return Ok(None) };
@@ -226,7 +227,8 @@ impl FixedTable {
         let row_bytes = (4 * 32) << self.window;
         let rows = (CHOOSING_BYTES / row_bytes).clamp(1, 2 * self.residues.layout.groups() as usize);
         let tiles = (count as usize).div_ceil(self.residues.layout.tile_items());
-        let most_slices = tiles.div_ceil(CHOOSING_BLOCK as usize / 32);
+        let block = CHOOSING_BLOCK.min(self.residues.variant.layout.block);
+        let most_slices = tiles.div_ceil(block as usize / 32);
         let slices = (self.choosing_blocks as usize).div_ceil(positions as usize).min(most_slices);
         let call = ChooseCall {
             entries: self.table.address() + entries_at,
@@ -240,7 +242,7 @@ impl FixedTable {
         };
         let shape = Shape {
             grid: positions * u32::try_from(slices).unwrap_or(u32::MAX),
-            block: CHOOSING_BLOCK,
+            block,
             shared_bytes: u32::try_from(rows * row_bytes).unwrap_or(u32::MAX),
         };
         // SAFETY: the kernel takes this structure, reads the entries of `positions` positions and `count` exponents, keeps `rows` rows in

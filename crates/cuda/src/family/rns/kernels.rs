@@ -6,7 +6,7 @@
 
 use super::Rns;
 use super::calls::{ConversionCall, PowerCall, RadixCall, WordsCall};
-use super::layout::ResidueLayout;
+use super::layout::{OneModulusKernel, ResidueLayout};
 use super::tables::{self, MergedTables, Tables, radix_square};
 use crate::call::Numbers;
 use crate::device::{Buffer, Contents, Device, Kernel, Module, Shape, Stream};
@@ -141,11 +141,14 @@ impl Residues {
     }
 
     fn one_modulus(&self, device: &Device, task: &Task, modulus: &[u64]) -> Result<Option<OneModulus>> {
-        let layout = self.layout.merged();
+        let (kernel, name) = match task.is_masked() {
+            true => (OneModulusKernel::Power, "residue_power"),
+            false => (OneModulusKernel::PowerVartime, "residue_power_vartime"),
+        };
+        let layout = self.layout.merged(kernel);
         let tables = MergedTables::new(device, &layout, &self.bases, modulus)?;
         let program = self.variant.merged_program(task.part());
         let (Some(tables), Some(program)) = (tables, program) else { return Ok(None) };
-        let name = if task.is_masked() { "residue_power" } else { "residue_power_vartime" };
         let power = device.compile(&program)?.kernel(name)?;
         Ok(Some(OneModulus { layout, tables, power }))
     }

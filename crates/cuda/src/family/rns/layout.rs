@@ -64,6 +64,37 @@ pub(super) fn fewest_to_a(groups: u32, block: u32, for_group: u32) -> Option<u32
     fewest(groups, |count, _| others + for_group * count <= registers(block))
 }
 
+/// Some groups of columns of a matrix, whose sums are in registers at a time.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Chunk {
+    /// The first group.
+    pub(super) first: u32,
+    /// The number of groups.
+    pub(super) count: u32,
+    /// Steps of the product with the words of the other base, of 32 rows each.
+    pub(super) steps: u32,
+    /// Whether each column has one more word, that of its own channel, in one more step.
+    pub(super) has_own_words: bool,
+}
+
+impl Chunk {
+    /// Bytes of all steps.
+    pub(super) fn bytes(&self) -> u32 {
+        GROUP_BYTES * (self.steps + u32::from(self.has_own_words)) * self.count
+    }
+}
+
+/// The kernels with one modulus that is a part of the matrices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OneModulusKernel {
+    /// Powers with secret exponents.
+    Power,
+    /// Powers with public exponents.
+    PowerVartime,
+    /// Powers of one base.
+    FixedBase,
+}
+
 /// How the residues of one size lie in memory, and how their products are cut up.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ResidueLayout {
@@ -105,19 +136,33 @@ impl ResidueLayout {
         fits.then_some(layout)
     }
 
-    /// The layout for one modulus that is a part of the matrices. Its factor takes no registers, which leaves them to
-    /// longer chunks, except where the quotient needs them (`QUOTIENT_IN_MATRIX` of `rns.cuh`).
-    pub(crate) fn merged(&self) -> Self {
-        let groups = self.groups();
-        let chunks = match groups {
-            ..LEAST_STREAMED if groups % 2 == 1 => {
-                fewest_to_b(groups, self.block).zip(fewest_to_a(groups, self.block, 8))
+    /// The layout for one modulus that is a part of the matrices. Its factors take no registers, which leaves them to
+    /// longer chunks. Chunks to base A are of pairs of groups.
+    pub(crate) fn merged(&self, kernel: OneModulusKernel) -> Self {
+        Self { chunks: self.merged_chunks(kernel), merged: true, ..*self }
+    }
+
+    /// Chunks to base B and to base A. With fewer chunks the compiler spills registers, or puts the products of a chunk
+    /// one after the other; more chunks take longer (docs/lab/residues-h200.md).
+    fn merged_chunks(&self, kernel: OneModulusKernel) -> [u32; 2] {
+        use OneModulusKernel::{FixedBase, Power, PowerVartime};
+        let (groups, pairs) = (self.groups(), self.steps());
+        match (groups, kernel) {
+            // 2048 bits.
+            (17, Power) => [2, 4],
+            (17, PowerVartime) => [3, 4],
+            (17, FixedBase) => [2, 6],
+            // The quotient needs registers if the matrix has no room for it (`QUOTIENT_IN_MATRIX` of `rns.cuh`).
+            (..LEAST_STREAMED, _) if groups % 2 == 1 => {
+                [fewest_to_b(groups, self.block).unwrap_or(self.chunks[0]), (2 * pairs).div_ceil(5)]
             }
-            // 4096 bits. With a few groups less the compiler puts products one after the other.
-            34 => Some((4, 5)),
-            _ => None,
-        };
-        Self { chunks: chunks.map_or(self.chunks, |(b, a)| [b, a]), merged: true, ..*self }
+            (..LEAST_STREAMED, _) => [self.chunks[0], (2 * pairs).div_ceil(5)],
+            (23..=26, Power | PowerVartime) => [self.chunks[0], 3],
+            (23..=26, FixedBase) => [self.chunks[0], 4],
+            // 4096 bits.
+            (33..=34, _) => [4, 7],
+            _ => [self.chunks[0], pairs.div_ceil(2)],
+        }
     }
 
     /// Whether the kernels are right for matrices with these bounds: quotient and folds are compiled into them.
@@ -148,16 +193,27 @@ impl ResidueLayout {
         self.groups().div_ceil(2)
     }
 
-    /// The groups of each chunk of the matrix to one of the bases: the first group, and how many.
-    pub(super) fn chunks(&self, base: usize) -> impl Iterator<Item = (u32, u32)> + '_ {
+    /// The chunks of the matrix to base B (`base` 0) or A (`base` 1).
+    pub(super) fn chunks(&self, base: usize) -> impl Iterator<Item = Chunk> + '_ {
         let (chunks, groups) = (self.chunks[base], self.groups());
-        let first = move |chunk: u32| chunk * groups / chunks;
-        (0..chunks).map(move |chunk| (first(chunk), first(chunk + 1) - first(chunk)))
+        let has_own_words = self.merged && base == 1;
+        let first = move |chunk: u32| match chunk {
+            _ if !has_own_words => chunk * groups / chunks,
+            // Words of two groups are multiplied at a time.
+            _ if chunk < chunks => 2 * (chunk * groups.div_ceil(2) / chunks),
+            _ => groups,
+        };
+        (0..chunks).map(move |chunk| Chunk {
+            first: first(chunk),
+            count: first(chunk + 1) - first(chunk),
+            steps: self.steps(),
+            has_own_words,
+        })
     }
 
-    /// Bytes of one matrix.
-    pub(super) fn matrix_bytes(&self) -> u32 {
-        self.steps() * self.groups() * GROUP_BYTES
+    /// Bytes of both matrices.
+    pub(super) fn matrices_bytes(&self) -> u32 {
+        [0, 1].map(|base| self.chunks(base).map(|chunk| chunk.bytes()).sum::<u32>()).iter().sum()
     }
 
     /// Bytes of a side of a tile.
@@ -177,8 +233,8 @@ impl ResidueLayout {
 
     /// Bytes of a stage of the ring, which holds the largest chunk and its barrier.
     fn stage_bytes(&self) -> u32 {
-        let groups = self.groups().div_ceil(self.chunks[0].min(self.chunks[1]));
-        groups * self.steps() * GROUP_BYTES + 16
+        let chunks = self.chunks(0).chain(self.chunks(1));
+        chunks.map(|chunk| chunk.bytes()).max().unwrap_or(0) + 16
     }
 
     /// Stages of the ring; 0 if the matrices are not streamed.
@@ -205,7 +261,7 @@ impl ResidueLayout {
     /// Shared memory of a block.
     pub(super) fn shared_bytes(&self, secret: bool) -> u32 {
         let matrices = match self.placement {
-            Placement::Shared => 2 * self.matrix_bytes(),
+            Placement::Shared => self.matrices_bytes(),
             _ => self.ring_bytes().unwrap_or(0),
         };
         matrices + self.other_bytes(secret)

@@ -1,6 +1,6 @@
 //! The constants of a size, on the device.
 
-use super::layout::ResidueLayout;
+use super::layout::{Chunk, ResidueLayout};
 use crate::device::{Buffer, Contents, Device};
 use crate::error::Result;
 use modmill_core::rns::{Bases, Channel, Matrix, Merged, ModulusConstants, bases::powers_of_words};
@@ -19,7 +19,7 @@ pub(super) struct Tables {
 impl Tables {
     pub(super) fn new(device: &Device, layout: &ResidueLayout, bases: &Bases, words: usize) -> Result<Self> {
         let matrices = [bases.a_to_b(), bases.b_to_a()];
-        let plain = channels(bases, matrices[0], |_| 0);
+        let plain = channels(bases, matrices[0]);
         let parts = [plain, conversions(bases), powers(bases), cofactors(bases, words)];
         let (all, starts) = join(matrix_words(layout, matrices), parts);
         Ok(Self { buffer: upload(device, &all, Contents::Public)?, starts })
@@ -76,7 +76,7 @@ impl MergedTables {
         let matrices = [merged.a_to_b(), merged.b_to_a()];
         let form = |(channel, &root): (&Channel, &u32)| channel.multiply(root, channel.radix);
         let roots = bases.b().iter().zip(merged.roots()).map(form).collect();
-        let own = channels(bases, matrices[0], |place| constants.modulus[place]);
+        let own = channels(bases, matrices[0]);
         let (all, starts) = join(matrix_words(layout, matrices), [own, roots]);
         Ok(Some(Self { buffer: upload(device, &all, Contents::Secret)?, starts }))
     }
@@ -129,48 +129,51 @@ pub(super) fn upload(device: &Device, words: &[u32], contents: Contents) -> Resu
 
 /// The words of the matrices to base B and to base A.
 fn matrix_words(layout: &ResidueLayout, matrices: [&Matrix; 2]) -> Vec<u32> {
-    let mut words = Vec::with_capacity(2 * layout.matrix_bytes() as usize / 4);
+    let mut words = Vec::with_capacity(layout.matrices_bytes() as usize / 4);
     for (base, matrix) in matrices.into_iter().enumerate() {
-        let bytes = bytes_of(layout, matrix, base);
-        words.extend(
-            bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])),
-        );
+        for chunk in layout.chunks(base) {
+            let bytes = chunk_bytes(matrix, chunk);
+            words.extend(
+                bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])),
+            );
+        }
     }
     words
 }
 
-/// A matrix as the tensor cores read it: chunk by chunk, in a chunk step by step, in a step two blocks of
-/// eight columns for every group, in a block two cores of 8 columns by 16 rows. Columns of a group stand in
-/// the order of digit pairs, lanes and digits.
-fn bytes_of(layout: &ResidueLayout, matrix: &Matrix, base: usize) -> Zeroizing<Vec<u8>> {
-    let mut bytes = Zeroizing::new(vec![0u8; layout.matrix_bytes() as usize]);
+/// A chunk of a matrix as the tensor cores read it: step by step of 32 rows, in a step two blocks of eight columns for
+/// every group, in a block two cores of 8 columns by 16 rows. Columns of a group stand in the order of digit
+/// pairs, lanes and digits. In the step of own words every two groups have rows of their own.
+fn chunk_bytes(matrix: &Matrix, chunk: Chunk) -> Zeroizing<Vec<u8>> {
+    let mut bytes = Zeroizing::new(vec![0u8; chunk.bytes() as usize]);
     // The quotient has a row of the matrix if the last step has room.
-    let with_quotient = matrix.has_quotient() && layout.groups() % 2 == 1;
+    let with_quotient = matrix.has_quotient() && !matrix.words().is_multiple_of(8);
     let rows = matrix.words() * 4 + if with_quotient { 2 } else { 0 };
-    for (first, count) in layout.chunks(base) {
-        let start = (first * layout.steps()) as usize * 512;
-        for channel in 4 * first as usize..4 * (first + count) as usize {
-            let group = channel / 4 - first as usize;
-            for (row, entry) in matrix.column(channel).iter().take(rows).enumerate() {
-                for (digit, &byte) in entry.to_le_bytes().iter().enumerate() {
-                    let column = 16 * group + digit / 2 * 8 + channel % 4 * 2 + digit % 2;
-                    let block = row / 32 * 2 * count as usize + column / 8;
-                    let place = block * 256 + row % 32 / 16 * 128 + column % 8 * 16 + row % 16;
-                    bytes[start + place] = byte;
-                }
-            }
+    let mut write = |channel: usize, row: usize, entry: u32| {
+        for (digit, byte) in entry.to_le_bytes().into_iter().enumerate() {
+            let column = 16 * (channel / 4) + digit / 2 * 8 + channel % 4 * 2 + digit % 2;
+            let block = row / 32 * 2 * chunk.count as usize + column / 8;
+            bytes[block * 256 + row % 32 / 16 * 128 + column % 8 * 16 + row % 16] = byte;
+        }
+    };
+    for channel in 0..4 * chunk.count as usize {
+        let column = matrix.column(4 * chunk.first as usize + channel);
+        column[..rows].iter().enumerate().for_each(|(row, &entry)| write(channel, row, entry));
+        if chunk.has_own_words {
+            let first = 32 * chunk.steps as usize + 4 * (channel % 8);
+            let own = &column[4 * matrix.words()..];
+            own.iter().enumerate().for_each(|(byte, &entry)| write(channel, first + byte, entry));
         }
     }
     bytes
 }
 
-/// `Channel` of `rns.cuh`, for base A with the modulus's factor of the quotient, and then for base B, where it has
-/// the quotient's row of the first matrix.
-fn channels(bases: &Bases, a_to_b: &Matrix, modulus: impl Fn(usize) -> u32) -> Vec<u32> {
+/// `Channel` of `rns.cuh`, for base A and then for base B, where it has the quotient's row of the first matrix.
+fn channels(bases: &Bases, a_to_b: &Matrix) -> Vec<u32> {
     let h = |channel: &Channel| (channel.p >> 16) + 1;
     let (weights, factors) = (&bases.quotient().weights, bases.combine());
     let a = bases.a().iter().enumerate();
-    let a = a.flat_map(|(place, channel)| [h(channel), weights[place], factors[place], modulus(place)]);
+    let a = a.flat_map(|(place, channel)| [h(channel), weights[place], factors[place], 0]);
     let b = bases.b().iter().enumerate();
     let b = b.flat_map(|(place, channel)| [h(channel), a_to_b.entry(bases.channels(), 0, place), 0, 0]);
     a.chain(b).collect()
