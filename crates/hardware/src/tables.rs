@@ -33,7 +33,7 @@ fn twiddles() -> Table {
     for word in Twiddles::new().words() {
         let _ = writeln!(text, "{word:016x}");
     }
-    Table { name: "twiddle.hex", text }
+    Table { name: "twiddles.hex", text }
 }
 
 #[cfg(test)]
