@@ -1,6 +1,6 @@
 //! Whole products against another implementation, with the cycles of the closed forms.
 
-use modmill_hardware::{Design, Error, Multiplier, Ports};
+use modmill_hardware::{Design, Error, Multiplier, Part, Ports};
 use num_bigint::BigUint;
 
 /// A number of `bits` bits from a simple generator (splitmix64).
@@ -104,6 +104,23 @@ fn a_stream_keeps_both_units_busy() {
         }
     }
     assert_eq!(Design::improved().interval_cycles(), 24_576);
+}
+
+/// From the first step of the first product to the last of the last, neither unit is idle in any cycle.
+#[test]
+fn no_unit_is_idle_between_products() {
+    let mut machine = Multiplier::new(Design::improved()).unwrap();
+    for _ in 0..3 {
+        machine.offer(&[1], &[1]).unwrap();
+    }
+    machine.run(3, |_| ()).unwrap();
+    for unit in 0..2 {
+        let spans: Vec<_> =
+            machine.activities().iter().filter(|activity| activity.part == Part::Unit(unit)).collect();
+        assert!(spans.windows(2).all(|two| two[0].to == two[1].from));
+        assert_eq!(spans.len(), 3 * 8);
+        assert_eq!(spans[spans.len() - 1].to - spans[0].from, 3 * 24_576);
+    }
 }
 
 /// Beats that come late and a reader that stops do not change a product.
