@@ -1,4 +1,4 @@
-//! Memories of several banks, each with one port that reads and one that writes.
+//! Memories of several banks, each with one port that reads and one that writes, or with a single port for both.
 //!
 //! The machines write every word once and read it once. A memory therefore knows whether a word is waiting to be
 //! read, and refuses every access that a schedule must not make: a second use of a port in one cycle, a read of a word that is still on
@@ -11,6 +11,8 @@ use crate::error::{Access, Error, Port};
 pub struct Memory {
     name: &'static str,
     rows: usize,
+    /// Whether a bank has a single port for reads and writes.
+    single_port: bool,
     words: Vec<u64>,
     unread: Vec<bool>,
     /// The cycle and the row of the last use of each bank's read port.
@@ -26,11 +28,18 @@ impl Memory {
         Self {
             name,
             rows,
+            single_port: false,
             words: vec![0; banks * rows],
             unread: vec![false; banks * rows],
             last_read: vec![None; banks],
             last_write: vec![None; banks],
         }
+    }
+
+    /// The same memory with a single port for each bank: it is read or written in a cycle, not both.
+    #[must_use]
+    pub fn with_single_port(self) -> Self {
+        Self { single_port: true, ..self }
     }
 
     /// All words: that of a bank and a row has the index `bank * rows + row`.
@@ -98,7 +107,11 @@ impl Memory {
         if last.is_some_and(|(last, _)| last == cycle) {
             return Err(Error::PortConflict { access, port: Port::Write });
         }
-        if self.last_read[bank] == Some((cycle, row)) {
+        let read = self.last_read[bank].filter(|&(last, _)| last == cycle);
+        if self.single_port && read.is_some() {
+            return Err(Error::PortConflict { access, port: Port::Write });
+        }
+        if read == Some((cycle, row)) {
             return Err(Error::ReadAndWritten(access));
         }
         let index = bank * self.rows + row;
@@ -136,6 +149,18 @@ mod tests {
         assert_eq!(memory.write(4, 1, 3, 9), Ok(()));
         assert_eq!([memory.read_kept(5, 1, 3), memory.read(6, 1, 3)], [Ok(9), Ok(9)]);
         assert_eq!(memory.read(7, 1, 3), Err(Error::ReadTooEarly(access(7, 3))));
+        // Another row may be read in the cycle of a write, unless the bank has a single port.
+        for (mut memory, expected) in [
+            (Memory::new("A", 2, 4), Ok(())),
+            (
+                Memory::new("A", 2, 4).with_single_port(),
+                Err(Error::PortConflict { access: access(2, 0), port: Port::Write }),
+            ),
+        ] {
+            memory.write(1, 1, 3, 5).unwrap();
+            memory.read(2, 1, 3).unwrap();
+            assert_eq!(memory.write(2, 1, 0, 6), expected);
+        }
         let text = Error::ReadTooEarly(access(7, 3)).to_string();
         assert_eq!(text, "cycle 7: memory A, bank 1, row 3: the word is read before it is written");
     }

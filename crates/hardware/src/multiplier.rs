@@ -1,6 +1,6 @@
 //! A multiplier, clocked cycle by cycle.
 
-use crate::design::{Design, Kind};
+use crate::design::Design;
 use crate::digits;
 use crate::error::Error;
 use crate::memory::Memory;
@@ -9,8 +9,10 @@ use crate::record::{Activities, Activity, Part, Snapshot};
 use crate::resolver::Resolver;
 use crate::stage::{Place, Stage};
 use crate::twiddle::Twiddles;
+use control::Control;
 use std::collections::VecDeque;
 
+mod control;
 mod input;
 mod issue;
 mod output;
@@ -46,26 +48,6 @@ impl Product {
     pub fn cycles(&self) -> u64 {
         self.last_cycle - self.first_cycle + 1
     }
-}
-
-/// What the controller does in a cycle.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Control {
-    Idle,
-    /// The thesis's multiplier writes a beat of each operand to the memories.
-    Load {
-        beat: usize,
-    },
-    /// A stage, by its number, issues a step.
-    Run {
-        stage: usize,
-        step: usize,
-    },
-    /// The pipeline empties after a stage.
-    Gap {
-        stage: usize,
-        left: usize,
-    },
 }
 
 /// Words on their way to the memories.
@@ -141,7 +123,8 @@ impl Multiplier {
             twiddles: Twiddles::new(),
             cycle: 0,
             memories: ["A", "B"].map(|name| Memory::new(name, RADIX, design.rows())),
-            buffers: ["input a", "input b"].map(|name| Memory::new(name, RADIX, design.rows() / 2)),
+            buffers: ["input a", "input b"]
+                .map(|name| Memory::new(name, RADIX, design.rows() / 2).with_single_port()),
             waiting: VecDeque::new(),
             offered: 0,
             beats: [0; 2],
@@ -257,74 +240,6 @@ impl Multiplier {
         self.load(accepting, ports.valid)?;
         self.cycle += 1;
         Ok(())
-    }
-
-    /// The controller's work of this cycle: the words that it sends into the pipeline.
-    fn control(&mut self, full: bool) -> Result<Writes, Error> {
-        if self.design.kind == Kind::Thesis && self.control == Control::Idle && self.nothing_left() {
-            self.control = if self.waiting.is_empty() { Control::Idle } else { Control::Load { beat: 0 } };
-        }
-        let last_load = self.design.load_beats() - 1;
-        match self.control {
-            Control::Idle => {
-                if full && self.design.kind == Kind::Improved {
-                    self.control = Control::Run { stage: 0, step: 0 };
-                }
-                Ok(Writes::default())
-            }
-            Control::Load { beat } => {
-                self.load_memories(beat)?;
-                self.control = match beat == last_load {
-                    true => Control::Run { stage: 0, step: 0 },
-                    false => Control::Load { beat: beat + 1 },
-                };
-                Ok(Writes::default())
-            }
-            Control::Run { stage, step } => {
-                let last = step + 1 == self.design.steps(self.stages[stage]);
-                let mut writes = self.issue(stage, step)?;
-                writes.ends = last.then_some((stage, self.product));
-                if last && stage == 0 {
-                    self.clear_input();
-                }
-                self.control = match (last, self.design.gap) {
-                    (false, _) => Control::Run { stage, step: step + 1 },
-                    (true, 0) => self.after(stage, full),
-                    (true, left) => Control::Gap { stage, left },
-                };
-                Ok(writes)
-            }
-            Control::Gap { stage, left } => {
-                self.control = match left {
-                    1 => self.after(stage, full),
-                    _ => Control::Gap { stage, left: left - 1 },
-                };
-                Ok(Writes::default())
-            }
-        }
-    }
-
-    /// What follows the stage of number `stage`. After the last one the results are given out, and the next product may begin.
-    fn after(&mut self, stage: usize, full: bool) -> Control {
-        if stage + 1 < self.stages.len() {
-            return Control::Run { stage: stage + 1, step: 0 };
-        }
-        self.unload = Some(Unload { row: 0, parity: self.parity(), product: self.product });
-        self.product += 1;
-        match full && self.design.kind == Kind::Improved {
-            true => Control::Run { stage: 0, step: 0 },
-            false => Control::Idle,
-        }
-    }
-
-    /// The parity of the product whose stages run: the order of the digits of rows.
-    fn parity(&self) -> bool {
-        self.product % 2 == 1
-    }
-
-    /// Whether no result is on its way out.
-    fn nothing_left(&self) -> bool {
-        self.unload.is_none() && self.output.iter().all(Option::is_none)
     }
 
     /// Writes the words whose time in the pipeline is over.

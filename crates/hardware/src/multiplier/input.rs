@@ -1,6 +1,6 @@
 //! The input side: operands into buffers, or in the thesis's multiplier into the memories.
 
-use super::Multiplier;
+use super::{Control, Multiplier};
 use crate::design::Kind;
 use crate::error::Error;
 use crate::radix16::RADIX;
@@ -47,7 +47,7 @@ impl Multiplier {
 
     /// The number of the product whose operands are loaded: the next one, while stages run.
     fn loaded_product(&self) -> usize {
-        self.product + usize::from(self.control != super::Control::Idle)
+        self.product + usize::from(self.control != Control::Idle)
     }
 
     /// The buffers may be loaded anew.

@@ -3,8 +3,8 @@
 use super::numbers::{parse_bits, parse_clock, time};
 use crate::failure::Failure;
 use crate::io::{self, Output};
-use modmill_hardware::draw;
-use modmill_hardware::explore::{Estimate, Query, explore};
+use modmill_hardware::explore::{Estimate, Query, explore, thesis_area};
+use modmill_hardware::{Design, draw};
 use serde_json::json;
 
 const LONG_ABOUT: &str = "\
@@ -168,5 +168,12 @@ fn to_text(designs: &[Estimate]) -> String {
             time(design.interval_seconds),
         );
     }
+    let thesis = Design::thesis();
+    text += &format!(
+        "The thesis's multiplier for {} bits: {} cycles, {:.1} mm2 by the same estimate.\n",
+        thesis.operand_bits(),
+        thesis.product_cycles(),
+        thesis_area()
+    );
     text
 }
