@@ -14,7 +14,7 @@ fn random(bits: usize, seed: u64) -> Vec<u64> {
             mixed ^ mixed >> 31
         })
         .collect();
-    if bits % 64 != 0 {
+    if !bits.is_multiple_of(64) {
         limbs[bits / 64] &= (1 << (bits % 64)) - 1;
     }
     limbs
@@ -22,7 +22,7 @@ fn random(bits: usize, seed: u64) -> Vec<u64> {
 
 fn ones(bits: usize) -> Vec<u64> {
     let mut limbs = vec![u64::MAX; bits / 64];
-    if bits % 64 != 0 {
+    if !bits.is_multiple_of(64) {
         limbs.push((1 << (bits % 64)) - 1);
     }
     limbs

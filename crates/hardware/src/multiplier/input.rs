@@ -29,9 +29,10 @@ impl Multiplier {
                 continue;
             }
             taken = true;
-            for position in RADIX * before[port]..RADIX * (before[port] + 1) {
+            let first = RADIX * before[port];
+            for (position, &digit) in (first..).zip(&operands[port][first..first + RADIX]) {
                 let (bank, row) = self.design.buffer_place(position);
-                self.buffers[port].write(self.cycle, bank, row, operands[port][position])?;
+                self.buffers[port].write(self.cycle, bank, row, digit)?;
             }
             self.beats[port] += 1;
         }
