@@ -18,10 +18,8 @@ module modmill_twiddle #(
     input  logic [ 7:0] extra,     // 0 .. 191
     output logic [63:0] y
 );
-  import modmill_ring::*;
-
-  localparam logic [63:0] POSITIVE = minus(plus(64'hFFFF_FFFF, 64'hFFFF_FFFE));
-  localparam logic [63:0] NEGATIVE = minus(plus(64'hFFFF_FFFE, shifted(64'hFFFF_FFFF, 32)));
+  localparam logic [63:0] POSITIVE = modmill_ring::minus(modmill_ring::plus(64'hFFFF_FFFF, 64'hFFFF_FFFE));
+  localparam logic [63:0] NEGATIVE = modmill_ring::minus(modmill_ring::plus(64'hFFFF_FFFE, modmill_ring::shifted(64'hFFFF_FFFF, 32)));
 
   logic [63:0] words[0:1023];
   initial $readmemh(TABLE, words);

@@ -19,10 +19,8 @@ module thesis_sum16 #(
     input  logic [1023:0] x,
     output logic [  63:0] y
 );
-  import modmill_ring::*;
-
   // -w = ~w - (2^64 - 1) for the two negative words.
-  localparam logic [63:0] TOTAL = minus(plus(64'hFFFF_FFFE, 64'hFFFF_FFFE));
+  localparam logic [63:0] TOTAL = modmill_ring::minus(modmill_ring::plus(64'hFFFF_FFFE, 64'hFFFF_FFFE));
 
   function automatic [191:0] rotated_192(input [63:0] word, input integer shift);
     logic [383:0] unrolled;

@@ -16,13 +16,11 @@ module modmill_mulmod_booth (
     input  logic [63:0] b,
     output logic [63:0] y
 );
-  import modmill_ring::*;
-
   localparam integer ROWS = 34;
   localparam logic [95:0] MASK = {30'b0, {66{1'b1}}};
   localparam logic [95:0] LAST_MASK = {32'b0, {64{1'b1}}};
 
-  localparam logic [63:0] TOTAL = booth_constant(MASK, LAST_MASK);
+  localparam logic [63:0] TOTAL = modmill_ring::booth_constant(MASK, LAST_MASK);
 
   logic [65:0] extended;
   logic [96*ROWS-1:0] rows;
@@ -35,11 +33,11 @@ module modmill_mulmod_booth (
     assign twice = (extended[2*i+2] ^ extended[2*i+1]) & ~once;
     assign negative = extended[2*i+2];
     assign multiple = (({65{once}} & {1'b0, a}) | ({65{twice}} & {a, 1'b0})) ^ {65{negative}};
-    assign rows[96*i+:96] = rotated({30'b0, ~negative, multiple}, MASK, 2 * i);
+    assign rows[96*i+:96] = modmill_ring::rotated({30'b0, ~negative, multiple}, MASK, 2 * i);
     assign signs[2*i+:2] = {1'b0, negative};
   end
   assign signs[95:64] = 32'b0;
-  assign rows[96*32+:96] = rotated({32'b0, a & {64{b[63]}}}, LAST_MASK, 64);
+  assign rows[96*32+:96] = modmill_ring::rotated({32'b0, a & {64{b[63]}}}, LAST_MASK, 64);
   assign rows[96*33+:96] = signs;
 
   logic [16*96-1:0] words_1, saved_1;

@@ -10,12 +10,10 @@ module modmill_mulmod_embedded (
     input  logic [63:0] b,
     output logic [63:0] y
 );
-  import modmill_ring::*;
-
   localparam logic [95:0] MASK = {32'b0, {64{1'b1}}};
   // The shift by 32 wraps nothing. Two rows of adders, two words { h, ~h }.
-  localparam logic [63:0] TOTAL = plus(
-      rotated_constant(MASK, 64), minus(64'd2 + 64'h1_FFFF_FFFE)
+  localparam logic [63:0] TOTAL = modmill_ring::plus(
+      modmill_ring::rotated_constant(MASK, 64), modmill_ring::minus(64'd2 + 64'h1_FFFF_FFFE)
   );
 
   logic [63:0] low, middle0, middle1, high, low_2, middle0_2, middle1_2, high_2;
@@ -23,7 +21,7 @@ module modmill_mulmod_embedded (
   logic [4*96-1:0] rows;
   logic [2*96-1:0] words;
   assign rows = {
-    rotated({32'b0, high_2}, MASK, 64), middle1_2, 32'b0, middle0_2, 32'b0, 32'b0, low_2
+    modmill_ring::rotated({32'b0, high_2}, MASK, 64), middle1_2, 32'b0, middle0_2, 32'b0, 32'b0, low_2
   };
   modmill_ring_compress #(
       .ROWS  (4),

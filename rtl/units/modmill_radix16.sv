@@ -16,8 +16,6 @@ module modmill_radix16 (
     input  logic [1023:0] x,
     output logic [1023:0] y
 );
-  import modmill_ring::*;
-
   // Register 1: sums, and differences with 2^64 added.
   logic [8*65-1:0] sums, differences;
   always_ff @(posedge clk) begin
@@ -49,7 +47,7 @@ module modmill_radix16 (
   for (genvar k = 0; k < 16; k++) begin : lane
     modmill_radix16_lane #(
         .LANE(k),
-        .CONSTANT(radix16_constant(k))
+        .CONSTANT(modmill_ring::radix16_constant(k))
     ) sum_of_parts (
         .clk,
         .enable,

@@ -19,30 +19,28 @@ module modmill_radix16_lane #(
     input  logic [65:0] part3,
     output logic [63:0] y
 );
-  import modmill_ring::*;
-
   localparam logic [95:0] MASK = {30'b0, {66{1'b1}}};
   localparam integer SHIFT1 = (12 * LANE) % 192;
   localparam integer SHIFT2 = (24 * LANE) % 192;
   localparam integer SHIFT3 = (36 * LANE) % 192;
   // Two rows of adders lack 1 each, two words { h, ~h } have 2^32 - 1 too much each.
-  localparam logic [63:0] TOTAL = plus(
-      plus(
-          plus(CONSTANT, rotated_constant(MASK, SHIFT1)),
-          plus(rotated_constant(MASK, SHIFT2), rotated_constant(MASK, SHIFT3))
+  localparam logic [63:0] TOTAL = modmill_ring::plus(
+      modmill_ring::plus(
+          modmill_ring::plus(CONSTANT, modmill_ring::rotated_constant(MASK, SHIFT1)),
+          modmill_ring::plus(modmill_ring::rotated_constant(MASK, SHIFT2), modmill_ring::rotated_constant(MASK, SHIFT3))
       ),
-      minus(64'd2 + 64'h1_FFFF_FFFE)
+      modmill_ring::minus(64'd2 + 64'h1_FFFF_FFFE)
   );
 
   logic [95:0] row0, row1, row2, row3, sum, carry, word0, word1;
   assign row0  = {30'b0, part0};
-  assign row1  = rotated({30'b0, part1}, MASK, SHIFT1);
-  assign row2  = rotated({30'b0, part2}, MASK, SHIFT2);
-  assign row3  = rotated({30'b0, part3}, MASK, SHIFT3);
-  assign sum   = save_sum(row0, row1, row2);
-  assign carry = save_carry(row0, row1, row2);
-  assign word0 = save_sum(sum, carry, row3);
-  assign word1 = save_carry(sum, carry, row3);
+  assign row1  = modmill_ring::rotated({30'b0, part1}, MASK, SHIFT1);
+  assign row2  = modmill_ring::rotated({30'b0, part2}, MASK, SHIFT2);
+  assign row3  = modmill_ring::rotated({30'b0, part3}, MASK, SHIFT3);
+  assign sum   = modmill_ring::save_sum(row0, row1, row2);
+  assign carry = modmill_ring::save_carry(row0, row1, row2);
+  assign word0 = modmill_ring::save_sum(sum, carry, row3);
+  assign word1 = modmill_ring::save_carry(sum, carry, row3);
 
   modmill_fold #(
       .CONSTANT(TOTAL)

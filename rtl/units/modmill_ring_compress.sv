@@ -10,8 +10,6 @@ module modmill_ring_compress #(
     input  logic [96*ROWS-1:0] rows,
     output logic [ 96*OUT-1:0] out
 );
-  import modmill_ring::*;
-
   // Words that are left after `levels` steps.
   function automatic integer left(input integer levels);
     left = ROWS;
@@ -31,8 +29,8 @@ module modmill_ring_compress #(
         assign x = level[l-1].words[96*(3*i)+:96];
         assign y = level[l-1].words[96*(3*i+1)+:96];
         assign z = level[l-1].words[96*(3*i+2)+:96];
-        assign words[96*(2*i)+:96] = save_sum(x, y, z);
-        assign words[96*(2*i+1)+:96] = save_carry(x, y, z);
+        assign words[96*(2*i)+:96] = modmill_ring::save_sum(x, y, z);
+        assign words[96*(2*i+1)+:96] = modmill_ring::save_carry(x, y, z);
       end
       for (genvar i = 0; i < REST; i++) begin : pass
         assign words[96*(2*TRIPLES+i)+:96] = level[l-1].words[96*(3*TRIPLES+i)+:96];
