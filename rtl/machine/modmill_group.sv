@@ -20,6 +20,7 @@ module modmill_group #(
     output logic [                          3:0] bank1      // bank of base1
 );
   localparam integer STEP = 4 * (STAGES - 1);
+  localparam integer DIGIT = $clog2(STAGES + 1);
   // Place of the left-out bit: the top bit of n_(S-1), or of n_(S-2) in the crossing stage.
   localparam integer CROSSING_PLACE = (STAGES >= 3) ? 7 : 3;
 
@@ -39,11 +40,11 @@ module modmill_group #(
 
   logic [STEP-1:0] others0, others1;
   always_comb begin
-    inverse = int'(stage) >= STAGES;
-    first = int'(stage) == 0;
-    product = int'(stage) == STAGES - 1;
-    crossing = int'(stage) == 2 * STAGES - 1;
-    digit = $bits(digit)'(inverse ? int'(stage) - STAGES : STAGES - 1 - int'(stage));
+    inverse = 32'(stage) >= STAGES;
+    first = 32'(stage) == 0;
+    product = 32'(stage) == STAGES - 1;
+    crossing = 32'(stage) == 2 * STAGES - 1;
+    digit = DIGIT'(inverse ? 32'(stage) - STAGES : STAGES - 1 - 32'(stage));
     others0 = step;
     others1 = step;
     if (crossing) begin
@@ -53,8 +54,8 @@ module modmill_group #(
     end else if (inverse) begin
       others1[STEP-1] = 1'b1;
     end
-    base0 = position(others0, int'(digit));
-    base1 = position(others1, int'(digit));
+    base0 = position(others0, 32'(digit));
+    base1 = position(others1, 32'(digit));
     bank0 = sum_of_digits(base0);
     bank1 = sum_of_digits(base1);
   end
