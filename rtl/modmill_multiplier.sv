@@ -60,18 +60,28 @@ module modmill_multiplier #(
   );
 
   // What was issued k enabled cycles ago.
-  logic [LATENCY:1] issue_at, parity_at;
-  logic [LATENCY:1][STAGE-1:0] stage_at;
-  logic [LATENCY:1][ROW-1:0] step_at;
+  localparam integer BACK = LATENCY - 1;  // results are on their way back in this cycle
+  logic [BACK:1] issue_at, parity_at;
+  logic [STAGE*BACK-1:0] stages;
+  logic [ROW*BACK-1:0] steps;
+  logic [STAGE-1:0] stage_1, stage_2, stage_3, stage_8, stage_back;
+  logic [ROW-1:0] step_1, step_back;
   always_ff @(posedge clk) begin
     if (!aresetn) issue_at <= '0;
-    else if (enable) issue_at <= {issue_at[LATENCY-1:1], issue};
+    else if (enable) issue_at <= {issue_at[BACK-1:1], issue};
     if (enable) begin
-      parity_at <= {parity_at[LATENCY-1:1], parity};
-      stage_at <= {stage_at[LATENCY-1:1], stage};
-      step_at <= {step_at[LATENCY-1:1], step};
+      parity_at <= {parity_at[BACK-1:1], parity};
+      stages <= {stages[STAGE*(BACK-1)-1:0], stage};
+      steps <= {steps[ROW*(BACK-1)-1:0], step};
     end
   end
+  assign stage_1 = stages[0+:STAGE];
+  assign stage_2 = stages[STAGE+:STAGE];
+  assign stage_3 = stages[2*STAGE+:STAGE];
+  assign stage_8 = stages[7*STAGE+:STAGE];
+  assign stage_back = stages[(BACK-1)*STAGE+:STAGE];
+  assign step_1 = steps[0+:ROW];
+  assign step_back = steps[(BACK-1)*ROW+:ROW];
 
   // Input buffers, which the first stage reads.
   logic [16*DIGIT-1:0] lanes_a, lanes_b;
@@ -84,8 +94,6 @@ module modmill_multiplier #(
       .base0(position_first),
       .base1(),
       .inverse(),
-      .first(),
-      .product(),
       .crossing(),
       .digit(),
       .bank0(),
@@ -190,10 +198,10 @@ module modmill_multiplier #(
   end
   always_ff @(posedge clk) begin
     if (enable) begin
-      if (32'(stage_at[2]) == 0) begin
+      if (32'(stage_2) == 0) begin
         lanes0 <= digits_a;
         lanes1 <= digits_b;
-      end else if (32'(stage_at[2]) == CROSSING) begin
+      end else if (32'(stage_2) == CROSSING) begin
         lanes0 <= {group_b[1023:512], group_a[511:0]};
         lanes1 <= {group_b[511:0], group_a[1023:512]};
       end else begin
@@ -210,16 +218,16 @@ module modmill_multiplier #(
   ) exponents (
       .clk,
       .enable,
-      .stage(stage_at[1]),
-      .step(step_at[1]),
+      .stage(stage_1),
+      .step(step_1),
       .exponents0,
       .exponents1
   );
   logic inverse_8, product_8, scale_3;
   logic [1023:0] transform0, transform1, results0, results1;
-  assign scale_3   = 32'(stage_at[3]) == CROSSING;
-  assign inverse_8 = 32'(stage_at[8]) >= STAGES;
-  assign product_8 = 32'(stage_at[8]) == PRODUCT;
+  assign scale_3   = 32'(stage_3) == CROSSING;
+  assign inverse_8 = 32'(stage_8) >= STAGES;
+  assign product_8 = 32'(stage_8) == PRODUCT;
   modmill_processor #(
       .EMBEDDED(EMBEDDED),
       .TABLE(TABLE),
@@ -262,17 +270,17 @@ module modmill_multiplier #(
   modmill_addresses #(
       .STAGES(STAGES)
   ) write_addresses (
-      .stage(stage_at[LATENCY-1]),
-      .step(step_at[LATENCY-1]),
-      .parity(parity_at[LATENCY-1]),
+      .stage(stage_back),
+      .step(step_back),
+      .parity(parity_at[BACK]),
       .rotation_a(back_a),
       .rotation_b(back_b),
       .rows_a(rows_a_15),
       .rows_b(rows_b_15),
       .upper
   );
-  assign product_15 = 32'(stage_at[LATENCY-1]) == PRODUCT;
-  assign crossing_15 = 32'(stage_at[LATENCY-1]) == CROSSING;
+  assign product_15 = 32'(stage_back) == PRODUCT;
+  assign crossing_15 = 32'(stage_back) == CROSSING;
   assign for_a = crossing_15 ? {results1[511:0], results0[511:0]} : results0;
   assign for_b = crossing_15 ? {results0[1023:512], results1[1023:512]} : product_15 ? results0 : results1;
   modmill_rotate turn_write_a (.amount(4'd0 - back_a), .x(for_a), .y(turned_back_a));
@@ -282,8 +290,8 @@ module modmill_multiplier #(
       write_a <= 1'b0;
       write_b <= 1'b0;
     end else if (enable) begin
-      write_a <= issue_at[LATENCY-1] && !(product_15 && upper);
-      write_b <= issue_at[LATENCY-1] && !(product_15 && !upper);
+      write_a <= issue_at[BACK] && !(product_15 && upper);
+      write_b <= issue_at[BACK] && !(product_15 && !upper);
     end
     if (enable) begin
       write_rows_a <= rows_a_15;

@@ -18,8 +18,6 @@ module modmill_addresses #(
   modmill_group #(
       .STAGES(STAGES)
   ) group (
-      .first(),
-      .product(),
       .*
   );
   assign upper = base0[4*STAGES-1];

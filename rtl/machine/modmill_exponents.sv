@@ -21,8 +21,6 @@ module modmill_exponents #(
   modmill_group #(
       .STAGES(STAGES)
   ) group (
-      .first(),
-      .product(),
       .bank0(),
       .bank1(),
       .*

@@ -10,9 +10,7 @@ module modmill_group #(
     input  logic [         $clog2(2*STAGES)-1:0] stage,
     input  logic [             4*(STAGES-1)-1:0] step,
     output logic                                 inverse,
-    output logic                                 first,     // forward stage over digit S-1: reads the input buffers
-    output logic                                 product,   // forward stage over digit 0: multiplies the two spectra
-    output logic                                 crossing,  // inverse stage over digit S-1
+    output logic                                 crossing,  // inverse stage over digit S-1: its groups reach over both memories
     output logic [         $clog2(STAGES+1)-1:0] digit,     // the digit that differs within a group
     output logic [                 4*STAGES-1:0] base0,     // unit 0's group: position with a 0 in that digit
     output logic [                 4*STAGES-1:0] base1,     // unit 1's
@@ -41,8 +39,6 @@ module modmill_group #(
   logic [STEP-1:0] others0, others1;
   always_comb begin
     inverse = 32'(stage) >= STAGES;
-    first = 32'(stage) == 0;
-    product = 32'(stage) == STAGES - 1;
     crossing = 32'(stage) == 2 * STAGES - 1;
     digit = DIGIT'(inverse ? 32'(stage) - STAGES : STAGES - 1 - 32'(stage));
     others0 = step;

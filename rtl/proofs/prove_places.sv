@@ -7,7 +7,7 @@ module prove_places (
     input  logic       parity,
     output logic       ok
 );
-  logic inverse, first, product, crossing;
+  logic inverse, crossing;
   logic [1:0] digit;
   logic [11:0] base0, base1;
   logic [3:0] bank0, bank1;

@@ -14,15 +14,15 @@ pub(crate) struct Mutant {
     pub(crate) to: &'static str,
 }
 
-/// The files of a simulation in the order in which they are read, with `mutant`'s file changed in a copy under `folder`.
-pub(crate) fn files(list: &[&str], mutant: Option<Mutant>, folder: &Path) -> Vec<PathBuf> {
+/// The files of the multiplier and `more` in the order in which they are read, with `mutant`'s file changed in a copy under `folder`.
+pub(crate) fn files(more: &[&str], mutant: Option<Mutant>, folder: &Path) -> Vec<PathBuf> {
     let rtl = workspace().join("rtl");
     let mut used = mutant.is_none();
-    let files = list
+    let files = list(more)
         .iter()
-        .map(|&name| {
+        .map(|name| {
             let path = rtl.join(name);
-            let Some(mutant) = mutant.filter(|mutant| mutant.file == name) else { return path };
+            let Some(mutant) = mutant.filter(|mutant| mutant.file == *name) else { return path };
             let text = std::fs::read_to_string(&path).expect("a source file");
             assert_eq!(text.matches(mutant.from).count(), 1, "{name} has not one `{}`", mutant.from);
             used = true;
@@ -35,50 +35,16 @@ pub(crate) fn files(list: &[&str], mutant: Option<Mutant>, folder: &Path) -> Vec
     files
 }
 
-/// The files of the units, for `unit_tb`.
-pub(crate) const UNITS: &[&str] = &[
-    "units/modmill_ring.sv",
-    "units/modmill_fold_last.sv",
-    "units/modmill_fold.sv",
-    "units/modmill_ring_compress.sv",
-    "units/modmill_radix4_parts.sv",
-    "units/modmill_radix16_lane.sv",
-    "units/modmill_radix16.sv",
-    "units/modmill_mulmod_embedded.sv",
-    "units/modmill_mulmod_booth.sv",
-    "units/modmill_mulmod.sv",
-    "machine/modmill_twiddle.sv",
-    "thesis/thesis_sum16.sv",
-    "thesis/thesis_radix16.sv",
-    "tests/unit_wrappers.sv",
-    "tests/unit_tb.sv",
-];
+/// The files of the multiplier, which `rtl/modmill_multiplier.f` lists, and `more`.
+fn list(more: &[&str]) -> Vec<String> {
+    let path = workspace().join("rtl/modmill_multiplier.f");
+    let text = std::fs::read_to_string(path).expect("the list of files");
+    text.lines().chain(more.iter().copied()).map(str::to_owned).collect()
+}
 
-/// The files of the multiplier, for `multiplier_tb`.
-pub(crate) const MULTIPLIER: &[&str] = &[
-    "units/modmill_ring.sv",
-    "units/modmill_fold_last.sv",
-    "units/modmill_fold.sv",
-    "units/modmill_ring_compress.sv",
-    "units/modmill_radix4_parts.sv",
-    "units/modmill_radix16_lane.sv",
-    "units/modmill_radix16.sv",
-    "units/modmill_mulmod_embedded.sv",
-    "units/modmill_mulmod_booth.sv",
-    "units/modmill_mulmod.sv",
-    "machine/modmill_twiddle.sv",
-    "machine/modmill_rotate.sv",
-    "machine/modmill_bank.sv",
-    "machine/modmill_memory.sv",
-    "machine/modmill_group.sv",
-    "machine/modmill_rows.sv",
-    "machine/modmill_addresses.sv",
-    "machine/modmill_exponents.sv",
-    "machine/modmill_input.sv",
-    "machine/modmill_lookahead.sv",
-    "machine/modmill_resolver.sv",
-    "machine/modmill_control.sv",
-    "machine/modmill_processor.sv",
-    "modmill_multiplier.sv",
-    "tests/multiplier_tb.sv",
-];
+/// What `unit_tb` needs besides.
+pub(crate) const UNITS: &[&str] =
+    &["thesis/thesis_sum16.sv", "thesis/thesis_radix16.sv", "tests/unit_wrappers.sv", "tests/unit_tb.sv"];
+
+/// What `multiplier_tb` needs besides.
+pub(crate) const MULTIPLIER: &[&str] = &["tests/multiplier_tb.sv"];
