@@ -63,7 +63,7 @@ impl Modular {
                 )));
             }
         };
-        let (a, b, modulus) = self.numbers()?;
+        let [a, b, modulus] = self.numbers()?;
         let mut machine = ModularMultiplier::new(digit_bits, &modulus)?;
         let product = match self.fast {
             true => {
@@ -103,7 +103,7 @@ impl Modular {
     }
 
     /// The factors and the modulus, without leading zero limbs.
-    fn numbers(&self) -> Result<(Vec<u64>, Vec<u64>, Vec<u64>), Failure> {
+    fn numbers(&self) -> Result<[Vec<u64>; 3], Failure> {
         let read = |option: &str, text: &Option<String>| {
             text.as_ref().map(|text| read_number(option, text)).transpose()
         };
@@ -111,11 +111,11 @@ impl Modular {
             (read("--a", &self.a)?, read("--b", &self.b)?, read("--mod", &self.modulus)?)
         {
             modulus.truncate(number::bit_length(&modulus).div_ceil(64));
-            return Ok((a, b, modulus));
+            return Ok([a, b, modulus]);
         }
         let mut modulus = random_number(self.bits, 3);
         modulus[0] |= 1;
-        Ok((random_number(self.bits - 1, 1), random_number(self.bits - 1, 2), modulus))
+        Ok([random_number(self.bits - 1, 1), random_number(self.bits - 1, 2), modulus])
     }
 
     /// Checks that `product R = a b` modulo the modulus.
