@@ -197,6 +197,23 @@ fn every_mutant_of_the_machine_is_caught() {
     }
 }
 
+/// Products of 48 Kbit, whose rows the next product overwrites while they are read: the rows of every second product are in the opposite order.
+#[test]
+#[ignore = "takes a minute: rtl/check --full runs it"]
+fn the_order_of_rows_is_needed() {
+    if Tools::find().is_none() {
+        return;
+    }
+    let always =
+        Mutant { file: "machine/modmill_control.sv", from: "parity <= !parity;", to: "parity <= parity;" };
+    for mutant in [None, Some(always)] {
+        let folder = scratch("multiplier-3");
+        let files = files(MULTIPLIER, mutant, &folder);
+        let simulation = Simulation::icarus("multiplier_tb", &defines(3, 1), &files, &folder);
+        assert_eq!(agrees(&simulation, 3, 2, true, &folder), mutant.is_none());
+    }
+}
+
 /// Whole products of 768 Kbit, one after the other. The second takes the steady stream's cycles.
 #[test]
 fn whole_products_agree_in_every_cycle() {
