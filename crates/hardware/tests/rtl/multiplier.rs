@@ -68,7 +68,8 @@ fn model(design: Design, operands: &[[BigUint; 2]], ports: &[Ports]) -> Vec<(Big
 
 /// The beats of `number`, the least significant first, as lines in hexadecimal.
 fn beats(number: &BigUint, count: usize) -> String {
-    let digits = format!("{number:0>width$x}", width = count * BEAT / 4);
+    let digits = number.to_str_radix(16);
+    let digits = "0".repeat(count * BEAT / 4 - digits.len()) + &digits;
     let lines: Vec<_> =
         digits.as_bytes().chunks(BEAT / 4).rev().map(|line| String::from_utf8_lossy(line)).collect();
     lines.join("\n") + "\n"
