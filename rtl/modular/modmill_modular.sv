@@ -42,13 +42,12 @@ module modmill_modular #(
   // The result of the product before may be in T.
   assign in_t = result_in_t && (first || !busy);
 
-  logic [2047:0] data[0:3], sample_data;
+  logic [4*2048-1:0] data;
+  logic [2047:0] from_memory, sample_data;
   logic [32*DIGIT-1:0] data_t, data_complement;
-  always_comb begin
-    sample_data = data[samples];
-    if (in_t) begin
-      for (int i = 0; i < 32; i++) sample_data[64*i+:64] = 64'(data_t[DIGIT*i+:DIGIT]);
-    end
+  assign from_memory = data[2048*samples+:2048];
+  for (genvar i = 0; i < 32; i++) begin : source
+    assign sample_data[64*i+:64] = in_t ? 64'(data_t[DIGIT*i+:DIGIT]) : from_memory[64*i+:64];
   end
 
   // Lanes: rotated by the group that was read in the cycle before.
@@ -90,13 +89,13 @@ module modmill_modular #(
   assign at_factor = cycle - 8'd12;
   modmill_modular_rotate rotate_other (
       .amount(at_factor[6:2]),
-      .x(data[factor]),
+      .x(data[2048*factor+:2048]),
       .y(other)
   );
   modmill_modular_transform #(
       .EMBEDDED(EMBEDDED),
       .TABLE(TABLE)
-  ) transform (
+  ) butterflies (
       .clk,
       .cycle,
       .down,
@@ -124,14 +123,8 @@ module modmill_modular #(
   logic [7:0] row;
   assign row = cycle - 8'd5;
   assign write_pass = busy && !stage && cycle >= 8'd5 && row < ((pass == 3'd4) ? 8'd16 : 8'd32);
-  always_comb begin
-    case (pass)
-      3'd0, 3'd1: write_x_pass = write_pass && !row[4];
-      3'd2: write_x_pass = write_pass;
-      3'd3: write_x_pass = write_pass && row[4];  // divided by R
-      default: write_x_pass = 1'b0;
-    endcase
-  end
+  // T mod R, U mod R, W, and (T + W) / R.
+  assign write_x_pass = write_pass && ((pass <= 3'd1 && !row[4]) || pass == 3'd2 || (pass == 3'd3 && row[4]));
   assign write_t = write_pass && (pass == 3'd0 || pass == 3'd4);
 
   // The digit above the sum, and then above its sum with R - M: the result is not below M if either is there.
@@ -153,8 +146,8 @@ module modmill_modular #(
   logic [2047:0] outgoing, written;
   logic [32*DIGIT-1:0] outgoing_digits, written_digits;
   assign outgoing_digits = busy ? digits : host_digits;
-  always_comb begin
-    for (int l = 0; l < 32; l++) outgoing[64*l+:64] = write_stage ? results[64*l+:64] : 64'(outgoing_digits[DIGIT*l+:DIGIT]);
+  for (genvar l = 0; l < 32; l++) begin : leaving
+    assign outgoing[64*l+:64] = write_stage ? results[64*l+:64] : 64'(outgoing_digits[DIGIT*l+:DIGIT]);
   end
   modmill_modular_rotate rotate_written (
       .amount(5'd0 - write_group),
@@ -169,16 +162,19 @@ module modmill_modular #(
       .y(written_digits)
   );
 
-  for (genvar m = 0; m < 4; m++) begin : memory
+  for (genvar i = 0; i < 4; i++) begin : memories
+    localparam integer NUMBER = i;
     logic other_read;
-    assign other_read = read_other && factor == 2'(m) && m != 0;
+    logic [2047:0] bank_data;
+    assign data[2048*NUMBER+:2048] = bank_data;
+    assign other_read = read_other && factor == 2'(NUMBER) && i > 0;
     modmill_modular_memory words_of (
         .clk,
-        .read_enable(other_read || (read_stage && samples == 2'(m)) || (m == 0 && (read_pass || host_read))),
+        .read_enable(other_read || (read_stage && samples == 2'(NUMBER)) || (i == 0 && (read_pass || host_read))),
         .read_down(read_stage && down),
         .read_group(other_read ? at_other[6:2] : read_group),
-        .read_data(data[m]),
-        .write_enable((write_stage && samples == 2'(m)) || (m == 0 && write_x_pass) || (write_host && host_memory == 3'(m))),
+        .read_data(bank_data),
+        .write_enable((write_stage && samples == 2'(NUMBER)) || (i == 0 && write_x_pass) || (write_host && host_memory == 3'(NUMBER))),
         .write_down(write_stage && down),
         .write_group,
         .write_data(written)

@@ -23,20 +23,21 @@ module modular_tb;
   );
 
   integer script, out, got, number, other, cycles, total;
-  string script_name, out_name, word;
+  string script_name, out_name;
+  logic [7:0] letter;
 
   // One period. Inputs change after the falling edge.
-  task automatic tick();
+  task automatic tick;
     #5 clk = 1'b1;
     #5 clk = 1'b0;
   endtask
 
   // Counts the cycles in which the machine is busy.
-  task automatic wait_for_end();
+  task automatic wait_for_end;
     cycles = 0;
     while (busy) begin
       cycles = cycles + 1;
-      tick();
+      tick;
     end
     total = total + cycles;
     $fwrite(out, "cycles %0d\n", cycles);
@@ -48,18 +49,18 @@ module modular_tb;
     script = $fopen(script_name, "r");
     out = $fopen(out_name, "w");
     if (script == 0 || out == 0) $fatal(1, "cannot open a file");
-    repeat (3) tick();
+    repeat (3) tick;
     aresetn = 1'b1;
-    tick();
-    got = $fscanf(script, "%s", word);
+    tick;
+    got = $fscanf(script, " %c", letter);
     while (got == 1) begin
-      case (word)
+      case (letter)
         "w": begin
           got = $fscanf(script, "%d %d %h", number, other, host_digits);
           host_memory = 3'(number);
           host_row = 4'(other);
           host_write = 1'b1;
-          tick();
+          tick;
           host_write = 1'b0;
         end
         "o": begin
@@ -67,36 +68,36 @@ module modular_tb;
           operation = 2'(number);
           target = 2'(other);
           start = 1'b1;
-          tick();
+          tick;
           start = 1'b0;
-          wait_for_end();
+          wait_for_end;
         end
         "x": begin
           got = $fscanf(script, "%h", exponent_word);
           exponent_write = 1'b1;
-          tick();
+          tick;
           exponent_write = 1'b0;
         end
         "p": begin
           got = $fscanf(script, "%d", number);
           power_bits = 14'(number);
           power = 1'b1;
-          tick();
+          tick;
           power = 1'b0;
-          wait_for_end();
+          wait_for_end;
         end
         "r": begin
           got = $fscanf(script, "%d", number);
           host_row = 4'(number);
           host_read = 1'b1;
-          tick();
+          tick;
           host_read = 1'b0;
-          tick();
+          tick;
           $fwrite(out, "row %h\n", host_result);
         end
         default: $fatal(1, "no such line");
       endcase
-      got = $fscanf(script, "%s", word);
+      got = $fscanf(script, " %c", letter);
     end
     $fclose(out);
     $display("total %0d", total);

@@ -16,9 +16,14 @@ pub(crate) struct Mutant {
 
 /// The files of the multiplier and `more` in the order in which they are read, with `mutant`'s file changed in a copy under `folder`.
 pub(crate) fn files(more: &[&str], mutant: Option<Mutant>, folder: &Path) -> Vec<PathBuf> {
+    mutated(&list(more), mutant, folder)
+}
+
+/// The files `names`, from `rtl/`, with `mutant`'s file changed in a copy under `folder`.
+pub(crate) fn mutated(names: &[String], mutant: Option<Mutant>, folder: &Path) -> Vec<PathBuf> {
     let rtl = workspace().join("rtl");
     let mut used = mutant.is_none();
-    let files = list(more)
+    let files = names
         .iter()
         .map(|name| {
             let path = rtl.join(name);
