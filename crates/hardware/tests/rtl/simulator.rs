@@ -49,7 +49,7 @@ impl Simulation {
         // The packaged program leaves this flag of its makefile empty.
         command.args(["-MAKEFLAGS", "CFG_CXXFLAGS_PCH_I=-include"]);
         command
-            .args(["-CFLAGS", if optimise { "-O2" } else { "-O0" }, "-o", "simulation", "--Mdir"])
+            .args(["-CFLAGS", if optimise { "-O1" } else { "-O0" }, "-o", "simulation", "--Mdir"])
             .arg(folder);
         command.args(defines.iter().map(|(name, value)| format!("-D{name}={value}"))).args(files);
         run(&mut command);
