@@ -16,16 +16,17 @@ module modmill_modular_memory #(
     input  logic [32*WIDTH-1:0] write_data   // for bank 0 to bank 31
 );
   for (genvar i = 0; i < 32; i++) begin : banks
+    localparam logic [4:0] BANK = i;
     modmill_bank #(
         .WIDTH  (WIDTH),
         .ADDRESS(5)
     ) bank (
         .clk,
         .read_enable,
-        .read_row(read_down ? 5'(i) - read_group : read_group),
+        .read_row(read_down ? BANK - read_group : read_group),
         .read_data(read_data[WIDTH*i+:WIDTH]),
         .write_enable,
-        .write_row(write_down ? 5'(i) - write_group : write_group),
+        .write_row(write_down ? BANK - write_group : write_group),
         .write_data(write_data[WIDTH*i+:WIDTH])
     );
   end

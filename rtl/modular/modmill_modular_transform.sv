@@ -49,6 +49,7 @@ module modmill_modular_transform #(
 
   logic [2047:0] ordered;
   for (genvar j = 0; j < 8; j++) begin : lane
+    localparam logic [2:0] LOW = j;  // of the output's number
     logic [63:0] sum, factor, a, b, y;
     modmill_modular_combine #(
         .LANE(j)
@@ -65,7 +66,7 @@ module modmill_modular_transform #(
     logic [4:0] k, position;
     logic [9:0] product;
     logic [15:0] power;
-    assign k = {at_exponent[1:0], 3'(j)};
+    assign k = {at_exponent[1:0], LOW};
     assign position = inverse ? 5'd0 - k : k;
     assign product = 10'(position) * 10'(at_exponent[6:2]);
     assign power = {product, 6'b0};
@@ -82,8 +83,10 @@ module modmill_modular_transform #(
         .y(factor)
     );
 
+    logic [4:0] factor_lane;
     logic [63:0] chosen;
-    assign chosen = other[64*{at_multiply, 3'(j)}+:64];
+    assign factor_lane = {at_multiply, LOW};
+    assign chosen = other[64*factor_lane+:64];
     always_ff @(posedge clk) begin
       a <= sum;
       b <= !operand ? factor : square ? sum : chosen;
@@ -98,7 +101,8 @@ module modmill_modular_transform #(
         .y
     );
     for (genvar i = 0; i < 4; i++) begin : turn
-      always_ff @(posedge clk) if (at_leave == 2'(i)) ordered[64*(8*i+j)+:64] <= y;
+      localparam logic [1:0] TURN = i;
+      always_ff @(posedge clk) if (at_leave == TURN) ordered[64*(8*i+j)+:64] <= y;
     end
   end
 
