@@ -27,6 +27,19 @@ module thesis_radix16_top #(
   thesis_radix16 #(.BOTH(BOTH)) unit (.clk(clk), .enable(1'b1), .inverse(inverse_q), .x(x_q), .y(y));
 endmodule
 
+// One of the 16 sums of which the thesis's radix-16 unit consists; they share nothing but the inputs.
+module thesis_sum16_top #(
+    parameter integer LANE = 7
+) (
+    input  logic          clk,
+    input  logic [1023:0] x,
+    output logic [  63:0] y
+);
+  logic [1023:0] x_q;
+  always_ff @(posedge clk) x_q <= x;
+  thesis_sum16 #(.LANE(LANE)) unit (.clk(clk), .enable(1'b1), .inverse(1'b0), .x(x_q), .y(y));
+endmodule
+
 module mulmod_top #(
     parameter integer EMBEDDED = 0
 ) (
