@@ -167,14 +167,14 @@ module modmill_modular #(
     logic other_read;
     logic [2047:0] bank_data;
     assign data[2048*NUMBER+:2048] = bank_data;
-    assign other_read = read_other && factor == 2'(NUMBER) && i > 0;
+    assign other_read = read_other && factor == 2'(NUMBER) && NUMBER > 0;
     modmill_modular_memory words_of (
         .clk,
-        .read_enable(other_read || (read_stage && samples == 2'(NUMBER)) || (i == 0 && (read_pass || host_read))),
+        .read_enable(other_read || (read_stage && samples == 2'(NUMBER)) || (NUMBER == 0 && (read_pass || host_read))),
         .read_down(read_stage && down),
         .read_group(other_read ? at_other[6:2] : read_group),
         .read_data(bank_data),
-        .write_enable((write_stage && samples == 2'(NUMBER)) || (i == 0 && write_x_pass) || (write_host && host_memory == 3'(NUMBER))),
+        .write_enable((write_stage && samples == 2'(NUMBER)) || (NUMBER == 0 && write_x_pass) || (write_host && host_memory == 3'(NUMBER))),
         .write_down(write_stage && down),
         .write_group,
         .write_data(written)
