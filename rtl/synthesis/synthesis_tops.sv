@@ -10,23 +10,6 @@ module radix16_top (
   modmill_radix16 unit (.clk(clk), .enable(1'b1), .x(x_q), .y(y));
 endmodule
 
-module thesis_radix16_top #(
-    parameter integer BOTH = 0
-) (
-    input  logic          clk,
-    input  logic          inverse,
-    input  logic [1023:0] x,
-    output logic [1023:0] y
-);
-  logic [1023:0] x_q;
-  logic inverse_q;
-  always_ff @(posedge clk) begin
-    x_q <= x;
-    inverse_q <= inverse;
-  end
-  thesis_radix16 #(.BOTH(BOTH)) unit (.clk(clk), .enable(1'b1), .inverse(inverse_q), .x(x_q), .y(y));
-endmodule
-
 // One of the 16 sums of which the thesis's radix-16 unit consists; they share nothing but the inputs.
 module thesis_sum16_top #(
     parameter integer LANE = 7

@@ -42,7 +42,7 @@ fn operands(bits: usize, products: usize, seed: u64) -> Vec<[BigUint; 2]> {
 /// What happens at the ports in each cycle: always open, or open at random.
 fn ports(open: bool) -> Vec<Ports> {
     let mut random = Random::new(5);
-    let mut often = || random.next() % 4 != 0;
+    let mut often = || !random.next().is_multiple_of(4);
     match open {
         true => vec![Ports::OPEN],
         false => (0..997).map(|_| Ports { valid: [often(), often()], ready: often() }).collect(),
