@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the two pictures of docs/architecture.md: crates.svg and flow.svg.
+"""Writes the pictures of docs/architecture.md (crates.svg, flow.svg) and the diagrams of docs/hardware.md.
 
 Run `python3 docs/images/draw.py` after a change of the text below; it needs the standard library alone.
 """
@@ -89,6 +89,9 @@ def crates():
     picture.arrow((310, 278), (310, 345), (378, 345))
     picture.arrow((660, 443), (602, 443))
     picture.arrow((660, 541), (602, 541))
+    picture.box(660, 608, 170, 62, TYPES, "modmill-hardware", "models of hardware")
+    picture.arrow((660, 639), (602, 639))
+    picture.arrow((600, 35), (845, 35), (845, 639), (832, 639))
     picture.arrow((600, 51), (745, 51), (745, 116), dashed=True)
     picture.save("crates.svg")
 
@@ -126,6 +129,99 @@ def flow():
     picture.save("flow.svg")
 
 
+def hardware_multiplier():
+    """The improved multiplier: memories, units and the ways between them."""
+    picture = Picture(900, 700, "The improved 768-Kbit multiplier")
+    columns = [(40, "a", "0", "A"), (600, "b", "1", "B")]
+    for x, operand, unit, memory in columns:
+        picture.text(x + 130, 28, f"s_axis_{operand}: 384 bits, 2048 beats", color=MUTED)
+        picture.arrow((x + 130, 36), (x + 130, 58))
+        picture.box(x, 60, 260, 62, TYPES, f"Input buffer {operand}", "16 banks x 2048 x 24 bits")
+        picture.box(x, 166, 260, 44, TYPES, "Interchange")
+        picture.box(x, 246, 260, 62, BACKEND, f"Radix-16 unit {unit}", "16 sums of 16 rotated words")
+        picture.box(x, 344, 260, 62, BACKEND, "16 modular multipliers", "pipelined, canonical results")
+        picture.box(x, 442, 260, 44, TYPES, "Interchange")
+        picture.box(x, 522, 260, 62, FACADE, f"Memory {memory}", "16 banks x 4096 x 64 bits")
+        for top, bottom in [(122, 166), (210, 246), (308, 344), (406, 442), (486, 522)]:
+            picture.arrow((x + 130, top), (x + 130, bottom - 2))
+        # From the memory back to the unit.
+        side = x - 20 if unit == "0" else x + 280
+        edge = x if unit == "0" else x + 260
+        inside = edge - 2 if unit == "0" else edge + 2
+        picture.arrow((edge, 553), (side, 553), (side, 188), (inside, 188))
+    picture.box(345, 60, 210, 106, PROGRAM, "Control", "stage, step, parity", "addresses, exponents", "enable")
+    picture.box(345, 246, 210, 62, TYPES, "Twiddle tables", "32 lanes x 1024 x 64 bits")
+    picture.arrow((450, 308), (450, 375), (302, 375))
+    picture.arrow((450, 308), (450, 375), (598, 375))
+    picture.arrow((450, 166), (450, 244), dashed=True)
+    picture.text(482, 338, "factors", color=MUTED)
+    picture.text(450, 430, "F4: products of the two", color=MUTED)
+    picture.text(450, 446, "units go to A or B", color=MUTED)
+    picture.arrow((302, 464), (598, 464))
+    picture.arrow((598, 474), (302, 474))
+    picture.text(450, 494, "I4: halves of a group", color=MUTED)
+    picture.text(450, 510, "come from both memories", color=MUTED)
+    picture.box(320, 610, 260, 62, BACKEND, "Carry resolver", "16 digits a cycle, look-ahead")
+    picture.arrow((170, 584), (170, 641), (318, 641))
+    picture.arrow((730, 584), (730, 630), (582, 630))
+    picture.arrow((580, 655), (640, 655))
+    picture.text(650, 659, "m_axis: 384 bits, 4096 beats", color=MUTED, anchor="start")
+    picture.save("hardware-multiplier.svg")
+
+
+def hardware_crossing():
+    """The stage that crosses the memories: every bank is read once."""
+    picture = Picture(860, 330, "The last inverse stage reads every bank of both memories once")
+    for x, memory in [(40, "A"), (440, "B")]:
+        picture.text(x + 190, 30, f"memory {memory}, banks rotated by s", weight="600", size=14)
+        for bank in range(16):
+            own = (bank < 8) == (memory == "A")
+            fill = FACADE if own else PROGRAM
+            left = x + 24 * bank
+            picture.parts.append(
+                f'<rect x="{left}" y="44" width="22" height="30" fill="{fill}" stroke="{LINE}"/>'
+            )
+            picture.text(left + 11, 64, str(bank), size=11)
+    picture.box(120, 210, 240, 80, FACADE, "Unit 0", "group with sum of digits s", "lanes 0-7 from A, 8-15 from B")
+    picture.box(500, 210, 240, 80, PROGRAM, "Unit 1", "group with sum s + 8", "lanes 0-7 from A, 8-15 from B")
+    picture.arrow((135, 76), (180, 208))
+    picture.arrow((327, 76), (560, 208))
+    picture.arrow((535, 76), (680, 208))
+    picture.arrow((727, 76), (300, 208))
+    picture.text(430, 316, "The two groups differ in the top bit of digit n2, which moves their banks by 8.", color=MUTED)
+    picture.save("hardware-crossing.svg")
+
+
+def hardware_modular():
+    """Chapter 7's modular multiplier."""
+    picture = Picture(860, 470, "The modular multiplier of chapter 7")
+    picture.box(40, 30, 220, 62, FACADE, "Memory X", "32 banks x 32 x 64 bits")
+    picture.box(320, 30, 220, 62, FACADE, "Memory Y", "32 banks x 32 x 64 bits")
+    picture.box(600, 30, 220, 62, FACADE, "FFT(M'), FFT(M)", "single port, written once")
+    picture.box(40, 140, 220, 62, BACKEND, "Radix-16 unit", "4 cycles for 32 points")
+    picture.box(320, 140, 500, 62, BACKEND, "8 modular multipliers", "twiddle factors, or the transform of the other factor")
+    picture.box(40, 260, 780, 62, BACKEND, "Carry resolver and adder", "32 digits a cycle: resolve T, U and W, add T + W, subtract M")
+    picture.box(40, 380, 220, 62, FACADE, "Memory T", "32 banks x 32 x 24 bits")
+    picture.box(600, 380, 220, 62, FACADE, "R - M", "digits, written once")
+    picture.arrow((150, 92), (150, 138))
+    picture.arrow((260, 171), (318, 171))
+    for x in (430, 710):
+        picture.arrow((x, 92), (x, 138))
+    # Results of a stage go back to X or Y.
+    picture.arrow((570, 140), (570, 116), (220, 116), (220, 94))
+    picture.arrow((370, 116), (370, 94))
+    # Sums go to the resolver, digits back to X.
+    picture.arrow((40, 61), (20, 61), (20, 280), (38, 280))
+    picture.arrow((820, 291), (840, 291), (840, 14), (100, 14), (100, 28))
+    picture.arrow((120, 322), (120, 378))
+    picture.arrow((190, 378), (190, 324))
+    picture.arrow((710, 378), (710, 324))
+    picture.save("hardware-modular.svg")
+
+
 if __name__ == "__main__":
     crates()
     flow()
+    hardware_multiplier()
+    hardware_crossing()
+    hardware_modular()

@@ -4,6 +4,7 @@ pub(crate) mod bench;
 mod completions;
 mod fhe;
 mod gcd;
+mod hardware;
 mod info;
 mod inv;
 #[cfg(feature = "serve")]
@@ -33,6 +34,8 @@ pub(crate) enum Command {
     Rsa(rsa::Rsa),
     #[command(subcommand)]
     Fhe(fhe::Fhe),
+    #[command(subcommand)]
+    Hardware(hardware::Hardware),
     #[cfg(feature = "serve")]
     Serve(Box<serve::Serve>),
     #[cfg(feature = "serve")]
@@ -55,6 +58,7 @@ impl Command {
             Self::Bench(command) => command.run(),
             Self::Rsa(command) => command.run(),
             Self::Fhe(command) => command.run(),
+            Self::Hardware(command) => command.run(),
             #[cfg(feature = "serve")]
             Self::Serve(command) => command.run(),
             #[cfg(feature = "serve")]

@@ -36,6 +36,7 @@ Examples:
   modmill rsa sign --key key.pem --padding pss --hash sha256 --in message --out message.sig
   modmill serve --data keys         a signing service for many clients
   modmill fhe demo                  compute with encrypted bits
+  modmill hardware simulate --improved   a hardware multiplier, cycle by cycle
   modmill load --endpoint http://127.0.0.1:4599 --credentials load.json --sweep
   modmill tune                      measure this machine's GPU, once
   modmill completions bash > /etc/bash_completion.d/modmill

@@ -4,6 +4,7 @@ mod bench;
 mod common;
 mod fhe;
 mod gpu;
+mod hardware;
 mod load;
 mod other;
 mod powm;

@@ -1,0 +1,10 @@
+//! The RTL of `rtl/` beside the model: simulations by Icarus and Verilator. Without these tools the tests are left out, with a line that
+//! says so; `rtl/install` installs them.
+
+mod modular;
+mod multiplier;
+mod simulator;
+mod sources;
+mod tools;
+mod units;
+mod vectors;
