@@ -172,7 +172,8 @@ mod tests {
 
     #[test]
     fn shares_are_whole_groups() {
-        for (waiting, free, expected) in [(1, 2, 1), (3, 1, 3), (5, 2, 4), (8, 2, 4), (64, 2, 32), (200, 1, 64)]
+        for (waiting, free, expected) in
+            [(1, 2, 1), (3, 1, 3), (5, 2, 4), (8, 2, 4), (64, 2, 32), (200, 1, 64)]
         {
             assert_eq!(share(waiting, free, 4), expected, "{waiting} for {free}");
         }
