@@ -1,8 +1,10 @@
 //! Keys, wherever they are held.
 
+use crate::alone::{Alone, PrivatePower};
 use crate::queue;
 use crate::{Answer, Task};
 use modmill_rsa::{PrivateKey, PublicKey};
+use std::sync::Arc;
 
 /// A key pair whose private operations can be asked for. A clone is cheap.
 #[derive(Debug, Clone)]
@@ -12,21 +14,37 @@ pub struct Key(Place);
 #[derive(Debug, Clone)]
 enum Place {
     /// In this process.
-    Local(PrivateKey),
+    Local(Arc<LocalKey>),
+}
+
+/// A key that this process holds.
+#[derive(Debug)]
+pub(crate) struct LocalKey {
+    pub(crate) private: PrivateKey,
+    /// Another way to the same power, for operations without company.
+    pub(crate) alone: Option<Alone>,
 }
 
 impl Key {
     /// A key that this process holds and computes with.
     #[must_use]
     pub fn local(key: PrivateKey) -> Self {
-        Self(Place::Local(key))
+        Self(Place::Local(Arc::new(LocalKey { private: key, alone: None })))
+    }
+
+    /// The same as [`Key::local`]. An operation without company is computed by `power` where that turns out to be faster
+    /// than the engine, which is made for many: the first few are timed.
+    #[must_use]
+    pub fn local_with(key: PrivateKey, power: impl PrivatePower + 'static) -> Self {
+        let alone = Some(Alone::new(Box::new(power)));
+        Self(Place::Local(Arc::new(LocalKey { private: key, alone })))
     }
 
     /// The public half.
     #[must_use]
     pub fn public_key(&self) -> &PublicKey {
         match &self.0 {
-            Place::Local(key) => key.public_key(),
+            Place::Local(key) => key.private.public_key(),
         }
     }
 
@@ -34,7 +52,7 @@ impl Key {
     #[must_use]
     pub fn private_key(&self) -> Option<&PrivateKey> {
         match &self.0 {
-            Place::Local(key) => Some(key),
+            Place::Local(key) => Some(&key.private),
         }
     }
 

@@ -28,12 +28,14 @@
 //! computes for the first time. A fork waits until no batch is computed, so that no lock of a key or of the engine is held
 //! in the child for ever.
 
+mod alone;
 mod error;
 mod fork;
 mod key;
 mod queue;
 mod task;
 
+pub use alone::PrivatePower;
 pub use error::Error;
 pub use key::Key;
 pub use queue::{Statistics, statistics, with_engine};

@@ -7,9 +7,9 @@ mod state;
 
 pub(crate) use request::Callback;
 
+use crate::key::LocalKey;
 use crate::{Answer, Error, Task, fork};
 use modmill::{Backend, Engine};
-use modmill_rsa::PrivateKey;
 use request::{Reply, Request, Slot, all_failed};
 use state::State;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
@@ -124,10 +124,10 @@ pub(crate) struct Queue {
 
 impl Queue {
     /// Computes a task, and waits for its answer.
-    pub(crate) fn compute(&self, key: &PrivateKey, task: Task) -> Answer {
+    pub(crate) fn compute(&self, key: &Arc<LocalKey>, task: Task) -> Answer {
         self.engine()?;
         let slot = Slot::new();
-        self.push(Request { key: key.clone(), task, reply: Reply::Thread(Arc::clone(&slot)) });
+        self.push(Request { key: Arc::clone(key), task, reply: Reply::Thread(Arc::clone(&slot)) });
         loop {
             if let Some(answer) = slot.take() {
                 return answer;
@@ -139,11 +139,11 @@ impl Queue {
     }
 
     /// Begins a task.
-    pub(crate) fn start(&'static self, key: &PrivateKey, task: Task, done: Callback) {
+    pub(crate) fn start(&'static self, key: &Arc<LocalKey>, task: Task, done: Callback) {
         if let Err(error) = self.engine() {
             return done(Err(error));
         }
-        self.push(Request { key: key.clone(), task, reply: Reply::Callback(done) });
+        self.push(Request { key: Arc::clone(key), task, reply: Reply::Callback(done) });
         let mut state = self.state();
         if state.needs_worker() {
             state.workers += 1;

@@ -92,7 +92,7 @@ impl Cipher {
 
     fn pair(&self) -> Result<&Key, Failure> {
         match &self.content {
-            Content::Pair(key) => Ok(key),
+            Content::Pair(key, _) => Ok(key),
             Content::Public(_) => Err(Failure::Key("a public key does not decrypt".into())),
             Content::Empty => Err(Failure::NotInitialised),
         }

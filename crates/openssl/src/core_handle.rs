@@ -2,13 +2,14 @@
 
 use crate::failure::Failure;
 use crate::ffi::{Dispatch, Param};
-use crate::libcrypto::Async;
+use crate::libcrypto::{Async, Evp};
 use crate::names::{param, upcall};
 use crate::param_lists;
 use crate::params::UTF8_POINTER;
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::panic::Location;
 
+type GetLibrary = unsafe extern "C" fn(*const c_void) -> *mut c_void;
 type GetParams = unsafe extern "C" fn(*const c_void, *mut Param) -> c_int;
 type NewError = unsafe extern "C" fn(*const c_void);
 type SetErrorDebug = unsafe extern "C" fn(*const c_void, *const c_char, c_int, *const c_char);
@@ -25,6 +26,8 @@ pub(crate) struct Core {
     vset_error: Option<VsetError>,
     /// ASYNC of the libcrypto that loaded the provider.
     pub(crate) asynchronous: Option<Async>,
+    /// EVP of the libcrypto that loaded the provider, and the library context.
+    pub(crate) evp: Option<(Evp, *mut c_void)>,
 }
 
 // SAFETY: OpenSSL's functions may be called from every thread with the handle.
@@ -38,8 +41,9 @@ impl Core {
     /// # Safety
     /// `functions` is a table that [`crate::ffi::END`] ends, with the functions that their numbers stand for.
     pub(crate) unsafe fn new(handle: *const c_void, mut functions: *const Dispatch) -> Self {
-        let (get_params, new_error, set_error_debug, vset_error, asynchronous) = Default::default();
-        let mut core = Self { handle, get_params, new_error, set_error_debug, vset_error, asynchronous };
+        let (get_params, new_error, set_error_debug, vset_error) = Default::default();
+        let (asynchronous, evp) = (None, None);
+        let mut core = Self { handle, get_params, new_error, set_error_debug, vset_error, asynchronous, evp };
         // SAFETY: the table ends with the number 0, as the caller promises, and until then every row can be read. A
         // function has the type that belongs to its number.
         unsafe {
@@ -49,6 +53,12 @@ impl Core {
                     upcall::GET_PARAMS => {
                         core.get_params = std::mem::transmute::<*const c_void, Option<GetParams>>(function);
                         core.asynchronous = Async::of(function);
+                    }
+                    upcall::GET_LIBCTX => {
+                        let get = std::mem::transmute::<*const c_void, Option<GetLibrary>>(function);
+                        // The context of a core is a library context under another name (provider-base(7)).
+                        let library = get.map_or(std::ptr::null_mut(), |get| get(handle));
+                        core.evp = Evp::of(function).map(|evp| (evp, library));
                     }
                     upcall::NEW_ERROR => {
                         core.new_error = std::mem::transmute::<*const c_void, Option<NewError>>(function);

@@ -4,9 +4,11 @@ use crate::core_handle::Core;
 use crate::failure::Failure;
 use crate::names::param;
 use crate::params::{Built, Given};
+use crate::single::Single;
 use modmill_client::Key;
 use modmill_rsa::hazmat;
 use modmill_rsa::{PrivateKey, PrivateParts, PublicKey, Sizes};
+use std::sync::Arc;
 
 /// A key that OpenSSL holds a pointer to.
 #[derive(Clone)]
@@ -21,36 +23,88 @@ pub(crate) enum Content {
     /// Nothing yet.
     Empty,
     /// The public half.
-    Public(PublicKey),
+    Public(PublicHalf),
     /// Both halves.
-    Pair(Key),
+    Pair(Key, PublicHalf),
+}
+
+/// A public key, and OpenSSL's way to its powers.
+#[derive(Clone)]
+pub(crate) struct PublicHalf {
+    pub(crate) key: PublicKey,
+    pub(crate) single: Option<Arc<Single>>,
+}
+
+impl PublicHalf {
+    pub(crate) fn new(core: &Core, key: PublicKey) -> Self {
+        let single = core.evp.map(|(evp, library)| {
+            let (size, of) = (key.size(), key.clone());
+            Arc::new(Single::new(evp, library, (false, size), move || Ok(public_numbers(&of))))
+        });
+        Self { key, single }
+    }
+}
+
+/// A key pair that this process holds.
+pub(crate) fn pair(core: &Core, key: PrivateKey) -> Content {
+    let half = PublicHalf::new(core, key.public_key().clone());
+    let Some((evp, library)) = core.evp else { return Content::Pair(Key::local(key), half) };
+    let (size, of) = (key.public_key().size(), key.clone());
+    let single = Single::new(evp, library, (true, size), move || Ok(all_numbers(&of)));
+    Content::Pair(Key::local_with(key, single), half)
+}
+
+fn public_numbers(key: &PublicKey) -> Built {
+    let mut built = Built::default();
+    built.number(param::N, key.modulus_bytes());
+    built.number(param::E, &key.exponent_bytes());
+    built
+}
+
+fn all_numbers(key: &PrivateKey) -> Built {
+    let (mut built, numbers) = (public_numbers(key.public_key()), hazmat::numbers(key));
+    built.number(param::D, &numbers.exponent);
+    built.number(param::FACTOR1, &numbers.prime1);
+    built.number(param::FACTOR2, &numbers.prime2);
+    built.number(param::EXPONENT1, &numbers.exponent1);
+    built.number(param::EXPONENT2, &numbers.exponent2);
+    built.number(param::COEFFICIENT1, &numbers.coefficient);
+    built
 }
 
 impl Content {
     pub(crate) fn public(&self) -> Option<&PublicKey> {
         match self {
             Self::Empty => None,
-            Self::Public(key) => Some(key),
-            Self::Pair(key) => Some(key.public_key()),
+            Self::Public(half) | Self::Pair(_, half) => Some(&half.key),
+        }
+    }
+
+    /// The public half with OpenSSL's way to its powers.
+    pub(crate) fn half(&self) -> Option<&PublicHalf> {
+        match self {
+            Self::Empty => None,
+            Self::Public(half) | Self::Pair(_, half) => Some(half),
         }
     }
 
     /// The numbers of the private key, if this process holds them.
     pub(crate) fn numbers(&self) -> Option<hazmat::PrivateNumbers> {
         match self {
-            Self::Pair(key) => key.private_key().map(hazmat::numbers),
+            Self::Pair(key, _) => key.private_key().map(hazmat::numbers),
             Self::Empty | Self::Public(_) => None,
         }
     }
 
     /// Reads a key from its numbers. A key with more than two primes is refused, so that OpenSSL computes with it itself.
-    pub(crate) fn read(given: Given<'_>, with_private: bool) -> Result<Self, Failure> {
+    pub(crate) fn read(core: &Core, given: Given<'_>, with_private: bool) -> Result<Self, Failure> {
         let missing = |what| Failure::Key(format!("the key has no {what}"));
         let modulus = given.number(param::N)?.ok_or_else(|| missing("modulus"))?;
         let exponent = given.number(param::E)?.ok_or_else(|| missing("public exponent"))?;
         let private = if with_private { given.number(param::D)? } else { None };
         let Some(private) = private else {
-            return Ok(Self::Public(PublicKey::new(&modulus, &exponent, Sizes::AllowSmall)?));
+            let key = PublicKey::new(&modulus, &exponent, Sizes::AllowSmall)?;
+            return Ok(Self::Public(PublicHalf::new(core, key)));
         };
         if given.has(param::FACTOR3) {
             return Err(Failure::Unsupported("keys with more than two primes".into()));
@@ -72,30 +126,18 @@ impl Content {
             exponent2: exponent2.as_deref().map(|number| &number[..]),
             coefficient: coefficient.as_deref().map(|number| &number[..]),
         };
-        Ok(Self::Pair(Key::local(PrivateKey::new(&parts, Sizes::AllowSmall)?)))
+        Ok(pair(core, PrivateKey::new(&parts, Sizes::AllowSmall)?))
     }
 
     /// The numbers of a key, those of the private key too if `with_private`.
     pub(crate) fn write(&self, with_private: bool) -> Result<Built, Failure> {
         let public = self.public().ok_or_else(|| Failure::Key("the key is empty".into()))?;
-        let mut built = Built::default();
-        built.number(param::N, public.modulus_bytes());
-        built.number(param::E, &public.exponent_bytes());
         match (self, with_private) {
-            (Self::Pair(_), true) => {
-                let numbers = self.numbers().ok_or_else(|| {
-                    Failure::Key("the private key is held by the service and does not leave it".into())
-                })?;
-                built.number(param::D, &numbers.exponent);
-                built.number(param::FACTOR1, &numbers.prime1);
-                built.number(param::FACTOR2, &numbers.prime2);
-                built.number(param::EXPONENT1, &numbers.exponent1);
-                built.number(param::EXPONENT2, &numbers.exponent2);
-                built.number(param::COEFFICIENT1, &numbers.coefficient);
-            }
-            _ => {}
+            (Self::Pair(key, _), true) => key.private_key().map(all_numbers).ok_or_else(|| {
+                Failure::Key("the private key is held by the service and does not leave it".into())
+            }),
+            _ => Ok(public_numbers(public)),
         }
-        Ok(built)
     }
 }
 

@@ -3,13 +3,13 @@
 use crate::core_handle::Core;
 use crate::failure::Failure;
 use crate::ffi::{Callback, Param, guard};
-use crate::key::{Content, ProviderKey};
+use crate::key::{ProviderKey, pair};
 use crate::names::keymgmt::SELECT_KEYPAIR;
 use crate::names::param;
 use crate::param_lists;
 use crate::params::Given;
 use crate::provider::Provider;
-use modmill_client::{Key, with_engine};
+use modmill_client::with_engine;
 use modmill_rsa::{PrivateKey, Sizes};
 use std::ffi::{c_int, c_void};
 
@@ -89,7 +89,7 @@ pub(crate) unsafe extern "C" fn generate(
         let generated = with_engine(|engine| PrivateKey::generate(engine, *bits, Sizes::AllowSmall));
         match generated.map_err(Failure::from).and_then(|key| Ok(key?)) {
             Ok(key) => {
-                let content = Content::Pair(Key::local(key));
+                let content = pair(core, key);
                 Box::into_raw(Box::new(ProviderKey { core: *core, content }))
             }
             Err(failure) => {

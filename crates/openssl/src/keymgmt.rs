@@ -71,7 +71,7 @@ unsafe extern "C" fn has(key: *const ProviderKey, selection: c_int) -> c_int {
             (_, selection) if selection & SELECT_KEYPAIR == 0 => true,
             (Content::Empty, _) => false,
             (Content::Public(_), selection) => selection & SELECT_PRIVATE == 0,
-            (Content::Pair(_), _) => true,
+            (Content::Pair(..), _) => true,
         };
         c_int::from(has)
     })
@@ -86,7 +86,7 @@ unsafe extern "C" fn validate(key: *const ProviderKey, selection: c_int, check_t
         let check = || {
             let public = key.content.public().ok_or_else(|| no_key("nothing"))?;
             let private = match &key.content {
-                Content::Pair(pair) => pair.private_key(),
+                Content::Pair(pair, _) => pair.private_key(),
                 _ if selection & SELECT_PRIVATE != 0 => return Err(no_key("no private half")),
                 _ => None,
             };
@@ -134,8 +134,9 @@ unsafe extern "C" fn import(key: *mut ProviderKey, selection: c_int, params: *co
         if selection & SELECT_KEYPAIR == 0 {
             return 0;
         }
-        let read = Content::read(given, selection & SELECT_PRIVATE != 0);
-        key.core.clone().status(read.map(|content| key.content = content))
+        let core = key.core;
+        let read = Content::read(&core, given, selection & SELECT_PRIVATE != 0);
+        core.status(read.map(|content| key.content = content))
     })
 }
 
@@ -210,9 +211,7 @@ unsafe extern "C" fn dup(key: *const ProviderKey, selection: c_int) -> *mut Prov
         let Some(key) = (unsafe { key.as_ref() }) else { return std::ptr::null_mut() };
         let content = match &key.content {
             _ if selection & SELECT_KEYPAIR == 0 => Content::Empty,
-            Content::Pair(pair) if selection & SELECT_PRIVATE == 0 => {
-                Content::Public(pair.public_key().clone())
-            }
+            Content::Pair(_, half) if selection & SELECT_PRIVATE == 0 => Content::Public(half.clone()),
             content => content.clone(),
         };
         Box::into_raw(Box::new(ProviderKey { core: key.core, content }))

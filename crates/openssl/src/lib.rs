@@ -13,7 +13,8 @@
 //!
 //! The numbers of functions and the layout of parameters are OpenSSL's public interface (`core_dispatch.h`, `core.h`,
 //! `core_names.h`), so that no OpenSSL is needed to build this library. ASYNC is not among the functions that OpenSSL hands
-//! to a provider. It is looked up in the libcrypto that loaded the provider.
+//! to a provider. It is looked up in the libcrypto that loaded the provider, like the default provider's RSA for operations without
+//! company (single.rs).
 
 #![allow(unsafe_code)]
 
@@ -35,6 +36,7 @@ mod params;
 mod provider;
 mod signature;
 mod signature_context;
+mod single;
 mod statistics;
 
 pub use provider::OSSL_provider_init;

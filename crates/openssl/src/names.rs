@@ -6,6 +6,7 @@ use std::ffi::{CStr, c_int};
 pub(crate) mod upcall {
     use super::*;
     pub(crate) const GET_PARAMS: c_int = 2;
+    pub(crate) const GET_LIBCTX: c_int = 4;
     pub(crate) const NEW_ERROR: c_int = 5;
     pub(crate) const SET_ERROR_DEBUG: c_int = 6;
     pub(crate) const VSET_ERROR: c_int = 7;

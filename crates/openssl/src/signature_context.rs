@@ -159,7 +159,7 @@ impl Signature {
 
     fn pair(&self) -> Result<&Key, Failure> {
         match &self.content {
-            Content::Pair(key) => Ok(key),
+            Content::Pair(key, _) => Ok(key),
             Content::Public(_) => Err(Failure::Key("a public key does not sign".into())),
             Content::Empty => Err(Failure::NotInitialised),
         }
@@ -270,7 +270,11 @@ impl Signature {
 
     /// The public power of a signature.
     fn power(&self, signature: &[u8]) -> Result<Vec<u8>, Failure> {
-        let key = self.public()?;
+        let half = self.content.half().ok_or(Failure::NotInitialised)?;
+        if let Some(power) = half.single.as_ref().and_then(|single| single.public_power(signature)) {
+            return Ok(power);
+        }
+        let key = &half.key;
         let answer = with_engine(|engine| hazmat::public(&Rsa::new(engine), key, &[signature]))??.pop();
         // A number that no key of this length could have made is a wrong signature like every other.
         Ok(answer.unwrap_or(Err(ItemError::Verification)).map_err(|_| ItemError::Verification)?)

@@ -1,7 +1,7 @@
 //! A request in the queue, and the way back to who made it.
 
+use crate::key::LocalKey;
 use crate::{Answer, Error, Task};
-use modmill_rsa::PrivateKey;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Thread;
@@ -11,7 +11,7 @@ pub(crate) type Callback = Box<dyn FnOnce(Answer) + Send>;
 
 /// A task that waits to be computed.
 pub(super) struct Request {
-    pub(super) key: PrivateKey,
+    pub(super) key: Arc<LocalKey>,
     pub(super) task: Task,
     pub(super) reply: Reply,
 }

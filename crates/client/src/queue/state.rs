@@ -57,7 +57,7 @@ impl State {
 
     /// The batch that the first request that waits would begin.
     pub(super) fn prospect(&mut self, engine: &Engine) -> Option<Prospect> {
-        let bits = self.waiting.front()?.key.bits();
+        let bits = self.waiting.front()?.key.private.bits();
         let somebody_waits = self.waiting.iter().any(|request| matches!(request.reply, Reply::Thread(_)));
         let (computing, limit) = (self.computing, self.limit);
         Some(Prospect { group: self.group(engine, bits), computing, limit, somebody_waits })
@@ -65,14 +65,14 @@ impl State {
 
     /// Takes a batch of the first request and of others whose keys have the same length. Something waits.
     pub(super) fn take(&mut self, engine: &Engine) -> (Vec<Request>, usize) {
-        let bits = self.waiting.front().map_or(0, |request| request.key.bits());
+        let bits = self.waiting.front().map_or(0, |request| request.key.private.bits());
         let group = self.group(engine, bits);
-        let alike = self.waiting.iter().filter(|request| request.key.bits() == bits).count();
+        let alike = self.waiting.iter().filter(|request| request.key.private.bits() == bits).count();
         let count = share(alike, self.limit - self.computing, group);
         let mut batch = Vec::with_capacity(count);
         let mut others = VecDeque::new();
         while let Some(request) = self.waiting.pop_front() {
-            match request.key.bits() == bits && batch.len() < count {
+            match request.key.private.bits() == bits && batch.len() < count {
                 true => batch.push(request),
                 false => others.push_back(request),
             }
