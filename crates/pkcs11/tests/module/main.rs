@@ -1,0 +1,10 @@
+//! The module as programs use it: through its shared library and its function list.
+
+mod common;
+mod computing;
+mod hostile;
+mod objects;
+mod processes;
+mod threads;
+mod tokens;
+mod wrapping;
