@@ -5,15 +5,16 @@
 //!
 //! * A job pauses at least once after its descriptor was set. HAProxy takes the descriptor into its poller when the job
 //!   ends, and never looks at it again.
-//! * What a worker thread writes to is on the heap and counted, not on the job's stack. A connection that is closed takes
-//!   its paused jobs with it.
+//! * What a worker thread writes to is on the heap and counted, not on the job's stack, and the stack holds no count. HAProxy
+//!   frees a connection that was closed without resuming its paused job, and the job's stack is then lost with all that
+//!   it owns.
 //! * There is one descriptor for a wait context, and it is used again. `openssl speed` refuses more than one.
 
 use crate::libcrypto::Async;
 use modmill_client::{Answer, Key, Task};
 use std::ffi::{c_int, c_void};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// What tells our descriptor from those of others in a wait context: its address.
 static MARK: u8 = 0;
@@ -38,8 +39,18 @@ struct Job<'a> {
     wait_context: *mut c_void,
 }
 
-/// The descriptor of a wait context.
-struct Waiter(OwnedFd);
+/// The descriptor of a wait context, and the answer of its operation. The wait context and the operation own it.
+struct Waiter {
+    descriptor: OwnedFd,
+    state: Mutex<Waiting>,
+}
+
+#[derive(Default)]
+struct Waiting {
+    /// The number of the operation: an answer to an earlier one, whose job was given up, is dropped.
+    operation: u64,
+    answer: Option<Answer>,
+}
 
 impl Waiter {
     fn new() -> Option<Arc<Self>> {
@@ -48,26 +59,30 @@ impl Waiter {
             let descriptor = libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK);
             (descriptor >= 0).then(|| OwnedFd::from_raw_fd(descriptor))
         };
-        Some(Arc::new(Self(descriptor?)))
+        Some(Arc::new(Self { descriptor: descriptor?, state: Mutex::default() }))
+    }
+
+    fn state(&self) -> MutexGuard<'_, Waiting> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Makes the descriptor readable.
     fn wake(&self) {
         let one = 1u64.to_ne_bytes();
         // SAFETY: eight octets are read from `one`. A write to an eventfd fails only if it is readable already.
-        unsafe { libc::write(self.0.as_raw_fd(), one.as_ptr().cast(), one.len()) };
+        unsafe { libc::write(self.descriptor.as_raw_fd(), one.as_ptr().cast(), one.len()) };
     }
 
     /// Makes the descriptor unreadable.
     fn clear(&self) {
         let mut count = [0u8; 8];
         // SAFETY: at most eight octets are written to `count`. The descriptor does not block.
-        unsafe { libc::read(self.0.as_raw_fd(), count.as_mut_ptr().cast(), count.len()) };
+        unsafe { libc::read(self.descriptor.as_raw_fd(), count.as_mut_ptr().cast(), count.len()) };
     }
 
     /// Waits until the descriptor is readable, for so many milliseconds at most, or for ever if they are negative.
     fn wait(&self, milliseconds: c_int) {
-        let mut polled = libc::pollfd { fd: self.0.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+        let mut polled = libc::pollfd { fd: self.descriptor.as_raw_fd(), events: libc::POLLIN, revents: 0 };
         // SAFETY: one structure is read and written.
         unsafe { libc::poll(&mut polled, 1, milliseconds) };
     }
@@ -116,7 +131,7 @@ impl<'a> Job<'a> {
             (self.functions.set_wait_fd)(
                 self.wait_context,
                 mark,
-                waiter.0.as_raw_fd(),
+                waiter.descriptor.as_raw_fd(),
                 shared.cast_mut().cast(),
                 Some(release),
             ) == 1
@@ -130,28 +145,47 @@ impl<'a> Job<'a> {
     }
 
     fn compute(self, waiter: Arc<Waiter>, key: &Key, task: Task) -> Answer {
-        let slot: Arc<Mutex<Option<Answer>>> = Arc::default();
-        let (filled, woken) = (Arc::clone(&slot), Arc::clone(&waiter));
+        let operation = {
+            let mut state = waiter.state();
+            *state = Waiting { operation: state.operation + 1, answer: None };
+            state.operation
+        };
+        // The wait context owns the waiter while the job can be resumed. The stack of the job must not.
+        let shared = Arc::downgrade(&waiter);
         key.start(task, move |answer| {
             // Under the lock, so that whoever finds the answer also finds the descriptor readable, and clears it.
-            let mut slot = filled.lock().unwrap_or_else(PoisonError::into_inner);
-            *slot = Some(answer);
-            woken.wake();
+            let mut state = waiter.state();
+            if state.operation == operation {
+                state.answer = Some(answer);
+                waiter.wake();
+            }
         });
         let mut was_early = false;
         loop {
             // SAFETY: the calling thread runs a job, as Job::current found. No lock is held.
             let has_paused = unsafe { (self.functions.pause_job)() } == 1;
-            if let Some(answer) = slot.lock().unwrap_or_else(PoisonError::into_inner).take() {
-                waiter.clear();
-                return answer;
+            match take(&shared, has_paused, was_early) {
+                Some(answer) => return answer,
+                None => was_early = true,
             }
-            match has_paused {
-                false => waiter.wait(-1),
-                true if was_early => waiter.wait(LOOK_MS),
-                true => {}
-            }
-            was_early = true;
         }
     }
+}
+
+/// The answer of an operation, if it is there. If it is not, and the job could not be paused or was resumed too early more than
+/// once, waits for a while.
+fn take(shared: &Weak<Waiter>, has_paused: bool, was_early: bool) -> Option<Answer> {
+    let Some(waiter) = shared.upgrade() else {
+        return Some(Err(modmill_client::Error::Engine("the wait context of the job is gone".into())));
+    };
+    if let Some(answer) = waiter.state().answer.take() {
+        waiter.clear();
+        return Some(answer);
+    }
+    match has_paused {
+        false => waiter.wait(-1),
+        true if was_early => waiter.wait(LOOK_MS),
+        true => {}
+    }
+    None
 }
