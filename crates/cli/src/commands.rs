@@ -9,6 +9,7 @@ mod inv;
 #[cfg(feature = "serve")]
 mod load;
 mod mul;
+mod openssl;
 mod powm;
 mod primality;
 mod rsa;
@@ -32,6 +33,8 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Rsa(rsa::Rsa),
     #[command(subcommand)]
+    Openssl(openssl::Openssl),
+    #[command(subcommand)]
     Fhe(fhe::Fhe),
     #[cfg(feature = "serve")]
     Serve(Box<serve::Serve>),
@@ -54,6 +57,7 @@ impl Command {
             Self::Primality(command) => command.run(),
             Self::Bench(command) => command.run(),
             Self::Rsa(command) => command.run(),
+            Self::Openssl(command) => command.run(),
             Self::Fhe(command) => command.run(),
             #[cfg(feature = "serve")]
             Self::Serve(command) => command.run(),
