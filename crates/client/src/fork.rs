@@ -2,6 +2,21 @@
 #![allow(unsafe_code)]
 
 use std::sync::Once;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// How often this process or one of its parents was forked into it.
+static GENERATION: AtomicUsize = AtomicUsize::new(0);
+
+/// A number that differs between a process and its children.
+pub(crate) fn generation() -> usize {
+    crate::queue::watch_forks();
+    GENERATION.load(Ordering::Acquire)
+}
+
+/// Counts a fork, in the child.
+pub(crate) fn count() {
+    GENERATION.fetch_add(1, Ordering::AcqRel);
+}
 
 /// Has the functions called around every `fork` of this process: `prepare` before it, `parent` and `child` after it in
 /// each process. A second call does nothing.

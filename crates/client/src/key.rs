@@ -2,6 +2,7 @@
 
 use crate::alone::{Alone, PrivatePower};
 use crate::queue;
+use crate::service::RemoteKey;
 use crate::{Answer, Task};
 use modmill_rsa::{PrivateKey, PublicKey};
 use std::sync::Arc;
@@ -15,6 +16,8 @@ pub struct Key(Place);
 enum Place {
     /// In this process.
     Local(Arc<LocalKey>),
+    /// In the signing service.
+    Remote(Arc<RemoteKey>),
 }
 
 /// A key that this process holds.
@@ -40,11 +43,16 @@ impl Key {
         Self(Place::Local(Arc::new(LocalKey { private: key, alone })))
     }
 
+    pub(crate) fn remote(key: RemoteKey) -> Self {
+        Self(Place::Remote(Arc::new(key)))
+    }
+
     /// The public half.
     #[must_use]
     pub fn public_key(&self) -> &PublicKey {
         match &self.0 {
             Place::Local(key) => key.private.public_key(),
+            Place::Remote(key) => &key.public,
         }
     }
 
@@ -53,6 +61,7 @@ impl Key {
     pub fn private_key(&self) -> Option<&PrivateKey> {
         match &self.0 {
             Place::Local(key) => Some(&key.private),
+            Place::Remote(_) => None,
         }
     }
 
@@ -60,6 +69,7 @@ impl Key {
     pub fn compute(&self, task: Task) -> Answer {
         match &self.0 {
             Place::Local(key) => queue::current().compute(key, task),
+            Place::Remote(key) => key.compute(task),
         }
     }
 
@@ -82,6 +92,7 @@ impl Key {
     pub fn start(&self, task: Task, done: impl FnOnce(Answer) + Send + 'static) {
         match &self.0 {
             Place::Local(key) => queue::current().start(key, task, Box::new(done)),
+            Place::Remote(key) => key.start(task, Box::new(done)),
         }
     }
 }

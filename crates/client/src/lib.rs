@@ -29,14 +29,18 @@
 //! in the child for ever.
 
 mod alone;
+mod connection;
 mod error;
 mod fork;
 mod key;
 mod queue;
+mod service;
 mod task;
+pub mod wire;
 
 pub use alone::PrivatePower;
 pub use error::Error;
 pub use key::Key;
 pub use queue::{Statistics, statistics, with_engine};
+pub use service::Service;
 pub use task::{Answer, Encryption, Task};

@@ -32,7 +32,7 @@ pub(crate) fn current() -> &'static Queue {
     if let Some(queue) = unsafe { known.as_ref() } {
         return queue;
     }
-    fork::register(before_fork, after_fork_in_parent, after_fork_in_child);
+    watch_forks();
     let queue: &'static mut Queue = Box::leak(Box::default());
     let made: *mut Queue = queue;
     // Where two threads come at once, one queue stays unused. It has started nothing, and is small.
@@ -42,6 +42,11 @@ pub(crate) fn current() -> &'static Queue {
         // SAFETY: as above, and the pointer is not null, because the exchange found another than null.
         Err(other) => unsafe { &*other },
     }
+}
+
+/// Has forks noticed from now on.
+pub(crate) fn watch_forks() {
+    fork::register(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
 /// The queue that exists already.
@@ -64,6 +69,7 @@ extern "C" fn after_fork_in_parent() {
 }
 
 extern "C" fn after_fork_in_child() {
+    fork::count();
     CURRENT.store(std::ptr::null_mut(), Ordering::Release);
 }
 

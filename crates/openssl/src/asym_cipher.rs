@@ -82,6 +82,7 @@ impl Cipher {
         wanted.set(param::DIGEST, || Ok(Value::Text(self.digest.map_or(c"SHA1", Digest::name))))?;
         let mask = self.mask.or(self.digest).map_or(c"SHA1", Digest::name);
         wanted.set(param::MGF1_DIGEST, || Ok(Value::Text(mask)))?;
+        wanted.set(param::OAEP_LABEL, || Ok(Value::Kept(&self.label)))?;
         wanted.set(param::TLS_CLIENT_VERSION, || Ok(Value::Integer(self.tls_version)))?;
         wanted.set(param::TLS_NEGOTIATED_VERSION, || Ok(Value::Integer(self.tls_alternative)))
     }

@@ -38,5 +38,6 @@ mod signature;
 mod signature_context;
 mod single;
 mod statistics;
+mod store;
 
 pub use provider::OSSL_provider_init;

@@ -107,6 +107,17 @@ pub(crate) mod asym_cipher {
     pub(crate) const SETTABLE_CTX_PARAMS: c_int = 11;
 }
 
+/// Functions of stores.
+pub(crate) mod store {
+    use super::*;
+    pub(crate) const OPEN: c_int = 1;
+    pub(crate) const SETTABLE_CTX_PARAMS: c_int = 3;
+    pub(crate) const SET_CTX_PARAMS: c_int = 4;
+    pub(crate) const LOAD: c_int = 5;
+    pub(crate) const EOF: c_int = 6;
+    pub(crate) const CLOSE: c_int = 7;
+}
+
 /// Names of parameters.
 pub(crate) mod param {
     use super::*;
@@ -135,6 +146,9 @@ pub(crate) mod param {
     pub(crate) const IMPLICIT_REJECTION: &CStr = c"implicit-rejection";
     pub(crate) const SIGNATURE: &CStr = c"signature";
     pub(crate) const CORE_VERSION: &CStr = c"openssl-version";
+    pub(crate) const OBJECT_TYPE: &CStr = c"type";
+    pub(crate) const DATA_TYPE: &CStr = c"data-type";
+    pub(crate) const REFERENCE: &CStr = c"reference";
     pub(crate) const NAME: &CStr = c"name";
     pub(crate) const VERSION: &CStr = c"version";
     pub(crate) const BUILDINFO: &CStr = c"buildinfo";

@@ -2,7 +2,7 @@
 
 use crate::ffi::Param;
 use crate::names::param::*;
-use crate::params::{INTEGER, OCTETS, UNSIGNED, UTF8, UTF8_POINTER};
+use crate::params::{INTEGER, OCTETS, OCTETS_POINTER, UNSIGNED, UTF8, UTF8_POINTER};
 use std::ffi::CStr;
 
 /// The end of a list.
@@ -12,6 +12,9 @@ pub(crate) const LAST: Param =
 const fn named(name: &'static CStr, data_type: u32) -> Param {
     Param { key: name.as_ptr(), data_type, ..LAST }
 }
+
+/// No parameters.
+pub(crate) static NOTHING: [Param; 1] = [LAST];
 
 /// Parameters of the provider.
 pub(crate) static PROVIDER: [Param; 7] = [
@@ -88,7 +91,8 @@ pub(crate) static CIPHER_SETTABLE: [Param; 8] = [
 ];
 
 /// What an encryption tells of itself.
-pub(crate) static CIPHER_GETTABLE: [Param; 6] = [
+pub(crate) static CIPHER_GETTABLE: [Param; 7] = [
+    named(OAEP_LABEL, OCTETS_POINTER),
     named(DIGEST, UTF8),
     named(PAD_MODE, UTF8),
     named(MGF1_DIGEST, UTF8),

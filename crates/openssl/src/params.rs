@@ -10,6 +10,7 @@ pub(crate) const UNSIGNED: u32 = 2;
 pub(crate) const UTF8: u32 = 4;
 pub(crate) const OCTETS: u32 = 5;
 pub(crate) const UTF8_POINTER: u32 = 6;
+pub(crate) const OCTETS_POINTER: u32 = 7;
 
 /// The longest text and the longest octet string that a caller may pass: longer ones are errors of the caller.
 const LONGEST: usize = 1 << 20;
@@ -170,6 +171,8 @@ pub(crate) enum Value<'a> {
     String(String),
     /// Octets.
     Octets(&'a [u8]),
+    /// Octets that stay where they are for as long as the object that is asked, or until they are set anew.
+    Kept(&'a [u8]),
 }
 
 impl Value<'_> {
@@ -209,7 +212,18 @@ impl Value<'_> {
                 return Ok(());
             }
             (Self::String(text), UTF8) => (Zeroizing::new(text.clone().into_bytes()), text.len()),
-            (Self::Octets(octets), OCTETS) => (Zeroizing::new(octets.to_vec()), octets.len()),
+            (Self::Kept(octets), OCTETS_POINTER) => {
+                param.return_size = octets.len();
+                if !param.data.is_null() {
+                    let start = if octets.is_empty() { std::ptr::null() } else { octets.as_ptr() };
+                    // SAFETY: the data of this type is a pointer, as OpenSSL documents.
+                    unsafe { *param.data.cast::<*const u8>() = start };
+                }
+                return Ok(());
+            }
+            (Self::Octets(octets) | Self::Kept(octets), OCTETS) => {
+                (Zeroizing::new(octets.to_vec()), octets.len())
+            }
             _ => return Err(wrong(name, "is asked for as another type than it has")),
         };
         param.return_size = len;
@@ -258,11 +272,13 @@ impl Built {
         self.data.push(octets);
     }
 
-    /// Adds octets.
-    pub(crate) fn octets(&mut self, name: &'static CStr, octets: &[u8]) {
+    /// Adds octets. Returns where they are until this value is dropped.
+    pub(crate) fn octets(&mut self, name: &'static CStr, octets: &[u8]) -> *mut u8 {
         let mut octets = Zeroizing::new(octets.to_vec());
-        self.push(name, OCTETS, octets.as_mut_ptr().cast(), octets.len());
+        let place = octets.as_mut_ptr();
+        self.push(name, OCTETS, place.cast(), octets.len());
         self.data.push(octets);
+        place
     }
 
     /// Adds a small number.

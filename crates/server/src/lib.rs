@@ -41,6 +41,7 @@ pub mod run;
 pub mod service;
 pub mod settings;
 pub mod sigv4;
+mod socket;
 pub mod store;
 mod tls_client;
 pub mod transit;

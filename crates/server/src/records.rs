@@ -11,8 +11,8 @@ mod take_over;
 
 pub use changes::Changes;
 pub use kinds::{Document, Kinds};
-pub use reseal::reseal;
 pub use modmill_seal::{SealError, Sealer};
+pub use reseal::reseal;
 pub use take_over::Trouble;
 
 use crate::master_key::MasterKey;
