@@ -264,8 +264,11 @@ mod tests {
         ] {
             assert_eq!(Response::decode(&response.encode(u64::MAX)[4..]), Ok((u64::MAX, response)));
         }
+        for wrong in [&[][..], &[0; 8], &[0; 9], &[9; 9], &[0, 0, 0, 0, 0, 0, 0, 0, 2, 255, 255, 1]] {
+            assert!(Response::decode(wrong).is_err(), "{wrong:?}");
+        }
         for wrong in [&[][..], &[0; 8], &[0; 9], &[9; 9], &[0, 0, 0, 0, 0, 0, 0, 0, 3, 255, 255, 1]] {
-            assert!(Request::decode(wrong).is_err() && Response::decode(wrong).is_err(), "{wrong:?}");
+            assert!(Request::decode(wrong).is_err(), "{wrong:?}");
         }
     }
 }
