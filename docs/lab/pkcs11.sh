@@ -14,7 +14,7 @@ kryoptic_version=1.5.4
 if [ "$1" = kryoptic ]; then
     mkdir -p "$2"
     cd "$2"
-    printf '[package]\nname = "fetch"\nversion = "0.0.0"\nedition = "2024"\n[dependencies]\nkryoptic = "=%s"\n' "$kryoptic_version" > Cargo.toml
+    printf '[package]\nname = "fetch"\nversion = "0.0.0"\nedition = "2024"\n[dependencies]\nkryoptic = "=%s"\n[workspace]\n' "$kryoptic_version" > Cargo.toml
     mkdir -p src
     touch src/lib.rs
     cargo fetch
@@ -23,7 +23,7 @@ print(next(os.path.dirname(p["manifest_path"]) for p in json.load(sys.stdin)["pa
     rm -rf kryoptic
     cp -r "$source" kryoptic
     printf '\n[workspace]\n' >> kryoptic/Cargo.toml
-    (cd kryoptic && CARGO_TARGET_DIR=../build cargo build --release --no-default-features --features minimal)
+    (cd kryoptic && CARGO_TARGET_DIR=../build cargo build --release --no-default-features --features minimal,kryoptic-lib/dynamic)
     exit
 fi
 

@@ -25,6 +25,8 @@ struct Entry {
     path: Option<PathBuf>,
     socket: Option<PathBuf>,
     label: Option<String>,
+    keys: Option<Vec<String>>,
+    token_file: Option<PathBuf>,
     pin_memory_mib: Option<u32>,
     pin_passes: Option<u32>,
 }
@@ -45,6 +47,10 @@ pub(crate) enum Place {
         socket: PathBuf,
         /// The label of the token.
         label: String,
+        /// The names of the keys in the service.
+        keys: Vec<String>,
+        /// The file of the access token, if a login is not to give it.
+        token_file: Option<PathBuf>,
     },
 }
 
@@ -79,11 +85,14 @@ fn parse(text: &str, folder: &Path) -> Result<Vec<Place>, String> {
 }
 
 fn place(entry: Entry, folder: &Path) -> Result<Place, String> {
-    let Entry { path, socket, label, pin_memory_mib, pin_passes } = entry;
+    let Entry { path, socket, label, keys, token_file, pin_memory_mib, pin_passes } = entry;
     match (path, socket) {
         (Some(_), Some(_)) | (None, None) => Err("give either path or socket".into()),
         (Some(_), None) if label.is_some() => {
             Err("the label of a keystore file is given when it is initialised, not here".into())
+        }
+        (Some(_), None) if keys.is_some() || token_file.is_some() => {
+            Err("keys and token_file belong to a socket".into())
         }
         (Some(path), None) => {
             let usual = Cost::default();
@@ -102,7 +111,10 @@ fn place(entry: Entry, folder: &Path) -> Result<Place, String> {
             if label.len() > 32 {
                 return Err("a label has at most 32 bytes".into());
             }
-            Ok(Place::Service { socket: folder.join(socket), label })
+            let keys = keys.filter(|keys| !keys.is_empty());
+            let keys = keys.ok_or("keys lists the names of the keys in the service, such as transit/web")?;
+            let token_file = token_file.map(|file| folder.join(file));
+            Ok(Place::Service { socket: folder.join(socket), label, keys, token_file })
         }
     }
 }
@@ -129,12 +141,19 @@ mod tests {
 
     #[test]
     fn tokens_of_both_sorts() {
-        let text =
-            "[[token]]\npath = \"a.json\"\npin_passes = 1\n[[token]]\nsocket = \"/run/s\"\nlabel = \"web\"\n";
+        let text = "[[token]]\npath = \"a.json\"\npin_passes = 1\n[[token]]\nsocket = \"/run/s\"\nlabel = \"web\"\nkeys = [\"transit/a\"]\n";
         let places = parse(text, Path::new("/etc/modmill")).unwrap();
         let cost = Cost { passes: 1, ..Cost::default() };
         assert_eq!(places[0], Place::File { path: "/etc/modmill/a.json".into(), cost });
-        assert_eq!(places[1], Place::Service { socket: "/run/s".into(), label: "web".into() });
+        assert_eq!(
+            places[1],
+            Place::Service {
+                socket: "/run/s".into(),
+                label: "web".into(),
+                keys: vec!["transit/a".into()],
+                token_file: None
+            }
+        );
     }
 
     #[test]
@@ -146,6 +165,8 @@ mod tests {
             ("[[token]]\npath=\"a\"\nlabel=\"b\"\n", "when it is initialised"),
             ("[[token]]\npath=\"a\"\n[[token]]\npath=\"a\"\npin_passes=0\n", "token 2: pin_passes is 0"),
             ("[[token]]\nsocket=\"a\"\npin_passes=3\n", "no PIN"),
+            ("[[token]]\nsocket=\"a\"\n", "names of the keys"),
+            ("[[token]]\npath=\"a\"\nkeys=[]\n", "belong to a socket"),
             ("[[token]]\npaht=\"a\"\n", "paht"),
         ] {
             let reason = parse(text, Path::new("")).unwrap_err();

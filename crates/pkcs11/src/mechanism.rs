@@ -116,10 +116,9 @@ pub(crate) fn find(number: CK_MECHANISM_TYPE) -> Answer<&'static Row> {
 }
 
 impl Row {
-    /// Whether a token has this mechanism. Keys of the service are neither generated, wrapped nor used without a padding here.
+    /// Whether a token has this mechanism. Keys of the service, whose token is not writable, sign and do nothing else.
     pub(crate) fn is_offered(&self, writable: bool) -> bool {
-        use Scheme::{AesKey, KeyPair, KeyWrap, KeyWrapPadded, RsaAesWrap};
-        writable || !matches!(self.scheme, KeyPair | AesKey | KeyWrap | KeyWrapPadded | RsaAesWrap)
+        writable || matches!(self.scheme, Scheme::Digest | Scheme::Pkcs1v15 | Scheme::Pss)
     }
 
     /// Refuses a `purpose`, one of the flags of PKCS #11, that the mechanism does not serve.

@@ -5,7 +5,7 @@ use crate::locks::{read, write};
 use crate::refusal::{Answer, Refusal, refuse};
 use crate::session::Session;
 use crate::slot::Slot;
-use crate::token::{FileToken, User};
+use crate::token::{FileToken, ServiceToken, User};
 use cryptoki_sys::*;
 use modmill_seal::SecretBytes;
 use std::collections::HashMap;
@@ -24,13 +24,14 @@ impl Module {
     pub(crate) fn new() -> Answer<Self> {
         let slot = |place: Place| match place {
             Place::File { path, cost } => {
-                Ok(Slot::new(path.display().to_string(), Box::new(FileToken::new(path, cost))))
+                Slot::new(path.display().to_string(), Box::new(FileToken::new(path, cost)))
             }
-            Place::Service { .. } => {
-                refuse(CKR_FUNCTION_NOT_SUPPORTED, "the service cannot be reached from here yet")
+            Place::Service { socket, label, keys, token_file } => {
+                let name = socket.display().to_string();
+                Slot::new(name, Box::new(ServiceToken::new(socket, label, keys, token_file)))
             }
         };
-        let slots = config::places()?.into_iter().map(slot).collect::<Answer<_>>()?;
+        let slots = config::places()?.into_iter().map(slot).collect();
         Ok(Self { slots, sessions: RwLock::default(), next: AtomicU64::new(1) })
     }
 

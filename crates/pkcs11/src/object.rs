@@ -25,6 +25,11 @@ impl Object {
         Self { attributes, private: OnceLock::new(), public: OnceLock::new() }
     }
 
+    /// The private key object with these attributes, whose key is `key`.
+    pub(crate) fn with_key(attributes: Attributes, key: Key) -> Self {
+        Self { attributes, private: OnceLock::from(key), public: OnceLock::new() }
+    }
+
     pub(crate) fn attributes(&self) -> &Attributes {
         &self.attributes
     }

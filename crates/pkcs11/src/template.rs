@@ -8,6 +8,8 @@ use crate::attributes::{self, Use, Value};
 use crate::object::{Attributes, Object};
 use crate::refusal::{Answer, refuse};
 use cryptoki_sys::*;
+use modmill_client::Key;
+use modmill_rsa::Hash;
 
 /// The attributes that a program gives, in its order.
 pub(crate) type Template = Vec<(CK_ATTRIBUTE_TYPE, Value)>;
@@ -110,6 +112,39 @@ fn changed(object: &Object, template: &Template, usage: Use, trusted: bool) -> A
     check_trust(Some(object), &own, trusted)?;
     check_private(&own)?;
     Ok(own)
+}
+
+/// The public and the private object of a key that the service holds under `name`. The private one signs and does nothing else.
+pub(crate) fn held_elsewhere(name: &str, key: Key) -> Answer<[Object; 2]> {
+    let public = key.public_key();
+    // Programs pair the objects of a key by CKA_ID.
+    let id = Hash::Sha256.digest(&[public.modulus_bytes()]);
+    let common = [
+        (CKA_KEY_TYPE, Value::from(CKK_RSA as u64)),
+        (CKA_MODULUS, public.modulus_bytes().into()),
+        (CKA_PUBLIC_EXPONENT, public.exponent_bytes()[..].into()),
+        (CKA_PUBLIC_KEY_INFO, public.to_der()?[..].into()),
+        (CKA_ID, id.as_ref()[..20].into()),
+        (CKA_LABEL, name.as_bytes().into()),
+        (CKA_TOKEN, true.into()),
+        (CKA_MODIFIABLE, false.into()),
+        (CKA_COPYABLE, false.into()),
+        (CKA_DESTROYABLE, false.into()),
+        (CKA_LOCAL, false.into()),
+        (CKA_KEY_GEN_MECHANISM, Value::from(CK_UNAVAILABLE_INFORMATION as u64)),
+        (CKA_UNIQUE_ID, name.as_bytes().into()),
+    ];
+    let object = |class: CK_OBJECT_CLASS, more: &[(CK_ATTRIBUTE_TYPE, Value)]| {
+        let class_value = [(CKA_CLASS, Value::from(class as u64))];
+        let mut own: Attributes = common.iter().chain(&class_value).chain(more).cloned().collect();
+        complete::add_defaults(class, &mut own);
+        own
+    };
+    let bits = (CKA_MODULUS_BITS, Value::from(public.bits() as u64));
+    let secret = [(CKA_DECRYPT, false), (CKA_ALWAYS_SENSITIVE, true), (CKA_NEVER_EXTRACTABLE, true)];
+    let secret = secret.map(|(attribute, flag)| (attribute, flag.into()));
+    let private = object(CKO_PRIVATE_KEY, &secret);
+    Ok([Object::new(object(CKO_PUBLIC_KEY, &[bits])), Object::with_key(private, key)])
 }
 
 /// Numbers may be written with zeros in front.

@@ -2,9 +2,11 @@
 
 mod file;
 mod keystore;
+mod service;
 
 pub(crate) use file::FileToken;
 pub(crate) use keystore::PIN;
+pub(crate) use service::ServiceToken;
 
 use crate::object::Object;
 use crate::refusal::Answer;

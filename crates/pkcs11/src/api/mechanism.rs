@@ -69,9 +69,10 @@ unsafe fn structure<'a, T>(mechanism: &CK_MECHANISM) -> Answer<&'a T> {
 /// As for [`values`], for the label.
 unsafe fn oaep(given: &CK_RSA_PKCS_OAEP_PARAMS) -> Answer<Encryption> {
     let label = match given.source {
-        // SAFETY: as the caller promises.
         CKZ_DATA_SPECIFIED => {
-            unsafe { values(given.pSourceData.cast::<u8>().cast_const(), given.ulSourceDataLen) }?
+            let label = given.pSourceData.cast::<u8>().cast_const();
+            // SAFETY: as the caller promises.
+            unsafe { values(label, given.ulSourceDataLen) }?
         }
         // Some programs leave the source out for an empty label.
         0 => &[],

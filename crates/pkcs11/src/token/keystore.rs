@@ -245,9 +245,19 @@ pub(super) fn write(path: &Path, document: &Document) -> Answer {
     files::replace(path, &[&bytes]).map_err(unusable(path))
 }
 
-/// Waits until no other process changes the token at `path`. The lock is free again when the answer is dropped, or when the
-/// process ends in whatever way.
-pub(super) fn lock(path: &Path) -> Answer<File> {
+/// The lock of a token's file, held until it is dropped or the process ends in whatever way.
+pub(super) struct Lock(File);
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Closing the file is not enough: a child that was forked meanwhile has it open too, and would hold the lock. If the
+        // system does not let go of it, the lock ends with the file.
+        let _ = flock(&self.0, FlockOperation::Unlock);
+    }
+}
+
+/// Waits until no other process changes the token at `path`.
+pub(super) fn lock(path: &Path) -> Answer<Lock> {
     let mut name = path.as_os_str().to_owned();
     name.push(".lock");
     let name = PathBuf::from(name);
@@ -256,6 +266,7 @@ pub(super) fn lock(path: &Path) -> Answer<File> {
     }
     let file = files::open_private(&name).map_err(unusable(&name))?;
     flock(&file, FlockOperation::LockExclusive).map_err(|error| unusable(&name)(error.into()))?;
+    let lock = Lock(file);
     files::remove_leftovers(path).map_err(unusable(path))?;
-    Ok(file)
+    Ok(lock)
 }

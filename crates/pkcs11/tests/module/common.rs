@@ -8,12 +8,16 @@ use cryptoki::session::{Session, UserType};
 use cryptoki::slot::Slot;
 use cryptoki::types::AuthPin;
 use std::fmt::Debug;
+use std::io::Write;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The tokens of the configuration. Every test takes one.
 const TOKENS: usize = 40;
+
+/// The slots after them, whose tokens are over the service.
+pub(crate) const SERVICE_SLOTS: [usize; 2] = [TOKENS, TOKENS + 1];
 
 pub(crate) const OFFICER: &str = "87654321";
 pub(crate) const USER: &str = "1234";
@@ -29,6 +33,10 @@ pub(crate) fn folder() -> &'static PathBuf {
     FOLDER.get_or_init(|| {
         let folder = tempfile::tempdir().unwrap().keep();
         configure(&folder, TOKENS);
+        let service = "[[token]]\nsocket = \"service.sock\"\nkeys = [\"transit/web\", \"transit/other\"]\n";
+        let more = format!("{service}label = \"with file\"\ntoken_file = \"access\"\n{service}");
+        let mut config = std::fs::OpenOptions::new().append(true).open(folder.join("config.toml")).unwrap();
+        config.write_all(more.as_bytes()).unwrap();
         folder
     })
 }

@@ -5,6 +5,7 @@ mod computing;
 mod hostile;
 mod objects;
 mod processes;
+mod service;
 mod threads;
 mod tokens;
 mod wrapping;

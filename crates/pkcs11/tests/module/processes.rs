@@ -83,6 +83,14 @@ fn fork_in_the_middle() {
                 }
             });
         }
+        // One of them changes the token, under its lock.
+        let writer = module.open_rw_session(slot).unwrap();
+        scope.spawn(move || {
+            while !stop.load(Ordering::Relaxed) {
+                let data = [Attribute::Class(ObjectClass::DATA), Attribute::Token(true)];
+                writer.destroy_object(writer.create_object(&data).unwrap()).unwrap();
+            }
+        });
         for round in 0..10 {
             // SAFETY: the child does what programs with PKCS #11 do after a fork, and leaves without returning.
             let child = unsafe { libc::fork() };
@@ -94,6 +102,9 @@ fn fork_in_the_middle() {
                     let session = module.open_ro_session(slot).unwrap();
                     session.login(UserType::User, Some(&pin(USER))).unwrap();
                     assert_eq!(sign(&session), expected);
+                    let writer = module.open_rw_session(slot).unwrap();
+                    let data = [Attribute::Class(ObjectClass::DATA), Attribute::Token(true)];
+                    writer.destroy_object(writer.create_object(&data).unwrap()).unwrap();
                 }));
                 // SAFETY: ends the child, without what the parent's test still has to do.
                 unsafe { libc::_exit(i32::from(outcome.is_err())) };
