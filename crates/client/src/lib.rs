@@ -41,6 +41,6 @@ pub mod wire;
 pub use alone::PrivatePower;
 pub use error::Error;
 pub use key::Key;
-pub use queue::{Statistics, statistics, with_engine};
+pub use queue::{Statistics, rest, resume, statistics, with_engine};
 pub use service::Service;
 pub use task::{Answer, Encryption, Task};

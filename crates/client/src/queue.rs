@@ -11,7 +11,7 @@ use crate::key::LocalKey;
 use crate::{Answer, Error, Task, fork};
 use modmill::{Backend, Engine};
 use request::{Reply, Request, Slot, all_failed};
-use state::State;
+use state::{Gatherer, State};
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
@@ -104,6 +104,21 @@ pub fn with_engine<T>(work: impl FnOnce(&Engine) -> T) -> Result<T, Error> {
     Ok(work(engine))
 }
 
+/// Lets no batch begin until [`resume`], and waits until none is computed, for two seconds at most. For libraries that are
+/// about to lose something that their operations need, such as when the program ends.
+pub fn rest() {
+    if let Some(queue) = existing() {
+        queue.hold(FORK_PATIENCE);
+    }
+}
+
+/// Lets batches begin again after [`rest`].
+pub fn resume() {
+    if let Some(queue) = existing() {
+        queue.release();
+    }
+}
+
 struct Left<'a>(&'a Queue);
 
 impl Drop for Left<'_> {
@@ -174,9 +189,12 @@ impl Queue {
     /// Wakes a thread that can compute what waits. `submitter_leads` says that the calling thread is about to try itself if
     /// it waits for an answer.
     fn alert(&self, state: &State, submitter_leads: bool) {
-        if let Some((gatherer, target)) = &state.gatherer {
-            if state.waiting.len() >= *target || !submitter_leads {
-                gatherer.unpark();
+        if let Some(Gatherer { thread, target, somebody_waits }) = &state.gatherer {
+            let last = state.waiting.back().map(|request| &request.reply);
+            // The first thread that waits for an answer shortens the wait for company.
+            let shortens = !somebody_waits && matches!(last, Some(Reply::Thread(_)));
+            if state.waiting.len() >= *target || !submitter_leads || shortens {
+                thread.unpark();
             }
             return;
         }
@@ -240,7 +258,7 @@ impl Queue {
         if !state.may_lead() {
             return None;
         }
-        let mut deadline = None;
+        let begun = Instant::now();
         loop {
             let Some(prospect) = state.prospect(engine) else {
                 state.gatherer = None;
@@ -248,13 +266,14 @@ impl Queue {
             };
             let target = state.load.target(prospect);
             let now = Instant::now();
-            let end = *deadline.get_or_insert(now + state.load.window(prospect));
+            let end = begun + state.load.window(prospect);
             // Beside another batch, callers that are called back wait for full lanes however long that batch takes.
             let is_patient = prospect.computing > 0 && !prospect.somebody_waits;
             if state.waiting.len() >= target || (now >= end && !is_patient) {
                 break;
             }
-            state.gatherer = Some((thread::current(), target));
+            let somebody_waits = prospect.somebody_waits;
+            state.gatherer = Some(Gatherer { thread: thread::current(), target, somebody_waits });
             drop(state);
             match is_patient {
                 true => thread::park_timeout(Duration::from_millis(10)),

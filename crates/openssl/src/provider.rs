@@ -8,6 +8,7 @@ use crate::names::{operation, param};
 use crate::params::{Value, Wanted};
 use crate::{asym_cipher, keymgmt, libcrypto, param_lists, signature, store};
 use std::ffi::{CStr, c_int, c_void};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The provider in one library context of OpenSSL.
 pub(crate) struct Provider {
@@ -15,6 +16,10 @@ pub(crate) struct Provider {
     /// Whether OpenSSL looks for signatures by names that include the hash: from 3.4 on.
     has_signatures_with_hash: bool,
 }
+
+/// Library contexts that have the provider. When the last one is given up, OpenSSL is about to end, and operations must not
+/// call it any more.
+static IN_USE: AtomicUsize = AtomicUsize::new(0);
 
 /// The names of RSA.
 const RSA: &CStr = c"RSA:rsaEncryption:1.2.840.113549.1.1.1";
@@ -98,6 +103,9 @@ pub unsafe extern "C" fn OSSL_provider_init(
         let core = unsafe { Core::new(handle, functions.cast()) };
         let has_signatures_with_hash = core.version().is_some_and(|version| version >= (3, 4));
         let provider = Box::new(Provider { core, has_signatures_with_hash });
+        if IN_USE.fetch_add(1, Ordering::AcqRel) == 0 {
+            modmill_client::resume();
+        }
         // SAFETY: both places can be written, as OpenSSL promises.
         unsafe {
             *out = FUNCTIONS.as_ptr().cast();
@@ -109,6 +117,9 @@ pub unsafe extern "C" fn OSSL_provider_init(
 
 unsafe extern "C" fn teardown(provider: *mut Provider) {
     guard((), || {
+        if IN_USE.fetch_sub(1, Ordering::AcqRel) == 1 {
+            modmill_client::rest();
+        }
         crate::statistics::write();
         if !provider.is_null() {
             // SAFETY: OpenSSL gives back what OSSL_provider_init returned, once, after everything that uses it.

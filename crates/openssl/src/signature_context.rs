@@ -271,7 +271,10 @@ impl Signature {
     /// The public power of a signature.
     fn power(&self, signature: &[u8]) -> Result<Vec<u8>, Failure> {
         let half = self.content.half().ok_or(Failure::NotInitialised)?;
-        if let Some(power) = half.single.as_ref().and_then(|single| single.public_power(signature)) {
+        if let Some(single) = &half.single
+            // Counted like work of the engine, so that no fork happens in the middle.
+            && let Some(power) = with_engine(|_| single.public_power(signature))?
+        {
             return Ok(power);
         }
         let key = &half.key;

@@ -38,7 +38,7 @@ impl Socket {
         Arc::new(Self { service, rings })
     }
 
-    /// Takes connections at `path`, `limit` of them at a time, until the future is dropped. `mode` is that of the file.
+    /// Takes connections, `limit` of them at a time, until the future is dropped.
     pub(crate) async fn listen(self: Arc<Self>, listener: UnixListener, limit: usize) -> io::Result<()> {
         let room = Arc::new(Semaphore::new(limit));
         loop {
@@ -187,3 +187,6 @@ async fn write(mut writer: OwnedWriteHalf, mut answers: mpsc::Receiver<Vec<u8>>)
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,6 +6,15 @@ use modmill::{Engine, Op, Request as PlanRequest};
 use std::collections::{BTreeMap, VecDeque};
 use std::thread::{self, Thread};
 
+/// A thread that waits for company before it takes what waits.
+pub(super) struct Gatherer {
+    pub(super) thread: Thread,
+    /// The number of requests with which it begins at once.
+    pub(super) target: usize,
+    /// Whether a thread waits for one of the requests that it has seen.
+    pub(super) somebody_waits: bool,
+}
+
 /// The state of a queue.
 pub(super) struct State {
     pub(super) waiting: VecDeque<Request>,
@@ -13,8 +22,8 @@ pub(super) struct State {
     pub(super) computing: usize,
     /// Work beside the queue, on the same engine.
     pub(super) beside: usize,
-    /// The thread that is about to take what waits, and how much it waits for.
-    pub(super) gatherer: Option<(Thread, usize)>,
+    /// The thread that is about to take what waits.
+    pub(super) gatherer: Option<Gatherer>,
     /// Worker threads, and those of them that have nothing to do.
     pub(super) workers: usize,
     pub(super) idle: usize,
