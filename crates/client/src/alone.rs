@@ -1,7 +1,7 @@
 //! Operations without company.
 //!
 //! A batch of one leaves most lanes of the engine empty. Some libraries compute a single power faster. A key may bring such
-//! a way to its power with it. Both ways are timed with the first operations, and the faster one is taken from then on.
+//! a way to its power with it. Both ways are timed, and the faster one is taken.
 
 use crate::key::LocalKey;
 use crate::{Answer, Task};
@@ -21,13 +21,15 @@ pub trait PrivatePower: Send + Sync {
     fn power(&self, number: &[u8]) -> Option<Zeroizing<Vec<u8>>>;
 }
 
-/// The operations of each way that are timed.
+/// The operations of each way that come first, in turns.
 const TRIALS: usize = 4;
+/// One in so many operations goes the slower way. It costs less than a hundredth of the time.
+const AGAIN: usize = 128;
 
 /// Another way to the power of a key, and how long both ways take.
 pub(crate) struct Alone {
     power: Box<dyn PrivatePower>,
-    /// Operations that were timed.
+    /// Operations so far.
     trials: AtomicUsize,
     /// The least nanoseconds of the engine and of the other way.
     engine: AtomicU64,
@@ -42,15 +44,13 @@ impl Alone {
 
     /// Computes one task, by the engine with `by_engine` or by the other way.
     pub(crate) fn compute(&self, key: &LocalKey, task: &Task, by_engine: impl FnOnce() -> Answer) -> Answer {
-        let trial = self.trials.load(Ordering::Relaxed);
-        let times = || (self.engine.load(Ordering::Relaxed), self.other.load(Ordering::Relaxed));
-        // The first operation of each way pays for what both ways prepare, so that the least time counts.
+        let trial = self.trials.fetch_add(1, Ordering::Relaxed);
+        let is_other_faster = self.other.load(Ordering::Relaxed) < self.engine.load(Ordering::Relaxed);
+        // The first operations of each way pay for what both prepare, and a busy machine makes any of them slow, so that the least
+        // time of each counts. The slower way is tried now and then: its first times may have been bad luck.
         let by_other = match trial {
-            trial if trial < 2 * TRIALS => {
-                self.trials.fetch_add(1, Ordering::Relaxed);
-                trial % 2 == 1
-            }
-            _ => times().1 < times().0,
+            trial if trial < 2 * TRIALS => trial % 2 == 1,
+            trial => is_other_faster ^ (trial % AGAIN == 0),
         };
         let start = Instant::now();
         let answer = by_other.then(|| self.by_other(key, task)).flatten();
@@ -58,10 +58,8 @@ impl Alone {
             Some(answer) => (answer, &self.other),
             None => (by_engine(), &self.engine),
         };
-        if trial < 2 * TRIALS {
-            let nanoseconds = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
-            kept.fetch_min(nanoseconds, Ordering::Relaxed);
-        }
+        let nanoseconds = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        kept.fetch_min(nanoseconds, Ordering::Relaxed);
         answer
     }
 

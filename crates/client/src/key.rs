@@ -36,7 +36,7 @@ impl Key {
     }
 
     /// The same as [`Key::local`]. An operation without company is computed by `power` where that turns out to be faster
-    /// than the engine, which is made for many: the first few are timed.
+    /// than the engine, which is made for many: both are timed.
     #[must_use]
     pub fn local_with(key: PrivateKey, power: impl PrivatePower + 'static) -> Self {
         let alone = Some(Alone::new(Box::new(power)));

@@ -11,6 +11,7 @@ use std::panic::Location;
 
 type GetLibrary = unsafe extern "C" fn(*const c_void) -> *mut c_void;
 type GetParams = unsafe extern "C" fn(*const c_void, *mut Param) -> c_int;
+type BioReadEx = unsafe extern "C" fn(*mut c_void, *mut c_void, usize, *mut usize) -> c_int;
 type NewError = unsafe extern "C" fn(*const c_void);
 type SetErrorDebug = unsafe extern "C" fn(*const c_void, *const c_char, c_int, *const c_char);
 type VsetError = unsafe extern "C" fn(*const c_void, c_uint, *const c_char, *mut c_void);
@@ -21,6 +22,7 @@ type VsetError = unsafe extern "C" fn(*const c_void, c_uint, *const c_char, *mut
 pub(crate) struct Core {
     handle: *const c_void,
     get_params: Option<GetParams>,
+    bio_read: Option<BioReadEx>,
     new_error: Option<NewError>,
     set_error_debug: Option<SetErrorDebug>,
     vset_error: Option<VsetError>,
@@ -41,9 +43,10 @@ impl Core {
     /// # Safety
     /// `functions` is a table that [`crate::ffi::END`] ends, with the functions that their numbers stand for.
     pub(crate) unsafe fn new(handle: *const c_void, mut functions: *const Dispatch) -> Self {
-        let (get_params, new_error, set_error_debug, vset_error) = Default::default();
+        let (get_params, bio_read, new_error, set_error_debug, vset_error) = Default::default();
         let (asynchronous, evp) = (None, None);
-        let mut core = Self { handle, get_params, new_error, set_error_debug, vset_error, asynchronous, evp };
+        let mut core =
+            Self { handle, get_params, bio_read, new_error, set_error_debug, vset_error, asynchronous, evp };
         // SAFETY: the table ends with the number 0, as the caller promises, and until then every row can be read. A
         // function has the type that belongs to its number.
         unsafe {
@@ -53,6 +56,9 @@ impl Core {
                     upcall::GET_PARAMS => {
                         core.get_params = std::mem::transmute::<*const c_void, Option<GetParams>>(function);
                         core.asynchronous = Async::of(function);
+                    }
+                    upcall::BIO_READ_EX => {
+                        core.bio_read = std::mem::transmute::<*const c_void, Option<BioReadEx>>(function);
                     }
                     upcall::GET_LIBCTX => {
                         let get = std::mem::transmute::<*const c_void, Option<GetLibrary>>(function);
@@ -76,6 +82,25 @@ impl Core {
             }
         }
         core
+    }
+
+    /// What a BIO of OpenSSL holds, `most` octets of it.
+    ///
+    /// # Safety
+    /// `input` is a BIO that OpenSSL passed to this provider.
+    pub(crate) unsafe fn read(&self, input: *mut c_void, most: usize) -> Vec<u8> {
+        let Some(read) = self.bio_read.filter(|_| !input.is_null()) else { return Vec::new() };
+        let (mut all, mut piece) = (Vec::new(), [0u8; 4096]);
+        while all.len() < most {
+            let mut count = 0;
+            // SAFETY: the function is OpenSSL's, and there is room for as many octets as are asked for.
+            let status = unsafe { read(input, piece.as_mut_ptr().cast(), piece.len(), &mut count) };
+            if status != 1 || count == 0 {
+                break;
+            }
+            all.extend(&piece[..count.min(piece.len())]);
+        }
+        all
     }
 
     /// The version of OpenSSL, major and minor. `None` if it does not say.

@@ -2,12 +2,14 @@
 
 use crate::core_handle::Core;
 use crate::failure::Failure;
+use crate::ffi::Callback;
 use crate::names::param;
 use crate::params::{Built, Given};
 use crate::single::Single;
 use modmill_client::Key;
 use modmill_rsa::hazmat;
 use modmill_rsa::{PrivateKey, PrivateParts, PublicKey, Sizes};
+use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 
 /// A key that OpenSSL holds a pointer to.
@@ -139,6 +141,31 @@ impl Content {
             _ => Ok(public_numbers(public)),
         }
     }
+}
+
+/// Hands a key over to a callback as a reference, which `keymgmt::load` takes.
+///
+/// # Safety
+/// The callback is OpenSSL's, and takes the argument.
+pub(crate) unsafe fn hand_over(key: ProviderKey, callback: Callback, argument: *mut c_void) -> c_int {
+    let key = Box::into_raw(Box::new(key));
+    let mut built = Built::default();
+    // OSSL_OBJECT_PKEY.
+    built.integer(param::OBJECT_TYPE, 2);
+    built.text(param::DATA_TYPE, "RSA");
+    let place = built.octets(param::REFERENCE, &(key as usize).to_ne_bytes());
+    built.with(|params| {
+        // SAFETY: the list lives until the callback returns. Whoever takes the key puts null in its place, so that what is left
+        // there afterwards is ours, and is freed once.
+        unsafe {
+            let status = callback(params, argument);
+            let left = place.cast::<*mut ProviderKey>().read_unaligned();
+            if !left.is_null() {
+                drop(Box::from_raw(left));
+            }
+            status
+        }
+    })
 }
 
 /// The strength of a key in bits (NIST SP 800-56B, appendix D), rounded as OpenSSL rounds it.

@@ -59,7 +59,12 @@ unsafe extern "C" fn load(reference: *const c_void, size: usize) -> *mut Provide
         }
         // SAFETY: a reference of this size is one that a store of this provider handed out, and it may be written
         // (provider-object(7)).
-        unsafe { std::mem::replace(&mut *reference.cast_mut().cast(), std::ptr::null_mut()) }
+        unsafe {
+            let place = reference.cast_mut().cast::<*mut ProviderKey>();
+            let key = place.read_unaligned();
+            place.write_unaligned(std::ptr::null_mut());
+            key
+        }
     })
 }
 

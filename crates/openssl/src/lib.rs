@@ -20,6 +20,7 @@
 
 mod asym_cipher;
 mod core_handle;
+mod decoder;
 mod der;
 mod digest;
 mod failure;

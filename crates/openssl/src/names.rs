@@ -10,6 +10,7 @@ pub(crate) mod upcall {
     pub(crate) const NEW_ERROR: c_int = 5;
     pub(crate) const SET_ERROR_DEBUG: c_int = 6;
     pub(crate) const VSET_ERROR: c_int = 7;
+    pub(crate) const BIO_READ_EX: c_int = 42;
 }
 
 /// Functions of a provider.
@@ -28,6 +29,7 @@ pub(crate) mod operation {
     pub(crate) const KEYMGMT: c_int = 10;
     pub(crate) const SIGNATURE: c_int = 12;
     pub(crate) const ASYM_CIPHER: c_int = 13;
+    pub(crate) const DECODER: c_int = 21;
     pub(crate) const STORE: c_int = 22;
 }
 
@@ -105,6 +107,15 @@ pub(crate) mod asym_cipher {
     pub(crate) const GETTABLE_CTX_PARAMS: c_int = 9;
     pub(crate) const SET_CTX_PARAMS: c_int = 10;
     pub(crate) const SETTABLE_CTX_PARAMS: c_int = 11;
+}
+
+/// Functions of decoders.
+pub(crate) mod decoder {
+    use super::*;
+    pub(crate) const NEWCTX: c_int = 1;
+    pub(crate) const FREECTX: c_int = 2;
+    pub(crate) const DOES_SELECTION: c_int = 10;
+    pub(crate) const DECODE: c_int = 11;
 }
 
 /// Functions of stores.

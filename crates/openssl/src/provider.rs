@@ -6,7 +6,7 @@ use crate::ffi::{Algorithm, Dispatch, Item, NO_ALGORITHM, Param, dispatch, guard
 use crate::names::provider::*;
 use crate::names::{operation, param};
 use crate::params::{Value, Wanted};
-use crate::{asym_cipher, keymgmt, libcrypto, param_lists, signature, store};
+use crate::{asym_cipher, decoder, keymgmt, libcrypto, param_lists, signature, store};
 use std::ffi::{CStr, c_int, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -41,6 +41,13 @@ static KEYS: [Algorithm; 2] = [algorithm(RSA, keymgmt::FUNCTIONS, c"RSA keys of 
 static CIPHERS: [Algorithm; 2] =
     [algorithm(RSA, asym_cipher::FUNCTIONS, c"RSA encryption of modmill, in batches"), NO_ALGORITHM];
 
+static DECODERS: [Algorithm; 2] = [
+    Algorithm {
+        properties: c"provider=modmill,input=pem".as_ptr(),
+        ..algorithm(c"RSA", decoder::FUNCTIONS, c"Files that stand for keys of modmill's signing service")
+    },
+    NO_ALGORITHM,
+];
 static STORES: [Algorithm; 2] =
     [algorithm(c"modmill", store::FUNCTIONS, c"Keys of modmill's signing service"), NO_ALGORITHM];
 
@@ -145,6 +152,7 @@ unsafe extern "C" fn query_operation(
         operation::SIGNATURE if has_hash => SIGNATURES_WITH_HASH.as_ptr(),
         operation::SIGNATURE => SIGNATURES.as_ptr(),
         operation::ASYM_CIPHER => CIPHERS.as_ptr(),
+        operation::DECODER => DECODERS.as_ptr(),
         operation::STORE => STORES.as_ptr(),
         _ => std::ptr::null(),
     }
@@ -189,7 +197,7 @@ mod tests {
 
     #[test]
     fn lists_of_algorithms_end() {
-        for list in [&KEYS[..], &CIPHERS, &STORES, &SIGNATURES, &SIGNATURES_WITH_HASH] {
+        for list in [&KEYS[..], &CIPHERS, &DECODERS, &STORES, &SIGNATURES, &SIGNATURES_WITH_HASH] {
             let (last, all) = list.split_last().unwrap();
             assert!(last.names.is_null());
             for algorithm in all {

@@ -6,11 +6,9 @@
 use crate::core_handle::Core;
 use crate::failure::Failure;
 use crate::ffi::{Callback, Dispatch, Param, dispatch, guard};
-use crate::key::{Content, ProviderKey, PublicHalf};
-use crate::names::param;
+use crate::key::{Content, ProviderKey, PublicHalf, hand_over};
 use crate::names::store::*;
 use crate::param_lists;
-use crate::params::Built;
 use crate::provider::Provider;
 use modmill_client::Service;
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -27,7 +25,7 @@ pub(crate) static FUNCTIONS: &[Dispatch] = dispatch![
 ];
 
 /// A URI that is read.
-struct Store {
+pub(crate) struct Store {
     core: Core,
     name: String,
     socket: String,
@@ -63,7 +61,7 @@ fn token() -> Result<Zeroizing<String>, Failure> {
 }
 
 impl Store {
-    fn open(core: Core, uri: &str) -> Result<Self, Failure> {
+    pub(crate) fn open(core: Core, uri: &str) -> Result<Self, Failure> {
         let (name, socket) = parse(uri)?;
         let given = std::env::var("MODMILL_SOCKET").ok().filter(|path| !path.is_empty());
         let missing =
@@ -72,7 +70,7 @@ impl Store {
         Ok(Self { core, name, socket, is_read: false })
     }
 
-    fn key(&self) -> Result<ProviderKey, Failure> {
+    pub(crate) fn key(&self) -> Result<ProviderKey, Failure> {
         let key = Service::new(Path::new(&self.socket), &token()?).key(&self.name)?;
         let half = PublicHalf::new(&self.core, key.public_key().clone());
         Ok(ProviderKey { core: self.core, content: Content::Pair(key, half) })
@@ -109,27 +107,11 @@ unsafe extern "C" fn load(
         // SAFETY: OpenSSL passes what `open` returned.
         let (Some(store), Some(callback)) = (unsafe { store.as_mut() }, callback) else { return 0 };
         store.is_read = true;
-        let key = match store.key() {
-            Ok(key) => Box::into_raw(Box::new(key)),
-            Err(failure) => return store.core.status(Err(failure)),
-        };
-        let mut built = Built::default();
-        // OSSL_OBJECT_PKEY.
-        built.integer(param::OBJECT_TYPE, 2);
-        built.text(param::DATA_TYPE, "RSA");
-        let place = built.octets(param::REFERENCE, &(key as usize).to_ne_bytes());
-        built.with(|params| {
-            // SAFETY: the list lives until the callback returns. Whoever takes the key puts null in its place, so that what
-            // is left there afterwards is ours, and is freed once.
-            unsafe {
-                let status = callback(params, argument);
-                let left = place.cast::<*mut ProviderKey>().read_unaligned();
-                if !left.is_null() {
-                    drop(Box::from_raw(left));
-                }
-                status
-            }
-        })
+        match store.key() {
+            // SAFETY: the callback and its argument are OpenSSL's.
+            Ok(key) => unsafe { hand_over(key, callback, argument) },
+            Err(failure) => store.core.status(Err(failure)),
+        }
     })
 }
 

@@ -72,7 +72,8 @@ fn configuration(module: &Path, base: Option<(&Path, &str)>) -> String {
         }
     }
     let line = |(key, value): &(&str, &str)| format!("{key} = {value}\n");
-    out += "openssl_conf = modmill_init\n\n[modmill_init]\n";
+    // The first section is named, because the other file ends in one of its own.
+    out += "[default]\nopenssl_conf = modmill_init\n\n[modmill_init]\n";
     out += "providers = modmill_providers\nalg_section = modmill_algorithms\n";
     out.extend(options.iter().map(line));
     out += "\n[modmill_providers]\ndefault = modmill_default_provider\nmodmill = modmill_provider\n";
@@ -113,7 +114,7 @@ mod tests {
         let text = configuration(Path::new("/m.so"), Some((Path::new("/base.cnf"), base)));
         assert!(text.contains(".include /base.cnf\n"), "{text}");
         let of = |section| values(&text, section).collect::<Vec<_>>();
-        assert_eq!(of(""), [("openssl_conf", "modmill_init")]);
+        assert_eq!(of("default"), [("openssl_conf", "modmill_init")]);
         assert_eq!(
             of("modmill_init"),
             [("providers", "modmill_providers"), ("alg_section", "modmill_algorithms"), ("ssl_conf", "ssl")]
