@@ -2,9 +2,11 @@
 # The figures of docs/openssl.md: OpenSSL's default provider and modmill's in turns, on one core.
 #   openssl.sh speed MODULE [ROUNDS]     signatures and verifications of `openssl speed`, with 64 jobs and without
 #   openssl.sh haproxy MODULE [ROUNDS]   handshakes of HAProxy for each second of its CPU time; needs haproxy and ab (apache2-utils)
+#   openssl.sh nginx MODULE [ROUNDS]     handshakes of nginx with 8 workers whose key is in the signing service, and their batches; needs
+#                                        nginx, ab, curl and the program MODMILL (modmill)
 # MODULE is libmodmill_openssl.so. CORE (0) is the core that is measured, CLIENT (1) that of the clients.
 set -euo pipefail
-what="${1:?speed or haproxy}"
+what="${1:?speed, haproxy or nginx}"
 module="$(realpath "${2:?the provider, libmodmill_openssl.so}")"
 rounds="${3:-5}"
 core="${CORE:-0}"
@@ -101,8 +103,55 @@ haproxy)
     done
     cat statistics
     ;;
+nginx)
+    modmill="$(command -v "${MODMILL:-modmill}")"
+    printf '[socket]\npath = "%s"\nmode = "0666"\n[batch]\nworkers = 1\n' "$folder/sign.sock" > service.toml
+    "$modmill" serve --data data --listen 127.0.0.1:24844 --no-tls --config service.toml > service.out 2> service.err &
+    until grep -qs listening service.out; do sleep 0.1; done
+    "$modmill" serve credentials create --data data --name web --allow bulk,transit | sed -n 's/^token: //p' > token
+    curl -sf -H "X-Vault-Token: $(cat token)" -d '{"type":"rsa-2048"}' http://127.0.0.1:24844/v1/transit/keys/web > /dev/null
+    # Workers of nginx run as another user.
+    chmod 755 .
+    export MODMILL_SOCKET="$folder/sign.sock" MODMILL_TOKEN_FILE="$folder/token"
+    OPENSSL_CONF="$folder/modmill.cnf" openssl req -new -x509 -key modmill:transit/web -subj /CN=localhost -days 2 -config /dev/null -out cert.pem
+    printf -- '-----BEGIN MODMILL KEY-----\n%s\n-----END MODMILL KEY-----\n' "$(printf modmill:transit/web | base64)" > key.pem
+    cat > nginx.conf << CONFIG
+worker_processes 8;
+pid $folder/nginx.pid;
+error_log $folder/nginx.log;
+env MODMILL_SOCKET;
+env MODMILL_TOKEN_FILE;
+env OPENSSL_CONF;
+events { worker_connections 512; }
+http {
+    access_log off;
+    ssl_session_cache off;
+    ssl_session_tickets off;
+    server {
+        listen 127.0.0.1:24845 ssl reuseport;
+        ssl_certificate $folder/cert.pem;
+        ssl_certificate_key $folder/key.pem;
+        location / { return 200 ok; }
+    }
+}
+CONFIG
+    OPENSSL_CONF="$folder/modmill.cnf" nginx -c "$folder/nginx.conf" -g 'daemon off;' &
+    until curl -sk https://127.0.0.1:24845/ > /dev/null; do sleep 0.1; done
+    # Signatures and batches of the service so far.
+    batches() {
+        curl -s http://127.0.0.1:24844/metrics | awk '/^modmill_batch_items_sum.*private/ { s = $2 } /^modmill_batch_items_count.*private/ { c = $2 } END { print s, c }'
+    }
+    for round in $(seq "$rounds"); do
+        read -r signatures count <<< "$(batches)"
+        ab -q -f TLS1.2 -Z ECDHE-RSA-AES128-GCM-SHA256 -c 64 -n 2000 https://127.0.0.1:24845/ > ab.log 2>&1
+        grep -q '^Failed requests: *0$' ab.log || { cat ab.log >&2; exit 1; }
+        read -r signatures_after count_after <<< "$(batches)"
+        echo "round $round: $(awk '/Requests per second/ { print $4 }' ab.log) handshakes/s, $(echo "$signatures $count $signatures_after $count_after" | awk '{ printf "%d signatures in %d batches, %.1f in each", $3 - $1, $4 - $2, ($3 - $1) / ($4 - $2) }')"
+    done
+    kill "$(cat nginx.pid)"
+    ;;
 *)
-    echo "$what: speed or haproxy" >&2
+    echo "$what: speed, haproxy or nginx" >&2
     exit 2
     ;;
 esac
