@@ -65,15 +65,17 @@ impl ServiceToken {
     }
 
     /// Asks the service for its keys. A key that the service does not know, or whose use it does not allow, is left out and
-    /// named in the log.
+    /// named in the log. If all are left out, the reason of the last one is that of the call.
     fn refresh(&self, service: &Service) -> Answer {
-        let mut objects = BTreeMap::new();
+        let (mut objects, mut left_out) = (BTreeMap::new(), None);
         let known = read(&self.state).objects.clone();
         for (index, name) in self.keys.iter().enumerate() {
             let key = match service.key(name) {
                 Ok(key) => key,
-                Err(error @ (Error::NoSuchKey(_) | Error::Refused(_))) if self.keys.len() > 1 => {
-                    log::refused(name, &error.into());
+                Err(error @ (Error::NoSuchKey(_) | Error::Refused(_))) => {
+                    let refusal = Refusal::from(error);
+                    log::refused(name, &refusal);
+                    left_out = Some(refusal);
                     continue;
                 }
                 Err(error) => return Err(error.into()),
@@ -89,7 +91,10 @@ impl ServiceToken {
             let [first, second] = template::held_elsewhere(name, key)?;
             objects.extend([(public, Arc::new(first)), (private, Arc::new(second))]);
         }
-        write(&self.state).objects = objects;
+        match left_out.filter(|_| objects.is_empty()) {
+            Some(refusal) => return Err(refusal),
+            None => write(&self.state).objects = objects,
+        }
         Ok(())
     }
 }

@@ -111,7 +111,7 @@ fn the_pin_is_the_access_token() {
     let [_, slot] = slots();
     let session = module().open_ro_session(slot).unwrap();
     assert!(session.find_objects(&[]).unwrap().is_empty());
-    assert!(session.login(UserType::User, Some(&pin("wrong"))).is_err());
+    assert_eq!(refused(session.login(UserType::User, Some(&pin("wrong")))), RvError::PinIncorrect);
     session.login(UserType::User, Some(&pin("right"))).unwrap();
     thread::scope(|scope| {
         for _ in 0..4 {
