@@ -4,6 +4,7 @@
 #   openssl.sh haproxy MODULE [ROUNDS]   handshakes of HAProxy for each second of its CPU time; needs haproxy and ab (apache2-utils)
 #   openssl.sh nginx MODULE [ROUNDS]     handshakes of nginx with 8 workers whose key is in the signing service, and their batches; needs
 #                                        nginx, ab, curl and the program MODMILL (modmill)
+# BITS (2048 3072 4096) are the lengths of `speed`.
 # MODULE is libmodmill_openssl.so. CORE (0) is the core that is measured, CLIENT (1) that of the clients.
 set -euo pipefail
 what="${1:?speed, haproxy or nginx}"
@@ -70,7 +71,7 @@ CONFIG
 
 case "$what" in
 speed)
-    for bits in 2048 3072 4096; do
+    for bits in ${BITS:-2048 3072 4096}; do
         for jobs in "" "-async_jobs 64"; do
             : > sign
             : > verify
