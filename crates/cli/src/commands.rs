@@ -10,6 +10,7 @@ mod inv;
 #[cfg(feature = "serve")]
 mod load;
 mod mul;
+mod openssl;
 mod powm;
 mod primality;
 mod rsa;
@@ -32,6 +33,8 @@ pub(crate) enum Command {
     Bench(bench::Bench),
     #[command(subcommand)]
     Rsa(rsa::Rsa),
+    #[command(subcommand)]
+    Openssl(openssl::Openssl),
     #[command(subcommand)]
     Fhe(fhe::Fhe),
     #[command(subcommand)]
@@ -57,6 +60,7 @@ impl Command {
             Self::Primality(command) => command.run(),
             Self::Bench(command) => command.run(),
             Self::Rsa(command) => command.run(),
+            Self::Openssl(command) => command.run(),
             Self::Fhe(command) => command.run(),
             Self::Hardware(command) => command.run(),
             #[cfg(feature = "serve")]

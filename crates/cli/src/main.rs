@@ -35,6 +35,7 @@ Examples:
   modmill selftest                  prove this build on this hardware
   modmill rsa sign --key key.pem --padding pss --hash sha256 --in message --out message.sig
   modmill serve --data keys         a signing service for many clients
+  modmill openssl doctor            prove that OpenSSL signs through modmill
   modmill fhe demo                  compute with encrypted bits
   modmill hardware simulate --improved   a hardware multiplier, cycle by cycle
   modmill load --endpoint http://127.0.0.1:4599 --credentials load.json --sweep

@@ -36,6 +36,10 @@ const CLEARED_AT_ONCE: usize = 1 << 18;
 
 /// Zeroizes `limbs`. Several threads share long slices, because a GPU answers faster than one thread writes.
 fn clear(limbs: &mut [u64]) {
+    // Asking for the number of cores reads files, which takes longer than clearing a short batch.
+    if limbs.len() <= CLEARED_AT_ONCE {
+        return limbs::clear(limbs);
+    }
     // A thread that finds no free core would be waited for.
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let threads = cores - cores / 4;

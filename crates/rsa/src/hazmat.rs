@@ -21,8 +21,104 @@ use crate::padding::copy_number;
 use crate::public::Public;
 use crate::rows::{Kind, SecretVectors};
 use crate::steps::{Answers, Refusal, Steps};
-use crate::{BlindScheme, Blinded, Error, ItemError, PrivateKey, PublicKey, Rsa};
+use crate::{
+    BlindScheme, Blinded, EncryptionScheme, Error, Hash, ItemError, PrivateKey, Pss, PublicKey, Rsa,
+    SignatureScheme, number, random,
+};
 use zeroize::Zeroizing;
+
+/// The numbers of a private key as big-endian bytes without leading zeros. They are cleared when they are dropped.
+#[allow(missing_docs)]
+pub struct PrivateNumbers {
+    pub exponent: Zeroizing<Vec<u8>>,
+    pub prime1: Zeroizing<Vec<u8>>,
+    pub prime2: Zeroizing<Vec<u8>>,
+    /// `d mod (p - 1)`.
+    pub exponent1: Zeroizing<Vec<u8>>,
+    /// `d mod (q - 1)`.
+    pub exponent2: Zeroizing<Vec<u8>>,
+    /// `q^-1 mod p`.
+    pub coefficient: Zeroizing<Vec<u8>>,
+}
+
+/// The numbers of a private key, for interfaces that hand a key on number by number.
+#[must_use]
+pub fn numbers(key: &PrivateKey) -> PrivateNumbers {
+    let (p, q) = (key.p(), key.q());
+    PrivateNumbers {
+        exponent: number::to_be_bytes(key.exponent()),
+        prime1: number::to_be_bytes(p.prime.value()),
+        prime2: number::to_be_bytes(q.prime.value()),
+        exponent1: number::to_be_bytes(&p.exponent),
+        exponent2: number::to_be_bytes(&q.exponent),
+        coefficient: number::to_be_bytes(key.coefficient()),
+    }
+}
+
+/// The encoding of `digest` by PSS, with a random salt, for a key of `key_bits` bits: a number for [`private`]. It is made
+/// with any hash, SHA-1 too, with which [`Rsa::sign_digests`] signs nothing.
+pub fn encode_pss(pss: Pss, digest: &[u8], key_bits: usize) -> Result<Vec<u8>, EncodeError> {
+    let expected = Hash::len(pss.hash);
+    if digest.len() != expected {
+        return Err(ItemError::WrongLength { expected, found: digest.len() }.into());
+    }
+    let mut salt = Zeroizing::new(vec![0; pss.salt_len(key_bits)?]);
+    random::fill(&mut salt)?;
+    let mut block = vec![0; key_bits.div_ceil(8)];
+    pss.encode(digest, &salt, key_bits, &mut block)?;
+    Ok(block)
+}
+
+/// The encoding of `digest` by `scheme` for a key of `key_bits` bits: a number for [`private`].
+///
+/// ```
+/// use modmill::Engine;
+/// use modmill_rsa::{Hash, PrivateKey, Rsa, SignatureScheme, Sizes, hazmat};
+///
+/// let engine = Engine::new()?;
+/// let key = PrivateKey::generate(&engine, 512, Sizes::AllowSmall)?;
+/// let (rsa, scheme) = (Rsa::new(&engine), SignatureScheme::Pkcs1v15(Hash::Sha256));
+/// let number = hazmat::encode(scheme, Hash::Sha256.digest(&[b"message"]).as_ref(), key.bits())?;
+/// let signature = hazmat::private(&rsa, &key, &[number])?.remove(0)?;
+/// assert_eq!(*signature, rsa.sign(&key, scheme, &["message"])?.remove(0)?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn encode(scheme: SignatureScheme, digest: &[u8], key_bits: usize) -> Result<Vec<u8>, EncodeError> {
+    if let SignatureScheme::Pss(pss) = scheme {
+        return encode_pss(pss, digest, key_bits);
+    }
+    let prefix = scheme.prefix().map_err(ItemError::from)?;
+    let mut block = vec![0; key_bits.div_ceil(8)];
+    match scheme.encode(&prefix, &scheme.read_digest(digest)?, key_bits, &mut block) {
+        Ok(()) => Ok(block),
+        Err(Refusal::Item(error)) => Err(error.into()),
+        Err(Refusal::Call(error)) => Err(error.into()),
+    }
+}
+
+/// The message in `block`, the private power of `ciphertext` as [`private`] returns it. The block is overwritten. The time
+/// does not depend on what the block holds, but for the length of the message.
+pub fn decode<'b>(
+    scheme: EncryptionScheme<'_>,
+    key: &PrivateKey,
+    ciphertext: &[u8],
+    block: &'b mut [u8],
+) -> Result<&'b [u8], ItemError> {
+    scheme.check()?;
+    scheme.decode(key, ciphertext, block)
+}
+
+/// The reason why there is no encoding.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum EncodeError {
+    /// The digest or the key has a wrong length.
+    #[error(transparent)]
+    Item(#[from] ItemError),
+    /// The operating system gave no random numbers.
+    #[error(transparent)]
+    Random(#[from] Error),
+}
 
 /// `x^e mod n` for every number x.
 pub fn public<'k>(

@@ -70,6 +70,7 @@ mod parts {
             audit: AuditConfig,
             issuer: IssuerConfig,
             metrics: MetricsConfig,
+            socket: SocketConfig,
         }
         /// Where keys are kept.
         StoreConfig { url: String, master_key_file: PathBuf, stale_s: u64, }
@@ -114,11 +115,13 @@ mod parts {
         }
         /// The metrics.
         MetricsConfig { open_on_loopback: bool, }
+        /// The socket for programs on the same machine.
+        SocketConfig { path: PathBuf, mode: String, }
     }
 }
 pub use parts::{
-    AuditConfig, BatchConfig, Config, EngineConfig, IssuerConfig, LimitsConfig, MetricsConfig, StoreConfig,
-    TlsConfig,
+    AuditConfig, BatchConfig, Config, EngineConfig, IssuerConfig, LimitsConfig, MetricsConfig, SocketConfig,
+    StoreConfig, TlsConfig,
 };
 
 impl Default for Config {
@@ -200,6 +203,9 @@ impl Config {
             let problem = "all bodies together have to have room for one of the longest".into();
             return value("limits.all_bodies_bytes", problem);
         }
+        if self.socket.mode().is_none() {
+            return value("socket.mode", "it is up to four octal digits, such as \"0660\"".into());
+        }
         let positive = [
             ("deadline_ms", self.deadline_ms),
             ("limits.connections", self.limits.connections as u64),
@@ -272,6 +278,14 @@ impl Config {
             _ => Sync::Interval(Duration::from_millis(self.audit.interval_ms)),
         };
         AuditSettings { sync, file_bytes: self.audit.file_mb << 20 }
+    }
+}
+
+impl SocketConfig {
+    /// The mode of the socket's file. `None` if the text is no mode.
+    #[must_use]
+    pub fn mode(&self) -> Option<u32> {
+        u32::from_str_radix(&self.mode, 8).ok().filter(|mode| *mode <= 0o777)
     }
 }
 

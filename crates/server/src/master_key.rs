@@ -1,22 +1,15 @@
 //! The master key: what an operator keeps outside of the store, and without which nobody reads it.
 
-use crate::files::write_new;
 use crate::hex;
-use crate::records::SealError;
-use crate::secret::SecretBytes;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use modmill_seal::files::write_new;
+use modmill_seal::{Cost, KEY, SealError, SecretBytes, Stretch};
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
 
-mod stretch;
-
-pub(crate) use stretch::Stretch;
-
-/// Bytes of a master key.
-const KEY: usize = 32;
 /// More bytes than a key file has.
 const LONGEST: usize = 1024;
 /// The shortest passphrase that is taken, in bytes.
@@ -54,17 +47,6 @@ enum Source {
     Key(SecretBytes),
     Passphrase(SecretBytes, Cost),
 }
-
-/// What a passphrase costs to try.
-#[derive(Clone, Copy)]
-struct Cost {
-    memory_kib: u32,
-    passes: u32,
-    lanes: u32,
-}
-
-/// The second choice that RFC 9106 recommends: 64 MiB and three passes. The first one needs 2 GiB.
-const COST: Cost = Cost { memory_kib: 64 << 10, passes: 3, lanes: 4 };
 
 impl MasterKey {
     /// A new key.
@@ -124,7 +106,7 @@ impl MasterKey {
         if passphrase.expose().len() < SHORTEST_PASSPHRASE {
             return Err(MasterKeyError::Passphrase);
         }
-        Ok(Self(Source::Passphrase(passphrase, COST)))
+        Ok(Self(Source::Passphrase(passphrase, Cost::default())))
     }
 
     pub(crate) fn is_passphrase(&self) -> bool {

@@ -7,13 +7,12 @@ mod changes;
 mod header;
 mod kinds;
 mod reseal;
-mod sealer;
 mod take_over;
 
 pub use changes::Changes;
 pub use kinds::{Document, Kinds};
+pub use modmill_seal::{SealError, Sealer};
 pub use reseal::reseal;
-pub use sealer::{SealError, Sealer};
 pub use take_over::Trouble;
 
 use crate::master_key::MasterKey;

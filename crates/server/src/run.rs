@@ -20,6 +20,7 @@ use crate::privacy_pass::{self, IssuerSettings};
 use crate::records::{Kinds, Records, RecordsError, is_new};
 use crate::secret::SecretBytes;
 use crate::service::Service;
+use crate::socket;
 use crate::store::{EmbeddedStore, PostgresStore, Store, StoreError};
 use crate::transit::{self, TransitRing};
 use axum::Router;
@@ -65,6 +66,8 @@ pub enum RunError {
     Batcher(#[from] StartError),
     #[error("cannot listen on {address}: {error}")]
     Listen { address: std::net::SocketAddr, error: std::io::Error },
+    #[error("cannot listen on the socket {path}: {error}", path = path.display())]
+    Socket { path: PathBuf, error: std::io::Error },
     #[error("signals cannot be received: {0}")]
     Signals(std::io::Error),
     #[error("requests under way did not end in {0:?}")]
@@ -78,15 +81,20 @@ pub fn kinds() -> Kinds {
     privacy_pass::kinds(transit::kinds(kinds))
 }
 
+/// The keys of all doors.
+fn rings(service: &Arc<Service>) -> Vec<Arc<dyn Keyring>> {
+    let own = || Arc::clone(service);
+    vec![Arc::new(KmsRing::new(own())), Arc::new(TransitRing::new(own()))]
+}
+
 /// The routes of all doors.
 pub fn routes(service: &Arc<Service>, issuer: IssuerSettings) -> Router {
     let own = || Arc::clone(service);
-    let rings: Vec<Arc<dyn Keyring>> = vec![Arc::new(KmsRing::new(own())), Arc::new(TransitRing::new(own()))];
     Router::new()
         .merge(health_router(own()))
         .merge(kms::router(own()))
         .merge(transit::router(own()))
-        .merge(bulk::router(own(), rings))
+        .merge(bulk::router(own(), rings(service)))
         .merge(privacy_pass::router(own(), issuer))
         .merge(page::router(own()))
 }
@@ -161,7 +169,8 @@ pub struct Running {
     server: tokio::task::JoinHandle<bool>,
     /// Tasks beside the doors, which end with this value.
     tasks: JoinSet<()>,
-    socket: PathBuf,
+    /// Files that are removed at the end.
+    sockets: Vec<PathBuf>,
 }
 
 impl Running {
@@ -209,9 +218,23 @@ impl Running {
             tokio::spawn(listen(listener, tls.clone(), router, HttpLimits::of(config), metrics, stopped));
         let mut tasks = JoinSet::new();
         background::start(&mut tasks, config, &service);
-        let socket = config.data.join(admin::SOCKET);
+        let mut sockets = vec![config.data.join(admin::SOCKET)];
+        let path = &config.socket.path;
+        if !path.as_os_str().is_empty() {
+            let mode = config.socket.mode().unwrap_or(0o600);
+            let unbound = |error| RunError::Socket { path: path.clone(), error };
+            let listener = socket::bind(path, mode).map_err(unbound)?;
+            let door = socket::Socket::new(Arc::clone(&service), rings(&service));
+            let limit = config.limits.connections;
+            tasks.spawn(async move {
+                if let Err(error) = door.listen(listener, limit).await {
+                    tracing::error!(%error, "the socket takes no more connections");
+                }
+            });
+            sockets.push(path.clone());
+        }
         let url = format!("{scheme}://{address}");
-        Ok(Self { url, service, tls, stop, server, tasks, socket })
+        Ok(Self { url, service, tls, stop, server, tasks, sockets })
     }
 
     /// Reads certificates again.
@@ -239,7 +262,9 @@ impl Running {
             }
         }
         self.tasks.shutdown().await;
-        let _ = std::fs::remove_file(self.socket);
+        for socket in self.sockets {
+            let _ = std::fs::remove_file(socket);
+        }
         in_time
     }
 }

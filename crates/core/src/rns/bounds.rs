@@ -203,12 +203,12 @@ fn extend(
     to: &[Channel],
     sums: &mut Sums,
 ) -> Vec<u64> {
-    let mut fold = |(place, channel): (usize, &Channel)| {
+    let fold = |(place, channel): (usize, &Channel)| {
         let column = matrix.sums(place, words, last(place));
         *sums = Sums { low: sums.low.max(column.low), high: sums.high.max(column.high) };
         (column.low >> 16) + column.high + 0xffff * u64::from(channel.h)
     };
-    to.iter().enumerate().map(|channel| fold(channel)).collect()
+    to.iter().enumerate().map(fold).collect()
 }
 
 /// The largest result of [`Channel::redc`] for a product of words up to `a` and `b`.

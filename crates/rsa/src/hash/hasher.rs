@@ -56,6 +56,13 @@ impl io::Write for Hasher {
     }
 }
 
+impl Clone for Hasher {
+    /// A hasher that goes on from what was appended so far.
+    fn clone(&self) -> Self {
+        Self { hash: self.hash, state: self.state.duplicate() }
+    }
+}
+
 impl fmt::Debug for Hasher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Hasher({})", self.hash)
@@ -70,13 +77,16 @@ pub(super) trait Absorb {
     /// Fills `out` with the digest, and starts anew. `out` is as long as the digest, or of any length for an
     /// extendable-output function.
     fn squeeze(&mut self, out: &mut [u8]);
+
+    /// The same state once more.
+    fn duplicate(&self) -> Box<dyn Absorb + Send>;
 }
 
 /// The state of a hash function whose output has a fixed length.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Fixed<D>(D);
 
-impl<D: digest::Digest + digest::FixedOutputReset> Absorb for Fixed<D> {
+impl<D: digest::Digest + digest::FixedOutputReset + Clone + Send + 'static> Absorb for Fixed<D> {
     fn absorb(&mut self, data: &[u8]) {
         digest::Digest::update(&mut self.0, data);
     }
@@ -84,19 +94,27 @@ impl<D: digest::Digest + digest::FixedOutputReset> Absorb for Fixed<D> {
     fn squeeze(&mut self, out: &mut [u8]) {
         out.copy_from_slice(&digest::Digest::finalize_reset(&mut self.0));
     }
+
+    fn duplicate(&self) -> Box<dyn Absorb + Send> {
+        Box::new(self.clone())
+    }
 }
 
 /// The state of an extendable-output function.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Extendable<X>(X);
 
-impl<X: ExtendableOutput + Default> Absorb for Extendable<X> {
+impl<X: ExtendableOutput + Default + Clone + Send + 'static> Absorb for Extendable<X> {
     fn absorb(&mut self, data: &[u8]) {
         Update::update(&mut self.0, data);
     }
 
     fn squeeze(&mut self, out: &mut [u8]) {
         std::mem::take(&mut self.0).finalize_xof().read(out);
+    }
+
+    fn duplicate(&self) -> Box<dyn Absorb + Send> {
+        Box::new(self.clone())
     }
 }
 
@@ -142,6 +160,9 @@ mod tests {
                 let mut hasher = hash.hasher();
                 data.chunks(piece).for_each(|piece| hasher.update(piece));
                 assert_eq!(hasher.hash(), hash);
+                let mut other = hasher.clone();
+                other.update(b"more");
+                assert_eq!(other.finish(), hash.digest(&[&data, b"more"]), "{hash} goes on from a copy");
                 assert_eq!(hasher.finish(), hash.digest(&[&data]), "{hash} in pieces of {piece}");
             }
             assert_eq!(hash.hasher().finish(), hash.digest(&[]));

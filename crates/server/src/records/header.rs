@@ -1,12 +1,11 @@
 //! The header of a store: its data key, wrapped by a master key.
 
-use super::sealer::{KEY, SealError, Sealer};
 use super::{HEADER_KIND, RecordsError};
-use crate::master_key::{MasterKey, Stretch};
-use crate::secret::SecretBytes;
+use crate::master_key::MasterKey;
 use crate::store::{Change, Row, StoreError, Write};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use modmill_seal::{KEY, SealError, Sealer, SecretBytes, Stretch};
 use serde::{Deserialize, Serialize};
 
 /// The identifier of the header's row.

@@ -9,7 +9,7 @@ use aes_gcm_siv::{Aes256GcmSiv, Nonce};
 use zeroize::Zeroizing;
 
 /// Bytes of a key.
-pub(crate) const KEY: usize = 32;
+pub const KEY: usize = 32;
 /// Bytes of a nonce.
 const NONCE: usize = 12;
 /// The first byte of a sealed document.

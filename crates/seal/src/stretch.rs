@@ -1,7 +1,6 @@
 //! From a passphrase to a key.
 
-use super::{Cost, KEY};
-use crate::records::SealError;
+use crate::sealer::{KEY, SealError};
 use crate::secret::SecretBytes;
 use argon2::{Algorithm, Argon2, Params, Version};
 use serde::{Deserialize, Serialize};
@@ -12,9 +11,27 @@ const MOST_MEMORY: u32 = 4 << 20;
 /// The most passes and lanes that a header may ask for.
 const MOST: u32 = 64;
 
+/// What a passphrase costs to try.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cost {
+    /// The memory of Argon2id, in KiB.
+    pub memory_kib: u32,
+    /// How often Argon2id passes over its memory.
+    pub passes: u32,
+    /// The lanes of Argon2id.
+    pub lanes: u32,
+}
+
+impl Default for Cost {
+    /// The second choice that RFC 9106 recommends: 64 MiB and three passes. The first one needs 2 GiB.
+    fn default() -> Self {
+        Self { memory_kib: 64 << 10, passes: 3, lanes: 4 }
+    }
+}
+
 /// How Argon2id makes a key of a passphrase.
 #[derive(Clone, Serialize, Deserialize)]
-pub(crate) struct Stretch {
+pub struct Stretch {
     salt: [u8; 16],
     memory_kib: u32,
     passes: u32,
@@ -23,7 +40,7 @@ pub(crate) struct Stretch {
 
 impl Stretch {
     /// A new salt, with the parameters `cost`.
-    pub(super) fn new(cost: Cost) -> Result<Self, SealError> {
+    pub fn new(cost: Cost) -> Result<Self, SealError> {
         let mut salt = [0; 16];
         getrandom::fill(&mut salt)?;
         let Cost { memory_kib, passes, lanes } = cost;
@@ -31,7 +48,7 @@ impl Stretch {
     }
 
     /// The key of `passphrase`.
-    pub(super) fn apply(&self, passphrase: &SecretBytes) -> Result<SecretBytes, SealError> {
+    pub fn apply(&self, passphrase: &SecretBytes) -> Result<SecretBytes, SealError> {
         if self.memory_kib > MOST_MEMORY || self.passes > MOST || self.lanes > MOST {
             return Err(SealError::Stretch);
         }

@@ -1,0 +1,60 @@
+//! A request in the queue, and the way back to who made it.
+
+use crate::key::LocalKey;
+use crate::{Answer, Error, Task};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::Thread;
+
+/// A function that takes an answer.
+pub(crate) type Callback = Box<dyn FnOnce(Answer) + Send>;
+
+/// A task that waits to be computed.
+pub(super) struct Request {
+    pub(super) key: Arc<LocalKey>,
+    pub(super) task: Task,
+    pub(super) reply: Reply,
+}
+
+/// The way of an answer.
+pub(super) enum Reply {
+    /// To a thread that waits.
+    Thread(Arc<Slot>),
+    /// To a function.
+    Callback(Callback),
+}
+
+impl Reply {
+    pub(super) fn send(self, answer: Answer) {
+        match self {
+            Self::Thread(slot) => {
+                *slot.answer.lock().unwrap_or_else(PoisonError::into_inner) = Some(answer);
+                slot.thread.unpark();
+            }
+            // A callback that panics must not take the answers of others with it.
+            Self::Callback(done) => drop(catch_unwind(AssertUnwindSafe(|| done(answer)))),
+        }
+    }
+}
+
+/// Where a thread that waits finds its answer.
+pub(super) struct Slot {
+    answer: Mutex<Option<Answer>>,
+    pub(super) thread: Thread,
+}
+
+impl Slot {
+    /// A slot of the calling thread.
+    pub(super) fn new() -> Arc<Self> {
+        Arc::new(Self { answer: Mutex::default(), thread: std::thread::current() })
+    }
+
+    pub(super) fn take(&self) -> Option<Answer> {
+        self.answer.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+/// The answer of every request, if the whole batch failed for `reason`.
+pub(super) fn all_failed(count: usize, reason: &str) -> Vec<Answer> {
+    (0..count).map(|_| Err(Error::Engine(reason.to_owned()))).collect()
+}

@@ -1,0 +1,290 @@
+//! Encryption with public keys, and decryption.
+
+use crate::core_handle::Core;
+use crate::digest::Digest;
+use crate::failure::Failure;
+use crate::ffi::{Dispatch, Param, dispatch, guard, octets};
+use crate::job;
+use crate::key::{Content, ProviderKey};
+use crate::names::asym_cipher::*;
+use crate::names::param;
+use crate::padding::{Padding, premaster};
+use crate::param_lists;
+use crate::params::{Given, Value, Wanted};
+use crate::provider::Provider;
+use modmill_client::{Encryption, Key, Task, with_engine};
+use modmill_rsa::{Hash, ItemError, PublicKey, PublicTask, Rsa, hazmat};
+use std::ffi::{c_int, c_void};
+use zeroize::Zeroizing;
+
+pub(crate) static FUNCTIONS: &[Dispatch] = dispatch![
+    NEWCTX => new,
+    FREECTX => free,
+    DUPCTX => dup,
+    ENCRYPT_INIT => init,
+    ENCRYPT => encrypt,
+    DECRYPT_INIT => init,
+    DECRYPT => decrypt,
+    GET_CTX_PARAMS => get_params,
+    GETTABLE_CTX_PARAMS => gettable_params,
+    SET_CTX_PARAMS => set_params,
+    SETTABLE_CTX_PARAMS => settable_params,
+];
+
+/// The context of an encryption or a decryption.
+#[derive(Clone)]
+struct Cipher {
+    core: Core,
+    content: Content,
+    padding: Padding,
+    digest: Option<Digest>,
+    mask: Option<Digest>,
+    label: Vec<u8>,
+    tls_version: i64,
+    tls_alternative: i64,
+}
+
+impl Cipher {
+    fn set(&mut self, given: Given<'_>) -> Result<(), Failure> {
+        if let Some(name) = given.text(param::DIGEST)? {
+            self.digest = Some(Digest::named(&name)?);
+        }
+        if let Some(name) = given.text(param::MGF1_DIGEST)? {
+            self.mask = Some(Digest::named(&name)?);
+        }
+        if let Some(padding) = Padding::read(given)? {
+            self.padding = match padding {
+                Padding::Pss | Padding::X931 => {
+                    return Err(Failure::Unsupported(format!("encryption with the padding {padding:?}")));
+                }
+                padding => padding,
+            };
+        }
+        if let Some(label) = given.octets(param::OAEP_LABEL)? {
+            self.label = label;
+        }
+        if let Some(version) = given.integer(param::TLS_CLIENT_VERSION)? {
+            self.tls_version = version;
+        }
+        if let Some(version) = given.integer(param::TLS_NEGOTIATED_VERSION)? {
+            self.tls_alternative = version;
+        }
+        match given.integer(param::IMPLICIT_REJECTION)? {
+            Some(0) => Err(Failure::Unsupported("decryption that tells whether the padding is right".into())),
+            _ => Ok(()),
+        }
+    }
+
+    fn get(&self, wanted: &mut Wanted) -> Result<(), Failure> {
+        wanted
+            .set(param::PAD_MODE, || Ok(self.padding.value(false)))
+            .or_else(|_| wanted.set(param::PAD_MODE, || Ok(self.padding.value(true))))?;
+        wanted.set(param::DIGEST, || Ok(Value::Text(self.digest.map_or(c"SHA1", Digest::name))))?;
+        let mask = self.mask.or(self.digest).map_or(c"SHA1", Digest::name);
+        wanted.set(param::MGF1_DIGEST, || Ok(Value::Text(mask)))?;
+        wanted.set(param::OAEP_LABEL, || Ok(Value::Kept(&self.label)))?;
+        wanted.set(param::TLS_CLIENT_VERSION, || Ok(Value::Integer(self.tls_version)))?;
+        wanted.set(param::TLS_NEGOTIATED_VERSION, || Ok(Value::Integer(self.tls_alternative)))
+    }
+
+    fn public(&self) -> Result<&PublicKey, Failure> {
+        self.content.public().ok_or(Failure::NotInitialised)
+    }
+
+    fn pair(&self) -> Result<&Key, Failure> {
+        match &self.content {
+            Content::Pair(key, _) => Ok(key),
+            Content::Public(_) => Err(Failure::Key("a public key does not decrypt".into())),
+            Content::Empty => Err(Failure::NotInitialised),
+        }
+    }
+
+    /// The scheme of the padding. OpenSSL's default for OAEP is SHA-1.
+    fn scheme(&self) -> Result<Encryption, Failure> {
+        match self.padding {
+            Padding::Pkcs1v15 => Ok(Encryption::Pkcs1v15),
+            Padding::Oaep => {
+                let hash = self.digest.unwrap_or(Digest::Known(Hash::Sha1)).hash()?;
+                let mask_hash = self.mask.map_or(Ok(hash), Digest::hash)?;
+                Ok(Encryption::Oaep { hash, mask_hash, label: self.label.clone() })
+            }
+            padding => Err(Failure::Unsupported(format!("encryption with the padding {padding:?}"))),
+        }
+    }
+
+    fn encrypt(&self, input: &[u8]) -> Result<Vec<u8>, Failure> {
+        let key = self.public()?;
+        let mut answers = match self.padding {
+            Padding::None => with_engine(|engine| hazmat::public(&Rsa::new(engine), key, &[input]))??,
+            _ => {
+                let scheme = self.scheme()?;
+                let task = PublicTask::Encrypt { scheme: scheme.scheme(), message: input };
+                with_engine(|engine| Rsa::new(engine).public_tasks(key, &[task]))??
+            }
+        };
+        Ok(answers.pop().unwrap_or(Err(ItemError::Fault))?)
+    }
+
+    fn decrypt(&self, input: &[u8]) -> Result<Zeroizing<Vec<u8>>, Failure> {
+        let key = self.pair()?;
+        let size = key.public_key().size();
+        // OpenSSL takes shorter ciphertexts for numbers with zeros in front.
+        let mut ciphertext = vec![0; size.saturating_sub(input.len())];
+        ciphertext.extend(input);
+        let raw = |number: Vec<u8>| Task::Raw { number: number.into() };
+        let compute = |task| job::compute(self.core.asynchronous.as_ref(), key, task);
+        match self.padding {
+            Padding::None => Ok(compute(raw(ciphertext))?),
+            Padding::Tls => {
+                let mut substitute = Zeroizing::new([0; 48]);
+                getrandom::fill(&mut substitute[..])
+                    .map_err(|error| modmill_client::Error::Engine(error.to_string()))?;
+                let [version, alternative] = [self.tls_version, self.tls_alternative].map(u16::try_from);
+                let wrong = |_| Failure::Parameter("the version of TLS is no number of 16 bits".into());
+                let (version, alternative) = (version.map_err(wrong)?, alternative.map_err(wrong)?);
+                premaster(&compute(raw(ciphertext))?, version, alternative, substitute)
+            }
+            _ => Ok(compute(Task::Decrypt { scheme: self.scheme()?, ciphertext })?),
+        }
+    }
+}
+
+unsafe extern "C" fn new(provider: *const Provider) -> *mut Cipher {
+    guard(std::ptr::null_mut(), || {
+        // SAFETY: OpenSSL passes the context that OSSL_provider_init returned.
+        let Some(provider) = (unsafe { provider.as_ref() }) else { return std::ptr::null_mut() };
+        Box::into_raw(Box::new(Cipher {
+            core: provider.core,
+            content: Content::Empty,
+            padding: Padding::Pkcs1v15,
+            digest: None,
+            mask: None,
+            label: Vec::new(),
+            tls_version: 0,
+            tls_alternative: 0,
+        }))
+    })
+}
+
+unsafe extern "C" fn free(context: *mut Cipher) {
+    guard((), || {
+        if !context.is_null() {
+            // SAFETY: the context was made by this provider, and OpenSSL frees it once.
+            drop(unsafe { Box::from_raw(context) });
+        }
+    });
+}
+
+unsafe extern "C" fn dup(context: *const Cipher) -> *mut Cipher {
+    guard(std::ptr::null_mut(), || {
+        // SAFETY: OpenSSL passes a context of this provider or null.
+        unsafe { context.as_ref() }
+            .map_or(std::ptr::null_mut(), |context| Box::into_raw(Box::new(context.clone())))
+    })
+}
+
+/// Calls `work` with a context, and returns its status.
+///
+/// # Safety
+/// `context` is null, or a context of this provider that no other thread uses.
+#[track_caller]
+unsafe fn with(context: *mut Cipher, work: impl FnOnce(&mut Cipher) -> Result<(), Failure>) -> c_int {
+    guard(0, || {
+        // SAFETY: as the caller promises.
+        let Some(context) = (unsafe { context.as_mut() }) else { return 0 };
+        let core = context.core;
+        core.status(work(context))
+    })
+}
+
+unsafe extern "C" fn init(context: *mut Cipher, key: *const ProviderKey, params: *const Param) -> c_int {
+    // SAFETY: OpenSSL passes a context and a key of this provider, and parameters that live until this returns.
+    unsafe {
+        with(context, |context| {
+            context.content = key.as_ref().ok_or(Failure::NotInitialised)?.content.clone();
+            context.set(Given::new(params))
+        })
+    }
+}
+
+/// Writes what `work` returns to `out`; without `out` only the length of the longest result is written.
+///
+/// # Safety
+/// `out` is null, or `size` octets can be written there; `len` can be written.
+unsafe fn give(
+    (out, len, size): (*mut u8, *mut usize, usize),
+    longest: usize,
+    work: impl FnOnce() -> Result<Zeroizing<Vec<u8>>, Failure>,
+) -> Result<(), Failure> {
+    if len.is_null() {
+        return Err(Failure::Parameter("there is no place for the length of the result".into()));
+    }
+    // SAFETY: as the caller promises; the result fits, as is checked.
+    unsafe {
+        if out.is_null() {
+            *len = longest;
+            return Ok(());
+        }
+        // The length of a message is not compared: a caller whose memory is too short for some would learn of it.
+        if size < longest {
+            return Err(Failure::Room { needed: longest, room: size });
+        }
+        let answer = work()?;
+        let count = answer.len().min(size);
+        std::ptr::copy_nonoverlapping(answer.as_ptr(), out, count);
+        *len = count;
+    }
+    Ok(())
+}
+
+unsafe extern "C" fn encrypt(
+    context: *mut Cipher,
+    out: *mut u8,
+    len: *mut usize,
+    size: usize,
+    input: *const u8,
+    input_len: usize,
+) -> c_int {
+    // SAFETY: OpenSSL passes a context of this provider, `input_len` octets, and room for `size`.
+    unsafe {
+        with(context, |context| {
+            let longest = context.public()?.size();
+            give((out, len, size), longest, || Ok(context.encrypt(octets(input, input_len))?.into()))
+        })
+    }
+}
+
+unsafe extern "C" fn decrypt(
+    context: *mut Cipher,
+    out: *mut u8,
+    len: *mut usize,
+    size: usize,
+    input: *const u8,
+    input_len: usize,
+) -> c_int {
+    // SAFETY: OpenSSL passes a context of this provider, `input_len` octets, and room for `size`.
+    unsafe {
+        with(context, |context| {
+            let longest = if context.padding == Padding::Tls { 48 } else { context.public()?.size() };
+            give((out, len, size), longest, || context.decrypt(octets(input, input_len)))
+        })
+    }
+}
+
+unsafe extern "C" fn get_params(context: *mut Cipher, params: *mut Param) -> c_int {
+    // SAFETY: OpenSSL passes a context of this provider, and parameters that may be written until this returns.
+    unsafe { with(context, |context| context.get(&mut Wanted::new(params))) }
+}
+
+unsafe extern "C" fn set_params(context: *mut Cipher, params: *const Param) -> c_int {
+    // SAFETY: OpenSSL passes a context of this provider, and parameters that live until this returns.
+    unsafe { with(context, |context| context.set(Given::new(params))) }
+}
+
+unsafe extern "C" fn gettable_params(_: *const c_void, _: *const c_void) -> *const Param {
+    param_lists::CIPHER_GETTABLE.as_ptr()
+}
+
+unsafe extern "C" fn settable_params(_: *const c_void, _: *const c_void) -> *const Param {
+    param_lists::CIPHER_SETTABLE.as_ptr()
+}

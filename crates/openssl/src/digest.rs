@@ -1,0 +1,129 @@
+//! Digests, by OpenSSL's names.
+
+use crate::failure::Failure;
+use md5::{Digest as _, Md5};
+use modmill_rsa::{Hash, Hasher};
+use std::ffi::CStr;
+
+/// A hash function that signatures of OpenSSL's programs use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Digest {
+    /// One of those that the RSA library has.
+    Known(Hash),
+    /// MD5, for signatures that old programs check.
+    Md5,
+    /// MD5 and SHA-1 side by side, as TLS 1.0 and 1.1 sign them without a `DigestInfo`.
+    Md5Sha1,
+}
+
+impl Digest {
+    /// The digest that OpenSSL calls `name`.
+    pub(crate) fn named(name: &str) -> Result<Self, Failure> {
+        match name.to_ascii_lowercase().as_str() {
+            "md5" | "ssl3-md5" => Ok(Self::Md5),
+            "md5-sha1" => Ok(Self::Md5Sha1),
+            "ssl3-sha1" => Ok(Self::Known(Hash::Sha1)),
+            lower => {
+                // A signature's name stands for its hash in some programs.
+                let lower = lower.strip_prefix("rsa-").unwrap_or(lower);
+                lower.parse().map(Self::Known).map_err(Failure::Unsupported)
+            }
+        }
+    }
+
+    /// The hash of the RSA library. MD5 is none.
+    pub(crate) fn hash(self) -> Result<Hash, Failure> {
+        match self {
+            Self::Known(hash) => Ok(hash),
+            Self::Md5 | Self::Md5Sha1 => {
+                Err(Failure::Unsupported("MD5 is used with PKCS #1 v1.5 signatures only".into()))
+            }
+        }
+    }
+
+    /// OpenSSL's name.
+    pub(crate) fn name(self) -> &'static CStr {
+        match self {
+            Self::Md5 => c"MD5",
+            Self::Md5Sha1 => c"MD5-SHA1",
+            Self::Known(hash) => match hash {
+                Hash::Sha1 => c"SHA1",
+                Hash::Sha224 => c"SHA224",
+                Hash::Sha256 => c"SHA256",
+                Hash::Sha384 => c"SHA384",
+                Hash::Sha512 => c"SHA512",
+                Hash::Sha512_224 => c"SHA512-224",
+                Hash::Sha512_256 => c"SHA512-256",
+                Hash::Sha3_224 => c"SHA3-224",
+                Hash::Sha3_256 => c"SHA3-256",
+                Hash::Sha3_384 => c"SHA3-384",
+                Hash::Sha3_512 => c"SHA3-512",
+                Hash::Shake128 => c"SHAKE128",
+                Hash::Shake256 => c"SHAKE256",
+                _ => c"",
+            },
+        }
+    }
+
+    /// The length of a digest, in bytes.
+    pub(crate) fn len(self) -> usize {
+        match self {
+            Self::Known(hash) => hash.len(),
+            Self::Md5 => 16,
+            Self::Md5Sha1 => 36,
+        }
+    }
+
+    /// The bytes before the digest in PKCS #1 v1.5 (RFC 8017, section 9.2).
+    pub(crate) fn prefix(self) -> Result<Vec<u8>, Failure> {
+        const MD5: [u8; 18] = [
+            0x30, 0x20, 0x30, 0x0c, 0x06, 0x08, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x02, 0x05, 0x05, 0x00,
+            0x04, 0x10,
+        ];
+        match self {
+            Self::Known(hash) => hash.digest_info_prefix().ok_or_else(|| {
+                Failure::Unsupported(format!("PKCS #1 v1.5 is not defined with {}", hash.name()))
+            }),
+            Self::Md5 => Ok(MD5.to_vec()),
+            Self::Md5Sha1 => Ok(Vec::new()),
+        }
+    }
+
+    /// Starts hashing.
+    pub(crate) fn hashing(self) -> Hashing {
+        match self {
+            Self::Known(hash) => Hashing::Known(hash.hasher()),
+            Self::Md5 => Hashing::Md5(Md5::new()),
+            Self::Md5Sha1 => Hashing::Md5Sha1(Md5::new(), Hash::Sha1.hasher()),
+        }
+    }
+}
+
+/// A hash of data that comes in pieces.
+#[derive(Clone)]
+pub(crate) enum Hashing {
+    Known(Hasher),
+    Md5(Md5),
+    Md5Sha1(Md5, Hasher),
+}
+
+impl Hashing {
+    pub(crate) fn update(&mut self, data: &[u8]) {
+        match self {
+            Self::Known(hasher) => hasher.update(data),
+            Self::Md5(md5) => md5.update(data),
+            Self::Md5Sha1(md5, sha1) => {
+                md5.update(data);
+                sha1.update(data);
+            }
+        }
+    }
+
+    pub(crate) fn finish(self) -> Vec<u8> {
+        match self {
+            Self::Known(hasher) => hasher.finish().as_ref().to_vec(),
+            Self::Md5(md5) => md5.finalize().to_vec(),
+            Self::Md5Sha1(md5, sha1) => [&md5.finalize()[..], sha1.finish().as_ref()].concat(),
+        }
+    }
+}

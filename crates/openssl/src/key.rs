@@ -1,0 +1,194 @@
+//! Keys as OpenSSL holds them.
+
+use crate::core_handle::Core;
+use crate::failure::Failure;
+use crate::ffi::Callback;
+use crate::names::param;
+use crate::params::{Built, Given};
+use crate::single::Single;
+use modmill_client::Key;
+use modmill_rsa::hazmat;
+use modmill_rsa::{PrivateKey, PrivateParts, PublicKey, Sizes};
+use std::ffi::{c_int, c_void};
+use std::sync::Arc;
+
+/// A key that OpenSSL holds a pointer to.
+#[derive(Clone)]
+pub(crate) struct ProviderKey {
+    pub(crate) core: Core,
+    pub(crate) content: Content,
+}
+
+/// What a key has.
+#[derive(Clone)]
+pub(crate) enum Content {
+    /// Nothing yet.
+    Empty,
+    /// The public half.
+    Public(PublicHalf),
+    /// Both halves.
+    Pair(Key, PublicHalf),
+}
+
+/// A public key, and OpenSSL's way to its powers.
+#[derive(Clone)]
+pub(crate) struct PublicHalf {
+    pub(crate) key: PublicKey,
+    pub(crate) single: Option<Arc<Single>>,
+}
+
+impl PublicHalf {
+    pub(crate) fn new(core: &Core, key: PublicKey) -> Self {
+        let single = core.evp.map(|(evp, library)| {
+            let (size, of) = (key.size(), key.clone());
+            Arc::new(Single::new(evp, library, (false, size), move || Ok(public_numbers(&of))))
+        });
+        Self { key, single }
+    }
+}
+
+/// A key pair that this process holds.
+pub(crate) fn pair(core: &Core, key: PrivateKey) -> Content {
+    let half = PublicHalf::new(core, key.public_key().clone());
+    let Some((evp, library)) = core.evp else { return Content::Pair(Key::local(key), half) };
+    let (size, of) = (key.public_key().size(), key.clone());
+    let single = Single::new(evp, library, (true, size), move || Ok(all_numbers(&of)));
+    Content::Pair(Key::local_with(key, single), half)
+}
+
+fn public_numbers(key: &PublicKey) -> Built {
+    let mut built = Built::default();
+    built.number(param::N, key.modulus_bytes());
+    built.number(param::E, &key.exponent_bytes());
+    built
+}
+
+fn all_numbers(key: &PrivateKey) -> Built {
+    let (mut built, numbers) = (public_numbers(key.public_key()), hazmat::numbers(key));
+    built.number(param::D, &numbers.exponent);
+    built.number(param::FACTOR1, &numbers.prime1);
+    built.number(param::FACTOR2, &numbers.prime2);
+    built.number(param::EXPONENT1, &numbers.exponent1);
+    built.number(param::EXPONENT2, &numbers.exponent2);
+    built.number(param::COEFFICIENT1, &numbers.coefficient);
+    built
+}
+
+impl Content {
+    pub(crate) fn public(&self) -> Option<&PublicKey> {
+        match self {
+            Self::Empty => None,
+            Self::Public(half) | Self::Pair(_, half) => Some(&half.key),
+        }
+    }
+
+    /// The public half with OpenSSL's way to its powers.
+    pub(crate) fn half(&self) -> Option<&PublicHalf> {
+        match self {
+            Self::Empty => None,
+            Self::Public(half) | Self::Pair(_, half) => Some(half),
+        }
+    }
+
+    /// The numbers of the private key, if this process holds them.
+    pub(crate) fn numbers(&self) -> Option<hazmat::PrivateNumbers> {
+        match self {
+            Self::Pair(key, _) => key.private_key().map(hazmat::numbers),
+            Self::Empty | Self::Public(_) => None,
+        }
+    }
+
+    /// Reads a key from its numbers. A key with more than two primes is refused, so that OpenSSL computes with it itself.
+    pub(crate) fn read(core: &Core, given: Given<'_>, with_private: bool) -> Result<Self, Failure> {
+        let missing = |what| Failure::Key(format!("the key has no {what}"));
+        let modulus = given.number(param::N)?.ok_or_else(|| missing("modulus"))?;
+        let exponent = given.number(param::E)?.ok_or_else(|| missing("public exponent"))?;
+        let private = if with_private { given.number(param::D)? } else { None };
+        let Some(private) = private else {
+            let key = PublicKey::new(&modulus, &exponent, Sizes::AllowSmall)?;
+            return Ok(Self::Public(PublicHalf::new(core, key)));
+        };
+        if given.has(param::FACTOR3) {
+            return Err(Failure::Unsupported("keys with more than two primes".into()));
+        }
+        let [prime1, prime2, exponent1, exponent2, coefficient] = [
+            given.number(param::FACTOR1)?,
+            given.number(param::FACTOR2)?,
+            given.number(param::EXPONENT1)?,
+            given.number(param::EXPONENT2)?,
+            given.number(param::COEFFICIENT1)?,
+        ];
+        let parts = PrivateParts {
+            modulus: &modulus,
+            public_exponent: &exponent,
+            private_exponent: &private,
+            prime1: prime1.as_deref().map_or(&[], |prime| prime),
+            prime2: prime2.as_deref().map_or(&[], |prime| prime),
+            exponent1: exponent1.as_deref().map(|number| &number[..]),
+            exponent2: exponent2.as_deref().map(|number| &number[..]),
+            coefficient: coefficient.as_deref().map(|number| &number[..]),
+        };
+        Ok(pair(core, PrivateKey::new(&parts, Sizes::AllowSmall)?))
+    }
+
+    /// The numbers of a key, those of the private key too if `with_private`.
+    pub(crate) fn write(&self, with_private: bool) -> Result<Built, Failure> {
+        let public = self.public().ok_or_else(|| Failure::Key("the key is empty".into()))?;
+        match (self, with_private) {
+            (Self::Pair(key, _), true) => key.private_key().map(all_numbers).ok_or_else(|| {
+                Failure::Key("the private key is held by the service and does not leave it".into())
+            }),
+            _ => Ok(public_numbers(public)),
+        }
+    }
+}
+
+/// Hands a key over to a callback as a reference, which `keymgmt::load` takes.
+///
+/// # Safety
+/// The callback is OpenSSL's, and takes the argument.
+pub(crate) unsafe fn hand_over(key: ProviderKey, callback: Callback, argument: *mut c_void) -> c_int {
+    let key = Box::into_raw(Box::new(key));
+    let mut built = Built::default();
+    // OSSL_OBJECT_PKEY.
+    built.integer(param::OBJECT_TYPE, 2);
+    built.text(param::DATA_TYPE, "RSA");
+    let place = built.octets(param::REFERENCE, &(key as usize).to_ne_bytes());
+    built.with(|params| {
+        // SAFETY: the list lives until the callback returns. Whoever takes the key puts null in its place, so that what is left
+        // there afterwards is ours, and is freed once.
+        unsafe {
+            let status = callback(params, argument);
+            let left = place.cast::<*mut ProviderKey>().read_unaligned();
+            if !left.is_null() {
+                drop(Box::from_raw(left));
+            }
+            status
+        }
+    })
+}
+
+/// The strength of a key in bits (NIST SP 800-56B, appendix D), rounded as OpenSSL rounds it.
+pub(crate) fn security_bits(bits: usize) -> i64 {
+    match bits {
+        2048 => 112,
+        3072 => 128,
+        4096 => 152,
+        6144 => 176,
+        7680 => 192,
+        8192 => 200,
+        15360 => 256,
+        bits => {
+            let length = bits as f64 * std::f64::consts::LN_2;
+            let strength = (1.923 * (length * length.ln().powi(2)).cbrt() - 4.69) / std::f64::consts::LN_2;
+            let limit = if bits <= 7680 {
+                192.0
+            } else if bits <= 15360 {
+                256.0
+            } else {
+                1200.0
+            };
+            8 * ((strength.min(limit) / 8.0 + 0.5) as i64)
+        }
+    }
+}

@@ -1,0 +1,303 @@
+//! Reading and writing OpenSSL's parameters (`OSSL_PARAM`, openssl-core.h(7)).
+
+use crate::failure::Failure;
+use crate::ffi::{Param, octets};
+use std::ffi::{CStr, CString, c_char, c_void};
+use zeroize::Zeroizing;
+
+pub(crate) const INTEGER: u32 = 1;
+pub(crate) const UNSIGNED: u32 = 2;
+pub(crate) const UTF8: u32 = 4;
+pub(crate) const OCTETS: u32 = 5;
+pub(crate) const UTF8_POINTER: u32 = 6;
+pub(crate) const OCTETS_POINTER: u32 = 7;
+
+/// The longest text and the longest octet string that a caller may pass: longer ones are errors of the caller.
+const LONGEST: usize = 1 << 20;
+
+/// Parameters that a caller passes.
+#[derive(Clone, Copy)]
+pub(crate) struct Given<'a> {
+    first: *const Param,
+    lifetime: std::marker::PhantomData<&'a Param>,
+}
+
+impl<'a> Given<'a> {
+    /// The parameters at `first`.
+    ///
+    /// # Safety
+    /// `first` is null, or a list of parameters that one without a name ends. Their data can be read until `'a` ends.
+    pub(crate) unsafe fn new(first: *const Param) -> Self {
+        Self { first, lifetime: std::marker::PhantomData }
+    }
+
+    fn find(self, name: &CStr) -> Option<&'a Param> {
+        let mut param = self.first;
+        // SAFETY: as Given::new demands, every parameter can be read up to one without a name, and names end with a zero.
+        unsafe {
+            while !param.is_null() && !(*param).key.is_null() {
+                if CStr::from_ptr((*param).key) == name {
+                    return Some(&*param);
+                }
+                param = param.add(1);
+            }
+        }
+        None
+    }
+
+    /// Whether a parameter is given.
+    pub(crate) fn has(self, name: &CStr) -> bool {
+        self.find(name).is_some()
+    }
+
+    /// A small number, or `None` if it is not given.
+    pub(crate) fn integer(self, name: &CStr) -> Result<Option<i64>, Failure> {
+        let Some(param) = self.find(name) else { return Ok(None) };
+        // SAFETY: as Given::new demands, data_size octets can be read.
+        let data = unsafe { octets(param.data.cast(), param.data_size) };
+        let value = match (param.data_type, data) {
+            (INTEGER, &[a]) => i64::from(a as i8),
+            (INTEGER, &[a, b]) => i64::from(i16::from_ne_bytes([a, b])),
+            (INTEGER, &[a, b, c, d]) => i64::from(i32::from_ne_bytes([a, b, c, d])),
+            (INTEGER | UNSIGNED, data) if data.len() == 8 => {
+                let value = u64::from_ne_bytes(data.try_into().unwrap_or_default());
+                let is_signed = param.data_type == INTEGER;
+                match i64::try_from(value) {
+                    Ok(value) => value,
+                    Err(_) if is_signed => value as i64,
+                    Err(_) => return Err(wrong(name, "is too large")),
+                }
+            }
+            (UNSIGNED, &[a]) => i64::from(a),
+            (UNSIGNED, &[a, b]) => i64::from(u16::from_ne_bytes([a, b])),
+            (UNSIGNED, &[a, b, c, d]) => i64::from(u32::from_ne_bytes([a, b, c, d])),
+            _ => return Err(wrong(name, "is not a number of 8 to 64 bits")),
+        };
+        Ok(Some(value))
+    }
+
+    /// A long number as big-endian octets, or `None` if it is not given.
+    pub(crate) fn number(self, name: &CStr) -> Result<Option<Zeroizing<Vec<u8>>>, Failure> {
+        let Some(param) = self.find(name) else { return Ok(None) };
+        if param.data_type != UNSIGNED || param.data_size > LONGEST {
+            return Err(wrong(name, "is not an unsigned number"));
+        }
+        // SAFETY: as Given::new demands, data_size octets can be read.
+        let mut number = Zeroizing::new(unsafe { octets(param.data.cast(), param.data_size) }.to_vec());
+        // Numbers are in the order of the machine.
+        if cfg!(target_endian = "little") {
+            number.reverse();
+        }
+        Ok(Some(number))
+    }
+
+    /// A text, or `None` if it is not given or is of another type.
+    pub(crate) fn text(self, name: &CStr) -> Result<Option<String>, Failure> {
+        let Some(param) = self.find(name) else { return Ok(None) };
+        // SAFETY: as Given::new demands, the data can be read: data_size octets, or a pointer to them.
+        let data = unsafe {
+            match param.data_type {
+                UTF8 => octets(param.data.cast(), param.data_size.min(LONGEST)),
+                UTF8_POINTER if !param.data.is_null() => {
+                    octets(*param.data.cast::<*const u8>(), param.data_size.min(LONGEST))
+                }
+                _ => return Ok(None),
+            }
+        };
+        let data = data.split(|octet| *octet == 0).next().unwrap_or_default();
+        let text = std::str::from_utf8(data).map_err(|_| wrong(name, "is no UTF-8 text"))?;
+        Ok(Some(text.to_owned()))
+    }
+
+    /// Octets, or `None` if they are not given.
+    pub(crate) fn octets(self, name: &CStr) -> Result<Option<Vec<u8>>, Failure> {
+        let Some(param) = self.find(name) else { return Ok(None) };
+        if param.data_type != OCTETS || param.data_size > LONGEST {
+            return Err(wrong(name, "is no octet string"));
+        }
+        // SAFETY: as Given::new demands, data_size octets can be read.
+        Ok(Some(unsafe { octets(param.data.cast(), param.data_size) }.to_vec()))
+    }
+}
+
+fn wrong(name: &CStr, problem: &str) -> Failure {
+    Failure::Parameter(format!("the parameter {} {problem}", name.to_string_lossy()))
+}
+
+/// Parameters that a caller asks for.
+pub(crate) struct Wanted {
+    first: *mut Param,
+}
+
+impl Wanted {
+    /// The parameters at `first`.
+    ///
+    /// # Safety
+    /// `first` is null, or a list of parameters that one without a name ends. Their data can be written by this thread
+    /// alone while this value exists.
+    pub(crate) unsafe fn new(first: *mut Param) -> Self {
+        Self { first }
+    }
+
+    /// Writes the value that `value` returns, if the parameter is asked for.
+    pub(crate) fn set<'v>(
+        &mut self,
+        name: &CStr,
+        value: impl FnOnce() -> Result<Value<'v>, Failure>,
+    ) -> Result<(), Failure> {
+        let mut param = self.first;
+        // SAFETY: as Wanted::new demands, every parameter can be read and written up to one without a name.
+        unsafe {
+            while !param.is_null() && !(*param).key.is_null() {
+                if CStr::from_ptr((*param).key) == name {
+                    return value()?.write(&mut *param, name);
+                }
+                param = param.add(1);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The value of a parameter.
+pub(crate) enum Value<'a> {
+    /// A small number.
+    Integer(i64),
+    /// A long number, as big-endian octets.
+    Number(&'a [u8]),
+    /// A text that never changes.
+    Text(&'static CStr),
+    /// A text.
+    String(String),
+    /// Octets.
+    Octets(&'a [u8]),
+    /// Octets that stay where they are for as long as the object that is asked, or until they are set anew.
+    Kept(&'a [u8]),
+}
+
+impl Value<'_> {
+    /// Writes the value to the memory of a parameter. Without memory only the length is written.
+    ///
+    /// # Safety
+    /// `param.data` is null, or `param.data_size` octets can be written there.
+    unsafe fn write(&self, param: &mut Param, name: &CStr) -> Result<(), Failure> {
+        let (bytes, len): (Zeroizing<Vec<u8>>, usize) = match (self, param.data_type) {
+            (Self::Integer(value), INTEGER | UNSIGNED) => {
+                let size = if param.data_size == 0 { 8 } else { param.data_size };
+                let fill = if *value < 0 { 0xff } else { 0 };
+                let mut bytes = value.to_le_bytes().to_vec();
+                // A number that needs more octets than there are would be cut.
+                if bytes.iter().skip(size).any(|octet| *octet != fill) {
+                    return Err(wrong(name, "does not fit in the memory of the caller"));
+                }
+                bytes.resize(size, fill);
+                (bytes.into(), size)
+            }
+            (Self::Number(number), UNSIGNED) => {
+                let mut bytes = Zeroizing::new(number.to_vec());
+                bytes.reverse();
+                let len = bytes.len();
+                if !param.data.is_null() {
+                    bytes.resize(len.max(param.data_size), 0);
+                }
+                (bytes, len)
+            }
+            (Self::Text(text), UTF8) => (Zeroizing::new(text.to_bytes().to_vec()), text.to_bytes().len()),
+            (Self::Text(text), UTF8_POINTER) => {
+                param.return_size = text.to_bytes().len();
+                if !param.data.is_null() {
+                    // SAFETY: the data of this type is a pointer, as OpenSSL documents.
+                    unsafe { *param.data.cast::<*const c_char>() = text.as_ptr() };
+                }
+                return Ok(());
+            }
+            (Self::String(text), UTF8) => (Zeroizing::new(text.clone().into_bytes()), text.len()),
+            (Self::Kept(octets), OCTETS_POINTER) => {
+                param.return_size = octets.len();
+                if !param.data.is_null() {
+                    let start = if octets.is_empty() { std::ptr::null() } else { octets.as_ptr() };
+                    // SAFETY: the data of this type is a pointer, as OpenSSL documents.
+                    unsafe { *param.data.cast::<*const u8>() = start };
+                }
+                return Ok(());
+            }
+            (Self::Octets(octets) | Self::Kept(octets), OCTETS) => {
+                (Zeroizing::new(octets.to_vec()), octets.len())
+            }
+            _ => return Err(wrong(name, "is asked for as another type than it has")),
+        };
+        param.return_size = len;
+        if param.data.is_null() {
+            return Ok(());
+        }
+        if bytes.len() > param.data_size {
+            return Err(Failure::Room { needed: len, room: param.data_size });
+        }
+        if cfg!(target_endian = "big") && matches!(self, Self::Integer(_) | Self::Number(_)) {
+            return Err(wrong(name, "cannot be written on a machine of this byte order"));
+        }
+        // SAFETY: there is room for as many octets as there are, as was checked.
+        unsafe {
+            std::ptr::copy_nonoverlapping(bytes.as_ptr(), param.data.cast::<u8>(), bytes.len());
+            if matches!(self, Self::Text(_) | Self::String(_)) && param.data_size > bytes.len() {
+                *param.data.cast::<u8>().add(bytes.len()) = 0;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Parameters that the provider passes to a callback.
+#[derive(Default)]
+pub(crate) struct Built {
+    params: Vec<Param>,
+    /// What the parameters point to. The heap memory of a vector does not move when the vector does.
+    data: Vec<Zeroizing<Vec<u8>>>,
+    texts: Vec<CString>,
+}
+
+impl Built {
+    fn push(&mut self, name: &'static CStr, data_type: u32, data: *mut c_void, data_size: usize) {
+        let return_size = usize::MAX;
+        self.params.push(Param { key: name.as_ptr(), data_type, data, data_size, return_size });
+    }
+
+    /// Adds a long number, given as big-endian octets.
+    pub(crate) fn number(&mut self, name: &'static CStr, number: &[u8]) {
+        let mut octets = Zeroizing::new(number.to_vec());
+        if cfg!(target_endian = "little") {
+            octets.reverse();
+        }
+        self.push(name, UNSIGNED, octets.as_mut_ptr().cast(), octets.len());
+        self.data.push(octets);
+    }
+
+    /// Adds octets. Returns where they are until this value is dropped.
+    pub(crate) fn octets(&mut self, name: &'static CStr, octets: &[u8]) -> *mut u8 {
+        let mut octets = Zeroizing::new(octets.to_vec());
+        let place = octets.as_mut_ptr();
+        self.push(name, OCTETS, place.cast(), octets.len());
+        self.data.push(octets);
+        place
+    }
+
+    /// Adds a small number.
+    pub(crate) fn integer(&mut self, name: &'static CStr, value: i32) {
+        let mut octets = Zeroizing::new(value.to_ne_bytes().to_vec());
+        self.push(name, INTEGER, octets.as_mut_ptr().cast(), octets.len());
+        self.data.push(octets);
+    }
+
+    /// Adds a text.
+    pub(crate) fn text(&mut self, name: &'static CStr, text: &str) {
+        let text = CString::new(text).unwrap_or_default();
+        self.push(name, UTF8, text.as_ptr().cast_mut().cast(), text.as_bytes().len());
+        self.texts.push(text);
+    }
+
+    /// Calls `work` with the list.
+    pub(crate) fn with<T>(mut self, work: impl FnOnce(*const Param) -> T) -> T {
+        self.params.push(crate::param_lists::LAST);
+        work(self.params.as_ptr())
+    }
+}

@@ -1,0 +1,289 @@
+//! The functions of signatures.
+
+mod tables;
+
+pub(crate) use tables::{FUNCTIONS, SHA1, SHA224, SHA256, SHA384, SHA512};
+
+use crate::failure::Failure;
+use crate::ffi::{Param, guard, octets};
+use crate::key::ProviderKey;
+use crate::param_lists;
+use crate::params::{Given, Wanted};
+use crate::provider::Provider;
+use crate::signature_context::Signature;
+use modmill_rsa::Hash;
+use std::ffi::{CStr, c_char, c_int, c_void};
+
+fn make(provider: *const Provider, hash: Option<Hash>) -> *mut Signature {
+    guard(std::ptr::null_mut(), || {
+        // SAFETY: OpenSSL passes the context that OSSL_provider_init returned.
+        let Some(provider) = (unsafe { provider.as_ref() }) else { return std::ptr::null_mut() };
+        Box::into_raw(Box::new(Signature::new(provider.core, hash)))
+    })
+}
+
+unsafe extern "C" fn new(provider: *const Provider, _properties: *const c_char) -> *mut Signature {
+    make(provider, None)
+}
+
+unsafe extern "C" fn free(context: *mut Signature) {
+    guard((), || {
+        if !context.is_null() {
+            // SAFETY: the context was made by this provider, and OpenSSL frees it once.
+            drop(unsafe { Box::from_raw(context) });
+        }
+    });
+}
+
+unsafe extern "C" fn dup(context: *const Signature) -> *mut Signature {
+    guard(std::ptr::null_mut(), || {
+        // SAFETY: OpenSSL passes a context of this provider or null.
+        unsafe { context.as_ref() }
+            .map_or(std::ptr::null_mut(), |context| Box::into_raw(Box::new(context.clone())))
+    })
+}
+
+/// Calls `work` with a context, and returns its status.
+///
+/// # Safety
+/// `context` is null, or a context of this provider that no other thread uses.
+#[track_caller]
+unsafe fn with(context: *mut Signature, work: impl FnOnce(&mut Signature) -> Result<(), Failure>) -> c_int {
+    guard(0, || {
+        // SAFETY: as the caller promises.
+        let Some(context) = (unsafe { context.as_mut() }) else { return 0 };
+        let core = context.core;
+        core.status(work(context))
+    })
+}
+
+/// Takes the key and the parameters of an operation. Without a key the context keeps the one it has.
+unsafe fn begin(
+    context: &mut Signature,
+    key: *const ProviderKey,
+    params: *const Param,
+) -> Result<(), Failure> {
+    // SAFETY: OpenSSL passes a key of this provider or null.
+    match unsafe { key.as_ref() } {
+        Some(key) => context.content = key.content.clone(),
+        None if context.content.public().is_none() => return Err(Failure::NotInitialised),
+        None => {}
+    }
+    (context.hashing, context.takes_message, context.signature) = (None, false, None);
+    // SAFETY: OpenSSL passes parameters that live until the call returns.
+    context.set(unsafe { Given::new(params) })
+}
+
+unsafe extern "C" fn init(context: *mut Signature, key: *const ProviderKey, params: *const Param) -> c_int {
+    // SAFETY: OpenSSL passes a context and a key of this provider.
+    unsafe { with(context, |context| begin(context, key, params)) }
+}
+
+unsafe extern "C" fn digest_init(
+    context: *mut Signature,
+    digest: *const c_char,
+    key: *const ProviderKey,
+    params: *const Param,
+) -> c_int {
+    // SAFETY: OpenSSL passes a context and a key of this provider, and a name that ends with a zero or null.
+    unsafe {
+        with(context, |context| {
+            begin(context, key, std::ptr::null())?;
+            let name = (!digest.is_null()).then(|| CStr::from_ptr(digest).to_string_lossy().into_owned());
+            match name.filter(|name| !name.is_empty()) {
+                Some(name) => context.set_digest(&name)?,
+                None if context.digest.is_none() => context.set_digest("SHA256")?,
+                None => {}
+            }
+            context.set(Given::new(params))?;
+            context.hashing = context.digest.map(|digest| digest.hashing());
+            Ok(())
+        })
+    }
+}
+
+unsafe extern "C" fn message_init(
+    context: *mut Signature,
+    key: *const ProviderKey,
+    params: *const Param,
+) -> c_int {
+    // SAFETY: OpenSSL passes a context and a key of this provider.
+    unsafe {
+        with(context, |context| {
+            begin(context, key, params)?;
+            context.takes_message = true;
+            context.hashing = context.digest.map(|digest| digest.hashing());
+            Ok(())
+        })
+    }
+}
+
+unsafe extern "C" fn update(context: *mut Signature, data: *const u8, len: usize) -> c_int {
+    // SAFETY: OpenSSL passes a context of this provider, and `len` octets.
+    unsafe {
+        with(context, |context| {
+            context.hashing.as_mut().ok_or(Failure::NotInitialised)?.update(octets(data, len));
+            Ok(())
+        })
+    }
+}
+
+/// The digest of the message so far. The message may go on.
+fn digest_so_far(context: &Signature) -> Result<Vec<u8>, Failure> {
+    Ok(context.hashing.clone().ok_or(Failure::NotInitialised)?.finish())
+}
+
+/// The digest of `input`, or `input` itself where it is a digest.
+fn to_sign(context: &Signature, input: &[u8]) -> Result<Vec<u8>, Failure> {
+    match (context.takes_message, context.digest) {
+        (true, Some(digest)) => {
+            let mut hashing = digest.hashing();
+            hashing.update(input);
+            Ok(hashing.finish())
+        }
+        _ => Ok(input.to_vec()),
+    }
+}
+
+/// Writes `answer` to memory of the caller.
+///
+/// # Safety
+/// `size` octets can be written at `out`, and `len` can be written.
+unsafe fn give(answer: &[u8], out: *mut u8, len: *mut usize, size: usize) -> Result<(), Failure> {
+    if answer.len() > size {
+        return Err(Failure::Room { needed: answer.len(), room: size });
+    }
+    // SAFETY: there is room, as was checked, and as the caller promises.
+    unsafe {
+        std::ptr::copy_nonoverlapping(answer.as_ptr(), out, answer.len());
+        *len = answer.len();
+    }
+    Ok(())
+}
+
+/// Signs what `digest` returns and writes the signature to `out`; without `out` only its length is written.
+///
+/// # Safety
+/// `out` is null, or `size` octets can be written there; `len` can be written.
+unsafe fn sign_to(
+    context: &Signature,
+    out: *mut u8,
+    len: *mut usize,
+    size: usize,
+    digest: impl FnOnce(&Signature) -> Result<Vec<u8>, Failure>,
+) -> Result<(), Failure> {
+    let needed = context.size()?;
+    if len.is_null() {
+        return Err(Failure::Parameter("there is no place for the length of the signature".into()));
+    }
+    if out.is_null() {
+        // SAFETY: as the caller promises.
+        unsafe { *len = needed };
+        return Ok(());
+    }
+    // Before the work is done.
+    if size < needed {
+        return Err(Failure::Room { needed, room: size });
+    }
+    let signature = context.sign(&digest(context)?)?;
+    // SAFETY: as the caller promises.
+    unsafe { give(&signature, out, len, size) }
+}
+
+unsafe extern "C" fn sign(
+    context: *mut Signature,
+    out: *mut u8,
+    len: *mut usize,
+    size: usize,
+    input: *const u8,
+    input_len: usize,
+) -> c_int {
+    // SAFETY: OpenSSL passes a context of this provider, `input_len` octets, and room for `size`.
+    unsafe {
+        with(context, |context| {
+            sign_to(context, out, len, size, |context| to_sign(context, octets(input, input_len)))
+        })
+    }
+}
+
+unsafe extern "C" fn sign_final(
+    context: *mut Signature,
+    out: *mut u8,
+    len: *mut usize,
+    size: usize,
+) -> c_int {
+    // SAFETY: OpenSSL passes a context of this provider, and room for `size` octets.
+    unsafe { with(context, |context| sign_to(context, out, len, size, digest_so_far)) }
+}
+
+unsafe extern "C" fn verify(
+    context: *mut Signature,
+    signature: *const u8,
+    len: usize,
+    input: *const u8,
+    input_len: usize,
+) -> c_int {
+    // SAFETY: OpenSSL passes a context of this provider, and octets of both lengths.
+    unsafe {
+        with(context, |context| {
+            context.verify(&to_sign(context, octets(input, input_len))?, octets(signature, len))
+        })
+    }
+}
+
+unsafe extern "C" fn verify_final(context: *mut Signature, signature: *const u8, len: usize) -> c_int {
+    // SAFETY: OpenSSL passes a context of this provider, and `len` octets.
+    unsafe { with(context, |context| context.verify(&digest_so_far(context)?, octets(signature, len))) }
+}
+
+unsafe extern "C" fn verify_message_final(context: *mut Signature) -> c_int {
+    // SAFETY: OpenSSL passes a context of this provider.
+    unsafe {
+        with(context, |context| {
+            let missing = || Failure::Parameter("no signature was set".into());
+            let signature = context.signature.clone().ok_or_else(missing)?;
+            context.verify(&digest_so_far(context)?, &signature)
+        })
+    }
+}
+
+unsafe extern "C" fn recover(
+    context: *mut Signature,
+    out: *mut u8,
+    len: *mut usize,
+    size: usize,
+    signature: *const u8,
+    signature_len: usize,
+) -> c_int {
+    // SAFETY: OpenSSL passes a context of this provider, `signature_len` octets, and room for `size`.
+    unsafe {
+        with(context, |context| {
+            if len.is_null() {
+                return Err(Failure::Parameter("there is no place for the length".into()));
+            }
+            if out.is_null() {
+                *len = context.size()?;
+                return Ok(());
+            }
+            give(&context.recover(octets(signature, signature_len))?, out, len, size)
+        })
+    }
+}
+
+unsafe extern "C" fn get_params(context: *mut Signature, params: *mut Param) -> c_int {
+    // SAFETY: OpenSSL passes a context of this provider, and parameters that may be written until this returns.
+    unsafe { with(context, |context| context.get(&mut Wanted::new(params))) }
+}
+
+unsafe extern "C" fn set_params(context: *mut Signature, params: *const Param) -> c_int {
+    // SAFETY: OpenSSL passes a context of this provider, and parameters that live until this returns.
+    unsafe { with(context, |context| context.set(Given::new(params))) }
+}
+
+unsafe extern "C" fn gettable_params(_: *const c_void, _: *const c_void) -> *const Param {
+    param_lists::SIGNATURE_GETTABLE.as_ptr()
+}
+
+unsafe extern "C" fn settable_params(_: *const c_void, _: *const c_void) -> *const Param {
+    param_lists::SIGNATURE_SETTABLE.as_ptr()
+}

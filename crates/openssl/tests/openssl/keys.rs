@@ -1,0 +1,72 @@
+//! Keys and certificates.
+
+use crate::common::{Modmill, Reference, Setup};
+
+#[test]
+fn generated_keys_are_valid() {
+    let Some(setup) = Setup::new() else { return };
+    setup.ok(Modmill, "genrsa -out new.pem 2048");
+    setup.ok(Reference, "pkey -in new.pem -check -noout");
+    setup.ok(Modmill, "pkey -in new.pem -check -noout");
+    setup.ok(Modmill, "genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:1024 -out small.pem");
+    setup.ok(Reference, "pkey -in small.pem -check -noout");
+    setup.ok(Modmill, "pkey -in key.pem -pubout -out ours.pem");
+    assert_eq!(setup.read("ours.pem"), setup.read("public.pem"));
+    setup.ok(Modmill, "pkey -in key.pem -out again.pem");
+    assert_eq!(
+        setup.read("again.pem"),
+        setup.read("key.pem"),
+        "a key that passed through the provider is the same"
+    );
+}
+
+#[test]
+fn certificates_are_made_and_verified() {
+    let Some(setup) = Setup::new() else { return };
+    let pss = "-sha256 -sigopt rsa_padding_mode:pss -sigopt rsa_pss_saltlen:32";
+    for options in ["-sha256", "-sha512", "-sha1", pss] {
+        setup.ok(
+            Modmill,
+            &format!("req -new -x509 -key key.pem {options} -subj /CN=root -days 2 -out root.pem"),
+        );
+        for by in [Modmill, Reference] {
+            setup.ok(by, "verify -auth_level 0 -CAfile root.pem root.pem");
+        }
+        setup.ok(Modmill, "req -new -key key.pem -subj /CN=leaf -out leaf.csr");
+        setup.ok(Reference, "req -in leaf.csr -verify -noout");
+        setup.ok(
+            Modmill,
+            "x509 -req -in leaf.csr -CA root.pem -CAkey key.pem -set_serial 7 -days 1 -out leaf.pem",
+        );
+        setup.ok(Reference, "verify -auth_level 0 -CAfile root.pem leaf.pem");
+    }
+    setup.ok(Modmill, "x509 -in leaf.pem -noout -text");
+}
+
+#[test]
+fn messages_of_cms_pass_between_both() {
+    let Some(setup) = Setup::new() else { return };
+    setup.ok(Modmill, "req -new -x509 -key key.pem -subj /CN=signer -days 2 -out signer.pem");
+    for (one, other) in [(Modmill, Reference), (Reference, Modmill)] {
+        for options in ["", "-keyopt rsa_padding_mode:pss"] {
+            let sign =
+                "cms -sign -binary -nodetach -outform DER -in message -signer signer.pem -inkey key.pem";
+            setup.ok(one, &format!("{sign} {options} -out signed"));
+            setup.ok(
+                other,
+                "cms -verify -binary -inform DER -in signed -CAfile signer.pem -purpose any -out clear",
+            );
+            assert_eq!(setup.read("clear"), setup.read("message"));
+        }
+        for options in ["", "-keyopt rsa_padding_mode:oaep"] {
+            let encrypt =
+                "cms -encrypt -binary -outform DER -in message -aes256 -recip signer.pem -out sealed";
+            setup.ok(one, &format!("{encrypt} {options}"));
+            setup.ok(
+                other,
+                "cms -decrypt -binary -inform DER -in sealed -inkey key.pem -recip signer.pem -out clear",
+            );
+            assert_eq!(setup.read("clear"), setup.read("message"));
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! OpenSSL's own program with the provider, held against the same program without it.
+
+mod common;
+mod encryption;
+mod hostile;
+mod keys;
+mod signatures;
+mod speed;
+mod tls;

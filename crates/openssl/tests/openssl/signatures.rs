@@ -1,0 +1,107 @@
+//! Signatures: every padding and digest, made by one provider and checked by the other.
+
+use crate::common::{Modmill, Reference, Setup};
+
+const DIGESTS: [&str; 11] = [
+    "sha1",
+    "sha224",
+    "sha256",
+    "sha384",
+    "sha512",
+    "sha512-224",
+    "sha512-256",
+    "sha3-224",
+    "sha3-256",
+    "sha3-384",
+    "sha3-512",
+];
+
+const PSS: [&str; 5] = [
+    "-sigopt rsa_padding_mode:pss",
+    "-sigopt rsa_padding_mode:pss -sigopt rsa_pss_saltlen:digest",
+    "-sigopt rsa_padding_mode:pss -sigopt rsa_pss_saltlen:max",
+    "-sigopt rsa_padding_mode:pss -sigopt rsa_pss_saltlen:0",
+    "-sigopt rsa_padding_mode:pss -sigopt rsa_pss_saltlen:11 -sigopt rsa_mgf1_md:sha384",
+];
+
+#[test]
+fn pkcs1_signatures_are_the_same_as_openssls() {
+    let Some(setup) = Setup::new() else { return };
+    for digest in DIGESTS.iter().chain(&["md5"]) {
+        setup.ok(Modmill, &format!("dgst -{digest} -sign key.pem -out ours message"));
+        setup.ok(Reference, &format!("dgst -{digest} -sign key.pem -out theirs message"));
+        assert_eq!(setup.read("ours"), setup.read("theirs"), "{digest}");
+        setup.ok(Modmill, &format!("dgst -{digest} -verify public.pem -signature theirs message"));
+    }
+    assert_eq!(setup.statistics().0, DIGESTS.len() + 1, "modmill computed the signatures");
+}
+
+#[test]
+fn pss_signatures_pass_between_both() {
+    let Some(setup) = Setup::new() else { return };
+    for digest in ["sha1", "sha256", "sha512", "sha3-256"] {
+        for options in PSS {
+            for (signer, verifier) in [(Modmill, Reference), (Reference, Modmill)] {
+                setup.ok(signer, &format!("dgst -{digest} {options} -sign key.pem -out signature message"));
+                let verify =
+                    format!("dgst -{digest} {options} -verify public.pem -signature signature message");
+                setup.ok(verifier, &verify);
+            }
+        }
+    }
+}
+
+#[test]
+fn wrong_signatures_are_refused() {
+    let Some(setup) = Setup::new() else { return };
+    for options in ["", PSS[1]] {
+        setup.ok(Reference, &format!("dgst -sha256 {options} -sign key.pem -out right message"));
+        let right = setup.read("right");
+        let mut wrong = vec![vec![0; right.len()], vec![0xff; right.len()], Vec::new(), right[1..].to_vec()];
+        for place in [0, 1, right.len() / 2, right.len() - 1] {
+            let mut changed = right.clone();
+            changed[place] ^= 1;
+            wrong.push(changed);
+        }
+        for signature in wrong {
+            setup.write("wrong", &signature);
+            setup.fails(
+                Modmill,
+                &format!("dgst -sha256 {options} -verify public.pem -signature wrong message"),
+            );
+        }
+        setup.fails(Modmill, &format!("dgst -sha512 {options} -verify public.pem -signature right message"));
+    }
+}
+
+#[test]
+fn octets_without_a_digest_are_signed_and_recovered() {
+    let Some(setup) = Setup::new() else { return };
+    setup.write("digest", &[7; 36]);
+    setup.ok(Modmill, "pkeyutl -sign -inkey key.pem -in digest -out ours");
+    setup.ok(Reference, "pkeyutl -sign -inkey key.pem -in digest -out theirs");
+    assert_eq!(setup.read("ours"), setup.read("theirs"));
+    setup.ok(Modmill, "pkeyutl -verify -pubin -inkey public.pem -in digest -sigfile theirs");
+    setup.ok(Modmill, "pkeyutl -verifyrecover -pubin -inkey public.pem -in theirs -out recovered");
+    assert_eq!(setup.read("recovered"), [7; 36]);
+    setup.write("other", &[8; 36]);
+    setup.fails(Modmill, "pkeyutl -verify -pubin -inkey public.pem -in other -sigfile theirs");
+}
+
+#[test]
+fn keys_of_other_lengths_sign() {
+    let Some(setup) = Setup::new() else { return };
+    for bits in [1024, 1030, 3072, 4096] {
+        setup.ok(Reference, &format!("genrsa -out other.pem {bits}"));
+        setup.ok(Modmill, "dgst -sha256 -sign other.pem -out ours message");
+        setup.ok(Reference, "dgst -sha256 -sign other.pem -out theirs message");
+        assert_eq!(setup.read("ours"), setup.read("theirs"), "{bits} bits");
+    }
+    assert_eq!(setup.statistics().0, 4);
+    // Three primes: OpenSSL computes with such a key itself.
+    setup.ok(Reference, "genrsa -primes 3 -out three.pem 2048");
+    setup.ok(Modmill, "dgst -sha256 -sign three.pem -out ours message");
+    setup.ok(Reference, "dgst -sha256 -sign three.pem -out theirs message");
+    assert_eq!(setup.read("ours"), setup.read("theirs"));
+    assert_eq!(setup.statistics().0, 0);
+}
