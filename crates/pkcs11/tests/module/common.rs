@@ -46,7 +46,10 @@ pub(crate) fn folder() -> &'static PathBuf {
 pub(crate) fn configure(folder: &std::path::Path, count: usize) {
     let entry = |number| format!("[[token]]\npath = \"{number}.json\"\npin_memory_mib = 1\npin_passes = 1\n");
     let path = folder.join("config.toml");
-    std::fs::write(&path, (0..count).map(entry).collect::<String>()).unwrap();
+    // Renamed when it is whole: another process may be reading it.
+    let draft = folder.join(format!("config-{}.toml", std::process::id()));
+    std::fs::write(&draft, (0..count).map(entry).collect::<String>()).unwrap();
+    std::fs::rename(&draft, &path).unwrap();
     // SAFETY: tests come here once, before the module is loaded, and nothing else of this process reads the environment
     // meanwhile by way of C.
     unsafe { std::env::set_var("MODMILL_PKCS11_CONFIG", &path) };
