@@ -32,7 +32,7 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
-use tokio::task::JoinSet;
+use tokio::task::{JoinHandle, JoinSet};
 use zeroize::Zeroizing;
 
 /// The variable that holds a master key as text.
@@ -166,7 +166,9 @@ pub struct Running {
     pub service: Arc<Service>,
     tls: Option<Arc<Tls>>,
     stop: watch::Sender<bool>,
-    server: tokio::task::JoinHandle<bool>,
+    server: JoinHandle<bool>,
+    /// The socket's door, where there is one.
+    socket: Option<JoinHandle<bool>>,
     /// Tasks beside the doors, which end with this value.
     tasks: JoinSet<()>,
     /// Files that are removed at the end.
@@ -214,27 +216,36 @@ impl Running {
             metrics: Arc::clone(&metrics),
         };
         let router = layered(routes(&service, config.issuer_settings()), layers);
-        let server =
-            tokio::spawn(listen(listener, tls.clone(), router, HttpLimits::of(config), metrics, stopped));
+        let server = tokio::spawn(listen(
+            listener,
+            tls.clone(),
+            router,
+            HttpLimits::of(config),
+            metrics,
+            stopped.clone(),
+        ));
         let mut tasks = JoinSet::new();
         background::start(&mut tasks, config, &service);
         let mut sockets = vec![config.data.join(admin::SOCKET)];
+        let mut socket = None;
         let path = &config.socket.path;
         if !path.as_os_str().is_empty() {
             let mode = config.socket.mode().unwrap_or(0o600);
             let unbound = |error| RunError::Socket { path: path.clone(), error };
             let listener = socket::bind(path, mode).map_err(unbound)?;
             let door = socket::Socket::new(Arc::clone(&service), rings(&service));
-            let limit = config.limits.connections;
-            tasks.spawn(async move {
-                if let Err(error) = door.listen(listener, limit).await {
+            let (limit, drain) = (config.limits.connections, Duration::from_secs(config.drain_s));
+            socket = Some(tokio::spawn(async move {
+                let ended = door.listen(listener, limit, drain, stopped).await;
+                if let Err(error) = &ended {
                     tracing::error!(%error, "the socket takes no more connections");
                 }
-            });
+                ended.is_ok()
+            }));
             sockets.push(path.clone());
         }
         let url = format!("{scheme}://{address}");
-        Ok(Self { url, service, tls, stop, server, tasks, sockets })
+        Ok(Self { url, service, tls, stop, server, socket, tasks, sockets })
     }
 
     /// Reads certificates again.
@@ -252,7 +263,10 @@ impl Running {
     pub async fn stop(mut self) -> bool {
         self.service.is_draining.store(true, Ordering::Release);
         let _ = self.stop.send(true);
-        let in_time = self.server.await.unwrap_or(false);
+        let mut in_time = self.server.await.unwrap_or(false);
+        if let Some(socket) = self.socket {
+            in_time &= socket.await.unwrap_or(false);
+        }
         self.service.batcher.drain().await;
         if let Some(audit) = self.service.batcher.audit() {
             let (lines, head) = audit.head();

@@ -19,7 +19,9 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::unix::OwnedWriteHalf;
 use tokio::net::{UnixListener, UnixStream};
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::{Semaphore, mpsc, watch};
+use tokio::task::JoinSet;
+use tokio::time::timeout;
 
 /// Requests of one connection that are under way at the same time. Further ones are read when some are answered.
 const UNDER_WAY: usize = 1024;
@@ -38,29 +40,44 @@ impl Socket {
         Arc::new(Self { service, rings })
     }
 
-    /// Takes connections, `limit` of them at a time, until the future is dropped.
-    pub(crate) async fn listen(self: Arc<Self>, listener: UnixListener, limit: usize) -> io::Result<()> {
-        let room = Arc::new(Semaphore::new(limit));
+    /// Takes connections, at most `limit` at a time, until `stopped` says true. Requests under way then have `drain` to be answered.
+    pub(crate) async fn listen(
+        self: Arc<Self>,
+        listener: UnixListener,
+        limit: usize,
+        drain: Duration,
+        mut stopped: watch::Receiver<bool>,
+    ) -> io::Result<()> {
+        let mut connections = JoinSet::new();
         loop {
-            let (stream, _) = listener.accept().await?;
-            let Ok(permit) = Arc::clone(&room).try_acquire_owned() else {
+            let (stream, _) = tokio::select! {
+                accepted = listener.accept() => accepted?,
+                _ = stopped.wait_for(|&stopped| stopped) => break,
+            };
+            while connections.try_join_next().is_some() {}
+            if connections.len() >= limit {
                 tracing::warn!("a connection to the socket is refused: there are too many");
                 continue;
-            };
-            let socket = Arc::clone(&self);
-            tokio::spawn(async move {
-                if let Err(error) = socket.serve(stream).await {
+            }
+            let (socket, stopped) = (Arc::clone(&self), stopped.clone());
+            connections.spawn(async move {
+                if let Err(error) = socket.serve(stream, stopped).await {
                     tracing::debug!(%error, "a connection of the socket ends");
                 }
-                drop(permit);
             });
         }
+        let all = async { while connections.join_next().await.is_some() {} };
+        timeout(drain, all).await.map_err(|_| io::Error::other("a client did not take its answers in time"))
     }
 
-    async fn serve(self: Arc<Self>, stream: UnixStream) -> io::Result<()> {
+    async fn serve(
+        self: Arc<Self>,
+        stream: UnixStream,
+        mut stopped: watch::Receiver<bool>,
+    ) -> io::Result<()> {
         let (reader, mut writer) = stream.into_split();
         let mut reader = BufReader::new(reader);
-        let first = tokio::time::timeout(GREETING, read(&mut reader)).await.map_err(io::Error::other)??;
+        let first = timeout(GREETING, read(&mut reader)).await.map_err(io::Error::other)??;
         let principal = match Request::decode(&first) {
             Ok((id, Request::Hello { token })) => match self.principal(&token) {
                 Ok(principal) => {
@@ -72,21 +89,33 @@ impl Socket {
             _ => return Err(io::Error::other("the first request is no greeting")),
         };
         let (answers, answered) = mpsc::channel(UNDER_WAY);
-        let writing = tokio::spawn(write(writer, answered));
+        // The set ends with this connection, and with it whatever is under way.
+        let mut tasks = JoinSet::new();
+        tasks.spawn(write(writer, answered));
         let room = Arc::new(Semaphore::new(UNDER_WAY));
-        while let Ok(frame) = read(&mut reader).await {
+        loop {
+            let frame = tokio::select! {
+                frame = read(&mut reader) => frame,
+                _ = stopped.wait_for(|&stopped| stopped) => break,
+            };
+            let Ok(frame) = frame else { break };
             let (id, request) = Request::decode(&frame).map_err(io::Error::other)?;
             let Ok(permit) = Arc::clone(&room).acquire_owned().await else { break };
             let (socket, principal, answers) = (Arc::clone(&self), Arc::clone(&principal), answers.clone());
-            tokio::spawn(async move {
+            while tasks.try_join_next().is_some() {}
+            tasks.spawn(async move {
                 let response = socket.answer(&principal, request).await;
                 // Whoever asked may have left.
                 let _ = answers.send(response.encode(id)).await;
                 drop(permit);
+                Ok(())
             });
         }
         drop(answers);
-        writing.await.map_err(io::Error::other)?
+        while let Some(ended) = tasks.join_next().await {
+            ended.map_err(io::Error::other)??;
+        }
+        Ok(())
     }
 
     fn principal(&self, token: &str) -> Result<Arc<Principal>, Response> {

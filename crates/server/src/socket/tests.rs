@@ -5,7 +5,6 @@ use modmill_client::{Error, Key, Service, Task, with_engine};
 use modmill_rsa::{Hash, Rsa, SignatureScheme};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -19,17 +18,6 @@ fn config(folder: &Path) -> Config {
     config.socket.path = folder.join("sign.sock");
     config.socket.mode = "0640".into();
     config
-}
-
-/// Starts a service. One that has just ended may hold its store for a moment.
-async fn start(config: &Config) -> Running {
-    for _ in 0..1000 {
-        match Running::start(config).await {
-            Ok(running) => return running,
-            Err(_) => tokio::time::sleep(Duration::from_millis(20)).await,
-        }
-    }
-    Running::start(config).await.unwrap()
 }
 
 async fn token(running: &Running, name: &str, rights: &[Right]) -> String {
@@ -81,7 +69,7 @@ async fn programs_sign_with_keys_that_stay_in_the_service() {
     let folder = tempfile::tempdir().unwrap();
     let config = config(folder.path());
     let path = config.socket.path.clone();
-    let running = start(&config).await;
+    let running = Running::start(&config).await.unwrap();
     assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
     let right = token(&running, "web", &[Right::Bulk, Right::Transit]).await;
     make_key(&running, &right).await;
@@ -105,7 +93,7 @@ async fn programs_sign_with_keys_that_stay_in_the_service() {
     // A service that is restarted is found again, by the same key.
     assert!(running.stop().await);
     assert!(!path.exists());
-    let running = start(&config).await;
+    let running = Running::start(&config).await.unwrap();
     sign(web).await;
     assert!(running.stop().await);
     let report = crate::audit::verify(&config.data.join("audit")).unwrap();
