@@ -20,6 +20,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::unix::OwnedWriteHalf;
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::{Semaphore, mpsc};
+use tokio::task::JoinSet;
 
 /// Requests of one connection that are under way at the same time. Further ones are read when some are answered.
 const UNDER_WAY: usize = 1024;
@@ -40,19 +41,20 @@ impl Socket {
 
     /// Takes connections, `limit` of them at a time, until the future is dropped.
     pub(crate) async fn listen(self: Arc<Self>, listener: UnixListener, limit: usize) -> io::Result<()> {
-        let room = Arc::new(Semaphore::new(limit));
+        // Connections end with this set when the service stops: one that stayed open would keep the service and its store.
+        let mut connections = JoinSet::new();
         loop {
             let (stream, _) = listener.accept().await?;
-            let Ok(permit) = Arc::clone(&room).try_acquire_owned() else {
+            while connections.try_join_next().is_some() {}
+            if connections.len() >= limit {
                 tracing::warn!("a connection to the socket is refused: there are too many");
                 continue;
-            };
+            }
             let socket = Arc::clone(&self);
-            tokio::spawn(async move {
+            connections.spawn(async move {
                 if let Err(error) = socket.serve(stream).await {
                     tracing::debug!(%error, "a connection of the socket ends");
                 }
-                drop(permit);
             });
         }
     }
