@@ -33,16 +33,19 @@ static_assert(sizeof(PowerCall) == 88 && AT(PowerCall, matrices, 0) && AT(PowerC
 // which is s_i x in base B then, is an entry as it is: the factor is 2^32.
 enum { SQUARE_B, MODULUS_A, RADIX_ENTRY, ONE_ENTRY = RADIX_ENTRY + 2, ONE_STATE = ONE_ENTRY + 2, MODULUS_SIDES };
 
-// Shared memory: the matrices or a ring for them, the channels, and for secret digits what `Scan` needs.
+// Shared memory: the matrices or a ring for them, base B's words if SHARED_WORDS, the channels, and for secret digits what `Scan`
+// needs.
 struct Memory {
     Matrices matrices;
     const Channel* channels;
+    Quad* words;
     Quad* rest;
 
     DEVICE void open(const PowerCall& call) {
         SHARED_POOL(Quad, pool);
         matrices.open(call.matrices, pool);
-        rest = pool + Matrices::SHARED_QUADS;
+        words = pool + Matrices::SHARED_QUADS;
+        rest = words + WordsB::quads();
 #ifdef MODMILL_EMULATOR
         channels = call.channels;
 #else
@@ -55,16 +58,47 @@ struct Memory {
 };
 
 template <bool SECRET> struct TileNumbers {
+    // Rows of a table that are looked at beside the chunks of one side, so that all are between two words of an exponent: a digit has
+    // SECRET_WINDOW squares and a product, of two sides each.
+    enum { ROUNDS = 2 * SCAN_DIGITS * (SECRET_WINDOW + 1), SCANS_OF_SIDE = (SCAN_ROWS + ROUNDS - 1) / ROUNDS };
     // Where registers are short, factors in base B are loaded when they are needed: merged squares have none.
     enum { LATE_FACTORS = MERGED && SECRET && !STREAMED };
+    // When the products with a chunk's pieces have been started, those before the last two are finished. What every product needs is
+    // loaded before them.
+    enum { EARLY_FACTORS = SHARED_WORDS };
     Memory memory;
     Scan scan;
     Pair* workspace;    // this lane's
     u32 t;
     u32 modulus;        // its place in the workspace
-    u32 xi[4 * STEPS];  // base A
-    u32 eta[4 * STEPS]; // base B, within a product
+    u32 xi[4 * STEPS]; // base A
+    WordsB eta;        // base B, within a product
     u32 quotient[2];
+
+    // Starts the product of words with chunk `index` to base B (side 0) or A (side 1), from PIECE on. The last two pieces are under
+    // way at the end; this is the place of the last.
+    template <int COUNT, int PIECE = 0, typename Words>
+    DEVICE MatrixPlace start_chunk(u32* sums, Words words, int side, int index) {
+        constexpr int FIRST = first_step(PIECE), LENGTH = first_step(PIECE + 1) - FIRST;
+        u32 before = 0;
+        if constexpr (PIECE == 0) memory.matrices.begin_chunk();
+        if constexpr (PIECE >= 2) {
+            finish_product<1>();
+            before = memory.matrices.count_release(side, index, PIECE - 2);
+        }
+        MatrixPlace place = memory.matrices.acquire(side, index, PIECE);
+        if constexpr (PIECE >= 2) memory.matrices.refill(side, index, PIECE - 2, before);
+        start_product<COUNT, LENGTH>(sums, words_of(words, FIRST), place, PIECE > 0);
+        if constexpr (PIECE + 1 == PIECES) return place;
+        else return start_chunk<COUNT, PIECE + 1>(sums, words, side, index);
+    }
+
+    // Waits for the product with chunk `index`.
+    DEVICE void finish_chunk(int side, int index) {
+        finish_product();
+        if (PIECES > 1) memory.matrices.release(side, index, PIECES - 2);
+        memory.matrices.release(side, index, PIECES - 1);
+    }
 
     // Factors of COUNT rows, of an entry for each of the two numbers.
     template <int COUNT> DEVICE void load_factors(Pair* factors, const u32* entries, u32 first) const {
@@ -84,33 +118,33 @@ template <bool SECRET> struct TileNumbers {
         return fold(digits[0] + low, digits[1], digits[4] + (digits[5] << 8) + high, channel);
     }
 
-    // x to base B, and eta = x y (-1/N) B_i^-1 modulo b_i, or with x^2 for x; if MERGED, up to its sign.
-    // `sums` are the sums of this chunk, whose product is under way.
-    template <int CHUNK> DEVICE void to_b(u32* sums, bool square, const u32* entries) {
-        constexpr int FIRST = first_to_b(CHUNK), NEXT = first_to_b(CHUNK + 1);
-        constexpr int COUNT = NEXT - FIRST, NEXT_COUNT = first_to_b(CHUNK + 2) - NEXT;
-        constexpr bool LAST = CHUNK + 1 == CHUNKS_B;
+    // COUNT groups of x to base B from group `first` on, and eta = x y (-1/N) B_i^-1 modulo b_i, or with x^2 for x; if MERGED, up to
+    // its sign. They are chunk `index`, whose product is under way, or if SHARED_WORDS is still to be started.
+    template <int COUNT> DEVICE void to_b(u32* sums, int index, int first, bool square, const u32* entries) {
         Pair factors[COUNT];
-        if (SECRET && CHUNK == 0) scan.advance();
-        if (!LATE_FACTORS) load_factors<COUNT>(factors, entries, FIRST); // even if squares have none: a branch costs more
-        finish_product();
-        memory.matrices.release(0, CHUNK);
-        auto channel_of = [&](int i) { return memory.channels[CHANNELS + 4 * (FIRST + i) + t]; };
+        if (EARLY_FACTORS) {
+            load_factors<COUNT>(factors, entries, first);
+            start_chunk<COUNT>(sums, xi, 0, index);
+        }
+        if (SECRET && index < SCANS_OF_SIDE) scan.advance();
+        // Even if squares have none: a branch costs more.
+        if (!EARLY_FACTORS && !LATE_FACTORS) load_factors<COUNT>(factors, entries, first);
+        finish_chunk(0, index);
+        auto channel_of = [&](int i) { return memory.channels[CHANNELS + 4 * (first + i) + t]; };
         auto x_of = [&](int i, int row) {
             Channel channel = channel_of(i);
             u32 low = QUOTIENT_IN_MATRIX ? 0 : quotient[row] * (channel.weight & 0xffff);
             u32 high = QUOTIENT_IN_MATRIX ? 0 : quotient[row] * (channel.weight >> 16);
             return residue_of(sums + 8 * i, row, channel, low, high);
         };
-        u32* y = eta + 2 * FIRST;
         if (square && MERGED) {
 #pragma unroll
             for (int i = 0; i < 2 * COUNT; i++) {
                 u32 x = x_of(i / 2, i % 2);
-                y[i] = reduced_product(x, x, channel_of(i / 2));
+                eta.set(first + i / 2, i % 2, reduced_product(x, x, channel_of(i / 2)));
             }
         } else {
-            if (LATE_FACTORS) load_factors<COUNT>(factors, entries, FIRST);
+            if (LATE_FACTORS) load_factors<COUNT>(factors, entries, first);
             u32 x[2 * COUNT];
 #pragma unroll
             for (int i = 0; i < 2 * COUNT; i++) x[i] = x_of(i / 2, i % 2);
@@ -120,28 +154,44 @@ template <bool SECRET> struct TileNumbers {
             }
 #pragma unroll
             for (int i = 0; i < 2 * COUNT; i++)
-                y[i] = reduced_product(x[i], factors[i / 2].row[i % 2], channel_of(i / 2));
-        }
-        if constexpr (!LAST) {
-            u32 next[8 * NEXT_COUNT];
-            start_product<NEXT_COUNT>(next, xi, memory.matrices.acquire(0, CHUNK + 1));
-            to_b<CHUNK + 1>(next, square, entries);
+                eta.set(first + i / 2, i % 2, reduced_product(x[i], factors[i / 2].row[i % 2], channel_of(i / 2)));
         }
     }
 
-    // The quotient q = sum eta_i B_i to base A, and (x y + q N) / B in place of x. If MERGED, q N / B is a product with the
-    // matrix, and x y enters it as one more word of the column. `chunk` is the place of the chunk.
-    template <int CHUNK> DEVICE void to_a(u32* sums, bool square, const u32* entries, u32* shares, MatrixPlace chunk) {
-        constexpr int FIRST = first_to_a(CHUNK), COUNT = first_to_a(CHUNK + 1) - FIRST;
-        Pair factors[COUNT], n[COUNT];
-        if (SECRET && CHUNK == 0) scan.advance();
-        if (!MERGED) {
-            const Pair* from = workspace + modulus + (MODULUS_A * SIDE_PAIRS + FIRST * 32);
-#pragma unroll
-            for (int i = 0; i < COUNT; i++) n[i] = from[i * 32];
+    // The chunks to base B from CHUNK on, the first of which is under way. The compiler would put products one after the other if the sums
+    // were not nested like this.
+    template <int CHUNK> DEVICE void chunks_to_b(u32* sums, bool square, const u32* entries) {
+        to_b<count_to_b(CHUNK)>(sums, CHUNK, first_to_b(CHUNK), square, entries);
+        if constexpr (CHUNK + 1 < CHUNKS_B) {
+            u32 next[8 * count_to_b(CHUNK + 1)];
+            start_chunk<count_to_b(CHUNK + 1)>(next, xi, 0, CHUNK + 1);
+            chunks_to_b<CHUNK + 1>(next, square, entries);
         }
-        auto channel_of = [&](int i) { return memory.channels[4 * (FIRST + i) + t]; };
-        u32* x = xi + 2 * FIRST;
+    }
+
+    template <int COUNT> DEVICE void load_modulus(Pair* n, int first) const {
+        if (MERGED) return;
+        const Pair* from = workspace + modulus + MODULUS_A * SIDE_PAIRS + first * 32;
+#pragma unroll
+        for (int i = 0; i < COUNT; i++) n[i] = from[i * 32];
+    }
+
+    // COUNT groups of the quotient q = sum eta_i B_i to base A from group `first` on, and (x y + q N) / B in place of x. If MERGED,
+    // q N / B is a product with the matrix, and x y enters it as one more word of the column. They are chunk `index`, and `x` its words.
+    template <int COUNT> DEVICE void to_a(u32* x, int index, int first, bool square, const u32* entries, u32* shares) {
+        u32 sums[8 * COUNT];
+        Pair factors[COUNT], n[COUNT];
+        if (EARLY_FACTORS) load_modulus<COUNT>(n, first);
+        MatrixPlace chunk;
+        if constexpr (MERGED) {
+            chunk = memory.matrices.acquire(1, index, 0);
+            start_product_in_pairs<COUNT>(sums, eta.first_factor(), chunk);
+        } else {
+            chunk = start_chunk<COUNT>(sums, eta.first_factor(), 1, index);
+        }
+        if (SECRET && index < SCANS_OF_SIDE) scan.advance();
+        if (!EARLY_FACTORS) load_modulus<COUNT>(n, first);
+        auto channel_of = [&](int i) { return memory.channels[4 * (first + i) + t]; };
         if (square) {
 #pragma unroll
             for (int i = 0; i < 2 * COUNT; i++) {
@@ -150,15 +200,14 @@ template <bool SECRET> struct TileNumbers {
                 factors[i / 2].row[i % 2] = channel.factor;
             }
         } else {
-            load_factors<COUNT>(factors, entries, GROUPS + FIRST);
+            load_factors<COUNT>(factors, entries, GROUPS + first);
             if (MERGED) {
 #pragma unroll
                 for (int i = 0; i < 2 * COUNT; i++) x[i] = reduced_product(x[i], factors[i / 2].row[i % 2], channel_of(i / 2));
             }
         }
         if (MERGED) add_own_words<COUNT>(sums, x, chunk);
-        finish_product();
-        memory.matrices.release(1, CHUNK);
+        finish_chunk(1, index);
 #pragma unroll
         for (int i = 0; i < COUNT; i++) {
             Channel channel = channel_of(i);
@@ -167,20 +216,45 @@ template <bool SECRET> struct TileNumbers {
                 if (!MERGED)
                     word = reduced((u64)word * n[i].row[row] + (u64)x[2 * i + row] * factors[i].row[row], channel);
                 x[2 * i + row] = word;
-                shares[row] += (word >> 16) * channel.weight;
+                // The last of equal chunks may have groups behind the last group.
+                if (!SHARED_WORDS || i < GROUPS - (CHUNKS_A - 1) * LENGTH_A || first + i < GROUPS)
+                    shares[row] += (word >> 16) * channel.weight;
             }
         }
-        if constexpr (CHUNK + 1 < CHUNKS_A) start_to_a<CHUNK + 1>(square, entries, shares);
     }
 
-    // Starts the product with a chunk to base A, and computes with its sums and those of the chunks behind it.
-    template <int CHUNK> DEVICE void start_to_a(bool square, const u32* entries, u32* shares) {
-        constexpr int COUNT = first_to_a(CHUNK + 1) - first_to_a(CHUNK);
-        u32 sums[8 * COUNT];
-        MatrixPlace chunk = memory.matrices.acquire(1, CHUNK);
-        if constexpr (MERGED) start_product_in_pairs<COUNT>(sums, eta, chunk);
-        else start_product<COUNT>(sums, eta, chunk);
-        to_a<CHUNK>(sums, square, entries, shares, chunk);
+    // Copies the words of chunk `index`, one of [FIRST, LAST), between `x` and xi, whose registers have no addresses.
+    template <bool BACK, int FIRST, int LAST> DEVICE void copy_words(u32* x, int index) {
+        if constexpr (LAST - FIRST > 1) {
+            constexpr int MIDDLE = (FIRST + LAST) / 2;
+            if (index < MIDDLE) copy_words<BACK, FIRST, MIDDLE>(x, index);
+            else copy_words<BACK, MIDDLE, LAST>(x, index);
+        } else {
+#pragma unroll
+            for (int i = 0; i < 2 * LENGTH_A; i++) {
+                constexpr int PLACE = 2 * LENGTH_A * FIRST;
+                if (PLACE + i >= 2 * GROUPS) x[i] = BACK ? x[i] : 0;
+                else if (BACK) xi[PLACE + i] = x[i];
+                else x[i] = xi[PLACE + i];
+            }
+        }
+    }
+
+    // The chunks to base A from CHUNK on.
+    template <int CHUNK> DEVICE void chunks_to_a(bool square, const u32* entries, u32* shares) {
+        if constexpr (SHARED_WORDS) {
+#pragma unroll 1
+            for (int index = 0; index < CHUNKS_A; index++) {
+                u32 x[2 * LENGTH_A];
+                copy_words<false, 0, CHUNKS_A>(x, index);
+                to_a<LENGTH_A>(x, index, first_to_a(index), square, entries, shares);
+                copy_words<true, 0, CHUNKS_A>(x, index);
+            }
+        } else if constexpr (CHUNK < CHUNKS_A) {
+            constexpr int FIRST = first_to_a(CHUNK), COUNT = first_to_a(CHUNK + 1) - FIRST;
+            to_a<COUNT>(xi + 2 * FIRST, CHUNK, FIRST, square, entries, shares);
+            chunks_to_a<CHUNK + 1>(square, entries, shares);
+        }
     }
 
     // How many times the sum of xi_j A_j holds A, from the shares of a quad's lanes; the host's weights
@@ -198,19 +272,26 @@ template <bool SECRET> struct TileNumbers {
     // x y / B modulo N in place of x, for y of a table entry or, if `square`, x itself. Or, if `keeps`, x as
     // an entry at `place`: its residues times the factors of a square.
     DEVICE void product(bool square, const u32* entries, bool keeps, u32 place) {
-        u32 sums[8 * first_to_b(1)];
-        start_product<first_to_b(1)>(sums, xi, memory.matrices.acquire(0, 0));
-        to_b<0>(sums, square, entries);
+        eta.reuse();
+        u32 sums[8 * count_to_b(0)];
+        if constexpr (SHARED_WORDS) {
+#pragma unroll 1
+            for (int index = 0; index < CHUNKS_B; index++) to_b<LENGTH_B>(sums, index, first_to_b(index), square, entries);
+        } else {
+            start_chunk<count_to_b(0)>(sums, xi, 0, 0);
+            chunks_to_b<0>(sums, square, entries);
+        }
         if (keeps) {
-            for (int chunk = 0; chunk < CHUNKS_A; chunk++) {
-                memory.matrices.acquire(1, chunk);
-                memory.matrices.release(1, chunk);
+            for (int piece = 0; piece < CHUNKS_A * PIECES; piece++) {
+                memory.matrices.acquire(1, piece / PIECES, piece % PIECES);
+                memory.matrices.release(1, piece / PIECES, piece % PIECES);
             }
             keep(workspace + place);
             return;
         }
+        eta.publish();
         u32 shares[2] = {0, 0};
-        start_to_a<0>(square, entries, shares);
+        chunks_to_a<0>(square, entries, shares);
         set_quotient(shares);
     }
 
@@ -221,7 +302,7 @@ template <bool SECRET> struct TileNumbers {
             Channel a = memory.channels[4 * m + t], b = memory.channels[CHANNELS + 4 * m + t];
             Pair side_b, side_a;
             for (int row = 0; row < 2; row++) {
-                side_b.row[row] = reduced_once(eta[2 * m + row], b);
+                side_b.row[row] = reduced_once(eta.get(m, row), b);
                 side_a.row[row] =
                     MERGED ? xi[2 * m + row] : reduced_once(reduced_product(xi[2 * m + row], a.factor, a), a);
             }
@@ -232,10 +313,12 @@ template <bool SECRET> struct TileNumbers {
 
     DEVICE void open(const PowerCall& call) {
         memory.open(call);
-        scan.row = ENTRY_ROWS;
+        scan.row = SCAN_ROWS;
         workspace = call.workspace + threadIdx.x % 32;
         t = threadIdx.x % 4;
-        for (int i = 0; i < 4 * STEPS; i++) xi[i] = eta[i] = 0;
+#pragma unroll
+        for (int i = 0; i < 4 * STEPS; i++) xi[i] = 0;
+        eta.open(memory.words);
     }
 
     DEVICE void load(const Pair* side) {

@@ -9,6 +9,11 @@
 // CHUNKS_B of them to base B, CHUNKS_A to base A. They lie one after the other; a chunk has for every step
 // of 32 rows and every block of 8 columns two cores of 8 columns x 16 bytes.
 //
+// If SHARED_WORDS, there are too many groups for the registers, and base B's words lie in shared memory. All chunks of a matrix have
+// the same number of groups then, LENGTH_B or LENGTH_A, so that one piece of code serves them. The last chunk to base B begins early
+// enough, and computes some words again. The last chunk to base A has columns of zeros behind the last group.
+// A chunk is too long for shared memory, and is multiplied by in PIECES pieces of steps, as equal as can be.
+//
 // If MERGED, every column to base A has one more word, that of its own channel. In a matrix that is one more step for every
 // two groups of channels, which all columns but those of the two groups have zeros in. Only these columns are kept and
 // multiplied by: a last step of the chunk, in which every two groups of columns have rows of their own.
@@ -17,27 +22,47 @@
 
 enum { GROUP_BYTES = 512, MATRIX_BYTES = STEPS * GROUPS * GROUP_BYTES };
 
-// The groups of chunk `index` to base B: [first_to_b(index), first_to_b(index + 1)).
-DEVICE constexpr int first_to_b(int index) { return index * GROUPS / CHUNKS_B; }
+enum { LENGTH_B = (GROUPS + CHUNKS_B - 1) / CHUNKS_B, LENGTH_A = (GROUPS + CHUNKS_A - 1) / CHUNKS_A };
 
-// The groups of chunk `index` to base A. If MERGED, chunks begin at even groups, because the words of two groups are
-// multiplied at a time.
+// The first step of a piece of a chunk.
+DEVICE constexpr int first_step(int piece) { return piece * STEPS / PIECES; }
+
+// The first group of chunk `index` to base B.
+DEVICE constexpr int first_to_b(int index) {
+    return !SHARED_WORDS ? index * GROUPS / CHUNKS_B
+                         : index * LENGTH_B < GROUPS - LENGTH_B ? index * LENGTH_B : GROUPS - LENGTH_B;
+}
+
+// The number of groups of chunk `index` to base B.
+DEVICE constexpr int count_to_b(int index) {
+    return SHARED_WORDS ? (int)LENGTH_B : first_to_b(index + 1) - first_to_b(index);
+}
+
+// The groups of chunk `index` to base A: [first_to_a(index), first_to_a(index + 1)), some of which may be behind the last. If MERGED,
+// chunks begin at even groups, because the words of two groups are multiplied at a time.
 DEVICE constexpr int first_to_a(int index) {
-    return !MERGED ? index * GROUPS / CHUNKS_A : index == CHUNKS_A ? GROUPS : 2 * (index * STEPS / CHUNKS_A);
+    return SHARED_WORDS        ? index * LENGTH_A
+           : !MERGED           ? index * GROUPS / CHUNKS_A
+           : index == CHUNKS_A ? GROUPS
+                               : 2 * (index * STEPS / CHUNKS_A);
 }
 
 // Steps of a chunk to base A in memory.
 enum { STEPS_A = STEPS + MERGED };
+
+// The words of a product's step.
+DEVICE const u32* words_of(const u32* words, int step) { return words + 4 * step; }
 
 #if defined(MODMILL_EMULATOR)
 
 // The same sums, the words of the quad exchanged one by one.
 typedef const unsigned char* MatrixPlace;
 
-template <int COUNT> DEVICE void start_product(u32* sums, const u32* words, MatrixPlace chunk) {
+template <int COUNT, int LENGTH = STEPS>
+DEVICE void start_product(u32* sums, const u32* words, MatrixPlace chunk, bool adds = false) {
     u32 lane = threadIdx.x % 32, t = lane % 4;
-    for (int i = 0; i < 8 * COUNT; i++) sums[i] = 0;
-    for (int step = 0; step < STEPS; step++) {
+    for (int i = 0; i < 8 * COUNT && !adds; i++) sums[i] = 0;
+    for (int step = 0; step < LENGTH; step++) {
         for (u32 r = 0; r < 16; r++) {
             u32 word = from_thread(words[4 * step + r % 4], r / 4, 4); // register r % 4 of lane r / 4
             u32 k = 16 * (r % 4 / 2) + 4 * (r / 4);
@@ -73,7 +98,7 @@ template <int COUNT> DEVICE void add_own_words(u32* sums, const u32* words, Matr
         }
     }
 }
-DEVICE void finish_product() {}
+template <int UNDER_WAY = 0> DEVICE void finish_product() {}
 
 #elif __CUDA_ARCH_FEAT_SM90_ALL
 
@@ -100,6 +125,7 @@ template <int COUNT> struct Warpgroup;
 #define SUMS_7 SUMS_6, EIGHT(48)
 #define SUMS_8 SUMS_7, EIGHT(56)
 #define SUMS_9 SUMS_8, EIGHT(64)
+// `words` are registers, or the descriptor of words in shared memory.
 #define WARPGROUP(COUNT, columns, a, b, c, d, m, p)                                               \
     template <> struct Warpgroup<COUNT> {                                                         \
         static DEVICE void multiply(u32* sums, const u32* words, u64 matrix, u32 add) {           \
@@ -108,6 +134,12 @@ template <int COUNT> struct Warpgroup;
                          REGISTERS_##COUNT "}, {%" #a ", %" #b ", %" #c ", %" #d "}, %" #m ", p;\n\t}" \
                          : SUMS_##COUNT                                                           \
                          : "r"(words[0]), "r"(words[1]), "r"(words[2]), "r"(words[3]), "l"(matrix), "r"(add)); \
+        }                                                                                         \
+        static DEVICE void multiply(u32* sums, u64 words, u64 matrix, u32 add) {                  \
+            asm volatile("{\n\t.reg .pred p;\n\tsetp.ne.b32 p, %" #c ", 0;\n\t"                  \
+                         "wgmma.mma_async.sync.aligned.m64n" #columns "k32.s32.u8.u8 {"           \
+                         REGISTERS_##COUNT "}, %" #a ", %" #b ", p;\n\t}"                         \
+                         : SUMS_##COUNT : "l"(words), "l"(matrix), "r"(add));                     \
         }                                                                                         \
     };
 WARPGROUP(1, 16, 8, 9, 10, 11, 12, 13)
@@ -127,21 +159,28 @@ DEVICE MatrixPlace matrix_place(const void* matrix) {
     return (u32)__cvta_generic_to_shared(matrix);
 }
 
-// The descriptor of a matrix: cores next to each other along the rows are 128 bytes apart, along the columns 256.
-DEVICE u64 descriptor(MatrixPlace place) {
-    return (u64)((place & 0x3ffff) >> 4) | (u64)(128 >> 4) << 16 | (u64)(256 >> 4) << 32;
+// The descriptor of a matrix: cores next to each other along the rows are 128 bytes apart, along the columns 256, or along the
+// numbers of a first factor `distance`.
+DEVICE u64 descriptor(MatrixPlace place, u32 distance = 256) {
+    return (u64)((place & 0x3ffff) >> 4) | (u64)(128 >> 4) << 16 | (u64)(distance >> 4) << 32;
 }
 
-// The steps of a product with COUNT of the ALL groups of a chunk.
-template <int COUNT, int ALL> DEVICE void multiply_steps(u32* sums, const u32* words, u64 matrix) {
+// The words of a product's step that are in shared memory.
+DEVICE u64 words_of(u64 words, int step) { return words + (u64)(step * 256 >> 4); }
+
+// LENGTH steps of a product with COUNT of the ALL groups of a chunk.
+template <int COUNT, int ALL, int LENGTH, typename Words>
+DEVICE void multiply_steps(u32* sums, Words words, u64 matrix, bool adds = false) {
 #pragma unroll
-    for (int step = 0; step < STEPS; step++)
-        Warpgroup<COUNT>::multiply(sums, words + 4 * step, matrix + (u64)(step * ALL * GROUP_BYTES >> 4), step > 0);
+    for (int step = 0; step < LENGTH; step++)
+        Warpgroup<COUNT>::multiply(sums, words_of(words, step), matrix + (u64)(step * ALL * GROUP_BYTES >> 4),
+                                   step > 0 || adds);
 }
 
-template <int COUNT> DEVICE void start_product(u32* sums, const u32* words, MatrixPlace chunk) {
+template <int COUNT, int LENGTH = STEPS, typename Words>
+DEVICE void start_product(u32* sums, Words words, MatrixPlace chunk, bool adds = false) {
     asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
-    multiply_steps<COUNT, COUNT>(sums, words, descriptor(chunk));
+    multiply_steps<COUNT, COUNT, LENGTH>(sums, words, descriptor(chunk), adds);
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
 
@@ -152,9 +191,9 @@ template <int COUNT> DEVICE void start_product_in_pairs(u32* sums, const u32* wo
     asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 #pragma unroll
     for (int group = 0; group + 1 < COUNT; group += 2)
-        multiply_steps<2, COUNT>(sums + 8 * group, words, matrix + (u64)(group * GROUP_BYTES >> 4));
+        multiply_steps<2, COUNT, STEPS>(sums + 8 * group, words, matrix + (u64)(group * GROUP_BYTES >> 4));
     if constexpr (COUNT % 2 != 0)
-        multiply_steps<1, COUNT>(sums + 8 * (COUNT - 1), words, matrix + (u64)((COUNT - 1) * GROUP_BYTES >> 4));
+        multiply_steps<1, COUNT, STEPS>(sums + 8 * (COUNT - 1), words, matrix + (u64)((COUNT - 1) * GROUP_BYTES >> 4));
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
 
@@ -170,7 +209,11 @@ template <int COUNT> DEVICE void add_own_words(u32* sums, const u32* words, Matr
                                matrix + (u64)((COUNT - 1) * GROUP_BYTES >> 4), 1);
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
-DEVICE void finish_product() { asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory"); }
+
+// Waits until only the last UNDER_WAY products that were started are under way.
+template <int UNDER_WAY = 0> DEVICE void finish_product() {
+    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(UNDER_WAY) : "memory");
+}
 
 #else
 
@@ -178,12 +221,13 @@ DEVICE void finish_product() { asm volatile("wgmma.wait_group.sync.aligned 0;" :
 typedef const unsigned char* MatrixPlace;
 DEVICE MatrixPlace matrix_place(const void* matrix) { return (MatrixPlace)matrix; }
 
-template <int COUNT> DEVICE void start_product(u32* sums, const u32* words, MatrixPlace chunk) {
+template <int COUNT, int LENGTH = STEPS>
+DEVICE void start_product(u32* sums, const u32* words, MatrixPlace chunk, bool adds = false) {
     u32 lane = threadIdx.x % 32;
 #pragma unroll
-    for (int i = 0; i < 8 * COUNT; i++) sums[i] = 0;
+    for (int i = 0; i < 8 * COUNT && !adds; i++) sums[i] = 0;
 #pragma unroll
-    for (int step = 0; step < STEPS; step++) {
+    for (int step = 0; step < LENGTH; step++) {
 #pragma unroll
         for (int block = 0; block < 2 * COUNT; block++) {
             const u32* at = (const u32*)(chunk + (step * COUNT * 2 + block) * 256) + lane;
@@ -202,6 +246,6 @@ template <int COUNT> DEVICE void add_own_words(u32* sums, const u32* words, Matr
         add_product(sums + 4 * block, words + block / 4 * 4, at[0], at[32]);
     }
 }
-DEVICE void finish_product() {}
+template <int UNDER_WAY = 0> DEVICE void finish_product() {}
 
 #endif

@@ -4,14 +4,17 @@
 // entries for one group of channels of one base, are copied to shared memory one by one, beside the
 // products before those that need the entries. There every lane takes its own words. A lane's words of all
 // entries lie in one bank, which no other lane reads in the same access, so that a digit decides neither
-// which banks are busy nor how long. A row serves SCAN_DIGITS digits at once.
+// which banks are busy nor how long. A row serves SCAN_DIGITS digits at once. If SHARED_WORDS, shared memory is short, and a row has
+// the words of one of the lanes' two numbers.
 #pragma once
 
 enum { ENTRY_ROWS = 2 * GROUPS, ENTRY_PAIRS = ENTRY_ROWS * 32 };
 enum { SCAN_ENTRIES = 1 << SECRET_WINDOW, SCAN_DIGITS = 32 / SECRET_WINDOW };
+// Numbers of a lane in a row, and the rows of a table.
+enum { SCAN_ITEMS = SHARED_WORDS ? 1 : 2, SCAN_ROWS = ENTRY_ROWS * 2 / SCAN_ITEMS };
 // Words of a row: an entry's are those of 32 lanes for the first number, then for the second, so that the
 // distance from entry to entry is a multiple of the 32 banks.
-enum { BANKS = 32, SCAN_STEP = 2 * BANKS, SCAN_WORDS = SCAN_ENTRIES * SCAN_STEP };
+enum { BANKS = 32, SCAN_STEP = SCAN_ITEMS * BANKS, SCAN_WORDS = SCAN_ENTRIES * SCAN_STEP };
 static_assert(SCAN_STEP % BANKS == 0, "a lane's bank must not depend on the digit");
 
 // Looks the digits up that are in a word of each of the two numbers' exponents.
@@ -20,7 +23,7 @@ struct Scan {
     u32* table;    // this warp's
     Pair* place;   // this lane's, for what the next row says of the first chosen entry; others follow it
     u32* stage;    // this warp's row in shared memory
-    u32 row;       // to be looked at next; ENTRY_ROWS if none is
+    u32 row;       // to be looked at next; SCAN_ROWS if none is
     u32 number;    // of rows looked at so far
     u32 digits[2]; // for each of the two numbers, the first chosen in the lowest bits
 
@@ -36,8 +39,11 @@ struct Scan {
     // An entry, of which this lane has `sides`, into the table.
     DEVICE void insert(u32 entry, const Pair* sides) const {
         u32* to = table + entry * SCAN_STEP + threadIdx.x % 32;
-        for (u32 i = 0; i < ENTRY_ROWS; i++)
-            for (u32 item = 0; item < 2; item++) to[i * SCAN_WORDS + item * BANKS] = sides[i * 32].row[item];
+        for (u32 i = 0; i < SCAN_ROWS; i++)
+            for (u32 j = 0; j < SCAN_ITEMS; j++) {
+                u32 number = i * SCAN_ITEMS + j; // of the two numbers of all groups
+                to[i * SCAN_WORDS + j * BANKS] = sides[number / 2 * 32].row[number % 2];
+            }
     }
 
     DEVICE void fetch(u32 from) const {
@@ -58,27 +64,31 @@ struct Scan {
 
     // Copies the words of one row for all chosen entries.
     DEVICE void advance() {
-        if (row == ENTRY_ROWS) return;
+        if (row == SCAN_ROWS) return;
         finish_copy(barrier(), number & 1);
         const u32* own = stage + threadIdx.x % 32;
-        Pair chosen[SCAN_DIGITS];
+        u32 first = row * SCAN_ITEMS % 2; // of the lane's numbers
+        u32 chosen[SCAN_DIGITS][SCAN_ITEMS];
 #pragma unroll
         for (u32 i = 0; i < SCAN_DIGITS; i++)
-            for (u32 item = 0; item < 2; item++) {
-                u32 digit = digits[item] >> i * SECRET_WINDOW & (SCAN_ENTRIES - 1);
-                chosen[i].row[item] = own[digit * SCAN_STEP + item * BANKS];
+            for (u32 j = 0; j < SCAN_ITEMS; j++) {
+                u32 digit = (first + j ? digits[1] : digits[0]) >> i * SECRET_WINDOW & (SCAN_ENTRIES - 1);
+                chosen[i][j] = own[digit * SCAN_STEP + j * BANKS];
             }
 #pragma unroll
-        for (u32 i = 0; i < SCAN_DIGITS; i++) place[i * ENTRY_PAIRS] = chosen[i];
-        place += 32;
+        for (u32 i = 0; i < SCAN_DIGITS; i++) {
+            if constexpr (SCAN_ITEMS == 2) place[i * ENTRY_PAIRS] = Pair{{chosen[i][0], chosen[i][1]}};
+            else place[i * ENTRY_PAIRS].row[first] = chosen[i][0];
+        }
         row++;
         number++;
+        if (row * SCAN_ITEMS % 2 == 0) place += 32;
         // After the last row comes the first of the next scan.
-        fetch(row % ENTRY_ROWS);
+        fetch(row % SCAN_ROWS);
     }
 
     DEVICE void finish() {
-        while (row < ENTRY_ROWS) advance();
+        while (row < SCAN_ROWS) advance();
     }
 
     // Waits for the row that nobody needs any more.

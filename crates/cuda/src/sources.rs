@@ -63,6 +63,7 @@ sources! {
     "rns_power.cuh",
     "rns_product.cuh",
     "rns_scan.cuh",
+    "rns_words.cuh",
     "row.cuh",
     "rsa.cuh",
     "sample_values.cuh",

@@ -221,7 +221,7 @@ impl Variant {
             Part::Power => OneModulusKernel::Power,
             _ => OneModulusKernel::PowerVartime,
         };
-        let merged = Rns { residues: residues.merged(kernel), bases };
+        let merged = Rns { residues: residues.merged(kernel)?, bases };
         let program = with_part(self.program_with(&family::rns::POWER_FILES, &merged), part);
         Some(Program { name: format!("{}, one modulus", program.name), ..program })
     }
@@ -231,8 +231,8 @@ impl Variant {
     pub fn fixed_base_program(&self) -> Option<Program> {
         let Rns { residues, bases } = self.rns()?;
         let files = [&family::rns::POWER_FILES[..], &["rns_fixed"]].concat();
-        let program =
-            self.program_with(&files, &Rns { residues: residues.merged(OneModulusKernel::FixedBase), bases });
+        let merged = Rns { residues: residues.merged(OneModulusKernel::FixedBase)?, bases };
+        let program = self.program_with(&files, &merged);
         Some(Program { name: format!("{}, powers of one base", program.name), ..program })
     }
 

@@ -12,12 +12,13 @@ mod tables;
 
 use super::layout::{Cut, KernelSet, Layout, Placement};
 use crate::device::{Limits, Tensor};
-use layout::{LEAST_STREAMED, MOST_GROUPS, ResidueLayout, fewest_to_a, fewest_to_b};
+use layout::{LEAST_STREAMED, MOST_GROUPS, MOST_IN_REGISTERS, ResidueLayout, fewest_to_a, fewest_to_b};
 use modmill_core::rns::Bases;
 use std::sync::Arc;
 
 /// The source files of powers in residues.
-pub(crate) const POWER_FILES: [&str; 5] = ["rns", "rns_product", "rns_memory", "rns_scan", "rns_power"];
+pub(crate) const POWER_FILES: [&str; 6] =
+    ["rns", "rns_product", "rns_words", "rns_memory", "rns_scan", "rns_power"];
 
 /// Two threads of a warp's 32 for each of its 16 numbers.
 const THREADS: u32 = 2;
@@ -51,7 +52,7 @@ impl Rns {
         let set = Self::new(words, layout, Placement::Shared)?;
         let room = limits.shared_per_block.checked_sub(set.residues.other_bytes(true))?;
         // Matrices with a modulus are the larger ones. Chunks do not matter.
-        let merged = set.residues.merged(layout::OneModulusKernel::Power);
+        let merged = set.residues.merged(layout::OneModulusKernel::Power).unwrap_or(set.residues);
         if merged.matrices_bytes() <= room {
             return Some(Placement::Shared);
         }
@@ -87,7 +88,9 @@ impl Rns {
             24..=25 => vec![layout(256, (4, 5))],
             27..=34 => vec![layout(256, (groups.div_ceil(7), groups.div_ceil(5)))],
             // As with (5, 7) chunks.
-            MOST_GROUPS => vec![layout(256, (6, 8))],
+            MOST_IN_REGISTERS => vec![layout(256, (6, 8))],
+            // The longest chunks for which no registers are spilled in the loops.
+            ..=MOST_GROUPS => vec![layout(256, (groups.div_ceil(6), groups.div_ceil(5)))],
             _ => Vec::new(),
         }
     }
@@ -119,7 +122,8 @@ impl KernelSet for Rns {
         let has_warpgroups = limits.tensor() == Tensor::Warpgroups;
         match self.residues.placement() {
             Placement::Ring(_) => has_warpgroups,
-            Placement::Global => !has_warpgroups,
+            // Without warpgroups a thread has both bases' words in registers.
+            Placement::Global => !has_warpgroups && !self.residues.shares_words(),
             _ => true,
         }
     }

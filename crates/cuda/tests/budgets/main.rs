@@ -111,6 +111,7 @@ fn residues_on_tensor_cores() {
         (2048, 384, (2, 5), 96, 64),
         (3072, 256, (3, 3), 80, 64),
         (4096, 256, (5, 7), 112, 48),
+        (8192, 256, (12, 14), 112, 0),
     ];
     let mut beyond = Vec::new();
     for (bits, block, (to_b, to_a), each, one) in shapes {
@@ -124,20 +125,28 @@ fn residues_on_tensor_cores() {
         });
         let programs = programs.chain([(variant.fixed_base_program(), "residue_fixed_power", one)]);
         for (program, kernel, spilled) in programs {
-            let program = program.unwrap();
+            // Matrices of many channels have no room for a modulus.
+            let Some(program) = program else {
+                assert!(bits > 4096 && spilled == one, "{bits} bits, {kernel}");
+                continue;
+            };
             let code = compiler.code(&program, HOPPER).unwrap();
             let define = |name: &str| {
                 let define = program.defines.iter().find(|define| define.0 == name).unwrap();
                 define.1.parse::<usize>().unwrap()
             };
-            let (to_b, to_a, steps) = (define("CHUNKS_B"), define("CHUNKS_A"), groups.div_ceil(2));
+            // Words in shared memory: one loop for all chunks of a base, in which every piece but the first has a wait.
+            let (mut to_b, mut to_a, steps) = (define("CHUNKS_B"), define("CHUNKS_A"), groups.div_ceil(2));
+            if define("SHARED_WORDS") == 1 {
+                (to_b, to_a) = (1, 1);
+            }
             // With one modulus products to base A are of two groups of columns, and have a step more.
             let products = if define("MERGED") == 1 { steps * (steps + 1) } else { to_a * steps };
+            let waits = (to_b + to_a) * define("PIECES").max(2).saturating_sub(1);
             let code = kernel_of(&code, kernel);
             let count = |is: fn(u64) -> bool| code.instructions.iter().filter(|&&code| is(code)).count();
             let figures = (count(is_matrix_product), count(is_wait), code.local_bytes);
-            let holds =
-                figures.0 == to_b * steps + products && figures.1 <= to_b + to_a && figures.2 <= spilled;
+            let holds = figures.0 == to_b * steps + products && figures.1 <= waits && figures.2 <= spilled;
             if !holds {
                 beyond.push(format!("{}: {figures:?}", program.name));
             }

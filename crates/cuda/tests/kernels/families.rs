@@ -124,10 +124,20 @@ pub(crate) fn check_operations(cuda: &Cuda, variant: Variant, bits: usize) {
     }
 }
 
-/// Residues at real sizes: in shared memory, streamed through it, and with sums beyond a word.
+/// Residues at real sizes: matrices in shared memory, streamed through it, with sums beyond a word, and with base B's words in shared
+/// memory.
 #[test]
 fn residues_of_long_numbers() {
-    for (bits, to_b, to_a) in [(1024, 1, 3), (2048, 2, 2), (3072, 4, 5), (4096, 5, 7)] {
+    let shapes = [
+        (1024, 1, 3),
+        (2048, 2, 2),
+        (3072, 4, 5),
+        (4096, 5, 7),
+        (5120, 8, 9),
+        (8192, 12, 14),
+        (8448, 12, 15),
+    ];
+    for (bits, to_b, to_a) in shapes {
         let variant = variant(Family::Rns, 2, chunks(to_b, to_a), bits);
         let Some(cuda) = held_to(devices(), variant) else { return };
         let items = Items::hard(bits, bits, 5, 18, &mut Rng::new(bits as u64));

@@ -59,7 +59,7 @@ impl FixedTable {
         powers: &[u64],
         window: u32,
     ) -> Result<Option<Self>> {
-        let layout = residues.layout.merged(OneModulusKernel::FixedBase);
+        let Some(layout) = residues.layout.merged(OneModulusKernel::FixedBase) else { return Ok(None) };
         let tables = MergedTables::new(device, &layout, &residues.bases, modulus)?;
         let program = residues.variant.fixed_base_program();
         let (Some(tables), Some(program)) = (tables, program) else { return Ok(None) };

@@ -145,7 +145,7 @@ impl Residues {
             true => (OneModulusKernel::Power, "residue_power"),
             false => (OneModulusKernel::PowerVartime, "residue_power_vartime"),
         };
-        let layout = self.layout.merged(kernel);
+        let Some(layout) = self.layout.merged(kernel) else { return Ok(None) };
         let tables = MergedTables::new(device, &layout, &self.bases, modulus)?;
         let program = self.variant.merged_program(task.part());
         let (Some(tables), Some(program)) = (tables, program) else { return Ok(None) };

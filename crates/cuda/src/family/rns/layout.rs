@@ -8,14 +8,20 @@ pub(crate) const SECRET_WINDOW: u32 = 4;
 /// Entries of a secret table, and copies of the entries that the digits of two words of an exponent chose.
 pub(crate) const SECRET_ENTRIES: u32 = (1 << SECRET_WINDOW) + 2 * (32 / SECRET_WINDOW);
 
-/// Groups of channels, at most: two warpgroups have registers for the residues of this many.
-pub(super) const MOST_GROUPS: u32 = 35;
+/// Groups of channels for which a thread has registers for the residues in both bases, if a block has two warpgroups. With more groups
+/// those in base B are in shared memory.
+pub(super) const MOST_IN_REGISTERS: u32 = 35;
+/// Groups of channels, at most: those of the longest moduli that have bases.
+pub(super) const MOST_GROUPS: u32 = 72;
 /// Groups of channels from which on an H200 streams the matrices: those of 20 groups fill 200 KiB.
 pub(super) const LEAST_STREAMED: u32 = 20;
 /// Groups of a chunk, at most: a thread has registers for their sums.
 const MOST_OF_CHUNK: u32 = 9;
 /// Stages of a ring, at most: more save no time.
 const MOST_STAGES: u32 = 6;
+/// Stages of a ring for pieces of chunks. The tensor cores read two pieces while the others are on their way: with three stages of the
+/// same length they wait longer, and shorter pieces take more instructions (docs/lab/residues-h200.md).
+const STAGES_OF_PIECES: u32 = 4;
 
 /// Bytes of a group of four channels in a step of a matrix.
 const GROUP_BYTES: u32 = 512;
@@ -69,7 +75,7 @@ pub(super) fn fewest_to_a(groups: u32, block: u32, for_group: u32) -> Option<u32
 pub(super) struct Chunk {
     /// The first group.
     pub(super) first: u32,
-    /// The number of groups.
+    /// The number of groups. Those behind the last group of the base have zeros.
     pub(super) count: u32,
     /// Steps of the product with the words of the other base, of 32 rows each.
     pub(super) steps: u32,
@@ -137,9 +143,11 @@ impl ResidueLayout {
     }
 
     /// The layout for one modulus that is a part of the matrices. Its factors take no registers, which leaves them to
-    /// longer chunks. Chunks to base A are of pairs of groups.
-    pub(crate) fn merged(&self, kernel: OneModulusKernel) -> Self {
-        Self { chunks: self.merged_chunks(kernel), merged: true, ..*self }
+    /// longer chunks. Chunks to base A are of pairs of groups. `None` if residues are in shared memory: bases of so many channels
+    /// have no bounds for it.
+    pub(crate) fn merged(&self, kernel: OneModulusKernel) -> Option<Self> {
+        let merged = Self { chunks: self.merged_chunks(kernel), merged: true, ..*self };
+        (!self.shares_words()).then_some(merged)
     }
 
     /// Chunks to base B and to base A. With fewer chunks the compiler spills registers, or puts the products of a chunk
@@ -197,7 +205,12 @@ impl ResidueLayout {
     pub(super) fn chunks(&self, base: usize) -> impl Iterator<Item = Chunk> + '_ {
         let (chunks, groups) = (self.chunks[base], self.groups());
         let has_own_words = self.merged && base == 1;
+        let has_equal_chunks = self.shares_words();
+        let length = groups.div_ceil(chunks);
         let first = move |chunk: u32| match chunk {
+            // To base B, the last chunk computes some words again; to base A, it has groups behind the last.
+            _ if has_equal_chunks && base == 0 => (chunk * length).min(groups - length),
+            _ if has_equal_chunks => chunk * length,
             _ if !has_own_words => chunk * groups / chunks,
             // Words of two groups are multiplied at a time.
             _ if chunk < chunks => 2 * (chunk * groups.div_ceil(2) / chunks),
@@ -205,10 +218,37 @@ impl ResidueLayout {
         };
         (0..chunks).map(move |chunk| Chunk {
             first: first(chunk),
-            count: first(chunk + 1) - first(chunk),
+            count: if has_equal_chunks { length } else { first(chunk + 1) - first(chunk) },
             steps: self.steps(),
             has_own_words,
         })
+    }
+
+    /// Whether the residues in base B are in shared memory, and chunks come in pieces.
+    pub(super) fn shares_words(&self) -> bool {
+        self.groups() > MOST_IN_REGISTERS
+    }
+
+    /// Pieces of a chunk: the smallest multiple of the number of stages for which the stages fit their memory.
+    fn pieces(&self) -> u32 {
+        match self.placement {
+            Placement::Ring(bytes) if self.shares_words() => {
+                let fits = |pieces: &u32| STAGES_OF_PIECES * self.piece_bytes(*pieces) <= bytes;
+                let mut multiples = (STAGES_OF_PIECES..=self.steps()).step_by(STAGES_OF_PIECES as usize);
+                multiples.find(fits).unwrap_or(self.steps())
+            }
+            _ => 1,
+        }
+    }
+
+    /// Bytes of a stage for one of `pieces` pieces of a chunk, and its barrier.
+    fn piece_bytes(&self, pieces: u32) -> u32 {
+        GROUP_BYTES * self.steps().div_ceil(pieces) * self.longest_chunk() + 16
+    }
+
+    /// Groups of the longest chunk.
+    fn longest_chunk(&self) -> u32 {
+        self.chunks(0).chain(self.chunks(1)).map(|chunk| chunk.count).max().unwrap_or(0)
     }
 
     /// Bytes of both matrices.
@@ -231,8 +271,11 @@ impl ResidueLayout {
         2 * self.side_bytes()
     }
 
-    /// Bytes of a stage of the ring, which holds the largest chunk and its barrier.
+    /// Bytes of a stage of the ring, which holds the largest chunk or piece of a chunk, and its barrier.
     fn stage_bytes(&self) -> u32 {
+        if self.shares_words() {
+            return self.piece_bytes(self.pieces());
+        }
         let chunks = self.chunks(0).chain(self.chunks(1));
         chunks.map(|chunk| chunk.bytes()).max().unwrap_or(0) + 16
     }
@@ -240,6 +283,9 @@ impl ResidueLayout {
     /// Stages of the ring; 0 if the matrices are not streamed.
     fn stages(&self) -> u32 {
         match self.placement {
+            Placement::Ring(bytes) if self.shares_words() => {
+                (bytes / self.stage_bytes()).min(STAGES_OF_PIECES)
+            }
             Placement::Ring(bytes) => (bytes / self.stage_bytes()).min(MOST_STAGES),
             _ => 0,
         }
@@ -252,10 +298,13 @@ impl ResidueLayout {
         (!is_ring || stages >= 2).then(|| stages * self.stage_bytes())
     }
 
-    /// Shared memory beside the matrices: the channels and, for secrets, each warp's row of a table and its barrier.
+    /// Shared memory beside the matrices: the channels, the residues in base B if they are there, and for secrets each warp's row of
+    /// a table and its barrier.
     pub(super) fn other_bytes(&self, secret: bool) -> u32 {
-        let row = ((ROW_BYTES as u32) << SECRET_WINDOW) + 16;
-        2 * self.channels * CHANNEL_BYTES + if secret { row * self.block / 32 } else { 0 }
+        let row_bytes = ROW_BYTES as u32;
+        let (words, items) = if self.shares_words() { (2 * self.steps() * row_bytes, 1) } else { (0, 2) };
+        let row = (items * row_bytes / 2 << SECRET_WINDOW) + 16;
+        2 * self.channels * CHANNEL_BYTES + (words + if secret { row } else { 0 }) * self.block / 32
     }
 
     /// Shared memory of a block.
@@ -279,6 +328,8 @@ impl ResidueLayout {
             ("STREAMED", u32::from(self.placement != Placement::Shared)),
             ("STAGES", self.stages()),
             ("MERGED", self.merged.into()),
+            ("SHARED_WORDS", self.shares_words().into()),
+            ("PIECES", self.pieces()),
         ]
     }
 }

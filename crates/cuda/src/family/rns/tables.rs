@@ -156,7 +156,9 @@ fn chunk_bytes(matrix: &Matrix, chunk: Chunk) -> Zeroizing<Vec<u8>> {
             bytes[block * 256 + row % 32 / 16 * 128 + column % 8 * 16 + row % 16] = byte;
         }
     };
-    for channel in 0..4 * chunk.count as usize {
+    // Both bases have as many channels as the matrix has words.
+    let channels = (4 * chunk.count as usize).min(matrix.words() - 4 * chunk.first as usize);
+    for channel in 0..channels {
         let column = matrix.column(4 * chunk.first as usize + channel);
         column[..rows].iter().enumerate().for_each(|(row, &entry)| write(channel, row, entry));
         if chunk.has_own_words {
