@@ -128,15 +128,7 @@ pub(crate) fn check_operations(cuda: &Cuda, variant: Variant, bits: usize) {
 /// memory.
 #[test]
 fn residues_of_long_numbers() {
-    let shapes = [
-        (1024, 1, 3),
-        (2048, 2, 2),
-        (3072, 4, 5),
-        (4096, 5, 7),
-        (5120, 8, 9),
-        (8192, 12, 14),
-        (8448, 12, 15),
-    ];
+    let shapes = [(1024, 1, 3), (2048, 2, 2), (3072, 4, 5), (4096, 5, 7), (6144, 9, 11), (8192, 12, 14)];
     for (bits, to_b, to_a) in shapes {
         let variant = variant(Family::Rns, 2, chunks(to_b, to_a), bits);
         let Some(cuda) = held_to(devices(), variant) else { return };
