@@ -106,7 +106,7 @@ try:
         assert len(list(session.get_objects())) == 2
         private = check(session, 2, [])
         refused(PKCS11Error, lambda: private[Attribute.PRIVATE_EXPONENT])
-        refused(PKCS11Error, private.decrypt, bytes(256), mechanism=Mechanism.RSA_PKCS)
+        assert not private[Attribute.DECRYPT] and not private[Attribute.EXTRACTABLE] and private[Attribute.SENSITIVE]
         refused(PKCS11Error, private.sign, b"no digest", mechanism=Mechanism.RSA_PKCS)
 
     token = module.get_token(token_label="pin")
