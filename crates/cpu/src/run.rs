@@ -89,8 +89,7 @@ impl Cpu {
     fn run_in_lanes(&self, path: CpuPath, operation: Modular, job: &Job<'_>) -> Batch {
         #[cfg(target_arch = "x86_64")]
         if let CpuPath::Ifma(token) = path
-            && job.items.len() <= Pair::LANES
-            && Pair::takes(job.bits)
+            && path.takes_a_pair(operation.op(), job.bits, job.items.len())
         {
             return self.run_kernel::<Pair>(token, operation, job);
         }

@@ -181,13 +181,18 @@ impl Pair {
 #[target_feature(enable = "avx512f,avx512ifma")]
 fn carried<const N: usize>(sums: &[V; N]) -> [V; N] {
     let ones = _mm512_set1_epi64(MASK as i64);
-    let (mut digits, mut full, mut ready) = ([zero(); N], 0u128, 0u128);
+    let mut digits = [zero(); N];
     unroll!(J < N, {
         let below = if J > 0 { _mm512_srli_epi64::<WIDTH>(sums[(J + N - 1) % N]) } else { zero() };
         let carries = _mm512_alignr_epi64::<6>(_mm512_srli_epi64::<WIDTH>(sums[J]), below);
         digits[J] = plus(_mm512_and_si512(sums[J], ones), carries);
-        full |= u128::from(_mm512_cmpgt_epu64_mask(digits[J], ones)) << (WORDS * J);
-        ready |= u128::from(_mm512_cmpeq_epu64_mask(digits[J], ones)) << (WORDS * J);
+    });
+    // From the highest vector down: bits that are put in place one by one are gathered by slower vector instructions.
+    let (mut full, mut ready) = (0u128, 0u128);
+    unroll!(J < N, {
+        let vector = digits[(N - 1 - J) % N];
+        full = full << WORDS | u128::from(_mm512_cmpgt_epu64_mask(vector, ones));
+        ready = ready << WORDS | u128::from(_mm512_cmpeq_epu64_mask(vector, ones));
     });
     let first = u128::MAX / 3;
     let arrive = [first, !first].map(|own| {
