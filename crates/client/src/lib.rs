@@ -30,6 +30,7 @@
 
 mod alone;
 mod connection;
+mod environment;
 mod error;
 mod fork;
 mod key;
@@ -39,6 +40,7 @@ mod task;
 pub mod wire;
 
 pub use alone::PrivatePower;
+pub use environment::variable;
 pub use error::Error;
 pub use key::Key;
 pub use queue::{Statistics, rest, resume, statistics, with_engine};

@@ -40,11 +40,20 @@ const fn fit(path: CpuPath) -> Fit {
     }
 }
 
+/// The kernel for two numbers, which has the digits of the IFMA kernel.
+const PAIR: Fit = Fit { quadratic: 0.75, linear: 2.5, constant: 60.0, scan: 0.5, shared_scan: 0.5 };
+
+impl Fit {
+    /// Cycles for one product in the digits of a path.
+    fn product(&self, path: CpuPath, bits: usize) -> f64 {
+        let digits = path.digits(bits) as f64;
+        self.quadratic * digits * digits + self.linear * digits + self.constant
+    }
+}
+
 /// Cycles for one product by a path.
 fn product(path: CpuPath, bits: usize) -> f64 {
-    let digits = path.digits(bits) as f64;
-    let Fit { quadratic, linear, constant, .. } = fit(path);
-    quadratic * digits * digits + linear * digits + constant
+    fit(path).product(path, bits)
 }
 
 /// The best fixed window for an exponent of `exponent_bits` bits.
@@ -79,8 +88,13 @@ pub(crate) fn seconds(method: Method, request: &Request, threads: usize) -> f64 
     let one_by_one = |cycles: f64| count.div_ceil(threads) as f64 * cycles;
     let cycles = match method {
         Method::Lanes(path) => {
-            let groups = count.div_ceil(path.lanes()).div_ceil(threads) as f64;
-            groups * products(request) * product(path, request.bits)
+            let lanes = path.lanes_for(request.op, request.bits, count);
+            let groups = count.div_ceil(lanes).div_ceil(threads) as f64;
+            let product = match path.takes_a_pair(request.op, request.bits, count) {
+                true => PAIR.product(path, request.bits),
+                false => product(path, request.bits),
+            };
+            groups * products(request) * product
         }
         Method::Residues => one_by_one(products(request) * product(CpuPath::Rns, request.bits)),
         Method::Transforms(multiplier) => by_transforms(&multiplier, request, threads),

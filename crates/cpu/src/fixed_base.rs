@@ -5,7 +5,7 @@ mod table;
 use crate::backend::Cpu;
 use crate::cost;
 use crate::domain::{Domain, Workspace};
-use crate::kernel::Kernel;
+use crate::kernel::{BatchKernel, Kernel};
 use crate::method::{Method, counted};
 use crate::path::{CpuPath, with_kernel};
 use crate::pow::Exponents;

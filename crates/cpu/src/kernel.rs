@@ -75,17 +75,20 @@ pub(crate) trait Kernel: Sized + Send + Sync + 'static {
     /// the addresses depend on the indices.
     fn select(&self, table: &[u64], indices: &[u64], out: &mut [u64]);
 
-    /// Reads one entry for each lane of some groups of lanes from a table that all lanes share, and writes the entries to
-    /// `out`, one group after the other. Lane l of group g reads entry `indices[g LANES + l]`. The table has 16, 32, 64, 128
-    /// or 256 entries; word `i entries + d` is digit i of entry d. Neither the instructions nor the addresses depend on the
-    /// indices.
-    fn select_shared(&self, table: &[u64], indices: &[u64], out: &mut [u64]);
-
     /// Converts plain digits, each below `2^WIDTH`, to the kernel's encoding, in place.
     fn encode(_digits: &mut [u64]) {}
 
     /// Converts the kernel's encoding to plain digits, each below `2^WIDTH`, and resolves carries.
     fn decode(_digits: &mut [u64]) {}
+}
+
+/// What kernels for whole batches have besides.
+pub(crate) trait BatchKernel: Kernel {
+    /// Reads one entry for each lane of some groups of lanes from a table that all lanes share, and writes the entries to
+    /// `out`, one group after the other. Lane l of group g reads entry `indices[g LANES + l]`. The table has 16, 32, 64, 128
+    /// or 256 entries; word `i entries + d` is digit i of entry d. Neither the instructions nor the addresses depend on the
+    /// indices.
+    fn select_shared(&self, table: &[u64], indices: &[u64], out: &mut [u64]);
 
     /// Full products `x y` of plain digits. `out` has the length of both factors together.
     fn product(token: Self::Token, x: &[u64], y: &[u64], out: &mut [u64]);

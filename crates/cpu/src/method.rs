@@ -55,9 +55,9 @@ impl Method {
     }
 
     /// Items that one thread computes side by side.
-    pub(crate) fn lanes(self) -> usize {
+    pub(crate) fn lanes(self, request: &Request) -> usize {
         match self {
-            Self::Lanes(path) => path.lanes(),
+            Self::Lanes(path) => path.lanes_for(request.op, request.bits, request.count),
             Self::Residues
             | Self::Transforms(_)
             | Self::Division
@@ -70,7 +70,7 @@ impl Method {
     pub(crate) fn variant(self, request: &Request, threads: usize) -> String {
         let threads = counted(threads, "thread");
         match self {
-            Self::Lanes(path) => format!("{} x {threads}", counted(path.lanes(), "lane")),
+            Self::Lanes(_) => format!("{} x {threads}", counted(self.lanes(request), "lane")),
             Self::Residues => format!("residues, {threads}"),
             Self::Transforms(multiplier) if request.op.is_power() => {
                 let reduction =

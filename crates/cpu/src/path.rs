@@ -1,5 +1,7 @@
 //! The paths: every kernel of this crate, chosen once per batch.
 
+#[cfg(target_arch = "x86_64")]
+use crate::avx512::ifma::pair::Pair;
 use crate::domain::Domain;
 #[cfg(target_arch = "x86_64")]
 use crate::isa;
@@ -97,6 +99,27 @@ impl CpuPath {
     #[must_use]
     pub fn lanes(self) -> usize {
         with_kernel!(self, K, _token => K::LANES)
+    }
+
+    /// Whether a batch goes to the kernel for two numbers, because the lanes of the path would be nearly empty.
+    pub(crate) fn takes_a_pair(self, op: Op, bits: usize, count: usize) -> bool {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Self::Ifma(_) => {
+                let is_modular = matches!(op, Op::MulMod | Op::SquareMod | Op::Pow | Op::PowVartime);
+                is_modular && count <= Pair::LANES && Pair::takes(bits)
+            }
+            _ => false,
+        }
+    }
+
+    /// Numbers that it computes side by side in a batch of `count` items.
+    pub(crate) fn lanes_for(self, op: Op, bits: usize, count: usize) -> usize {
+        #[cfg(target_arch = "x86_64")]
+        if self.takes_a_pair(op, bits, count) {
+            return Pair::LANES;
+        }
+        self.lanes()
     }
 
     /// Digits of a number of `bits` bits; residues have channels instead.

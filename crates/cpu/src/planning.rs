@@ -47,10 +47,10 @@ impl Cpu {
         let window = window(method, request);
         Some(Plan {
             variant: method.variant(request, threads),
-            lanes: method.lanes(),
+            lanes: method.lanes(request),
             threads,
             window: request.op.is_power().then_some(window),
-            chunk: method.lanes() * cost::grain(request.op, request.bits),
+            chunk: method.lanes(request) * cost::grain(request.op, request.bits),
             reason,
             ..Plan::new(
                 request,

@@ -2,7 +2,7 @@
 
 use crate::backend::Cpu;
 use crate::cost::grain;
-use crate::kernel::{Kernel, MAX_LANES};
+use crate::kernel::{BatchKernel, MAX_LANES};
 use crate::lanes;
 use crate::long::{self, Multiplier};
 use crate::method::{Method, counted};
@@ -52,7 +52,7 @@ impl Cpu {
     }
 
     /// Products in the lanes of a kernel, on all threads.
-    fn multiply_in_lanes<K: Kernel>(&self, token: K::Token, product: &Product<'_>) -> Batch {
+    fn multiply_in_lanes<K: BatchKernel>(&self, token: K::Token, product: &Product<'_>) -> Batch {
         let path = modmill_core::Path { backend: Backend::Cpu, isa: Some(K::ISA), family: K::FAMILY };
         let variant = format!("{} x {}", counted(K::LANES, "lane"), counted(self.threads(), "thread"));
         self.record(path, variant, None);
@@ -76,14 +76,18 @@ impl Cpu {
             let product = Rows::zeros(x.len() + y.len());
             (x, y, product, Rows::zeros(lanes::limb_words::<K>(stride)))
         };
-        self.install(|| {
-            answers
-                .as_limbs_mut()
-                .par_chunks_mut(K::LANES * stride)
-                .enumerate()
-                .with_min_len(grain(Op::Mul, product.longest_factor_bits()))
-                .for_each_init(workspace, group);
-        });
+        let groups = grain(Op::Mul, product.longest_factor_bits());
+        if self.threads() == 1 || count <= groups * K::LANES {
+            // There is no work to share: waking another thread costs more than it brings.
+            let mut work = workspace();
+            let outs = answers.as_limbs_mut().chunks_mut(K::LANES * stride);
+            outs.enumerate().for_each(|pair| group(&mut work, pair));
+        } else {
+            self.install(|| {
+                let outs = answers.as_limbs_mut().par_chunks_mut(K::LANES * stride);
+                outs.enumerate().with_min_len(groups).for_each_init(workspace, group);
+            });
+        }
         answers
     }
 }

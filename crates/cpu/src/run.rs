@@ -1,5 +1,7 @@
 //! Running a plan modulo odd numbers: over lanes, over residues, by transforms or by division, on all threads.
 
+#[cfg(target_arch = "x86_64")]
+use crate::avx512::ifma::pair::Pair;
 use crate::backend::Cpu;
 use crate::cost::grain;
 use crate::domain::{Domain, Workspace};
@@ -85,40 +87,48 @@ impl Cpu {
 
     /// Montgomery arithmetic in the lanes of a kernel.
     fn run_in_lanes(&self, path: CpuPath, operation: Modular, job: &Job<'_>) -> Batch {
-        with_kernel!(path, K, token => {
-            let variant = format!("{} x {}", counted(K::LANES, "lane"), counted(self.threads(), "thread"));
-            let path = modmill_core::Path { backend: Backend::Cpu, isa: Some(K::ISA), family: K::FAMILY };
-            self.record(path, variant, operation.window());
-            self.run_groups::<K>(token, operation.op(), job, |domain, items, work, x| match operation {
-                Modular::Multiply => {
-                    domain.load(&numbers(job.a, items), job.a.bits(), x, work);
-                    let mut y = std::mem::take(&mut work.y);
-                    domain.load(&numbers(job.b, items), job.b.bits(), &mut y, work);
-                    domain.multiply(x, &y, work);
-                    work.y = y;
-                    domain.restore(x, work);
+        #[cfg(target_arch = "x86_64")]
+        if let CpuPath::Ifma(token) = path
+            && path.takes_a_pair(operation.op(), job.bits, job.items.len())
+        {
+            return self.run_kernel::<Pair>(token, operation, job);
+        }
+        with_kernel!(path, K, token => self.run_kernel::<K>(token, operation, job))
+    }
+
+    fn run_kernel<K: Kernel>(&self, token: K::Token, operation: Modular, job: &Job<'_>) -> Batch {
+        let variant = format!("{} x {}", counted(K::LANES, "lane"), counted(self.threads(), "thread"));
+        let path = modmill_core::Path { backend: Backend::Cpu, isa: Some(K::ISA), family: K::FAMILY };
+        self.record(path, variant, operation.window());
+        self.run_groups::<K>(token, operation.op(), job, |domain, items, work, x| match operation {
+            Modular::Multiply => {
+                domain.load(&numbers(job.a, items), job.a.bits(), x, work);
+                let mut y = std::mem::take(&mut work.y);
+                domain.load(&numbers(job.b, items), job.b.bits(), &mut y, work);
+                domain.multiply(x, &y, work);
+                work.y = y;
+                domain.restore(x, work);
+            }
+            Modular::Square => {
+                domain.load(&numbers(job.a, items), job.a.bits(), x, work);
+                domain.square(x, 1, work);
+                domain.restore(x, work);
+            }
+            Modular::Power(window) => {
+                domain.enter(&numbers(job.a, items), job.a.bits(), x, work);
+                pow::pow(domain, x, &numbers(job.b, items), job.b.bits(), window, work);
+                domain.leave(x, work);
+            }
+            Modular::PowerVartime(window) => {
+                domain.enter(&numbers(job.a, items), job.a.bits(), x, work);
+                let exponents = numbers(job.b, items);
+                if exponents.iter().all(|exponent| exponent == &exponents[0]) {
+                    pow::pow_shared_vartime(domain, x, exponents[0], MAX_WINDOW, work);
+                } else {
+                    pow::pow_each_vartime(domain, x, &exponents, window, work);
                 }
-                Modular::Square => {
-                    domain.load(&numbers(job.a, items), job.a.bits(), x, work);
-                    domain.square(x, 1, work);
-                    domain.restore(x, work);
-                }
-                Modular::Power(window) => {
-                    domain.enter(&numbers(job.a, items), job.a.bits(), x, work);
-                    pow::pow(domain, x, &numbers(job.b, items), job.b.bits(), window, work);
-                    domain.leave(x, work);
-                }
-                Modular::PowerVartime(window) => {
-                    domain.enter(&numbers(job.a, items), job.a.bits(), x, work);
-                    let exponents = numbers(job.b, items);
-                    if exponents.iter().all(|exponent| exponent == &exponents[0]) {
-                        pow::pow_shared_vartime(domain, x, exponents[0], MAX_WINDOW, work);
-                    } else {
-                        pow::pow_each_vartime(domain, x, &exponents, window, work);
-                    }
-                    domain.leave(x, work);
-                }
-            })
+                domain.leave(x, work);
+            }
         })
     }
 

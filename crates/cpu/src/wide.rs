@@ -6,7 +6,7 @@ pub(crate) mod samples;
 #[cfg(test)]
 pub(crate) mod tests;
 
-use crate::kernel::Kernel;
+use crate::kernel::{BatchKernel, Kernel};
 use crate::rows::Rows;
 use leaves::{Leaves, Part};
 use modmill_core::limbs::inverse_of_odd;
@@ -112,10 +112,6 @@ impl<S: Leaves> Kernel for Wide<S> {
         S::select(self.token, table, indices, out);
     }
 
-    fn select_shared(&self, table: &[u64], indices: &[u64], out: &mut [u64]) {
-        S::select_shared(self.token, table, indices, out);
-    }
-
     fn encode(digits: &mut [u64]) {
         for digit in digits {
             *digit = (*digit as f64).to_bits();
@@ -131,6 +127,12 @@ impl<S: Leaves> Kernel for Wide<S> {
                 *carry = sum >> S::WIDTH;
             }
         }
+    }
+}
+
+impl<S: Leaves> BatchKernel for Wide<S> {
+    fn select_shared(&self, table: &[u64], indices: &[u64], out: &mut [u64]) {
+        S::select_shared(self.token, table, indices, out);
     }
 
     fn product(token: S::Token, x: &[u64], y: &[u64], out: &mut [u64]) {

@@ -8,6 +8,7 @@ use crate::param_lists;
 use crate::params::UTF8_POINTER;
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::panic::Location;
+use zeroize::Zeroizing;
 
 type GetLibrary = unsafe extern "C" fn(*const c_void) -> *mut c_void;
 type GetParams = unsafe extern "C" fn(*const c_void, *mut Param) -> c_int;
@@ -84,13 +85,14 @@ impl Core {
         core
     }
 
-    /// What a BIO of OpenSSL holds, `most` octets of it.
+    /// What a BIO of OpenSSL holds, `most` octets of it. A file may hold a private key beside what is looked for, so that all
+    /// copies are cleared.
     ///
     /// # Safety
     /// `input` is a BIO that OpenSSL passed to this provider.
-    pub(crate) unsafe fn read(&self, input: *mut c_void, most: usize) -> Vec<u8> {
-        let Some(read) = self.bio_read.filter(|_| !input.is_null()) else { return Vec::new() };
-        let (mut all, mut piece) = (Vec::new(), [0u8; 4096]);
+    pub(crate) unsafe fn read(&self, input: *mut c_void, most: usize) -> Zeroizing<Vec<u8>> {
+        let Some(read) = self.bio_read.filter(|_| !input.is_null()) else { return Zeroizing::default() };
+        let (mut all, mut piece) = (Zeroizing::new(Vec::new()), Zeroizing::new([0u8; 4096]));
         while all.len() < most {
             let mut count = 0;
             // SAFETY: the function is OpenSSL's, and there is room for as many octets as are asked for.
@@ -98,7 +100,14 @@ impl Core {
             if status != 1 || count == 0 {
                 break;
             }
-            all.extend(&piece[..count.min(piece.len())]);
+            let piece = &piece[..count.min(piece.len())];
+            if all.capacity() < all.len() + piece.len() {
+                // A vector that grows by itself leaves its old memory as it was.
+                let mut longer = Zeroizing::new(Vec::with_capacity(2 * (all.len() + piece.len())));
+                longer.extend_from_slice(&all);
+                all = longer;
+            }
+            all.extend_from_slice(piece);
         }
         all
     }

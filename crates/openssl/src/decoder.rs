@@ -26,12 +26,19 @@ const END: &str = "-----END MODMILL KEY-----";
 /// The longest file that is looked at. A chain of certificates before the key is shorter.
 const LONGEST: usize = 1 << 20;
 
+/// The text before and after the first place where `mark` stands.
+fn split<'a>(text: &'a [u8], mark: &str) -> Option<(&'a [u8], &'a [u8])> {
+    let at = text.windows(mark.len()).position(|window| window == mark.as_bytes())?;
+    Some((&text[..at], &text[at + mark.len()..]))
+}
+
 /// The URI in the first block with our label, if there is one.
-fn uri(text: &str) -> Option<Result<String, Failure>> {
-    let block = text.split_once(BEGIN)?.1;
+fn uri(text: &[u8]) -> Option<Result<String, Failure>> {
+    let (_, block) = split(text, BEGIN)?;
     let wrong = || Failure::Key(format!("what follows {BEGIN} is no URI of a key in Base64"));
     let read = || {
-        let contents: String = block.split_once(END)?.0.split_whitespace().collect();
+        let (contents, _) = split(block, END)?;
+        let contents: String = std::str::from_utf8(contents).ok()?.split_whitespace().collect();
         String::from_utf8(Base64::decode_vec(&contents).ok()?).ok()
     };
     Some(read().ok_or_else(wrong))
@@ -74,7 +81,7 @@ unsafe extern "C" fn decode(
         let (Some(core), Some(callback)) = (unsafe { context.as_ref() }, callback) else { return 0 };
         // SAFETY: OpenSSL passes one of its BIOs.
         let text = unsafe { core.read(input, LONGEST) };
-        let Some(uri) = uri(&String::from_utf8_lossy(&text)) else { return 1 };
+        let Some(uri) = uri(&text) else { return 1 };
         let key: Result<ProviderKey, Failure> = uri.and_then(|uri| Store::open(*core, &uri)?.key());
         match key {
             // SAFETY: the callback and its argument are OpenSSL's.
@@ -95,11 +102,12 @@ mod tests {
         let block = format!("{BEGIN}\n{front}\n{back}\n{END}\n");
         let other = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n";
         for text in [block.clone(), format!("{other}{block}{other}")] {
-            assert_eq!(uri(&text).unwrap().unwrap(), "modmill:transit/web?socket=/run/s");
+            assert_eq!(uri(text.as_bytes()).unwrap().unwrap(), "modmill:transit/web?socket=/run/s");
         }
-        assert!(uri(other).is_none());
+        assert!(uri(other.as_bytes()).is_none());
+        assert!(uri(&[&[0xff], block.as_bytes()].concat()).unwrap().is_ok(), "other blocks may be anything");
         for wrong in [BEGIN.to_owned(), format!("{BEGIN}\n*\n{END}"), format!("{BEGIN}\n/w==\n{END}")] {
-            assert!(uri(&wrong).unwrap().is_err(), "{wrong}");
+            assert!(uri(wrong.as_bytes()).unwrap().is_err(), "{wrong}");
         }
     }
 }

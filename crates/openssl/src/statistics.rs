@@ -7,11 +7,7 @@ const VARIABLE: &str = "MODMILL_STATISTICS";
 
 /// Appends the line, if the environment asks for it.
 pub(crate) fn write() {
-    // SAFETY: getauxval takes no memory.
-    let has_more_rights = unsafe { libc::getauxval(libc::AT_SECURE) } != 0;
-    // A program that runs with more rights than its caller writes no files that its caller names.
-    let path = std::env::var_os(VARIABLE).filter(|path| !path.is_empty() && !has_more_rights);
-    let Some(path) = path else { return };
+    let Some(path) = modmill_client::variable(VARIABLE) else { return };
     let modmill_client::Statistics { operations, batches, largest } = modmill_client::statistics();
     if batches == 0 {
         return;

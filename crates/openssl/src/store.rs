@@ -10,9 +10,9 @@ use crate::key::{Content, ProviderKey, PublicHalf, hand_over};
 use crate::names::store::*;
 use crate::param_lists;
 use crate::provider::Provider;
-use modmill_client::Service;
+use modmill_client::{Service, variable};
 use std::ffi::{CStr, c_char, c_int, c_void};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
 
 pub(crate) static FUNCTIONS: &[Dispatch] = dispatch![
@@ -28,7 +28,7 @@ pub(crate) static FUNCTIONS: &[Dispatch] = dispatch![
 pub(crate) struct Store {
     core: Core,
     name: String,
-    socket: String,
+    socket: PathBuf,
     is_read: bool,
 }
 
@@ -45,7 +45,7 @@ fn parse(uri: &str) -> Result<(String, Option<String>), Failure> {
 }
 
 fn token() -> Result<Zeroizing<String>, Failure> {
-    if let Some(path) = std::env::var_os("MODMILL_TOKEN_FILE").filter(|path| !path.is_empty()) {
+    if let Some(path) = variable("MODMILL_TOKEN_FILE") {
         let text = std::fs::read_to_string(&path).map(Zeroizing::new).map_err(|error| {
             Failure::Parameter(format!(
                 "the token cannot be read from {}: {error}",
@@ -57,21 +57,22 @@ fn token() -> Result<Zeroizing<String>, Failure> {
     let missing = || {
         Failure::Parameter("MODMILL_TOKEN_FILE or MODMILL_TOKEN has to have a token of the service".into())
     };
-    std::env::var("MODMILL_TOKEN").map(Zeroizing::new).map_err(|_| missing())
+    let text = variable("MODMILL_TOKEN").and_then(|text| text.into_string().ok());
+    text.map(Zeroizing::new).ok_or_else(missing)
 }
 
 impl Store {
     pub(crate) fn open(core: Core, uri: &str) -> Result<Self, Failure> {
         let (name, socket) = parse(uri)?;
-        let given = std::env::var("MODMILL_SOCKET").ok().filter(|path| !path.is_empty());
+        let given = variable("MODMILL_SOCKET").map(PathBuf::from);
         let missing =
             || Failure::Parameter("neither the URI nor MODMILL_SOCKET names the service's socket".into());
-        let socket = socket.or(given).ok_or_else(missing)?;
+        let socket = socket.map(PathBuf::from).or(given).ok_or_else(missing)?;
         Ok(Self { core, name, socket, is_read: false })
     }
 
     pub(crate) fn key(&self) -> Result<ProviderKey, Failure> {
-        let key = Service::new(Path::new(&self.socket), &token()?).key(&self.name)?;
+        let key = Service::new(&self.socket, &token()?).key(&self.name)?;
         let half = PublicHalf::new(&self.core, key.public_key().clone());
         Ok(ProviderKey { core: self.core, content: Content::Pair(key, half) })
     }

@@ -2,6 +2,7 @@
 
 use crate::refusal::{Answer, Refusal};
 use cryptoki_sys::CKR_GENERAL_ERROR;
+use modmill_client::variable;
 use modmill_seal::Cost;
 use serde::Deserialize;
 use std::ffi::OsString;
@@ -56,10 +57,10 @@ pub(crate) enum Place {
 
 /// The tokens of this process, one for each slot: those of the configuration's file, or one in the user's data folder.
 pub(crate) fn places() -> Answer<Vec<Place>> {
-    match std::env::var_os(VARIABLE).filter(|path| !path.is_empty()) {
+    match variable(VARIABLE) {
         Some(path) => read(Path::new(&path)),
         None => {
-            let path = default_path(|name| std::env::var_os(name))?;
+            let path = default_path(variable)?;
             return Ok(vec![Place::File { path, cost: Cost::default() }]);
         }
     }
@@ -130,7 +131,8 @@ fn bounded(name: &str, given: Option<u32>, usual: u32, most: u32) -> Result<u32,
 fn default_path(variable: impl Fn(&str) -> Option<OsString>) -> Answer<PathBuf> {
     let folder = |name: &str| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let data = folder("XDG_DATA_HOME").or_else(|| folder("HOME").map(|home| home.join(".local/share")));
-    let reason = "neither MODMILL_PKCS11_CONFIG nor XDG_DATA_HOME nor HOME is set, so that there is no place for a token";
+    let reason = "neither MODMILL_PKCS11_CONFIG nor XDG_DATA_HOME nor HOME is set, or the program has more rights than whoever started it \
+                  and reads no variables, so that there is no place for a token";
     let data = data.ok_or_else(|| Refusal::new(CKR_GENERAL_ERROR, reason))?;
     Ok(data.join("modmill/pkcs11/token.json"))
 }

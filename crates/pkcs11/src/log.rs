@@ -10,7 +10,7 @@ const VARIABLE: &str = "MODMILL_PKCS11_LOG";
 
 /// Appends a line about a refused call of `function`, if a log is wanted. No line has a PIN, a key or a message.
 pub(crate) fn refused(function: &str, refusal: &Refusal) {
-    let Some(path) = std::env::var_os(VARIABLE).filter(|path| !path.is_empty()) else { return };
+    let Some(path) = modmill_client::variable(VARIABLE) else { return };
     let process = std::process::id();
     let line = format!("modmill-pkcs11[{process}] {function}: {}: {}\n", name(refusal.code), refusal.reason);
     // A log that cannot be written must not make the call fail in another way.

@@ -13,7 +13,7 @@ pub(super) const MOST: usize = 64;
 const LONGEST: f64 = 2e-3;
 
 /// The part of the time of a group that a thread which waits for its own answer waits for others.
-const PART: f64 = 0.25;
+const PART: f64 = 0.5;
 
 /// The weight of a new figure in a smoothed one.
 const WEIGHT: f64 = 0.25;

@@ -3,11 +3,12 @@
 
 mod columns;
 mod karatsuba;
+pub(crate) mod pair;
 mod tile;
 
 use super::{shared_table, table};
 use crate::isa::Ifma as Token;
-use crate::kernel::Kernel;
+use crate::kernel::{BatchKernel, Kernel};
 use crate::rows::Rows;
 use columns::{BLOCK, block, multiply_columns};
 use modmill_core::limbs::inverse_of_odd;
@@ -93,15 +94,7 @@ impl Kernel for Ifma {
     }
 
     fn add(&self, x: &mut [u64], y: &[u64]) {
-        assert!(x.len() == y.len());
-        let mut passed = [0u64; LANES];
-        for (x, y) in x.chunks_exact_mut(LANES).zip(y.chunks_exact(LANES)) {
-            for (lane, passed) in passed.iter_mut().enumerate() {
-                let sum = (x[lane] & MASK) + (y[lane] & MASK) + *passed;
-                x[lane] = sum & MASK;
-                *passed = sum >> WIDTH;
-            }
-        }
+        add_digits::<LANES>(x, y);
     }
 
     fn arrange(&self, numbers: &mut [u64], digits: usize) {
@@ -114,15 +107,17 @@ impl Kernel for Ifma {
         unsafe { table::read(table, indices, out) }
     }
 
-    fn select_shared(&self, table: &[u64], indices: &[u64], out: &mut [u64]) {
-        // SAFETY: as in `multiply`.
-        unsafe { shared_table::read(table, indices, out) }
-    }
-
     fn decode(digits: &mut [u64]) {
         for digit in digits {
             *digit &= MASK;
         }
+    }
+}
+
+impl BatchKernel for Ifma {
+    fn select_shared(&self, table: &[u64], indices: &[u64], out: &mut [u64]) {
+        // SAFETY: as in `multiply`.
+        unsafe { shared_table::read(table, indices, out) }
     }
 
     fn product(_token: Token, x: &[u64], y: &[u64], out: &mut [u64]) {
@@ -211,6 +206,19 @@ impl Ifma {
                 0 => finish.run(t, n),
                 _ => for_rows!(left, R => tile::fold::<R>(t, fold, n, finish)),
             }
+        }
+    }
+}
+
+/// `x <- x + y` for numbers whose digits are the lower 52 bits of their words, in `LANES` lanes.
+fn add_digits<const LANES: usize>(x: &mut [u64], y: &[u64]) {
+    assert!(x.len() == y.len());
+    let mut passed = [0u64; LANES];
+    for (x, y) in x.chunks_exact_mut(LANES).zip(y.chunks_exact(LANES)) {
+        for (lane, passed) in passed.iter_mut().enumerate() {
+            let sum = (x[lane] & MASK) + (y[lane] & MASK) + *passed;
+            x[lane] = sum & MASK;
+            *passed = sum >> WIDTH;
         }
     }
 }

@@ -5,7 +5,7 @@ use super::karatsuba;
 use super::montgomery::{reduce, subtract_masked};
 use super::shared_table;
 use super::square::square;
-use crate::kernel::Kernel;
+use crate::kernel::{BatchKernel, Kernel};
 use modmill_core::limbs::{add_assign, bit_length, inverse_of_odd, shift_left, sub_assign};
 use modmill_core::{Family, Isa, mask};
 use zeroize::Zeroizing;
@@ -89,7 +89,9 @@ impl Kernel for Row {
         let rest = select_blocks::<4>(&table[stride - rest.len()..], stride, index, rest);
         select_blocks::<1>(&table[stride - rest.len()..], stride, index, rest);
     }
+}
 
+impl BatchKernel for Row {
     fn select_shared(&self, table: &[u64], indices: &[u64], out: &mut [u64]) {
         shared_table::read(table, indices, out);
     }

@@ -3,7 +3,7 @@
 use super::samples::Samples;
 use super::{Leaves, Part, Wide, charge_cross, charge_pass};
 use crate::domain::{Domain, Workspace};
-use crate::kernel::Kernel;
+use crate::kernel::{BatchKernel, Kernel};
 use crate::pow;
 use crate::rows::Rows;
 use num_bigint::{BigInt, BigUint};

@@ -47,7 +47,8 @@ macro_rules! for_rows {
         }
     };
 }
-pub(super) use for_rows;
+pub(super) use {for_rows, unroll};
+
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) fn zero() -> V {
