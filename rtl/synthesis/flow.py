@@ -1,0 +1,151 @@
+"""Runs Yosys, ABC and OpenSTA on a unit, for standard cells and for FPGAs."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+RTL = Path(__file__).resolve().parent.parent
+OSU = Path("/usr/share/qflow/tech/osu018/osu018_stdcells.lib")
+MEMORIES = ["machine/modmill_bank.sv", "machine/modmill_table.sv"]
+
+
+def sources():
+    """All files of the RTL, each before those that use it, and the tops for synthesis."""
+    lists = ["modmill_multiplier.f", "modmill_exponentiator.f"]
+    names = [name for file in lists for name in (RTL / file).read_text().split()]
+    names += ["thesis/thesis_sum16.sv", "thesis/thesis_radix16.sv", "synthesis/synthesis_tops.sv"]
+    return list(dict.fromkeys(names))
+
+
+def run(command, log):
+    """Runs a command, keeps what it prints in `log` and returns it; an error ends the program."""
+    # In the folder of the table, whose name is a parameter of the units.
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=RTL / "tables")
+    text = done.stdout + done.stderr
+    log.write_text(text)
+    if done.returncode != 0 or re.search(r"^\s*(ERROR|Error)\b", text, re.M) or "rror:" in text:
+        sys.exit(f"synthesise: {command[0]} failed, see {log}:\n{text[-2000:]}")
+    return text
+
+
+def yosys(lines, folder, name):
+    path = folder / f"{name}.ys"
+    path.write_text("\n".join(lines) + "\n")
+    return run(["yosys", "-Q", "-s", str(path)], folder / f"{name}.log")
+
+
+def hierarchy(top, parameters):
+    chosen = " ".join(f"-chparam {name} {value}" for name, value in parameters.items())
+    return f"hierarchy -check -top {top} {chosen}"
+
+
+def slug_of(name):
+    """A unit's name as the name of a file."""
+    return re.sub(r"\W+", "-", name)
+
+
+def counted(text):
+    """How often each cell occurs, by the last statistics in Yosys's output."""
+    last = text[text.rindex("Number of cells") :]
+    return {cell: int(count) for cell, count in re.findall(r"^ {5,}(\S+) +(\d+)$", last, re.M)}
+
+
+def cell_area(liberty, cell):
+    """The area of a cell of the library, in square micrometres, or None if it has no such cell."""
+    found = re.search(rf"cell \({re.escape(cell)}\) \{{.*?\barea : ([0-9.]+)", liberty.read_text(), re.S)
+    return float(found.group(1)) if found else None
+
+
+def gated(folder):
+    """Copies of the sources in which every register takes a value in every cycle: in silicon a clock gate takes the place of `enable`. Memories
+    are their ports only."""
+    copies = folder / "sources"
+    copies.mkdir(exist_ok=True)
+    paths = [RTL / "synthesis/memory_ports.sv"]
+    for name in sources():
+        if name in MEMORIES:
+            continue
+        copy = copies / Path(name).name
+        copy.write_text((RTL / name).read_text().replace("if (enable)", "if (1'b1)"))
+        paths.append(copy)
+    return paths
+
+
+def to_cells(name, unit, liberty, period, driver, folder):
+    """Area of the logic in square micrometres, cells, flip-flops and the period in ns. `unit` is the top module, its parameters and the modules whose copies are
+    mapped one by one: a whole unit would take ABC too long."""
+    top, parameters, apart = unit
+    slug = slug_of(name)
+    netlist = folder / f"{slug}.v"
+    # ABC's own script restructures the adders for area and makes carries ripple; this one keeps them, sizes the cells and adds buffers.
+    abc = folder / f"{slug}.abc"
+    abc.write_text(f"strash\nifraig\n&get -n\n&nf -D {period}\n&put\nbuffer -c -p\ntopo\nupsize -D {period}\ndnsize -D {period}\n")
+    # What drives the logic: ABC sees a flip-flop's output as an input of its own, and buffers it only if it knows the strength.
+    drive = folder / f"{slug}.drive"
+    drive.write_text(f"set_driving_cell {driver}\nset_load 20\n")
+    lines = ["read_verilog -sv " + " ".join(str(path) for path in gated(folder)), hierarchy(top, parameters)]
+    lines += [f"setattr -mod -set keep_hierarchy 1 A:hdlname={module} *{module}*" for module in apart]
+    lines += [
+        # Yosys's `synth` without what finds nothing here: memories, state machines, shared operators.
+        "proc; flatten; opt_expr; opt_clean; wreduce; peepopt; opt_clean; alumacc; opt",
+        f"techmap -max_iter 1 t:$alu; techmap -map {RTL / 'synthesis/adders.v'} t:$lcu; techmap; opt -fast",
+        f"dfflibmap -liberty {liberty}",
+        f"abc -liberty {liberty} -constr {drive} -script {abc}",
+        "opt_clean -purge",
+        # OpenSTA takes no assignment to a list of nets.
+        "splitnets",
+        "opt_clean -purge",
+        f"write_verilog -noattr -noexpr -nohex {netlist}",
+        "blackbox A:memory_ports",
+        f"stat -liberty {liberty} -top {top}",
+    ]
+    text = yosys(lines, folder, slug)
+    area = float(re.findall(r"Chip area for (?:top )?module .*?: ([0-9.]+)", text)[-1])
+    counts = {cell: count for cell, count in counted(text).items() if cell_area(liberty, cell)}
+    return {
+        "name": name,
+        "area_um2": area,
+        "cells": sum(counts.values()),
+        "flip_flops": sum(count for cell, count in counts.items() if cell.startswith("DFF")),
+        "period_ns": timed(name, slug, top, liberty, netlist, folder),
+    }
+
+
+def timed(name, slug, top, liberty, netlist, folder):
+    """The longest path from flip-flop to flip-flop, by OpenSTA."""
+    script = folder / f"{slug}.tcl"
+    script.write_text(
+        f"read_liberty {liberty}\nread_verilog {netlist}\nlink_design {top}\n"
+        "create_clock -name clk -period 100 [get_ports clk]\nreport_checks -path_delay max -digits 4\nexit\n"
+    )
+    timing = run(["sta", "-exit", str(script)], folder / f"{slug}.sta.log")
+    slack = re.findall(r"^\s*([0-9.]+)\s+slack \(MET\)", timing, re.M)
+    if not slack or "arning" in timing:
+        sys.exit(f"synthesise: {name} was not timed, see {folder / slug}.sta.log")
+    return round(100 - float(slack[0]), 3)
+
+
+def to_fpga(name, unit, family, folder):
+    """The counts of the primitives that matter, module by module, added up."""
+    top, parameters = unit
+    lines = ["read_verilog -sv " + " ".join(str(RTL / path) for path in sources()), hierarchy(top, parameters)]
+    lines.append("synth_xilinx -family xc7 -noiopad" if family == "xc7" else "synth_ecp5 -noflatten")
+    lines.append(f"stat -top {top}")
+    text = yosys(lines, folder, f"{family}-{slug_of(name)}")
+    counts = counted(text)
+
+    def total(pattern):
+        return sum(count for cell, count in counts.items() if re.fullmatch(pattern, cell))
+
+    return {
+        "name": name,
+        "family": family,
+        "luts": total(r"LUT[1-6]"),
+        "lut_memories": total(r"RAM\d+\w*|TRELLIS_DPR16X4"),
+        "carries": total(r"CARRY4|CCU2C"),
+        "flip_flops": total(r"FD\w+|TRELLIS_FF"),
+        "multipliers": total(r"DSP48E1|MULT18X18D"),
+        "block_memories": total(r"RAMB36E1|DP16KD"),
+        "half_block_memories": total(r"RAMB18E1"),
+    }
