@@ -38,7 +38,7 @@ module modmill_resolver #(
     assign low = values[64*i+:DIGIT];
     assign middle = middles[DIGIT*i+:DIGIT];
     assign high = highs[DIGIT*i+:DIGIT];
-    assign sums[SUM*i+:SUM] = SUM'(low ^ middle ^ high) + SUM'({(low & middle) | (low & high) | (middle & high), 1'b0});
+    assign sums[SUM*i+:SUM] = {2'b0, low ^ middle ^ high} + {1'b0, (low & middle) | (low & high) | (middle & high), 1'b0};
   end
 
   // Step 2. `overflows` begins with z_(-1) div 2^DIGIT.

@@ -1,5 +1,7 @@
 """Runs Yosys, ABC and OpenSTA on a unit, for standard cells and for FPGAs."""
 
+import hashlib
+import json
 import re
 import subprocess
 import sys
@@ -21,9 +23,9 @@ def sources():
 def run(command, log):
     """Runs a command, keeps what it prints in `log` and returns it; an error ends the program."""
     # In the folder of the table, whose name is a parameter of the units.
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=RTL / "tables")
-    text = done.stdout + done.stderr
-    log.write_text(text)
+    with log.open("w") as file:
+        done = subprocess.run(command, stdout=file, stderr=subprocess.STDOUT, check=False, cwd=RTL / "tables")
+    text = log.read_text()
     if done.returncode != 0 or re.search(r"^\s*(ERROR|Error)\b", text, re.M) or "rror:" in text:
         sys.exit(f"synthesise: {command[0]} failed, see {log}:\n{text[-2000:]}")
     return text
@@ -33,6 +35,21 @@ def yosys(lines, folder, name):
     path = folder / f"{name}.ys"
     path.write_text("\n".join(lines) + "\n")
     return run(["yosys", "-Q", "-s", str(path)], folder / f"{name}.log")
+
+
+def kept(path, resume, script, make):
+    """The figures in the file `path` if they were made from the same sources by the same `script`, and `resume` is set; otherwise those that `make` makes, which
+    are then kept there."""
+    names = [*sources(), "synthesis/adders.v", "synthesis/memory_ports.sv"]
+    texts = [(RTL / name).read_text() for name in names]
+    digest = hashlib.sha256("\0".join([*script, *texts]).encode()).hexdigest()
+    if resume and path.exists():
+        old = json.loads(path.read_text())
+        if old["digest"] == digest:
+            return old["row"]
+    row = make()
+    path.write_text(json.dumps({"digest": digest, "row": row}) + "\n")
+    return row
 
 
 def hierarchy(top, parameters):
@@ -72,7 +89,7 @@ def gated(folder):
     return paths
 
 
-def to_cells(name, unit, liberty, period, driver, folder):
+def to_cells(name, unit, liberty, period, driver, folder, resume):
     """Area of the logic in square micrometres, cells, flip-flops and the period in ns. `unit` is the top module, its parameters and the modules whose copies are
     mapped one by one: a whole unit would take ABC too long."""
     top, parameters, apart = unit
@@ -100,14 +117,20 @@ def to_cells(name, unit, liberty, period, driver, folder):
         "blackbox A:memory_ports",
         f"stat -liberty {liberty} -top {top}",
     ]
-    text = yosys(lines, folder, slug)
-    area = float(re.findall(r"Chip area for (?:top )?module .*?: ([0-9.]+)", text)[-1])
-    counts = {cell: count for cell, count in counted(text).items() if cell_area(liberty, cell)}
+    script = [*lines, abc.read_text(), drive.read_text(), liberty.read_text()]
+    return kept(folder / f"{slug}.json", resume, script, lambda: mapped(name, slug, top, lines, liberty, netlist, folder))
+
+
+def mapped(name, slug, top, lines, liberty, netlist, folder):
+    """Runs the script `lines` and times the netlist that it writes."""
+    counts = counted(yosys(lines, folder, slug))
+    areas = {cell: cell_area(liberty, cell) for cell in counts}
+    used = {cell: count for cell, count in counts.items() if areas[cell]}
     return {
         "name": name,
-        "area_um2": area,
-        "cells": sum(counts.values()),
-        "flip_flops": sum(count for cell, count in counts.items() if cell.startswith("DFF")),
+        "area_um2": sum(count * areas[cell] for cell, count in used.items()),
+        "cells": sum(used.values()),
+        "flip_flops": sum(count for cell, count in used.items() if cell.startswith("DFF")),
         "period_ns": timed(name, slug, top, liberty, netlist, folder),
     }
 
@@ -126,14 +149,19 @@ def timed(name, slug, top, liberty, netlist, folder):
     return round(100 - float(slack[0]), 3)
 
 
-def to_fpga(name, unit, family, folder):
+def to_fpga(name, unit, family, folder, resume):
     """The counts of the primitives that matter, module by module, added up."""
     top, parameters = unit
     lines = ["read_verilog -sv " + " ".join(str(RTL / path) for path in sources()), hierarchy(top, parameters)]
     lines.append("synth_xilinx -family xc7 -noiopad" if family == "xc7" else "synth_ecp5 -noflatten")
     lines.append(f"stat -top {top}")
-    text = yosys(lines, folder, f"{family}-{slug_of(name)}")
-    counts = counted(text)
+    slug = f"{family}-{slug_of(name)}"
+    return kept(folder / f"{slug}.json", resume, lines, lambda: mapped_to_fpga(name, family, slug, lines, folder))
+
+
+def mapped_to_fpga(name, family, slug, lines, folder):
+    """Runs the script `lines` and counts."""
+    counts = counted(yosys(lines, folder, slug))
 
     def total(pattern):
         return sum(count for cell, count in counts.items() if re.fullmatch(pattern, cell))
