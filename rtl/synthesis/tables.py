@@ -29,6 +29,10 @@ class Row:
 
 
 def beside_the_thesis(figures):
+    """Prints the tables. They need all units, and cells whose NAND gate is known: those of the OSU library."""
+    if not figures["nand2_um2"] or not figures["fpga"] or not any(row["name"] == "radix-16 unit, thesis" for row in figures["cells"]):
+        print("\nNo tables beside the thesis's: they are made for the OSU 180 nm library and all units")
+        return
     rows = {row["name"]: Row(row, figures["nand2_um2"]) for row in figures["cells"]}
     fpga = {(row["name"], row["family"]): row for row in figures["fpga"]}
     print("\nBeside the thesis's tables, before layout. Ours at 90 nm: area / 4, period / 2; logic without memories, which the thesis's areas include")

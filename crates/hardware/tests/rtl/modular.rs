@@ -221,10 +221,6 @@ fn every_mutant_of_the_modular_multiplier_is_caught() {
     let Some(tools) = Tools::find() else { return };
     for mutant in MUTANTS {
         let (simulation, folder) = verilated(&tools, 16, 1, Some(mutant));
-        assert!(
-            !agrees(&simulation, 16, false, &folder),
-            "the mutant of {} was not caught",
-            mutant.file
-        );
+        assert!(!agrees(&simulation, 16, false, &folder), "the mutant of {} was not caught", mutant.file);
     }
 }
