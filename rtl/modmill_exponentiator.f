@@ -12,6 +12,7 @@ machine/modmill_table.sv
 machine/modmill_twiddle.sv
 machine/modmill_bank.sv
 machine/modmill_lookahead.sv
+modular/modmill_modular_choice.sv
 modular/modmill_modular_rotate.sv
 modular/modmill_modular_memory.sv
 modular/modmill_modular_combine.sv

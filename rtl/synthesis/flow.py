@@ -41,6 +41,8 @@ def kept(path, resume, script, make):
     """The figures in the file `path` if they were made from the same sources by the same `script`, and `resume` is set; otherwise those that `make` makes, which
     are then kept there."""
     names = [*sources(), "synthesis/adders.v", "synthesis/memory_ports.sv"]
+    if not any("modmill_modular" in line or "exponentiator" in line for line in script if line.startswith("hierarchy")):
+        names = [name for name in names if not name.startswith("modular/")]
     texts = [(RTL / name).read_text() for name in names]
     digest = hashlib.sha256("\0".join([*script, *texts]).encode()).hexdigest()
     if resume and path.exists():
