@@ -8,9 +8,11 @@ units/modmill_radix16.sv
 units/modmill_mulmod_embedded.sv
 units/modmill_mulmod_booth.sv
 units/modmill_mulmod.sv
+machine/modmill_table.sv
 machine/modmill_twiddle.sv
 machine/modmill_bank.sv
 machine/modmill_lookahead.sv
+modular/modmill_modular_choice.sv
 modular/modmill_modular_rotate.sv
 modular/modmill_modular_memory.sv
 modular/modmill_modular_combine.sv
@@ -19,3 +21,5 @@ modular/modmill_modular_control.sv
 modular/modmill_modular_transform.sv
 modular/modmill_modular.sv
 modular/modmill_exponentiator.sv
+modular/modmill_stream_control.sv
+modular/modmill_exponentiator_stream.sv

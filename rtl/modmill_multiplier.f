@@ -8,6 +8,7 @@ units/modmill_radix16.sv
 units/modmill_mulmod_embedded.sv
 units/modmill_mulmod_booth.sv
 units/modmill_mulmod.sv
+machine/modmill_table.sv
 machine/modmill_twiddle.sv
 machine/modmill_rotate.sv
 machine/modmill_bank.sv

@@ -2,7 +2,7 @@
 //
 //   carries = ((generates << 1) + carry_in + critical) xor critical
 //
-// Digit i generates a carry if it has overflowed, and passes one on if it is critical, that is, all ones; never both. carries[i] goes into
+// in which carry_in takes the place that the shift leaves free. Digit i generates a carry if it has overflowed, and passes one on if it is critical, that is, all ones; never both. carries[i] goes into
 // digit i; carries[COUNT] leaves the word.
 module modmill_lookahead #(
     parameter integer COUNT = 16
@@ -12,5 +12,5 @@ module modmill_lookahead #(
     input  logic             carry_in,
     output logic [  COUNT:0] carries
 );
-  assign carries = ({generates, 1'b0} + {{COUNT{1'b0}}, carry_in} + {1'b0, critical}) ^ {1'b0, critical};
+  assign carries = ({generates, carry_in} + {1'b0, critical}) ^ {1'b0, critical};
 endmodule

@@ -33,18 +33,25 @@ module modmill_resolver #(
   for (genvar i = 0; i < 16; i++) begin : blocks
     assign middles[DIGIT*(i+1)+:DIGIT] = values[64*i+DIGIT+:DIGIT];
     assign highs[DIGIT*(i+2)+:DIGIT] = DIGIT'(values[64*i+2*DIGIT+:64-2*DIGIT]);
-    assign sums[SUM*i+:SUM] = SUM'(values[64*i+:DIGIT]) + SUM'(middles[DIGIT*i+:DIGIT])
-        + SUM'(highs[DIGIT*i+:DIGIT]);
+    // Three words to two, and one addition.
+    logic [DIGIT-1:0] low, middle, high;
+    assign low = values[64*i+:DIGIT];
+    assign middle = middles[DIGIT*i+:DIGIT];
+    assign high = highs[DIGIT*i+:DIGIT];
+    assign sums[SUM*i+:SUM] = {2'b0, low ^ middle ^ high} + {1'b0, (low & middle) | (low & high) | (middle & high), 1'b0};
   end
 
   // Step 2. `overflows` begins with z_(-1) div 2^DIGIT.
   logic [1:0] overflow_before;
   logic [17*2-1:0] overflows;
   logic [16*(DIGIT+1)-1:0] added, y;
+  logic [15:0] will_be_critical;
   assign overflows[1:0] = first_z ? '0 : overflow_before;
   for (genvar i = 0; i < 16; i++) begin : additions
     assign overflows[2*(i+1)+:2] = z[SUM*i+DIGIT+:2];
     assign added[(DIGIT+1)*i+:DIGIT+1] = (DIGIT + 1)'(z[SUM*i+:DIGIT]) + (DIGIT + 1)'(overflows[2*i+:2]);
+    // The sum is 2^DIGIT - 1, without waiting for it: the upper bits are ones and the lowest two are the complement of the overflow.
+    assign will_be_critical[i] = &z[SUM*i+2+:DIGIT-2] && z[SUM*i+:2] == ~overflows[2*i+:2];
   end
 
   // Step 3.
@@ -54,8 +61,8 @@ module modmill_resolver #(
   logic [16*DIGIT-1:0] resolved;
   for (genvar i = 0; i < 16; i++) begin : digit
     assign generates[i] = y[(DIGIT+1)*i+DIGIT];
-    assign critical[i] = &y[(DIGIT+1)*i+:DIGIT] && !generates[i];
-    assign resolved[DIGIT*i+:DIGIT] = y[(DIGIT+1)*i+:DIGIT] + DIGIT'(carries[i]);
+    // The sum does not wait for the carry, which comes last.
+    assign resolved[DIGIT*i+:DIGIT] = carries[i] ? y[(DIGIT+1)*i+:DIGIT] + 1'b1 : y[(DIGIT+1)*i+:DIGIT];
   end
   modmill_lookahead lookahead (
       .generates,
@@ -84,6 +91,7 @@ module modmill_resolver #(
       middle_before <= middles[DIGIT*16+:DIGIT];
       high_before <= highs[DIGIT*16+:2*DIGIT];
       y <= added;
+      critical <= will_be_critical;
       overflow_before <= overflows[2*16+:2];
       digits <= resolved;
       carry_before <= carries[16];

@@ -21,20 +21,24 @@ module modmill_twiddle #(
   localparam logic [63:0] POSITIVE = modmill_ring::minus(modmill_ring::plus(64'hFFFF_FFFF, 64'hFFFF_FFFE));
   localparam logic [63:0] NEGATIVE = modmill_ring::minus(modmill_ring::plus(64'hFFFF_FFFE, modmill_ring::shifted(64'hFFFF_FFFF, 32)));
 
-  logic [63:0] words[0:1023];
-  initial $readmemh(TABLE, words);
-
   logic [7:0] power;
   assign power = scale ? extra : {2'b0, exponent[15:10]} + {1'b0, exponent[15:10], 1'b0};
 
   logic [63:0] word;
+  modmill_table #(
+      .TABLE(TABLE)
+  ) table_of_powers (
+      .clk,
+      .enable,
+      .row(exponent[9:0]),
+      .word
+  );
   logic [6:0] shift;
   logic negative, negative_2;
   logic [159:0] moved, moved_2;
   assign moved = {96'b0, word} << shift;
   always_ff @(posedge clk) begin
     if (enable) begin
-      word <= words[exponent[9:0]];
       negative <= power >= 8'd96;
       shift <= (power >= 8'd96) ? 7'(power - 8'd96) : power[6:0];
       negative_2 <= negative;

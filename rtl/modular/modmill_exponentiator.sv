@@ -1,12 +1,11 @@
 // Modular powers (algorithm 7.2 of the thesis) on the modular multiplier: a square for each bit of the exponent and a product for each bit that
 // is 1, from the top. The time shows how many bits are 1, as in the thesis.
 //
-// Before `power` the host writes the constants of the modulus (see modmill_modular), the base in Montgomery's form to Y and R mod M to X. It shifts the exponent
-// in, 64 bits at a time, so that its top bit is the register's top bit. A power takes 300 cycles for the base and 2030 for each square and product.
-// Without `power` single operations go through.
+// Before `power` the host writes the constants of the modulus (see modmill_modular), the base in Montgomery's form to Y and R mod M to X. It writes the
+// exponent with `exponent_write` in 16 rows of 32 DIGIT bits, the least significant first; the exponent's first bit is the top bit of the last row.
+// A power takes 300 cycles for the base and 2030 for each square and product. Without `power` single operations go through.
 module modmill_exponentiator #(
     parameter integer DIGIT = 16,
-    parameter integer EXPONENT = 512 * DIGIT,
     parameter integer EMBEDDED = 0,
     parameter TABLE = "twiddles.hex"
 ) (
@@ -18,7 +17,6 @@ module modmill_exponentiator #(
     input  logic                power,
     input  logic [        13:0] power_bits,
     input  logic                exponent_write,
-    input  logic [        63:0] exponent_word,
     output logic                busy,
     input  logic                host_write,
     input  logic [         2:0] host_memory,
@@ -27,6 +25,7 @@ module modmill_exponentiator #(
     input  logic                host_read,
     output logic [32*DIGIT-1:0] host_result
 );
+  localparam integer EXPONENT = 512 * DIGIT;
   logic running, squaring, ready, multiplier_busy, begins;
   logic [13:0] left;
   logic [EXPONENT-1:0] exponent;
@@ -73,6 +72,6 @@ module modmill_exponentiator #(
       if (bit_ends) left <= left - 14'd1;
     end
     if (bit_ends) exponent <= {exponent[EXPONENT-2:0], 1'b0};
-    else if (exponent_write && !busy) exponent <= {exponent[EXPONENT-65:0], exponent_word};
+    else if (exponent_write && !busy) exponent <= {host_digits, exponent[EXPONENT-1:32*DIGIT]};
   end
 endmodule

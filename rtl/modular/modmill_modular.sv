@@ -45,7 +45,11 @@ module modmill_modular #(
   logic [4*2048-1:0] data;
   logic [2047:0] from_memory, sample_data;
   logic [32*DIGIT-1:0] data_t, data_complement;
-  assign from_memory = data[2048*samples+:2048];
+  modmill_modular_choice choose_samples (
+      .number(samples),
+      .x(data),
+      .y(from_memory)
+  );
   for (genvar i = 0; i < 32; i++) begin : source
     assign sample_data[64*i+:64] = in_t ? 64'(data_t[DIGIT*i+:DIGIT]) : from_memory[64*i+:64];
   end
@@ -87,9 +91,15 @@ module modmill_modular #(
   logic [2047:0] results;
   logic [7:0] at_factor;
   assign at_factor = cycle - 8'd12;
+  logic [2047:0] factor_data;
+  modmill_modular_choice choose_factor (
+      .number(factor),
+      .x(data),
+      .y(factor_data)
+  );
   modmill_modular_rotate rotate_other (
       .amount(at_factor[6:2]),
-      .x(data[2048*factor+:2048]),
+      .x(factor_data),
       .y(other)
   );
   modmill_modular_transform #(

@@ -23,18 +23,33 @@ module modmill_modular_resolver #(
 
   logic [32*SUM-1:0] sums, z;
   for (genvar i = 0; i < 32; i++) begin : columns
-    logic [SUM-1:0] partial[0:BLOCKS];
-    assign partial[0] = '0;
+    // Carry-save adders bring the blocks to two words, one block at a time.
+    logic [SUM*BLOCKS-1:0] saved, carried;
     for (genvar k = 0; k < BLOCKS; k++) begin : block
       logic [63:0] value;
+      logic [SUM-1:0] part, s, c;
       assign value = row[64*(i+BLOCKS-1-k)+:64] >> (DIGIT * k);
-      assign partial[k+1] = partial[k] + SUM'(value[DIGIT-1:0]);
+      assign part = SUM'(value[DIGIT-1:0]);
+      if (k == 0) begin : first
+        assign s = part;
+        assign c = '0;
+      end else begin : next
+        logic [SUM-1:0] s_before, c_before, majority;
+        assign s_before = saved[SUM*(k-1)+:SUM];
+        assign c_before = carried[SUM*(k-1)+:SUM];
+        assign majority = (s_before & c_before) | (s_before & part) | (c_before & part);
+        assign s = s_before ^ c_before ^ part;
+        assign c = {majority[SUM-2:0], 1'b0};
+      end
+      assign saved[SUM*k+:SUM] = s;
+      assign carried[SUM*k+:SUM] = c;
     end
-    assign sums[SUM*i+:SUM] = partial[BLOCKS];
+    assign sums[SUM*i+:SUM] = saved[SUM*(BLOCKS-1)+:SUM] + carried[SUM*(BLOCKS-1)+:SUM];
   end
 
   logic [1:0] overflow_before;
   logic [32*(DIGIT+1)-1:0] added, y;
+  logic [31:0] will_be_critical;
   for (genvar i = 0; i < 32; i++) begin : additions
     logic [1:0] overflow;
     if (i == 0) begin : head
@@ -43,6 +58,8 @@ module modmill_modular_resolver #(
       assign overflow = z[SUM*(i-1)+DIGIT+:2];
     end
     assign added[(DIGIT+1)*i+:DIGIT+1] = (DIGIT + 1)'(z[SUM*i+:DIGIT]) + (DIGIT + 1)'(overflow);
+    // The sum is 2^DIGIT - 1, without waiting for it: the upper bits are ones and the lowest two are the complement of the overflow.
+    assign will_be_critical[i] = &z[SUM*i+2+:DIGIT-2] && z[SUM*i+:2] == ~overflow;
   end
 
   logic carry_before;
@@ -51,8 +68,8 @@ module modmill_modular_resolver #(
   logic [32*DIGIT-1:0] resolved;
   for (genvar i = 0; i < 32; i++) begin : digit
     assign generates[i] = y[(DIGIT+1)*i+DIGIT];
-    assign critical[i] = &y[(DIGIT+1)*i+:DIGIT] && !generates[i];
-    assign resolved[DIGIT*i+:DIGIT] = y[(DIGIT+1)*i+:DIGIT] + DIGIT'(carries[i]);
+    // The sum does not wait for the carry, which comes last.
+    assign resolved[DIGIT*i+:DIGIT] = carries[i] ? y[(DIGIT+1)*i+:DIGIT] + 1'b1 : y[(DIGIT+1)*i+:DIGIT];
   end
   modmill_lookahead #(
       .COUNT(32)
@@ -68,6 +85,7 @@ module modmill_modular_resolver #(
     z <= sums;
     overflow_before <= z[SUM*31+DIGIT+:2];
     y <= added;
+    critical <= will_be_critical;
     carry_before <= carries[32];
     digits <= resolved;
   end

@@ -83,10 +83,15 @@ module modmill_modular_transform #(
         .y(factor)
     );
 
-    logic [4:0] factor_lane;
+    // Output 8 i + j is multiplied by the other factor's word of the same number.
     logic [63:0] chosen;
-    assign factor_lane = {at_multiply, LOW};
-    assign chosen = other[64*factor_lane+:64];
+    modmill_modular_choice #(
+        .WIDTH(64)
+    ) choose_word (
+        .number(at_multiply),
+        .x({other[64*(24+j)+:64], other[64*(16+j)+:64], other[64*(8+j)+:64], other[64*j+:64]}),
+        .y(chosen)
+    );
     always_ff @(posedge clk) begin
       a <= sum;
       b <= !operand ? factor : square ? sum : chosen;

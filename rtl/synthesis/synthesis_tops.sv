@@ -71,3 +71,58 @@ module resolver_top (
       .digits(digits)
   );
 endmodule
+
+// One twiddle factor without its table.
+module twiddle_top (
+    input  logic        clk,
+    input  logic [15:0] exponent,
+    input  logic        scale,
+    input  logic [ 7:0] extra,
+    output logic [63:0] y
+);
+  logic [15:0] exponent_q;
+  logic [ 7:0] extra_q;
+  logic scale_q;
+  always_ff @(posedge clk) begin
+    exponent_q <= exponent;
+    extra_q <= extra;
+    scale_q <= scale;
+  end
+  modmill_twiddle unit (.clk(clk), .enable(1'b1), .exponent(exponent_q), .scale(scale_q), .extra(extra_q), .y(y));
+endmodule
+
+// The whole multiplier. Its reader never waits, so that `enable` is 1 here too.
+module multiplier_top (
+    input  logic         clk,
+    input  logic         aresetn,
+    input  logic         a_valid,
+    output logic         a_ready,
+    input  logic [383:0] a_data,
+    input  logic         a_last,
+    input  logic         b_valid,
+    output logic         b_ready,
+    input  logic [383:0] b_data,
+    input  logic         b_last,
+    output logic         valid,
+    output logic [383:0] data,
+    output logic         last,
+    output logic         framing_error
+);
+  modmill_multiplier unit (
+      .clk(clk),
+      .aresetn(aresetn),
+      .s_axis_a_tvalid(a_valid),
+      .s_axis_a_tready(a_ready),
+      .s_axis_a_tdata(a_data),
+      .s_axis_a_tlast(a_last),
+      .s_axis_b_tvalid(b_valid),
+      .s_axis_b_tready(b_ready),
+      .s_axis_b_tdata(b_data),
+      .s_axis_b_tlast(b_last),
+      .m_axis_tvalid(valid),
+      .m_axis_tready(1'b1),
+      .m_axis_tdata(data),
+      .m_axis_tlast(last),
+      .framing_error(framing_error)
+  );
+endmodule

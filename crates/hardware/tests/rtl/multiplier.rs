@@ -165,6 +165,18 @@ fn small_products_agree_in_every_cycle() {
     assert!(agrees(&simulation, 2, 5, false, &folder));
 }
 
+/// The example of `rtl/README.md`.
+#[test]
+fn the_example_runs() {
+    if Tools::find().is_none() {
+        return;
+    }
+    let folder = scratch("example");
+    let files = files(&["tests/example_tb.sv"], None, &folder);
+    let simulation = Simulation::icarus("example_tb", &[], &files, &folder);
+    assert_eq!(simulation.run(&[], &["right"]), [1]);
+}
+
 /// Mutants of every part of the machine, which the test above has to catch.
 const MUTANTS: [Mutant; 8] = [
     Mutant {

@@ -1,6 +1,6 @@
 //! Builds and runs simulations.
 
-use crate::tools::Tools;
+use crate::tools::{Tools, workspace};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -59,6 +59,8 @@ impl Simulation {
     /// Runs the simulation and returns the number after each of the words `names` in what it prints.
     pub(crate) fn run(&self, arguments: &[String], names: &[&str]) -> Vec<u64> {
         let mut command = Command::new(&self.program);
+        // The example names its table from this folder.
+        command.current_dir(workspace().join("rtl"));
         let text = run(command.args(&self.first).args(arguments));
         let words: Vec<_> = text.split_whitespace().collect();
         names
