@@ -7,6 +7,7 @@
 
 from . import _nvrtc
 from ._modmill import Column, DeviceBatch
+from ._nvrtc import nvrtc
 from .arithmetic import gcd, invert, is_prime, mul, mulmod, powmod, powmod_base_list, powmod_exp_list
 from .engine import Engine
 from .errors import DeviceError, ItemError, UnavailableError
@@ -25,6 +26,7 @@ __all__ = [
     "is_prime",
     "mul",
     "mulmod",
+    "nvrtc",
     "powmod",
     "powmod_base_list",
     "powmod_exp_list",

@@ -6,7 +6,9 @@ import os
 from importlib.util import find_spec
 from pathlib import Path
 
-__all__ = ["locate"]
+from . import _modmill
+
+__all__ = ["locate", "nvrtc"]
 
 VARIABLE = "MODMILL_NVRTC"
 
@@ -21,3 +23,11 @@ def locate() -> None:
     if found:
         # The newest version, by the end of its name.
         os.environ[VARIABLE] = str(max(found, key=lambda file: file.name))
+
+
+def nvrtc() -> tuple[str, Path | None]:
+    """Return the version of NVRTC, the compiler of the GPU kernels, and the file that it was loaded from, where that is known.
+
+    It needs no GPU. Where there is no NVRTC it raises `modmill.UnavailableError`, which says where it was looked for.
+    """
+    return _modmill.nvrtc()

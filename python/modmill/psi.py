@@ -48,7 +48,7 @@ class Party:
     """One party of an intersection: a group and a secret exponent.
 
     ``group`` is ``"ffdhe2048"``, ``"ffdhe3072"`` or ``"ffdhe4096"``, of RFC 7919. A party serves one intersection: items that it
-    blinds twice look the same both times.
+    blinds twice look the same both times. It is pickled only on request, by ``picklable()``.
 
     >>> Party("ffdhe2048").group
     'ffdhe2048'
@@ -91,6 +91,12 @@ class Party:
         True
         """
         return self._party.tags(elements)
+
+    def picklable(self) -> Party:
+        """Return the same party, which can be pickled. Whoever reads the pickle can test guesses of the party's items."""
+        party = Party.__new__(Party)
+        party._party = self._party.picklable()
+        return party
 
     def __repr__(self) -> str:
         return repr(self._party)

@@ -39,7 +39,7 @@ try:
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError("modmill.ray needs Ray: pip install 'modmill[ray]'", name=error.name) from error
 
-from . import paillier, rsa, tables
+from . import paillier, psi, rsa, tables
 from .engine import Engine
 
 __all__ = [
@@ -48,6 +48,8 @@ __all__ = [
     "paillier_sum",
     "powmod",
     "powmod_files",
+    "psi_blind",
+    "psi_tags",
     "rsa_sign",
     "rsa_verify",
 ]
@@ -266,6 +268,41 @@ def paillier_sum(
     step = tables.PaillierSum(key, column=column, exponent=exponent, magnitude_bits=magnitude_bits)
     sums = Actors(num_gpus, num_cpus, concurrency).map(ds, Worker, {"step": step}, batch_size)
     return step.join([piece for piece in sums.iter_batches(batch_format="pyarrow") if piece.num_rows])
+
+
+def psi_blind(
+    ds: Any,
+    *,
+    party: psi.Party | Callable[[], psi.Party],
+    column: str,
+    out: str = "element",
+    num_gpus: float | None = None,
+    num_cpus: float | None = None,
+    concurrency: Concurrency = None,
+    batch_size: int | None = None,
+) -> Any:
+    """Return the dataset with the party's own items blinded, by `modmill.tables.PsiBlind`.
+
+    ``party`` was made by ``picklable()``, or is a function that returns the same party in each actor.
+    """
+    step = tables.PsiBlind(_travels(party), column=column, out=out)
+    return Actors(num_gpus, num_cpus, concurrency).map(ds, Worker, {"step": step}, batch_size)
+
+
+def psi_tags(
+    ds: Any,
+    *,
+    party: psi.Party | Callable[[], psi.Party],
+    column: str,
+    out: str = "tag",
+    num_gpus: float | None = None,
+    num_cpus: float | None = None,
+    concurrency: Concurrency = None,
+    batch_size: int | None = None,
+) -> Any:
+    """Return the dataset with the tags of elements that the other party has blinded, by `modmill.tables.PsiTags`."""
+    step = tables.PsiTags(_travels(party), column=column, out=out)
+    return Actors(num_gpus, num_cpus, concurrency).map(ds, Worker, {"step": step}, batch_size)
 
 
 def powmod_files(

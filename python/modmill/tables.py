@@ -29,10 +29,21 @@ from typing import Any, Literal
 
 from . import arithmetic, rsa
 from ._paillier_steps import PaillierDecrypt, PaillierEncrypt, PaillierSum
+from ._psi_steps import PsiBlind, PsiTags
 from ._steps import Keyed, Step, pa
 from .engine import Engine
 
-__all__ = ["PaillierDecrypt", "PaillierEncrypt", "PaillierSum", "Powmod", "RsaSign", "RsaVerify", "Step"]
+__all__ = [
+    "PaillierDecrypt",
+    "PaillierEncrypt",
+    "PaillierSum",
+    "Powmod",
+    "PsiBlind",
+    "PsiTags",
+    "RsaSign",
+    "RsaVerify",
+    "Step",
+]
 
 
 class Powmod(Step):

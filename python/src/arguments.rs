@@ -89,8 +89,8 @@ impl<'py> Call<'py> {
         &self,
         total: usize,
         steps: usize,
-        work: impl FnOnce(&modmill::Engine) -> Result<T, Error> + Send,
-    ) -> PyResult<Result<T, Error>> {
+        work: impl FnOnce(&modmill::Engine) -> T + Send,
+    ) -> PyResult<T> {
         /// About a millisecond of one core: more than it takes to start a thread.
         const MANY_STEPS: usize = 1 << 21;
         let progress = self.progress.as_ref().map(Progress::new).transpose()?;

@@ -4,10 +4,12 @@ use crate::device::DeviceBatch;
 use crate::errors::{exception, of_call};
 use modmill::cuda::Device;
 use modmill::{Backend, Op};
+use modmill_cuda::compiler;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple, PyType};
+use std::path::PathBuf;
 use std::process;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -177,4 +179,12 @@ impl Engine {
         arguments.extend(devices.as_ref().map(|devices| format!("devices={devices:?}")));
         format!("modmill.Engine({})", arguments.join(", "))
     }
+}
+
+/// The version of the compiler of GPU kernels, and the file that it was loaded from, where that is known.
+#[pyfunction]
+pub(crate) fn nvrtc(py: Python<'_>) -> PyResult<(String, Option<PathBuf>)> {
+    let version = py.detach(compiler::version);
+    let version = version.map_err(|text| exception(py, "UnavailableError", (text,)))?;
+    Ok((version, compiler::file()))
 }

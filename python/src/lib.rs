@@ -19,8 +19,10 @@ mod ints;
 mod limb_arrays;
 mod paillier;
 mod paillier_keys;
+mod paillier_raw;
 mod primes;
 mod psi;
+mod psi_party;
 mod reader;
 mod rsa;
 mod rsa_schemes;
@@ -40,15 +42,19 @@ mod _modmill {
     #[pymodule_export]
     use crate::device::DeviceBatch;
     #[pymodule_export]
-    use crate::engine::Engine;
+    use crate::engine::{Engine, nvrtc};
     #[pymodule_export]
     use crate::paillier::PaillierColumn;
     #[pymodule_export]
     use crate::paillier_keys::{PaillierPrivateKey, PaillierPublicKey, paillier_generate};
     #[pymodule_export]
+    use crate::paillier_raw::PaillierCiphertexts;
+    #[pymodule_export]
     use crate::primes::is_prime;
     #[pymodule_export]
-    use crate::psi::{PsiParty, psi_intersect, psi_receive, psi_send};
+    use crate::psi::{psi_intersect, psi_receive, psi_send};
+    #[pymodule_export]
+    use crate::psi_party::PsiParty;
     #[pymodule_export]
     use crate::rsa::{RsaPrivateKey, RsaPublicKey, rsa_generate, rsa_load};
 }

@@ -6,7 +6,9 @@ use crate::column::Form;
 use crate::errors::of_call;
 use crate::ints::Ints;
 use crate::paillier_keys::{PaillierPrivateKey, PaillierPublicKey};
-use modmill_paillier::{Ciphertexts, EncodedColumn, EncryptedColumn, Error, Exponents, Integers, Paillier};
+use modmill_paillier::{
+    Ciphertexts, EncodedColumn, EncryptedColumn, Error, Exponents, Integers, Paillier, PublicKey,
+};
 use pyo3::exceptions::{PyOverflowError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyTuple};
@@ -22,15 +24,18 @@ pub(crate) fn raised(py: Python<'_>, error: &Error) -> PyErr {
     }
 }
 
-/// Runs Paillier's operations on `items` items with the options of a call.
+/// Runs Paillier's operations on `items` items with the options of a call. They take about `products` products modulo the
+/// square of the key's n, which decides whether signals are looked at.
 pub(crate) fn run<'py, T: Send>(
     py: Python<'py>,
     options: Options<'py>,
-    items: usize,
+    key: &PublicKey,
+    (items, products): (usize, usize),
     work: impl FnOnce(&Paillier<'_>) -> Result<T, Error> + Send,
 ) -> PyResult<T> {
     let call = Call::new(py, options)?;
-    call.watch(items, 1, |engine| work(&Paillier::new(engine)))?.map_err(|error| raised(py, &error))
+    let steps = products.saturating_mul(2 * key.square().bits().div_ceil(64).pow(2));
+    call.run(items, steps, |engine| work(&Paillier::new(engine)))?.map_err(|error| raised(py, &error))
 }
 
 /// Reads whole numbers, which may be negative. None may be null.
@@ -55,14 +60,18 @@ pub(crate) struct PaillierColumn {
 }
 
 impl PaillierColumn {
-    /// The answer of an operation that takes one step for each item.
+    /// The answer of an operation that takes about `products` products for each item.
     fn made<'py>(
         &self,
         py: Python<'py>,
         options: Options<'py>,
+        products: usize,
         work: impl FnOnce(&Paillier<'_>) -> Result<EncryptedColumn, Error> + Send,
     ) -> PyResult<Self> {
-        Ok(Self { column: run(py, options, self.column.len(), work)? })
+        let items = self.column.len();
+        Ok(Self {
+            column: run(py, options, self.column.key(), (items, products.saturating_mul(items)), work)?,
+        })
     }
 
     /// Factors or summands in the clear: floating-point numbers, or whole numbers.
@@ -85,7 +94,7 @@ impl PaillierColumn {
 }
 
 /// The options of a call that has none.
-fn plain_options(py: Python<'_>) -> PyResult<Options<'_>> {
+pub(crate) fn plain_options(py: Python<'_>) -> PyResult<Options<'_>> {
     (None::<usize>, "like", "raise", None::<usize>, None::<usize>).into_pyobject(py)?.extract()
 }
 
@@ -147,7 +156,7 @@ impl PaillierColumn {
 
     fn add<'py>(&self, py: Python<'py>, other: &Bound<'py, Self>, options: Options<'py>) -> PyResult<Self> {
         let other = &other.get().column;
-        self.made(py, options, |paillier| self.column.add(paillier, other))
+        self.made(py, options, 1, |paillier| self.column.add(paillier, other))
     }
 
     fn add_clear<'py>(
@@ -158,11 +167,11 @@ impl PaillierColumn {
         options: Options<'py>,
     ) -> PyResult<Self> {
         let clear = self.encoded(py, floats, whole)?;
-        self.made(py, options, |paillier| self.column.add_encoded(paillier, &clear))
+        self.made(py, options, 2, |paillier| self.column.add_encoded(paillier, &clear))
     }
 
     fn negate<'py>(&self, py: Python<'py>, options: Options<'py>) -> PyResult<Self> {
-        self.made(py, options, |paillier| self.column.neg(paillier))
+        self.made(py, options, 8, |paillier| self.column.neg(paillier))
     }
 
     fn multiply<'py>(
@@ -174,7 +183,7 @@ impl PaillierColumn {
         options: Options<'py>,
     ) -> PyResult<Self> {
         let factors = self.encoded(py, floats, whole)?;
-        self.made(py, options, |paillier| match secret {
+        self.made(py, options, factors.magnitude_bits(), |paillier| match secret {
             true => self.column.mul(paillier, &factors),
             false => self.column.mul_vartime(paillier, &factors),
         })
@@ -188,15 +197,16 @@ impl PaillierColumn {
         options: Options<'py>,
     ) -> PyResult<Self> {
         let weights = self.encoded(py, floats, whole)?;
-        self.made(py, options, |paillier| self.column.dot(paillier, &weights))
+        self.made(py, options, weights.magnitude_bits(), |paillier| self.column.dot(paillier, &weights))
     }
 
     fn sum<'py>(&self, py: Python<'py>, options: Options<'py>) -> PyResult<Self> {
-        self.made(py, options, |paillier| self.column.sum(paillier))
+        self.made(py, options, 1, |paillier| self.column.sum(paillier))
     }
 
     fn randomize<'py>(&self, py: Python<'py>, options: Options<'py>) -> PyResult<Self> {
-        self.made(py, options, |paillier| self.column.randomize(paillier))
+        let products = self.column.key().bits();
+        self.made(py, options, products, |paillier| self.column.randomize(paillier))
     }
 
     /// Decrypts the column. Whole numbers are `int`, others `float`.
@@ -207,8 +217,10 @@ impl PaillierColumn {
         options: Options<'py>,
     ) -> PyResult<Bound<'py, PyList>> {
         let key = &key.get().key;
-        let items = self.column.len();
-        let decrypted = run(py, options, items, |paillier| self.column.decrypt(paillier, key))?;
+        let (items, public) = (self.column.len(), self.column.key());
+        let decrypted = run(py, options, public, (items, items * public.bits()), |paillier| {
+            self.column.decrypt(paillier, key)
+        })?;
         if self.column.exponents().least() < 0 {
             return PyList::new(py, decrypted.to_f64().map_err(|error| raised(py, &error))?);
         }

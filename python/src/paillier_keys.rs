@@ -6,20 +6,29 @@ use crate::ints::Ints;
 use crate::paillier::{PaillierColumn, integers, raised, run};
 use crate::watching::{self, Extent};
 use modmill_paillier::{EncodedColumn, Error, PrivateKey, PublicKey, Randomness};
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyTuple};
+use pyo3::types::{PyBytes, PyInt, PyTuple};
+use zeroize::Zeroizing;
 
 /// Generates a private key.
 #[pyfunction]
 pub(crate) fn paillier_generate(
     py: Python<'_>,
     bits: usize,
-    short: bool,
+    randomness: &str,
     engine: Option<Bound<'_, Engine>>,
 ) -> PyResult<PaillierPrivateKey> {
     let engine = Engine::or_shared(py, engine.as_ref())?;
-    let randomness = if short { Randomness::Short } else { Randomness::Full };
+    let randomness = match randomness {
+        "full" => Randomness::Full,
+        "short" => Randomness::Short,
+        "subgroup" => Randomness::Subgroup,
+        other => {
+            let text = format!("randomness is {other:?}; it must be \"full\", \"short\" or \"subgroup\"");
+            return Err(PyValueError::new_err(text));
+        }
+    };
     let generate = |engine: &modmill::Engine| PrivateKey::generate(engine, bits, randomness);
     let key = watching::run(py, &engine, Extent { items: 1, counts: 1, is_long: true }, None, generate)?;
     Ok(PaillierPrivateKey { key: key.map_err(|error| raised(py, &error))?, is_picklable: false })
@@ -43,6 +52,25 @@ impl PaillierPublicKey {
     #[getter]
     fn n<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         Ints::new(py)?.read(self.key.modulus().value(), false)
+    }
+
+    /// A key from its modulus.
+    #[staticmethod]
+    fn of_modulus(n: &Bound<'_, PyInt>) -> PyResult<Self> {
+        Ok(Self { key: PublicKey::new(&octets(n)?).map_err(|error| unusable(&error.into()))? })
+    }
+
+    /// Whether the key has a base for short exponents.
+    #[getter]
+    fn has_base(&self) -> bool {
+        self.key.short_base().is_some()
+    }
+
+    /// The same key with a new base for short exponents.
+    fn with_new_base(&self, py: Python<'_>, engine: Option<Bound<'_, Engine>>) -> PyResult<Self> {
+        let engine = Engine::or_shared(py, engine.as_ref())?;
+        let key = py.detach(|| self.key.with_new_base(&engine));
+        Ok(Self { key: key.map_err(|error| raised(py, &error))? })
     }
 
     fn encrypt_whole<'py>(
@@ -120,7 +148,8 @@ impl PaillierPublicKey {
     ) -> PyResult<PaillierColumn> {
         let encoded = encoded.map_err(|error| raised(py, &error))?;
         let owner = owner.map(|owner| &owner.get().key);
-        let column = run(py, options, encoded.len(), |paillier| match owner {
+        let extent = (encoded.len(), encoded.len() * self.key.bits());
+        let column = run(py, options, &self.key, extent, |paillier| match owner {
             Some(owner) => encoded.encrypt_as_owner(paillier, owner),
             None => encoded.encrypt(paillier),
         })?;
@@ -128,9 +157,19 @@ impl PaillierPublicKey {
     }
 }
 
+/// The big-endian octets of a number that may be secret.
+fn octets(number: &Bound<'_, PyInt>) -> PyResult<Zeroizing<Vec<u8>>> {
+    let ints = Ints::new(number.py())?;
+    let mut limbs = Zeroizing::new(vec![0; ints.bits(number)?.div_ceil(64)]);
+    if ints.write(number, &mut limbs)? {
+        return Err(PyValueError::new_err("a number of a key is negative"));
+    }
+    Ok(modmill::number::to_short_be_bytes(&limbs))
+}
+
 /// The exception of a key that cannot be used.
 fn unusable(error: &Error) -> PyErr {
-    pyo3::exceptions::PyValueError::new_err(error.to_string())
+    PyValueError::new_err(error.to_string())
 }
 
 /// A private key. Its numbers are cleared when it is dropped.
@@ -152,6 +191,19 @@ impl PaillierPrivateKey {
     #[getter]
     fn public_key(&self) -> PaillierPublicKey {
         PaillierPublicKey { key: self.key.public_key().clone() }
+    }
+
+    /// A key from its primes, without a base for short exponents.
+    #[staticmethod]
+    fn of_primes(p: &Bound<'_, PyInt>, q: &Bound<'_, PyInt>) -> PyResult<Self> {
+        let key = PrivateKey::new(&octets(p)?, &octets(q)?).map_err(|error| unusable(&error.into()))?;
+        Ok(Self { key, is_picklable: false })
+    }
+
+    /// The primes.
+    fn primes<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let ints = Ints::new(py)?;
+        self.key.primes().iter().map(|prime| ints.read(prime, false)).collect()
     }
 
     fn to_json(&self, kid: &str) -> PyResult<String> {

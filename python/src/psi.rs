@@ -1,15 +1,10 @@
-//! Private set intersection: the steps of a party over columns, and the protocol over a stream of Python.
+//! Private set intersection: the protocol over a stream of Python. The steps of a party are in [`crate::psi_party`].
 
-use crate::answers::{Answers, OnFailure, Target};
-use crate::arguments::{Call, Options};
-use crate::column::Form;
 use crate::engine::Engine;
 use crate::errors::of_call;
-use crate::strings::{Strings, objects};
+use crate::strings::Strings;
 use crate::watching::Progress as Listener;
-use modmill_psi::{
-    Elements, Error, Group, Outcome, Party, Progress, Receiver, Reveal, Sender, Stage, Tag, intersect,
-};
+use modmill_psi::{Error, Group, Outcome, Party, Progress, Receiver, Reveal, Sender, Stage, Tag, intersect};
 use pyo3::exceptions::{PyConnectionError, PyOSError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -19,7 +14,7 @@ use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
 
 /// The exception of an error of the protocol.
-fn raised(py: Python<'_>, error: Error) -> PyErr {
+pub(crate) fn raised(py: Python<'_>, error: Error) -> PyErr {
     match error {
         Error::Engine(error) => of_call(py, &error),
         // An exception of the stream's own methods is raised as it is.
@@ -32,18 +27,18 @@ fn raised(py: Python<'_>, error: Error) -> PyErr {
     }
 }
 
-fn group_of(name: &str) -> PyResult<Group> {
+pub(crate) fn group_of(name: &str) -> PyResult<Group> {
     name.parse().map_err(PyValueError::new_err)
 }
 
 /// The strings of a column that has no null.
-fn complete<'a>(name: &str, strings: &'a Strings) -> PyResult<Vec<&'a [u8]>> {
+pub(crate) fn complete<'a>(name: &str, strings: &'a Strings) -> PyResult<Vec<&'a [u8]>> {
     let null = |index: usize| PyValueError::new_err(format!("{name}: item {index} is null"));
     strings.all().into_iter().enumerate().map(|(index, item)| item.ok_or_else(|| null(index))).collect()
 }
 
 /// The strings of a column that all have `octets` octets.
-fn of_length<'a>(name: &str, strings: &'a Strings, octets: usize) -> PyResult<Vec<&'a [u8]>> {
+pub(crate) fn of_length<'a>(name: &str, strings: &'a Strings, octets: usize) -> PyResult<Vec<&'a [u8]>> {
     let all = complete(name, strings)?;
     match all.iter().position(|item| item.len() != octets) {
         None => Ok(all),
@@ -57,85 +52,6 @@ fn of_length<'a>(name: &str, strings: &'a Strings, octets: usize) -> PyResult<Ve
 fn tags_of(name: &str, strings: &Strings) -> PyResult<Vec<Tag>> {
     let tags = of_length(name, strings, modmill_psi::TAG_OCTETS)?;
     Ok(tags.into_iter().filter_map(|tag| tag.try_into().ok()).collect())
-}
-
-/// A party of an intersection, with a secret exponent.
-#[pyclass(frozen, module = "modmill._modmill")]
-pub(crate) struct PsiParty {
-    party: Party,
-}
-
-#[pymethods]
-impl PsiParty {
-    #[new]
-    #[pyo3(signature = (group="ffdhe3072"))]
-    fn new(py: Python<'_>, group: &str) -> PyResult<Self> {
-        let party = Party::new(group_of(group)?).map_err(|error| raised(py, error))?;
-        Ok(Self { party })
-    }
-
-    /// The name of the group.
-    #[getter]
-    fn group(&self) -> &'static str {
-        self.party.group().name()
-    }
-
-    fn blind<'py>(
-        &self,
-        py: Python<'py>,
-        items: &Bound<'py, PyAny>,
-        options: Options<'py>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let call = Call::new(py, options)?;
-        let strings = Strings::read("items", items)?;
-        let all = complete("items", &strings)?;
-        let blinded = call.watch(all.len(), 1, |engine| self.party.blind(engine, &all))?;
-        self.deliver(py, &call, blinded, strings.form)
-    }
-
-    fn blind_again<'py>(
-        &self,
-        py: Python<'py>,
-        elements: &Bound<'py, PyAny>,
-        options: Options<'py>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let call = Call::new(py, options)?;
-        let strings = Strings::read("elements", elements)?;
-        let elements = self.elements(py, &strings)?;
-        let blinded = call.watch(elements.len(), 1, |engine| self.party.blind_again(engine, &elements))?;
-        self.deliver(py, &call, blinded, strings.form)
-    }
-
-    fn tags<'py>(&self, py: Python<'py>, elements: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let strings = Strings::read("elements", elements)?;
-        let elements = self.elements(py, &strings)?;
-        let tags = py.detach(|| elements.tags());
-        let tags: Vec<Option<&[u8]>> = tags.iter().map(|tag| Some(&tag[..])).collect();
-        objects(py, &tags, strings.form)
-    }
-
-    fn __repr__(&self) -> String {
-        format!("<modmill.psi.Party of {}>", self.party.group())
-    }
-}
-
-impl PsiParty {
-    fn elements(&self, py: Python<'_>, strings: &Strings) -> PyResult<Elements> {
-        let octets = of_length("elements", strings, self.party.group().octets())?.concat();
-        Elements::from_octets(self.party.group(), &octets).map_err(|error| raised(py, error))
-    }
-
-    fn deliver<'py>(
-        &self,
-        py: Python<'py>,
-        call: &Call<'py>,
-        blinded: Result<Elements, Error>,
-        given: Form,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let blinded = blinded.map_err(|error| raised(py, error))?;
-        let target = Target::New(call.form_of_strings(given)?);
-        Answers::new(blinded.into_numbers()).deliver(py, &call.engine, &target, OnFailure::Raise)
-    }
 }
 
 /// The positions of `own` tags that are among the `other` tags.

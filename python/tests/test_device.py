@@ -102,4 +102,14 @@ def test_the_compiler_of_a_package_is_found(tmp_path: Path) -> None:
         return subprocess.check_output(run, env={**environment, "PYTHONPATH": path}, text=True).strip()
 
     assert named() == str(folder / "libnvrtc.so.13")
+    # The file of this test is no library, and the error says so.
+    code = """
+import modmill
+try:
+    print(modmill.nvrtc())
+except modmill.UnavailableError as error:
+    print("unavailable:", error)
+"""
+    assert named().startswith(f"unavailable: MODMILL_NVRTC is {folder / 'libnvrtc.so.13'}")
+    code = "import os, modmill; print(os.environ.get('MODMILL_NVRTC'))"
     assert named(MODMILL_NVRTC="/mine") == "/mine"

@@ -15,9 +15,9 @@ phe = pytest.importorskip("phe")
 VALUES = [0.0, 1.0, -1.0, 0.1, -2.5e-7, 123456.789, -1e12, math.pi]
 
 
-@pytest.fixture(scope="module", params=[True, False], ids=["short", "full"])
+@pytest.fixture(scope="module", params=["short", "full", "subgroup"])
 def keys(request):
-    return generate(1024, short=request.param)
+    return generate(1024, short=request.param == "short", subgroup=request.param == "subgroup")
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,7 @@
 """Private set intersection against sets of Python."""
 
 import hashlib
+import pickle
 import socket
 import threading
 
@@ -162,3 +163,14 @@ def test_progress_counts_both_stages():
 def test_an_engine_can_be_named():
     engine = modmill.Engine(backend="cpu", threads=1)
     assert run(items(range(3)), items(range(2)), engine=engine, group="ffdhe2048")[0] == [0, 1]
+
+
+def test_a_party_is_pickled_on_request() -> None:
+    party = psi.Party("ffdhe2048")
+    with pytest.raises(TypeError, match="only on request"):
+        pickle.dumps(party)
+    again = pickle.loads(pickle.dumps(party.picklable()))
+    assert again.group == party.group and again.blind([b"ann"]) == party.blind([b"ann"])
+    pickle.dumps(again)
+    with pytest.raises(ValueError, match="secret exponent of ffdhe2048"):
+        type(party._party)._unpickle("ffdhe2048", b"\x03")

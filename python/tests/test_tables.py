@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from modmill import paillier, rsa, tables
+from modmill import paillier, psi, rsa, tables
 
 PRIME = 2**127 - 1
 
@@ -127,3 +127,25 @@ def test_wrong_ciphertexts_fail_alone() -> None:
     reasons = answers["error"].to_pylist()
     assert reasons[2] == "the number does not fit the type int64" and reasons[6] == "the number is null"
     assert all("ciphertext" in reasons[row] or "decrypt" in reasons[row] for row in (1, 3, 5))
+
+
+def test_steps_of_an_intersection() -> None:
+    alice, bob = psi.Party("ffdhe2048"), psi.Party("ffdhe2048")
+    hers, his = [b"ann", b"ben", b"", b"cid"], [b"ben", b"dora", b""]
+    blinded = tables.PsiBlind(alice, column="item")(pa.table({"id": range(4), "item": hers}))
+    assert blinded.column_names == ["id", "item", "element"] and blinded["element"].type == pa.binary(256)
+    tags = tables.PsiTags(bob, column="element")(blinded)["tag"]
+    assert tags.type == pa.binary(16)
+    other = tables.PsiBlind(bob, column="item")(pa.table({"item": pa.chunked_array([his[:1], [], his[1:]], pa.binary())}))
+    known = set(tables.PsiTags(alice, column="element")(other)["tag"].to_pylist())
+    assert [tag in known for tag in tags.to_pylist()] == [False, True, True, False]
+    # Pieces without rows have the same types.
+    step = tables.PsiBlind(alice, column="item")
+    assert step.schema(blinded.schema.remove(2)) == blinded.schema
+    with pytest.raises(ValueError, match="null"):
+        step(pa.table({"item": pa.array([b"x", None])}))
+    with pytest.raises(TypeError, match="only on request"):
+        pickle.dumps(step)
+    again = pickle.loads(pickle.dumps(tables.PsiBlind(alice.picklable(), column="item")))
+    table = pa.table({"item": hers})
+    assert again(table)["element"] == step(table)["element"]

@@ -73,6 +73,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         paillier.encrypt_with(&few, paillier.owner_full_masks(&key, powers)?)
     })?;
     measured("encrypt, owner, short exponents", powers, seconds, || paillier.encrypt_as_owner(&key, &few))?;
+    let subgroup = PrivateKey::generate(&engine, bits, Randomness::Subgroup)?;
+    measured("encrypt, subgroup", powers, seconds, || paillier.encrypt(subgroup.public_key(), &few))?;
+    measured("encrypt, owner, subgroup", powers, seconds, || paillier.encrypt_as_owner(&subgroup, &few))?;
+    let column = paillier.encrypt(subgroup.public_key(), &few)?;
+    assert!(
+        paillier.decrypt(&subgroup, &column)?.iter().eq(few.with_bits(bits)?.iter()),
+        "a wrong plaintext"
+    );
+    measured("decrypt, subgroup", powers, seconds, || paillier.decrypt(&subgroup, &column))?;
     let column = paillier.encrypt(public, &few)?;
     assert!(paillier.decrypt(&key, &column)?.iter().eq(few.with_bits(bits)?.iter()), "a wrong plaintext");
     measured("decrypt", powers, seconds, || paillier.decrypt(&key, &column))?;

@@ -32,6 +32,49 @@ impl Ciphertexts {
         }
     }
 
+    /// The columns one after the other.
+    pub fn joined(key: &PublicKey, columns: &[&Self]) -> Result<Self, Error> {
+        let mut values = Batch::zeros(key.square().bits(), columns.iter().map(|column| column.len()).sum());
+        let mut place = 0;
+        for column in columns {
+            key.expect("a column", &column.key)?;
+            for value in column.values.iter() {
+                values.get_mut(place).copy_from_slice(value);
+                place += 1;
+            }
+        }
+        Ok(Self::trusted(key, values))
+    }
+
+    /// The items at these positions, which may repeat.
+    ///
+    /// ```
+    /// use modmill::Batch;
+    /// use modmill_paillier::{Ciphertexts, PublicKey};
+    ///
+    /// let key = PublicKey::new(&[0xff; 128])?;
+    /// let column = Ciphertexts::new(&key, &Batch::from_values([[5u64], [6]]))?;
+    /// let picked = column.gathered(&[1, 1, 0])?;
+    /// assert_eq!(Ciphertexts::joined(&key, &[&picked, &column])?.len(), 5);
+    /// assert_eq!(picked.values().get(1)[0], 6);
+    /// assert!(column.gathered(&[2]).is_err());
+    /// # Ok::<(), modmill_paillier::Error>(())
+    /// ```
+    pub fn gathered(&self, items: &[usize]) -> Result<Self, Error> {
+        if let Some(index) = items.iter().position(|&item| item >= self.len()) {
+            return Err(Error::OutOfRange {
+                what: "the positions",
+                index,
+                range: "a position of the column",
+            });
+        }
+        let mut values = Batch::zeros(self.values.bits(), items.len());
+        for (place, &item) in items.iter().enumerate() {
+            values.get_mut(place).copy_from_slice(self.values.get(item));
+        }
+        Ok(Self::trusted(&self.key, values))
+    }
+
     /// A column of numbers from 1 to `n^2 - 1`, as wide as `n^2`.
     pub(crate) fn trusted(key: &PublicKey, values: Batch) -> Self {
         Self { key: key.clone(), values }

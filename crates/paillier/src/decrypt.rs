@@ -15,6 +15,11 @@
 //! With `c = (1 + n)^m r^n`: r has an order that divides `p (p - 1)` modulo `p^2`, so that `r^(n (p - 1)) = 1`, and `x = (1 + n)^(m (p - 1)) =
 //! 1 + m (p - 1) n = 1 - m n mod p^2`, because `p n` is 0 modulo `p^2`. So `L(x) = -m q mod p`.
 //!
+//! **Keys with a small subgroup** ([`Randomness::Subgroup`](crate::Randomness::Subgroup)) take the exponents `2 u` and `2 v` in the place of
+//! `p - 1` and `q - 1`. With an exponent o the power is `x = 1 + o m n mod p^2`, s is `(o q)^-1 mod p`, and the check is `x - o m n = 1
+//! mod p^2`; `p - 1` is the case `o = -1`. A ciphertext whose mask is not of the subgroup fails the check, and its column is decrypted
+//! again with the long exponents.
+//!
 //! **The check** costs two reductions and one product for an item. A wrong power x is not 1 modulo p but with a probability of about
 //! `1/p`, and everything after the powers is recomputed backwards. What it does not see is a power of another number than c.
 //! [`Paillier::decrypt_checked`] sees that as well: `u = c (1 - m n)` is an n-th power if and only if m is the plaintext of c. So
@@ -22,7 +27,7 @@
 //! bits. A wrong item makes that product wrong, but with a probability of `2^-64`, because what is left of a wrong u after the power has the
 //! order p or q. Only if the column fails are its items looked at one by one.
 
-use crate::key::Factor;
+use crate::key::{Factor, Unmasking};
 use crate::rows::{add_one, exponent, is_one, resized, shared, subtract_one};
 use crate::{Ciphertexts, Error, Paillier, PrivateKey};
 use modmill::{Batch, number};
@@ -55,7 +60,8 @@ pub(crate) enum Stage {
 pub(crate) type Witness<'a> = &'a mut dyn FnMut(Stage, &mut Batch);
 
 impl Paillier<'_> {
-    /// Decrypts a column to plaintexts below n. The time depends on the number of items alone.
+    /// Decrypts a column to plaintexts below n. The time depends on the number of items, and for a key with a small subgroup on whether
+    /// all masks are of it.
     ///
     /// Every plaintext is checked against the powers that it came from. If one is wrong, the call fails with [`Error::Decryption`]
     /// and no plaintext is returned.
@@ -105,15 +111,34 @@ impl Paillier<'_> {
         witness: Witness<'_>,
     ) -> Result<Batch, Error> {
         key.public_key().expect("the column", ciphertexts.key())?;
-        let (x, a) = self.half(key.p(), ciphertexts.values(), witness)?;
-        let (y, b) = self.half(key.q(), ciphertexts.values(), witness)?;
+        if let (Some(p), Some(q)) = (&key.p().short, &key.q().short) {
+            match self.decrypt_with(key, [p, q], ciphertexts, witness) {
+                Err(Error::Decryption { .. }) => {}
+                other => return other,
+            }
+        }
+        self.decrypt_with(key, [&key.p().full, &key.q().full], ciphertexts, witness)
+    }
+
+    /// Decrypts a column with one exponent for each prime.
+    fn decrypt_with(
+        &self,
+        key: &PrivateKey,
+        unmaskings: [&Unmasking; 2],
+        ciphertexts: &Ciphertexts,
+        witness: Witness<'_>,
+    ) -> Result<Batch, Error> {
+        let [modulo_p, modulo_q] = unmaskings;
+        let (x, a) = self.half(key.p(), modulo_p, ciphertexts.values(), witness)?;
+        let (y, b) = self.half(key.q(), modulo_q, ciphertexts.values(), witness)?;
         let mut plaintexts = key.plain().join(self.engine, &a, &b)?;
         witness(Stage::Plaintexts, &mut plaintexts);
-        let products = self.engine.mul(&plaintexts, key.public_key().shared_modulus())?;
-        let [p, q] = [(key.p(), &x), (key.q(), &y)].map(|(factor, powers)| {
+        let rests = [(key.p(), modulo_p, &x), (key.q(), modulo_q, &y)].map(|(factor, unmasking, powers)| {
+            let products = self.engine.mul(&plaintexts, shared(&unmasking.check))?;
             let sums = self.engine.add(&products, powers)?;
             self.engine.reduce(&sums, &factor.square)
         });
+        let [p, q] = rests;
         let (p, q) = (p?, q?);
         let verdicts: Vec<bool> = p.iter().zip(q.iter()).map(|(p, q)| is_one(p) & is_one(q)).collect();
         refuse(&verdicts)?;
@@ -121,11 +146,17 @@ impl Paillier<'_> {
     }
 
     /// The powers of one prime, and the plaintexts modulo that prime.
-    fn half(&self, factor: &Factor, values: &Batch, witness: Witness<'_>) -> Result<(Batch, Batch), Error> {
+    fn half(
+        &self,
+        factor: &Factor,
+        unmasking: &Unmasking,
+        values: &Batch,
+        witness: Witness<'_>,
+    ) -> Result<(Batch, Batch), Error> {
         let mut bases = values.clone();
         witness(Stage::Bases, &mut bases);
         let mut powers =
-            self.engine.pow(&bases, exponent(&factor.order, factor.prime.bits()), &factor.square)?;
+            self.engine.pow(&bases, exponent(&unmasking.exponent, unmasking.bits), &factor.square)?;
         witness(Stage::Powers, &mut powers);
         // The quotient is below p, so that the low limbs of the dividend decide it.
         let mut dividends = resized(&powers, 64 * factor.inverse.len());
@@ -133,7 +164,7 @@ impl Paillier<'_> {
         let products = self.engine.mul(&dividends, shared(&factor.inverse))?;
         let mut quotients = resized(&products, 64 * factor.inverse.len());
         witness(Stage::Quotients, &mut quotients);
-        let mut halves = self.engine.mul_mod(&quotients, shared(&factor.scale), &factor.prime)?;
+        let mut halves = self.engine.mul_mod(&quotients, shared(&unmasking.scale), &factor.prime)?;
         witness(Stage::Halves, &mut halves);
         Ok((powers, halves))
     }
@@ -166,7 +197,7 @@ impl Paillier<'_> {
     /// Whether each number is an n-th power modulo n^2.
     fn are_powers(&self, key: &PrivateKey, numbers: &Batch) -> Result<Vec<bool>, Error> {
         let [p, q] = [key.p(), key.q()].map(|factor| {
-            self.engine.pow(numbers, exponent(&factor.order, factor.prime.bits()), &factor.square)
+            self.engine.pow(numbers, exponent(&factor.full.exponent, factor.full.bits), &factor.square)
         });
         let (p, q) = (p?, q?);
         Ok(p.iter().zip(q.iter()).map(|(p, q)| is_one(p) & is_one(q)).collect())

@@ -2,7 +2,7 @@
 //!
 //! The generator is `g = 1 + n`, so that `g^m = 1 + m n mod n^2` is one product in the place of a power.
 
-use crate::rows::add_one;
+use crate::rows::{add_one, resized};
 use crate::{Ciphertexts, Error, Masks, Paillier, PrivateKey, PublicKey};
 use modmill::Batch;
 
@@ -44,6 +44,27 @@ impl Paillier<'_> {
         let powers = self.powers_of_generator(key, plaintexts)?;
         let values = self.engine.mul_mod(&powers, &masks.values, key.square())?;
         Ok(Ciphertexts::trusted(key, values))
+    }
+
+    /// The ciphertexts `1 + m n` of plaintexts below n, without masks: anyone can read them. They are for sums with ciphertexts that
+    /// are masked, and the sum of an encrypted and a known number is masked like the encrypted one.
+    ///
+    /// ```
+    /// use modmill::{Batch, Engine};
+    /// use modmill_paillier::{Paillier, PrivateKey, Randomness};
+    ///
+    /// let engine = Engine::new()?;
+    /// let key = PrivateKey::generate(&engine, 1024, Randomness::Short)?;
+    /// let paillier = Paillier::new(&engine);
+    /// let secret = paillier.encrypt(key.public_key(), &Batch::from_values([[30u64]]))?;
+    /// let known = paillier.unmasked(key.public_key(), &Batch::from_values([[12u64]]))?;
+    /// assert_eq!(paillier.decrypt(&key, &paillier.add(&secret, &known)?)?.get(0)[0], 42);
+    /// # Ok::<(), modmill_paillier::Error>(())
+    /// ```
+    pub fn unmasked(&self, key: &PublicKey, plaintexts: &Batch) -> Result<Ciphertexts, Error> {
+        self.check_plaintexts(key, plaintexts)?;
+        let powers = self.powers_of_generator(key, plaintexts)?;
+        Ok(Ciphertexts::trusted(key, resized(&powers, key.square().bits())))
     }
 
     /// `1 + m n`, which is `(1 + n)^m mod n^2` for m below n.

@@ -101,9 +101,8 @@ impl EncryptedColumn {
     /// The sums of an encrypted and an encoded column.
     pub fn add_encoded(&self, paillier: &Paillier<'_>, other: &EncodedColumn) -> Result<Self, Error> {
         self.key().expect("the second column", other.key())?;
-        let ones = Ciphertexts::trusted(self.key(), ones(self.key(), other.len()));
         let other = Self::new(
-            paillier.add_plain(&ones, other.residues())?,
+            paillier.unmasked(self.key(), other.residues())?,
             other.exponents().clone(),
             other.magnitude_bits(),
         )?;
@@ -223,13 +222,6 @@ impl EncryptedColumn {
         let limit = self.key().signed_bits();
         if bits > limit { Err(Error::Overflow { operation, bits, limit }) } else { Ok(bits) }
     }
-}
-
-/// The ciphertexts 1 of zero.
-fn ones(key: &PublicKey, count: usize) -> Batch {
-    let mut ones = Batch::zeros(key.square().bits(), count);
-    crate::rows::add_one(&mut ones);
-    ones
 }
 
 /// The least k with `2^k >= count`.

@@ -5,14 +5,15 @@ mod generate;
 mod json;
 mod private;
 mod public;
+mod subgroup;
 #[cfg(test)]
 mod tests;
 
 pub use generate::Randomness;
-pub(crate) use private::Factor;
 pub use private::PrivateKey;
+pub(crate) use private::{Factor, Unmasking};
 pub use public::PublicKey;
-pub(crate) use public::{fixed_base, short_name};
+pub(crate) use public::{ShortBase, fixed_base, short_name};
 
 /// The length of the shortest n, in bits. Keys of fewer than 2048 bits do not protect data for long.
 pub const MIN_BITS: usize = 1024;

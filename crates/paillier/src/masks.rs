@@ -7,6 +7,8 @@
 //! | the owner of the key | x with `x = y^p mod p^2` and `x = z^q mod q^2`, y and z random | two of half the length |
 //! | the owner, with a key for short exponents | x with `x = hs^a` modulo `p^2` and modulo `q^2` | two of half the length with a fixed base |
 //!
+//! If the key has a small subgroup, hs has an order that divides `2 u` modulo `p^2` and `2 v` modulo `q^2`, and the owner takes a modulo these.
+//!
 //! The owner's masks of the third kind have the distribution of `r^n`. The group of units modulo `p^2` is cyclic of order `p (p - 1)`, and n-th powers are
 //! its subgroup of order `p - 1`, because q is coprime to `p - 1`. Here `y^p` takes every value of the subgroup once, as y takes the
 //! values 1 to `p - 1`. The same holds modulo `q^2`.
@@ -14,7 +16,8 @@
 use crate::key::{Factor, fixed_base};
 use crate::rows::{exponent, resized};
 use crate::{Error, Paillier, PrivateKey, PublicKey};
-use modmill::{Batch, Operand, number};
+use modmill::{Batch, Modulus, Operand, number};
+use std::borrow::Cow;
 use std::fmt;
 
 /// Random n-th powers modulo `n^2`. They do not depend on plaintexts and can be made ahead of them. Each may hide one plaintext
@@ -76,8 +79,8 @@ impl Paillier<'_> {
         Ok(Masks { key: key.clone(), values })
     }
 
-    /// The masks `hs^a mod n^2` of given exponents, which are below `2^k` for half the length k of n. The same caution holds as
-    /// for [`Paillier::full_masks_with`].
+    /// The masks `hs^a mod n^2` of given exponents, which are below `2^k` for the k of [`PublicKey::short_exponent_bits`]. The same caution
+    /// holds as for [`Paillier::full_masks_with`].
     pub fn short_masks_with(&self, key: &PublicKey, exponents: &Batch) -> Result<Masks, Error> {
         let exponents = short_exponents(key, exponents)?;
         let values = self.engine.pow_fixed_base(key.fixed_base(self.engine)?, &exponents)?;
@@ -103,9 +106,15 @@ impl Paillier<'_> {
         let base = public.short_base().ok_or(Error::NoShortExponents)?;
         let exponents = short_exponents(public, exponents)?;
         let half = |factor: &Factor| -> Result<Batch, Error> {
-            let bits = public.short_exponent_bits();
+            let (bits, exponents) = match &factor.short {
+                Some(short) => {
+                    let order = Modulus::new(&short.exponent)?;
+                    (short.bits, Cow::Owned(resized(&self.engine.reduce(&exponents, &order)?, short.bits)))
+                }
+                None => (public.short_exponent_bits(), Cow::Borrowed(&exponents)),
+            };
             let fixed = fixed_base(self.engine, &factor.fixed, base, &factor.square, bits)?;
-            Ok(self.engine.pow_fixed_base(fixed, &exponents)?)
+            Ok(self.engine.pow_fixed_base(fixed, &*exponents)?)
         };
         let values = key.squares().join(self.engine, &half(key.p())?, &half(key.q())?)?;
         Ok(Masks { key: public.clone(), values })
@@ -175,7 +184,7 @@ fn short_exponents(key: &PublicKey, exponents: &Batch) -> Result<Batch, Error> {
     let bits = key.short_exponent_bits();
     match exponents.iter().position(|exponent| number::bit_length(exponent) > bits) {
         Some(index) => {
-            Err(Error::OutOfRange { what: "the exponents", index, range: "shorter than half of n" })
+            Err(Error::OutOfRange { what: "the exponents", index, range: "as short as the key's exponents" })
         }
         None => Ok(resized(exponents, bits)),
     }

@@ -21,12 +21,27 @@ fn rounds(bits: usize) -> usize {
 ///
 /// `accept` sees odd candidates, least significant limb first. The call does not end if it takes none.
 pub fn find(engine: &Engine, bits: usize, accept: impl Fn(&[u64]) -> bool) -> Result<Vec<Number>, Error> {
+    let draw = || {
+        let mut candidate = random::number(bits)?;
+        candidate[0] |= 1;
+        Ok(candidate)
+    };
+    find_drawn(engine, bits, draw, accept)
+}
+
+/// The same as [`find`] for odd candidates that `draw` draws at random, such as those with a known factor of `p - 1`. They
+/// have `bits.div_ceil(64)` limbs, and are drawn again if they are longer or shorter than a prime may be.
+pub fn find_drawn(
+    engine: &Engine,
+    bits: usize,
+    mut draw: impl FnMut() -> Result<Number, Error>,
+    accept: impl Fn(&[u64]) -> bool,
+) -> Result<Vec<Number>, Error> {
     let sieve = Sieve::below(SMALL);
     let mut candidates = Batch::zeros(bits, CANDIDATES);
     for index in 0..CANDIDATES {
         loop {
-            let mut candidate = random::number(bits)?;
-            candidate[0] |= 1;
+            let candidate = draw()?;
             if in_range(&candidate, bits) && accept(&candidate) && sieve.factor(&candidate).is_none() {
                 candidates.get_mut(index).copy_from_slice(&candidate);
                 break;

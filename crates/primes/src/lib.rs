@@ -20,5 +20,5 @@ mod find;
 pub mod random;
 mod sieve;
 
-pub use find::{far_apart, find, is_probable_prime};
+pub use find::{far_apart, find, find_drawn, is_probable_prime};
 pub use sieve::{Sieve, remainder};

@@ -26,6 +26,14 @@ pub enum Error {
         /// Octets of an element of the group.
         element: usize,
     },
+    /// Octets are no secret exponent of a party.
+    #[error("a secret exponent of {group} is even, not zero, and has at most {bits} bits")]
+    Exponent {
+        /// The group.
+        group: Group,
+        /// The greatest length of an exponent.
+        bits: usize,
+    },
     /// Elements of one group were given to a party of another.
     #[error("the elements are of {found}; the party's group is {expected}")]
     OtherGroup {

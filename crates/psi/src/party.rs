@@ -42,6 +42,40 @@ impl Party {
         Ok(Self { group, exponent: exponent.with_bits(bits + 1)? })
     }
 
+    /// The secret exponent as big-endian octets, for another process that works for the same party. Whoever has them can tell whether a
+    /// guess is among the items that the party has blinded.
+    ///
+    /// ```
+    /// use modmill_psi::{Group, Party};
+    ///
+    /// let engine = modmill::Engine::new()?;
+    /// let party = Party::new(Group::Ffdhe2048)?;
+    /// let again = Party::from_octets(party.group(), &party.to_octets())?;
+    /// assert_eq!(again.blind(&engine, &["ann"])?, party.blind(&engine, &["ann"])?);
+    /// # Ok::<(), modmill_psi::Error>(())
+    /// ```
+    #[must_use]
+    pub fn to_octets(&self) -> Zeroizing<Vec<u8>> {
+        Zeroizing::new(self.exponent.to_be_bytes(0))
+    }
+
+    /// The party of what [`Party::to_octets`] wrote.
+    pub fn from_octets(group: Group, octets: &[u8]) -> Result<Self, Error> {
+        let bits = group.exponent_bits() + 1;
+        let wrong = || Error::Exponent { group, bits };
+        // A longer number is refused before it is read. Octets of whole limbs may have leading zeros.
+        if octets.len() > bits.div_ceil(64) * 8 {
+            return Err(wrong());
+        }
+        let exponent = Batch::from_be_bytes([octets]).with_bits(bits).map_err(|_| wrong())?;
+        let limbs = exponent.get(0);
+        let is_odd = limbs.first().is_none_or(|low| low & 1 == 1);
+        match is_odd || limbs.iter().fold(0, |sum, limb| sum | limb) == 0 {
+            true => Err(wrong()),
+            false => Ok(Self { group, exponent }),
+        }
+    }
+
     /// The group.
     #[must_use]
     pub fn group(&self) -> Group {

@@ -198,3 +198,24 @@ fn elements_outside_of_the_group_are_refused() {
     assert!(matches!(other, Err(Error::OtherGroup { .. })));
     assert_eq!(Elements::new(group, Batch::from_values([[7]])).unwrap().len(), 1);
 }
+
+#[test]
+fn a_party_is_written_and_read() {
+    let engine = Engine::new().unwrap();
+    for group in [Group::Ffdhe2048, Group::Ffdhe3072, Group::Ffdhe4096] {
+        let first = party(group);
+        let octets = first.to_octets();
+        let again = Party::from_octets(group, &octets).unwrap();
+        let items = [b"one".as_slice(), b"", &[7; 300]];
+        assert_eq!(again.blind(&engine, &items).unwrap(), first.blind(&engine, &items).unwrap());
+        assert_eq!(*again.to_octets(), *octets);
+        let mut odd = octets.to_vec();
+        *odd.last_mut().unwrap() |= 1;
+        let long = [&[1], &octets[..]].concat();
+        let full = vec![0xfe; octets.len() + 8];
+        for wrong in [&[][..], &[0], &[0; 32], &odd, &long, &full, &[2; 1000]] {
+            let refused = Party::from_octets(group, wrong);
+            assert!(matches!(refused, Err(Error::Exponent { .. })), "{wrong:?}");
+        }
+    }
+}

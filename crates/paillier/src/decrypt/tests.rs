@@ -47,3 +47,36 @@ fn faults_are_noticed_and_named() {
         }
     }
 }
+
+#[test]
+fn keys_with_a_subgroup_decrypt_again_after_a_fault() {
+    let engine = Engine::new().unwrap();
+    let key = PrivateKey::generate(&engine, 1024, Randomness::Subgroup).unwrap();
+    let paillier = Paillier::new(&engine);
+    let plaintexts = Batch::from_values((0..12).map(|value| [value * value]));
+    let short = paillier.encrypt(key.public_key(), &plaintexts).unwrap();
+    let masks = paillier.full_masks(key.public_key(), 12).unwrap();
+    let full = paillier.encrypt_with(&plaintexts, masks).unwrap();
+    let mut powers = 0;
+    let mut count = |stage: Stage, _: &mut Batch| powers += usize::from(stage == Stage::Powers);
+    let expected = paillier.decrypt_seen(&key, &short, &mut count).unwrap();
+    assert_eq!(resized(&expected, plaintexts.bits()), plaintexts);
+    // Masks of the subgroup take two powers, and others four.
+    assert_eq!(paillier.decrypt_seen(&key, &full, &mut count).unwrap(), expected);
+    assert_eq!(powers, 6);
+    for stage in [Stage::Powers, Stage::Quotients, Stage::Halves, Stage::Plaintexts] {
+        let once = paillier.decrypt_seen(&key, &short, &mut flip(stage, 0, 11, 300)).unwrap();
+        assert_eq!(once, expected);
+        // A fault that stays is noticed.
+        let mut stays = |at: Stage, numbers: &mut Batch| {
+            if at == stage {
+                numbers.get_mut(11)[3] ^= 8;
+            }
+        };
+        let refused = paillier.decrypt_seen(&key, &short, &mut stays);
+        assert!(matches!(refused, Err(Error::Decryption { items }) if items == [11]));
+    }
+    // A changed base is no element of the subgroup times a plaintext, and is noticed by the first check already.
+    let once = paillier.decrypt_seen(&key, &short, &mut flip(Stage::Bases, 0, 11, 7)).unwrap();
+    assert_eq!(once, expected);
+}

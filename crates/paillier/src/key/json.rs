@@ -5,12 +5,13 @@
 //! {"kty":"DAJ","key_ops":["decrypt"],"p":base64url,"q":base64url,"pub":{a public key},"kid":text}
 //! ```
 //!
-//! A key for short exponents has the member `hs` as well, which python-paillier does not look at.
+//! A key for short exponents has the member `hs` as well, and the length of its exponents in bits as `hs_bits`. A private key with a small
+//! subgroup has `u` and `v`. Python-paillier does not look at these.
 
-use super::{PrivateKey, PublicKey};
+use super::{PrivateKey, PublicKey, ShortBase};
 use crate::KeyError;
 use base64ct::{Base64UrlUnpadded, Encoding};
-use modmill::number;
+use modmill::number::{self, Number};
 use serde::{Deserialize, Serialize};
 use zeroize::{ZeroizeOnDrop, Zeroizing};
 
@@ -26,6 +27,8 @@ struct PublicMembers {
     n: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     hs: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    hs_bits: Option<usize>,
     #[serde(default)]
     kid: String,
 }
@@ -37,6 +40,10 @@ struct PrivateMembers {
     key_ops: Vec<String>,
     p: Secret,
     q: Secret,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    u: Option<Secret>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    v: Option<Secret>,
     #[serde(rename = "pub")]
     public: PublicMembers,
     #[serde(default)]
@@ -85,15 +92,21 @@ impl PrivateKey {
     /// ```
     pub fn to_json(&self, kid: &str) -> Result<Zeroizing<String>, KeyError> {
         let [p, q] = self.primes().map(|prime| Secret(encode(prime)));
+        let [u, v] = match self.subgroup() {
+            Some(orders) => orders.map(|order| Some(Secret(encode(&order)))),
+            None => [None, None],
+        };
         let members = PrivateMembers {
             kty: TYPE.to_owned(),
             key_ops: vec!["decrypt".to_owned()],
             p,
             q,
+            u,
+            v,
             public: members(self.public_key(), kid),
             kid: kid.to_owned(),
         };
-        // Allocated at once: a text that grew would leave parts of itself behind. The numbers have at most 4 times the length of n, 6 bits in
+        // Allocated at once: a text that grew would leave parts of itself behind. The numbers have at most 5 times the length of n, 6 bits in
         // a character; a character of a name may be written as 6.
         let mut text = Zeroizing::new(Vec::with_capacity(1024 + self.bits() + 12 * kid.len()));
         serde_json::to_writer(&mut *text, &members).map_err(wrong)?;
@@ -107,10 +120,18 @@ impl PrivateKey {
         check_type(&members.kty)?;
         let public = of_members(&members.public)?;
         let (p, q) = (decode("p", &members.p.0)?, decode("q", &members.q.0)?);
-        let key = match public.short_base() {
-            Some(base) => Self::with_short_base(&p, &q, &number::to_short_be_bytes(base))?,
-            None => Self::new(&p, &q)?,
+        let orders = match (&members.u, &members.v) {
+            (Some(u), Some(v)) => {
+                Some([number::from_be_bytes(&decode("u", &u.0)?), number::from_be_bytes(&decode("v", &v.0)?)])
+            }
+            (None, None) => None,
+            _ => return Err(KeyError::Format("it has one of u and v without the other".to_owned())),
         };
+        let base = public.short_base().map(|hs| ShortBase {
+            hs: Number::new(hs.to_vec()),
+            exponent_bits: Some(public.short_exponent_bits()),
+        });
+        let key = Self::of_numbers(&number::from_be_bytes(&p), &number::from_be_bytes(&q), base, orders)?;
         match *key.public_key() == public {
             true => Ok(key),
             false => Err(KeyError::Inconsistent("n is not the product of p and q")),
@@ -125,6 +146,7 @@ fn members(key: &PublicKey, kid: &str) -> PublicMembers {
         key_ops: vec!["encrypt".to_owned()],
         n: encode(key.modulus().value()),
         hs: key.short_base().map(encode),
+        hs_bits: key.short_base().map(|_| key.short_exponent_bits()),
         kid: kid.to_owned(),
     }
 }
@@ -136,9 +158,10 @@ fn of_members(members: &PublicMembers) -> Result<PublicKey, KeyError> {
         return Err(KeyError::Format(format!("its algorithm is {found:?} instead of {ALGORITHM:?}")));
     }
     let n = decode("n", &members.n)?;
-    match &members.hs {
-        Some(base) => PublicKey::with_short_base(&n, &decode("hs", base)?),
-        None => PublicKey::new(&n),
+    match (&members.hs, members.hs_bits) {
+        (Some(base), Some(bits)) => PublicKey::with_subgroup_base(&n, &decode("hs", base)?, bits),
+        (Some(base), None) => PublicKey::with_short_base(&n, &decode("hs", base)?),
+        (None, _) => PublicKey::new(&n),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Private keys: two primes and the constants of decryption.
 
-use super::PublicKey;
+use super::generate::half as halved;
+use super::{PublicKey, ShortBase};
 use crate::crt::Garner;
 use crate::rows::{exponent, is_one, shared};
 use crate::{Error, KeyError};
@@ -32,14 +33,26 @@ struct Parts {
 pub(crate) struct Factor {
     pub(crate) prime: Modulus,
     pub(crate) square: Modulus,
-    /// `p - 1`.
-    pub(crate) order: Number,
     /// `p^-1 mod 2^(64 l)` for the l limbs of p: a product by it divides a multiple of p.
     pub(crate) inverse: Number,
-    /// `(-q)^-1 mod p`, because `(1 + n)^(p - 1) = 1 - q p mod p^2`.
-    pub(crate) scale: Number,
+    /// With the exponent `p - 1`, which removes every mask.
+    pub(crate) full: Unmasking,
+    /// With the exponent `2 u`, which removes the masks of a small subgroup, if the key has one.
+    pub(crate) short: Option<Unmasking>,
     /// The powers of the base of short exponents modulo p^2, made by the owner's first encryption.
     pub(crate) fixed: OnceLock<FixedBase>,
+}
+
+/// An exponent o that takes masks to 1 modulo `p^2`, with the constants of what it leaves of a ciphertext: `(1 + n)^(m o) = 1 + o m n
+/// mod p^2`.
+pub(crate) struct Unmasking {
+    pub(crate) exponent: Number,
+    /// The length of the exponent in bits, which is public.
+    pub(crate) bits: usize,
+    /// `(o q)^-1 mod p`.
+    pub(crate) scale: Number,
+    /// `-o n mod p^2`.
+    pub(crate) check: Number,
 }
 
 impl PrivateKey {
@@ -52,16 +65,34 @@ impl PrivateKey {
     /// assert_eq!(wrong, KeyError::Inconsistent("p and q share a factor"));
     /// ```
     pub fn new(p: &[u8], q: &[u8]) -> Result<Self, KeyError> {
-        Self::of_numbers(&number::from_be_bytes(p), &number::from_be_bytes(q), None)
+        Self::of_numbers(&number::from_be_bytes(p), &number::from_be_bytes(q), None, None)
     }
 
     /// The same with `hs`, the base for short exponents.
     pub fn with_short_base(p: &[u8], q: &[u8], hs: &[u8]) -> Result<Self, KeyError> {
-        let base = number::from_be_bytes(hs);
-        Self::of_numbers(&number::from_be_bytes(p), &number::from_be_bytes(q), Some(base))
+        let base = ShortBase { hs: number::from_be_bytes(hs), exponent_bits: None };
+        Self::of_numbers(&number::from_be_bytes(p), &number::from_be_bytes(q), Some(base), None)
     }
 
-    pub(crate) fn of_numbers(p: &[u64], q: &[u64], short_base: Option<Number>) -> Result<Self, KeyError> {
+    /// The same for a base of a small subgroup: `u` divides `p - 1`, `v` divides `q - 1`, and both have half the length of the
+    /// exponents, which is `exponent_bits`.
+    pub fn with_subgroup(
+        [p, q]: [&[u8]; 2],
+        [u, v]: [&[u8]; 2],
+        hs: &[u8],
+        exponent_bits: usize,
+    ) -> Result<Self, KeyError> {
+        let base = ShortBase { hs: number::from_be_bytes(hs), exponent_bits: Some(exponent_bits) };
+        let orders = [u, v].map(number::from_be_bytes);
+        Self::of_numbers(&number::from_be_bytes(p), &number::from_be_bytes(q), Some(base), Some(orders))
+    }
+
+    pub(crate) fn of_numbers(
+        p: &[u64],
+        q: &[u64],
+        base: Option<ShortBase>,
+        orders: Option<[Number; 2]>,
+    ) -> Result<Self, KeyError> {
         if [p, q].iter().any(|prime| prime.first().is_none_or(|low| low & 1 == 0) || is_one(prime)) {
             return Err(KeyError::Inconsistent("p or q is even or one"));
         }
@@ -70,8 +101,13 @@ impl PrivateKey {
         if bits > super::MAX_BITS + 1 {
             return Err(KeyError::Length { bits });
         }
-        let public = PublicKey::of_number(&number::mul(p, q), short_base)?;
-        let (p, q) = (Factor::new(p, q)?, Factor::new(q, p)?);
+        let public = PublicKey::of_number(&number::mul(p, q), base)?;
+        let (mut p, mut q) = (Factor::new(p, q)?, Factor::new(q, p)?);
+        if let Some([u, v]) = orders {
+            // Half of the exponents, and the factor 2.
+            let bits = public.short_exponent_bits().div_ceil(2) + 1;
+            (p.short, q.short) = (Some(p.subgroup(&q, &u, bits)?), Some(q.subgroup(&p, &v, bits)?));
+        }
         let coprime = KeyError::Inconsistent("p and q share a factor");
         let plain = Garner::new(&p.prime, &q.prime).ok_or_else(|| coprime.clone())?;
         let squares = Garner::new(&p.square, &q.square).ok_or(coprime)?;
@@ -79,7 +115,7 @@ impl PrivateKey {
     }
 
     /// Checks that both factors are prime, by Miller-Rabin tests to random bases, and that the base for short exponents is
-    /// an n-th power. Reading a key does not check this.
+    /// an n-th power of the subgroup that it should be in. Reading a key does not check this.
     ///
     /// ```
     /// use modmill::Engine;
@@ -95,8 +131,9 @@ impl PrivateKey {
                 return Err(KeyError::NotPrime(name).into());
             }
             let Some(base) = self.public_key().short_base() else { continue };
+            let unmasking = factor.short.as_ref().unwrap_or(&factor.full);
             let power =
-                engine.pow(shared(base), exponent(&factor.order, factor.prime.bits()), &factor.square)?;
+                engine.pow(shared(base), exponent(&unmasking.exponent, unmasking.bits), &factor.square)?;
             if !is_one(power.get(0)) {
                 return Err(KeyError::Inconsistent("hs is no n-th power").into());
             }
@@ -120,6 +157,13 @@ impl PrivateKey {
     #[must_use]
     pub fn primes(&self) -> [&[u64]; 2] {
         [self.p(), self.q()].map(|factor| factor.prime.value())
+    }
+
+    /// The primes u and v of the subgroup, least significant limb first, if the key has one.
+    #[must_use]
+    pub fn subgroup(&self) -> Option<[Number; 2]> {
+        let order = |factor: &Factor| factor.short.as_ref().map(|short| halved(&short.exponent));
+        Some([order(self.p())?, order(self.q())?])
     }
 
     pub(crate) fn p(&self) -> &Factor {
@@ -146,12 +190,6 @@ impl Factor {
         let prime = Modulus::new(p).map_err(wrong)?;
         let p = prime.value();
         let square = Modulus::new(&number::mul(p, p)).map_err(wrong)?;
-        let negative = {
-            let mut negative = Number::new(p.to_vec());
-            number::sub_assign(&mut negative, &number::remainder(q, p));
-            negative
-        };
-        let scale = number::inv(&negative, p).ok_or(KeyError::Inconsistent("p and q share a factor"))?;
         // Decryption needs gcd(n, (p - 1)(q - 1)) = 1. Primes of one length always have it.
         if number::inv(&number::remainder(&number::minus_one(q), p), p).is_none() {
             return Err(KeyError::Inconsistent("a prime divides the other minus one"));
@@ -160,8 +198,42 @@ impl Factor {
         power_of_two[p.len()] = 1;
         let mut inverse = number::inv(p, &power_of_two).ok_or(KeyError::Inconsistent("a factor is even"))?;
         inverse.truncate(p.len());
-        let order = number::minus_one(p);
-        Ok(Self { square, order, inverse, scale, prime, fixed: OnceLock::new() })
+        let full = Unmasking::new(&prime, &square, q, number::minus_one(p), prime.bits())?;
+        Ok(Self { square, inverse, full, short: None, prime, fixed: OnceLock::new() })
+    }
+
+    /// The exponent `2 u` of the subgroup of order u, in `bits` bits. The other factor is `q`.
+    fn subgroup(&self, q: &Self, u: &[u64], bits: usize) -> Result<Unmasking, KeyError> {
+        let is_odd = u.first().is_some_and(|low| low & 1 == 1);
+        if !is_odd || number::bit_length(u) + 1 != bits {
+            return Err(KeyError::Inconsistent("u or v is even, or not half as long as the exponents"));
+        }
+        let mut u = Number::new(u.to_vec());
+        number::truncate(&mut u);
+        if number::bit_length(&number::remainder(&number::minus_one(self.prime.value()), &u)) > 0 {
+            return Err(KeyError::Inconsistent("u does not divide p - 1, or v does not divide q - 1"));
+        }
+        let mut exponent = Number::new(vec![0; bits.div_ceil(64)]);
+        number::shift_left(&u, 1, &mut exponent);
+        Unmasking::new(&self.prime, &self.square, q.prime.value(), exponent, bits)
+    }
+}
+
+impl Unmasking {
+    /// The constants of an exponent of `bits` bits, for the prime p with the square `p^2` and for the other prime q.
+    fn new(
+        p: &Modulus,
+        square: &Modulus,
+        q: &[u64],
+        exponent: Number,
+        bits: usize,
+    ) -> Result<Self, KeyError> {
+        let product = number::mul(&exponent, q);
+        let scale = number::inv(&number::remainder(&product, p.value()), p.value())
+            .ok_or(KeyError::Inconsistent("p and q share a factor"))?;
+        let mut check = Number::new(square.value().to_vec());
+        number::sub_assign(&mut check, &number::mul_mod(&product, p.value(), square.value()));
+        Ok(Self { exponent, bits, scale, check })
     }
 }
 

@@ -1,6 +1,7 @@
 //! Public keys.
 
-use super::{MAX_BITS, MIN_BITS};
+use super::generate::random_base;
+use super::{MAX_BITS, MIN_BITS, subgroup};
 use crate::rows::shared;
 use crate::{Error, KeyError};
 use modmill::number::{self, Number};
@@ -27,8 +28,16 @@ struct Parts {
 /// The base of short exponents.
 struct Short {
     base: Number,
+    /// The length of its exponents.
+    exponent_bits: usize,
     /// Its powers, made by the first encryption.
     fixed: OnceLock<FixedBase>,
+}
+
+/// A base of short exponents with the length of these exponents in bits, which is half the length of n if it is not given.
+pub(crate) struct ShortBase {
+    pub(crate) hs: Number,
+    pub(crate) exponent_bits: Option<usize>,
 }
 
 impl PublicKey {
@@ -48,10 +57,26 @@ impl PublicKey {
     /// A key from the big-endian bytes of n and of `hs`, the base for short exponents. Whether `hs` is the n-th power
     /// that it should be cannot be seen without the private key: it has to come from whoever made the key.
     pub fn with_short_base(n: &[u8], hs: &[u8]) -> Result<Self, KeyError> {
-        Self::of_number(&number::from_be_bytes(n), Some(number::from_be_bytes(hs)))
+        let base = ShortBase { hs: number::from_be_bytes(hs), exponent_bits: None };
+        Self::of_number(&number::from_be_bytes(n), Some(base))
     }
 
-    pub(crate) fn of_number(n: &[u64], short_base: Option<Number>) -> Result<Self, KeyError> {
+    /// The same with exponents of `exponent_bits` bits, for a base of a small subgroup
+    /// ([`Randomness::Subgroup`](crate::Randomness::Subgroup)). Fewer than four times the strength of n are refused.
+    pub fn with_subgroup_base(n: &[u8], hs: &[u8], exponent_bits: usize) -> Result<Self, KeyError> {
+        let base = ShortBase { hs: number::from_be_bytes(hs), exponent_bits: Some(exponent_bits) };
+        Self::of_number(&number::from_be_bytes(n), Some(base))
+    }
+
+    /// The same key with a new base for short exponents of half the length of n, as
+    /// [`Randomness::Short`](crate::Randomness::Short) makes it. Anyone can make one; it serves if the primes of n are 3 modulo 4 and
+    /// `gcd(p - 1, q - 1) = 2`, as in keys that were generated for short exponents.
+    pub fn with_new_base(&self, engine: &Engine) -> Result<Self, Error> {
+        let hs = random_base(engine, self.modulus().value())?;
+        Ok(Self::of_number(self.modulus().value(), Some(ShortBase { hs, exponent_bits: None }))?)
+    }
+
+    pub(crate) fn of_number(n: &[u64], short_base: Option<ShortBase>) -> Result<Self, KeyError> {
         let bits = number::bit_length(n);
         if !(MIN_BITS..=MAX_BITS).contains(&bits) {
             return Err(KeyError::Length { bits });
@@ -62,14 +87,19 @@ impl PublicKey {
         let zero = |_| KeyError::Length { bits };
         let modulus = Modulus::new(n).map_err(zero)?;
         let square = Modulus::new(&number::mul(n, n)).map_err(zero)?;
-        if let Some(base) = &short_base {
-            check_short_base(base, &modulus, &square)?;
-        }
+        let short = match short_base {
+            Some(ShortBase { hs, exponent_bits }) => {
+                let exponent_bits = exponent_bits.unwrap_or(half_bits(bits));
+                check_short_base(&hs, &modulus, &square)?;
+                check_exponent_bits(exponent_bits, bits)?;
+                Some(Short { base: hs, exponent_bits, fixed: OnceLock::new() })
+            }
+            None => None,
+        };
         let mut hash = Sha256::new();
         hash.update(b"modmill paillier n");
         hash.update(number::to_short_be_bytes(modulus.value()));
         let fingerprint = hash.finalize().into();
-        let short = short_base.map(|base| Short { base, fixed: OnceLock::new() });
         let mut greatest_signed = third(modulus.value());
         number::sub_assign(&mut greatest_signed, &[1]);
         Ok(Self(Arc::new(Parts { modulus, square, fingerprint, short, greatest_signed })))
@@ -102,13 +132,13 @@ impl PublicKey {
     /// The powers of the base of short exponents. They are made at first use and kept.
     pub(crate) fn fixed_base(&self, engine: &Engine) -> Result<&FixedBase, Error> {
         let short = self.0.short.as_ref().ok_or(Error::NoShortExponents)?;
-        fixed_base(engine, &short.fixed, &short.base, &self.0.square, self.short_exponent_bits())
+        fixed_base(engine, &short.fixed, &short.base, &self.0.square, short.exponent_bits)
     }
 
-    /// The length of short exponents: half the length of n.
+    /// The length of short exponents: half the length of n, or less for a base of a small subgroup.
     #[must_use]
     pub fn short_exponent_bits(&self) -> usize {
-        self.bits().div_ceil(2)
+        self.0.short.as_ref().map_or(half_bits(self.bits()), |short| short.exponent_bits)
     }
 
     /// SHA-256 of n: what tells keys apart.
@@ -163,6 +193,19 @@ pub(crate) fn fixed_base<'k>(
     // If two threads come first at the same time, both make it, and one is kept.
     let made = engine.fixed_base(shared(base), modulus, bits)?;
     Ok(kept.get_or_init(|| made))
+}
+
+/// The length of the exponents of Damgård, Jurik and Nielsen for an n of `bits` bits.
+fn half_bits(bits: usize) -> usize {
+    bits.div_ceil(2)
+}
+
+/// Exponents are at least as long as those of a subgroup, and not longer than n.
+fn check_exponent_bits(exponent_bits: usize, bits: usize) -> Result<(), KeyError> {
+    match (subgroup::exponent_bits(bits)..=bits).contains(&exponent_bits) {
+        true => Ok(()),
+        false => Err(KeyError::Inconsistent("the exponents of hs are too short for n, or longer than n")),
+    }
 }
 
 /// `floor(n / 3)`.

@@ -21,6 +21,8 @@ fn generated_keys_follow_the_rules() {
         (1026, Randomness::Short),
         (1090, Randomness::Full),
         (2048, Randomness::Short),
+        (1024, Randomness::Subgroup),
+        (1090, Randomness::Subgroup),
     ] {
         let key = PrivateKey::generate(&engine, bits, randomness).unwrap();
         let [p, q] = key.primes().map(big);
@@ -34,7 +36,8 @@ fn generated_keys_follow_the_rules() {
         assert_eq!(big(key.public_key().square().value()), &n * &n);
         assert_eq!(big(key.public_key().greatest_signed()), &n / 3u8 - &one);
         assert!(BigUint::from(1u8) << key.public_key().signed_bits() <= &n / 3u8);
-        assert_eq!(key.public_key().short_base().is_some(), randomness == Randomness::Short);
+        assert_eq!(key.public_key().short_base().is_some(), randomness != Randomness::Full);
+        assert_eq!(key.subgroup().is_some(), randomness == Randomness::Subgroup);
         if let Some(base) = key.public_key().short_base() {
             // An n-th power to lambda is 1.
             assert_eq!(big(base).modpow(&((&p - &one) * (&q - &one)), &(&n * &n)), one);
@@ -45,7 +48,22 @@ fn generated_keys_follow_the_rules() {
             let radix = BigUint::from(1u8) << (64 * factor.prime.value().len());
             assert_eq!(big(&factor.inverse) * &prime % radix, one);
             let other = &n / &prime;
-            assert_eq!((big(&factor.scale) * other + &one) % &prime, BigUint::ZERO);
+            assert_eq!((big(&factor.full.scale) * &other + &one) % &prime, BigUint::ZERO);
+            let square = &prime * &prime;
+            for unmasking in [Some(&factor.full), factor.short.as_ref()].into_iter().flatten() {
+                let order = big(&unmasking.exponent);
+                assert!(order.bits() <= unmasking.bits as u64);
+                assert_eq!(big(&unmasking.scale) * &order * &other % &prime, one);
+                assert_eq!((big(&unmasking.check) + &order * &n) % &square, BigUint::ZERO);
+            }
+            // The base of a subgroup has the order 2 u modulo p^2, and so not the order 2 or u.
+            let (Some(short), Some(base)) = (&factor.short, key.public_key().short_base()) else { continue };
+            let (base, order) = (big(base), big(&short.exponent));
+            assert_eq!(base.modpow(&order, &square), one);
+            assert_ne!(base.modpow(&BigUint::from(2u8), &square), one);
+            assert_ne!(base.modpow(&(&order / 2u8), &square), one);
+            let bits = key.public_key().short_exponent_bits();
+            assert_eq!((bits, order.bits()), (if n.bits() <= 1024 { 320 } else { 448 }, bits as u64 / 2 + 1));
         }
     }
 }
@@ -90,9 +108,38 @@ fn inconsistent_keys_are_refused() {
 }
 
 #[test]
+fn wrong_subgroups_are_refused() {
+    let engine = Engine::new().unwrap();
+    let key = PrivateKey::generate(&engine, 1024, Randomness::Subgroup).unwrap();
+    let [p, q] = key.primes().map(number::to_short_be_bytes);
+    let [u, v] = key.subgroup().unwrap().map(|order| number::to_short_be_bytes(&order));
+    let base = number::to_short_be_bytes(key.public_key().short_base().unwrap());
+    let with = |u: &[u8], v: &[u8], bits: usize| PrivateKey::with_subgroup([&p, &q], [u, v], &base, bits);
+    with(&u, &v, 320).unwrap().check(&engine).unwrap();
+    let product = BigUint::to_bytes_be(&(big(&key.subgroup().unwrap()[0]) * 3u8));
+    // The orders of each other's primes, even ones, one, nothing, and one that is too long.
+    for wrong in [&v[..], &[2], &[1], &[], &[3], &p, &product] {
+        assert!(matches!(with(wrong, &v, 320), Err(KeyError::Inconsistent(_))), "{wrong:?}");
+    }
+    // Exponents that are too short for n or longer than n.
+    for bits in [0, 319, 1025, usize::MAX] {
+        assert!(matches!(with(&u, &v, bits), Err(KeyError::Inconsistent(_))), "{bits}");
+    }
+    // A base of the whole group is found by the check.
+    let n = number::to_short_be_bytes(key.public_key().modulus().value());
+    let whole = PublicKey::new(&n).unwrap().with_new_base(&engine).unwrap();
+    let base = number::to_short_be_bytes(whole.short_base().unwrap());
+    let wrong = PrivateKey::with_subgroup([&p, &q], [&u, &v], &base, 320).unwrap();
+    assert!(matches!(wrong.check(&engine), Err(Error::Key(KeyError::Inconsistent(_)))));
+    assert!(PrivateKey::with_short_base(&p, &q, &base).unwrap().check(&engine).is_ok());
+    let json = key.to_json("").unwrap().replacen("\"u\":", "\"w\":", 1);
+    assert!(PrivateKey::from_json(&json).unwrap_err().to_string().contains("one of u and v"));
+}
+
+#[test]
 fn keys_survive_bytes_and_json() {
     let engine = Engine::new().unwrap();
-    for randomness in [Randomness::Full, Randomness::Short] {
+    for randomness in [Randomness::Full, Randomness::Short, Randomness::Subgroup] {
         let key = PrivateKey::generate(&engine, 1024, randomness).unwrap();
         let public = key.public_key();
         for again in [
@@ -100,6 +147,7 @@ fn keys_survive_bytes_and_json() {
             PublicKey::from_json(&public.to_json("k").unwrap()).unwrap(),
         ] {
             assert_eq!((&again, again.short_base()), (public, public.short_base()));
+            assert_eq!(again.short_exponent_bits(), public.short_exponent_bits());
         }
         let bytes = key.to_bytes().unwrap();
         for again in [
@@ -110,6 +158,7 @@ fn keys_survive_bytes_and_json() {
                 (again.primes(), again.public_key().short_base()),
                 (key.primes(), public.short_base())
             );
+            assert_eq!(again.subgroup(), key.subgroup());
         }
         // A changed byte is noticed wherever it is, and so is a missing one.
         for place in (0..bytes.len()).step_by(7) {

@@ -17,10 +17,15 @@ use std::sync::LazyLock;
 /// An engine that all tests share.
 pub(crate) static ENGINE: LazyLock<Engine> = LazyLock::new(|| Engine::new().unwrap());
 
-/// Keys of both kinds, of lengths that are and are not multiples of 64.
-pub(crate) static KEYS: LazyLock<[PrivateKey; 3]> = LazyLock::new(|| {
-    [(1024, Randomness::Full), (1024, Randomness::Short), (1090, Randomness::Short)]
-        .map(|(bits, randomness)| PrivateKey::generate(&ENGINE, bits, randomness).unwrap())
+/// Keys of all kinds, of lengths that are and are not multiples of 64.
+pub(crate) static KEYS: LazyLock<[PrivateKey; 4]> = LazyLock::new(|| {
+    let kinds = [
+        (1024, Randomness::Full),
+        (1024, Randomness::Short),
+        (1090, Randomness::Short),
+        (1024, Randomness::Subgroup),
+    ];
+    kinds.map(|(bits, randomness)| PrivateKey::generate(&ENGINE, bits, randomness).unwrap())
 });
 
 pub(crate) fn paillier() -> Paillier<'static> {
