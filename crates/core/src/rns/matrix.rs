@@ -9,7 +9,7 @@
 //! the ranges of the lazy residues, and nearly the same low bytes, because p is -1 modulo 2^16.
 //!
 //! The quotient k enters as one more word, of which two bytes are used. In the place of the quotient a matrix may have one
-//! more word for each column, a different one for every channel ([`Matrix::with_own_words`]).
+//! more word for each column, a different one for every channel (`Matrix::with_own_words`).
 
 use super::Channel;
 use zeroize::{Zeroize, Zeroizing};
