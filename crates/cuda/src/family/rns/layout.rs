@@ -303,7 +303,7 @@ impl ResidueLayout {
     pub(super) fn other_bytes(&self, secret: bool) -> u32 {
         let row_bytes = ROW_BYTES as u32;
         let (words, items) = if self.shares_words() { (2 * self.steps() * row_bytes, 1) } else { (0, 2) };
-        let row = (items * row_bytes / 2 << SECRET_WINDOW) + 16;
+        let row = ((items * row_bytes / 2) << SECRET_WINDOW) + 16;
         2 * self.channels * CHANNEL_BYTES + (words + if secret { row } else { 0 }) * self.block / 32
     }
 
