@@ -49,6 +49,11 @@ fn pow_takes_the_same_time_for_all_exponents_on_every_path() {
 }
 
 #[test]
+fn pow_of_one_item_takes_the_same_time_for_all_exponents_on_every_path() {
+    assert_constant_time_on_every_path(timing::welch_pow_of_one);
+}
+
+#[test]
 fn powers_of_a_fixed_base_take_the_same_time_for_all_exponents_on_every_path() {
     assert_constant_time_on_every_path(timing::welch_pow_fixed_base);
 }

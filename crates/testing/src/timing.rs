@@ -74,7 +74,26 @@ pub fn welch_pow(
     duration: Duration,
     progress: &mut dyn FnMut(f64),
 ) -> TimingReport {
-    let setting = Setting::new(engine, Op::Pow, bits);
+    pow_exponents(engine, &Setting::new(engine, Op::Pow, bits), duration, progress)
+}
+
+/// The same as [`welch_pow`] with a batch of one item, for which some paths have a kernel of their own.
+pub fn welch_pow_of_one(
+    engine: &Engine,
+    bits: usize,
+    duration: Duration,
+    progress: &mut dyn FnMut(f64),
+) -> TimingReport {
+    let setting = Setting { lanes: 1, ..Setting::new(engine, Op::Pow, bits) };
+    pow_exponents(engine, &setting, duration, progress)
+}
+
+fn pow_exponents(
+    engine: &Engine,
+    setting: &Setting,
+    duration: Duration,
+    progress: &mut dyn FnMut(f64),
+) -> TimingReport {
     let bases = setting.random(&mut Rng::new(3));
     let exponents = |class, rng: &mut Rng| setting.secrets(class, 0, rng);
     measure(duration, progress, exponents, |exponents| engine.pow(&bases, exponents, &setting.modulus))
@@ -171,7 +190,8 @@ impl Setting {
         let mut modulus = Rng::new(2).exact(bits);
         modulus.set_bit(0, true);
         let modulus = Modulus::new(&modulus.to_u64_digits()).expect("an odd number is a modulus");
-        Self { modulus, bits, lanes: engine.explain(op, bits, 1).map_or(1, |plan| plan.lanes) }
+        // Enough items to fill the lanes of every kernel.
+        Self { modulus, bits, lanes: engine.explain(op, bits, 8).map_or(1, |plan| plan.lanes) }
     }
 
     fn random(&self, rng: &mut Rng) -> Batch {

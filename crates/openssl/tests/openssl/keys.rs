@@ -24,10 +24,14 @@ fn generated_keys_are_valid() {
 fn certificates_are_made_and_verified() {
     let Some(setup) = Setup::new() else { return };
     let pss = "-sha256 -sigopt rsa_padding_mode:pss -sigopt rsa_pss_saltlen:32";
+    // Without a file, `x509` of OpenSSL 4.0 takes the first lines of the configuration for extensions.
+    setup.write("leaf.ext", b"extensions = leaf\n[leaf]\nbasicConstraints = CA:FALSE\n");
     for options in ["-sha256", "-sha512", "-sha1", pss] {
         setup.ok(
             Modmill,
-            &format!("req -new -x509 -key key.pem {options} -subj /CN=root -days 2 -out root.pem"),
+            &format!(
+                "req -new -x509 -key key.pem {options} -subj /CN=root -addext basicConstraints=critical,CA:TRUE -days 2 -out root.pem"
+            ),
         );
         for by in [Modmill, Reference] {
             setup.ok(by, "verify -auth_level 0 -CAfile root.pem root.pem");
@@ -36,7 +40,7 @@ fn certificates_are_made_and_verified() {
         setup.ok(Reference, "req -in leaf.csr -verify -noout");
         setup.ok(
             Modmill,
-            "x509 -req -in leaf.csr -CA root.pem -CAkey key.pem -set_serial 7 -days 1 -out leaf.pem",
+            "x509 -req -in leaf.csr -CA root.pem -CAkey key.pem -set_serial 7 -days 1 -extfile leaf.ext -out leaf.pem",
         );
         setup.ok(Reference, "verify -auth_level 0 -CAfile root.pem leaf.pem");
     }
