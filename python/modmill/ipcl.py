@@ -179,6 +179,9 @@ class PaillierEncryptedNumber:
     the clear. A single number serves all numbers of the other side.
     """
 
+    # An array of NumPy on the left leaves the operation to this class, in the place of taking the numbers one by one.
+    __array_ufunc__ = None
+
     def __init__(self, public_key: PaillierPublicKey, ciphertext: ipclCipherText, exponents: Sequence[int], length: int) -> None:
         if ciphertext.public_key != public_key.pubkey:
             raise ValueError("the ciphertexts belong to another key")
@@ -228,10 +231,11 @@ class PaillierEncryptedNumber:
 
     def _raised(self, exponents: list[int]) -> _modmill.PaillierCiphertexts:
         """The ciphertexts with other exponents, which are not below their own. A single number may get several."""
-        own = self._exponents * len(exponents) if len(self) == 1 else self._exponents
+        count = len(exponents)
+        own = self._exponents * (count // len(self))
+        native = self._native if len(self) == count else self._native.gathered([0] * count)
         if own == exponents:
-            return self._native if len(self) == len(exponents) else self._native.gathered([0] * len(exponents))
-        native = self._native if len(self) == len(exponents) else self._native.gathered([0] * len(exponents))
+            return native
         return native.multiply([1 << new - old for old, new in zip(own, exponents, strict=True)], False, _options())
 
     def __add__(self, other: Any) -> PaillierEncryptedNumber:
@@ -241,7 +245,7 @@ class PaillierEncryptedNumber:
             raise ValueError("the numbers were encrypted with different keys")
         if self._exponents == other._exponents:
             return self._new(self._native.add(other._native, _options()), list(self._exponents))
-        if len(self) != len(other) and 1 not in (len(self), len(other)):
+        if len(self) != len(other) and sorted((len(self), len(other)))[0] != 1:
             raise ValueError(f"{len(self)} numbers and {len(other)} numbers cannot be added")
         count = max(len(self), len(other))
         pairs = zip(self._exponents * (count // len(self)), other._exponents * (count // len(other)), strict=True)

@@ -29,6 +29,12 @@ def test_first_example(name: str, tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", example], check=True, cwd=tmp_path, timeout=600)
 
 
+def test_the_example_with_the_names_of_ipcl(tmp_path: Path) -> None:
+    examples = re.findall(r"```python\n(.*?)```", (ROOT / "docs/paillier.md").read_text(), re.DOTALL)
+    (example,) = [example for example in examples if "modmill.ipcl" in example]
+    subprocess.run([sys.executable, "-c", example], check=True, cwd=tmp_path, timeout=600)
+
+
 def test_the_example_of_the_readme() -> None:
     """Encrypts, adds and decrypts: a thousand numbers in the place of a million."""
     text = (ROOT / "README.md").read_text()

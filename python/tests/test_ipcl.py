@@ -79,6 +79,9 @@ def test_arithmetic(keys):
     check(x - y, [s - t for s, t in zip(a, b)])
     check(x + b, [s + t for s, t in zip(a, b)])
     check(x + numpy.array(b), [s + t for s, t in zip(a, b)])
+    check(numpy.array(b) + x, [s + t for s, t in zip(a, b)])
+    check(numpy.array(b) * x, [s * t for s, t in zip(a, b)])
+    check(numpy.array(b) - x, [t - s for s, t in zip(a, b)])
     check(x + 0.5, [s + 0.5 for s in a])
     check(3 - x, [3 - s for s in a])
     check(x * b, [s * t for s, t in zip(a, b)])
@@ -95,7 +98,7 @@ def test_arithmetic(keys):
     check(x[2:5], a[2:5])
     assert [private.decrypt(number) for number in x] == pytest.approx(a)
     assert private.decrypt(sum(public.encrypt([1, 2, 3]))) == 6
-    for wrong in (lambda: x + public.encrypt([1, 2]), lambda: x * [1, 2], lambda: x.dot([1]), lambda: x[20]):
+    for wrong in (lambda: x + public.encrypt([1, 2]), lambda: x + public.encrypt([]), lambda: public.encrypt([]) + 1, lambda: x * [1, 2], lambda: x.dot([1]), lambda: x[20]):
         with pytest.raises((ValueError, IndexError)):
             wrong()
 
@@ -111,8 +114,8 @@ def test_matrices(keys):
             return found if isinstance(found, list) else [found]
 
         assert flat(public.encrypt(a.flatten()) @ b) == pytest.approx((a @ b).flatten().tolist())
-        # A list, because an array of NumPy would take the numbers one by one.
-        assert flat(a.tolist() @ public.encrypt(b.flatten())) == pytest.approx((a @ b).flatten().tolist())
+        for left in (a, a.tolist()):
+            assert flat(left @ public.encrypt(b.flatten())) == pytest.approx((a @ b).flatten().tolist())
     vector = [1, 2, 3]
     assert private.decrypt(public.encrypt([1, 2, 3, 4, 5, 6]) @ vector) == [14, 32]
     for wrong in ([1, 2, 3, 4], [[1, 2], [3]], [], 5, [[], []]):

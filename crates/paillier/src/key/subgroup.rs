@@ -20,10 +20,10 @@ use modmill_primes::{find, find_drawn, random};
 pub(super) fn exponent_bits(bits: usize) -> usize {
     match bits {
         ..=1024 => 320,
-        ..=2048 => 448,
-        ..=3072 => 512,
-        ..=4096 => 640,
-        ..=7680 => 768,
+        1025..=2048 => 448,
+        2049..=3072 => 512,
+        3073..=4096 => 640,
+        4097..=7680 => 768,
         _ => 832,
     }
 }
