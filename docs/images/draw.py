@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
-"""Writes the pictures of docs/architecture.md (crates.svg, flow.svg) and the diagrams of docs/hardware.md.
+"""Writes the pictures of docs/architecture.md (crates.svg, flow.svg), the diagrams of docs/hardware.md, and the plot of the table of powers
+in docs/benchmarks.md (pow-h200.svg).
 
 Run `python3 docs/images/draw.py` after a change of the text below; it needs the standard library alone.
 """
 
+import math
+import re
 from html import escape
 from pathlib import Path
 
@@ -219,7 +222,52 @@ def hardware_modular():
     picture.save("hardware-modular.svg")
 
 
+def number(cell):
+    """The number in a cell of a table, `1.3 to 1.4 M` or `4 940`, or None. Of a range it is the middle."""
+    scale = {"k": 1e3, "M": 1e6}.get(cell.strip()[-1:], 1)
+    values = [float(part.replace(" ", "")) for part in re.findall(r"\d[\d ]*(?:\.\d+)?", cell)]
+    return scale * sum(values) / len(values) if values else None
+
+
+def powers():
+    """Powers a second against bits, from the table of docs/benchmarks.md."""
+    text = (Path(__file__).parents[1] / "benchmarks.md").read_text()
+    table = text[text.index("| bits | batch | family | in kernels /s |") :].split("\n\n")[0].splitlines()[2:]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table]
+    series = [
+        ("one modulus", "#15803d", 5),
+        ("a modulus for each item", "#1d4ed8", 3),
+        ("CGBN, not constant-time", "#b45309", 6),
+    ]
+    picture = Picture(760, 460, "Powers per second on one H200 against bits of modulus and exponent")
+    left, right, top, bottom, least, most = 80, 560, 24, 400, 3e3, 4e7
+
+    def place(bits, rate):
+        x = left + (right - left) * math.log2(bits / 512) / 4
+        return round(x, 1), round(bottom - (bottom - top) * math.log(rate / least) / math.log(most / least), 1)
+
+    for rate, name in [(1e4, "10 k"), (1e5, "100 k"), (1e6, "1 M"), (1e7, "10 M")]:
+        y = place(512, rate)[1]
+        picture.parts.append(f'<line x1="{left}" x2="{right}" y1="{y}" y2="{y}" stroke="#e5e7eb"/>')
+        picture.text(left - 8, y + 4, name, anchor="end")
+    for bits in [512, 1024, 1536, 2048, 3072, 4096, 8192]:
+        x = place(bits, least)[0]
+        picture.parts.append(f'<line x1="{x}" x2="{x}" y1="{top}" y2="{bottom}" stroke="#f3f4f6"/>')
+        picture.text(x, bottom + 18, str(bits))
+    picture.text((left + right) / 2, bottom + 42, "bits of modulus and exponent; powers a second", color=MUTED)
+    for name, color, column in series:
+        rates = [(int(row[0]), number(row[column])) for row in rows if 512 <= int(row[0]) <= 8192]
+        points = [place(bits, rate) for bits, rate in rates if rate]
+        path = " ".join(f"{x},{y}" for x, y in points)
+        picture.parts.append(f'<polyline points="{path}" fill="none" stroke="{color}" stroke-width="2"/>')
+        picture.parts += [f'<circle cx="{x}" cy="{y}" r="3.5" fill="{color}"/>' for x, y in points]
+        x, y = points[-1]
+        picture.text(x + 10, y + {3: 14}.get(column, 2), name, color=color, anchor="start")
+    picture.save("pow-h200.svg")
+
+
 if __name__ == "__main__":
+    powers()
     crates()
     flow()
     hardware_multiplier()
