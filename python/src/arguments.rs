@@ -91,10 +91,20 @@ impl<'py> Call<'py> {
         steps: usize,
         work: impl FnOnce(&modmill::Engine) -> T + Send,
     ) -> PyResult<T> {
+        self.run_counted(total, (steps, 1), work)
+    }
+
+    /// The same for work whose items the engine counts `counts` times before their answers are near.
+    pub(crate) fn run_counted<T: Send>(
+        &self,
+        total: usize,
+        (steps, counts): (usize, usize),
+        work: impl FnOnce(&modmill::Engine) -> T + Send,
+    ) -> PyResult<T> {
         /// About a millisecond of one core: more than it takes to start a thread.
         const MANY_STEPS: usize = 1 << 21;
         let progress = self.progress.as_ref().map(Progress::new).transpose()?;
-        let extent = Extent { items: total, counts: 1, is_long: steps >= MANY_STEPS };
+        let extent = Extent { items: total, counts, is_long: steps >= MANY_STEPS };
         watching::run(self.py, &self.engine, extent, progress, work)
     }
 

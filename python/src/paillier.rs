@@ -13,6 +13,9 @@ use pyo3::exceptions::{PyOverflowError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyTuple};
 
+/// How often the engine counts an item that is decrypted: a power and a product modulo each prime.
+pub(crate) const DECRYPTION_COUNTS: usize = 4;
+
 /// The exception of an error of Paillier's operations.
 pub(crate) fn raised(py: Python<'_>, error: &Error) -> PyErr {
     match error {
@@ -24,18 +27,29 @@ pub(crate) fn raised(py: Python<'_>, error: &Error) -> PyErr {
     }
 }
 
-/// Runs Paillier's operations on `items` items with the options of a call. They take about `products` products modulo the
-/// square of the key's n, which decides whether signals are looked at.
+/// How much an operation of Paillier's has to do.
+#[derive(Clone, Copy)]
+pub(crate) struct Work {
+    /// The number of items.
+    pub(crate) items: usize,
+    /// The products modulo the square of n for an item, about. They decide whether signals are looked at.
+    pub(crate) products: usize,
+    /// How often the engine counts an item before its answer is near.
+    pub(crate) counts: usize,
+}
+
+/// Runs Paillier's operations with the options of a call.
 pub(crate) fn run<'py, T: Send>(
     py: Python<'py>,
     options: Options<'py>,
     key: &PublicKey,
-    (items, products): (usize, usize),
+    Work { items, products, counts }: Work,
     work: impl FnOnce(&Paillier<'_>) -> Result<T, Error> + Send,
 ) -> PyResult<T> {
     let call = Call::new(py, options)?;
-    let steps = products.saturating_mul(2 * key.square().bits().div_ceil(64).pow(2));
-    call.run(items, steps, |engine| work(&Paillier::new(engine)))?.map_err(|error| raised(py, &error))
+    let steps = items.saturating_mul(products).saturating_mul(2 * key.square().bits().div_ceil(64).pow(2));
+    let answer = call.run_counted(items, (steps, counts), |engine| work(&Paillier::new(engine)))?;
+    answer.map_err(|error| raised(py, &error))
 }
 
 /// Reads whole numbers, which may be negative. None may be null.
@@ -69,9 +83,8 @@ impl PaillierColumn {
         work: impl FnOnce(&Paillier<'_>) -> Result<EncryptedColumn, Error> + Send,
     ) -> PyResult<Self> {
         let items = self.column.len();
-        Ok(Self {
-            column: run(py, options, self.column.key(), (items, products.saturating_mul(items)), work)?,
-        })
+        let extent = Work { items, products, counts: 1 };
+        Ok(Self { column: run(py, options, self.column.key(), extent, work)? })
     }
 
     /// Factors or summands in the clear: floating-point numbers, or whole numbers.
@@ -218,9 +231,8 @@ impl PaillierColumn {
     ) -> PyResult<Bound<'py, PyList>> {
         let key = &key.get().key;
         let (items, public) = (self.column.len(), self.column.key());
-        let decrypted = run(py, options, public, (items, items * public.bits()), |paillier| {
-            self.column.decrypt(paillier, key)
-        })?;
+        let work = Work { items, products: public.bits(), counts: DECRYPTION_COUNTS };
+        let decrypted = run(py, options, public, work, |paillier| self.column.decrypt(paillier, key))?;
         if self.column.exponents().least() < 0 {
             return PyList::new(py, decrypted.to_f64().map_err(|error| raised(py, &error))?);
         }

@@ -3,7 +3,7 @@
 use crate::arguments::{Call, Options};
 use crate::engine::Engine;
 use crate::ints::Ints;
-use crate::paillier::{PaillierColumn, integers, raised, run};
+use crate::paillier::{PaillierColumn, Work, integers, raised, run};
 use crate::watching::{self, Extent};
 use modmill_paillier::{EncodedColumn, Error, PrivateKey, PublicKey, Randomness};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -148,7 +148,9 @@ impl PaillierPublicKey {
     ) -> PyResult<PaillierColumn> {
         let encoded = encoded.map_err(|error| raised(py, &error))?;
         let owner = owner.map(|owner| &owner.get().key);
-        let extent = (encoded.len(), encoded.len() * self.key.bits());
+        // A mask is counted once, and one of the owner's twice.
+        let counts = if owner.is_some() { 2 } else { 1 };
+        let extent = Work { items: encoded.len(), products: self.key.bits(), counts };
         let column = run(py, options, &self.key, extent, |paillier| match owner {
             Some(owner) => encoded.encrypt_as_owner(paillier, owner),
             None => encoded.encrypt(paillier),

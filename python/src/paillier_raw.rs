@@ -5,7 +5,7 @@ use crate::answers::{Answers, OnFailure, Target};
 use crate::arguments::{Call, Options};
 use crate::column::Form;
 use crate::ints::Ints;
-use crate::paillier::{integers, plain_options, raised, run};
+use crate::paillier::{DECRYPTION_COUNTS, Work, integers, plain_options, raised, run};
 use crate::paillier_keys::{PaillierPrivateKey, PaillierPublicKey};
 use modmill_paillier::{Ciphertexts, EncodedColumn, EncryptedColumn, Error, Exponents, Paillier};
 use pyo3::exceptions::PyValueError;
@@ -29,7 +29,7 @@ impl PaillierCiphertexts {
         work: impl FnOnce(&Paillier<'_>) -> Result<Ciphertexts, Error> + Send,
     ) -> PyResult<Self> {
         let items = self.ciphertexts.len();
-        let extent = (items, products.saturating_mul(items));
+        let extent = Work { items, products, counts: 1 };
         Ok(Self { ciphertexts: run(py, options, self.ciphertexts.key(), extent, work)? })
     }
 
@@ -75,7 +75,7 @@ impl PaillierCiphertexts {
         let encoded = EncodedColumn::from_integers(key, &integers).map_err(|error| raised(py, &error))?;
         let plaintexts = encoded.residues();
         let products = if is_masked { key.bits() } else { 1 };
-        let extent = (plaintexts.len(), products * plaintexts.len());
+        let extent = Work { items: plaintexts.len(), products, counts: 1 };
         let ciphertexts = run(py, options, key, extent, |paillier| match is_masked {
             true => paillier.encrypt(key, plaintexts),
             false => paillier.unmasked(key, plaintexts),
@@ -164,7 +164,7 @@ impl PaillierCiphertexts {
         let bits = self.ciphertexts.key().signed_bits();
         let column = EncryptedColumn::new(self.ciphertexts.clone(), Exponents::Shared(0), bits);
         let column = column.map_err(|error| raised(py, &error))?;
-        let extent = (column.len(), column.len() * key.bits());
+        let extent = Work { items: column.len(), products: key.bits(), counts: DECRYPTION_COUNTS };
         let decrypted = run(py, options, key.public_key(), extent, |paillier| column.decrypt(paillier, key))?;
         let integers = decrypted.integers().map_err(|error| raised(py, &error))?;
         let ints = Ints::new(py)?;

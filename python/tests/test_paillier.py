@@ -160,3 +160,35 @@ def test_random_sums_and_progress(keys):
     column = public.encrypt(values, engine=engine, progress=lambda done, total: seen.append((done, total)))
     assert seen[-1] == (200, 200)
     assert private.decrypt(column.sum(engine=engine), engine=engine) == [sum(values)]
+
+
+def test_encryption_and_decryption_are_shown_and_stopped(keys):
+    public, private = keys
+    engine = modmill.Engine(backend="cpu", threads=1)
+
+    class Seen(Exception):
+        pass
+
+    def stop_in_the_middle(done, total):
+        if 0 < done < total:
+            raise Seen
+
+    def is_stopped(work):
+        """Whether a call tells of its progress in the middle; a fast machine gets more to do."""
+        for size in range(10, 18):
+            try:
+                work(1 << size)
+            except Seen:
+                return True
+        return False
+
+    some = public.encrypt(list(range(256)), engine=engine)
+    arrow = pyarrow.array(some.to_arrow())
+
+    def decrypt(count):
+        ciphertexts = pyarrow.chunked_array([arrow] * (count // 256))
+        private.decrypt(EncryptedColumn.from_arrow(public, ciphertexts, 0, 64), engine=engine, progress=stop_in_the_middle)
+
+    assert is_stopped(lambda count: public.encrypt(list(range(count)), engine=engine, progress=stop_in_the_middle))
+    assert is_stopped(lambda count: private.encrypt(list(range(count)), engine=engine, progress=stop_in_the_middle))
+    assert is_stopped(decrypt)

@@ -11,7 +11,7 @@ use crate::path::{CpuPath, with_kernel};
 use crate::pow::Exponents;
 use crate::rows::Rows;
 use crate::run::numbers;
-use modmill_core::{Batch, Items, Modulus, Op, Operand, Request, limbs};
+use modmill_core::{Batch, Items, Modulus, Op, Operand, Request, Watch, limbs, watched};
 use rayon::prelude::*;
 use std::sync::{Arc, OnceLock};
 use table::{Layout, Table};
@@ -103,9 +103,16 @@ impl Cpu {
     }
 
     /// The powers of a base by `count` secret exponents, whose declared width is not greater than the base was
-    /// prepared for. Neither time nor addresses depend on the base and on the exponents.
+    /// prepared for. Neither time nor addresses depend on the base and on the exponents. `watch` counts the powers; if it
+    /// is stopped, the powers that are left are zero.
     #[must_use]
-    pub fn pow_fixed_base(&self, fixed: &FixedBase, exponents: Operand<'_>, count: usize) -> Batch {
+    pub fn pow_fixed_base(
+        &self,
+        fixed: &FixedBase,
+        exponents: Operand<'_>,
+        count: usize,
+        watch: Option<&Watch>,
+    ) -> Batch {
         assert!(exponents.bits() <= fixed.exponent_bits, "the exponents are too wide");
         with_kernel!(fixed.path, K, token => {
             let domain = fixed.domain::<K>(token);
@@ -113,7 +120,7 @@ impl Cpu {
             let window = table.window();
             let places = exponents.bits().div_ceil(window as usize).max(1);
             self.record_fixed(fixed, window);
-            self.fixed_blocks::<K>(fixed, &domain, count, |items, work, xs| {
+            self.fixed_blocks::<K>(fixed, &domain, (count, watch), |items, work, xs| {
                 let groups: Vec<Exponents> = items
                     .chunks(K::LANES)
                     .map(|items| Exponents::new::<K>(&numbers(exponents, items), exponents.bits(), window))
@@ -139,15 +146,21 @@ impl Cpu {
         })
     }
 
-    /// The powers of a base by `count` public exponents, which are not longer than the base was prepared for.
+    /// The same for public exponents, which are not longer than the base was prepared for.
     #[must_use]
-    pub fn pow_fixed_base_vartime(&self, fixed: &FixedBase, exponents: Operand<'_>, count: usize) -> Batch {
+    pub fn pow_fixed_base_vartime(
+        &self,
+        fixed: &FixedBase,
+        exponents: Operand<'_>,
+        count: usize,
+        watch: Option<&Watch>,
+    ) -> Batch {
         with_kernel!(fixed.path, K, token => {
             let domain = fixed.domain::<K>(token);
             let table = fixed.table(self, &domain, Layout::EntryByEntry);
             let window = table.window();
             self.record_fixed(fixed, window);
-            self.fixed_blocks::<K>(fixed, &domain, count, |items, work, xs| {
+            self.fixed_blocks::<K>(fixed, &domain, (count, watch), |items, work, xs| {
                 let groups: Vec<Vec<&[u64]>> =
                     items.chunks(K::LANES).map(|items| numbers(exponents, items)).collect();
                 let longest = groups.iter().flatten().map(|exponent| limbs::bit_length(exponent)).max();
@@ -181,19 +194,23 @@ impl Cpu {
         &self,
         fixed: &FixedBase,
         domain: &Domain<K>,
-        count: usize,
+        (count, watch): (usize, Option<&Watch>),
         compute: impl Fn(Items<'_>, &mut Workspace, &mut [u64]) + Sync,
     ) -> Batch {
         let mut answers = Batch::zeros(fixed.modulus.bits(), count);
         let (stride, len) = (answers.stride(), domain.one().len());
         let groups = count.div_ceil(K::LANES).div_ceil(self.threads()).clamp(1, TOGETHER);
         let block = |work: &mut Workspace, (index, out): (usize, &mut [u64])| {
-            let mut xs = Rows::zeros(groups * len);
-            compute(Items::from(0..count).chunk(index, groups * K::LANES), work, &mut xs);
-            for (x, out) in xs.chunks_exact_mut(len).zip(out.chunks_mut(K::LANES * stride)) {
-                domain.leave(x, work);
-                domain.store(x, out, stride, work);
-            }
+            let range = Items::from(0..count);
+            let items = range.chunk(index, groups * K::LANES);
+            watched(watch, items.len(), || {
+                let mut xs = Rows::zeros(groups * len);
+                compute(items, work, &mut xs);
+                for (x, out) in xs.chunks_exact_mut(len).zip(out.chunks_mut(K::LANES * stride)) {
+                    domain.leave(x, work);
+                    domain.store(x, out, stride, work);
+                }
+            });
         };
         let size = groups * K::LANES * stride;
         let work = || Workspace::new::<K>(fixed.modulus.bits());

@@ -8,7 +8,7 @@ use crate::modular::Modular;
 use crate::on_device::OnDevice;
 use crate::on_host::OnHost;
 use crate::sort::is_for_kernels;
-use modmill_core::{Batch, Error, Modulus, Op, Operand, Request, Resident, limbs};
+use modmill_core::{Batch, Error, Modulus, Op, Operand, Request, Resident, Watch, limbs};
 use on_gpus::GpuTables;
 use std::fmt;
 
@@ -169,10 +169,15 @@ impl Engine {
         {
             return Ok(answers);
         }
-        Ok(match operation {
-            Modular::PowerVartime => self.cpu().pow_fixed_base_vartime(tables, exponents, count),
-            _ => self.cpu().pow_fixed_base(tables, exponents, count),
-        })
+        let watch = self.watch.as_deref();
+        let answers = match operation {
+            Modular::PowerVartime => self.cpu().pow_fixed_base_vartime(tables, exponents, count, watch),
+            _ => self.cpu().pow_fixed_base(tables, exponents, count, watch),
+        };
+        match watch.is_some_and(Watch::is_stopped) {
+            true => Err(Error::Interrupted),
+            false => Ok(answers),
+        }
     }
 
     /// Checks the exponents of a call and chooses its way.

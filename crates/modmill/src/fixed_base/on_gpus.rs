@@ -45,6 +45,7 @@ impl Engine {
                     tables,
                     Operand::from(&digits(exponent_bits)),
                     entries(exponent_bits),
+                    None,
                 );
                 let made = cuda.fixed_base(&powers, FIXED_WINDOW, &fixed.modulus);
                 let made = self.backends.or_fault(|| "the table of a fixed base".to_owned(), made)?;

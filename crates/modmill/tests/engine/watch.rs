@@ -52,6 +52,27 @@ fn even_moduli_inverses_and_divisors_are_counted() {
 }
 
 #[test]
+fn powers_of_one_base_are_counted_and_stopped() {
+    for threads in [1, 2] {
+        let engine = Engine::builder().threads(threads).build().unwrap();
+        let modulus = Modulus::from_hex("ffffffffffffffffffffffffffffff61").unwrap();
+        let exponents = odd_numbers(128, 1000);
+        let fixed = engine.fixed_base(&Batch::from_hex(["3"]).unwrap(), &modulus, 128).unwrap();
+        let expected = engine.pow_fixed_base(&fixed, &exponents).unwrap();
+        let watch = Arc::new(Watch::new());
+        let watched = engine.watched_by(&watch);
+        assert_eq!(watched.pow_fixed_base(&fixed, &exponents).unwrap(), expected);
+        assert_eq!(watch.done(), 1000);
+        assert_eq!(watched.pow_fixed_base_vartime(&fixed, &exponents).unwrap(), expected);
+        assert_eq!(watch.done(), 2000);
+        watch.stop();
+        assert_eq!(watched.pow_fixed_base(&fixed, &exponents), Err(Error::Interrupted));
+        assert_eq!(watched.pow_fixed_base_vartime(&fixed, &exponents), Err(Error::Interrupted));
+        assert_eq!(watch.done(), 2000);
+    }
+}
+
+#[test]
 fn a_stopped_call_has_no_answers() {
     let engine = Engine::builder().threads(2).build().unwrap();
     let numbers = odd_numbers(256, 50);
