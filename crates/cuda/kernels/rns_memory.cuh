@@ -113,12 +113,15 @@ struct Matrices {
         }
     }
 
-    // The piece at a position into a stage. Only copies write to stages, so that nothing has to be ordered with them.
+    // The piece at a position into a stage. Only copies write to stages, so that nothing has to be ordered with them. All blocks read the
+    // matrices in every product, so that they stay in L2 before the moduli and tables of items, which each block reads alone.
     DEVICE void fill(u32 stage, u32 position) const {
         u32 start = piece_start(position), bytes = piece_start(position + 1) - start, barrier = barrier_of(stage);
         asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
-        asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
-                     ::"r"(place_of(stage)), "l"(matrices + start), "r"(bytes), "r"(barrier) : "memory");
+        u64 policy;
+        asm volatile("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+        asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], %2, [%3], %4;"
+                     ::"r"(place_of(stage)), "l"(matrices + start), "r"(bytes), "r"(barrier), "l"(policy) : "memory");
     }
 
     DEVICE void wait(u32 stage, u32 round) const {

@@ -57,6 +57,14 @@ struct Memory {
     }
 };
 
+DEVICE void copy_register(u32& to, u32 from) {
+#ifdef MODMILL_EMULATOR
+    to = from;
+#else
+    asm volatile("mov.u32 %0, %1;" : "=r"(to) : "r"(from));
+#endif
+}
+
 template <bool SECRET> struct TileNumbers {
     // Rows of a table that are looked at beside the chunks of one side, so that all are between two words of an exponent: a digit has
     // SECRET_WINDOW squares and a product, of two sides each.
@@ -223,7 +231,8 @@ template <bool SECRET> struct TileNumbers {
         }
     }
 
-    // Copies the words of chunk `index`, one of [FIRST, LAST), between `x` and xi, whose registers have no addresses.
+    // Copies the words of chunk `index`, one of [FIRST, LAST), between `x` and xi, whose registers have no addresses. The compiler would
+    // make a choice for every word of xi out of plain copies. It leaves `volatile` ones behind branches.
     template <bool BACK, int FIRST, int LAST> DEVICE void copy_words(u32* x, int index) {
         if constexpr (LAST - FIRST > 1) {
             constexpr int MIDDLE = (FIRST + LAST) / 2;
@@ -234,8 +243,8 @@ template <bool SECRET> struct TileNumbers {
             for (int i = 0; i < 2 * LENGTH_A; i++) {
                 constexpr int PLACE = 2 * LENGTH_A * FIRST;
                 if (PLACE + i >= 2 * GROUPS) x[i] = BACK ? x[i] : 0;
-                else if (BACK) xi[PLACE + i] = x[i];
-                else x[i] = xi[PLACE + i];
+                else if (BACK) copy_register(xi[PLACE + i], x[i]);
+                else copy_register(x[i], xi[PLACE + i]);
             }
         }
     }
