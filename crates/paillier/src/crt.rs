@@ -1,8 +1,9 @@
 //! The Chinese remainder theorem by Garner's step, for a batch.
 
-use crate::rows::{resized, shared};
+use crate::chain::Chain;
+use crate::rows::shared;
+use modmill::Modulus;
 use modmill::number::{self, Number};
-use modmill::{Batch, Engine, Modulus};
 
 /// Two coprime moduli p and q with the constants of `x = b + q ((a - b) q^-1 mod p)`, the number below `p q` that is a
 /// modulo p and b modulo q.
@@ -28,22 +29,18 @@ impl Garner {
         Some(Self { p: p.clone(), q: Number::new(q.value().to_vec()), coefficient, lift, bits })
     }
 
-    /// Joins residues `a` modulo p and `b` modulo q. The time depends on lengths alone.
-    pub(crate) fn join(&self, engine: &Engine, a: &Batch, b: &Batch) -> Result<Batch, modmill::Error> {
-        // a < p and b < q <= p 2^s, so that the sum is positive and at most one bit longer than p 2^s.
-        let mut difference = Batch::zeros(number::bit_length(&self.lift) + 1, a.len());
-        for (index, (a, b)) in a.iter().zip(b.iter()).enumerate() {
-            let row = difference.get_mut(index);
-            row[..self.lift.len()].copy_from_slice(&self.lift);
-            number::add_assign(row, a);
-            number::sub_assign(row, b);
-        }
-        let quotient = engine.mul_mod(&difference, shared(&self.coefficient), &self.p)?;
-        let products = engine.mul(&quotient, shared(&self.q))?;
-        let mut joined = resized(&products, self.bits);
-        for (index, b) in b.iter().enumerate() {
-            number::add_assign(joined.get_mut(index), b);
-        }
-        Ok(joined)
+    /// Joins residues `a` modulo p and `b` modulo q to numbers below `p q`, whose declared width may be greater. The time depends on lengths alone.
+    pub(crate) fn join<C: Chain>(
+        &self,
+        chain: &C,
+        a: &C::Numbers,
+        b: &C::Numbers,
+    ) -> Result<C::Numbers, modmill::Error> {
+        // a < p and b < q <= p 2^s, so that the difference is positive.
+        let lifted = chain.add(C::of(a), shared(&self.lift))?;
+        let difference = chain.sub(C::of(&lifted), C::of(b))?;
+        let quotient = chain.mul_mod(C::of(&difference), shared(&self.coefficient), &self.p)?;
+        let products = chain.mul(C::of(&quotient), shared(&self.q))?;
+        Ok(C::narrowed(chain.add(C::of(&products), C::of(b))?, self.bits))
     }
 }

@@ -45,8 +45,11 @@ fn generated_keys_follow_the_rules() {
         key.check(&engine).unwrap();
         for factor in [key.p(), key.q()] {
             let prime = big(factor.prime.value());
-            let radix = BigUint::from(1u8) << (64 * factor.prime.value().len());
-            assert_eq!(big(&factor.inverse) * &prime % radix, one);
+            let (reciprocal, bits) = (big(factor.reciprocal().get(0)), factor.division_bits());
+            assert_eq!(reciprocal, (&one << bits) / &prime + &one);
+            for quotient in [BigUint::ZERO, one.clone(), &prime / 2u8, &prime - &one] {
+                assert_eq!((&quotient * &prime + &one) * &reciprocal >> bits, quotient);
+            }
             let other = &n / &prime;
             assert_eq!((big(&factor.full.scale) * &other + &one) % &prime, BigUint::ZERO);
             let square = &prime * &prime;
