@@ -2,7 +2,8 @@
 //!
 //! `cargo run --release -p modmill-paillier --example rates [BITS [SECONDS [cpu|cuda [OPERATION]]]]`
 //!
-//! With OPERATION only the operations whose names begin with it are measured.
+//! With OPERATION only the operations whose names begin with it are measured. For encryption with short exponents and for decryption the
+//! time of each step follows, in nanoseconds an item.
 //!
 //! Every operation is repeated for about SECONDS. The rate is that of its fastest call. On the CPU it counts processor time, so that
 //! other programs on the machine disturb it little. On GPUs the columns are larger, and it counts the time from the caller's memory to
@@ -11,12 +12,16 @@
 use modmill::{Backend, Batch, Engine};
 use modmill_paillier::{EncodedColumn, Error, Integers, Packing, Paillier, PrivateKey, Randomness};
 use rustix::time::{ClockId, clock_gettime};
+use std::cell::RefCell;
 
 /// Items of operations that are powers: several groups of vector lanes, or several waves of a GPU.
 const POWERS: [usize; 2] = [256, 1 << 17];
 
 /// Items of operations that are products.
 const PRODUCTS: [usize; 2] = [4096, 1 << 18];
+
+/// Calls of an operation of which the fastest tells the times of its steps.
+const CALLS: usize = 5;
 
 /// The time of a clock in seconds.
 fn time_of(clock: ClockId) -> f64 {
@@ -55,6 +60,40 @@ impl Rates {
         println!("{name:<34} {:>12.0}", count as f64 / best);
         Ok(())
     }
+
+    /// The same for an operation with steps, whose times are those of the fastest call.
+    fn measure_steps<T>(
+        &self,
+        name: &str,
+        count: usize,
+        paillier: &Paillier<'_>,
+        work: impl Fn(&Paillier<'_>) -> Result<T, Error>,
+    ) -> Result<(), Error> {
+        if !name.starts_with(&self.prefix) {
+            return Ok(());
+        }
+        self.measure(name, count, || work(paillier))?;
+        let (mut best, mut steps) = (f64::MAX, Vec::new());
+        for _ in 0..CALLS {
+            let done = RefCell::new(Vec::new());
+            let start = time_of(self.clock);
+            work(&paillier.heard_by(&|step| done.borrow_mut().push((step, time_of(self.clock)))))?;
+            let end = time_of(self.clock);
+            if end - start < best {
+                best = end - start;
+                let mut before = start;
+                steps.clear();
+                for (step, after) in done.into_inner().into_iter().chain([("the rest", end)]) {
+                    steps.push((step, after - before));
+                    before = after;
+                }
+            }
+        }
+        for (step, seconds) in steps {
+            println!("  {step:<34} {:>10.0} ns", seconds / count as f64 * 1e9);
+        }
+        Ok(())
+    }
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -83,23 +122,29 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     rates.measure("encrypt, r^n", powers, || {
         paillier.encrypt_with(&few, paillier.full_masks(public, powers)?)
     })?;
-    rates.measure("encrypt, short exponents", powers, || paillier.encrypt(public, &few))?;
+    rates.measure_steps("encrypt, short exponents", powers, &paillier, |paillier| {
+        paillier.encrypt(public, &few)
+    })?;
     rates.measure("encrypt, owner", powers, || {
         paillier.encrypt_with(&few, paillier.owner_full_masks(&key, powers)?)
     })?;
     rates.measure("encrypt, owner, short exponents", powers, || paillier.encrypt_as_owner(&key, &few))?;
     let subgroup = PrivateKey::generate(&engine, bits, Randomness::Subgroup)?;
-    rates.measure("encrypt, subgroup", powers, || paillier.encrypt(subgroup.public_key(), &few))?;
+    rates.measure_steps("encrypt, subgroup", powers, &paillier, |paillier| {
+        paillier.encrypt(subgroup.public_key(), &few)
+    })?;
     rates.measure("encrypt, owner, subgroup", powers, || paillier.encrypt_as_owner(&subgroup, &few))?;
     let column = paillier.encrypt(subgroup.public_key(), &few)?;
     assert!(
         paillier.decrypt(&subgroup, &column)?.iter().eq(few.with_bits(bits)?.iter()),
         "a wrong plaintext"
     );
-    rates.measure("decrypt, subgroup", powers, || paillier.decrypt(&subgroup, &column))?;
+    rates.measure_steps("decrypt, subgroup", powers, &paillier, |paillier| {
+        paillier.decrypt(&subgroup, &column)
+    })?;
     let column = paillier.encrypt(public, &few)?;
     assert!(paillier.decrypt(&key, &column)?.iter().eq(few.with_bits(bits)?.iter()), "a wrong plaintext");
-    rates.measure("decrypt", powers, || paillier.decrypt(&key, &column))?;
+    rates.measure_steps("decrypt", powers, &paillier, |paillier| paillier.decrypt(&key, &column))?;
     rates.measure("decrypt, checked", powers, || paillier.decrypt_checked(&key, &column))?;
     let factors = Integers::from_i64(&vec![-0x1234_5678_9abc_def1; powers]);
     rates.measure("multiply by 64 bits", powers, || paillier.mul(&column, &factors))?;

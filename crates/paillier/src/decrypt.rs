@@ -161,8 +161,7 @@ impl Paillier<'_> {
         let length = PART * plaintexts.stride();
         for (index, rows) in plaintexts.as_limbs_mut().chunks_mut(length).enumerate() {
             let items = index * PART..values.len().min((index + 1) * PART);
-            let (part, some) =
-                self.decrypt_part(chain, key, unmaskings, values.slice(items), witness)?;
+            let (part, some) = self.decrypt_part(chain, key, unmaskings, values.slice(items), witness)?;
             rows.copy_from_slice(part.as_limbs());
             verdicts.extend(some);
         }

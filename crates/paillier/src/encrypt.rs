@@ -48,7 +48,7 @@ impl Paillier<'_> {
     }
 
     /// Encrypts with short exponents on a GPU: the masks do not leave it.
-    fn encrypt_on(
+    pub(crate) fn encrypt_on(
         &self,
         gpu: &OnDevice<'_>,
         key: &PublicKey,
