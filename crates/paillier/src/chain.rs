@@ -1,7 +1,8 @@
 //! Chains of operations whose numbers stay where they are computed: in the memory of the host, or on a GPU.
 //!
 //! A formula is written once. On a GPU its intermediate results need no trip to the host and back, which would take longer than the
-//! powers between them.
+//! powers between them. GPUs have no kernels for full products of such lengths: a product that is known to be below some modulus is
+//! computed modulo that.
 
 use crate::Error;
 use crate::rows::resized;
@@ -68,12 +69,10 @@ macro_rules! operations {
 
 operations! {
     pow(bases: Operand<'a>, exponents: Operand<'a>, modulus: &'a Modulus);
-    mul(a: Operand<'a>, b: Operand<'a>);
     mul_mod(a: Operand<'a>, b: Operand<'a>, modulus: &'a Modulus);
     reduce(a: Operand<'a>, modulus: &'a Modulus);
     add(a: Operand<'a>, b: Operand<'a>);
     sub(a: Operand<'a>, b: Operand<'a>);
-    shift_right(a: Operand<'a>, bits: usize);
     equal(a: Operand<'a>, b: Operand<'a>);
 }
 

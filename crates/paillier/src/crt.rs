@@ -14,8 +14,8 @@ pub(crate) struct Garner {
     coefficient: Number,
     /// `p 2^s` for the least s >= 1 with `p 2^s >= q`: it is added, so that a difference is positive.
     lift: Number,
-    /// The length of `p q` in bits.
-    bits: usize,
+    /// `p q`.
+    product: Modulus,
 }
 
 impl Garner {
@@ -25,8 +25,8 @@ impl Garner {
         let shift = q.bits().saturating_sub(p.bits()) + 1;
         let mut lift = Number::new(vec![0; (p.bits() + shift).div_ceil(64)]);
         number::shift_left(p.value(), shift, &mut lift);
-        let bits = number::bit_length(&number::mul(p.value(), q.value()));
-        Some(Self { p: p.clone(), q: Number::new(q.value().to_vec()), coefficient, lift, bits })
+        let product = Modulus::new(&number::mul(p.value(), q.value())).ok()?;
+        Some(Self { p: p.clone(), q: Number::new(q.value().to_vec()), coefficient, lift, product })
     }
 
     /// Joins residues `a` modulo p and `b` modulo q to numbers below `p q`, whose declared width may be greater. The time depends on lengths alone.
@@ -40,7 +40,8 @@ impl Garner {
         let lifted = chain.add(C::of(a), shared(&self.lift))?;
         let difference = chain.sub(C::of(&lifted), C::of(b))?;
         let quotient = chain.mul_mod(C::of(&difference), shared(&self.coefficient), &self.p)?;
-        let products = chain.mul(C::of(&quotient), shared(&self.q))?;
-        Ok(C::narrowed(chain.add(C::of(&products), C::of(b))?, self.bits))
+        // The quotient is below p, so that its product with q is below p q.
+        let products = chain.mul_mod(C::of(&quotient), shared(&self.q), &self.product)?;
+        Ok(C::narrowed(chain.add(C::of(&products), C::of(b))?, self.product.bits()))
     }
 }

@@ -15,12 +15,15 @@
 //! With `c = (1 + n)^m r^n`: r has an order that divides `p (p - 1)` modulo `p^2`, so that `r^(n (p - 1)) = 1`, and `x = (1 + n)^(m (p - 1)) =
 //! 1 + m (p - 1) n = 1 - m n mod p^2`, because `p n` is 0 modulo `p^2`. So `L(x) = -m q mod p`.
 //!
+//! **The division** `(x - 1) / p` is exact, and its quotient is below p. So it is a product by the inverse of p modulo any number that is
+//! greater than p and has no factor p: `q^2` is at hand.
+//!
 //! **Keys with a small subgroup** ([`Randomness::Subgroup`](crate::Randomness::Subgroup)) take the exponents `2 u` and `2 v` in the place of
 //! `p - 1` and `q - 1`. With an exponent o the power is `x = 1 + o m n mod p^2`, s is `(o q)^-1 mod p`, and the check is `x - o m n = 1
 //! mod p^2`; `p - 1` is the case `o = -1`. A ciphertext whose mask is not of the subgroup fails the check, and its column is decrypted
 //! again with the long exponents.
 //!
-//! **The check** costs two reductions and one product for an item. A wrong power x is not 1 modulo p but with a probability of about
+//! **The check** costs two products and two reductions for an item. A wrong power x is not 1 modulo p but with a probability of about
 //! `1/p`, and everything after the powers is recomputed backwards. What it does not see is a power of another number than c.
 //! [`Paillier::decrypt_checked`] sees that as well: `u = c (1 - m n)` is an n-th power if and only if m is the plaintext of c. So
 //! `u^(p-1) = 1 mod p^2`, and the same for q. One power serves a whole column: it takes the product of all `u^t` for random t of 64
@@ -178,13 +181,13 @@ impl Paillier<'_> {
         values: BatchView<'_>,
         witness: &mut impl Witness<C>,
     ) -> Result<(Batch, Vec<bool>), Error> {
-        let (x, a) = self.half(chain, key.p(), modulo_p, values, witness)?;
-        let (y, b) = self.half(chain, key.q(), modulo_q, values, witness)?;
+        let (x, a) = self.half(chain, [key.p(), key.q()], modulo_p, values, witness)?;
+        let (y, b) = self.half(chain, [key.q(), key.p()], modulo_q, values, witness)?;
         let mut plaintexts = key.plain().join(chain, &a, &b)?;
         witness.see(Stage::Plaintexts, chain, &mut plaintexts);
         self.tell("plaintexts from their halves");
         let [p, q] = [(key.p(), modulo_p, &x), (key.q(), modulo_q, &y)].map(|(factor, unmasking, powers)| {
-            let products = chain.mul(C::of(&plaintexts), shared(&unmasking.check))?;
+            let products = chain.mul_mod(C::of(&plaintexts), shared(&unmasking.check), &factor.square)?;
             let sums = chain.add(C::of(&products), C::of(powers))?;
             let rests = chain.reduce(C::of(&sums), &factor.square)?;
             C::to_host(chain.equal(C::of(&rests), shared(&[1]))?, 1)
@@ -197,11 +200,12 @@ impl Paillier<'_> {
         Ok((plaintexts, verdicts))
     }
 
-    /// The powers of one prime, and the plaintexts modulo that prime.
+    /// The powers of one prime, the first of two, and the plaintexts modulo that prime. A power that is zero after a fault becomes a number of
+    /// all ones, which the check refuses like any other.
     fn half<C: Chain>(
         &self,
         chain: &C,
-        factor: &Factor,
+        [factor, other]: [&Factor; 2],
         unmasking: &Unmasking,
         values: BatchView<'_>,
         witness: &mut impl Witness<C>,
@@ -211,10 +215,8 @@ impl Paillier<'_> {
         let mut powers = chain.pow(bases, exponent(&unmasking.exponent, unmasking.bits), &factor.square)?;
         witness.see(Stage::Powers, chain, &mut powers);
         self.tell("powers modulo a square");
-        let products = chain.mul(C::of(&powers), factor.reciprocal())?;
-        // Powers are below p^2, so that quotients are at most p, even after a fault.
-        let quotients = chain.shift_right(C::of(&products), factor.division_bits())?;
-        let mut quotients = C::narrowed(quotients, factor.prime.bits());
+        let multiples = chain.sub(C::of(&powers), shared(&[1]))?;
+        let mut quotients = chain.mul_mod(C::of(&multiples), shared(&factor.inverse), &other.square)?;
         witness.see(Stage::Quotients, chain, &mut quotients);
         let mut halves = chain.mul_mod(C::of(&quotients), shared(&unmasking.scale), &factor.prime)?;
         witness.see(Stage::Halves, chain, &mut halves);

@@ -114,10 +114,10 @@ impl Paillier<'_> {
         key: &PublicKey,
         plaintexts: &Batch,
     ) -> Result<C::Numbers, Error> {
-        let products = chain.mul(plaintexts.into(), key.shared_modulus())?;
+        // m n + 1 <= n^2 - n + 1.
+        let products = chain.mul_mod(plaintexts.into(), key.shared_modulus(), key.square())?;
         let powers = chain.add(C::of(&products), Operand::Shared { bits: 1, value: &[1] })?;
-        // m n + 1 <= n^2 - n + 1, and for a narrower m it is below 2^bits n.
-        Ok(C::narrowed(powers, plaintexts.bits() + key.bits()))
+        Ok(C::narrowed(powers, key.square().bits()))
     }
 
     pub(crate) fn check_plaintexts(&self, key: &PublicKey, plaintexts: &Batch) -> Result<(), Error> {

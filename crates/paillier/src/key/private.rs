@@ -6,7 +6,7 @@ use crate::crt::Garner;
 use crate::rows::{exponent, is_one, shared};
 use crate::{Error, KeyError};
 use modmill::number::{self, Number};
-use modmill::{Engine, FixedBase, Modulus, Operand};
+use modmill::{Engine, FixedBase, Modulus};
 use modmill_primes::is_probable_prime;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -33,8 +33,8 @@ struct Parts {
 pub(crate) struct Factor {
     pub(crate) prime: Modulus,
     pub(crate) square: Modulus,
-    /// `floor(2^s / p) + 1` for `s = 2 b + 2` and the b bits of p: [`Factor::division_bits`] divides by it.
-    reciprocal: Number,
+    /// `p^-1 mod q^2`: a product by it modulo `q^2` divides a multiple of p by p.
+    pub(crate) inverse: Number,
     /// With the exponent `p - 1`, which removes every mask.
     pub(crate) full: Unmasking,
     /// With the exponent `2 u`, which removes the masks of a small subgroup, if the key has one.
@@ -194,27 +194,19 @@ impl Factor {
         if number::inv(&number::remainder(&number::minus_one(q), p), p).is_none() {
             return Err(KeyError::Inconsistent("a prime divides the other minus one"));
         }
-        let reciprocal = reciprocal(&prime).ok_or(KeyError::Inconsistent("a factor is even"))?;
+        let other = number::mul(q, q);
+        if number::bit_length(&other) <= prime.bits() {
+            return Err(KeyError::Inconsistent("a prime is longer than the square of the other"));
+        }
+        let inverse = number::inv(&number::remainder(p, &other), &other)
+            .ok_or(KeyError::Inconsistent("p and q share a factor"))?;
         let full = Unmasking::new(&prime, &square, q, number::minus_one(p), prime.bits())?;
-        Ok(Self { square, reciprocal, full, short: None, prime, fixed: OnceLock::new() })
+        Ok(Self { square, inverse, full, short: None, prime, fixed: OnceLock::new() })
     }
 
     /// The length of the exponent that decryption tries first, in bits.
     pub(crate) fn exponent_bits(&self) -> usize {
         self.short.as_ref().unwrap_or(&self.full).bits
-    }
-
-    /// The reciprocal as an operand that all items of a call share.
-    pub(crate) fn reciprocal(&self) -> Operand<'_> {
-        Operand::Shared { bits: self.prime.bits() + 3, value: &self.reciprocal }
-    }
-
-    /// The bits s of the reciprocal r: `floor(x r / 2^s)` is k for `x = 1 + k p` and k below p.
-    ///
-    /// With `r = (2^s + e) / p` and `0 < e <= p` the product is `(k + 1/p) (1 + e / 2^s)`, which exceeds k by at most `1/p + (k + 1/p) p / 2^s
-    /// <= 1/p + 1/4 + 1/2^b < 1`.
-    pub(crate) fn division_bits(&self) -> usize {
-        2 * self.prime.bits() + 2
     }
 
     /// The exponent `2 u` of the subgroup of order u, in `bits` bits. The other factor is `q`.
@@ -232,25 +224,6 @@ impl Factor {
         number::shift_left(&u, 1, &mut exponent);
         Unmasking::new(&self.prime, &self.square, q.prime.value(), exponent, bits)
     }
-}
-
-/// `floor(2^s / p) + 1` of [`Factor::division_bits`]: `2^s - (2^s mod p)` is a multiple of p, and the exact quotient is a product by the
-/// inverse of p modulo a power of two. `None` if p is even.
-fn reciprocal(prime: &Modulus) -> Option<Number> {
-    let (p, bits) = (prime.value(), 2 * prime.bits() + 2);
-    let mut dividend = Number::new(vec![0; bits / 64 + 1]);
-    dividend[bits / 64] = 1 << (bits % 64);
-    let rest = number::remainder(&dividend, p);
-    number::sub_assign(&mut dividend, &rest);
-    // The quotient has at most bits(p) + 3 bits.
-    let limbs = (prime.bits() + 3).div_ceil(64);
-    let mut power_of_two = vec![0; limbs + 1];
-    power_of_two[limbs] = 1;
-    let inverse = number::inv(p, &power_of_two)?;
-    let mut quotient = number::mul(&dividend, &inverse);
-    quotient.truncate(limbs);
-    number::add_assign(&mut quotient, &[1]);
-    Some(quotient)
 }
 
 impl Unmasking {
