@@ -187,7 +187,7 @@ mod tests {
                 let kernel = Ifma::new(token, &rows(&moduli, n));
                 let reciprocals: Vec<_> = moduli
                     .iter()
-                    .map(|modulus| (BigUint::from(1u8) << (2 * width)) / modulus << WIDTH)
+                    .map(|modulus| ((BigUint::from(1u8) << (2 * width)) / modulus) << WIDTH)
                     .collect();
                 let reciprocals = rows(&reciprocals, n + RECIPROCAL);
                 let mut scratch = Rows::zeros(Ifma::division_words(n));
