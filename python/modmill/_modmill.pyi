@@ -1,6 +1,7 @@
 """The native part of the package."""
 
 from collections.abc import Iterable, Sequence
+from os import PathLike
 from pathlib import Path
 from typing import Any, TypedDict, TypeAlias, final
 
@@ -22,6 +23,8 @@ __all__ = [
     "PaillierColumn",
     "PaillierPrivateKey",
     "PaillierPublicKey",
+    "ParquetReader",
+    "ParquetWriter",
     "PsiParty",
     "RsaPrivateKey",
     "RsaPublicKey",
@@ -51,6 +54,19 @@ class Column:
     def type(self) -> str: ...
     @property
     def null_count(self) -> int: ...
+
+@final
+class ParquetReader:
+    def __new__(cls, path: str | PathLike[str], batch_size: int) -> ParquetReader: ...
+    def __arrow_c_schema__(self) -> Any: ...
+    def __iter__(self) -> ParquetReader: ...
+    def __next__(self) -> Column: ...
+
+@final
+class ParquetWriter:
+    def __new__(cls, path: str | PathLike[str], schema: Any, answers: str) -> ParquetWriter: ...
+    def write(self, rows: Any) -> None: ...
+    def close(self) -> None: ...
 
 @final
 class DeviceBatch:

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 import ray.data
 
 from . import ray as modmill_ray
 from . import tables
+from ._modmill import ParquetReader, ParquetWriter
 from .engine import Engine
 
 __all__ = ["convert"]
@@ -39,12 +39,17 @@ class FileWorker:
         # file of the other, which has the same rows.
         part = f"{target}.{uuid.uuid4().hex}"
         rows = failed = 0
-        with pq.ParquetFile(source) as reader, pq.ParquetWriter(part, self.step.schema(reader.schema_arrow)) as writer:
-            for batch in reader.iter_batches(batch_size=self.batch_size):
-                answers = self.step(pa.Table.from_batches([batch]))
-                writer.write_table(answers)
-                rows += len(answers)
-                failed += answers.column(self.step.out).null_count
+        reader = ParquetReader(source, self.batch_size)
+        schema = pa.schema(reader)
+        writer = ParquetWriter(part, self.step.schema(schema), self.step.out)
+        for batch in reader:
+            table = pa.Table.from_batches([pa.record_batch(batch)]).replace_schema_metadata(schema.metadata)
+            answers = self.step(table)
+            for piece in answers.to_batches():
+                writer.write(piece)
+            rows += len(answers)
+            failed += answers.column(self.step.out).null_count
+        writer.close()
         os.replace(part, target)
         return rows, failed
 

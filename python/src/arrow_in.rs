@@ -4,7 +4,7 @@
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi_and_data_type};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{Array, ArrayRef, cast::AsArray, make_array, types::UInt64Type};
-use arrow_schema::DataType;
+use arrow_schema::{DataType, Schema};
 use modmill::{Batch, Engine};
 use modmill_core::limbs;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -58,6 +58,23 @@ fn array(object: &Bound<'_, PyAny>) -> PyResult<(Vec<ArrayRef>, DataType)> {
     let (schema, array) = unsafe { (schema.as_ref(), FFI_ArrowArray::from_raw(array.as_ptr())) };
     let kind = DataType::try_from(schema).map_err(unreadable)?;
     Ok((vec![import(array, &kind)?], kind))
+}
+
+/// Rows from `__arrow_c_array__`: one array of structs.
+pub(crate) fn structs(object: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
+    let (mut arrays, kind) = array(object)?;
+    match (kind, arrays.pop()) {
+        (DataType::Struct(_), Some(rows)) => Ok(rows),
+        (other, _) => Err(PyTypeError::new_err(format!("rows are an array of structs, and not of {other}"))),
+    }
+}
+
+/// The schema that an object offers.
+pub(crate) fn schema(object: &Bound<'_, PyAny>) -> PyResult<Schema> {
+    let capsule = object.call_method0(intern!(object.py(), "__arrow_c_schema__"))?;
+    let schema = pointer::<FFI_ArrowSchema>(&capsule, c"arrow_schema")?;
+    // SAFETY: the capsule holds the structure that its name says, and lives until the end of this function.
+    Schema::try_from(unsafe { schema.as_ref() }).map_err(unreadable)
 }
 
 /// All chunks of `__arrow_c_stream__`.

@@ -65,6 +65,11 @@ fn failed(error: arrow_schema::ArrowError) -> PyErr {
 }
 
 impl Column {
+    /// An array as it is.
+    pub(crate) fn of(array: ArrayRef) -> Self {
+        Self { array }
+    }
+
     /// Big-endian numbers of fixed size, null at the items of `failed`.
     pub(crate) fn numbers(engine: &Engine, batch: &Batch, failed: &[usize]) -> PyResult<Self> {
         let bytes = batch.bits().div_ceil(8).max(1);

@@ -20,6 +20,7 @@ mod limb_arrays;
 mod paillier;
 mod paillier_keys;
 mod paillier_raw;
+mod parquet;
 mod primes;
 mod psi;
 mod psi_party;
@@ -49,6 +50,8 @@ mod _modmill {
     use crate::paillier_keys::{PaillierPrivateKey, PaillierPublicKey, paillier_generate};
     #[pymodule_export]
     use crate::paillier_raw::PaillierCiphertexts;
+    #[pymodule_export]
+    use crate::parquet::{ParquetReader, ParquetWriter};
     #[pymodule_export]
     use crate::primes::is_prime;
     #[pymodule_export]

@@ -184,3 +184,7 @@ def test_encryption_and_decryption_are_shown(keys):
 
     assert is_shown(lambda count, progress: public.encrypt(list(range(count)), engine=engine, progress=progress))
     assert is_shown(decrypt)
+    # The owner's masks are two powers of an item, which are counted and nothing before them.
+    _, owner = modmill.paillier.generate(1024, subgroup=True)
+    for key in (private, owner):
+        assert is_shown(lambda count, progress, key=key: key.encrypt(list(range(count)), engine=engine, progress=progress))

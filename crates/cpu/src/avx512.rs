@@ -2,6 +2,7 @@
 
 pub(crate) mod fft;
 pub(crate) mod ifma;
+mod lanes;
 mod shared_table;
 mod table;
 pub(crate) mod wide;

@@ -7,7 +7,7 @@ use crate::long::{self, Multiplier};
 use crate::method::Method;
 use crate::path::CpuPath;
 use modmill_core::window::best_fixed_window;
-use modmill_core::{Isa, Op, Request};
+use modmill_core::{Isa, ModuliForm, Op, Request};
 
 /// Cost of one Montgomery product of `digits` digits: `quadratic d^2 + linear d + constant`.
 struct Fit {
@@ -94,7 +94,13 @@ pub(crate) fn seconds(method: Method, request: &Request, threads: usize) -> f64 
                 true => PAIR.product(path, request.bits),
                 false => product(path, request.bits),
             };
-            groups * products(request) * product
+            let is_product = matches!(request.op, Op::MulMod | Op::SquareMod);
+            let is_shared = request.moduli == ModuliForm::Shared && count > lanes;
+            let products = match is_product && is_shared && has_division(path) {
+                true => DIVIDED,
+                false => products(request),
+            };
+            groups * products * product
         }
         Method::Residues => one_by_one(products(request) * product(CpuPath::Rns, request.bits)),
         Method::Transforms(multiplier) => by_transforms(&multiplier, request, threads),
@@ -103,6 +109,18 @@ pub(crate) fn seconds(method: Method, request: &Request, threads: usize) -> f64 
         Method::HalfGcd(multiplier) => one_by_one(half_gcd(&multiplier, request.bits)),
     };
     cycles / CLOCK
+}
+
+/// Montgomery products that a product and a division by a reciprocal cost.
+const DIVIDED: f64 = 1.1;
+
+/// Whether a path multiplies plain numbers and divides by the reciprocal of their one modulus.
+const fn has_division(path: CpuPath) -> bool {
+    match path {
+        #[cfg(target_arch = "x86_64")]
+        CpuPath::Ifma(_) => true,
+        _ => false,
+    }
 }
 
 /// Groups of lanes that one thread takes at a time: single products are too short to be handed out one group at a

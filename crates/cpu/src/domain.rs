@@ -3,16 +3,18 @@
 //! The constants are computed by the kernel's own products, in its own lanes. A modulus given per item
 //! therefore costs a dozen products to set up instead of a division.
 
-use crate::kernel::Kernel;
-use crate::lanes;
+use crate::kernel::{Dividend, Kernel, RECIPROCAL};
+use crate::lanes::{self, Bits};
+use crate::power_of_two as two;
 use crate::rows::Rows;
 use modmill_core::{Modulus, limbs, radix};
 use std::marker::PhantomData;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use zeroize::Zeroizing;
 
 /// Arithmetic modulo `LANES` odd numbers of at least 3.
 pub(crate) struct Domain<K: Kernel> {
+    token: K::Token,
     kernel: K,
     /// The moduli as plain digits.
     modulus: Rows,
@@ -22,6 +24,8 @@ pub(crate) struct Domain<K: Kernel> {
     one: Rows,
     /// `R^2 mod N`: a product with it enters Montgomery form.
     entry: Rows,
+    /// `2^WIDTH floor(R^2 / N)`, if it was made.
+    reciprocal: OnceLock<Rows>,
 }
 
 /// The constants of one lane of a domain, cached with the modulus of that lane.
@@ -42,6 +46,10 @@ pub(crate) struct Workspace {
     scratch: Rows,
     chunk: Rows,
     limbs: Rows,
+    /// Working memory of divisions, made by the first one.
+    division: Rows,
+    /// A number of twice as many digits, and the limbs that it comes from, made by the first one.
+    wide: [Rows; 2],
 }
 
 impl Workspace {
@@ -57,6 +65,8 @@ impl Workspace {
             scratch: Rows::zeros(K::scratch_words(digits)),
             chunk: rows(),
             limbs: Rows::zeros(Domain::<K>::limb_words(digits)),
+            division: Rows::default(),
+            wide: [Rows::default(), Rows::default()],
         }
     }
 }
@@ -76,7 +86,7 @@ impl<K: Kernel> Domain<K> {
         let rows = || Rows::zeros(digits * K::LANES);
         let mut limbs = Rows::zeros(Self::limb_words(digits));
         let (mut modulus, mut twice) = (rows(), rows());
-        lanes::split::<K>(moduli, 0, bits, &mut limbs, &mut modulus);
+        K::split(token, moduli, Bits::below(bits), &mut limbs, &mut modulus);
         let overflow = lanes::double::<K>(&modulus, &mut twice);
         // Without room above N, 2N may not fit in R. Every value below R is then below 2N, so nothing is
         // subtracted.
@@ -84,8 +94,8 @@ impl<K: Kernel> Domain<K> {
             twice.iter_mut().skip(lane).step_by(K::LANES).for_each(|digit| *digit = 0);
         }
         let kernel = K::new(token, &modulus);
-        let (one, entry) = Self::unity(&kernel, moduli, &mut limbs);
-        Self { kernel, modulus, twice, one, entry }
+        let (one, entry) = Self::unity(token, &kernel, moduli, &mut limbs);
+        Self { token, kernel, modulus, twice, one, entry, reciprocal: OnceLock::new() }
     }
 
     /// Like [`Domain::new`], for moduli that all have the same number of limbs and cache their constants
@@ -121,7 +131,8 @@ impl<K: Kernel> Domain<K> {
     fn blank(token: K::Token, digits: usize) -> Self {
         let rows = || Rows::zeros(digits * K::LANES);
         let kernel = K::blank(token, digits);
-        Self { kernel, modulus: rows(), twice: rows(), one: rows(), entry: rows() }
+        let reciprocal = OnceLock::new();
+        Self { token, kernel, modulus: rows(), twice: rows(), one: rows(), entry: rows(), reciprocal }
     }
 
     /// All constants that depend on the moduli.
@@ -148,7 +159,7 @@ impl<K: Kernel> Domain<K> {
 
     /// Words that hold the limbs of one number of `digits` digits per lane.
     fn limb_words(digits: usize) -> usize {
-        lanes::limb_words::<K>((digits * K::WIDTH as usize).div_ceil(64) + 1)
+        lanes::limb_words(K::LANES, (digits * K::WIDTH as usize).div_ceil(64) + 1)
     }
 
     /// One and R^2 in Montgomery form, for each lane.
@@ -159,7 +170,7 @@ impl<K: Kernel> Domain<K> {
     /// From two, square-and-multiply over the binary digits of `log2 R` leads to `2^(log2 R) = R` in
     /// Montgomery form, which is R^2. Each squaring squares the excess over N relative to R. After these five
     /// or more squarings the result is below 2.1 N, whatever the size of N.
-    fn unity(kernel: &K, moduli: &[&[u64]], limbs: &mut [u64]) -> (Rows, Rows) {
+    fn unity(token: K::Token, kernel: &K, moduli: &[&[u64]], limbs: &mut [u64]) -> (Rows, Rows) {
         let bits = K::WIDTH as usize * kernel.digits();
         let words = bits.div_ceil(64);
         let mut complements = Zeroizing::new(Vec::with_capacity(moduli.len() * words));
@@ -173,7 +184,7 @@ impl<K: Kernel> Domain<K> {
         let complements: Vec<&[u64]> = complements.chunks_exact(words).collect();
         let rows = || Rows::zeros(kernel.digits() * K::LANES);
         let (mut one, mut two) = (rows(), rows());
-        lanes::split::<K>(&complements, 0, bits, limbs, &mut one);
+        K::split(token, &complements, Bits::below(bits), limbs, &mut one);
         lanes::double::<K>(&one, &mut two);
         K::encode(&mut one);
         K::encode(&mut two);
@@ -208,20 +219,24 @@ impl<K: Kernel> Domain<K> {
     /// Loads one number of declared width `bits` per lane into `out`, as plain residues (not in Montgomery
     /// form). The numbers may be of any size. The time depends on the declared width only.
     ///
-    /// Numbers below `R / 2^ROOM` are copied. Longer numbers are reduced by Horner's rule over chunks below
-    /// R/32; each step is one product and one sum.
+    /// Numbers below `R / 2^ROOM` are copied. Longer numbers are divided if there is a reciprocal. Otherwise they are reduced by Horner's
+    /// rule over chunks below R/32; each step is one product and one sum, and its result is below `2.2 N + R/32`.
     pub(crate) fn load(&self, numbers: &[&[u64]], bits: usize, out: &mut [u64], work: &mut Workspace) {
         let capacity = K::WIDTH as usize * self.kernel.digits() - K::ROOM;
         if bits <= capacity {
-            lanes::split::<K>(numbers, 0, bits, &mut work.limbs, out);
+            K::split(self.token, numbers, Bits::below(bits), &mut work.limbs, out);
             return K::encode(out);
+        }
+        if bits <= self.dividend_bits() {
+            return self.remainder(numbers, bits, out, work);
         }
         let chunk_bits = K::WIDTH as usize * self.kernel.digits() - 5;
         let shift = self.power_of_two(chunk_bits, work);
         let Workspace { scratch, chunk, limbs, .. } = work;
         let mut load = |index: usize, rows: &mut [u64]| {
             let start = index * chunk_bits;
-            lanes::split::<K>(numbers, start, bits.min(start + chunk_bits), limbs, rows);
+            let chunk = Bits { start, end: bits.min(start + chunk_bits) };
+            K::split(self.token, numbers, chunk, limbs, rows);
             K::encode(rows);
         };
         let top = bits.div_ceil(chunk_bits) - 1;
@@ -259,10 +274,76 @@ impl<K: Kernel> Domain<K> {
         self.kernel.square(x, times, &mut work.scratch);
     }
 
-    /// Cancels the factor 1/R of one product of plain numbers. The result is below `2.3 N`; [`Domain::store`]
-    /// makes it canonical.
-    pub(crate) fn restore(&self, x: &mut [u64], work: &mut Workspace) {
+    /// Makes the reciprocal of the one modulus of all lanes, if the kernel has a use for it. It pays off from the second group of lanes
+    /// on.
+    ///
+    /// `R^2 - (R^2 mod N)` is a multiple of N. Their quotient is less than R times `2^(2 WIDTH)`, and the product with the inverse of
+    /// N modulo that power of two, which divides `R^2`.
+    pub(crate) fn prepare_division(&self, modulus: &Modulus) {
+        let digits = self.kernel.digits();
+        let fits = digits >= RECIPROCAL && digits == Self::digits_for(modulus.bits());
+        if K::DIVISION.is_none() || !fits {
+            return;
+        }
+        self.reciprocal.get_or_init(|| {
+            let mut work = Workspace::new::<K>(modulus.bits());
+            let mut entry = self.entry.clone();
+            let mut square = Zeroizing::new(vec![0; modulus.value().len()]);
+            let stride = square.len();
+            self.store(&mut entry, &mut square, stride, &mut work);
+            let bits = K::WIDTH as usize * (digits + RECIPROCAL - 1);
+            let inverse = two::inverse_of_odd_residue(&two::reduce(modulus.value(), bits), bits);
+            let negated = two::sub(&two::reduce(&[0], bits), &two::reduce(&square, bits), bits);
+            let quotient = two::mul(&negated, &inverse, bits);
+            let mut limbs = Rows::zeros(lanes::limb_words(K::LANES, quotient.len()));
+            let mut reciprocal = Rows::zeros((digits + RECIPROCAL) * K::LANES);
+            K::split(self.token, &[&quotient], Bits::below(bits), &mut limbs, &mut reciprocal[K::LANES..]);
+            reciprocal
+        });
+    }
+
+    /// `x <- x y mod N`, or the square of x, for plain numbers as [`Domain::load`] leaves them. The result is below `2.3 N`; [`Domain::store`] makes
+    /// it canonical.
+    pub(crate) fn multiply_plain(&self, x: &mut [u64], y: Option<&[u64]>, work: &mut Workspace) {
+        let dividend = y.map_or(Dividend::Square, Dividend::Product);
+        if self.divide(x, dividend, work) {
+            return;
+        }
+        match y {
+            Some(y) => self.multiply(x, y, work),
+            None => self.square(x, 1, work),
+        }
+        // Cancels the factor 1/R.
         self.kernel.multiply(x, &self.entry, &mut work.scratch);
+    }
+
+    /// The length of the numbers that [`Domain::remainder`] takes, in bits; zero without a reciprocal.
+    pub(crate) fn dividend_bits(&self) -> usize {
+        self.reciprocal.get().map_or(0, |_| 2 * K::WIDTH as usize * self.kernel.digits() - 4)
+    }
+
+    /// The remainders of one number per lane, of a declared width of at most [`Domain::dividend_bits`], below `1.07 N`. The time
+    /// depends on the declared width only.
+    pub(crate) fn remainder(&self, numbers: &[&[u64]], bits: usize, out: &mut [u64], work: &mut Workspace) {
+        let digits = 2 * self.kernel.digits();
+        let [mut wide, mut limbs] = std::mem::take(&mut work.wide);
+        if wide.is_empty() {
+            wide = Rows::zeros(digits * K::LANES);
+            limbs = Rows::zeros(Self::limb_words(digits));
+        }
+        K::split(self.token, numbers, Bits::below(bits), &mut limbs, &mut wide);
+        self.divide(out, Dividend::Number(&wide), work);
+        work.wide = [wide, limbs];
+    }
+
+    /// Replaces x by a remainder, if there is a reciprocal.
+    fn divide(&self, x: &mut [u64], dividend: Dividend<'_>, work: &mut Workspace) -> bool {
+        let (Some(division), Some(reciprocal)) = (K::DIVISION, self.reciprocal.get()) else { return false };
+        if work.division.is_empty() {
+            work.division = Rows::zeros((division.scratch_words)(self.kernel.digits()));
+        }
+        (division.remainder)(&self.kernel, x, dividend, reciprocal, &mut work.division);
+        true
     }
 
     /// Leaves Montgomery form by a product with one. The result is at most `2.1 N`.
@@ -278,8 +359,8 @@ impl<K: Kernel> Domain<K> {
     /// lanes as `out` holds.
     pub(crate) fn store(&self, x: &mut [u64], out: &mut [u64], stride: usize, work: &mut Workspace) {
         K::decode(x);
-        lanes::reduce_once::<K>(x, &self.twice);
-        lanes::reduce_once::<K>(x, &self.modulus);
-        lanes::join::<K>(x, &mut work.limbs, out, stride);
+        K::reduce_once(self.token, x, &self.twice, &mut work.chunk);
+        K::reduce_once(self.token, x, &self.modulus, &mut work.chunk);
+        K::join(self.token, x, &mut work.limbs, out, stride);
     }
 }

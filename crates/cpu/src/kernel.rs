@@ -1,9 +1,34 @@
 //! The interface between a family of algorithms and the rest of the backend.
 
+use crate::lanes::{self, Bits};
 use modmill_core::{Family, Isa};
 
 /// The largest number of lanes of any kernel.
 pub(crate) const MAX_LANES: usize = 8;
+
+/// Digits of a reciprocal beyond those of its modulus.
+pub(crate) const RECIPROCAL: usize = 3;
+
+/// What [`Division::remainder`] divides.
+#[derive(Clone, Copy)]
+pub(crate) enum Dividend<'a> {
+    /// The product of the number in place with this one, both below `R / 4`.
+    Product(&'a [u64]),
+    /// The square of the number in place, which is below `R / 4`.
+    Square,
+    /// This number of twice as many digits, below `R^2 / 16`.
+    Number(&'a [u64]),
+}
+
+/// Remainders of plain numbers, for kernels whose digits are plain.
+pub(crate) struct Division<K> {
+    /// Words of working memory for moduli of so many digits.
+    pub(crate) scratch_words: fn(usize) -> usize,
+    /// Replaces the first number by the remainder of the dividend, below `1.07 N`. The moduli have more than `WIDTH (digits - 1) - 4`
+    /// bits, and three digits at least. The third argument is `2^WIDTH floor(R^2 / N)` in `digits + RECIPROCAL` digits, the last is
+    /// working memory.
+    pub(crate) remainder: fn(&K, &mut [u64], Dividend<'_>, &[u64], &mut [u64]),
+}
 
 /// Montgomery arithmetic modulo `LANES` odd numbers side by side.
 ///
@@ -38,6 +63,8 @@ pub(crate) trait Kernel: Sized + Send + Sync + 'static {
     /// The number of table entries per lane that one pass over a table reads. A table has at least this many
     /// entries.
     const AT_ONCE: usize = 1;
+    /// Remainders of plain numbers, if they are faster than two products.
+    const DIVISION: Option<Division<Self>> = None;
     /// Proof that the processor has the instruction set. Only detection creates one.
     type Token: Copy + Send + Sync;
 
@@ -74,6 +101,21 @@ pub(crate) trait Kernel: Sized + Send + Sync + 'static {
     /// other. Before [`Kernel::arrange`], the first index of lane l was word l. Neither the instructions nor
     /// the addresses depend on the indices.
     fn select(&self, table: &[u64], indices: &[u64], out: &mut [u64]);
+
+    /// [`lanes::split`], with the instructions of the kernel.
+    fn split(_token: Self::Token, numbers: &[&[u64]], bits: Bits, limbs: &mut [u64], rows: &mut [u64]) {
+        lanes::split::<Self>(numbers, bits, limbs, rows);
+    }
+
+    /// [`lanes::join`], with the instructions of the kernel.
+    fn join(_token: Self::Token, rows: &[u64], limbs: &mut [u64], numbers: &mut [u64], stride: usize) {
+        lanes::join::<Self>(rows, limbs, numbers, stride);
+    }
+
+    /// [`lanes::reduce_once`], with the instructions of the kernel. `space` is as long as x, and holds anything afterwards.
+    fn reduce_once(_token: Self::Token, x: &mut [u64], m: &[u64], _space: &mut [u64]) {
+        lanes::reduce_once::<Self>(x, m);
+    }
 
     /// Converts plain digits, each below `2^WIDTH`, to the kernel's encoding, in place.
     fn encode(_digits: &mut [u64]) {}

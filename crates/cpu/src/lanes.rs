@@ -6,25 +6,39 @@
 use crate::kernel::{Kernel, MAX_LANES};
 use modmill_core::mask;
 
-/// The length of the `limbs` buffer that [`split`] and [`join`] need for numbers of `count` limbs.
+/// The length of the `limbs` buffer that [`split`] and [`join`] need for numbers of `count` limbs in so many lanes.
 #[must_use]
-pub(crate) fn limb_words<K: Kernel>(count: usize) -> usize {
-    (count + 2) * K::LANES
+pub(crate) fn limb_words(lanes: usize, count: usize) -> usize {
+    (count + 2) * lanes
 }
 
-/// Extracts bits `start..end` of one number per lane as plain digits and fills `rows` with them. All numbers
+/// The bits of a number from `start` to below `end`.
+#[derive(Clone, Copy)]
+pub(crate) struct Bits {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+}
+
+impl Bits {
+    /// All bits of a number of a declared width.
+    pub(crate) fn below(end: usize) -> Self {
+        Self { start: 0, end }
+    }
+
+    /// The first limb that has some of them, and how many limbs have, in a number of `len` limbs.
+    pub(crate) fn limbs(self, len: usize) -> (usize, usize) {
+        let first = (self.start / 64).min(len);
+        (first, self.end.div_ceil(64).min(len).saturating_sub(first))
+    }
+}
+
+/// Extracts some bits of one number per lane as plain digits and fills `rows` with them. All numbers
 /// have the same length. Missing lanes repeat the last number.
-pub(crate) fn split<K: Kernel>(
-    numbers: &[&[u64]],
-    start: usize,
-    end: usize,
-    limbs: &mut [u64],
-    rows: &mut [u64],
-) {
+pub(crate) fn split<K: Kernel>(numbers: &[&[u64]], bits: Bits, limbs: &mut [u64], rows: &mut [u64]) {
+    let Bits { start, end } = bits;
     let width = K::WIDTH as usize;
-    let first = (start / 64).min(numbers[0].len());
-    let count = end.div_ceil(64).min(numbers[0].len()).saturating_sub(first);
-    let limbs = &mut limbs[..limb_words::<K>(count)];
+    let (first, count) = bits.limbs(numbers[0].len());
+    let limbs = &mut limbs[..limb_words(K::LANES, count)];
     let mut source: [&[u64]; MAX_LANES] = [&[]; MAX_LANES];
     for (lane, source) in source[..K::LANES].iter_mut().enumerate() {
         *source = &numbers[lane.min(numbers.len() - 1)][first..first + count];
@@ -93,6 +107,15 @@ pub(crate) fn double<K: Kernel>(x: &[u64], twice: &mut [u64]) -> [u64; MAX_LANES
     below
 }
 
+/// Keeps the digits of the lanes whose bit is one, and clears those of the others. Missing lanes repeat the last bit.
+pub(crate) fn keep<K: Kernel>(x: &mut [u64], bits: &[&[u64]]) {
+    let kept: [u64; MAX_LANES] =
+        std::array::from_fn(|lane| mask::from_bit(bits[lane.min(bits.len() - 1)][0]));
+    for row in x.chunks_exact_mut(K::LANES) {
+        row.iter_mut().zip(kept).for_each(|(digit, kept)| *digit &= kept);
+    }
+}
+
 /// `x <- x - m` in the lanes where `x >= m`, in constant time. Both are plain digits.
 pub(crate) fn reduce_once<K: Kernel>(x: &mut [u64], m: &[u64]) {
     let mut borrow = [0u64; MAX_LANES];
@@ -140,14 +163,14 @@ mod tests {
         numbers
     }
 
-    fn check<K: Kernel>() {
+    fn check<K: Kernel>(token: K::Token) {
         for limbs in [1, 2, 3, 7, 16, 33] {
             let numbers = numbers(K::LANES, limbs);
             let views: Vec<&[u64]> = numbers.iter().map(Vec::as_slice).collect();
             let digits = radix::digits_for(64 * limbs, K::WIDTH);
-            let mut space = Rows::zeros(limb_words::<K>(limbs));
+            let mut space = Rows::zeros(limb_words(K::LANES, limbs));
             let mut rows = Rows::zeros(digits * K::LANES);
-            split::<K>(&views, 0, 64 * limbs, &mut space, &mut rows);
+            K::split(token, &views, Bits::below(64 * limbs), &mut space, &mut rows);
             for (lane, number) in numbers.iter().enumerate() {
                 let mut expected = vec![0; digits];
                 radix::split(number, K::WIDTH, 1, &mut expected);
@@ -155,13 +178,13 @@ mod tests {
                 assert_eq!(found, expected);
             }
             let mut back = vec![1; K::LANES * limbs];
-            join::<K>(&rows, &mut space, &mut back, limbs);
+            K::join(token, &rows, &mut space, &mut back, limbs);
             assert_eq!(back, numbers.concat());
 
             // A range of bits that starts and ends within a digit.
             let (start, end) = (17, 64 * limbs - 9);
-            split::<K>(&views, start, end, &mut space, &mut rows);
-            join::<K>(&rows, &mut space, &mut back, limbs);
+            K::split(token, &views, Bits { start, end }, &mut space, &mut rows);
+            K::join(token, &rows, &mut space, &mut back, limbs);
             for (number, found) in numbers.iter().zip(back.chunks(limbs)) {
                 let mut expected = vec![0; limbs];
                 modmill_core::limbs::shift_right(number, start, &mut expected);
@@ -173,7 +196,7 @@ mod tests {
         }
     }
 
-    fn check_reduction<K: Kernel>() {
+    fn check_reduction<K: Kernel>(token: K::Token) {
         let digit = u64::MAX >> (64 - K::WIDTH);
         for (x, m, expected) in [
             ([5, 7, 9], [5, 7, 9], [0, 0, 0]),
@@ -185,21 +208,25 @@ mod tests {
             let spread =
                 |digits: [u64; 3]| digits.iter().flat_map(|&d| vec![d; K::LANES]).collect::<Vec<_>>();
             let mut value = spread(x);
-            reduce_once::<K>(&mut value, &spread(m));
+            K::reduce_once(token, &mut value, &spread(m), &mut spread([0; 3]));
             assert_eq!(value, spread(expected));
         }
     }
 
     #[test]
     fn numbers_and_lanes_round_trip() {
-        check::<Row>();
-        check_reduction::<Row>();
+        check::<Row>(());
+        check_reduction::<Row>(());
         #[cfg(target_arch = "x86_64")]
         {
-            check::<crate::avx2::wide::Wide>();
-            check::<crate::avx512::ifma::Ifma>();
-            check_reduction::<crate::avx2::wide::Wide>();
-            check_reduction::<crate::avx512::ifma::Ifma>();
+            if let Some(token) = crate::isa::detect_avx2() {
+                check::<crate::avx2::wide::Wide>(token);
+                check_reduction::<crate::avx2::wide::Wide>(token);
+            }
+            if let Some(token) = crate::isa::detect_ifma() {
+                check::<crate::avx512::ifma::Ifma>(token);
+                check_reduction::<crate::avx512::ifma::Ifma>(token);
+            }
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::backend::Cpu;
 use crate::cost::grain;
 use crate::kernel::{BatchKernel, MAX_LANES};
-use crate::lanes;
+use crate::lanes::{self, Bits};
 use crate::long::{self, Multiplier};
 use crate::method::{Method, counted};
 use crate::path::CpuPath;
@@ -66,15 +66,15 @@ impl Cpu {
             for (operand, rows) in [(a, &mut *x), (b, &mut *y)] {
                 let item = |lane: usize| operand.get((index * K::LANES + lane).min(count - 1));
                 let numbers: [&[u64]; MAX_LANES] = std::array::from_fn(item);
-                lanes::split::<K>(&numbers[..K::LANES], 0, operand.bits(), limbs, rows);
+                K::split(token, &numbers[..K::LANES], Bits::below(operand.bits()), limbs, rows);
             }
             K::product(token, x, y, product);
-            lanes::join::<K>(product, limbs, out, stride);
+            K::join(token, product, limbs, out, stride);
         };
         let workspace = || {
             let (x, y) = (rows(a.bits()), rows(b.bits()));
             let product = Rows::zeros(x.len() + y.len());
-            (x, y, product, Rows::zeros(lanes::limb_words::<K>(stride)))
+            (x, y, product, Rows::zeros(lanes::limb_words(K::LANES, stride)))
         };
         let groups = grain(Op::Mul, product.longest_factor_bits());
         if self.threads() == 1 || count <= groups * K::LANES {

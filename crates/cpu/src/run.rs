@@ -6,6 +6,7 @@ use crate::backend::Cpu;
 use crate::cost::grain;
 use crate::domain::{Domain, Workspace};
 use crate::kernel::Kernel;
+use crate::lanes;
 use crate::long::{self, Multiplier};
 use crate::method::{Method, counted};
 use crate::path::{CpuPath, with_kernel};
@@ -101,18 +102,21 @@ impl Cpu {
         let path = modmill_core::Path { backend: Backend::Cpu, isa: Some(K::ISA), family: K::FAMILY };
         self.record(path, variant, operation.window());
         self.run_groups::<K>(token, operation.op(), job, |domain, items, work, x| match operation {
+            // A product with a bit, such as one, is a remainder.
+            Modular::Multiply if job.b.bits() == 1 && job.a.bits() <= domain.dividend_bits() => {
+                domain.remainder(&numbers(job.a, items), job.a.bits(), x, work);
+                lanes::keep::<K>(x, &numbers(job.b, items));
+            }
             Modular::Multiply => {
                 domain.load(&numbers(job.a, items), job.a.bits(), x, work);
                 let mut y = std::mem::take(&mut work.y);
                 domain.load(&numbers(job.b, items), job.b.bits(), &mut y, work);
-                domain.multiply(x, &y, work);
+                domain.multiply_plain(x, Some(&y), work);
                 work.y = y;
-                domain.restore(x, work);
             }
             Modular::Square => {
                 domain.load(&numbers(job.a, items), job.a.bits(), x, work);
-                domain.square(x, 1, work);
-                domain.restore(x, work);
+                domain.multiply_plain(x, None, work);
             }
             Modular::Power(window) => {
                 domain.enter(&numbers(job.a, items), job.a.bits(), x, work);
@@ -145,7 +149,12 @@ impl Cpu {
         let stride = answers.stride();
         let shared: Option<Arc<Domain<K>>> = match job.moduli {
             Moduli::Shared(modulus) => {
-                Some(modulus.constants(|modulus| Domain::new(token, modulus.bits(), &[modulus.value()])))
+                let domain: Arc<Domain<K>> =
+                    modulus.constants(|modulus| Domain::new(token, modulus.bits(), &[modulus.value()]));
+                if !op.is_power() && job.items.len() > K::LANES {
+                    domain.prepare_division(modulus);
+                }
+                Some(domain)
             }
             Moduli::Each(_) | Moduli::Prepared(_) | Moduli::Resident(_) => None,
         };

@@ -2,15 +2,18 @@
 
 use crate::backend::Cuda;
 use crate::checks::check_rows;
-use crate::device::{Contents, Device, Stream};
+use crate::device::{Contents, Stream};
+use crate::device_rows::DeviceRows;
 use crate::error::{Error, Result};
 use crate::family::rns::fixed::{FixedTable, FixedWork};
 use crate::family::rns::kernels::Rows;
+use crate::loaded::LoadedDevice;
 use crate::modular::{JobExchange, Operands};
-use crate::pipeline::{self, Chunk, ChunkSizes, Footprint, Stages};
+use crate::pipeline::{self, Chunk, ChunkSizes, Footprint, Lane, Place, Stages};
 use crate::staging::{Answers, words};
 use crate::task::Task;
-use modmill_core::{Batch, Family, Items, Job, Moduli, Modulus, Op, Operand};
+use modmill_core::{Batch, Family, Items, Job, Moduli, Modulus, Op, Operand, Resident, Watch};
+use std::sync::Arc;
 
 /// The window of tables that are made for GPUs: 64 entries for every 6 bits of an exponent. With one bit more, shared memory holds half
 /// as many rows of entries; with one less, there is a fifth more products.
@@ -70,7 +73,7 @@ impl Cuda {
         let choices = self.choices(Op::Pow, modulus.bits(), 1 << 16, modulus.bits());
         let variant = choices.into_iter().map(|choice| choice.variant).find(|v| v.family == Family::Rns);
         let Some(variant) = variant else { return Ok(None) };
-        let make = |loaded: &crate::loaded::LoadedDevice| {
+        let make = |loaded: &LoadedDevice| {
             let residues = loaded.kernels(variant)?.conversions()?;
             FixedTable::new(&loaded.device, residues, modulus.value(), powers.as_limbs(), window)
         };
@@ -84,8 +87,50 @@ impl Cuda {
         &self,
         base: &FixedBase,
         exponents: Operand<'_>,
+        watch: Option<&Watch>,
         answers: &mut [u64],
     ) -> Result<f64> {
+        let job = self.fixed_job(base, exponents, watch)?;
+        let (count, stride) = (job.items.len(), base.modulus.value().len());
+        check_rows(answers, base.modulus.bits(), count)?;
+        if count == 0 {
+            return Ok(0.0);
+        }
+        let share = self.items_per_device(count);
+        let shares =
+            job.items.chunks(share).zip(answers.chunks_mut((share * stride).max(1))).zip(&base.tables);
+        self.share_out(shares, |loaded, ((items, answers), table)| {
+            self.run_fixed(loaded, table, &job.part(items), Answers::Host(answers))
+        })
+    }
+
+    /// The same with the answers on the device that holds the fewest resident bytes, which computes all of them.
+    pub fn pow_fixed_base_resident(
+        &self,
+        base: &FixedBase,
+        exponents: Operand<'_>,
+        watch: Option<&Watch>,
+    ) -> Result<(Resident, f64)> {
+        let job = self.fixed_job(base, exponents, watch)?;
+        let count = job.items.len();
+        let rows = self.rows(None, base.modulus.value().len(), count)?;
+        let mut places = self.loaded().iter().zip(&base.tables);
+        let (loaded, table) =
+            places.find(|(loaded, _)| loaded.device.is(&rows.device)).ok_or(Error::NoDevice)?;
+        let seconds = match count {
+            0 => 0.0,
+            _ => self.run_fixed(loaded, table, &job, Answers::Device(&rows))?,
+        };
+        Ok((Resident::new(base.modulus.bits(), count, Arc::new(rows)), seconds))
+    }
+
+    /// The job of all exponents, which are on the host.
+    fn fixed_job<'a>(
+        &self,
+        base: &'a FixedBase,
+        exponents: Operand<'a>,
+        watch: Option<&'a Watch>,
+    ) -> Result<Job<'a>> {
         let call = |reason: String| Error::Call { call: "Cuda::pow_fixed_base", reason };
         if exponents.bits() > base.exponent_bits() {
             let (bits, limit) = (exponents.bits(), base.exponent_bits());
@@ -96,34 +141,37 @@ impl Cuda {
                 "one exponent for each item in the host's memory, and a table for each device".to_owned(),
             ));
         };
-        let count = view.len();
-        check_rows(answers, base.modulus.bits(), count)?;
-        let stride = base.modulus.value().len();
         let nothing = Operand::Shared { bits: 0, value: &[] };
         let moduli = Moduli::Shared(&base.modulus);
-        let job = Job::new(0..count, base.modulus.bits(), nothing, exponents, moduli);
-        let share = self.items_per_device(count);
-        let shares =
-            job.items.chunks(share).zip(answers.chunks_mut((share * stride).max(1))).zip(&base.tables);
-        if count == 0 {
-            return Ok(0.0);
-        }
-        self.share_out(shares, |loaded, ((items, answers), table)| {
-            let job = job.part(items);
-            let size = table.wave().min(items.len());
-            let sizes = ChunkSizes { size, edge: size, multiple: 1 };
-            let operands = Operands::new(TASK, &job)?;
-            let mut exchange = JobExchange {
-                operands,
-                items: job.items,
-                answers: Answers::Host(answers).on_host(items.len(), stride),
-                refused: Vec::new(),
-                has_flags: false,
-            };
-            let make =
-                |rows| FixedStages::new(self, &loaded.device, table, operands, job.items, stride, rows);
-            pipeline::run(self.lane(loaded, Contents::Secret), items.len(), sizes, make, &mut exchange)
-        })
+        Ok(Job::new(0..view.len(), base.modulus.bits(), nothing, exponents, moduli).watched_by(watch))
+    }
+
+    /// Computes a job on one device.
+    fn run_fixed(
+        &self,
+        loaded: &LoadedDevice,
+        table: &FixedTable,
+        job: &Job<'_>,
+        answers: Answers<'_>,
+    ) -> Result<f64> {
+        let count = job.items.len();
+        let size = table.wave().min(count);
+        let sizes = ChunkSizes { size, edge: size, multiple: 1 };
+        let operands = Operands::new(TASK, job)?;
+        let (limbs, destination) = (job.bits.div_ceil(64), answers.destination());
+        let mut exchange = JobExchange {
+            operands,
+            items: job.items,
+            answers: answers.on_host(count, limbs),
+            refused: Vec::new(),
+            has_flags: false,
+        };
+        let make = |rows| {
+            let work = table.work(&loaded.device, rows)?;
+            Ok(FixedStages { backend: self, table, work, operands, items: job.items, limbs, destination })
+        };
+        let lane = Lane { watch: job.watch, ..self.lane(loaded, Contents::Secret) };
+        pipeline::run(lane, count, sizes, make, &mut exchange)
     }
 }
 
@@ -139,35 +187,24 @@ struct FixedStages<'a> {
     items: Items<'a>,
     /// Limbs of an answer.
     limbs: usize,
-}
-
-impl<'a> FixedStages<'a> {
-    fn new(
-        backend: &'a Cuda,
-        device: &Device,
-        table: &'a FixedTable,
-        operands: Operands<'a>,
-        items: Items<'a>,
-        limbs: usize,
-        rows: usize,
-    ) -> Result<Self> {
-        Ok(Self { backend, table, work: table.work(device, rows)?, operands, items, limbs })
-    }
+    /// Rows on the device for the answers, if they stay there.
+    destination: Option<&'a DeviceRows>,
 }
 
 impl Stages for FixedStages<'_> {
     fn footprint(&self, rows: usize) -> Footprint {
-        let (input_limbs, output_limbs) = (self.operands.limbs(rows), self.limbs * rows);
-        Footprint { input_limbs, output_limbs, flag_words: 0 }
+        let output_limbs = if self.destination.is_some() { 0 } else { self.limbs * rows };
+        Footprint { input_limbs: self.operands.limbs(rows), output_limbs, flag_words: 0 }
     }
 
     fn launch(&self, compute: &Stream, chunk: &Chunk<'_>) -> Result<()> {
         self.backend.record(Family::Rns, "one base".to_owned(), Some(self.table.window));
         let [_, exponents, modulus] = self.operands.numbers(self.items, chunk);
         let count = u32::try_from(chunk.rows).unwrap_or(u32::MAX);
-        let results = Rows { address: chunk.outputs.address(), words: words(self.limbs) };
+        let place = Place::of_answers(self.destination, chunk);
+        let results = Rows { address: place.address(), words: words(self.limbs) };
         let mut used = self.operands.buffers(chunk);
-        used.push(chunk.outputs);
+        used.push(place.buffer);
         self.table.launch(compute, &self.work, exponents, modulus, count, results, &used)
     }
 }

@@ -398,10 +398,7 @@ impl<'a> KernelStages<'a> {
 
     /// Where the answers of a chunk go.
     fn results<'b>(&'b self, chunk: &Chunk<'b>) -> Place<'b> {
-        match self.destination {
-            Some(rows) => Place { buffer: &rows.buffer, start: rows.start(chunk.first) },
-            None => Place { buffer: chunk.outputs, start: 0 },
-        }
+        Place::of_answers(self.destination, chunk)
     }
 }
 

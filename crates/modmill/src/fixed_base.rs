@@ -239,9 +239,15 @@ impl OnDevice<'_> {
     ) -> Result<Resident, Error> {
         let engine = self.engine;
         match engine.way(operation, fixed, exponents)? {
-            Way::Cpu(_) | Way::Gpus(..) => {
-                engine.upload_answers(engine.fixed_powers(operation, fixed, exponents)?)
+            Way::Gpus(gpus, _) => {
+                let on_host = OnHost::of(exponents)?;
+                let count = on_host.operand().len().unwrap_or(1);
+                match engine.fixed_powers_resident(fixed, gpus, on_host.operand(), count)? {
+                    Some(answers) => Ok(answers),
+                    None => engine.upload_answers(engine.fixed_powers(operation, fixed, exponents)?),
+                }
             }
+            Way::Cpu(_) => engine.upload_answers(engine.fixed_powers(operation, fixed, exponents)?),
             Way::Plain => {
                 let base = fixed.base.shared(0);
                 engine.modular_resident(operation, base, exponents, (&fixed.modulus).into())

@@ -38,6 +38,27 @@ impl Engine {
         Self { backends: Arc::clone(&self.backends), watch: Some(Arc::clone(watch)) }
     }
 
+    /// The same engine with calls that nobody watches: for short steps of a long call, so that only the long ones are counted.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use modmill::{Batch, Engine, Modulus, Watch};
+    /// use std::sync::Arc;
+    ///
+    /// let watch = Arc::new(Watch::new());
+    /// let watched = Engine::new()?.watched_by(&watch);
+    /// let (numbers, modulus) = (Batch::from_hex(["2", "3", "5"])?, Modulus::from_hex("65")?);
+    /// let squares = watched.unwatched().square_mod(&numbers, &modulus)?;
+    /// watched.pow(&squares, &numbers, &modulus)?;
+    /// assert_eq!(watch.done(), 3);
+    /// # Ok::<(), modmill::Error>(())
+    /// ```
+    #[must_use]
+    pub fn unwatched(&self) -> Self {
+        Self { backends: Arc::clone(&self.backends), watch: None }
+    }
+
     /// Whether the calls of this engine were asked to stop.
     pub(crate) fn is_stopped(&self) -> bool {
         self.watch.as_deref().is_some_and(Watch::is_stopped)

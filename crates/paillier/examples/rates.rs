@@ -1,6 +1,9 @@
 //! Rates of every operation on one core, or on GPUs.
 //!
-//! `cargo run --release -p modmill-paillier --example rates [BITS [SECONDS [cpu|cuda]]]`
+//! `cargo run --release -p modmill-paillier --example rates [BITS [SECONDS [cpu|cuda [OPERATION]]]]`
+//!
+//! With OPERATION only the operations whose names begin with it are measured. For encryption with short exponents and for decryption the
+//! time of each step follows, in nanoseconds an item.
 //!
 //! Every operation is repeated for about SECONDS. The rate is that of its fastest call. On the CPU it counts processor time, so that
 //! other programs on the machine disturb it little. On GPUs the columns are larger, and it counts the time from the caller's memory to
@@ -9,6 +12,7 @@
 use modmill::{Backend, Batch, Engine};
 use modmill_paillier::{EncodedColumn, Error, Integers, Packing, Paillier, PrivateKey, Randomness};
 use rustix::time::{ClockId, clock_gettime};
+use std::cell::RefCell;
 
 /// Items of operations that are powers: several groups of vector lanes, or several waves of a GPU.
 const POWERS: [usize; 2] = [256, 1 << 17];
@@ -16,30 +20,80 @@ const POWERS: [usize; 2] = [256, 1 << 17];
 /// Items of operations that are products.
 const PRODUCTS: [usize; 2] = [4096, 1 << 18];
 
+/// Calls of an operation of which the fastest tells the times of its steps.
+const CALLS: usize = 5;
+
 /// The time of a clock in seconds.
 fn time_of(clock: ClockId) -> f64 {
     let time = clock_gettime(clock);
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }
 
-/// Prints the rate of `work`, which computes `count` items.
-fn measured<T>(
-    name: &str,
-    count: usize,
-    (clock, seconds): (ClockId, f64),
-    mut work: impl FnMut() -> Result<T, Error>,
-) -> Result<(), Error> {
-    // The first call prepares constants.
-    work()?;
-    let (mut best, mut spent, mut calls) = (f64::MAX, 0.0, 0);
-    while spent < seconds || calls < 3 {
-        let start = time_of(clock);
+/// How operations are measured.
+struct Rates {
+    clock: ClockId,
+    seconds: f64,
+    /// How the names of the operations begin.
+    prefix: String,
+}
+
+impl Rates {
+    /// Prints the rate of `work`, which computes `count` items.
+    fn measure<T>(
+        &self,
+        name: &str,
+        count: usize,
+        mut work: impl FnMut() -> Result<T, Error>,
+    ) -> Result<(), Error> {
+        if !name.starts_with(&self.prefix) {
+            return Ok(());
+        }
+        // The first call prepares constants.
         work()?;
-        let time = time_of(clock) - start;
-        (best, spent, calls) = (best.min(time), spent + time, calls + 1);
+        let (mut best, mut spent, mut calls) = (f64::MAX, 0.0, 0);
+        while spent < self.seconds || calls < 3 {
+            let start = time_of(self.clock);
+            work()?;
+            let time = time_of(self.clock) - start;
+            (best, spent, calls) = (best.min(time), spent + time, calls + 1);
+        }
+        println!("{name:<34} {:>12.0}", count as f64 / best);
+        Ok(())
     }
-    println!("{name:<34} {:>12.0}", count as f64 / best);
-    Ok(())
+
+    /// The same for an operation with steps, whose times are those of the fastest call.
+    fn measure_steps<T>(
+        &self,
+        name: &str,
+        count: usize,
+        paillier: &Paillier<'_>,
+        work: impl Fn(&Paillier<'_>) -> Result<T, Error>,
+    ) -> Result<(), Error> {
+        if !name.starts_with(&self.prefix) {
+            return Ok(());
+        }
+        self.measure(name, count, || work(paillier))?;
+        let (mut best, mut steps) = (f64::MAX, Vec::new());
+        for _ in 0..CALLS {
+            let done = RefCell::new(Vec::new());
+            let start = time_of(self.clock);
+            work(&paillier.heard_by(&|step| done.borrow_mut().push((step, time_of(self.clock)))))?;
+            let end = time_of(self.clock);
+            if end - start < best {
+                best = end - start;
+                let mut before = start;
+                steps.clear();
+                for (step, after) in done.into_inner().into_iter().chain([("the rest", end)]) {
+                    steps.push((step, after - before));
+                    before = after;
+                }
+            }
+        }
+        for (step, seconds) in steps {
+            println!("  {step:<34} {:>10.0} ns", seconds / count as f64 * 1e9);
+        }
+        Ok(())
+    }
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -52,7 +106,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let engine = if is_gpu { builder.build()? } else { builder.threads(1).build()? };
     let clock = if is_gpu { ClockId::Monotonic } else { ClockId::ProcessCPUTime };
     let (powers, products) = (POWERS[usize::from(is_gpu)], PRODUCTS[usize::from(is_gpu)]);
-    let seconds = (clock, seconds);
+    let rates = Rates { clock, seconds, prefix: arguments.next().unwrap_or_default() };
     let paillier = Paillier::new(&engine);
     let key = PrivateKey::generate(&engine, bits, Randomness::Short)?;
     let public = key.public_key();
@@ -65,45 +119,51 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let plain = |count: usize| Batch::from_values((0..count as u64).map(|value| [value | 1 << 63]));
     let few = plain(powers);
-    measured("encrypt, r^n", powers, seconds, || {
+    rates.measure("encrypt, r^n", powers, || {
         paillier.encrypt_with(&few, paillier.full_masks(public, powers)?)
     })?;
-    measured("encrypt, short exponents", powers, seconds, || paillier.encrypt(public, &few))?;
-    measured("encrypt, owner", powers, seconds, || {
+    rates.measure_steps("encrypt, short exponents", powers, &paillier, |paillier| {
+        paillier.encrypt(public, &few)
+    })?;
+    rates.measure("encrypt, owner", powers, || {
         paillier.encrypt_with(&few, paillier.owner_full_masks(&key, powers)?)
     })?;
-    measured("encrypt, owner, short exponents", powers, seconds, || paillier.encrypt_as_owner(&key, &few))?;
+    rates.measure("encrypt, owner, short exponents", powers, || paillier.encrypt_as_owner(&key, &few))?;
     let subgroup = PrivateKey::generate(&engine, bits, Randomness::Subgroup)?;
-    measured("encrypt, subgroup", powers, seconds, || paillier.encrypt(subgroup.public_key(), &few))?;
-    measured("encrypt, owner, subgroup", powers, seconds, || paillier.encrypt_as_owner(&subgroup, &few))?;
+    rates.measure_steps("encrypt, subgroup", powers, &paillier, |paillier| {
+        paillier.encrypt(subgroup.public_key(), &few)
+    })?;
+    rates.measure("encrypt, owner, subgroup", powers, || paillier.encrypt_as_owner(&subgroup, &few))?;
     let column = paillier.encrypt(subgroup.public_key(), &few)?;
     assert!(
         paillier.decrypt(&subgroup, &column)?.iter().eq(few.with_bits(bits)?.iter()),
         "a wrong plaintext"
     );
-    measured("decrypt, subgroup", powers, seconds, || paillier.decrypt(&subgroup, &column))?;
+    rates.measure_steps("decrypt, subgroup", powers, &paillier, |paillier| {
+        paillier.decrypt(&subgroup, &column)
+    })?;
     let column = paillier.encrypt(public, &few)?;
     assert!(paillier.decrypt(&key, &column)?.iter().eq(few.with_bits(bits)?.iter()), "a wrong plaintext");
-    measured("decrypt", powers, seconds, || paillier.decrypt(&key, &column))?;
-    measured("decrypt, checked", powers, seconds, || paillier.decrypt_checked(&key, &column))?;
+    rates.measure_steps("decrypt", powers, &paillier, |paillier| paillier.decrypt(&key, &column))?;
+    rates.measure("decrypt, checked", powers, || paillier.decrypt_checked(&key, &column))?;
     let factors = Integers::from_i64(&vec![-0x1234_5678_9abc_def1; powers]);
-    measured("multiply by 64 bits", powers, seconds, || paillier.mul(&column, &factors))?;
-    measured("multiply by 64 bits, vartime", powers, seconds, || paillier.mul_vartime(&column, &factors))?;
+    rates.measure("multiply by 64 bits", powers, || paillier.mul(&column, &factors))?;
+    rates.measure("multiply by 64 bits, vartime", powers, || paillier.mul_vartime(&column, &factors))?;
     let short = Integers::from_i64(&vec![0x7fff; powers]);
-    measured("dot product by 15 bits, vartime", powers, seconds, || paillier.dot(&column, &short))?;
+    rates.measure("dot product by 15 bits, vartime", powers, || paillier.dot(&column, &short))?;
 
     let many = plain(products);
     let column = paillier.encrypt(public, &many)?;
-    measured("add", products, seconds, || paillier.add(&column, &column))?;
-    measured("add a plaintext", products, seconds, || paillier.add_plain(&column, &many))?;
-    measured("sum of a column", products, seconds, || paillier.sum(&column))?;
-    measured("negate", products, seconds, || paillier.neg(&column))?;
+    rates.measure("add", products, || paillier.add(&column, &column))?;
+    rates.measure("add a plaintext", products, || paillier.add_plain(&column, &many))?;
+    rates.measure("sum of a column", products, || paillier.sum(&column))?;
+    rates.measure("negate", products, || paillier.neg(&column))?;
     let floats: Vec<f64> = (0..products).map(|value| value as f64 / 7.0).collect();
-    measured("encode a floating-point number", products, seconds, || {
+    rates.measure("encode a floating-point number", products, || {
         EncodedColumn::from_f64(public, &floats, None)
     })?;
     let packing = Packing::signed(16, 1024)?;
     let values: Vec<i128> = (0..products as i128).map(|value| value % 30_000).collect();
-    measured("encrypt 16 bits, packed", products, seconds, || packing.encrypt(&paillier, public, &values))?;
+    rates.measure("encrypt 16 bits, packed", products, || packing.encrypt(&paillier, public, &values))?;
     Ok(())
 }

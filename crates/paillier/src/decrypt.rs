@@ -15,22 +15,26 @@
 //! With `c = (1 + n)^m r^n`: r has an order that divides `p (p - 1)` modulo `p^2`, so that `r^(n (p - 1)) = 1`, and `x = (1 + n)^(m (p - 1)) =
 //! 1 + m (p - 1) n = 1 - m n mod p^2`, because `p n` is 0 modulo `p^2`. So `L(x) = -m q mod p`.
 //!
+//! **The division** `(x - 1) / p` is exact, and its quotient is below p. So it is a product by the inverse of p modulo any number that is
+//! greater than p and has no factor p: `q^2` is at hand.
+//!
 //! **Keys with a small subgroup** ([`Randomness::Subgroup`](crate::Randomness::Subgroup)) take the exponents `2 u` and `2 v` in the place of
 //! `p - 1` and `q - 1`. With an exponent o the power is `x = 1 + o m n mod p^2`, s is `(o q)^-1 mod p`, and the check is `x - o m n = 1
 //! mod p^2`; `p - 1` is the case `o = -1`. A ciphertext whose mask is not of the subgroup fails the check, and its column is decrypted
 //! again with the long exponents.
 //!
-//! **The check** costs two reductions and one product for an item. A wrong power x is not 1 modulo p but with a probability of about
+//! **The check** costs two products and two reductions for an item. A wrong power x is not 1 modulo p but with a probability of about
 //! `1/p`, and everything after the powers is recomputed backwards. What it does not see is a power of another number than c.
 //! [`Paillier::decrypt_checked`] sees that as well: `u = c (1 - m n)` is an n-th power if and only if m is the plaintext of c. So
 //! `u^(p-1) = 1 mod p^2`, and the same for q. One power serves a whole column: it takes the product of all `u^t` for random t of 64
 //! bits. A wrong item makes that product wrong, but with a probability of `2^-64`, because what is left of a wrong u after the power has the
 //! order p or q. Only if the column fails are its items looked at one by one.
 
+use crate::chain::{Chain, gpu_for, is_of_device};
 use crate::key::{Factor, Unmasking};
-use crate::rows::{add_one, exponent, is_one, resized, shared, subtract_one};
+use crate::rows::{exponent, is_one, shared};
 use crate::{Ciphertexts, Error, Paillier, PrivateKey};
-use modmill::{Batch, number};
+use modmill::{Batch, BatchView, Operand, number};
 
 #[cfg(test)]
 mod tests;
@@ -44,8 +48,6 @@ const ONE_BY_ONE: usize = 8;
 /// An intermediate result of decryption.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stage {
-    /// The ciphertexts as the powers take them.
-    Bases,
     /// `c^(p-1) mod p^2` or `c^(q-1) mod q^2`.
     Powers,
     /// `L(x)`.
@@ -57,7 +59,20 @@ pub(crate) enum Stage {
 }
 
 /// An observer of intermediate results. It may change them: the tests inject faults this way.
-pub(crate) type Witness<'a> = &'a mut dyn FnMut(Stage, &mut Batch);
+pub(crate) trait Witness<C: Chain> {
+    /// The ciphertexts that a power takes in the place of the right ones.
+    fn bases(&mut self, _ciphertexts: BatchView<'_>) -> Option<Batch> {
+        None
+    }
+
+    fn see(&mut self, _stage: Stage, _chain: &C, _numbers: &mut C::Numbers) {}
+}
+
+/// Nobody looks.
+impl<C: Chain> Witness<C> for () {}
+
+/// Items whose intermediate results are on a GPU at the same time: 4 GiB for n of 2048 bits.
+const PART: usize = 1 << 20;
 
 impl Paillier<'_> {
     /// Decrypts a column to plaintexts below n. The time depends on the number of items, and for a key with a small subgroup on whether
@@ -66,7 +81,14 @@ impl Paillier<'_> {
     /// Every plaintext is checked against the powers that it came from. If one is wrong, the call fails with [`Error::Decryption`]
     /// and no plaintext is returned.
     pub fn decrypt(&self, key: &PrivateKey, ciphertexts: &Ciphertexts) -> Result<Batch, Error> {
-        self.decrypt_seen(key, ciphertexts, &mut |_, _| {})
+        let bits = key.p().exponent_bits().max(key.q().exponent_bits());
+        if let Some(gpu) = gpu_for(self.engine, &key.p().square, bits, ciphertexts.len())? {
+            match self.decrypt_seen(&gpu, key, ciphertexts, &mut ()) {
+                Err(error) if is_of_device(&error) => {}
+                other => return other,
+            }
+        }
+        self.decrypt_seen(self.engine, key, ciphertexts, &mut ())
     }
 
     /// Decrypts a column and checks every plaintext against its ciphertext, so that no single fault of the machine gives a wrong plaintext
@@ -86,16 +108,17 @@ impl Paillier<'_> {
     /// # Ok::<(), Error>(())
     /// ```
     pub fn decrypt_checked(&self, key: &PrivateKey, ciphertexts: &Ciphertexts) -> Result<Batch, Error> {
-        self.decrypt_checked_seen(key, ciphertexts, &mut |_, _| {})
+        let plaintexts = self.decrypt(key, ciphertexts)?;
+        self.check_decrypted(key, ciphertexts, plaintexts)
     }
 
-    pub(crate) fn decrypt_checked_seen(
+    /// Returns plaintexts that belong to their ciphertexts, and refuses others.
+    fn check_decrypted(
         &self,
         key: &PrivateKey,
         ciphertexts: &Ciphertexts,
-        witness: Witness<'_>,
+        plaintexts: Batch,
     ) -> Result<Batch, Error> {
-        let plaintexts = self.decrypt_seen(key, ciphertexts, witness)?;
         let rests = self.without_plaintexts(ciphertexts, &plaintexts)?;
         if rests.len() > ONE_BY_ONE && self.are_powers(key, &self.joined(key, &rests)?)? == [true] {
             return Ok(plaintexts);
@@ -104,68 +127,100 @@ impl Paillier<'_> {
         Ok(plaintexts)
     }
 
-    pub(crate) fn decrypt_seen(
+    pub(crate) fn decrypt_seen<C: Chain>(
         &self,
+        chain: &C,
         key: &PrivateKey,
         ciphertexts: &Ciphertexts,
-        witness: Witness<'_>,
+        witness: &mut impl Witness<C>,
     ) -> Result<Batch, Error> {
         key.public_key().expect("the column", ciphertexts.key())?;
         if let (Some(p), Some(q)) = (&key.p().short, &key.q().short) {
-            match self.decrypt_with(key, [p, q], ciphertexts, witness) {
+            match self.decrypt_with(chain, key, [p, q], ciphertexts, witness) {
                 Err(Error::Decryption { .. }) => {}
                 other => return other,
             }
         }
-        self.decrypt_with(key, [&key.p().full, &key.q().full], ciphertexts, witness)
+        self.decrypt_with(chain, key, [&key.p().full, &key.q().full], ciphertexts, witness)
     }
 
-    /// Decrypts a column with one exponent for each prime.
-    fn decrypt_with(
+    /// Decrypts a column with one exponent for each prime, a part after the other.
+    fn decrypt_with<C: Chain>(
         &self,
+        chain: &C,
         key: &PrivateKey,
         unmaskings: [&Unmasking; 2],
         ciphertexts: &Ciphertexts,
-        witness: Witness<'_>,
+        witness: &mut impl Witness<C>,
     ) -> Result<Batch, Error> {
-        let [modulo_p, modulo_q] = unmaskings;
-        let (x, a) = self.half(key.p(), modulo_p, ciphertexts.values(), witness)?;
-        let (y, b) = self.half(key.q(), modulo_q, ciphertexts.values(), witness)?;
-        let mut plaintexts = key.plain().join(self.engine, &a, &b)?;
-        witness(Stage::Plaintexts, &mut plaintexts);
-        let rests = [(key.p(), modulo_p, &x), (key.q(), modulo_q, &y)].map(|(factor, unmasking, powers)| {
-            let products = self.engine.mul(&plaintexts, shared(&unmasking.check))?;
-            let sums = self.engine.add(&products, powers)?;
-            self.engine.reduce(&sums, &factor.square)
-        });
-        let [p, q] = rests;
-        let (p, q) = (p?, q?);
-        let verdicts: Vec<bool> = p.iter().zip(q.iter()).map(|(p, q)| is_one(p) & is_one(q)).collect();
+        let values = ciphertexts.values();
+        if values.len() <= PART {
+            let (plaintexts, verdicts) = self.decrypt_part(chain, key, unmaskings, values.view(), witness)?;
+            refuse(&verdicts)?;
+            return Ok(plaintexts);
+        }
+        let mut plaintexts = Batch::zeros(key.bits(), values.len());
+        let mut verdicts = Vec::with_capacity(values.len());
+        let length = PART * plaintexts.stride();
+        for (index, rows) in plaintexts.as_limbs_mut().chunks_mut(length).enumerate() {
+            let items = index * PART..values.len().min((index + 1) * PART);
+            let (part, some) = self.decrypt_part(chain, key, unmaskings, values.slice(items), witness)?;
+            rows.copy_from_slice(part.as_limbs());
+            verdicts.extend(some);
+        }
         refuse(&verdicts)?;
         Ok(plaintexts)
     }
 
-    /// The powers of one prime, and the plaintexts modulo that prime.
-    fn half(
+    /// The plaintexts of some ciphertexts, and whether each is right.
+    fn decrypt_part<C: Chain>(
         &self,
-        factor: &Factor,
+        chain: &C,
+        key: &PrivateKey,
+        [modulo_p, modulo_q]: [&Unmasking; 2],
+        values: BatchView<'_>,
+        witness: &mut impl Witness<C>,
+    ) -> Result<(Batch, Vec<bool>), Error> {
+        let (x, a) = self.half(chain, [key.p(), key.q()], modulo_p, values, witness)?;
+        let (y, b) = self.half(chain, [key.q(), key.p()], modulo_q, values, witness)?;
+        let mut plaintexts = key.plain().join(chain, &a, &b)?;
+        witness.see(Stage::Plaintexts, chain, &mut plaintexts);
+        self.tell("plaintexts from their halves");
+        let [p, q] = [(key.p(), modulo_p, &x), (key.q(), modulo_q, &y)].map(|(factor, unmasking, powers)| {
+            let products = chain.mul_mod(C::of(&plaintexts), shared(&unmasking.check), &factor.square)?;
+            let sums = chain.add(C::of(&products), C::of(powers))?;
+            let rests = chain.reduce(C::of(&sums), &factor.square)?;
+            C::to_host(chain.equal(C::of(&rests), shared(&[1]))?, 1)
+        });
+        let (p, q) = (p?, q?);
+        let verdicts = p.as_limbs().iter().zip(q.as_limbs()).map(|(p, q)| p & q == 1).collect();
+        self.tell("check");
+        let plaintexts = C::to_host(plaintexts, key.bits())?;
+        self.tell("plaintexts to the host");
+        Ok((plaintexts, verdicts))
+    }
+
+    /// The powers of one prime, the first of two, and the plaintexts modulo that prime. A power that is zero after a fault becomes a number of
+    /// all ones, which the check refuses like any other.
+    fn half<C: Chain>(
+        &self,
+        chain: &C,
+        [factor, other]: [&Factor; 2],
         unmasking: &Unmasking,
-        values: &Batch,
-        witness: Witness<'_>,
-    ) -> Result<(Batch, Batch), Error> {
-        let mut bases = values.clone();
-        witness(Stage::Bases, &mut bases);
-        let mut powers =
-            self.engine.pow(&bases, exponent(&unmasking.exponent, unmasking.bits), &factor.square)?;
-        witness(Stage::Powers, &mut powers);
-        // The quotient is below p, so that the low limbs of the dividend decide it.
-        let mut dividends = resized(&powers, 64 * factor.inverse.len());
-        subtract_one(&mut dividends);
-        let products = self.engine.mul(&dividends, shared(&factor.inverse))?;
-        let mut quotients = resized(&products, 64 * factor.inverse.len());
-        witness(Stage::Quotients, &mut quotients);
-        let mut halves = self.engine.mul_mod(&quotients, shared(&unmasking.scale), &factor.prime)?;
-        witness(Stage::Halves, &mut halves);
+        values: BatchView<'_>,
+        witness: &mut impl Witness<C>,
+    ) -> Result<(C::Numbers, C::Numbers), Error> {
+        let changed = witness.bases(values);
+        let bases = changed.as_ref().map_or(Operand::from(values), Operand::from);
+        let mut powers = chain.pow(bases, exponent(&unmasking.exponent, unmasking.bits), &factor.square)?;
+        witness.see(Stage::Powers, chain, &mut powers);
+        self.tell("powers modulo a square");
+        let multiples = chain.sub(C::of(&powers), shared(&[1]))?;
+        let mut quotients = chain.mul_mod(C::of(&multiples), shared(&factor.inverse), &other.square)?;
+        witness.see(Stage::Quotients, chain, &mut quotients);
+        let mut halves = chain.mul_mod(C::of(&quotients), shared(&unmasking.scale), &factor.prime)?;
+        witness.see(Stage::Halves, chain, &mut halves);
+        self.tell("plaintexts modulo a prime");
         Ok((powers, halves))
     }
 
@@ -175,15 +230,10 @@ impl Paillier<'_> {
         let square = key.square();
         let products = self.engine.mul(plaintexts, key.shared_modulus())?;
         // m n < n^2, so that n^2 + 1 - m n is positive.
-        let mut negated = Batch::zeros(square.bits() + 1, plaintexts.len());
-        for (index, product) in products.iter().enumerate() {
-            let row = negated.get_mut(index);
-            row[..square.value().len()].copy_from_slice(square.value());
-            // The product has no more significant limbs than n^2, whatever its declared width.
-            let used = product.len().min(row.len());
-            number::sub_assign(row, &product[..used]);
-        }
-        add_one(&mut negated);
+        let mut above = square.value().to_vec();
+        above.push(0);
+        number::add_assign(&mut above, &[1]);
+        let negated = self.engine.sub(shared(&above), &products)?;
         Ok(self.engine.mul_mod(ciphertexts.values(), &negated, square)?)
     }
 

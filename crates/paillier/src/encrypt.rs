@@ -2,9 +2,13 @@
 //!
 //! The generator is `g = 1 + n`, so that `g^m = 1 + m n mod n^2` is one product in the place of a power.
 
-use crate::rows::{add_one, resized};
+use crate::chain::{Chain, gpu_for, is_of_device};
+use crate::rows::resized;
 use crate::{Ciphertexts, Error, Masks, Paillier, PrivateKey, PublicKey};
-use modmill::Batch;
+use modmill::{Batch, OnDevice, Operand};
+
+/// The fewest items that are encrypted on a GPU as a whole: from here on the masks are made there.
+const LEAST_ON_GPU: usize = 1 << 13;
 
 impl Paillier<'_> {
     /// Encrypts plaintexts below n, with fresh masks ([`Paillier::masks`]). The time depends on the number and the declared width of the
@@ -24,7 +28,41 @@ impl Paillier<'_> {
     /// ```
     pub fn encrypt(&self, key: &PublicKey, plaintexts: &Batch) -> Result<Ciphertexts, Error> {
         self.check_plaintexts(key, plaintexts)?;
+        if let Some(gpu) = self.gpu_for_masks(key, plaintexts.len())? {
+            match self.encrypt_on(&gpu, key, plaintexts) {
+                Err(error) if is_of_device(&error) => {}
+                other => return other,
+            }
+        }
         self.encrypt_with(plaintexts, self.masks(key, plaintexts.len())?)
+    }
+
+    /// The GPU that encrypts `count` items with short exponents, if the key has such.
+    fn gpu_for_masks(&self, key: &PublicKey, count: usize) -> Result<Option<OnDevice<'_>>, Error> {
+        match key.short_base() {
+            Some(_) if count >= LEAST_ON_GPU => {
+                gpu_for(self.engine, key.square(), key.short_exponent_bits(), count)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Encrypts with short exponents on a GPU: the masks do not leave it.
+    pub(crate) fn encrypt_on(
+        &self,
+        gpu: &OnDevice<'_>,
+        key: &PublicKey,
+        plaintexts: &Batch,
+    ) -> Result<Ciphertexts, Error> {
+        let exponents = self.engine.random_bits(key.short_exponent_bits(), plaintexts.len())?;
+        self.tell("random exponents");
+        let masks = gpu.pow_fixed_base(key.fixed_base(self.engine)?, &exponents)?;
+        self.tell("masks");
+        let powers = self.powers_of_generator(gpu, key, plaintexts)?;
+        self.tell("1 + m n");
+        let values = self.engine.mul_mod(&powers, &masks, key.square())?;
+        self.tell("ciphertexts");
+        Ok(Ciphertexts::trusted(key, values))
     }
 
     /// Encrypts with the private key, which is several times as fast as `r^n` ([`Paillier::owner_masks`]).
@@ -41,8 +79,10 @@ impl Paillier<'_> {
             let (expected, found) = (plaintexts.len(), masks.len());
             return Err(Error::LengthMismatch { what: "the masks", expected, found });
         }
-        let powers = self.powers_of_generator(key, plaintexts)?;
+        let powers = self.powers_of_generator(self.engine, key, plaintexts)?;
+        self.tell("1 + m n");
         let values = self.engine.mul_mod(&powers, &masks.values, key.square())?;
+        self.tell("ciphertexts");
         Ok(Ciphertexts::trusted(key, values))
     }
 
@@ -63,16 +103,21 @@ impl Paillier<'_> {
     /// ```
     pub fn unmasked(&self, key: &PublicKey, plaintexts: &Batch) -> Result<Ciphertexts, Error> {
         self.check_plaintexts(key, plaintexts)?;
-        let powers = self.powers_of_generator(key, plaintexts)?;
+        let powers = self.powers_of_generator(self.engine, key, plaintexts)?;
         Ok(Ciphertexts::trusted(key, resized(&powers, key.square().bits())))
     }
 
     /// `1 + m n`, which is `(1 + n)^m mod n^2` for m below n.
-    pub(crate) fn powers_of_generator(&self, key: &PublicKey, plaintexts: &Batch) -> Result<Batch, Error> {
-        let mut powers = self.engine.mul(plaintexts, key.shared_modulus())?;
-        // m n + 1 <= n^2 - n + 1, and for a narrower m it is below 2^bits n.
-        add_one(&mut powers);
-        Ok(powers)
+    pub(crate) fn powers_of_generator<C: Chain>(
+        &self,
+        chain: &C,
+        key: &PublicKey,
+        plaintexts: &Batch,
+    ) -> Result<C::Numbers, Error> {
+        // m n + 1 <= n^2 - n + 1.
+        let products = chain.mul_mod(plaintexts.into(), key.shared_modulus(), key.square())?;
+        let powers = chain.add(C::of(&products), Operand::Shared { bits: 1, value: &[1] })?;
+        Ok(C::narrowed(powers, key.square().bits()))
     }
 
     pub(crate) fn check_plaintexts(&self, key: &PublicKey, plaintexts: &Batch) -> Result<(), Error> {

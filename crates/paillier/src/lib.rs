@@ -25,6 +25,7 @@
 #![forbid(unsafe_code)]
 
 mod arithmetic;
+mod chain;
 mod ciphertexts;
 mod crt;
 mod decrypt;

@@ -13,10 +13,11 @@
 //! its subgroup of order `p - 1`, because q is coprime to `p - 1`. Here `y^p` takes every value of the subgroup once, as y takes the
 //! values 1 to `p - 1`. The same holds modulo `q^2`.
 
+use crate::chain::Chain;
 use crate::key::{Factor, fixed_base};
 use crate::rows::{exponent, resized};
 use crate::{Error, Paillier, PrivateKey, PublicKey};
-use modmill::{Batch, Modulus, Operand, number};
+use modmill::{Batch, Engine, Modulus, Operand, number};
 use std::borrow::Cow;
 use std::fmt;
 
@@ -59,7 +60,11 @@ impl Paillier<'_> {
     pub fn masks(&self, key: &PublicKey, count: usize) -> Result<Masks, Error> {
         match key.short_base() {
             Some(_) => {
-                self.short_masks_with(key, &self.engine.random_bits(key.short_exponent_bits(), count)?)
+                let exponents = self.engine.random_bits(key.short_exponent_bits(), count)?;
+                self.tell("random exponents");
+                let values = self.engine.pow_fixed_base(key.fixed_base(self.engine)?, &exponents)?;
+                self.tell("masks");
+                Ok(Masks { key: key.clone(), values })
             }
             None => self.full_masks(key, count),
         }
@@ -109,15 +114,16 @@ impl Paillier<'_> {
             let (bits, exponents) = match &factor.short {
                 Some(short) => {
                     let order = Modulus::new(&short.exponent)?;
-                    (short.bits, Cow::Owned(resized(&self.engine.reduce(&exponents, &order)?, short.bits)))
+                    // A watch counts the powers, which take the time.
+                    let rests = self.engine.unwatched().reduce(&exponents, &order)?;
+                    (short.bits, Cow::Owned(resized(&rests, short.bits)))
                 }
                 None => (public.short_exponent_bits(), Cow::Borrowed(&exponents)),
             };
             let fixed = fixed_base(self.engine, &factor.fixed, base, &factor.square, bits)?;
             Ok(self.engine.pow_fixed_base(fixed, &*exponents)?)
         };
-        let values = key.squares().join(self.engine, &half(key.p())?, &half(key.q())?)?;
-        Ok(Masks { key: public.clone(), values })
+        self.owner_masks_of(key, &half(key.p())?, &half(key.q())?)
     }
 
     /// Makes `count` masks with the distribution of `r^n` with the private key, whatever the key.
@@ -138,8 +144,13 @@ impl Paillier<'_> {
         let half = |base: &Batch, factor: &Factor| {
             self.engine.pow(base, exponent(factor.prime.value(), factor.prime.bits()), &factor.square)
         };
-        let (modulo_p, modulo_q) = (half(y, key.p())?, half(z, key.q())?);
-        let values = key.squares().join(self.engine, &modulo_p, &modulo_q)?;
+        self.owner_masks_of(key, &half(y, key.p())?, &half(z, key.q())?)
+    }
+
+    /// The masks with given rests modulo `p^2` and `q^2`.
+    fn owner_masks_of(&self, key: &PrivateKey, modulo_p: &Batch, modulo_q: &Batch) -> Result<Masks, Error> {
+        let values = key.squares().join(self.engine, modulo_p, modulo_q)?;
+        let values = Engine::to_host(values, key.public_key().square().bits())?;
         Ok(Masks { key: key.public_key().clone(), values })
     }
 

@@ -20,13 +20,43 @@ use modmill::Engine;
 #[derive(Clone, Copy)]
 pub struct Paillier<'e> {
     pub(crate) engine: &'e Engine,
+    listener: Option<&'e dyn Fn(&'static str)>,
 }
 
 impl<'e> Paillier<'e> {
     /// Operations on `engine`.
     #[must_use]
     pub fn new(engine: &'e Engine) -> Self {
-        Self { engine }
+        Self { engine, listener: None }
+    }
+
+    /// The same operations, which tell `listener` the name of each step of an encryption or decryption when it is done. That shows where the
+    /// time goes.
+    ///
+    /// ```
+    /// use modmill::{Batch, Engine};
+    /// use modmill_paillier::{Paillier, PrivateKey, Randomness};
+    /// use std::cell::RefCell;
+    ///
+    /// let engine = Engine::new()?;
+    /// let key = PrivateKey::generate(&engine, 1024, Randomness::Short)?;
+    /// let steps = RefCell::new(Vec::new());
+    /// let listener = |step| steps.borrow_mut().push(step);
+    /// let paillier = Paillier::new(&engine).heard_by(&listener);
+    /// paillier.encrypt(key.public_key(), &Batch::from_values([[3u64]]))?;
+    /// assert_eq!(steps.borrow().last(), Some(&"ciphertexts"));
+    /// # Ok::<(), modmill_paillier::Error>(())
+    /// ```
+    #[must_use]
+    pub fn heard_by(self, listener: &'e dyn Fn(&'static str)) -> Self {
+        Self { listener: Some(listener), ..self }
+    }
+
+    /// Tells the listener, if there is one, that a step is done.
+    pub(crate) fn tell(&self, step: &'static str) {
+        if let Some(listener) = self.listener {
+            listener(step);
+        }
     }
 
     /// The engine.

@@ -23,20 +23,6 @@ pub(crate) fn resized(batch: &Batch, bits: usize) -> Batch {
     resized
 }
 
-/// Adds 1 to every number. The caller knows that none overflows its width.
-pub(crate) fn add_one(batch: &mut Batch) {
-    for index in 0..batch.len() {
-        number::add_assign(batch.get_mut(index), &[1]);
-    }
-}
-
-/// Subtracts 1 from every number. Zero becomes the number of all ones.
-pub(crate) fn subtract_one(batch: &mut Batch) {
-    for index in 0..batch.len() {
-        number::sub_assign(batch.get_mut(index), &[1]);
-    }
-}
-
 /// Whether a number is 1. The time depends on its length alone.
 pub(crate) fn is_one(row: &[u64]) -> bool {
     number::equal(row, &[1])

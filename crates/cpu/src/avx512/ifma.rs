@@ -1,14 +1,16 @@
 //! Eight numbers at a time with AVX-512 IFMA. The derivation is in `docs/algorithms/ifma.md`.
 #![allow(unsafe_code)]
 
+mod barrett;
 mod columns;
 mod karatsuba;
 pub(crate) mod pair;
 mod tile;
 
-use super::{shared_table, table};
+use super::{lanes, shared_table, table};
 use crate::isa::Ifma as Token;
-use crate::kernel::{BatchKernel, Kernel};
+use crate::kernel::{BatchKernel, Dividend, Division, Kernel, RECIPROCAL};
+use crate::lanes::Bits;
 use crate::rows::Rows;
 use columns::{BLOCK, block, multiply_columns};
 use modmill_core::limbs::inverse_of_odd;
@@ -42,6 +44,8 @@ impl Kernel for Ifma {
     const FAMILY: Family = Family::Ifma;
     const ISA: Isa = Isa::Avx512;
     const AT_ONCE: usize = table::AT_ONCE;
+    const DIVISION: Option<Division<Self>> =
+        Some(Division { scratch_words: Self::division_words, remainder: Self::remainder });
     type Token = Token;
 
     fn new(token: Token, moduli: &[u64]) -> Self {
@@ -107,6 +111,21 @@ impl Kernel for Ifma {
         unsafe { table::read(table, indices, out) }
     }
 
+    fn split(_token: Token, numbers: &[&[u64]], bits: Bits, limbs: &mut [u64], rows: &mut [u64]) {
+        // SAFETY: the token proves the instruction set.
+        unsafe { lanes::split(numbers, bits, limbs, rows) }
+    }
+
+    fn join(_token: Token, rows: &[u64], _limbs: &mut [u64], numbers: &mut [u64], stride: usize) {
+        // SAFETY: as in `split`.
+        unsafe { lanes::join(rows, numbers, stride) }
+    }
+
+    fn reduce_once(_token: Token, x: &mut [u64], m: &[u64], space: &mut [u64]) {
+        // SAFETY: as in `split`.
+        unsafe { lanes::reduce_once(x, m, space) }
+    }
+
     fn decode(digits: &mut [u64]) {
         for digit in digits {
             *digit &= MASK;
@@ -141,6 +160,32 @@ impl Ifma {
     fn check(&self, numbers: &[&[u64]], scratch: &[u64]) {
         assert!(numbers.iter().all(|number| number.len() == self.n * LANES && aligned(number)));
         assert!(scratch.len() >= Self::scratch_words(self.n) && aligned(scratch));
+    }
+
+    fn division_words(digits: usize) -> usize {
+        (2 * digits + barrett::scratch(digits)) * LANES
+    }
+
+    fn remainder(&self, x: &mut [u64], dividend: Dividend<'_>, reciprocal: &[u64], scratch: &mut [u64]) {
+        let n = self.n;
+        assert!(n >= RECIPROCAL && x.len() == n * LANES && aligned(x));
+        assert!(reciprocal.len() == (n + RECIPROCAL) * LANES && aligned(reciprocal));
+        assert!(scratch.len() >= Self::division_words(n) && aligned(scratch));
+        let (t, space) = scratch.split_at_mut(2 * n * LANES);
+        // SAFETY: the token proved AVX-512 IFMA when this kernel was created; the sizes were checked. Karatsuba's scratch space is
+        // part of that of the division.
+        unsafe {
+            match dividend {
+                Dividend::Product(y) => {
+                    assert!(y.len() == x.len() && aligned(y));
+                    karatsuba::multiply(row(x), row(y), n, row_mut(t), row_mut(space));
+                }
+                Dividend::Square => karatsuba::square(row(x), n, row_mut(t), row_mut(space)),
+                Dividend::Number(number) => t.copy_from_slice(number),
+            }
+            let modulus = row(&self.modulus);
+            barrett::remainder(row_mut(t), modulus, row(reciprocal), n, row_mut(x), row_mut(space));
+        }
     }
 
     /// `2^(-52 digits) mod N`, by `digits` Montgomery steps on the number one. Each step gives
@@ -244,7 +289,7 @@ mod tests {
     use modmill_core::radix;
     use num_bigint::BigUint;
 
-    fn rows(numbers: &[BigUint], n: usize) -> Rows {
+    pub(super) fn rows(numbers: &[BigUint], n: usize) -> Rows {
         let mut rows = Rows::zeros(n * LANES);
         for (lane, number) in numbers.iter().enumerate() {
             radix::split(&number.to_u64_digits(), WIDTH, LANES, &mut rows[lane..]);
@@ -252,7 +297,7 @@ mod tests {
         rows
     }
 
-    fn number(digits: &[u64], lane: usize) -> BigUint {
+    pub(super) fn number(digits: &[u64], lane: usize) -> BigUint {
         digits[lane..]
             .iter()
             .step_by(LANES)
@@ -261,7 +306,7 @@ mod tests {
     }
 
     /// Numbers below `2^bits`: zero, one, the largest, a run of ones, a single bit, and random numbers.
-    fn numbers(bits: usize, seed: u64) -> Vec<BigUint> {
+    pub(super) fn numbers(bits: usize, seed: u64) -> Vec<BigUint> {
         let one = BigUint::from(1u8);
         let mut state = seed | 1;
         let mut random = || {
@@ -284,7 +329,7 @@ mod tests {
     }
 
     /// Eight odd moduli of at least 3 that fit with room in `n` digits, including the longest possible one.
-    fn moduli(n: usize) -> Vec<BigUint> {
+    pub(super) fn moduli(n: usize) -> Vec<BigUint> {
         let bits = n * WIDTH as usize - Ifma::ROOM;
         let odd = |number: BigUint| (number | BigUint::from(1u8)).max(BigUint::from(3u8));
         numbers(bits, n as u64).into_iter().map(odd).collect()

@@ -26,7 +26,7 @@ const LANES: usize = 8;
 /// Digits that are looked up together and share the comparisons of their indices.
 const DIGITS: usize = 4;
 
-type Line = __m512i;
+pub(super) type Line = __m512i;
 
 /// Transposes numbers of `digits` digits, eight at a time. Two transpositions cancel.
 #[target_feature(enable = "avx512f")]
@@ -151,7 +151,36 @@ unsafe fn transposed(lines: *const Line, stride: usize) -> [Line; 8] {
             _mm512_shuffle_i64x2::<0b11_01_11_01>(b, d),
         ]
     };
-    let (even, odd) = (quarters(0), quarters(1));
+    interleaved(quarters(0), quarters(1))
+}
+
+/// Transposes eight lines of eight words in registers.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) fn transpose_lines(lines: [Line; 8]) -> [Line; 8] {
+    // Words 2 k and 2 k + 1 of lines i, i + 2, i + 4, i + 6, for k = 0 to 3.
+    let quarters = |i: usize| {
+        let halves = |i: usize, j: usize| {
+            [
+                _mm512_shuffle_i64x2::<0b01_00_01_00>(lines[i], lines[j]),
+                _mm512_shuffle_i64x2::<0b11_10_11_10>(lines[i], lines[j]),
+            ]
+        };
+        let ([a, b], [c, d]) = (halves(i, i + 2), halves(i + 4, i + 6));
+        [
+            _mm512_shuffle_i64x2::<0b10_00_10_00>(a, c),
+            _mm512_shuffle_i64x2::<0b11_01_11_01>(a, c),
+            _mm512_shuffle_i64x2::<0b10_00_10_00>(b, d),
+            _mm512_shuffle_i64x2::<0b11_01_11_01>(b, d),
+        ]
+    };
+    interleaved(quarters(0), quarters(1))
+}
+
+/// The words of eight lines in their places, from pairs of words of the even lines and of the odd lines.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn interleaved(even: [Line; 4], odd: [Line; 4]) -> [Line; 8] {
     std::array::from_fn(|word| match (word / 2, word % 2) {
         (k, 0) => _mm512_unpacklo_epi64(even[k], odd[k]),
         (k, _) => _mm512_unpackhi_epi64(even[k], odd[k]),
@@ -162,7 +191,7 @@ unsafe fn transposed(lines: *const Line, stride: usize) -> [Line; 8] {
 /// `from` is valid for reading one line.
 #[inline]
 #[target_feature(enable = "avx512f")]
-unsafe fn load(from: *const Line) -> Line {
+pub(super) unsafe fn load(from: *const Line) -> Line {
     // SAFETY: required of the caller.
     unsafe { _mm512_loadu_si512(from) }
 }
@@ -171,7 +200,7 @@ unsafe fn load(from: *const Line) -> Line {
 /// `to` is valid for writing one line.
 #[inline]
 #[target_feature(enable = "avx512f")]
-unsafe fn store(to: *mut Line, value: Line) {
+pub(super) unsafe fn store(to: *mut Line, value: Line) {
     // SAFETY: required of the caller.
     unsafe { _mm512_storeu_si512(to, value) }
 }

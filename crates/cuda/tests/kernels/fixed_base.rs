@@ -37,7 +37,7 @@ fn check(cuda: &Cuda, bits: usize, window: u32, positions: u32, count: usize) {
         }
         let mut answers = Batch::zeros(bits, count);
         let given = batch(exponent_bits, &exponents);
-        cuda.pow_fixed_base(&table, Operand::from(&given), answers.as_limbs_mut()).unwrap();
+        cuda.pow_fixed_base(&table, Operand::from(&given), None, answers.as_limbs_mut()).unwrap();
         for (item, exponent) in exponents.iter().enumerate() {
             let answer = BigUint::from_bytes_be(&answers.to_be_bytes(item));
             assert_eq!(answer, base.modpow(exponent, &modulus), "{bits} bits, item {item} of {count}");
@@ -74,6 +74,6 @@ fn wrong_tables_and_exponents_are_refused() {
     let table = cuda.fixed_base(&ones(256, 32), 4, &modulus).unwrap().expect("a table");
     let mut answers = Batch::zeros(bits, 1);
     let long = ones(9, 1);
-    let refused = cuda.pow_fixed_base(&table, Operand::from(&long), answers.as_limbs_mut());
+    let refused = cuda.pow_fixed_base(&table, Operand::from(&long), None, answers.as_limbs_mut());
     assert!(matches!(refused, Err(Error::TooLong { bits: 9, limit: 8, .. })));
 }

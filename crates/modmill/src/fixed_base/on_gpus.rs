@@ -2,7 +2,7 @@
 
 use super::FixedBase;
 use crate::Engine;
-use modmill_core::{Batch, Error, Op, Operand, Request};
+use modmill_core::{Batch, Error, Op, Operand, Request, Resident};
 use modmill_cuda::FIXED_WINDOW;
 use std::sync::OnceLock;
 
@@ -66,9 +66,26 @@ impl Engine {
     ) -> Result<Option<Batch>, Error> {
         let Some(cuda) = self.cuda() else { return Ok(None) };
         let mut answers = Batch::zeros(fixed.modulus.bits(), count);
-        let run = cuda.pow_fixed_base(table, exponents, answers.as_limbs_mut());
+        let run = cuda.pow_fixed_base(table, exponents, self.watch.as_deref(), answers.as_limbs_mut());
         let request = Request::new(Op::Pow, fixed.modulus.bits(), count);
         self.backends.outcome(&request, run.map(|seconds| (answers, seconds)))
+    }
+
+    /// The same with the answers on a device.
+    pub(super) fn fixed_powers_resident(
+        &self,
+        fixed: &FixedBase,
+        table: &modmill_cuda::FixedBase,
+        exponents: Operand<'_>,
+        count: usize,
+    ) -> Result<Option<Resident>, Error> {
+        let Some(cuda) = self.cuda() else { return Ok(None) };
+        let request = Request::new(Op::Pow, fixed.modulus.bits(), count).resident_answers();
+        match cuda.pow_fixed_base_resident(table, exponents, self.watch.as_deref()) {
+            // The answers would not fit if the host computed them either.
+            Err(error @ modmill_cuda::Error::OutOfMemory { .. }) => Err(error.into()),
+            run => self.backends.outcome(&request, run),
+        }
     }
 }
 

@@ -2,26 +2,82 @@
 
 use super::*;
 use crate::Randomness;
-use modmill::Engine;
+use crate::rows::resized;
+use modmill::{Engine, OnDevice, Resident};
 
-/// Changes one bit of one item of one stage, in its `call`-th appearance.
-fn flip(stage: Stage, call: usize, item: usize, bit: usize) -> impl FnMut(Stage, &mut Batch) {
-    let mut seen = 0;
-    move |at, numbers| {
-        if at == stage {
-            if seen == call {
-                numbers.get_mut(item)[bit / 64] ^= 1 << (bit % 64);
-            }
-            seen += 1;
+/// Changes one bit of one item of one stage, or of the ciphertexts if there is none, in its `call`-th appearance or in all, and counts
+/// the powers.
+struct Fault {
+    stage: Option<Stage>,
+    call: Option<usize>,
+    item: usize,
+    bit: usize,
+    seen: usize,
+    powers: usize,
+}
+
+impl Fault {
+    fn once(stage: impl Into<Option<Stage>>, call: usize, item: usize, bit: usize) -> Self {
+        Self { stage: stage.into(), call: Some(call), item, bit, seen: 0, powers: 0 }
+    }
+
+    /// Whether this appearance of a stage is changed.
+    fn is_due(&mut self, stage: Option<Stage>) -> bool {
+        let is_stage = self.stage == stage;
+        let is_due = is_stage && self.call.is_none_or(|call| call == self.seen);
+        self.seen += usize::from(is_stage);
+        is_due
+    }
+
+    fn flip(&self, numbers: &mut Batch) {
+        numbers.get_mut(self.item)[self.bit / 64] ^= 1 << (self.bit % 64);
+    }
+}
+
+/// Chains whose numbers the tests can change.
+trait Changed: Chain {
+    fn change(&self, numbers: &mut Self::Numbers, change: impl FnOnce(&mut Batch));
+}
+
+impl Changed for Engine {
+    fn change(&self, numbers: &mut Batch, change: impl FnOnce(&mut Batch)) {
+        change(numbers);
+    }
+}
+
+impl Changed for OnDevice<'_> {
+    fn change(&self, numbers: &mut Resident, change: impl FnOnce(&mut Batch)) {
+        let mut batch = numbers.download().unwrap();
+        change(&mut batch);
+        // A sum with zero puts numbers of the host on the device.
+        *numbers = self.add(&batch, Operand::Shared { bits: 1, value: &[0] }).unwrap().narrowed(batch.bits());
+    }
+}
+
+impl<C: Changed> Witness<C> for Fault {
+    fn bases(&mut self, ciphertexts: BatchView<'_>) -> Option<Batch> {
+        let mut changed = ciphertexts.to_batch();
+        self.is_due(None).then(|| {
+            self.flip(&mut changed);
+            changed
+        })
+    }
+
+    fn see(&mut self, stage: Stage, chain: &C, numbers: &mut C::Numbers) {
+        self.powers += usize::from(stage == Stage::Powers);
+        if self.is_due(Some(stage)) {
+            chain.change(numbers, |numbers| self.flip(numbers));
         }
     }
 }
 
+const STAGES: [Stage; 4] = [Stage::Powers, Stage::Quotients, Stage::Halves, Stage::Plaintexts];
+
 #[test]
 fn faults_are_noticed_and_named() {
-    let engine = Engine::new().unwrap();
-    let key = PrivateKey::generate(&engine, 1024, Randomness::Short).unwrap();
-    let paillier = Paillier::new(&engine);
+    let engine = &Engine::new().unwrap();
+    let key = PrivateKey::generate(engine, 1024, Randomness::Short).unwrap();
+    let paillier = Paillier::new(engine);
     // Fewer items than are joined for the check, and more.
     for count in [3, 12] {
         let plaintexts = Batch::from_values((0..count as u64).map(|value| [value * value]));
@@ -33,18 +89,40 @@ fn faults_are_noticed_and_named() {
             Err(Error::Decryption { items }) => assert_eq!(items, [item]),
             other => panic!("{other:?}"),
         };
-        for stage in [Stage::Powers, Stage::Quotients, Stage::Halves, Stage::Plaintexts] {
+        for stage in STAGES {
             let calls = if stage == Stage::Plaintexts { 1 } else { 2 };
             for (call, bit) in (0..calls).flat_map(|call| [0, 1, 63, 64, 300, 500].map(|bit| (call, bit))) {
-                faulty(paillier.decrypt_seen(&key, &column, &mut flip(stage, call, item, bit)));
+                let fault = &mut Fault::once(stage, call, item, bit);
+                faulty(paillier.decrypt_seen(engine, &key, &column, fault));
             }
         }
         for (call, bit) in [(0, 0), (1, 7), (0, 1000), (1, 2000)] {
             // A changed base gives the powers of another ciphertext: only the full check sees that.
-            let unseen = paillier.decrypt_seen(&key, &column, &mut flip(Stage::Bases, call, item, bit));
-            assert!(unseen.is_ok_and(|wrong| wrong != expected));
-            faulty(paillier.decrypt_checked_seen(&key, &column, &mut flip(Stage::Bases, call, item, bit)));
+            let fault = &mut Fault::once(None, call, item, bit);
+            let wrong = paillier.decrypt_seen(engine, &key, &column, fault).unwrap();
+            assert_ne!(wrong, expected);
+            faulty(paillier.check_decrypted(&key, &column, wrong));
         }
+    }
+}
+
+/// An emulated device is slow: one fault for each stage, in the second of its appearances where there are two.
+#[test]
+fn columns_are_encrypted_and_decrypted_on_a_device() {
+    let Some(builder) = modmill_testing::emulated::engine(Default::default()) else { return };
+    let engine = builder.build().unwrap();
+    let (paillier, gpu) = (Paillier::new(&engine), engine.on_device());
+    let key = PrivateKey::generate(&Engine::new().unwrap(), 1024, Randomness::Subgroup).unwrap();
+    let plaintexts = Batch::from_values([[7u64, 1 << 60], [0, 0], [u64::MAX, u64::MAX]]);
+    let column = paillier.encrypt_on(&gpu, key.public_key(), &plaintexts).unwrap();
+    let expected = Paillier::new(&Engine::new().unwrap()).decrypt_checked(&key, &column).unwrap();
+    assert_eq!(resized(&expected, plaintexts.bits()), plaintexts);
+    assert_eq!(paillier.decrypt_seen(&gpu, &key, &column, &mut ()).unwrap(), expected);
+    let short = [key.p(), key.q()].map(|factor| factor.short.as_ref().unwrap());
+    for stage in STAGES {
+        let fault = &mut Fault::once(stage, usize::from(stage != Stage::Plaintexts), 2, 300);
+        let refused = paillier.decrypt_with(&gpu, &key, short, &column, fault);
+        assert!(matches!(refused, Err(Error::Decryption { items }) if items == [2]), "{stage:?}");
     }
 }
 
@@ -57,26 +135,21 @@ fn keys_with_a_subgroup_decrypt_again_after_a_fault() {
     let short = paillier.encrypt(key.public_key(), &plaintexts).unwrap();
     let masks = paillier.full_masks(key.public_key(), 12).unwrap();
     let full = paillier.encrypt_with(&plaintexts, masks).unwrap();
-    let mut powers = 0;
-    let mut count = |stage: Stage, _: &mut Batch| powers += usize::from(stage == Stage::Powers);
-    let expected = paillier.decrypt_seen(&key, &short, &mut count).unwrap();
-    assert_eq!(resized(&expected, plaintexts.bits()), plaintexts);
+    let decrypt =
+        |column: &Ciphertexts, fault: &mut Fault| paillier.decrypt_seen(&engine, &key, column, fault);
     // Masks of the subgroup take two powers, and others four.
-    assert_eq!(paillier.decrypt_seen(&key, &full, &mut count).unwrap(), expected);
-    assert_eq!(powers, 6);
-    for stage in [Stage::Powers, Stage::Quotients, Stage::Halves, Stage::Plaintexts] {
-        let once = paillier.decrypt_seen(&key, &short, &mut flip(stage, 0, 11, 300)).unwrap();
-        assert_eq!(once, expected);
+    let never = || Fault::once(Stage::Powers, usize::MAX, 0, 0);
+    let (mut first, mut second) = (never(), never());
+    let expected = decrypt(&short, &mut first).unwrap();
+    assert_eq!(resized(&expected, plaintexts.bits()), plaintexts);
+    assert_eq!(decrypt(&full, &mut second).unwrap(), expected);
+    assert_eq!((first.powers, second.powers), (2, 4));
+    for stage in STAGES {
+        assert_eq!(decrypt(&short, &mut Fault::once(stage, 0, 11, 300)).unwrap(), expected);
         // A fault that stays is noticed.
-        let mut stays = |at: Stage, numbers: &mut Batch| {
-            if at == stage {
-                numbers.get_mut(11)[3] ^= 8;
-            }
-        };
-        let refused = paillier.decrypt_seen(&key, &short, &mut stays);
-        assert!(matches!(refused, Err(Error::Decryption { items }) if items == [11]));
+        let stays = &mut Fault { call: None, ..Fault::once(stage, 0, 11, 195) };
+        assert!(matches!(decrypt(&short, stays), Err(Error::Decryption { items }) if items == [11]));
     }
     // A changed base is no element of the subgroup times a plaintext, and is noticed by the first check already.
-    let once = paillier.decrypt_seen(&key, &short, &mut flip(Stage::Bases, 0, 11, 7)).unwrap();
-    assert_eq!(once, expected);
+    assert_eq!(decrypt(&short, &mut Fault::once(None, 0, 11, 7)).unwrap(), expected);
 }

@@ -33,7 +33,7 @@ struct Parts {
 pub(crate) struct Factor {
     pub(crate) prime: Modulus,
     pub(crate) square: Modulus,
-    /// `p^-1 mod 2^(64 l)` for the l limbs of p: a product by it divides a multiple of p.
+    /// `p^-1 mod q^2`: a product by it modulo `q^2` divides a multiple of p by p.
     pub(crate) inverse: Number,
     /// With the exponent `p - 1`, which removes every mask.
     pub(crate) full: Unmasking,
@@ -194,12 +194,19 @@ impl Factor {
         if number::inv(&number::remainder(&number::minus_one(q), p), p).is_none() {
             return Err(KeyError::Inconsistent("a prime divides the other minus one"));
         }
-        let mut power_of_two = vec![0; p.len() + 1];
-        power_of_two[p.len()] = 1;
-        let mut inverse = number::inv(p, &power_of_two).ok_or(KeyError::Inconsistent("a factor is even"))?;
-        inverse.truncate(p.len());
+        let other = number::mul(q, q);
+        if number::bit_length(&other) <= prime.bits() {
+            return Err(KeyError::Inconsistent("a prime is longer than the square of the other"));
+        }
+        let inverse = number::inv(&number::remainder(p, &other), &other)
+            .ok_or(KeyError::Inconsistent("p and q share a factor"))?;
         let full = Unmasking::new(&prime, &square, q, number::minus_one(p), prime.bits())?;
         Ok(Self { square, inverse, full, short: None, prime, fixed: OnceLock::new() })
+    }
+
+    /// The length of the exponent that decryption tries first, in bits.
+    pub(crate) fn exponent_bits(&self) -> usize {
+        self.short.as_ref().unwrap_or(&self.full).bits
     }
 
     /// The exponent `2 u` of the subgroup of order u, in `bits` bits. The other factor is `q`.

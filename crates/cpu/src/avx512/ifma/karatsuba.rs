@@ -27,7 +27,7 @@ pub(super) const FOLD: usize = 70;
 
 /// The number of digits from which carries are resolved before a product becomes part of a longer one, so
 /// that columns fit in their words. The tests verify the bound.
-const CARRY: usize = 120;
+pub(super) const CARRY: usize = 120;
 
 /// Columns of scratch space for numbers of `n` digits.
 pub(super) fn scratch(n: usize) -> usize {
@@ -86,7 +86,7 @@ pub(super) unsafe fn multiply(x: *const V, y: *const V, n: usize, t: *mut V, spa
 /// # Safety
 /// As for [`multiply`].
 #[target_feature(enable = "avx512f,avx512ifma")]
-unsafe fn multiply_part(x: *const V, y: *const V, n: usize, t: *mut V, space: *mut V) {
+pub(super) unsafe fn multiply_part(x: *const V, y: *const V, n: usize, t: *mut V, space: *mut V) {
     // SAFETY: required of the caller.
     unsafe {
         multiply(x, y, n, t, space);
@@ -190,23 +190,23 @@ unsafe fn join(t: *mut V, h: usize, n: usize, product: *const V, x: Difference, 
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use modmill_core::KERNEL_MAX_BITS;
 
     /// Lower and upper bounds of columns, in units of 2^52.
     #[derive(Clone)]
-    struct Bounds {
+    pub(in super::super) struct Bounds {
         from: Vec<i64>,
         to: Vec<i64>,
     }
 
     impl Bounds {
-        fn new(columns: usize, to: i64) -> Self {
+        pub(in super::super) fn new(columns: usize, to: i64) -> Self {
             Self { from: vec![0; columns], to: vec![to; columns] }
         }
 
-        fn add(&mut self, other: &Self, at: usize) {
+        pub(in super::super) fn add(&mut self, other: &Self, at: usize) {
             for k in 0..other.to.len() {
                 self.from[at + k] += other.from[k];
                 self.to[at + k] += other.to[k];
@@ -228,13 +228,13 @@ mod tests {
             }
         }
 
-        fn largest(&self) -> i64 {
+        pub(in super::super) fn largest(&self) -> i64 {
             self.from.iter().map(|from| -from).chain(self.to.iter().copied()).max().unwrap()
         }
     }
 
     /// A product or square of `n` digits, by Karatsuba's method from `threshold` digits on.
-    fn product(n: usize, threshold: usize) -> Bounds {
+    pub(in super::super) fn product(n: usize, threshold: usize) -> Bounds {
         let mut bounds = Bounds::new(2 * n, 0);
         if n < threshold {
             bounds.add_rows(n, n, 0);
@@ -253,7 +253,7 @@ mod tests {
         bounds
     }
 
-    fn part(n: usize, threshold: usize) -> Bounds {
+    pub(in super::super) fn part(n: usize, threshold: usize) -> Bounds {
         if n < CARRY { product(n, threshold) } else { Bounds::new(2 * n, 1) }
     }
 
