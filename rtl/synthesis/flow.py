@@ -99,7 +99,7 @@ def to_cells(name, unit, liberty, period, driver, folder, resume):
     netlist = folder / f"{slug}.v"
     # ABC's own script restructures the adders for area and makes carries ripple; this one keeps them, sizes the cells and adds buffers.
     abc = folder / f"{slug}.abc"
-    abc.write_text(f"strash\nifraig\n&get -n\n&nf -D {period}\n&put\nbuffer -c -p\ntopo\nupsize -D {period}\ndnsize -D {period}\n")
+    abc.write_text(f"strash\n&get -n\n&nf -D {period}\n&put\nbuffer -c -p\ntopo\nupsize -D {period}\ndnsize -D {period}\n")
     # What drives the logic: ABC sees a flip-flop's output as an input of its own, and buffers it only if it knows the strength.
     drive = folder / f"{slug}.drive"
     drive.write_text(f"set_driving_cell {driver}\nset_load 20\n")
