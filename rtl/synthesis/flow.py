@@ -97,7 +97,8 @@ def to_cells(name, unit, liberty, period, driver, folder, resume):
     top, parameters, apart = unit
     slug = slug_of(name)
     netlist = folder / f"{slug}.v"
-    # ABC's own script restructures the adders for area and makes carries ripple; this one keeps them, sizes the cells and adds buffers.
+    # ABC's own script restructures the adders for area and makes carries ripple; this one keeps them, sizes the cells and adds buffers. Nor does it look for
+    # equal functions (`ifraig`), which turns the parallel prefixes of an increment into a chain.
     abc = folder / f"{slug}.abc"
     abc.write_text(f"strash\n&get -n\n&nf -D {period}\n&put\nbuffer -c -p\ntopo\nupsize -D {period}\ndnsize -D {period}\n")
     # What drives the logic: ABC sees a flip-flop's output as an input of its own, and buffers it only if it knows the strength.

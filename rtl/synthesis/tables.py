@@ -121,9 +121,10 @@ def table_7_2(rows):
     line("logic, mm2", "-", show(row.area, 1), show(row.scaled_area, 2))
     line("chip with its memories, mm2", "11.7", "-", "-")
     # X, Y and the transforms of M' and M; T and R - M in digits; eight tables of 1024 words.
-    line("written memory, bits", "-", 4 * 1024 * 64 + 2 * 1024 * 24, 4 * 1024 * 64 + 2 * 1024 * 24)
+    written, tables = show(4 * 1024 * 64 + 2 * 1024 * 24, 0), show(8 * 1024 * 64, 0)
+    line("written memory, bits", "-", written, written)
     line("written memory, banks with two ports", "-", 6 * 32, 6 * 32)
-    line("tables, bits", "-", 8 * 1024 * 64, 8 * 1024 * 64)
+    line("tables, bits", "-", tables, tables)
     line("period, ns", "3.1", show(row.period, 2), show(row.scaled_period, 2))
 
 
