@@ -16,10 +16,12 @@ machine/modmill_memory.sv
 machine/modmill_group.sv
 machine/modmill_rows.sv
 machine/modmill_addresses.sv
+machine/modmill_exponent_lines.sv
 machine/modmill_exponents.sv
 machine/modmill_input.sv
 machine/modmill_lookahead.sv
 machine/modmill_resolver.sv
+machine/modmill_sequence.sv
 machine/modmill_control.sv
 machine/modmill_processor.sv
 modmill_multiplier.sv

@@ -2,12 +2,13 @@
 //
 // The product is the convolution of the operands' digits, by transforms of N points over p = 2^64 - 2^32 + 1. Two
 // processors work in two memories of 16 banks; crates/hardware/DESIGN.md has the schedule. A group of positions that is issued in cycle c
-//   c       has its read rows on the ports of the memories,
+//   c       has its read rows on the ports of the memories; they have been computed since cycle c - 3 (AHEAD),
 //   c + 1   is at the memories' outputs,
 //   c + 2   is turned so that lane 0 comes first,
-//   c + 3   is at the processors' inputs,
-//   c + 15  is at their outputs,
-//   c + 16  is on the write ports (LATENCY).
+//   c + 3   is chosen from both memories and the input buffers,
+//   c + 4   is at the processors' inputs, and so are its exponents,
+//   c + 16  is at their outputs,
+//   c + 17  is on the write ports (LATENCY).
 // `enable` is 0 while a word of the result waits for its reader; it stops all but the input ports.
 module modmill_multiplier #(
     parameter integer STAGES = 4,
@@ -33,8 +34,9 @@ module modmill_multiplier #(
     output logic                m_axis_tlast,
     output logic                framing_error
 );
-  localparam integer LATENCY = 16;  // not less: the first stage must not reach the rows that are being unloaded
+  localparam integer LATENCY = 17;  // 16 or more: the first stage must not reach the rows that are being unloaded
   localparam integer GAP = (STAGES == 4) ? 0 : LATENCY;
+  localparam integer AHEAD = 3;  // registers before the ports of the memories
   localparam integer ROW = 4 * (STAGES - 1);
   localparam integer STAGE = $clog2(2 * STAGES);
   localparam integer POSITION = 4 * STAGES;
@@ -47,13 +49,14 @@ module modmill_multiplier #(
   assign enable = !(m_axis_tvalid && !m_axis_tready);
 
   // Control.
-  logic full_a, full_b, error_a, error_b, release_operands, issue, parity, unload, unload_parity;
-  logic [STAGE-1:0] stage;
-  logic [ROW-1:0] step, unload_row;
+  logic full_a, full_b, error_a, error_b, release_operands, issue, parity, read_parity, unload, unload_parity;
+  logic [STAGE-1:0] stage, read_stage;
+  logic [ROW-1:0] step, read_step, unload_row;
   assign framing_error = error_a || error_b;
   modmill_control #(
       .STAGES(STAGES),
-      .GAP(GAP)
+      .GAP(GAP),
+      .AHEAD(AHEAD)
   ) control (
       .operands_ready(full_a && full_b),
       .*
@@ -64,8 +67,7 @@ module modmill_multiplier #(
   logic [BACK:1] issue_at, parity_at;
   logic [STAGE*BACK-1:0] stages;
   logic [ROW*BACK-1:0] steps;
-  logic [STAGE-1:0] stage_1, stage_2, stage_3, stage_8, stage_back;
-  logic [ROW-1:0] step_1, step_back;
+  logic [STAGE-1:0] stage_2, stage_4, stage_9, stage_back;
   always_ff @(posedge clk) begin
     if (!aresetn) issue_at <= '0;
     else if (enable) issue_at <= {issue_at[BACK-1:1], issue};
@@ -75,13 +77,10 @@ module modmill_multiplier #(
       steps <= {steps[ROW*(BACK-1)-1:0], step};
     end
   end
-  assign stage_1 = stages[0+:STAGE];
   assign stage_2 = stages[STAGE+:STAGE];
-  assign stage_3 = stages[2*STAGE+:STAGE];
-  assign stage_8 = stages[7*STAGE+:STAGE];
+  assign stage_4 = stages[3*STAGE+:STAGE];
+  assign stage_9 = stages[8*STAGE+:STAGE];
   assign stage_back = stages[(BACK-1)*STAGE+:STAGE];
-  assign step_1 = steps[0+:ROW];
-  assign step_back = steps[(BACK-1)*ROW+:ROW];
 
   // Input buffers, which the first stage reads.
   logic [16*DIGIT-1:0] lanes_a, lanes_b;
@@ -134,17 +133,29 @@ module modmill_multiplier #(
       .lanes(lanes_b)
   );
 
-  // Memories. A row of the result is read as a group of the stage over digit 0.
+  // Memories. A row of the result is read as a group of the stage over digit 0. Three registers before the ports: what is read, its group, its rows.
   logic write_a, write_b;
   logic [3:0] turn_a, turn_b, turn_a_1, turn_b_1;
   logic [16*ROW-1:0] read_rows_a, read_rows_b, write_rows_a, write_rows_b;
   logic [1023:0] read_a, read_b, write_data_a, write_data_b;
+  logic [STAGE-1:0] chosen_stage;
+  logic [ROW-1:0] chosen_step;
+  logic chosen_parity;
+  always_ff @(posedge clk) begin
+    if (enable) begin
+      chosen_stage  <= unload ? STAGE'(STAGES - 1) : read_stage;
+      chosen_step   <= unload ? unload_row : read_step;
+      chosen_parity <= unload ? unload_parity : read_parity;
+    end
+  end
   modmill_addresses #(
       .STAGES(STAGES)
   ) read_addresses (
-      .stage(unload ? STAGE'(STAGES - 1) : stage),
-      .step(unload ? unload_row : step),
-      .parity(unload ? unload_parity : parity),
+      .clk,
+      .enable,
+      .stage(chosen_stage),
+      .step(chosen_step),
+      .parity(chosen_parity),
       .rotation_a(turn_a),
       .rotation_b(turn_b),
       .rows_a(read_rows_a),
@@ -175,7 +186,9 @@ module modmill_multiplier #(
   );
 
   logic [1023:0] turned_a, turned_b, group_a, group_b;
-  modmill_rotate turn_read_a (.amount(turn_a_1), .x(read_a), .y(turned_a));
+  // The resolver takes all rows from this side; those of the upper half of the product are in memory B.
+  logic unload_upper_1;
+  modmill_rotate turn_read_a (.amount(turn_a_1), .x(unload_upper_1 ? read_b : read_a), .y(turned_a));
   modmill_rotate turn_read_b (.amount(turn_b_1), .x(read_b), .y(turned_b));
   always_ff @(posedge clk) begin
     if (enable) begin
@@ -186,8 +199,8 @@ module modmill_multiplier #(
     end
   end
 
-  // Cycle c + 2: the processors' inputs. The crossing stage takes halves of both memories.
-  logic [1023:0] lanes0, lanes1, digits_a, digits_b;
+  // Cycle c + 2: the crossing stage takes halves of both memories. Cycle c + 3: a register more, because the exponents take that long.
+  logic [1023:0] chosen0, chosen1, lanes0, lanes1, digits_a, digits_b;
   always_comb begin
     digits_a = '0;
     digits_b = '0;
@@ -199,35 +212,37 @@ module modmill_multiplier #(
   always_ff @(posedge clk) begin
     if (enable) begin
       if (32'(stage_2) == 0) begin
-        lanes0 <= digits_a;
-        lanes1 <= digits_b;
+        chosen0 <= digits_a;
+        chosen1 <= digits_b;
       end else if (32'(stage_2) == CROSSING) begin
-        lanes0 <= {group_b[1023:512], group_a[511:0]};
-        lanes1 <= {group_b[511:0], group_a[1023:512]};
+        chosen0 <= {group_b[1023:512], group_a[511:0]};
+        chosen1 <= {group_b[511:0], group_a[1023:512]};
       end else begin
-        lanes0 <= group_a;
-        lanes1 <= group_b;
+        chosen0 <= group_a;
+        chosen1 <= group_b;
       end
+      lanes0 <= chosen0;
+      lanes1 <= chosen1;
     end
   end
 
-  // Cycles c + 3 to c + 15: the processors.
+  // Cycles c + 4 to c + 16: the processors.
   logic [255:0] exponents0, exponents1;
   modmill_exponents #(
       .STAGES(STAGES)
   ) exponents (
       .clk,
       .enable,
-      .stage(stage_1),
-      .step(step_1),
+      .stage,
+      .step,
       .exponents0,
       .exponents1
   );
-  logic inverse_8, product_8, scale_3;
+  logic inverse_9, product_9, scale_4;
   logic [1023:0] transform0, transform1, results0, results1;
-  assign scale_3   = 32'(stage_3) == CROSSING;
-  assign inverse_8 = 32'(stage_8) >= STAGES;
-  assign product_8 = 32'(stage_8) == PRODUCT;
+  assign scale_4   = 32'(stage_4) == CROSSING;
+  assign inverse_9 = 32'(stage_9) >= STAGES;
+  assign product_9 = 32'(stage_9) == PRODUCT;
   modmill_processor #(
       .EMBEDDED(EMBEDDED),
       .TABLE(TABLE),
@@ -237,9 +252,9 @@ module modmill_multiplier #(
       .enable,
       .lanes(lanes0),
       .exponents(exponents0),
-      .scale(scale_3),
-      .inverse(inverse_8),
-      .product(product_8),
+      .scale(scale_4),
+      .inverse(inverse_9),
+      .product(product_9),
       .other(transform1),
       .transform(transform0),
       .results(results0)
@@ -253,36 +268,38 @@ module modmill_multiplier #(
       .enable,
       .lanes(lanes1),
       .exponents(exponents1),
-      .scale(scale_3),
-      .inverse(inverse_8),
+      .scale(scale_4),
+      .inverse(inverse_9),
       .product(1'b0),
       .other(1024'b0),
       .transform(transform1),
       .results(results1)
   );
 
-  // Cycle c + 15: results go back the way that the operands came. The products of the two spectra are processor 0's;
+  // Cycle c + 16: results go back the way that the operands came. The products of the two spectra are processor 0's;
   // the upper half of the positions goes to memory B.
   logic [3:0] back_a, back_b;
-  logic [16*ROW-1:0] rows_a_15, rows_b_15;
-  logic upper, product_15, crossing_15;
+  logic [16*ROW-1:0] rows_a_16, rows_b_16;
+  logic upper, product_16, crossing_16;
   logic [1023:0] for_a, for_b, turned_back_a, turned_back_b;
   modmill_addresses #(
       .STAGES(STAGES)
   ) write_addresses (
-      .stage(stage_back),
-      .step(step_back),
-      .parity(parity_at[BACK]),
+      .clk,
+      .enable,
+      .stage(stages[(BACK-3)*STAGE+:STAGE]),
+      .step(steps[(BACK-3)*ROW+:ROW]),
+      .parity(parity_at[BACK-2]),
       .rotation_a(back_a),
       .rotation_b(back_b),
-      .rows_a(rows_a_15),
-      .rows_b(rows_b_15),
+      .rows_a(rows_a_16),
+      .rows_b(rows_b_16),
       .upper
   );
-  assign product_15 = 32'(stage_back) == PRODUCT;
-  assign crossing_15 = 32'(stage_back) == CROSSING;
-  assign for_a = crossing_15 ? {results1[511:0], results0[511:0]} : results0;
-  assign for_b = crossing_15 ? {results0[1023:512], results1[1023:512]} : product_15 ? results0 : results1;
+  assign product_16 = 32'(stage_back) == PRODUCT;
+  assign crossing_16 = 32'(stage_back) == CROSSING;
+  assign for_a = crossing_16 ? {results1[511:0], results0[511:0]} : results0;
+  assign for_b = crossing_16 ? {results0[1023:512], results1[1023:512]} : product_16 ? results0 : results1;
   modmill_rotate turn_write_a (.amount(4'd0 - back_a), .x(for_a), .y(turned_back_a));
   modmill_rotate turn_write_b (.amount(4'd0 - back_b), .x(for_b), .y(turned_back_b));
   always_ff @(posedge clk) begin
@@ -290,26 +307,28 @@ module modmill_multiplier #(
       write_a <= 1'b0;
       write_b <= 1'b0;
     end else if (enable) begin
-      write_a <= issue_at[BACK] && !(product_15 && upper);
-      write_b <= issue_at[BACK] && !(product_15 && !upper);
+      write_a <= issue_at[BACK] && !(product_16 && upper);
+      write_b <= issue_at[BACK] && !(product_16 && !upper);
     end
     if (enable) begin
-      write_rows_a <= rows_a_15;
-      write_rows_b <= rows_b_15;
+      write_rows_a <= rows_a_16;
+      write_rows_b <= rows_b_16;
       write_data_a <= turned_back_a;
       write_data_b <= turned_back_b;
     end
   end
 
-  // The resolver takes rows from cycle c + 2 on, from memory A for the lower half of the product.
-  logic [2:1] unload_at, unload_first_at, unload_last_at, unload_upper_at;
+  // A row of the result comes to the resolver in the cycle in which its group is turned, c + 2.
+  localparam integer TURNED = AHEAD + 2;
+  logic [TURNED:1] unload_at, unload_first_at, unload_last_at, unload_upper_at;
+  assign unload_upper_1 = unload_at[TURNED-1] && unload_upper_at[TURNED-1];
   always_ff @(posedge clk) begin
     if (!aresetn) unload_at <= '0;
-    else if (enable) unload_at <= {unload_at[1], unload};
+    else if (enable) unload_at <= {unload_at[TURNED-1:1], unload};
     if (enable) begin
-      unload_first_at <= {unload_first_at[1], unload_row == '0};
-      unload_last_at  <= {unload_last_at[1], &unload_row};
-      unload_upper_at <= {unload_upper_at[1], unload_row[ROW-1]};
+      unload_first_at <= {unload_first_at[TURNED-1:1], unload_row == '0};
+      unload_last_at  <= {unload_last_at[TURNED-1:1], &unload_row};
+      unload_upper_at <= {unload_upper_at[TURNED-1:1], unload_row[ROW-1]};
     end
   end
   modmill_resolver #(
@@ -318,10 +337,10 @@ module modmill_multiplier #(
       .clk,
       .aresetn,
       .enable,
-      .in_valid(unload_at[2]),
-      .in_first(unload_first_at[2]),
-      .in_last(unload_last_at[2]),
-      .values(unload_upper_at[2] ? group_b : group_a),
+      .in_valid(unload_at[TURNED]),
+      .in_first(unload_first_at[TURNED]),
+      .in_last(unload_last_at[TURNED]),
+      .values(group_a),
       .out_valid(m_axis_tvalid),
       .out_last(m_axis_tlast),
       .digits(m_axis_tdata)

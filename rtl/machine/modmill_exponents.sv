@@ -1,4 +1,4 @@
-// Exponents of the 16 twiddle factors of both units' groups, two registers deep:
+// Exponents of the 16 twiddle factors of both units' groups, four registers deep:
 //
 //   forward over digit d >= 1:  e_j =  j (n mod 16^d) 16^(3-d)
 //   inverse over d <= S-2:      e_j = -n_(d+1) (16^d j + (n mod 16^d)) 16^(2-d)
@@ -25,33 +25,18 @@ module modmill_exponents #(
       .bank1(),
       .*
   );
-
-  // { base, slope } for the group at `position`.
-  function automatic [31:0] line(input [4*STAGES-1:0] position);
-    logic [15:0] below;  // n mod 16^d
-    logic [3:0] above;  // n_(d+1)
-    logic [4:0] shift;  // 4 d
-    below = 16'd0;
-    above = 4'd0;
-    for (integer i = 0; i < STAGES; i = i + 1) begin
-      if (i < 32'(digit)) below[4*i+:4] = position[4*i+:4];
-      if (i == 32'(digit) + 1) above = position[4*i+:4];
-    end
-    shift = 5'(32'(digit) << 2);
-    if (crossing) line = 32'd0;
-    else if (inverse) line = {16'd0 - ((16'(above) * below) << (5'd8 - shift)), 16'd0 - {4'd0, above, 8'd0}};
-    else line = {16'd0, below << (5'd12 - shift)};
-  endfunction
-
-  logic [31:0] line0, line1;
-  always_ff @(posedge clk) begin
-    if (enable) begin
-      line0 <= line(base0);
-      line1 <= line(base1);
-      for (int j = 0; j < 16; j++) begin
-        exponents0[16*j+:16] <= line0[31:16] + 16'(j) * line0[15:0];
-        exponents1[16*j+:16] <= line1[31:16] + 16'(j) * line1[15:0];
-      end
-    end
-  end
+  modmill_exponent_lines #(
+      .STAGES(STAGES)
+  ) unit0 (
+      .position (base0),
+      .exponents(exponents0),
+      .*
+  );
+  modmill_exponent_lines #(
+      .STAGES(STAGES)
+  ) unit1 (
+      .position (base1),
+      .exponents(exponents1),
+      .*
+  );
 endmodule

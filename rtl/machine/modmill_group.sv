@@ -31,9 +31,9 @@ module modmill_group #(
     end
   endfunction
 
-  function automatic [3:0] sum_of_digits(input [4*STAGES-1:0] n);
+  function automatic [3:0] sum_of_digits(input [STEP-1:0] n);
     sum_of_digits = 4'd0;
-    for (integer i = 0; i < STAGES; i = i + 1) sum_of_digits = sum_of_digits + n[4*i+:4];
+    for (integer i = 0; i < STAGES - 1; i = i + 1) sum_of_digits = sum_of_digits + n[4*i+:4];
   endfunction
 
   logic [STEP-1:0] others0, others1;
@@ -52,7 +52,8 @@ module modmill_group #(
     end
     base0 = position(others0, 32'(digit));
     base1 = position(others1, 32'(digit));
-    bank0 = sum_of_digits(base0);
-    bank1 = sum_of_digits(base1);
+    // The missing digit is 0, so that the sum does not depend on its place. Where the groups differ, it is by the top bit of a digit.
+    bank0 = sum_of_digits(others0);
+    bank1 = bank0 ^ {inverse, 3'b0};
   end
 endmodule

@@ -97,9 +97,10 @@ def to_cells(name, unit, liberty, period, driver, folder, resume):
     top, parameters, apart = unit
     slug = slug_of(name)
     netlist = folder / f"{slug}.v"
-    # ABC's own script restructures the adders for area and makes carries ripple; this one keeps them, sizes the cells and adds buffers.
+    # ABC's own script restructures the adders for area and makes carries ripple; this one keeps them, sizes the cells and adds buffers. Nor does it look for
+    # equal functions (`ifraig`), which turns the parallel prefixes of an increment into a chain.
     abc = folder / f"{slug}.abc"
-    abc.write_text(f"strash\nifraig\n&get -n\n&nf -D {period}\n&put\nbuffer -c -p\ntopo\nupsize -D {period}\ndnsize -D {period}\n")
+    abc.write_text(f"strash\n&get -n\n&nf -D {period}\n&put\nbuffer -c -p\ntopo\nupsize -D {period}\ndnsize -D {period}\n")
     # What drives the logic: ABC sees a flip-flop's output as an input of its own, and buffers it only if it knows the strength.
     drive = folder / f"{slug}.drive"
     drive.write_text(f"set_driving_cell {driver}\nset_load 20\n")
@@ -112,7 +113,6 @@ def to_cells(name, unit, liberty, period, driver, folder, resume):
         f"dfflibmap -liberty {liberty}",
         f"abc -liberty {liberty} -constr {drive} -script {abc}",
         "opt_clean -purge",
-        # OpenSTA takes no assignment to a list of nets.
         "splitnets",
         "opt_clean -purge",
         f"write_verilog -noattr -noexpr -nohex {netlist}",
@@ -137,8 +137,43 @@ def mapped(name, slug, top, lines, liberty, netlist, folder):
     }
 
 
+def single_assignments(netlist):
+    """Writes assignments to lists of nets as assignments to single ones: OpenSTA takes no others. Yosys splits nets, but not the ports of modules."""
+    widths = {}
+    lines = []
+    for line in netlist.read_text().splitlines():
+        declared = re.match(r" *(?:input|output|wire) (?:\[(\d+):0\] )?(\S+?) ?;", line)
+        if declared:
+            widths[declared.group(2)] = int(declared.group(1) or 0) + 1
+        elif line.startswith("module "):
+            widths = {}
+        listed = re.match(r" *assign (\{.*\}) = (.*);", line)
+        if listed:
+            left, right = (bits_of(side, widths) for side in listed.groups())
+            if len(left) != len(right):
+                sys.exit(f"synthesise: {netlist} has an assignment of {len(right)} bits to {len(left)}")
+            lines += [f"  assign {to} = {bit};" for to, bit in zip(left, right)]
+        else:
+            lines.append(line)
+    netlist.write_text("\n".join(lines) + "\n")
+
+
+def bits_of(side, widths):
+    """The bits of one side of an assignment, the first one first."""
+    bits = []
+    for constant, name, first, last in re.findall(r"\d+'b([01xz]+)|(\\\S+|[A-Za-z_]\w*)(?: ?\[(\d+)(?::(\d+))?\])?", side):
+        if constant:
+            bits += [f"1'b{bit}" for bit in constant]
+            continue
+        high = int(first) if first else widths[name] - 1
+        low = int(last) if last else high if first else 0
+        bits += [f"{name} [{place}]" for place in range(high, low - 1, -1)] if first or widths[name] > 1 else [f"{name} "]
+    return bits
+
+
 def timed(name, slug, top, liberty, netlist, folder):
     """The longest path from flip-flop to flip-flop, by OpenSTA."""
+    single_assignments(netlist)
     script = folder / f"{slug}.tcl"
     script.write_text(
         f"read_liberty {liberty}\nread_verilog {netlist}\nlink_design {top}\n"

@@ -12,13 +12,21 @@ module modmill_fold_last (
     input  logic [66:0] v,
     output logic [63:0] y
 );
+  // Bit i is 1 if all bits of x below i are: these change in x + 1. Every step doubles the distance that a bit has seen, so that the path is five gates
+  // long; an adder of general words with a constant in it is longer.
+  function automatic [28:0] ones_below(input [28:0] x);
+    ones_below = {x[27:0], 1'b1};
+    for (integer distance = 1; distance < 29; distance = 2 * distance)
+      ones_below = ones_below & ((ones_below << distance) | 29'((1 << distance) - 1));
+  endfunction
+
   logic [2:0] t;
   logic [28:0] upper, middle, successor, predecessor;
   assign t = v[66:64];
   assign upper = v[63:35];
   assign middle = v[31:3];
-  assign successor = upper + 29'd1;
-  assign predecessor = middle - 29'd1;
+  assign successor = upper ^ ones_below(upper);
+  assign predecessor = middle ^ ones_below(~middle);
 
   // (t + 1) e = 2^32 t + (2^32 - 1 - t), and t e is 2^32 - 1 less. Bit 3 is 1 if the three bits are no less than what is taken away.
   logic [3:0] low_reduced, low_plain;

@@ -3,6 +3,7 @@
 
 mod modular;
 mod multiplier;
+mod netlists;
 mod simulator;
 mod sources;
 mod tools;

@@ -10,7 +10,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 /// The depth of the RTL's pipeline.
-const LATENCY: usize = 16;
+const LATENCY: usize = 17;
 
 /// Bits of a beat.
 const BEAT: usize = 384;
@@ -178,17 +178,22 @@ fn the_example_runs() {
 }
 
 /// Mutants of every part of the machine, which the test above has to catch.
-const MUTANTS: [Mutant; 8] = [
+const MUTANTS: [Mutant; 9] = [
     Mutant {
         file: "machine/modmill_group.sv",
         from: "others1[STEP-1] = 1'b1;",
         to: "others1[STEP-1] = 1'b0;",
     },
     Mutant { file: "machine/modmill_rows.sv", from: "{1'(MEMORY), i[2:0]}", to: "{1'b0, i[2:0]}" },
-    Mutant { file: "machine/modmill_exponents.sv", from: "16'(j) * line1", to: "16'(j ^ 1) * line1" },
+    Mutant {
+        file: "machine/modmill_exponent_lines.sv",
+        from: "times(2'(j / 4), ",
+        to: "times(2'(j / 4 ^ 1), ",
+    },
     Mutant { file: "machine/modmill_input.sv", from: ".amount(4'd0 - top)", to: ".amount(4'd0)" },
     Mutant { file: "machine/modmill_resolver.sv", from: "(carry_before && !first_y)", to: "(1'b0)" },
-    Mutant { file: "machine/modmill_control.sv", from: "LAST_FORWARD >> 1", to: "LAST_FORWARD" },
+    Mutant { file: "machine/modmill_sequence.sv", from: "LAST_FORWARD >> 1", to: "LAST_FORWARD" },
+    Mutant { file: "machine/modmill_control.sv", from: ".FIRST(AHEAD)", to: ".FIRST(AHEAD - 1)" },
     Mutant { file: "machine/modmill_processor.sv", from: "inverse ? transform", to: "1'b0 ? transform" },
     Mutant { file: "modmill_multiplier.sv", from: "!(m_axis_tvalid && !m_axis_tready)", to: "1'b1" },
 ];
@@ -214,7 +219,7 @@ fn the_order_of_rows_is_needed() {
         return;
     }
     let always =
-        Mutant { file: "machine/modmill_control.sv", from: "parity <= !parity;", to: "parity <= parity;" };
+        Mutant { file: "machine/modmill_sequence.sv", from: "parity <= !parity;", to: "parity <= parity;" };
     for mutant in [None, Some(always)] {
         let folder = scratch("multiplier-3");
         let files = files(MULTIPLIER, mutant, &folder);

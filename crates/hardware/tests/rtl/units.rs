@@ -9,13 +9,13 @@ use std::fmt::Write;
 const P: u64 = 0xFFFF_FFFF_0000_0001;
 
 /// A unit under test.
-struct Unit {
-    module: &'static str,
+pub(crate) struct Unit {
+    pub(crate) module: &'static str,
     inputs: usize,
     outputs: usize,
     depth: usize,
     /// Vectors for Icarus, which takes some milliseconds for each one of the long units.
-    vectors: usize,
+    pub(crate) vectors: usize,
     /// A line of the file of vectors: the input and the right output.
     vector: fn(&mut Random) -> (Vec<u64>, Vec<u64>),
     mutant: Mutant,
@@ -31,7 +31,7 @@ fn sixteen(random: &mut Random) -> Vec<u64> {
     (0..16).map(|_| hard_word(random)).collect()
 }
 
-const UNIT_TESTS: [Unit; 6] = [
+pub(crate) const UNIT_TESTS: [Unit; 6] = [
     Unit {
         module: "radix16_unit",
         inputs: 1024,
@@ -137,7 +137,12 @@ fn product(random: &mut Random) -> (Vec<u64>, Vec<u64>) {
 }
 
 impl Unit {
-    fn defines(&self) -> [Define; 5] {
+    /// The same unit as a netlist in `module`: the tops for synthesis have a register before the unit.
+    pub(crate) fn mapped(&self, module: &'static str) -> Self {
+        Self { module, depth: self.depth + 1, ..*self }
+    }
+
+    pub(crate) fn defines(&self) -> [Define; 5] {
         [
             ("DUT", self.module.to_owned()),
             ("IN", self.inputs.to_string()),
@@ -148,7 +153,7 @@ impl Unit {
     }
 
     /// A file of `count` vectors.
-    fn write_vectors(&self, count: usize, folder: &std::path::Path) -> String {
+    pub(crate) fn write_vectors(&self, count: usize, folder: &std::path::Path) -> String {
         let mut random = Random::new(self.module.len() as u64);
         let mut text = String::new();
         for _ in 0..count {
