@@ -111,7 +111,7 @@ fn residues_on_tensor_cores() {
         (2048, 384, (2, 5), 96, 64),
         (3072, 256, (3, 3), 80, 64),
         (4096, 256, (5, 7), 112, 48),
-        (8192, 256, (12, 14), 112, 0),
+        (8192, 256, (12, 14), 24, 0),
     ];
     let mut beyond = Vec::new();
     for (bits, block, (to_b, to_a), each, one) in shapes {
