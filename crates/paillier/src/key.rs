@@ -10,6 +10,7 @@ mod subgroup;
 mod tests;
 
 pub use generate::Randomness;
+pub(crate) use generate::half as halved;
 pub use private::PrivateKey;
 pub(crate) use private::{Factor, Unmasking};
 pub use public::PublicKey;

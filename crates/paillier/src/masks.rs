@@ -14,10 +14,11 @@
 //! values 1 to `p - 1`. The same holds modulo `q^2`.
 
 use crate::chain::Chain;
-use crate::key::{Factor, fixed_base};
+use crate::key::{Factor, Unmasking, fixed_base, halved};
 use crate::rows::{exponent, resized};
 use crate::{Error, Paillier, PrivateKey, PublicKey};
-use modmill::{Batch, Engine, Modulus, Operand, number};
+use modmill::number::{self, Number};
+use modmill::{Batch, Engine, Modulus, Operand};
 use std::borrow::Cow;
 use std::fmt;
 
@@ -112,18 +113,30 @@ impl Paillier<'_> {
         let exponents = short_exponents(public, exponents)?;
         let half = |factor: &Factor| -> Result<Batch, Error> {
             let (bits, exponents) = match &factor.short {
-                Some(short) => {
-                    let order = Modulus::new(&short.exponent)?;
-                    // A watch counts the powers, which take the time.
-                    let rests = self.engine.unwatched().reduce(&exponents, &order)?;
-                    (short.bits, Cow::Owned(resized(&rests, short.bits)))
-                }
+                Some(short) => (short.bits, Cow::Owned(self.reduced_exponents(&exponents, short)?)),
                 None => (public.short_exponent_bits(), Cow::Borrowed(&exponents)),
             };
             let fixed = fixed_base(self.engine, &factor.fixed, base, &factor.square, bits)?;
             Ok(self.engine.pow_fixed_base(fixed, &*exponents)?)
         };
         self.owner_masks_of(key, &half(key.p())?, &half(key.q())?)
+    }
+
+    /// Exponents modulo the order `2 u` of a small subgroup. An exponent a is r or r + u for its rest r modulo u, which is odd: the one
+    /// that is even where a is. The time depends on lengths alone.
+    fn reduced_exponents(&self, exponents: &Batch, short: &Unmasking) -> Result<Batch, Error> {
+        let order = halved(&short.exponent);
+        // A watch counts the powers, which take the time.
+        let rests = self.engine.unwatched().reduce(exponents, &Modulus::new(&order)?)?;
+        let mut reduced = resized(&rests, short.bits);
+        let mut summand = Number::new(vec![0; order.len()]);
+        for (index, exponent) in exponents.iter().enumerate() {
+            let row = reduced.get_mut(index);
+            let mask = ((row[0] ^ exponent[0]) & 1).wrapping_neg();
+            summand.iter_mut().zip(order.iter()).for_each(|(limb, &u)| *limb = u & mask);
+            number::add_assign(row, &summand);
+        }
+        Ok(reduced)
     }
 
     /// Makes `count` masks with the distribution of `r^n` with the private key, whatever the key.

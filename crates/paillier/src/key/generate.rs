@@ -88,7 +88,7 @@ fn halves_coprime(p: &[u64], q: &[u64]) -> bool {
 }
 
 /// Half of a number, rounded down, without leading zero limbs.
-pub(super) fn half(number: &[u64]) -> Number {
+pub(crate) fn half(number: &[u64]) -> Number {
     let mut half = Number::new(vec![0; number.len()]);
     number::shift_right(number, 1, &mut half);
     number::truncate(&mut half);

@@ -1,7 +1,9 @@
 //! Encryption, decryption and masks.
 
 use super::*;
+use modmill::Watch;
 use modmill_paillier::{Ciphertexts, Error};
+use std::sync::Arc;
 
 #[test]
 fn masks_are_those_of_the_formulas() {
@@ -150,4 +152,16 @@ fn masks_that_were_made_before_serve_once_each() {
     let masks = paillier().masks(other.public_key(), 2).unwrap();
     assert!(matches!(paillier().randomize_with(&column, masks), Err(Error::WrongKey { .. })));
     assert!(matches!(paillier().decrypt(other, &column), Err(Error::WrongKey { .. })));
+}
+
+#[test]
+fn a_watch_counts_the_powers_of_the_owner_and_no_step_before_them() {
+    let watch = Arc::new(Watch::new());
+    let engine = paillier().engine().watched_by(&watch);
+    for key in KEYS.iter().filter(|key| key.public_key().short_base().is_some()) {
+        let before = watch.done();
+        Paillier::new(&engine).owner_masks(key, 20).unwrap();
+        // Two powers for each item, and two products that join them.
+        assert_eq!(watch.done() - before, 4 * 20);
+    }
 }
