@@ -35,6 +35,8 @@ use crate::key::{Factor, Unmasking};
 use crate::rows::{exponent, is_one, shared};
 use crate::{Ciphertexts, Error, Paillier, PrivateKey};
 use modmill::{Batch, BatchView, Operand, number};
+use std::panic::resume_unwind;
+use std::sync::{Mutex, PoisonError};
 
 #[cfg(test)]
 mod tests;
@@ -74,6 +76,12 @@ impl<C: Chain> Witness<C> for () {}
 /// Items whose intermediate results are on a GPU at the same time: 4 GiB for n of 2048 bits.
 const PART: usize = 1 << 20;
 
+/// Parts of a column that a GPU decrypts at the same time.
+const LANES: usize = 2;
+
+/// The fewest items that are decrypted in such parts: a part is several waves of a large GPU.
+const LEAST_OF_LANES: usize = 1 << 18;
+
 impl Paillier<'_> {
     /// Decrypts a column to plaintexts below n. The time depends on the number of items, and for a key with a small subgroup on whether
     /// all masks are of it.
@@ -83,7 +91,11 @@ impl Paillier<'_> {
     pub fn decrypt(&self, key: &PrivateKey, ciphertexts: &Ciphertexts) -> Result<Batch, Error> {
         let bits = key.p().exponent_bits().max(key.q().exponent_bits());
         if let Some(gpu) = gpu_for(self.engine, &key.p().square, bits, ciphertexts.len())? {
-            match self.decrypt_seen(&gpu, key, ciphertexts, &mut ()) {
+            let answers = match self.is_heard() || ciphertexts.len() < LEAST_OF_LANES {
+                true => self.decrypt_seen(&gpu, key, ciphertexts, &mut ()),
+                false => self.decrypt_in_lanes(&gpu, key, ciphertexts),
+            };
+            match answers {
                 Err(error) if is_of_device(&error) => {}
                 other => return other,
             }
@@ -135,13 +147,7 @@ impl Paillier<'_> {
         witness: &mut impl Witness<C>,
     ) -> Result<Batch, Error> {
         key.public_key().expect("the column", ciphertexts.key())?;
-        if let (Some(p), Some(q)) = (&key.p().short, &key.q().short) {
-            match self.decrypt_with(chain, key, [p, q], ciphertexts, witness) {
-                Err(Error::Decryption { .. }) => {}
-                other => return other,
-            }
-        }
-        self.decrypt_with(chain, key, [&key.p().full, &key.q().full], ciphertexts, witness)
+        with_unmaskings(key, |unmaskings| self.decrypt_with(chain, key, unmaskings, ciphertexts, witness))
     }
 
     /// Decrypts a column with one exponent for each prime, a part after the other.
@@ -170,6 +176,47 @@ impl Paillier<'_> {
         }
         refuse(&verdicts)?;
         Ok(plaintexts)
+    }
+
+    /// Decrypts a column on a GPU, two parts at a time: while the GPU computes the powers of one, the other is checked and copied.
+    pub(crate) fn decrypt_in_lanes<C: Chain + Sync>(
+        &self,
+        chain: &C,
+        key: &PrivateKey,
+        ciphertexts: &Ciphertexts,
+    ) -> Result<Batch, Error> {
+        key.public_key().expect("the column", ciphertexts.key())?;
+        let (engine, values) = (self.engine, ciphertexts.values());
+        let size = values.len().div_ceil(2 * LANES).clamp(1, PART / LANES);
+        with_unmaskings(key, |unmaskings| {
+            let mut plaintexts = Batch::zeros(key.bits(), values.len());
+            let mut verdicts = vec![false; values.len()];
+            let length = size * plaintexts.stride();
+            let rows = plaintexts.as_limbs_mut().chunks_mut(length).zip(verdicts.chunks_mut(size));
+            let parts = Mutex::new(rows.enumerate());
+            // A lane takes one part after the other, until there is none or one fails.
+            let lane = || -> Result<(), Error> {
+                let next = || parts.lock().unwrap_or_else(PoisonError::into_inner).next();
+                while let Some((index, (rows, verdicts))) = next() {
+                    let items = index * size..index * size + verdicts.len();
+                    let paillier = Paillier::new(engine);
+                    let (part, some) =
+                        paillier.decrypt_part(chain, key, unmaskings, values.slice(items), &mut ())?;
+                    rows.copy_from_slice(part.as_limbs());
+                    verdicts.copy_from_slice(&some);
+                }
+                Ok(())
+            };
+            std::thread::scope(|scope| {
+                let lanes: Vec<_> = (0..LANES).map(|_| scope.spawn(lane)).collect();
+                let joined =
+                    lanes.into_iter().map(|lane| lane.join().unwrap_or_else(|panic| resume_unwind(panic)));
+                joined.collect::<Result<(), Error>>()
+            })?;
+            drop(parts);
+            refuse(&verdicts)?;
+            Ok(plaintexts)
+        })
     }
 
     /// The plaintexts of some ciphertexts, and whether each is right.
@@ -252,6 +299,20 @@ impl Paillier<'_> {
         let (p, q) = (p?, q?);
         Ok(p.iter().zip(q.iter()).map(|(p, q)| is_one(p) & is_one(q)).collect())
     }
+}
+
+/// Decrypts with the short exponents of a key with a small subgroup, and if an item is not of it, with the full ones.
+fn with_unmaskings(
+    key: &PrivateKey,
+    mut decrypt: impl FnMut([&Unmasking; 2]) -> Result<Batch, Error>,
+) -> Result<Batch, Error> {
+    if let (Some(p), Some(q)) = (&key.p().short, &key.q().short) {
+        match decrypt([p, q]) {
+            Err(Error::Decryption { .. }) => {}
+            other => return other,
+        }
+    }
+    decrypt([&key.p().full, &key.q().full])
 }
 
 /// The error that names the items whose verdict is `false`, if there are any.

@@ -6,6 +6,7 @@ use crate::chain::{Chain, gpu_for, is_of_device};
 use crate::rows::resized;
 use crate::{Ciphertexts, Error, Masks, Paillier, PrivateKey, PublicKey};
 use modmill::{Batch, OnDevice, Operand};
+use std::panic::resume_unwind;
 
 /// The fewest items that are encrypted on a GPU as a whole: from here on the masks are made there.
 const LEAST_ON_GPU: usize = 1 << 13;
@@ -54,11 +55,25 @@ impl Paillier<'_> {
         key: &PublicKey,
         plaintexts: &Batch,
     ) -> Result<Ciphertexts, Error> {
-        let exponents = self.engine.random_bits(key.short_exponent_bits(), plaintexts.len())?;
-        self.tell("random exponents");
-        let masks = gpu.pow_fixed_base(key.fixed_base(self.engine)?, &exponents)?;
-        self.tell("masks");
-        let powers = self.powers_of_generator(gpu, key, plaintexts)?;
+        let engine = self.engine;
+        let powers_of = || Paillier::new(engine).powers_of_generator(gpu, key, plaintexts);
+        let masks_of = || {
+            let exponents = engine.random_bits(key.short_exponent_bits(), plaintexts.len())?;
+            self.tell("random exponents");
+            let masks = gpu.pow_fixed_base(key.fixed_base(engine)?, &exponents)?;
+            self.tell("masks");
+            Ok::<_, Error>(masks)
+        };
+        let (masks, powers) = match self.is_heard() {
+            true => (masks_of()?, powers_of()?),
+            // The plaintexts are copied to the GPU beside the powers.
+            false => std::thread::scope(|scope| {
+                let powers = scope.spawn(powers_of);
+                let masks = masks_of();
+                let powers = powers.join().unwrap_or_else(|panic| resume_unwind(panic));
+                Ok::<_, Error>((masks?, powers?))
+            })?,
+        };
         self.tell("1 + m n");
         let values = self.engine.mul_mod(&powers, &masks, key.square())?;
         self.tell("ciphertexts");

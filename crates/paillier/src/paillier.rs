@@ -59,6 +59,11 @@ impl<'e> Paillier<'e> {
         }
     }
 
+    /// Whether somebody listens. Steps are then done one after the other.
+    pub(crate) fn is_heard(&self) -> bool {
+        self.listener.is_some()
+    }
+
     /// The engine.
     #[must_use]
     pub fn engine(&self) -> &'e Engine {

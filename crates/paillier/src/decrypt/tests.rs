@@ -118,11 +118,36 @@ fn columns_are_encrypted_and_decrypted_on_a_device() {
     let expected = Paillier::new(&Engine::new().unwrap()).decrypt_checked(&key, &column).unwrap();
     assert_eq!(resized(&expected, plaintexts.bits()), plaintexts);
     assert_eq!(paillier.decrypt_seen(&gpu, &key, &column, &mut ()).unwrap(), expected);
+    assert_eq!(paillier.decrypt_in_lanes(&gpu, &key, &column).unwrap(), expected);
     let short = [key.p(), key.q()].map(|factor| factor.short.as_ref().unwrap());
     for stage in STAGES {
         let fault = &mut Fault::once(stage, usize::from(stage != Stage::Plaintexts), 2, 300);
         let refused = paillier.decrypt_with(&gpu, &key, short, &column, fault);
         assert!(matches!(refused, Err(Error::Decryption { items }) if items == [2]), "{stage:?}");
+    }
+}
+
+/// Four parts by two lanes, the last part shorter. Wrong items are named by their places in the column.
+#[test]
+fn parts_of_two_lanes_are_put_together_in_order() {
+    let engine = Engine::new().unwrap();
+    let paillier = Paillier::new(&engine);
+    for randomness in [Randomness::Full, Randomness::Subgroup] {
+        let key = PrivateKey::generate(&engine, 1024, randomness).unwrap();
+        let plaintexts = Batch::from_values((0..37u64).map(|value| [value, value * value]));
+        let column = paillier.encrypt(key.public_key(), &plaintexts).unwrap();
+        let found = paillier.decrypt_in_lanes(&engine, &key, &column).unwrap();
+        assert_eq!(resized(&found, plaintexts.bits()), plaintexts);
+        // A multiple of p is no ciphertext.
+        let mut values = column.values().clone();
+        for item in [9, 36] {
+            let row = values.get_mut(item);
+            row.fill(0);
+            row[..key.primes()[0].len()].copy_from_slice(key.primes()[0]);
+        }
+        let wrong = Ciphertexts::new(key.public_key(), &values).unwrap();
+        let refused = paillier.decrypt_in_lanes(&engine, &key, &wrong);
+        assert!(matches!(refused, Err(Error::Decryption { items }) if items == [9, 36]));
     }
 }
 
