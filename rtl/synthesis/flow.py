@@ -190,7 +190,7 @@ def to_fpga(name, unit, family, folder, resume):
     """The counts of the primitives that matter, module by module, added up."""
     top, parameters = unit
     lines = ["read_verilog -sv " + " ".join(str(RTL / path) for path in sources()), hierarchy(top, parameters)]
-    # What stands after the mapping gives every cell a name from its nets, which takes longer than the mapping of a whole machine.
+    # What stands after the mapping gives every cell a name from its nets, which takes minutes for a whole machine.
     lines.append("synth_xilinx -family xc7 -noiopad" if family == "xc7" else "synth_ecp5 -noflatten -run :check")
     lines.append(f"stat -top {top}")
     slug = f"{family}-{slug_of(name)}"
