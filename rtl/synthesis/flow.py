@@ -190,7 +190,8 @@ def to_fpga(name, unit, family, folder, resume):
     """The counts of the primitives that matter, module by module, added up."""
     top, parameters = unit
     lines = ["read_verilog -sv " + " ".join(str(RTL / path) for path in sources()), hierarchy(top, parameters)]
-    lines.append("synth_xilinx -family xc7 -noiopad" if family == "xc7" else "synth_ecp5 -noflatten")
+    # What stands after the mapping gives every cell a name from its nets, which takes minutes for a whole machine.
+    lines.append("synth_xilinx -family xc7 -noiopad" if family == "xc7" else "synth_ecp5 -noflatten -run :check")
     lines.append(f"stat -top {top}")
     slug = f"{family}-{slug_of(name)}"
     return kept(folder / f"{slug}.json", resume, lines, lambda: mapped_to_fpga(name, family, slug, lines, folder))
