@@ -213,7 +213,6 @@ impl Paillier<'_> {
                     lanes.into_iter().map(|lane| lane.join().unwrap_or_else(|panic| resume_unwind(panic)));
                 joined.collect::<Result<(), Error>>()
             })?;
-            drop(parts);
             refuse(&verdicts)?;
             Ok(plaintexts)
         })
