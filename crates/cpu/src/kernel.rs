@@ -9,7 +9,7 @@ pub(crate) const MAX_LANES: usize = 8;
 /// Digits of a reciprocal beyond those of its modulus.
 pub(crate) const RECIPROCAL: usize = 3;
 
-/// What [`Division::remainder`] divides.
+/// The number that [`Division::remainder`] divides.
 #[derive(Clone, Copy)]
 pub(crate) enum Dividend<'a> {
     /// The product of the number in place with this one, both below `R / 4`.
@@ -22,7 +22,7 @@ pub(crate) enum Dividend<'a> {
 
 /// Remainders of plain numbers, for kernels whose digits are plain.
 pub(crate) struct Division<K> {
-    /// Words of working memory for moduli of so many digits.
+    /// The words of working memory that [`Division::remainder`] needs; the argument is the number of digits of the moduli.
     pub(crate) scratch_words: fn(usize) -> usize,
     /// Replaces the first number by the remainder of the dividend, below `1.07 N`. The moduli have more than `WIDTH (digits - 1) - 4`
     /// bits, and three digits at least. The third argument is `2^WIDTH floor(R^2 / N)` in `digits + RECIPROCAL` digits, the last is

@@ -6,7 +6,7 @@
 use crate::kernel::{Kernel, MAX_LANES};
 use modmill_core::mask;
 
-/// The length of the `limbs` buffer that [`split`] and [`join`] need for numbers of `count` limbs in so many lanes.
+/// The length of the `limbs` buffer that [`split`] and [`join`] need for numbers of `count` limbs in `lanes` lanes.
 #[must_use]
 pub(crate) fn limb_words(lanes: usize, count: usize) -> usize {
     (count + 2) * lanes

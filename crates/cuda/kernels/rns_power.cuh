@@ -57,6 +57,7 @@ struct Memory {
     }
 };
 
+// A copy that the compiler neither merges with others nor makes a selection of.
 DEVICE void copy_register(u32& to, u32 from) {
 #ifdef MODMILL_EMULATOR
     to = from;

@@ -85,7 +85,7 @@ pub(super) fn reduce_once(x: &mut [u64], m: &[u64], space: &mut [u64]) {
         (x.as_mut_ptr().cast(), m.as_ptr().cast(), space.as_mut_ptr().cast());
     let mask = _mm512_set1_epi64(MASK as i64);
     let mut borrow = _mm512_setzero_si512();
-    // SAFETY: all three have so many lines.
+    // SAFETY: x, m and space have `lines` lines each, as asserted above.
     unsafe {
         for index in 0..lines {
             // Digits are below 2^52, so that the sign is the borrow.

@@ -141,40 +141,34 @@ unsafe fn transposed(lines: *const Line, stride: usize) -> [Line; 8] {
         let high = _mm512_inserti64x4::<0>(load(j), _mm256_loadu_si256(i.cast::<__m256i>().add(1)));
         [low, high]
     };
-    // Words 2 k and 2 k + 1 of lines i, i + 2, i + 4, i + 6, for k = 0 to 3.
-    let quarters = |i: usize| {
-        let ([a, b], [c, d]) = (halves(i, i + 2), halves(i + 4, i + 6));
-        [
-            _mm512_shuffle_i64x2::<0b10_00_10_00>(a, c),
-            _mm512_shuffle_i64x2::<0b11_01_11_01>(a, c),
-            _mm512_shuffle_i64x2::<0b10_00_10_00>(b, d),
-            _mm512_shuffle_i64x2::<0b11_01_11_01>(b, d),
-        ]
-    };
-    interleaved(quarters(0), quarters(1))
+    let even_or_odd = |i: usize| quarters(halves(i, i + 2), halves(i + 4, i + 6));
+    interleaved(even_or_odd(0), even_or_odd(1))
 }
 
 /// Transposes eight lines of eight words in registers.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(super) fn transpose_lines(lines: [Line; 8]) -> [Line; 8] {
-    // Words 2 k and 2 k + 1 of lines i, i + 2, i + 4, i + 6, for k = 0 to 3.
-    let quarters = |i: usize| {
-        let halves = |i: usize, j: usize| {
-            [
-                _mm512_shuffle_i64x2::<0b01_00_01_00>(lines[i], lines[j]),
-                _mm512_shuffle_i64x2::<0b11_10_11_10>(lines[i], lines[j]),
-            ]
-        };
-        let ([a, b], [c, d]) = (halves(i, i + 2), halves(i + 4, i + 6));
+    let halves = |i: usize, j: usize| {
         [
-            _mm512_shuffle_i64x2::<0b10_00_10_00>(a, c),
-            _mm512_shuffle_i64x2::<0b11_01_11_01>(a, c),
-            _mm512_shuffle_i64x2::<0b10_00_10_00>(b, d),
-            _mm512_shuffle_i64x2::<0b11_01_11_01>(b, d),
+            _mm512_shuffle_i64x2::<0b01_00_01_00>(lines[i], lines[j]),
+            _mm512_shuffle_i64x2::<0b11_10_11_10>(lines[i], lines[j]),
         ]
     };
-    interleaved(quarters(0), quarters(1))
+    let even_or_odd = |i: usize| quarters(halves(i, i + 2), halves(i + 4, i + 6));
+    interleaved(even_or_odd(0), even_or_odd(1))
+}
+
+/// Words 2 k and 2 k + 1 of four lines, for k = 0 to 3, from the low and high halves of the first two lines and of the last two.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn quarters([a, b]: [Line; 2], [c, d]: [Line; 2]) -> [Line; 4] {
+    [
+        _mm512_shuffle_i64x2::<0b10_00_10_00>(a, c),
+        _mm512_shuffle_i64x2::<0b11_01_11_01>(a, c),
+        _mm512_shuffle_i64x2::<0b10_00_10_00>(b, d),
+        _mm512_shuffle_i64x2::<0b11_01_11_01>(b, d),
+    ]
 }
 
 /// The words of eight lines in their places, from pairs of words of the even lines and of the odd lines.
