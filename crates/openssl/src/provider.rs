@@ -106,6 +106,7 @@ pub unsafe extern "C" fn OSSL_provider_init(
             return 0;
         }
         libcrypto::stay_loaded();
+        crate::statistics::write_at_exit();
         // SAFETY: as OpenSSL promises.
         let core = unsafe { Core::new(handle, functions.cast()) };
         let has_signatures_with_hash = core.version().is_some_and(|version| version >= (3, 4));
@@ -126,8 +127,8 @@ unsafe extern "C" fn teardown(provider: *mut Provider) {
     guard((), || {
         if IN_USE.fetch_sub(1, Ordering::AcqRel) == 1 {
             modmill_client::rest();
+            crate::statistics::write_once();
         }
-        crate::statistics::write();
         if !provider.is_null() {
             // SAFETY: OpenSSL gives back what OSSL_provider_init returned, once, after everything that uses it.
             drop(unsafe { Box::from_raw(provider) });

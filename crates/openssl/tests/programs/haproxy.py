@@ -134,9 +134,10 @@ try:
     assert after[0] <= before[0] + 2, "descriptors are lost"
     assert after[1] <= before[1] * 1.5 + 8192, "memory grows"
 finally:
-    # An orderly end, so that the provider is unloaded and tells about its batches.
+    # An orderly end, so that the provider tells about its batches.
     haproxy.send_signal(signal.SIGUSR1)
-    haproxy.wait(timeout=60)
+    ended = haproxy.wait(timeout=60)
+assert ended == 0, f"HAProxy ended with {ended}"
 operations, batches = common.statistics()
 print(f"{operations} signatures in {batches} batches, {operations / max(batches, 1):.1f} in each")
 assert operations >= HANDSHAKES // CLIENTS * CLIENTS and batches < operations, "the handshakes were not signed in batches"
