@@ -6,6 +6,7 @@
 # Needs `cargo build --release -p modmill-pkcs11 --example load` and Debian's softhsm2. `pkcs11.sh kryoptic FOLDER` builds kryoptic
 # before, from crates.io, which needs Debian's libssl-dev and libclang-dev; without it the module is left out. FOLDER holds the
 # tokens. Everything runs on one core: the first that this shell may use.
+# Slices are short because the speed of a shared host changes within seconds, and a ratio is of neighbours.
 set -euo pipefail
 here="$(cd "$(dirname "$0")/../.." && pwd)"
 target="${CARGO_TARGET_DIR:-$here/target}"
@@ -28,7 +29,7 @@ print(next(os.path.dirname(p["manifest_path"]) for p in json.load(sys.stdin)["pa
 fi
 
 folder="$(mkdir -p "$1" && cd "$1" && pwd)"
-rounds="${2:-3}"
+rounds="${2:-12}"
 core="$(taskset -pc $$ | sed 's/.*: //; s/[-,].*//')"
 load=(taskset -c "$core" "$target/release/examples/load")
 mkdir -p "$folder/softhsm" "$folder/kryoptic" "$folder/modmill"
@@ -48,8 +49,25 @@ for bits in 2048 4096; do
         for ((round = 1; round <= rounds; round++)); do
             for module in "${modules[@]}"; do
                 printf '%-9s ' "${module%% *}"
-                "${load[@]}" "${module#* }" "$threads" 2 "$bits"
+                "${load[@]}" "${module#* }" "$threads" 0.7 "$bits"
             done
         done
     done
-done
+done | tee "$folder/rounds"
+
+python3 - "$folder/rounds" << 'END'
+"""The least, the median and the most of the signatures per CPU second, and of the ratios within a round."""
+import sys
+from statistics import median
+
+rates = {}
+for line in open(sys.argv[1]):
+    module, bits, _, threads, _, rate = line.split()[:6]
+    rates.setdefault((bits, threads), {}).setdefault(module, []).append(float(rate))
+for (bits, threads), modules in rates.items():
+    print(f"RSA-{bits}, {threads} threads")
+    for module, found in modules.items():
+        ratios = [ours / theirs for ours, theirs in zip(modules["modmill"], found)]
+        least, middle, most = (f"{of(found):.0f}" for of in (min, median, max))
+        print(f"  {module:9} {least} - {middle} - {most}, ratio {min(ratios):.1f} - {median(ratios):.1f} - {max(ratios):.1f}")
+END

@@ -107,10 +107,15 @@ impl Load {
     }
 }
 
-/// The items of a batch where `waiting` wait and `free` threads could take them.
+/// The items of a batch where `waiting` wait and `free` threads could take them: whole groups if there is one.
+///
+/// Two batches of whole groups and a rest take as long as one batch of all items. The whole groups have their answers earlier,
+/// and the rest may be joined by others.
 pub(super) fn share(waiting: usize, free: usize, group: usize) -> usize {
-    let share = waiting.div_ceil(free.max(1)).next_multiple_of(group.max(1));
-    share.min(waiting).min(MOST)
+    let group = group.max(1);
+    let share = waiting.div_ceil(free.max(1)).next_multiple_of(group);
+    let whole = waiting - waiting % group;
+    if whole == 0 { waiting } else { share.min(whole).min(MOST) }
 }
 
 #[cfg(test)]
@@ -173,7 +178,7 @@ mod tests {
     #[test]
     fn shares_are_whole_groups() {
         for (waiting, free, expected) in
-            [(1, 2, 1), (3, 1, 3), (5, 2, 4), (8, 2, 4), (64, 2, 32), (200, 1, 64)]
+            [(1, 2, 1), (3, 1, 3), (5, 2, 4), (7, 1, 4), (8, 2, 4), (63, 1, 60), (64, 2, 32), (200, 1, 64)]
         {
             assert_eq!(share(waiting, free, 4), expected, "{waiting} for {free}");
         }
