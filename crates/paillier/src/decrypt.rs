@@ -32,10 +32,10 @@
 
 use crate::chain::{Chain, gpu_for, is_of_device};
 use crate::key::{Factor, Unmasking};
+use crate::lanes::{LEAST_OF_LANES, PART, in_lanes};
 use crate::rows::{exponent, is_one, shared};
 use crate::{Ciphertexts, Error, Paillier, PrivateKey};
 use modmill::{Batch, BatchView, Operand, number};
-use std::panic::resume_unwind;
 use std::sync::{Mutex, PoisonError};
 
 #[cfg(test)]
@@ -72,15 +72,6 @@ pub(crate) trait Witness<C: Chain> {
 
 /// Nobody looks.
 impl<C: Chain> Witness<C> for () {}
-
-/// Items whose intermediate results are on a GPU at the same time: 4 GiB for n of 2048 bits.
-const PART: usize = 1 << 20;
-
-/// Parts of a column that a GPU decrypts at the same time.
-const LANES: usize = 2;
-
-/// The fewest items that are decrypted in such parts: a part is several waves of a large GPU.
-const LEAST_OF_LANES: usize = 1 << 18;
 
 impl Paillier<'_> {
     /// Decrypts a column to plaintexts below n. The time depends on the number of items, and for a key with a small subgroup on whether
@@ -187,33 +178,17 @@ impl Paillier<'_> {
     ) -> Result<Batch, Error> {
         key.public_key().expect("the column", ciphertexts.key())?;
         let (engine, values) = (self.engine, ciphertexts.values());
-        let size = values.len().div_ceil(2 * LANES).clamp(1, PART / LANES);
         with_unmaskings(key, |unmaskings| {
+            let verdicts = Mutex::new(vec![false; values.len()]);
             let mut plaintexts = Batch::zeros(key.bits(), values.len());
-            let mut verdicts = vec![false; values.len()];
-            let length = size * plaintexts.stride();
-            let rows = plaintexts.as_limbs_mut().chunks_mut(length).zip(verdicts.chunks_mut(size));
-            let parts = Mutex::new(rows.enumerate());
-            // A lane takes one part after the other, until there is none or one fails.
-            let lane = || -> Result<(), Error> {
-                let next = || parts.lock().unwrap_or_else(PoisonError::into_inner).next();
-                while let Some((index, (rows, verdicts))) = next() {
-                    let items = index * size..index * size + verdicts.len();
-                    let paillier = Paillier::new(engine);
-                    let (part, some) =
-                        paillier.decrypt_part(chain, key, unmaskings, values.slice(items), &mut ())?;
-                    rows.copy_from_slice(part.as_limbs());
-                    verdicts.copy_from_slice(&some);
-                }
-                Ok(())
-            };
-            std::thread::scope(|scope| {
-                let lanes: Vec<_> = (0..LANES).map(|_| scope.spawn(lane)).collect();
-                let joined =
-                    lanes.into_iter().map(|lane| lane.join().unwrap_or_else(|panic| resume_unwind(panic)));
-                joined.collect::<Result<(), Error>>()
+            in_lanes(&mut plaintexts, |items| {
+                let part = values.slice(items.clone());
+                let (plaintexts, some) =
+                    Paillier::new(engine).decrypt_part(chain, key, unmaskings, part, &mut ())?;
+                verdicts.lock().unwrap_or_else(PoisonError::into_inner)[items].copy_from_slice(&some);
+                Ok(plaintexts)
             })?;
-            refuse(&verdicts)?;
+            refuse(&verdicts.into_inner().unwrap_or_else(PoisonError::into_inner))?;
             Ok(plaintexts)
         })
     }

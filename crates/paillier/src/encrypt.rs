@@ -3,10 +3,10 @@
 //! The generator is `g = 1 + n`, so that `g^m = 1 + m n mod n^2` is one product in the place of a power.
 
 use crate::chain::{Chain, gpu_for, is_of_device};
+use crate::lanes::{LEAST_OF_LANES, in_lanes};
 use crate::rows::resized;
 use crate::{Ciphertexts, Error, Masks, Paillier, PrivateKey, PublicKey};
-use modmill::{Batch, OnDevice, Operand};
-use std::panic::resume_unwind;
+use modmill::{Batch, BatchView, OnDevice, Operand};
 
 /// The fewest items that are encrypted on a GPU as a whole: from here on the masks are made there.
 const LEAST_ON_GPU: usize = 1 << 13;
@@ -30,7 +30,11 @@ impl Paillier<'_> {
     pub fn encrypt(&self, key: &PublicKey, plaintexts: &Batch) -> Result<Ciphertexts, Error> {
         self.check_plaintexts(key, plaintexts)?;
         if let Some(gpu) = self.gpu_for_masks(key, plaintexts.len())? {
-            match self.encrypt_on(&gpu, key, plaintexts) {
+            let column = match self.is_heard() || plaintexts.len() < LEAST_OF_LANES {
+                true => self.encrypt_on(&gpu, key, plaintexts.view()),
+                false => self.encrypt_in_lanes(&gpu, key, plaintexts),
+            };
+            match column.map(|values| Ciphertexts::trusted(key, values)) {
                 Err(error) if is_of_device(&error) => {}
                 other => return other,
             }
@@ -49,35 +53,34 @@ impl Paillier<'_> {
     }
 
     /// Encrypts with short exponents on a GPU: the masks do not leave it.
-    pub(crate) fn encrypt_on(
+    fn encrypt_on(
+        &self,
+        gpu: &OnDevice<'_>,
+        key: &PublicKey,
+        plaintexts: BatchView<'_>,
+    ) -> Result<Batch, Error> {
+        let exponents = self.engine.random_bits(key.short_exponent_bits(), plaintexts.len())?;
+        self.tell("random exponents");
+        let masks = gpu.pow_fixed_base(key.fixed_base(self.engine)?, &exponents)?;
+        self.tell("masks");
+        let powers = self.powers_of_generator(gpu, key, plaintexts)?;
+        self.tell("1 + m n");
+        let values = self.engine.mul_mod(&powers, &masks, key.square())?;
+        self.tell("ciphertexts");
+        Ok(values)
+    }
+
+    /// Encrypts a column on a GPU, two parts at a time: while the GPU computes the masks of one, the other is copied.
+    pub(crate) fn encrypt_in_lanes(
         &self,
         gpu: &OnDevice<'_>,
         key: &PublicKey,
         plaintexts: &Batch,
-    ) -> Result<Ciphertexts, Error> {
+    ) -> Result<Batch, Error> {
         let engine = self.engine;
-        let powers_of = || Paillier::new(engine).powers_of_generator(gpu, key, plaintexts);
-        let masks_of = || {
-            let exponents = engine.random_bits(key.short_exponent_bits(), plaintexts.len())?;
-            self.tell("random exponents");
-            let masks = gpu.pow_fixed_base(key.fixed_base(engine)?, &exponents)?;
-            self.tell("masks");
-            Ok::<_, Error>(masks)
-        };
-        let (masks, powers) = match self.is_heard() {
-            true => (masks_of()?, powers_of()?),
-            // The plaintexts are copied to the GPU beside the powers.
-            false => std::thread::scope(|scope| {
-                let powers = scope.spawn(powers_of);
-                let masks = masks_of();
-                let powers = powers.join().unwrap_or_else(|panic| resume_unwind(panic));
-                Ok::<_, Error>((masks?, powers?))
-            })?,
-        };
-        self.tell("1 + m n");
-        let values = self.engine.mul_mod(&powers, &masks, key.square())?;
-        self.tell("ciphertexts");
-        Ok(Ciphertexts::trusted(key, values))
+        let mut values = Batch::zeros(key.square().bits(), plaintexts.len());
+        in_lanes(&mut values, |items| Paillier::new(engine).encrypt_on(gpu, key, plaintexts.slice(items)))?;
+        Ok(values)
     }
 
     /// Encrypts with the private key, which is several times as fast as `r^n` ([`Paillier::owner_masks`]).
@@ -94,7 +97,7 @@ impl Paillier<'_> {
             let (expected, found) = (plaintexts.len(), masks.len());
             return Err(Error::LengthMismatch { what: "the masks", expected, found });
         }
-        let powers = self.powers_of_generator(self.engine, key, plaintexts)?;
+        let powers = self.powers_of_generator(self.engine, key, plaintexts.view())?;
         self.tell("1 + m n");
         let values = self.engine.mul_mod(&powers, &masks.values, key.square())?;
         self.tell("ciphertexts");
@@ -118,7 +121,7 @@ impl Paillier<'_> {
     /// ```
     pub fn unmasked(&self, key: &PublicKey, plaintexts: &Batch) -> Result<Ciphertexts, Error> {
         self.check_plaintexts(key, plaintexts)?;
-        let powers = self.powers_of_generator(self.engine, key, plaintexts)?;
+        let powers = self.powers_of_generator(self.engine, key, plaintexts.view())?;
         Ok(Ciphertexts::trusted(key, resized(&powers, key.square().bits())))
     }
 
@@ -127,7 +130,7 @@ impl Paillier<'_> {
         &self,
         chain: &C,
         key: &PublicKey,
-        plaintexts: &Batch,
+        plaintexts: BatchView<'_>,
     ) -> Result<C::Numbers, Error> {
         // m n + 1 <= n^2 - n + 1.
         let products = chain.mul_mod(plaintexts.into(), key.shared_modulus(), key.square())?;

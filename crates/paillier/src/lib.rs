@@ -37,6 +37,7 @@ mod file;
 mod fixed_point;
 mod integers;
 mod key;
+mod lanes;
 mod masks;
 mod packing;
 mod paillier;

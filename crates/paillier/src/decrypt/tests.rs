@@ -114,7 +114,8 @@ fn columns_are_encrypted_and_decrypted_on_a_device() {
     let (paillier, gpu) = (Paillier::new(&engine), engine.on_device());
     let key = PrivateKey::generate(&Engine::new().unwrap(), 1024, Randomness::Subgroup).unwrap();
     let plaintexts = Batch::from_values([[7u64, 1 << 60], [0, 0], [u64::MAX, u64::MAX]]);
-    let column = paillier.encrypt_on(&gpu, key.public_key(), &plaintexts).unwrap();
+    let values = paillier.encrypt_in_lanes(&gpu, key.public_key(), &plaintexts).unwrap();
+    let column = Ciphertexts::trusted(key.public_key(), values);
     let expected = Paillier::new(&Engine::new().unwrap()).decrypt_checked(&key, &column).unwrap();
     assert_eq!(resized(&expected, plaintexts.bits()), plaintexts);
     assert_eq!(paillier.decrypt_seen(&gpu, &key, &column, &mut ()).unwrap(), expected);
