@@ -42,6 +42,7 @@ if [ "$kind" = cpu ]; then
     done
     load batched 4601 --connections 1
     kill "$pid_single"
+    load batched 4601 --interface transit --batch 1000 --connections 1
     # The library and the service in turns: the speed of a shared host changes within seconds.
     for round in 1 2 3 4 5 6; do
         $cores "$modmill" bench --bits 2048 --ops rsa_sign --seconds 1 --threads 2 | grep '\*  '
