@@ -27,6 +27,7 @@ use serde_json::json;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use tokio::net::UnixListener;
 use zeroize::Zeroizing;
 
 /// The socket's file in the data folder.
@@ -153,14 +154,19 @@ impl Command {
     }
 }
 
-/// Takes commands from the socket in `folder` until the future is dropped.
-pub async fn listen(folder: &Path, service: Arc<Service>) -> std::io::Result<()> {
+/// Makes the socket in `folder`. Connections wait in it until they are served ([`serve`]).
+pub(crate) fn listen(folder: &Path) -> std::io::Result<UnixListener> {
     use std::os::unix::fs::PermissionsExt;
     let path = folder.join(SOCKET);
     // Whoever holds the store is the only service here: a socket that is there is left from an earlier one.
     let _ = std::fs::remove_file(&path);
-    let listener = tokio::net::UnixListener::bind(&path)?;
+    let listener = UnixListener::bind(&path)?;
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600))?;
+    Ok(listener)
+}
+
+/// Takes commands from a socket until the future is dropped.
+pub(crate) async fn serve(listener: UnixListener, service: Arc<Service>) -> std::io::Result<()> {
     let router = Router::new().route("/command", post(command)).with_state(service);
     axum::serve(listener, router).await
 }

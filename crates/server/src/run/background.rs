@@ -49,9 +49,11 @@ pub(super) fn start(tasks: &mut JoinSet<()>, config: &Config, service: &Arc<Serv
             }
         });
     }
-    let (administered, folder) = (Arc::clone(service), config.data.clone());
+    // The socket is there before the service says that it listens: whoever waits for that may send a command at once.
+    let (administered, socket) = (Arc::clone(service), admin::listen(&config.data));
     tasks.spawn(async move {
-        if let Err(error) = admin::listen(&folder, administered).await {
+        let served = async { admin::serve(socket?, administered).await };
+        if let Err(error) = served.await {
             tracing::error!(%error, "no commands can be taken: the socket of the data folder cannot be used");
         }
     });

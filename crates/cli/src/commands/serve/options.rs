@@ -46,10 +46,15 @@ impl DataOptions {
         let config = self.config()?;
         let failed = |error: &dyn std::fmt::Display| Failure::Usage(error.to_string());
         runtime()?.block_on(async {
-            if let Some(answer) = admin::send(&config.data, &command).await.map_err(|error| failed(&error))? {
+            let send = async || admin::send(&config.data, &command).await.map_err(|error| failed(&error));
+            if let Some(answer) = send().await? {
                 return Ok(answer);
             }
-            let store = run::open_store(&config).await.map_err(|error| failed(&error))?;
+            let store = match run::open_store(&config).await {
+                Ok(store) => store,
+                // A service that was about to start holds the store, and takes commands by now.
+                Err(error) => return send().await?.ok_or_else(|| failed(&error)),
+            };
             let records = run::open_records(&config, store).await.map_err(|error| failed(&error))?;
             command.execute(&records, &Clock::default()).await.map_err(|error| failed(&error))
         })
