@@ -1,7 +1,8 @@
-"""What Ray costs: CPU seconds of a million rows over the bare engine, and one worker against two.
+"""What Ray costs: CPU seconds of a million rows over the bare engine, one worker against two, and files on a GPU.
 
     python benchmarks/ray_overhead.py [--rows 1000000] [--rounds 3]
     python benchmarks/ray_overhead.py --scaling [--rows 40000]
+    python benchmarks/ray_overhead.py --gpu PROGRAM [--rows 4000000]
 
 The first computes the same cheap powers of rows of 2048 bits three times: by the bare engine over Parquet files, by
 `modmill.ray.powmod` over a dataset, and by `modmill.ray.powmod_files`, which also writes files. CPU seconds are those of this
@@ -9,7 +10,9 @@ process and of all processes of Ray. Jobs of two sizes tell what a row costs fro
 that is below the range of the turns says nothing: give it more rows. The second
 computes full powers of 2048 bits with one worker and with two, each with one thread, and prints the ratio of the rates, without the
 start, and how many cores worked. Fewer than two for two workers mean that other programs had the rest, or that the blocks were not
-shared evenly. Both need Ray, Linux, and a machine that does nothing else.
+shared evenly. The third computes full powers of 2048 bits, each with its own modulus, from a Parquet file to a Parquet file: by
+`PROGRAM powm`, the command line program, and by `modmill.ray.powmod_files` with one actor that has a GPU and the CPUs but two. All need Ray,
+Linux, and a machine that does nothing else.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from __future__ import annotations
 import argparse
 import os
 import secrets
+import subprocess
 import tempfile
 import threading
 import time
@@ -175,14 +179,61 @@ def scaling(folder: Path, rows: int, rounds: int) -> None:
         print(f"| {workers} | {rate:.0f} | {ratio:.2f} | {cpu / seconds:.2f} |")
 
 
+def on_gpu(folder: Path, program: str, rows: int, rounds: int) -> None:
+    sizes = [rows // 5, rows]
+    for size in sizes:
+        octets = {name: bytearray(secrets.token_bytes(size * BITS // 8)) for name in ("base", "exp", "mod")}
+        # Every modulus is odd and has all its bits.
+        octets["mod"][:: BITS // 8] = bytes([255]) * size
+        octets["mod"][BITS // 8 - 1 :: BITS // 8] = bytes([255]) * size
+        columns = {
+            name: pa.FixedSizeBinaryArray.from_buffers(pa.binary(BITS // 8), size, [None, pa.py_buffer(column)])
+            for name, column in octets.items()
+        }
+        pq.write_table(pa.table(columns), folder / f"{size}.parquet", compression="none", use_dictionary=False)
+    answers, target = folder / "answers.parquet", folder / "answers"
+
+    def bare_program(source: Path) -> None:
+        subprocess.run([program, "powm", "--in", source, "--out", answers, "--backend", "cuda"], check=True, stderr=subprocess.DEVNULL)
+
+    def through_ray(source: Path) -> None:
+        modmill.ray.powmod_files(
+            source, target, base="base", exp="exp", mod="mod", mode="replace", num_gpus=1, num_cpus=max((os.cpu_count() or 1) - 2, 1)
+        )
+
+    ray.init(include_dashboard=False, log_to_driver=False)
+    ways: dict[str, Callable[[Path], None]] = {"bare program": bare_program, "powmod_files": through_ray}
+    best: dict[tuple[str, int], float] = {}
+    # The first turn warms up.
+    for turn in range(rounds + 1):
+        for name, compute in ways.items():
+            for size in sizes:
+                started = time.perf_counter()
+                compute(folder / f"{size}.parquet")
+                if turn > 0:
+                    best[name, size] = min(best.get((name, size), float("inf")), time.perf_counter() - started)
+    ours = pq.read_table(target, columns=["power"])["power"].to_pylist()
+    theirs = pq.read_table(answers, columns=["result"])["result"].to_pylist()
+    assert [row.lstrip(b"\0") for row in ours] == [row.lstrip(b"\0") for row in theirs], "Ray and the program disagree"
+    print("| way | seconds for " + " | seconds for ".join(f"{size} rows" for size in sizes) + " | rows/s without the start | ratio |")
+    print("|---|---|---|---|---|")
+    rates = {name: (sizes[1] - sizes[0]) / (best[name, sizes[1]] - best[name, sizes[0]]) for name in ways}
+    for name, rate in rates.items():
+        seconds = " | ".join(f"{best[name, size]:.1f}" for size in sizes)
+        print(f"| {name} | {seconds} | {rate:.0f} | {rate / rates['bare program']:.2f} |")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--scaling", action="store_true", help="compare one worker with two")
+    parser.add_argument("--gpu", metavar="PROGRAM", help="compare files on a GPU with this command line program")
     parser.add_argument("--rows", type=int)
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        if options.scaling:
+        if options.gpu:
+            on_gpu(Path(folder), options.gpu, options.rows or 4_000_000, options.rounds)
+        elif options.scaling:
             scaling(Path(folder), options.rows or 40_000, options.rounds)
         else:
             overhead(Path(folder), options.rows or 1_000_000, options.rounds)

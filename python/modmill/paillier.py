@@ -167,6 +167,19 @@ class PrivateKey:
         """
         return column._column.decrypt(self._key, _options(engine, progress))
 
+    def decrypt_to_arrow(
+        self, column: EncryptedColumn, *, engine: Engine | None = None, progress: Progress | None = None
+    ) -> _modmill.Column:
+        """Decrypt a column to one of Arrow: ``int64`` if its numbers are whole, else ``float64``. Every number is checked.
+
+        A whole number that does not fit in 64 bits raises ``OverflowError``, and no number is returned.
+
+        >>> public, private = generate(1024)
+        >>> len(private.decrypt_to_arrow(public.encrypt([1.5, -0.25])))
+        2
+        """
+        return column._column.decrypt_to_arrow(self._key, _options(engine, progress))
+
     def encrypt(
         self,
         column: Any,

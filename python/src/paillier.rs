@@ -2,16 +2,19 @@
 
 use crate::answers::{Answers, OnFailure, Target};
 use crate::arguments::{Call, Options};
+use crate::arrow_out::Column;
 use crate::column::Form;
 use crate::errors::of_call;
 use crate::ints::Ints;
 use crate::paillier_keys::{PaillierPrivateKey, PaillierPublicKey};
+use arrow_array::{Float64Array, Int64Array};
 use modmill_paillier::{
     Ciphertexts, EncodedColumn, EncryptedColumn, Error, Exponents, Integers, Paillier, PublicKey,
 };
 use pyo3::exceptions::{PyOverflowError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyTuple};
+use std::sync::Arc;
 
 /// How often the engine counts an item that is decrypted: a power and a product modulo each prime.
 pub(crate) const DECRYPTION_COUNTS: usize = 4;
@@ -229,10 +232,7 @@ impl PaillierColumn {
         key: &Bound<'py, PaillierPrivateKey>,
         options: Options<'py>,
     ) -> PyResult<Bound<'py, PyList>> {
-        let key = &key.get().key;
-        let (items, public) = (self.column.len(), self.column.key());
-        let work = Work { items, products: public.bits(), counts: DECRYPTION_COUNTS };
-        let decrypted = run(py, options, public, work, |paillier| self.column.decrypt(paillier, key))?;
+        let decrypted = self.decrypted(py, key, options)?;
         if self.column.exponents().least() < 0 {
             return PyList::new(py, decrypted.to_f64().map_err(|error| raised(py, &error))?);
         }
@@ -247,6 +247,30 @@ impl PaillierColumn {
         let numbers: Vec<_> =
             integers.magnitudes().iter().enumerate().map(number).collect::<PyResult<_>>()?;
         PyList::new(py, numbers)
+    }
+
+    /// Decrypts the column to one of Arrow: `int64` if the numbers are whole, else `float64`.
+    fn decrypt_to_arrow<'py>(
+        &self,
+        py: Python<'py>,
+        key: &Bound<'py, PaillierPrivateKey>,
+        options: Options<'py>,
+    ) -> PyResult<Column> {
+        let decrypted = self.decrypted(py, key, options)?;
+        if self.column.exponents().least() < 0 {
+            let floats = decrypted.to_f64().map_err(|error| raised(py, &error))?;
+            return Ok(Column::of(Arc::new(Float64Array::from(floats))));
+        }
+        let (integers, exponents) =
+            (decrypted.integers().map_err(|error| raised(py, &error))?, self.column.exponents());
+        let number = |(index, magnitude): (usize, &[u64])| {
+            let number = whole_64(magnitude, integers.is_negative(index), exponents.get(index));
+            let reason = || format!("item {index} does not fit in 64 bits: decrypt to a list");
+            number.ok_or_else(|| PyOverflowError::new_err(reason()))
+        };
+        let numbers: Vec<_> =
+            integers.magnitudes().iter().enumerate().map(number).collect::<PyResult<_>>()?;
+        Ok(Column::of(Arc::new(Int64Array::from(numbers))))
     }
 
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
@@ -274,5 +298,34 @@ impl PaillierColumn {
             self.column.len(),
             self.column.key().bits()
         )
+    }
+}
+
+impl PaillierColumn {
+    /// The numbers as they were encoded.
+    fn decrypted(
+        &self,
+        py: Python<'_>,
+        key: &Bound<'_, PaillierPrivateKey>,
+        options: Options<'_>,
+    ) -> PyResult<EncodedColumn> {
+        let key = &key.get().key;
+        let (items, public) = (self.column.len(), self.column.key());
+        let work = Work { items, products: public.bits(), counts: DECRYPTION_COUNTS };
+        run(py, options, public, work, |paillier| self.column.decrypt(paillier, key))
+    }
+}
+
+/// `16^exponent` times a number, if it fits in 64 bits.
+fn whole_64(magnitude: &[u64], is_negative: bool, exponent: i32) -> Option<i64> {
+    let (low, above) = magnitude.split_first().unwrap_or((&0, &[]));
+    if above.iter().any(|&limb| limb != 0) {
+        return None;
+    }
+    let sign = if is_negative { -1 } else { 1 };
+    let number = i64::try_from(sign * i128::from(*low)).ok()?;
+    match number {
+        0 => Some(0),
+        number => number.checked_mul(16i64.checked_pow(exponent.try_into().ok()?)?),
     }
 }

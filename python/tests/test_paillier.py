@@ -73,6 +73,25 @@ def test_arithmetic(keys):
     assert private.decrypt(again) == a and again.ciphertexts() != x.ciphertexts()
 
 
+def test_columns_of_arrow_come_out(keys):
+    public, private = keys
+
+    def arrow(column):
+        return pyarrow.array(private.decrypt_to_arrow(column))
+
+    ends = [2**63 - 1, -(2**63), 0, -1]
+    assert arrow(public.encrypt(ends)) == pyarrow.array(ends, "int64")
+    assert arrow(public.encrypt([0.5, -3.25])) == pyarrow.array([0.5, -3.25], "float64")
+    assert arrow(public.encrypt([])) == pyarrow.array([], "int64")
+    # An exponent of one, and numbers that it takes beyond 64 bits.
+    sixteens = EncryptedColumn.from_arrow(public, public.encrypt([3, -(2**59), 0]).to_arrow(), 1, 64)
+    assert arrow(sixteens).to_pylist() == [48, -(2**63), 0]
+    beyond = EncryptedColumn.from_arrow(public, public.encrypt([3, 2**59]).to_arrow(), 1, 64)
+    for column, item in [(public.encrypt([1, 2**63]), 1), (public.encrypt([-(2**64)]), 0), (beyond, 1)]:
+        with pytest.raises(OverflowError, match=f"item {item} does not fit in 64 bits: decrypt to a list"):
+            private.decrypt_to_arrow(column)
+
+
 def test_python_paillier_reads_ours(keys, theirs):
     public, private = keys
     their_public, their_private = theirs
