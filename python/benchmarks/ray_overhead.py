@@ -11,8 +11,8 @@ that is below the range of the turns says nothing: give it more rows. The second
 computes full powers of 2048 bits with one worker and with two, each with one thread, and prints the ratio of the rates, without the
 start, and how many cores worked. Fewer than two for two workers mean that other programs had the rest, or that the blocks were not
 shared evenly. The third computes full powers of 2048 bits, each with its own modulus, from a Parquet file to a Parquet file: by
-`PROGRAM powm`, the command line program, and by `modmill.ray.powmod_files` with one actor that has a GPU and the CPUs but two. All need Ray,
-Linux, and a machine that does nothing else.
+`PROGRAM powm`, the command line program, and by `modmill.ray.powmod_files` with one actor that has a GPU and all CPUs but two. Both write the
+answers alone. All need Ray, Linux, and a machine that does nothing else.
 """
 
 from __future__ import annotations
@@ -198,7 +198,15 @@ def on_gpu(folder: Path, program: str, rows: int, rounds: int) -> None:
 
     def through_ray(source: Path) -> None:
         modmill.ray.powmod_files(
-            source, target, base="base", exp="exp", mod="mod", mode="replace", num_gpus=1, num_cpus=max((os.cpu_count() or 1) - 2, 1)
+            source,
+            target,
+            base="base",
+            exp="exp",
+            mod="mod",
+            keep=[],
+            mode="replace",
+            num_gpus=1,
+            num_cpus=max((os.cpu_count() or 1) - 2, 1),
         )
 
     ray.init(include_dashboard=False, log_to_driver=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import uuid
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +23,12 @@ __all__ = ["convert"]
 class FileWorker:
     """An actor that takes names of files."""
 
-    def __init__(self, step: tables.Step, batch_size: int, backend: str | None, threads: int) -> None:
+    def __init__(
+        self, step: tables.Powmod, keep: list[str] | None, batch_size: int, backend: str | None, threads: int
+    ) -> None:
         step.engine = Engine(backend=backend, threads=threads)
         self.step = step
+        self.keep = keep
         self.batch_size = batch_size
 
     def __call__(self, names: Any) -> Any:
@@ -39,12 +43,12 @@ class FileWorker:
         # file of the other, which has the same rows.
         part = f"{target}.{uuid.uuid4().hex}"
         rows = failed = 0
-        reader = ParquetReader(source, self.batch_size)
+        reader = ParquetReader(source, self.batch_size, None if self.keep is None else [*self.keep, *self.step.columns])
         schema = pa.schema(reader)
-        writer = ParquetWriter(part, self.step.schema(schema), self.step.out)
+        writer = ParquetWriter(part, self._written(schema.empty_table()).schema, self.step.out)
         for batch in reader:
             table = pa.Table.from_batches([pa.record_batch(batch)]).replace_schema_metadata(schema.metadata)
-            answers = self.step(table)
+            answers = self._written(table)
             for piece in answers.to_batches():
                 writer.write(piece)
             rows += len(answers)
@@ -54,8 +58,25 @@ class FileWorker:
         return rows, failed
 
 
+    def _written(self, table: Any) -> Any:
+        """The columns to write: those to keep, and the answers."""
+        answers = self.step(table)
+        if self.keep is None:
+            return answers
+        for name in self.keep:
+            if name not in table.column_names:
+                raise ValueError(f"keep: the file has no column {name!r}")
+        return answers.select([*self.keep, *answers.column_names[len(table.column_names) :]])
+
+
 def convert(
-    step: tables.Step, input: Any, output: Any, mode: str, actors: modmill_ray.Actors, batch_size: int
+    step: tables.Powmod,
+    input: Any,
+    output: Any,
+    keep: Sequence[str] | None,
+    mode: str,
+    actors: modmill_ray.Actors,
+    batch_size: int,
 ) -> list[dict[str, Any]]:
     """Send files through a step, and put what they became into a folder at once."""
     if mode not in ("refuse", "replace"):
@@ -72,7 +93,7 @@ def convert(
         jobs = [{"input": str(source), "output": str(staging / name)} for source, name in names.items()]
         # A block for each file, so that files spread over all actors.
         ds = ray.data.from_items(jobs, override_num_blocks=len(jobs))
-        arguments = {"step": step, "batch_size": batch_size}
+        arguments = {"step": step, "keep": None if keep is None else list(keep), "batch_size": batch_size}
         reports = actors.map(ds, FileWorker, arguments, 1).take_all()
         for rest in set(staging.iterdir()) - {staging / name for name in names.values()}:
             rest.unlink()

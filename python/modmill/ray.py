@@ -29,7 +29,7 @@ Encryption and PSS draw new randomness each time. Ray does not keep rows in orde
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -316,6 +316,7 @@ def powmod_files(
     error: str | None = "error",
     secret: bool = True,
     width: int | None = None,
+    keep: Sequence[str] | None = None,
     mode: Literal["refuse", "replace"] = "refuse",
     num_gpus: float | None = None,
     num_cpus: float | None = None,
@@ -328,6 +329,8 @@ def powmod_files(
     `powmod` over a dataset, and suits GPUs. ``input`` is a file, a folder or a list of files, and ``output`` a folder, all on a file
     system that every machine of the cluster sees.
 
+    The files have all columns of the input, or those that ``keep`` names, and the answers.
+
     The folder appears when all files are complete, and an error leaves it as it was. ``mode="refuse"`` raises ``FileExistsError`` if
     it exists and is not empty. ``mode="replace"`` replaces it, if it holds nothing but Parquet files.
 
@@ -337,4 +340,4 @@ def powmod_files(
 
     step = tables.Powmod(base=base, exp=exp, mod=mod, out=out, error=error, secret=secret, width=width)
     actors = Actors(num_gpus, num_cpus, concurrency)
-    return convert(step, input, output, mode, actors, batch_size or (1 << 18 if num_gpus else 4096))
+    return convert(step, input, output, keep, mode, actors, batch_size or (1 << 18 if num_gpus else 4096))

@@ -50,7 +50,7 @@ class Powmod(Step):
     """Powers ``base ** exp % mod``, by `modmill.powmod`.
 
     ``secret`` is that of `modmill.powmod`. ``width`` is the width of the answers in bits. Without it the answers are as wide as the
-    modulus, if that is one number or a column of fixed-size binary or of uint64; else they have the type binary.
+    modulus, if that is one number or a column of fixed-size binary or of integers; else they have the type binary.
 
     >>> step = Powmod(base=3, exp="e", mod=1009, out="power", error=None)
     >>> step(pa.table({"e": pa.array([10, 20], pa.uint64())}))["power"].to_pylist()
@@ -80,6 +80,11 @@ class Powmod(Step):
         self.secret = secret
         self.width = width
 
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns that are read."""
+        return [argument for argument in self.arguments.values() if isinstance(argument, str)]
+
     def _compute(self, table: Any) -> tuple[Any, Any]:
         base, exp, mod = (
             self._column(table, argument, name) if isinstance(argument, str) else argument
@@ -90,7 +95,7 @@ class Powmod(Step):
         )
         powers = pa.array(answers)
         mod_type = getattr(mod, "type", None)
-        is_wide = mod_type is None or pa.types.is_fixed_size_binary(mod_type) or pa.types.is_uint64(mod_type)
+        is_wide = mod_type is None or pa.types.is_fixed_size_binary(mod_type) or pa.types.is_integer(mod_type)
         if self.width is None and not is_wide:
             # The width is that of the longest modulus of this piece; other pieces may have others.
             powers = powers.cast(pa.binary())

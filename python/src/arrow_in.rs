@@ -3,7 +3,10 @@
 
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi_and_data_type};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
-use arrow_array::{Array, ArrayRef, cast::AsArray, make_array, types::UInt64Type};
+use arrow_array::types::{
+    Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+};
+use arrow_array::{Array, ArrayRef, cast::AsArray, make_array};
 use arrow_schema::{DataType, Schema};
 use modmill::{Batch, Engine};
 use modmill_core::limbs;
@@ -38,11 +41,11 @@ pub(crate) fn read(name: &str, object: &Bound<'_, PyAny>) -> PyResult<Option<Chu
         | DataType::Binary
         | DataType::LargeBinary
         | DataType::BinaryView
-        | DataType::UInt64
         | DataType::Null => Ok(Some(Chunks { arrays, kind })),
+        kind if kind.is_integer() => Ok(Some(Chunks { arrays, kind })),
         other => Err(PyTypeError::new_err(format!(
             "{name} is a column of {other}; numbers are columns of fixed-size binary, binary, large binary, \
-             binary view (big-endian) or uint64"
+             binary view (big-endian) or integers"
         ))),
     }
 }
@@ -143,7 +146,7 @@ fn only_field(name: &str, arrays: Vec<ArrayRef>, kind: DataType) -> PyResult<(Ve
 }
 
 impl Chunks {
-    /// The octets of each item; `None` at nulls. A column of words has none.
+    /// The octets of each item; `None` at nulls. A column of integers has none.
     pub(crate) fn strings(&self) -> Vec<Option<&[u8]>> {
         self.arrays
             .iter()
@@ -167,7 +170,23 @@ impl Chunks {
         nulls
     }
 
-    /// The numbers, with zero at null items, in `width` bits or in as many as the longest item has bytes for. The error
+    /// The items that are negative.
+    pub(crate) fn negative(&self) -> Vec<usize> {
+        let mut negative = Vec::new();
+        if self.kind.is_signed_integer() {
+            let mut first = 0;
+            for array in &self.arrays {
+                let value = values(array);
+                let is_negative =
+                    |&row: &usize| matches!(value(row), Some(Value::Integer(number)) if number < 0);
+                negative.extend((0..array.len()).filter(is_negative).map(|row| first + row));
+                first += array.len();
+            }
+        }
+        negative
+    }
+
+    /// The absolute values of the numbers, with zero at null items, in `width` bits or in as many as the longest item has bytes for. The error
     /// is the first item that does not fit.
     pub(crate) fn batch(&self, engine: &Engine, width: Option<usize>) -> Result<Batch, usize> {
         let count = self.arrays.iter().map(|array| array.len()).sum();
@@ -203,7 +222,7 @@ impl Chunks {
     fn longest(&self) -> usize {
         match self.kind {
             DataType::FixedSizeBinary(bytes) => 8 * bytes as usize,
-            DataType::UInt64 => 64,
+            _ if self.kind.is_integer() => 64,
             _ => {
                 let longest = |array: &ArrayRef| {
                     let value = values(array);
@@ -225,25 +244,26 @@ fn is_null(array: &ArrayRef, row: usize) -> bool {
 /// A number of a column.
 enum Value<'a> {
     BigEndian(&'a [u8]),
-    Word(u64),
+    /// An integer of at most 64 bits, with or without a sign.
+    Integer(i128),
 }
 
 impl<'a> Value<'a> {
     fn octets(&self) -> Option<&'a [u8]> {
         match *self {
             Self::BigEndian(bytes) => Some(bytes),
-            Self::Word(_) => None,
+            Self::Integer(_) => None,
         }
     }
 
     fn bits(&self) -> usize {
         match self {
             Self::BigEndian(bytes) => 8 * bytes.len(),
-            Self::Word(_) => 64,
+            Self::Integer(_) => 64,
         }
     }
 
-    /// Writes the number to `out`, which is zero; returns whether it fits in `bits` bits.
+    /// Writes the absolute value of the number to `out`, which is zero; returns whether it fits in `bits` bits.
     fn write(&self, out: &mut [u64], bits: usize) -> bool {
         match *self {
             Self::BigEndian(bytes) => {
@@ -252,8 +272,8 @@ impl<'a> Value<'a> {
                 limbs::copy_be_bytes(low, out);
                 high.iter().all(|&byte| byte == 0) && (8 * room <= bits || limbs::bit_length(out) <= bits)
             }
-            Self::Word(word) => {
-                out[0] = word;
+            Self::Integer(number) => {
+                out[0] = number.unsigned_abs() as u64;
                 limbs::bit_length(out) <= bits
             }
         }
@@ -268,15 +288,25 @@ fn values<'a>(array: &'a ArrayRef) -> Box<dyn Fn(usize) -> Option<Value<'a>> + S
             Box::new(move |row| array.is_valid(row).then(|| Value::BigEndian(array.value(row))))
         }};
     }
+    macro_rules! integers {
+        ($kind:ty) => {{
+            let array = array.as_primitive::<$kind>();
+            Box::new(move |row| array.is_valid(row).then(|| Value::Integer(array.value(row).into())))
+        }};
+    }
     match array.data_type() {
         DataType::FixedSizeBinary(_) => octets!(array.as_fixed_size_binary()),
         DataType::Binary => octets!(array.as_binary::<i32>()),
         DataType::LargeBinary => octets!(array.as_binary::<i64>()),
         DataType::BinaryView => octets!(array.as_binary_view()),
-        DataType::UInt64 => {
-            let array = array.as_primitive::<UInt64Type>();
-            Box::new(move |row| array.is_valid(row).then(|| Value::Word(array.value(row))))
-        }
+        DataType::Int8 => integers!(Int8Type),
+        DataType::Int16 => integers!(Int16Type),
+        DataType::Int32 => integers!(Int32Type),
+        DataType::Int64 => integers!(Int64Type),
+        DataType::UInt8 => integers!(UInt8Type),
+        DataType::UInt16 => integers!(UInt16Type),
+        DataType::UInt32 => integers!(UInt32Type),
+        DataType::UInt64 => integers!(UInt64Type),
         _ => Box::new(|_| None),
     }
 }

@@ -55,9 +55,10 @@ impl Reader<'_> {
             }
         }
         if let Some(chunks) = arrow_in::read(name, object)? {
-            let (batch, null) = py.detach(|| (chunks.batch(self.engine, self.width), chunks.nulls()));
+            let (batch, negative, null) =
+                py.detach(|| (chunks.batch(self.engine, self.width), chunks.negative(), chunks.nulls()));
             let batch = batch.map_err(|item| self.misfit(name, item))?;
-            return Ok(Column { null, ..Column::new(name, Form::Arrow, batch) });
+            return Ok(Column { negative, null, ..Column::new(name, Form::Arrow, batch) });
         }
         if object.hasattr(intern!(py, "__index__"))? && !object.hasattr(intern!(py, "__iter__"))? {
             let number = object.call_method0(intern!(py, "__index__"))?;

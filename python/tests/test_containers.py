@@ -95,6 +95,21 @@ def test_slices(kind: str, rng: random.Random) -> None:
         assert answers == [3 * value % MODULUS for value in values[start : start + length]]
 
 
+def test_columns_of_integers() -> None:
+    for bits in (8, 16, 32, 64):
+        signed = [1, -(2 ** (bits - 1)), 2 ** (bits - 1) - 1, None, -1]
+        unsigned = [0, 2**bits - 1, None, 7]
+        for numbers, kind in [(signed, f"int{bits}"), (unsigned, f"uint{bits}")]:
+            expected = [None if number is None else pow(number, 3, MODULUS) for number in numbers]
+            for column in [pa.array(numbers, kind), pa.chunked_array([numbers[:2], numbers[2:]], kind), pl.Series(numbers)]:
+                answers, reasons = modmill.powmod(column, 3, MODULUS, out="ints", errors="column")
+                assert [None if reason else answer for answer, reason in zip(answers, reasons)] == expected, kind
+    assert modmill.powmod(3, pa.array([2, -1]), 7, out="ints") == [2, 5]
+    assert modmill.powmod(pa.array([5, 6]).slice(1), 2, 7, out="ints") == [1]
+    with pytest.raises(TypeError, match="base is a column of Float64; numbers are columns of .* or integers"):
+        modmill.powmod(pa.array([1.5]), 3, 7)
+
+
 def test_rows_of_several_lengths_and_uint64() -> None:
     rows = [b"", b"\x05", b"\x00\x00\x01\x00", bytes(100) + b"\x07"]
     values = [0, 5, 256, 7]

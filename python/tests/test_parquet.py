@@ -56,6 +56,22 @@ def test_pyarrow_reads_what_is_written(tmp_path: Path) -> None:
         writer.write(expected.to_batches()[0])
 
 
+def test_some_columns_and_many_row_groups(tmp_path: Path) -> None:
+    expected, path = table(1000), tmp_path / "some.parquet"
+    pq.write_table(expected, path)
+    reader = ParquetReader(path, 300, ["list", "id"])
+    assert pa.schema(reader).names == ["id", "list"]
+    batches = [pa.record_batch(batch) for batch in reader]
+    assert pa.Table.from_batches(batches).equals(expected.select(["id", "list"]).replace_schema_metadata(None))
+    # More rows than a group has.
+    items = pa.table({"id": range(2**20 + 5), "word": ["a"] * (2**20 + 5)})
+    writer = ParquetWriter(path, items.schema, "id")
+    for batch in items.to_batches(max_chunksize=2**19):
+        writer.write(batch)
+    writer.close()
+    assert pq.read_table(path).equals(items) and pq.ParquetFile(path).num_row_groups == 2
+
+
 def test_what_cannot_be_read_or_written_is_named(tmp_path: Path) -> None:
     path, whole = tmp_path / "some.parquet", tmp_path / "whole.parquet"
     with pytest.raises(FileNotFoundError):

@@ -158,6 +158,13 @@ def test_files(cluster: None, tmp_path: Path) -> None:
     modmill.ray.powmod_files([source / "1.parquet"], target, mode="replace", **arguments)
     assert sorted(by_id(pq.read_table(target).to_pylist(), "id")) == list(range(50, 100))
 
+    modmill.ray.powmod_files(source, target, keep=["id"], mode="replace", **arguments)
+    kept = pq.read_table(target)
+    assert kept.column_names == ["id", "inverse", "error"] and by_id(kept.to_pylist(), "inverse") == inverses
+    with pytest.raises(Exception, match="keep: the file has no column 'nombre'"):
+        modmill.ray.powmod_files(source, target, keep=["nombre"], mode="replace", **arguments)
+    modmill.ray.powmod_files([source / "1.parquet"], target, mode="replace", **arguments)
+
     # An exception ends the job, leaves the folder as it was, and nothing beside it.
     with pytest.raises(Exception, match="no column 'nombre'"):
         modmill.ray.powmod_files(source, target, mode="replace", **{**arguments, "base": "nombre"})

@@ -15,7 +15,7 @@ use rustix::time::{ClockId, clock_gettime};
 use std::cell::RefCell;
 
 /// Items of operations that are powers: several groups of vector lanes, or several waves of a GPU.
-const POWERS: [usize; 2] = [256, 500_000];
+const POWERS: [usize; 2] = [256, 1_000_000];
 
 /// Items of operations that are products.
 const PRODUCTS: [usize; 2] = [4096, 1 << 18];

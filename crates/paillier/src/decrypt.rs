@@ -32,7 +32,7 @@
 
 use crate::chain::{Chain, gpu_for, is_of_device};
 use crate::key::{Factor, Unmasking};
-use crate::lanes::{LEAST_OF_LANES, PART, in_lanes};
+use crate::lanes::{LEAST_OF_LANES, Lanes, PART, in_lanes};
 use crate::rows::{exponent, is_one, shared};
 use crate::{Ciphertexts, Error, Paillier, PrivateKey};
 use modmill::{Batch, BatchView, Operand, number};
@@ -43,6 +43,9 @@ mod tests;
 
 /// The length of the random exponents that join a column for its check, in bits.
 const CHECK_BITS: usize = 64;
+
+/// Powers take most of the time of a decryption, so that two parts at a time keep a GPU busy; measured.
+const LANES: Lanes = Lanes { lanes: 2, parts: 4 };
 
 /// Up to this number of items are checked one by one: they take as long as one in the lanes of a vector.
 const ONE_BY_ONE: usize = 8;
@@ -181,7 +184,7 @@ impl Paillier<'_> {
         with_unmaskings(key, |unmaskings| {
             let verdicts = Mutex::new(vec![false; values.len()]);
             let mut plaintexts = Batch::zeros(key.bits(), values.len());
-            in_lanes(&mut plaintexts, |items| {
+            in_lanes(engine, LANES, &mut plaintexts, |items| {
                 let part = values.slice(items.clone());
                 let (plaintexts, some) =
                     Paillier::new(engine).decrypt_part(chain, key, unmaskings, part, &mut ())?;

@@ -3,13 +3,16 @@
 //! The generator is `g = 1 + n`, so that `g^m = 1 + m n mod n^2` is one product in the place of a power.
 
 use crate::chain::{Chain, gpu_for, is_of_device};
-use crate::lanes::{LEAST_OF_LANES, in_lanes};
+use crate::lanes::{LEAST_OF_LANES, Lanes, in_lanes};
 use crate::rows::resized;
 use crate::{Ciphertexts, Error, Masks, Paillier, PrivateKey, PublicKey};
 use modmill::{Batch, BatchView, OnDevice, Operand};
 
 /// The fewest items that are encrypted on a GPU as a whole: from here on the masks are made there.
 const LEAST_ON_GPU: usize = 1 << 13;
+
+/// Short parts leave little to do before the first masks and after the last ones, when the GPU is idle; measured.
+const LANES: Lanes = Lanes { lanes: 3, parts: 12 };
 
 impl Paillier<'_> {
     /// Encrypts plaintexts below n, with fresh masks ([`Paillier::masks`]). The time depends on the number and the declared width of the
@@ -70,7 +73,7 @@ impl Paillier<'_> {
         Ok(values)
     }
 
-    /// Encrypts a column on a GPU, two parts at a time: while the GPU computes the masks of one, the other is copied.
+    /// Encrypts a column on a GPU, three parts at a time: while the GPU computes the masks of one, the others are copied.
     pub(crate) fn encrypt_in_lanes(
         &self,
         gpu: &OnDevice<'_>,
@@ -79,7 +82,9 @@ impl Paillier<'_> {
     ) -> Result<Batch, Error> {
         let engine = self.engine;
         let mut values = Batch::zeros(key.square().bits(), plaintexts.len());
-        in_lanes(&mut values, |items| Paillier::new(engine).encrypt_on(gpu, key, plaintexts.slice(items)))?;
+        in_lanes(engine, LANES, &mut values, |items| {
+            Paillier::new(engine).encrypt_on(gpu, key, plaintexts.slice(items))
+        })?;
         Ok(values)
     }
 
