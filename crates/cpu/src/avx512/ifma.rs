@@ -116,9 +116,9 @@ impl Kernel for Ifma {
         unsafe { lanes::split(numbers, bits, limbs, rows) }
     }
 
-    fn join(_token: Token, rows: &[u64], _limbs: &mut [u64], numbers: &mut [u64], stride: usize) {
+    fn join(_token: Token, rows: &[u64], limbs: &mut [u64], numbers: &mut [u64], stride: usize) {
         // SAFETY: as in `split`.
-        unsafe { lanes::join(rows, numbers, stride) }
+        unsafe { lanes::join(rows, limbs, numbers, stride) }
     }
 
     fn reduce_once(_token: Token, x: &mut [u64], m: &[u64], space: &mut [u64]) {
