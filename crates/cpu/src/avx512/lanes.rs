@@ -53,6 +53,7 @@ fn transpose_limbs(numbers: &[&[u64]], first: usize, count: usize, limbs: &mut [
         // SAFETY: every number has `some` more limbs, eight or those that the mask leaves.
         let lines = unsafe {
             let at = |lane: usize| numbers[lane].as_ptr().add(block * LANES);
+            (0..LANES).for_each(|lane| fetch_next(at(lane), numbers[lane].len()));
             match some {
                 LANES => transposed(|lane| at(lane).cast()),
                 _ => transpose_lines(std::array::from_fn(|lane| {
@@ -147,6 +148,7 @@ pub(super) fn join(rows: &[u64], limbs: &mut [u64], numbers: &mut [u64], stride:
             let to = &mut number[block * LANES..][..some];
             // SAFETY: the mask leaves out what is beyond the number.
             unsafe { _mm512_mask_storeu_epi64(to.as_mut_ptr().cast(), present(some), line) };
+            fetch_next(to.as_ptr(), stride);
         }
     }
 }
@@ -197,6 +199,14 @@ pub(super) fn reduce_once(x: &mut [u64], m: &[u64], space: &mut [u64]) {
             _mm512_mask_storeu_epi64(x.add(index).cast(), taken, load(space.add(index)));
         }
     }
+}
+
+/// Asks for the words that the next eight numbers have in the same place, so that they arrive from memory while these eight are computed.
+/// Numbers of a batch, of `len` limbs each, lie one after the other. There is no access, so nothing needs to be there.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn fetch_next(at: *const u64, len: usize) {
+    _mm_prefetch::<_MM_HINT_T1>(at.wrapping_add(LANES * len).cast());
 }
 
 /// The mask of the first `count` words of a line.
