@@ -28,6 +28,14 @@ pub(crate) struct Domain<K: Kernel> {
     reciprocal: OnceLock<Rows>,
 }
 
+/// What is known of a plain residue.
+pub(crate) enum Residue {
+    /// It is below 4N.
+    Wide,
+    /// It is below 2N, and its digits are plain: the remainder of a division.
+    Remainder,
+}
+
 /// The constants of one lane of a domain, cached with the modulus of that lane.
 struct Column<K> {
     digits: usize,
@@ -302,12 +310,11 @@ impl<K: Kernel> Domain<K> {
         });
     }
 
-    /// `x <- x y mod N`, or the square of x, for plain numbers as [`Domain::load`] leaves them. The result is below `2.3 N`; [`Domain::store`] makes
-    /// it canonical.
-    pub(crate) fn multiply_plain(&self, x: &mut [u64], y: Option<&[u64]>, work: &mut Workspace) {
+    /// `x <- x y mod N`, or the square of x, for plain numbers as [`Domain::load`] leaves them. The result is a remainder, or below `2.3 N`.
+    pub(crate) fn multiply_plain(&self, x: &mut [u64], y: Option<&[u64]>, work: &mut Workspace) -> Residue {
         let dividend = y.map_or(Dividend::Square, Dividend::Product);
         if self.divide(x, dividend, work) {
-            return;
+            return Residue::Remainder;
         }
         match y {
             Some(y) => self.multiply(x, y, work),
@@ -315,6 +322,7 @@ impl<K: Kernel> Domain<K> {
         }
         // Cancels the factor 1/R.
         self.kernel.multiply(x, &self.entry, &mut work.scratch);
+        Residue::Wide
     }
 
     /// The length of the numbers that [`Domain::remainder`] takes, in bits; zero without a reciprocal.
@@ -360,6 +368,17 @@ impl<K: Kernel> Domain<K> {
     pub(crate) fn store(&self, x: &mut [u64], out: &mut [u64], stride: usize, work: &mut Workspace) {
         K::decode(x);
         K::reduce_once(self.token, x, &self.twice, &mut work.chunk);
+        self.store_remainder(x, out, stride, work);
+    }
+
+    /// [`Domain::store`] for remainders of divisions, which are below 2N.
+    pub(crate) fn store_remainder(
+        &self,
+        x: &mut [u64],
+        out: &mut [u64],
+        stride: usize,
+        work: &mut Workspace,
+    ) {
         K::reduce_once(self.token, x, &self.modulus, &mut work.chunk);
         K::join(self.token, x, &mut work.limbs, out, stride);
     }
