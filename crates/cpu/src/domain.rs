@@ -24,7 +24,7 @@ pub(crate) struct Domain<K: Kernel> {
     one: Rows,
     /// `R^2 mod N`: a product with it enters Montgomery form.
     entry: Rows,
-    /// `2^WIDTH floor(R^2 / N)`, if it was made.
+    /// The constants of divisions, if they were made.
     reciprocal: OnceLock<Rows>,
 }
 
@@ -282,7 +282,7 @@ impl<K: Kernel> Domain<K> {
         self.kernel.square(x, times, &mut work.scratch);
     }
 
-    /// Makes the reciprocal of the one modulus of all lanes, if the kernel has a use for it. It pays off from the second group of lanes
+    /// Makes the reciprocal of the one modulus of all lanes, and what else divisions need, if the kernel has a use for it. It pays off from the second group of lanes
     /// on.
     ///
     /// `R^2 - (R^2 mod N)` is a multiple of N. Their quotient is less than R times `2^(2 WIDTH)`, and the product with the inverse of
@@ -290,9 +290,7 @@ impl<K: Kernel> Domain<K> {
     pub(crate) fn prepare_division(&self, modulus: &Modulus) {
         let digits = self.kernel.digits();
         let fits = digits >= RECIPROCAL && digits == Self::digits_for(modulus.bits());
-        if K::DIVISION.is_none() || !fits {
-            return;
-        }
+        let (Some(division), true) = (K::DIVISION, fits) else { return };
         self.reciprocal.get_or_init(|| {
             let mut work = Workspace::new::<K>(modulus.bits());
             let mut entry = self.entry.clone();
@@ -304,9 +302,11 @@ impl<K: Kernel> Domain<K> {
             let negated = two::sub(&two::reduce(&[0], bits), &two::reduce(&square, bits), bits);
             let quotient = two::mul(&negated, &inverse, bits);
             let mut limbs = Rows::zeros(lanes::limb_words(K::LANES, quotient.len()));
-            let mut reciprocal = Rows::zeros((digits + RECIPROCAL) * K::LANES);
-            K::split(self.token, &[&quotient], Bits::below(bits), &mut limbs, &mut reciprocal[K::LANES..]);
-            reciprocal
+            let mut constants = Rows::zeros((division.constant_words)(digits));
+            let reciprocal = &mut constants[K::LANES..(digits + RECIPROCAL) * K::LANES];
+            K::split(self.token, &[&quotient], Bits::below(bits), &mut limbs, reciprocal);
+            (division.complete)(&self.kernel, &mut constants);
+            constants
         });
     }
 

@@ -3,6 +3,7 @@
 
 mod barrett;
 mod columns;
+mod cyclic;
 mod karatsuba;
 pub(crate) mod pair;
 mod tile;
@@ -44,8 +45,12 @@ impl Kernel for Ifma {
     const FAMILY: Family = Family::Ifma;
     const ISA: Isa = Isa::Avx512;
     const AT_ONCE: usize = table::AT_ONCE;
-    const DIVISION: Option<Division<Self>> =
-        Some(Division { scratch_words: Self::division_words, remainder: Self::remainder });
+    const DIVISION: Option<Division<Self>> = Some(Division {
+        constant_words: Self::division_constants,
+        complete: Self::complete_division,
+        scratch_words: Self::division_words,
+        remainder: Self::remainder,
+    });
     type Token = Token;
 
     fn new(token: Token, moduli: &[u64]) -> Self {
@@ -162,16 +167,26 @@ impl Ifma {
         assert!(scratch.len() >= Self::scratch_words(self.n) && aligned(scratch));
     }
 
-    fn division_words(digits: usize) -> usize {
-        (2 * digits + barrett::scratch(digits)) * LANES
+    fn division_constants(digits: usize) -> usize {
+        barrett::constants(digits) * LANES
     }
 
-    fn remainder(&self, x: &mut [u64], dividend: Dividend<'_>, reciprocal: &[u64], scratch: &mut [u64]) {
+    fn complete_division(&self, constants: &mut [u64]) {
+        assert!(constants.len() == Self::division_constants(self.n) && aligned(constants));
+        // SAFETY: the token proved AVX-512 IFMA when this kernel was created; the size was checked.
+        unsafe { barrett::complete(row(&self.modulus), self.n, row_mut(constants)) }
+    }
+
+    fn division_words(digits: usize) -> usize {
+        (2 * digits + barrett::ABOVE + barrett::scratch(digits)) * LANES
+    }
+
+    fn remainder(&self, x: &mut [u64], dividend: Dividend<'_>, constants: &[u64], scratch: &mut [u64]) {
         let n = self.n;
         assert!(n >= RECIPROCAL && x.len() == n * LANES && aligned(x));
-        assert!(reciprocal.len() == (n + RECIPROCAL) * LANES && aligned(reciprocal));
+        assert!(constants.len() == Self::division_constants(n) && aligned(constants));
         assert!(scratch.len() >= Self::division_words(n) && aligned(scratch));
-        let (t, space) = scratch.split_at_mut(2 * n * LANES);
+        let (t, space) = scratch.split_at_mut((2 * n + barrett::ABOVE) * LANES);
         // SAFETY: the token proved AVX-512 IFMA when this kernel was created; the sizes were checked. Karatsuba's scratch space is
         // part of that of the division.
         unsafe {
@@ -181,10 +196,10 @@ impl Ifma {
                     karatsuba::multiply(row(x), row(y), n, row_mut(t), row_mut(space));
                 }
                 Dividend::Square => karatsuba::square(row(x), n, row_mut(t), row_mut(space)),
-                Dividend::Number(number) => t.copy_from_slice(number),
+                Dividend::Number(number) => t[..2 * n * LANES].copy_from_slice(number),
             }
             let modulus = row(&self.modulus);
-            barrett::remainder(row_mut(t), modulus, row(reciprocal), n, row_mut(x), row_mut(space));
+            barrett::remainder(row_mut(t), modulus, row(constants), n, row_mut(x), row_mut(space));
         }
     }
 

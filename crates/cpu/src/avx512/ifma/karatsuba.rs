@@ -213,11 +213,17 @@ pub(super) mod tests {
             }
         }
 
-        fn subtract(&mut self, other: &Self, at: usize) {
+        pub(in super::super) fn subtract(&mut self, other: &Self, at: usize) {
             for k in 0..other.to.len() {
                 self.from[at + k] -= other.to[k];
                 self.to[at + k] -= other.from[k];
             }
+        }
+
+        /// The columns from `at` on, `columns` of them.
+        pub(in super::super) fn part(&self, at: usize, columns: usize) -> Self {
+            let part = |bounds: &[i64]| bounds[at..at + columns].to_vec();
+            Self { from: part(&self.from), to: part(&self.to) }
         }
 
         /// The low and high halves of `n` rows of `m` products, starting at column `at`.
