@@ -12,7 +12,7 @@ pub(crate) const RECIPROCAL: usize = 3;
 /// The number that [`Division::remainder`] divides.
 #[derive(Clone, Copy)]
 pub(crate) enum Dividend<'a> {
-    /// The product of the number in place with this one, both below `R / 4`.
+    /// The product of the number in place with this one, both below `R / 4` and in plain digits.
     Product(&'a [u64]),
     /// The square of the number in place, which is below `R / 4`.
     Square,

@@ -91,7 +91,7 @@ impl Kernel for Ifma {
         // SAFETY: the token proved AVX-512 IFMA when this kernel was created; the sizes were checked.
         unsafe {
             let t = row_mut(scratch);
-            karatsuba::multiply(row(x), row(y), self.n, t, t.add(2 * self.n));
+            karatsuba::multiply::<false>(row(x), row(y), self.n, t, t.add(2 * self.n));
             self.reduce(t, row_mut(x));
         }
     }
@@ -152,7 +152,7 @@ impl BatchKernel for Ifma {
         unsafe {
             if n == m {
                 let mut space = Rows::zeros(karatsuba::scratch(n) * LANES);
-                karatsuba::multiply(row(x), row(y), n, row_mut(out), row_mut(&mut space));
+                karatsuba::multiply::<true>(row(x), row(y), n, row_mut(out), row_mut(&mut space));
             } else {
                 multiply_columns(row(x), n, row(y), m, row_mut(out));
             }
@@ -193,7 +193,7 @@ impl Ifma {
             match dividend {
                 Dividend::Product(y) => {
                     assert!(y.len() == x.len() && aligned(y));
-                    karatsuba::multiply(row(x), row(y), n, row_mut(t), row_mut(space));
+                    karatsuba::multiply::<true>(row(x), row(y), n, row_mut(t), row_mut(space));
                 }
                 Dividend::Square => karatsuba::square(row(x), n, row_mut(t), row_mut(space)),
                 Dividend::Number(number) => t[..2 * n * LANES].copy_from_slice(number),

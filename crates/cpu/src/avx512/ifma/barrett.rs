@@ -112,7 +112,7 @@ unsafe fn multiply_upper(x: *const V, y: *const V, n: usize, t: *mut V, space: *
         // The full product of the upper digits begins at column 2 h, which is n or n - 1.
         let h = n / 2;
         clear(t.add(n - guard), guard);
-        multiply_part(x.add(h), y.add(h), n - h, t.add(2 * h), space);
+        multiply_part::<true>(x.add(h), y.add(h), n - h, t.add(2 * h), space);
         // Across, h low digits of one factor meet the h top digits of the other; lower ones belong to columns that are left out.
         let across = self::guard(h);
         for (low, top) in [(x, y.add(n - h)), (y, x.add(n - h))] {
@@ -142,7 +142,7 @@ unsafe fn multiply_lower(x: *const V, y: *const V, n: usize, t: *mut V, space: *
             return;
         }
         let h = n.div_ceil(2);
-        multiply_part(x, y, h, t, space);
+        multiply_part::<true>(x, y, h, t, space);
         for (x, y) in [(x, y.add(h)), (x.add(h), y)] {
             multiply_lower(x, y, n - h, space, space.add(n - h + BLOCK));
             carry_long(space, n - h);

@@ -182,7 +182,7 @@ unsafe fn multiply<const NEGATIVE: bool>(
     // SAFETY: required of the caller.
     unsafe {
         let product = x.add(count);
-        multiply_part(x, y, count, product, space);
+        multiply_part::<true>(x, y, count, product, space);
         let mut below = zero();
         for j in 0..count {
             let (low_half, high_half) = (load(product.add(j)), load(product.add(count + j)));
