@@ -24,8 +24,16 @@ pub(crate) struct Domain<K: Kernel> {
     one: Rows,
     /// `R^2 mod N`: a product with it enters Montgomery form.
     entry: Rows,
-    /// `2^WIDTH floor(R^2 / N)`, if it was made.
+    /// The constants of divisions, if they were made.
     reciprocal: OnceLock<Rows>,
+}
+
+/// What is known of a plain residue.
+pub(crate) enum Residue {
+    /// It is below 4N.
+    Wide,
+    /// It is below 2N, and its digits are plain: the remainder of a division.
+    Remainder,
 }
 
 /// The constants of one lane of a domain, cached with the modulus of that lane.
@@ -274,7 +282,7 @@ impl<K: Kernel> Domain<K> {
         self.kernel.square(x, times, &mut work.scratch);
     }
 
-    /// Makes the reciprocal of the one modulus of all lanes, if the kernel has a use for it. It pays off from the second group of lanes
+    /// Makes the reciprocal of the one modulus of all lanes, and what else divisions need, if the kernel has a use for it. It pays off from the second group of lanes
     /// on.
     ///
     /// `R^2 - (R^2 mod N)` is a multiple of N. Their quotient is less than R times `2^(2 WIDTH)`, and the product with the inverse of
@@ -282,9 +290,7 @@ impl<K: Kernel> Domain<K> {
     pub(crate) fn prepare_division(&self, modulus: &Modulus) {
         let digits = self.kernel.digits();
         let fits = digits >= RECIPROCAL && digits == Self::digits_for(modulus.bits());
-        if K::DIVISION.is_none() || !fits {
-            return;
-        }
+        let (Some(division), true) = (K::DIVISION, fits) else { return };
         self.reciprocal.get_or_init(|| {
             let mut work = Workspace::new::<K>(modulus.bits());
             let mut entry = self.entry.clone();
@@ -296,18 +302,19 @@ impl<K: Kernel> Domain<K> {
             let negated = two::sub(&two::reduce(&[0], bits), &two::reduce(&square, bits), bits);
             let quotient = two::mul(&negated, &inverse, bits);
             let mut limbs = Rows::zeros(lanes::limb_words(K::LANES, quotient.len()));
-            let mut reciprocal = Rows::zeros((digits + RECIPROCAL) * K::LANES);
-            K::split(self.token, &[&quotient], Bits::below(bits), &mut limbs, &mut reciprocal[K::LANES..]);
-            reciprocal
+            let mut constants = Rows::zeros((division.constant_words)(digits));
+            let reciprocal = &mut constants[K::LANES..(digits + RECIPROCAL) * K::LANES];
+            K::split(self.token, &[&quotient], Bits::below(bits), &mut limbs, reciprocal);
+            (division.complete)(&self.kernel, &mut constants);
+            constants
         });
     }
 
-    /// `x <- x y mod N`, or the square of x, for plain numbers as [`Domain::load`] leaves them. The result is below `2.3 N`; [`Domain::store`] makes
-    /// it canonical.
-    pub(crate) fn multiply_plain(&self, x: &mut [u64], y: Option<&[u64]>, work: &mut Workspace) {
+    /// `x <- x y mod N`, or the square of x, for plain numbers as [`Domain::load`] leaves them. The result is a remainder, or below `2.3 N`.
+    pub(crate) fn multiply_plain(&self, x: &mut [u64], y: Option<&[u64]>, work: &mut Workspace) -> Residue {
         let dividend = y.map_or(Dividend::Square, Dividend::Product);
         if self.divide(x, dividend, work) {
-            return;
+            return Residue::Remainder;
         }
         match y {
             Some(y) => self.multiply(x, y, work),
@@ -315,6 +322,7 @@ impl<K: Kernel> Domain<K> {
         }
         // Cancels the factor 1/R.
         self.kernel.multiply(x, &self.entry, &mut work.scratch);
+        Residue::Wide
     }
 
     /// The length of the numbers that [`Domain::remainder`] takes, in bits; zero without a reciprocal.
@@ -360,6 +368,17 @@ impl<K: Kernel> Domain<K> {
     pub(crate) fn store(&self, x: &mut [u64], out: &mut [u64], stride: usize, work: &mut Workspace) {
         K::decode(x);
         K::reduce_once(self.token, x, &self.twice, &mut work.chunk);
+        self.store_remainder(x, out, stride, work);
+    }
+
+    /// [`Domain::store`] for remainders of divisions, which are below 2N.
+    pub(crate) fn store_remainder(
+        &self,
+        x: &mut [u64],
+        out: &mut [u64],
+        stride: usize,
+        work: &mut Workspace,
+    ) {
         K::reduce_once(self.token, x, &self.modulus, &mut work.chunk);
         K::join(self.token, x, &mut work.limbs, out, stride);
     }

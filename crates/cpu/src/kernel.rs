@@ -12,7 +12,7 @@ pub(crate) const RECIPROCAL: usize = 3;
 /// The number that [`Division::remainder`] divides.
 #[derive(Clone, Copy)]
 pub(crate) enum Dividend<'a> {
-    /// The product of the number in place with this one, both below `R / 4`.
+    /// The product of the number in place with this one, both below `R / 4` and in plain digits.
     Product(&'a [u64]),
     /// The square of the number in place, which is below `R / 4`.
     Square,
@@ -22,11 +22,14 @@ pub(crate) enum Dividend<'a> {
 
 /// Remainders of plain numbers, for kernels whose digits are plain.
 pub(crate) struct Division<K> {
+    /// The words of the constants of a modulus; the argument is the number of its digits.
+    pub(crate) constant_words: fn(usize) -> usize,
+    /// Completes the constants of the moduli. They begin with `2^WIDTH floor(R^2 / N)` in `digits + RECIPROCAL` digits.
+    pub(crate) complete: fn(&K, &mut [u64]),
     /// The words of working memory that [`Division::remainder`] needs; the argument is the number of digits of the moduli.
     pub(crate) scratch_words: fn(usize) -> usize,
     /// Replaces the first number by the remainder of the dividend, below `1.07 N`. The moduli have more than `WIDTH (digits - 1) - 4`
-    /// bits, and three digits at least. The third argument is `2^WIDTH floor(R^2 / N)` in `digits + RECIPROCAL` digits, the last is
-    /// working memory.
+    /// bits, and three digits at least. The third argument is the constants of the moduli, the last is working memory.
     pub(crate) remainder: fn(&K, &mut [u64], Dividend<'_>, &[u64], &mut [u64]),
 }
 

@@ -164,7 +164,7 @@ mod tests {
     }
 
     fn check<K: Kernel>(token: K::Token) {
-        for limbs in [1, 2, 3, 7, 16, 33] {
+        for limbs in [1, 2, 3, 7, 12, 13, 14, 16, 26, 33, 64] {
             let numbers = numbers(K::LANES, limbs);
             let views: Vec<&[u64]> = numbers.iter().map(Vec::as_slice).collect();
             let digits = radix::digits_for(64 * limbs, K::WIDTH);
@@ -181,17 +181,19 @@ mod tests {
             K::join(token, &rows, &mut space, &mut back, limbs);
             assert_eq!(back, numbers.concat());
 
-            // A range of bits that starts and ends within a digit.
-            let (start, end) = (17, 64 * limbs - 9);
-            K::split(token, &views, Bits { start, end }, &mut space, &mut rows);
-            K::join(token, &rows, &mut space, &mut back, limbs);
-            for (number, found) in numbers.iter().zip(back.chunks(limbs)) {
-                let mut expected = vec![0; limbs];
-                modmill_core::limbs::shift_right(number, start, &mut expected);
-                for bit in end - start..64 * limbs {
-                    expected[bit / 64] &= !(1 << (bit % 64));
+            // Ranges of bits that start and end within a digit, with limbs and digits before and after them.
+            let end = 64 * limbs - 9;
+            for start in [17, 64, 70, 832].into_iter().filter(|&start| start < end) {
+                K::split(token, &views, Bits { start, end }, &mut space, &mut rows);
+                K::join(token, &rows, &mut space, &mut back, limbs);
+                for (number, found) in numbers.iter().zip(back.chunks(limbs)) {
+                    let mut expected = vec![0; limbs];
+                    modmill_core::limbs::shift_right(number, start, &mut expected);
+                    for bit in end - start..64 * limbs {
+                        expected[bit / 64] &= !(1 << (bit % 64));
+                    }
+                    assert_eq!(found, expected);
                 }
-                assert_eq!(found, expected);
             }
         }
     }

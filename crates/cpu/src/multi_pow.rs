@@ -2,7 +2,7 @@
 
 use crate::backend::Cpu;
 use crate::cost;
-use crate::domain::{Domain, Workspace};
+use crate::domain::{Domain, Residue, Workspace};
 use crate::kernel::Kernel;
 use crate::method::{Method, counted};
 use crate::path::{CpuPath, with_kernel};
@@ -73,6 +73,7 @@ impl Cpu {
                     }
                 }
                 domain.leave(x, work);
+                Residue::Wide
             })
         }))
     }

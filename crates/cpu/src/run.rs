@@ -4,7 +4,7 @@
 use crate::avx512::ifma::pair::Pair;
 use crate::backend::Cpu;
 use crate::cost::grain;
-use crate::domain::{Domain, Workspace};
+use crate::domain::{Domain, Residue, Workspace};
 use crate::kernel::Kernel;
 use crate::lanes;
 use crate::long::{self, Multiplier};
@@ -106,22 +106,25 @@ impl Cpu {
             Modular::Multiply if job.b.bits() == 1 && job.a.bits() <= domain.dividend_bits() => {
                 domain.remainder(&numbers(job.a, items), job.a.bits(), x, work);
                 lanes::keep::<K>(x, &numbers(job.b, items));
+                Residue::Remainder
             }
             Modular::Multiply => {
                 domain.load(&numbers(job.a, items), job.a.bits(), x, work);
                 let mut y = std::mem::take(&mut work.y);
                 domain.load(&numbers(job.b, items), job.b.bits(), &mut y, work);
-                domain.multiply_plain(x, Some(&y), work);
+                let product = domain.multiply_plain(x, Some(&y), work);
                 work.y = y;
+                product
             }
             Modular::Square => {
                 domain.load(&numbers(job.a, items), job.a.bits(), x, work);
-                domain.multiply_plain(x, None, work);
+                domain.multiply_plain(x, None, work)
             }
             Modular::Power(window) => {
                 domain.enter(&numbers(job.a, items), job.a.bits(), x, work);
                 pow::pow(domain, x, &numbers(job.b, items), job.b.bits(), window, work);
                 domain.leave(x, work);
+                Residue::Wide
             }
             Modular::PowerVartime(window) => {
                 domain.enter(&numbers(job.a, items), job.a.bits(), x, work);
@@ -132,18 +135,18 @@ impl Cpu {
                     pow::pow_each_vartime(domain, x, &exponents, window, work);
                 }
                 domain.leave(x, work);
+                Residue::Wide
             }
         })
     }
 
-    /// Runs a job one group of lanes after the other, on all threads. `compute` leaves plain residues below 4N in its
-    /// last argument.
+    /// Runs a job one group of lanes after the other, on all threads. `compute` leaves plain residues in its last argument.
     pub(crate) fn run_groups<K: Kernel>(
         &self,
         token: K::Token,
         op: Op,
         job: &Job<'_>,
-        compute: impl Fn(&Domain<K>, Items<'_>, &mut Workspace, &mut [u64]) + Sync,
+        compute: impl Fn(&Domain<K>, Items<'_>, &mut Workspace, &mut [u64]) -> Residue + Sync,
     ) -> Batch {
         let mut answers = Batch::zeros(job.moduli.bits(), job.items.len());
         let stride = answers.stride();
@@ -171,8 +174,10 @@ impl Cpu {
                 }
             };
             let mut x = std::mem::take(&mut work.x);
-            compute(&domain, items, work, &mut x);
-            domain.store(&mut x, out, stride, work);
+            match compute(&domain, items, work, &mut x) {
+                Residue::Wide => domain.store(&mut x, out, stride, work),
+                Residue::Remainder => domain.store_remainder(&mut x, out, stride, work),
+            }
             work.x = x;
         };
         let group = |work: &mut Workspace, (items, out): (Items<'_>, &mut [u64])| {

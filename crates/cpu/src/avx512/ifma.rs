@@ -3,6 +3,7 @@
 
 mod barrett;
 mod columns;
+mod cyclic;
 mod karatsuba;
 pub(crate) mod pair;
 mod tile;
@@ -44,8 +45,12 @@ impl Kernel for Ifma {
     const FAMILY: Family = Family::Ifma;
     const ISA: Isa = Isa::Avx512;
     const AT_ONCE: usize = table::AT_ONCE;
-    const DIVISION: Option<Division<Self>> =
-        Some(Division { scratch_words: Self::division_words, remainder: Self::remainder });
+    const DIVISION: Option<Division<Self>> = Some(Division {
+        constant_words: Self::division_constants,
+        complete: Self::complete_division,
+        scratch_words: Self::division_words,
+        remainder: Self::remainder,
+    });
     type Token = Token;
 
     fn new(token: Token, moduli: &[u64]) -> Self {
@@ -86,7 +91,7 @@ impl Kernel for Ifma {
         // SAFETY: the token proved AVX-512 IFMA when this kernel was created; the sizes were checked.
         unsafe {
             let t = row_mut(scratch);
-            karatsuba::multiply(row(x), row(y), self.n, t, t.add(2 * self.n));
+            karatsuba::multiply::<false>(row(x), row(y), self.n, t, t.add(2 * self.n));
             self.reduce(t, row_mut(x));
         }
     }
@@ -116,9 +121,9 @@ impl Kernel for Ifma {
         unsafe { lanes::split(numbers, bits, limbs, rows) }
     }
 
-    fn join(_token: Token, rows: &[u64], _limbs: &mut [u64], numbers: &mut [u64], stride: usize) {
+    fn join(_token: Token, rows: &[u64], limbs: &mut [u64], numbers: &mut [u64], stride: usize) {
         // SAFETY: as in `split`.
-        unsafe { lanes::join(rows, numbers, stride) }
+        unsafe { lanes::join(rows, limbs, numbers, stride) }
     }
 
     fn reduce_once(_token: Token, x: &mut [u64], m: &[u64], space: &mut [u64]) {
@@ -147,7 +152,7 @@ impl BatchKernel for Ifma {
         unsafe {
             if n == m {
                 let mut space = Rows::zeros(karatsuba::scratch(n) * LANES);
-                karatsuba::multiply(row(x), row(y), n, row_mut(out), row_mut(&mut space));
+                karatsuba::multiply::<true>(row(x), row(y), n, row_mut(out), row_mut(&mut space));
             } else {
                 multiply_columns(row(x), n, row(y), m, row_mut(out));
             }
@@ -162,29 +167,39 @@ impl Ifma {
         assert!(scratch.len() >= Self::scratch_words(self.n) && aligned(scratch));
     }
 
-    fn division_words(digits: usize) -> usize {
-        (2 * digits + barrett::scratch(digits)) * LANES
+    fn division_constants(digits: usize) -> usize {
+        barrett::constants(digits) * LANES
     }
 
-    fn remainder(&self, x: &mut [u64], dividend: Dividend<'_>, reciprocal: &[u64], scratch: &mut [u64]) {
+    fn complete_division(&self, constants: &mut [u64]) {
+        assert!(constants.len() == Self::division_constants(self.n) && aligned(constants));
+        // SAFETY: the token proved AVX-512 IFMA when this kernel was created; the size was checked.
+        unsafe { barrett::complete(row(&self.modulus), self.n, row_mut(constants)) }
+    }
+
+    fn division_words(digits: usize) -> usize {
+        (2 * digits + barrett::ABOVE + barrett::scratch(digits)) * LANES
+    }
+
+    fn remainder(&self, x: &mut [u64], dividend: Dividend<'_>, constants: &[u64], scratch: &mut [u64]) {
         let n = self.n;
         assert!(n >= RECIPROCAL && x.len() == n * LANES && aligned(x));
-        assert!(reciprocal.len() == (n + RECIPROCAL) * LANES && aligned(reciprocal));
+        assert!(constants.len() == Self::division_constants(n) && aligned(constants));
         assert!(scratch.len() >= Self::division_words(n) && aligned(scratch));
-        let (t, space) = scratch.split_at_mut(2 * n * LANES);
+        let (t, space) = scratch.split_at_mut((2 * n + barrett::ABOVE) * LANES);
         // SAFETY: the token proved AVX-512 IFMA when this kernel was created; the sizes were checked. Karatsuba's scratch space is
         // part of that of the division.
         unsafe {
             match dividend {
                 Dividend::Product(y) => {
                     assert!(y.len() == x.len() && aligned(y));
-                    karatsuba::multiply(row(x), row(y), n, row_mut(t), row_mut(space));
+                    karatsuba::multiply::<true>(row(x), row(y), n, row_mut(t), row_mut(space));
                 }
                 Dividend::Square => karatsuba::square(row(x), n, row_mut(t), row_mut(space)),
-                Dividend::Number(number) => t.copy_from_slice(number),
+                Dividend::Number(number) => t[..2 * n * LANES].copy_from_slice(number),
             }
             let modulus = row(&self.modulus);
-            barrett::remainder(row_mut(t), modulus, row(reciprocal), n, row_mut(x), row_mut(space));
+            barrett::remainder(row_mut(t), modulus, row(constants), n, row_mut(x), row_mut(space));
         }
     }
 

@@ -6,47 +6,74 @@
 //! ```
 //!
 //! Of the first product only the upper columns are needed, and of the second only the lower ones. Either half of a product is the full product
-//! of half the length, by Karatsuba's method, and two such halves of the products across.
+//! of half the length, by Karatsuba's method, and two such halves of the products across. For long moduli [`cyclic`] finds r with fewer products
+//! of digits.
 #![allow(unsafe_code)]
 
 use super::columns::{BLOCK, block};
+use super::cyclic::{self, CYCLIC};
 use super::karatsuba::{CARRY, PRODUCT, multiply_part, scratch as product_scratch};
 use super::tile::{self, Columns, V, carry, for_rows, load, minus, plus, rectangle, store, zero};
 use crate::kernel::RECIPROCAL;
 use std::arch::x86_64::*;
 
+/// Columns above those of a dividend, for [`remainder`].
+pub(super) const ABOVE: usize = cyclic::ABOVE;
+
 /// Columns of working memory that [`remainder`] needs besides the dividend, for a modulus of `n` digits.
 pub(super) fn scratch(n: usize) -> usize {
-    // The upper product, the lower product, and what their parts need: at most as much as a full product.
+    // The upper product, and what its parts need: at most as much as a full product. Then the lower product, which needs as much, or the remainder
+    // in a ring.
     let m = n + RECIPROCAL;
-    2 * m + n + BLOCK + product_scratch(m)
+    2 * m + ABOVE + (n + BLOCK + product_scratch(m)).max(cyclic::scratch(n))
+}
+
+/// Lines of the constants of [`remainder`]: the reciprocal, and the images of the modulus in a ring if it is long.
+pub(super) fn constants(n: usize) -> usize {
+    n + RECIPROCAL + cyclic::lines(n)
+}
+
+/// Completes the constants of [`remainder`], which begin with the reciprocal.
+///
+/// # Safety
+/// `modulus` has `n` plain digits, and `constants` has `constants(n)` lines.
+#[target_feature(enable = "avx512f,avx512ifma")]
+pub(super) unsafe fn complete(modulus: *const V, n: usize, constants: *mut V) {
+    if n >= CYCLIC {
+        // SAFETY: required of the caller.
+        unsafe { cyclic::make_images(modulus, n, constants.add(n + RECIPROCAL)) }
+    }
 }
 
 /// Writes `t mod N`, below `1.07 N`, to `out`.
 ///
 /// # Safety
-/// N has `n >= 3` digits and more than `52 (n - 1) - 4` bits. `t` has the `2 n` columns of a number below `R^2 / 16`, `reciprocal` the
-/// `n + RECIPROCAL` digits of `2^52 floor(R^2 / N)`, `out` `n` digits, and `space` has `scratch(n)` columns.
+/// N has `n >= 3` digits and more than `52 (n - 1) - 4` bits. `t` has the `2 n` columns of a number below `R^2 / 16`, and [`ABOVE`] columns above them.
+/// `constants` are the `n + RECIPROCAL` digits of `2^52 floor(R^2 / N)`, and the images of N. `out` has `n` digits, and `space` has `scratch(n)` columns.
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) unsafe fn remainder(
     t: *mut V,
     modulus: *const V,
-    reciprocal: *const V,
+    constants: *const V,
     n: usize,
     out: *mut V,
     space: *mut V,
 ) {
     let m = n + RECIPROCAL;
     let mask = _mm512_set1_epi64((1 << 52) - 1);
-    // SAFETY: required of the caller. The n low digits of the quotient are columns m + 1 to m + n of the upper product, which has 2 m.
+    // SAFETY: required of the caller. The n + 1 digits of the quotient are columns m + 1 to m + n + 1 of the upper product, which has 2 m.
     unsafe {
-        let (upper, lower) = (space, space.add(2 * m));
-        let rest = lower.add(n + BLOCK);
+        let (upper, rest) = (space, space.add(2 * m + ABOVE));
         tile::normalize(t, 2 * n);
-        multiply_upper(t.add(n - RECIPROCAL), reciprocal, m, upper, rest);
+        multiply_upper(t.add(n - RECIPROCAL), constants, m, upper, rest);
         let guard = guard(m);
-        tile::normalize(upper.add(m - guard), guard + 1 + n);
-        multiply_lower(upper.add(m + 1), modulus, n, lower, rest);
+        tile::normalize(upper.add(m - guard), guard + 2 + n);
+        let quotient = upper.add(m + 1);
+        if n >= CYCLIC {
+            return cyclic::remainder(t, quotient, constants.add(m), n, out, rest);
+        }
+        let lower = rest;
+        multiply_lower(quotient, modulus, n, lower, lower.add(n + BLOCK));
         let mut passed = zero();
         for j in 0..n {
             let digit = plus(minus(load(t.add(j)), load(lower.add(j))), passed);
@@ -85,7 +112,7 @@ unsafe fn multiply_upper(x: *const V, y: *const V, n: usize, t: *mut V, space: *
         // The full product of the upper digits begins at column 2 h, which is n or n - 1.
         let h = n / 2;
         clear(t.add(n - guard), guard);
-        multiply_part(x.add(h), y.add(h), n - h, t.add(2 * h), space);
+        multiply_part::<true>(x.add(h), y.add(h), n - h, t.add(2 * h), space);
         // Across, h low digits of one factor meet the h top digits of the other; lower ones belong to columns that are left out.
         let across = self::guard(h);
         for (low, top) in [(x, y.add(n - h)), (y, x.add(n - h))] {
@@ -115,7 +142,7 @@ unsafe fn multiply_lower(x: *const V, y: *const V, n: usize, t: *mut V, space: *
             return;
         }
         let h = n.div_ceil(2);
-        multiply_part(x, y, h, t, space);
+        multiply_part::<true>(x, y, h, t, space);
         for (x, y) in [(x, y.add(h)), (x.add(h), y)] {
             multiply_lower(x, y, n - h, space, space.add(n - h + BLOCK));
             carry_long(space, n - h);
@@ -181,15 +208,17 @@ mod tests {
             let least = BigUint::from(1u8) << (width - WIDTH as usize - 4);
             let mut shortest: Vec<_> = longest.iter().map(|modulus| &least + modulus % &least).collect();
             shortest[0] = &least + 1u8;
-            for moduli in
-                [longest.iter().map(|modulus| modulus.max(&shortest[1]).clone()).collect(), shortest]
-            {
+            let longest = longest.iter().map(|modulus| modulus.max(&shortest[1]).clone()).collect();
+            let hard = if n < CYCLIC { shortest.clone() } else { cyclic::tests::hard_moduli(n) };
+            for moduli in [longest, shortest, hard] {
                 let kernel = Ifma::new(token, &rows(&moduli, n));
                 let reciprocals: Vec<_> = moduli
                     .iter()
                     .map(|modulus| ((BigUint::from(1u8) << (2 * width)) / modulus) << WIDTH)
                     .collect();
-                let reciprocals = rows(&reciprocals, n + RECIPROCAL);
+                let mut constants = Rows::zeros(Ifma::division_constants(n));
+                constants[..(n + RECIPROCAL) * LANES].copy_from_slice(&rows(&reciprocals, n + RECIPROCAL));
+                kernel.complete_division(&mut constants);
                 let mut scratch = Rows::zeros(Ifma::division_words(n));
                 for seed in 0..3 {
                     let xs = numbers(width - 2, seed);
@@ -202,17 +231,27 @@ mod tests {
                             (&wide[lane] / &moduli[lane] * &moduli[lane] + seed).max(1u8.into()) - 1u8
                         })
                         .collect();
-                    let (ys_rows, wide_rows, near_rows) =
-                        (rows(&ys, n), rows(&wide, 2 * n), rows(&near, 2 * n));
+                    // Multiples of what the ring of a long modulus is made of, and their neighbours, as quotients.
+                    let hard: Vec<_> = (0..LANES)
+                        .map(|lane| {
+                            let longest = (BigUint::from(1u8) << (2 * width - 4)) / &moduli[lane] - 1u8;
+                            let factor = &cyclic::tests::factors(n)[lane % 3];
+                            let factor = if lane < 3 { factor.clone() } else { &longest / factor * factor };
+                            (factor + 1u8 - seed).min(longest) * &moduli[lane] + seed
+                        })
+                        .collect();
+                    let (ys_rows, wide_rows, near_rows, hard_rows) =
+                        (rows(&ys, n), rows(&wide, 2 * n), rows(&near, 2 * n), rows(&hard, 2 * n));
                     let exact = |f: &dyn Fn(usize) -> BigUint| (0..LANES).map(f).collect::<Vec<_>>();
                     for (dividend, exact) in [
                         (Dividend::Product(&ys_rows), exact(&|lane| &xs[lane] * &ys[lane])),
                         (Dividend::Square, exact(&|lane| &xs[lane] * &xs[lane])),
                         (Dividend::Number(&wide_rows), wide.clone()),
                         (Dividend::Number(&near_rows), near.clone()),
+                        (Dividend::Number(&hard_rows), hard.clone()),
                     ] {
                         let mut x = rows(&xs, n);
-                        kernel.remainder(&mut x, dividend, &reciprocals, &mut scratch);
+                        kernel.remainder(&mut x, dividend, &constants, &mut scratch);
                         for lane in 0..LANES {
                             let (found, modulus) = (number(&x, lane), &moduli[lane]);
                             assert_eq!(&found % modulus, &exact[lane] % modulus, "n {n}, lane {lane}");

@@ -53,18 +53,24 @@ pub(super) unsafe fn square(x: *const V, n: usize, t: *mut V, space: *mut V) {
         };
         part(x, h, t);
         part(x.add(h), n - h, t.add(2 * h));
-        let difference = Difference::new(x, h, n, space);
+        let difference = Difference::new::<false>(x, h, n, space);
         part(space, h, product);
         join(t, h, n, product, difference, difference);
     }
 }
 
-/// The columns of `x y` for numbers of the same length.
+/// The columns of `x y` for numbers of the same length. If they are `PLAIN`, there is nothing above bit 51 of their words.
 ///
 /// # Safety
 /// `x` and `y` have `n` digits, `t` has `2 n` columns, `space` has `scratch(n)` columns.
 #[target_feature(enable = "avx512f,avx512ifma")]
-pub(super) unsafe fn multiply(x: *const V, y: *const V, n: usize, t: *mut V, space: *mut V) {
+pub(super) unsafe fn multiply<const PLAIN: bool>(
+    x: *const V,
+    y: *const V,
+    n: usize,
+    t: *mut V,
+    space: *mut V,
+) {
     // SAFETY: required of the caller; the scratch space holds two differences, a product and the rest.
     unsafe {
         if n < PRODUCT {
@@ -72,11 +78,11 @@ pub(super) unsafe fn multiply(x: *const V, y: *const V, n: usize, t: *mut V, spa
         }
         let h = n.div_ceil(2);
         let (second, product, rest) = (space.add(h), space.add(2 * h), space.add(4 * h));
-        multiply_part(x, y, h, t, rest);
-        multiply_part(x.add(h), y.add(h), n - h, t.add(2 * h), rest);
-        let x = Difference::new(x, h, n, space);
-        let y = Difference::new(y, h, n, second);
-        multiply_part(space, second, h, product, rest);
+        multiply_part::<PLAIN>(x, y, h, t, rest);
+        multiply_part::<PLAIN>(x.add(h), y.add(h), n - h, t.add(2 * h), rest);
+        let x = Difference::new::<PLAIN>(x, h, n, space);
+        let y = Difference::new::<PLAIN>(y, h, n, second);
+        multiply_part::<true>(space, second, h, product, rest);
         join(t, h, n, product, x, y);
     }
 }
@@ -86,10 +92,16 @@ pub(super) unsafe fn multiply(x: *const V, y: *const V, n: usize, t: *mut V, spa
 /// # Safety
 /// As for [`multiply`].
 #[target_feature(enable = "avx512f,avx512ifma")]
-pub(super) unsafe fn multiply_part(x: *const V, y: *const V, n: usize, t: *mut V, space: *mut V) {
+pub(super) unsafe fn multiply_part<const PLAIN: bool>(
+    x: *const V,
+    y: *const V,
+    n: usize,
+    t: *mut V,
+    space: *mut V,
+) {
     // SAFETY: required of the caller.
     unsafe {
-        multiply(x, y, n, t, space);
+        multiply::<PLAIN>(x, y, n, t, space);
         carry_long(t, n);
     }
 }
@@ -124,7 +136,7 @@ pub(super) unsafe fn fold(t: *mut V, m: *const V, h: usize, n: usize, space: *mu
         }
         store(t.add(h), plus(load(t.add(h)), passed));
         for part in [0, h] {
-            multiply_part(t, m.add(part), h, space, space.add(2 * h));
+            multiply_part::<false>(t, m.add(part), h, space, space.add(2 * h));
             for k in 0..2 * h {
                 let column = t.add(h + part + k);
                 store(column, plus(load(column), load(space.add(k))));
@@ -147,15 +159,15 @@ impl Difference {
     /// # Safety
     /// `x` has `n` digits, of which `h >= n - h` are low; `out` has `h` digits.
     #[target_feature(enable = "avx512f,avx512ifma")]
-    unsafe fn new(x: *const V, h: usize, n: usize, out: *mut V) -> Self {
+    unsafe fn new<const PLAIN: bool>(x: *const V, h: usize, n: usize, out: *mut V) -> Self {
         let mask = _mm512_set1_epi64((1 << 52) - 1);
         let mut borrow = zero();
         // SAFETY: required of the caller.
         unsafe {
+            let digit = |j| if PLAIN { load(x.add(j)) } else { _mm512_and_si512(load(x.add(j)), mask) };
             for j in 0..h {
-                let high = if h + j < n { _mm512_and_si512(load(x.add(h + j)), mask) } else { zero() };
-                let low = _mm512_and_si512(load(x.add(j)), mask);
-                let difference = plus(minus(low, high), borrow);
+                let high = if h + j < n { digit(h + j) } else { zero() };
+                let difference = plus(minus(digit(j), high), borrow);
                 store(out.add(j), _mm512_and_si512(difference, mask));
                 borrow = carry(difference);
             }
@@ -213,11 +225,17 @@ pub(super) mod tests {
             }
         }
 
-        fn subtract(&mut self, other: &Self, at: usize) {
+        pub(in super::super) fn subtract(&mut self, other: &Self, at: usize) {
             for k in 0..other.to.len() {
                 self.from[at + k] -= other.to[k];
                 self.to[at + k] -= other.from[k];
             }
+        }
+
+        /// The columns from `at` on, `columns` of them.
+        pub(in super::super) fn part(&self, at: usize, columns: usize) -> Self {
+            let part = |bounds: &[i64]| bounds[at..at + columns].to_vec();
+            Self { from: part(&self.from), to: part(&self.to) }
         }
 
         /// The low and high halves of `n` rows of `m` products, starting at column `at`.
