@@ -291,8 +291,7 @@ class EncryptedColumn:
 
     def to_arrow(self) -> _modmill.Column:
         """Return the ciphertexts as a column of Arrow, big-endian. ``exponent`` and ``magnitude_bits`` go beside it."""
-        column: _modmill.Column = self._column.ciphertexts("arrow")
-        return column
+        return self._column.to_arrow()
 
     @staticmethod
     def from_arrow(

@@ -76,6 +76,14 @@ impl Column {
         }
     }
 
+    /// [`Column::batch`] of a column that is used up: a batch is not copied.
+    pub(crate) fn into_batch(self) -> Result<Batch, modmill::Error> {
+        match self.held {
+            Held::Batch(batch) => Ok(batch),
+            _ => self.batch(),
+        }
+    }
+
     /// The number of items; `None` if one number serves all items.
     pub(crate) fn len(&self) -> Option<usize> {
         self.all().len().filter(|_| !self.form.is_scalar())

@@ -49,7 +49,7 @@ impl DeviceBatch {
     ) -> PyResult<Self> {
         let column = Reader { engine, width }.read("numbers", numbers)?;
         refuse_marks(&column)?;
-        let batch = column.batch().map_err(|error| of_call(py, &error))?;
+        let batch = column.into_batch().map_err(|error| of_call(py, &error))?;
         let resident = py.detach(|| engine.upload(&batch));
         Ok(Self::new(resident.map_err(|error| of_call(py, &error))?))
     }

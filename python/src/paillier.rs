@@ -65,8 +65,10 @@ pub(crate) fn integers<'py>(
     if let Some(item) = column.null.first() {
         return Err(PyValueError::new_err(format!("{name}: item {item} is null")));
     }
-    let batch = column.batch().map_err(|error| call.error(&error))?;
-    let negative = (0..batch.len()).map(|item| column.is_negative(item)).collect();
+    let items = column.negative.clone();
+    let batch = column.into_batch().map_err(|error| call.error(&error))?;
+    let mut negative = vec![false; batch.len()];
+    items.into_iter().for_each(|item| negative[item] = true);
     Integers::new(batch, negative).map_err(|error| raised(object.py(), &error))
 }
 
@@ -137,7 +139,7 @@ impl PaillierColumn {
             _ => Exponents::Each(exponents),
         };
         let bits = magnitude_bits.unwrap_or_else(|| key.signed_bits());
-        let column = Ciphertexts::new(key, values.magnitudes())
+        let column = Ciphertexts::from_batch(key, values.into_magnitudes())
             .and_then(|ciphertexts| EncryptedColumn::new(ciphertexts, exponents, bits));
         Ok(Self { column: column.map_err(|error| raised(py, &error))? })
     }
@@ -163,7 +165,13 @@ impl PaillierColumn {
         self.column.magnitude_bits()
     }
 
-    /// The ciphertexts as numbers, in the form that the options name.
+    /// The ciphertexts as a column of Arrow.
+    fn to_arrow(&self, py: Python<'_>) -> PyResult<Column> {
+        let engine = Call::new(py, plain_options(py)?)?.engine;
+        py.detach(|| Column::numbers(&engine, self.column.ciphertexts().values(), &[]))
+    }
+
+    /// The ciphertexts as numbers, in the form that `out` names.
     fn ciphertexts<'py>(&self, py: Python<'py>, out: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let call = Call::new(py, plain_options(py)?)?;
         let answers = Answers::new(self.column.ciphertexts().values().clone());

@@ -191,6 +191,29 @@ impl Batch {
         Ok(wider)
     }
 
+    /// [`Batch::with_bits`] of a batch that is given away: the numbers stay where they are if they take as many limbs as before.
+    ///
+    /// ```
+    /// use modmill_core::{Batch, Error};
+    ///
+    /// let batch = Batch::from_values([[9u64], [3]]);
+    /// assert_eq!(batch.clone().into_bits(64)?, batch.with_bits(64)?);
+    /// assert_eq!(batch.into_bits(3), Err(Error::DoesNotFit { index: 0, bits: 3 }));
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn into_bits(mut self, bits: usize) -> Result<Self, Error> {
+        if bits.div_ceil(64) != self.stride() {
+            return self.with_bits(bits);
+        }
+        if bits < self.bits
+            && let Some(index) = self.iter().position(|item| limbs::bit_length(item) > bits)
+        {
+            return Err(Error::DoesNotFit { index, bits });
+        }
+        self.bits = bits;
+        Ok(self)
+    }
+
     /// The items of this batch followed by the items of `more`. The function does not look at values.
     ///
     /// # Panics

@@ -17,19 +17,14 @@ impl Ciphertexts {
     ///
     /// A number that shares a factor with n passes. It does not decrypt, and neither does what is computed with it.
     pub fn new(key: &PublicKey, values: &Batch) -> Result<Self, Error> {
-        let square = key.square();
-        let in_range = |value: &[u64]| {
-            let used = number::bit_length(value).div_ceil(64);
-            let mut difference = value[..used].to_vec();
-            difference.resize(used.max(square.value().len()), 0);
-            used > 0 && number::sub_assign(&mut difference, square.value()) == 1
-        };
-        match values.iter().position(|value| !in_range(value)) {
-            Some(index) => {
-                Err(Error::OutOfRange { what: "the ciphertexts", index, range: "from 1 to n^2 - 1" })
-            }
-            None => Ok(Self::trusted(key, resized(values, square.bits()))),
-        }
+        check(key, values)?;
+        Ok(Self::trusted(key, resized(values, key.square().bits())))
+    }
+
+    /// [`Ciphertexts::new`] of numbers that are given away: they are not copied if they take as many limbs as `n^2`.
+    pub fn from_batch(key: &PublicKey, values: Batch) -> Result<Self, Error> {
+        check(key, &values)?;
+        Ok(Self::trusted(key, values.into_bits(key.square().bits())?))
     }
 
     /// The columns one after the other.
@@ -116,6 +111,22 @@ impl Ciphertexts {
             true => Ok(()),
             false => Err(Error::LengthMismatch { what, expected: self.len(), found }),
         }
+    }
+}
+
+/// Refuses numbers that are 0 or not below `n^2`. Ciphertexts are public: the time depends on them.
+fn check(key: &PublicKey, values: &Batch) -> Result<(), Error> {
+    let square = key.square().value();
+    let in_range = |value: &[u64]| {
+        let used = number::bit_length(value).div_ceil(64);
+        used > 0 && used <= square.len() && {
+            let (low, high) = square.split_at(used);
+            high.iter().any(|&limb| limb != 0) || value[..used].iter().rev().lt(low.iter().rev())
+        }
+    };
+    match values.iter().position(|value| !in_range(value)) {
+        Some(index) => Err(Error::OutOfRange { what: "the ciphertexts", index, range: "from 1 to n^2 - 1" }),
+        None => Ok(()),
     }
 }
 

@@ -73,6 +73,12 @@ impl Integers {
         &self.magnitudes
     }
 
+    /// The magnitudes, without a copy.
+    #[must_use]
+    pub fn into_magnitudes(self) -> Batch {
+        self.magnitudes
+    }
+
     /// Whether integer `index` is negative.
     ///
     /// # Panics
@@ -136,8 +142,9 @@ impl Integers {
             magnitudes: Batch::zeros(key.bits(), residues.len()),
             negative: vec![false; residues.len()],
         };
-        let is_above = |number: &[u64]| {
-            let mut difference = number::Number::new(limit.to_vec());
+        let mut difference = number::Number::new(limit.to_vec());
+        let mut is_above = |number: &[u64]| {
+            difference.copy_from_slice(limit);
             number::sub_assign(&mut difference, number)
         };
         let mut complement = number::Number::new(vec![0; n.len()]);
