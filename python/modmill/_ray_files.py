@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import shutil
 import uuid
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +32,8 @@ class FileWorker:
         self.step = step
         self.keep = keep
         self.batch_size = batch_size
+        # While a GPU computes a batch, others are converted.
+        self.at_once = 3 if backend == "cuda" else 1
 
     def __call__(self, names: Any) -> Any:
         files = zip(names.column("input").to_pylist(), names.column("output").to_pylist(), strict=True)
@@ -46,9 +50,8 @@ class FileWorker:
         reader = ParquetReader(source, self.batch_size, None if self.keep is None else [*self.keep, *self.step.columns])
         schema = pa.schema(reader)
         writer = ParquetWriter(part, self._written(schema.empty_table()).schema, self.step.out)
-        for batch in reader:
-            table = pa.Table.from_batches([pa.record_batch(batch)]).replace_schema_metadata(schema.metadata)
-            answers = self._written(table)
+        batches = (pa.Table.from_batches([pa.record_batch(batch)]).replace_schema_metadata(schema.metadata) for batch in reader)
+        for answers in self._answers(batches):
             for piece in answers.to_batches():
                 writer.write(piece)
             rows += len(answers)
@@ -57,6 +60,17 @@ class FileWorker:
         os.replace(part, target)
         return rows, failed
 
+
+    def _answers(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """The answers to batches in their order. ``at_once`` of them are computed beside each other."""
+        waiting: deque[Future[Any]] = deque()
+        with ThreadPoolExecutor(self.at_once) as pool:
+            for batch in batches:
+                waiting.append(pool.submit(self._written, batch))
+                if len(waiting) == self.at_once:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
 
     def _written(self, table: Any) -> Any:
         """The columns to write: those to keep, and the answers."""

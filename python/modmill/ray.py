@@ -340,4 +340,4 @@ def powmod_files(
 
     step = tables.Powmod(base=base, exp=exp, mod=mod, out=out, error=error, secret=secret, width=width)
     actors = Actors(num_gpus, num_cpus, concurrency)
-    return convert(step, input, output, keep, mode, actors, batch_size or (1 << 18 if num_gpus else 4096))
+    return convert(step, input, output, keep, mode, actors, batch_size or (1 << 17 if num_gpus else 4096))
