@@ -181,6 +181,14 @@ mod tests {
             K::join(token, &rows, &mut space, &mut back, limbs);
             assert_eq!(back, numbers.concat());
 
+            // Answers that are wider than the space for limbs.
+            let stride = limbs + 15;
+            let mut wide = vec![0; K::LANES * stride];
+            K::join(token, &rows, &mut space, &mut wide, stride);
+            for (number, found) in numbers.iter().zip(wide.chunks(stride)) {
+                assert_eq!((&found[..limbs], &found[limbs..]), (&number[..], &[0; 15][..]));
+            }
+
             // Ranges of bits that start and end within a digit, with limbs and digits before and after them.
             let end = 64 * limbs - 9;
             for start in [17, 64, 70, 832].into_iter().filter(|&start| start < end) {

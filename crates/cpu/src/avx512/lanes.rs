@@ -132,7 +132,9 @@ fn line(words: &[u64], index: usize) -> Line {
 /// Converts digits below 2^52 to numbers of `stride` limbs, as [`crate::lanes::join`] does.
 #[target_feature(enable = "avx512f")]
 pub(super) fn join(rows: &[u64], limbs: &mut [u64], numbers: &mut [u64], stride: usize) {
-    let limbs = &mut limbs[..stride * LANES];
+    // Answers may be declared wider than the operands that `limbs` has room for.
+    let used = stride.min(limbs.len() / LANES);
+    let limbs = &mut limbs[..used * LANES];
     for (block, limbs) in limbs.chunks_mut(BLOCK_LIMBS * LANES).enumerate() {
         let rows = rows.get(block * BLOCK_DIGITS * LANES..).unwrap_or_default();
         if rows.len() >= BLOCK_DIGITS * LANES && limbs.len() == BLOCK_LIMBS * LANES {
@@ -151,6 +153,23 @@ pub(super) fn join(rows: &[u64], limbs: &mut [u64], numbers: &mut [u64], stride:
             fetch_next(to.as_ptr(), stride);
         }
     }
+    for index in used..stride {
+        let mut limb = [0; LANES];
+        // SAFETY: there are eight words.
+        unsafe { _mm512_storeu_epi64(limb.as_mut_ptr(), limb_of(rows, index)) };
+        numbers.chunks_exact_mut(stride).zip(limb).for_each(|(number, limb)| number[index] = limb as u64);
+    }
+}
+
+/// Limb `index` of the numbers with these digits.
+#[target_feature(enable = "avx512f")]
+fn limb_of(rows: &[u64], index: usize) -> Line {
+    let (digit, down) = (64 * index / WIDTH, 64 * index % WIDTH);
+    let low = _mm512_srl_epi64(line(rows, digit), places(down));
+    let middle = _mm512_sll_epi64(line(rows, digit + 1), places(WIDTH - down));
+    // A shift by 64 or more gives zero.
+    let high = _mm512_sll_epi64(line(rows, digit + 2), places(2 * WIDTH - down));
+    _mm512_or_si512(_mm512_or_si512(low, middle), high)
 }
 
 /// The limbs of a block, or the first of them. Missing digits count as zero.
