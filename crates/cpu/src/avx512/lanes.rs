@@ -2,7 +2,7 @@
 //! registers.
 #![allow(unsafe_code)]
 
-use super::table::{Line, load, store, transpose_lines, transposed};
+use super::table::{Line, load, store, transpose_lines};
 use crate::lanes::{Bits, limb_words};
 use std::arch::x86_64::*;
 
@@ -50,17 +50,14 @@ fn transpose_limbs(numbers: &[&[u64]], first: usize, count: usize, limbs: &mut [
         std::array::from_fn(|lane| &numbers[lane.min(numbers.len() - 1)][first..first + count]);
     for (block, limbs) in limbs[..count * LANES].chunks_mut(LANES * LANES).enumerate() {
         let some = limbs.len() / LANES;
-        // SAFETY: every number has `some` more limbs, eight or those that the mask leaves.
-        let lines = unsafe {
-            let at = |lane: usize| numbers[lane].as_ptr().add(block * LANES);
-            (0..LANES).for_each(|lane| fetch_next(at(lane), numbers[lane].len()));
-            match some {
-                LANES => transposed(|lane| at(lane).cast()),
-                _ => transpose_lines(std::array::from_fn(|lane| {
-                    _mm512_maskz_loadu_epi64(present(some), at(lane).cast())
-                })),
-            }
-        };
+        let mask = present(some);
+        let lines = std::array::from_fn(|lane| {
+            let number = &numbers[lane][block * LANES..][..some];
+            fetch_next(number.as_ptr(), numbers[lane].len());
+            // SAFETY: the mask leaves out what is beyond the number.
+            unsafe { _mm512_maskz_loadu_epi64(mask, number.as_ptr().cast()) }
+        });
+        let lines = transpose_lines(lines);
         for (line, to) in lines.into_iter().zip(limbs.chunks_exact_mut(LANES)) {
             // SAFETY: a chunk has eight words.
             unsafe { store(to.as_mut_ptr().cast(), line) };
