@@ -282,8 +282,8 @@ impl<K: Kernel> Domain<K> {
         self.kernel.square(x, times, &mut work.scratch);
     }
 
-    /// Makes the reciprocal of the one modulus of all lanes, and what else divisions need, if the kernel has a use for it. It pays off from the second group of lanes
-    /// on.
+    /// Makes the reciprocal of the one modulus of all lanes, and what else divisions need, if the kernel has a use for it. It pays off from
+    /// the second group of lanes on.
     ///
     /// `R^2 - (R^2 mod N)` is a multiple of N. Their quotient is less than R times `2^(2 WIDTH)`, and the product with the inverse of
     /// N modulo that power of two, which divides `R^2`.
