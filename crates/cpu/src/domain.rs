@@ -28,7 +28,8 @@ pub(crate) struct Domain<K: Kernel> {
     reciprocal: OnceLock<Rows>,
 }
 
-/// What is known of a plain residue.
+/// The bound that a computation promises for the residues that it leaves. It decides how many times a multiple of N is subtracted before they
+/// are stored.
 pub(crate) enum Residue {
     /// It is below 4N.
     Wide,
