@@ -44,8 +44,7 @@ fn transpose_digits(numbers: &mut [u64], digits: usize, some: Range<usize>) {
             let first = eight[digit * LANES..].as_mut_ptr().cast::<Line>();
             // SAFETY: eight numbers have these lines, and all are read before any is written.
             unsafe {
-                for (number, line) in transposed(|number| first.add(number * digits)).into_iter().enumerate()
-                {
+                for (number, line) in transposed(first, digits).into_iter().enumerate() {
                     store(first.add(number * digits), line);
                 }
             }
@@ -126,18 +125,18 @@ unsafe fn look_up<const D: usize>(
     }
 }
 
-/// Transposes eight lines of eight words in memory.
+/// Transposes eight lines of eight words that are `stride` lines apart.
 ///
 /// # Safety
 /// These lines are valid for reading.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub(super) unsafe fn transposed(at: impl Fn(usize) -> *const Line) -> [Line; 8] {
+unsafe fn transposed(lines: *const Line, stride: usize) -> [Line; 8] {
     // Halves of lines i and j. They are inserted from memory, because an insertion from memory can use either
     // vector port, whereas all shuffles use the same port.
     // SAFETY: required of the caller; a line has two halves.
     let halves = |i: usize, j: usize| unsafe {
-        let [i, j] = [at(i), at(j)];
+        let [i, j] = [i, j].map(|line| lines.add(line * stride));
         let low = _mm512_inserti64x4::<1>(load(i), _mm256_loadu_si256(j.cast()));
         let high = _mm512_inserti64x4::<0>(load(j), _mm256_loadu_si256(i.cast::<__m256i>().add(1)));
         [low, high]
