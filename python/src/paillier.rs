@@ -14,6 +14,7 @@ use modmill_paillier::{
 use pyo3::exceptions::{PyOverflowError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyTuple};
+use rayon::prelude::*;
 use std::sync::Arc;
 
 /// How often the engine counts an item that is decrypted: a power and a product modulo each prime.
@@ -104,7 +105,8 @@ impl PaillierColumn {
             Some(floats) => EncodedColumn::from_f64(key, &floats, None),
             None => {
                 let call = Call::new(py, plain_options(py)?)?;
-                EncodedColumn::from_integers(key, &integers(&call, "the numbers", whole)?)
+                let integers = integers(&call, "the numbers", whole)?;
+                py.detach(|| call.engine.install(|| EncodedColumn::from_integers(key, &integers)))
             }
         };
         encoded.map_err(|error| raised(py, &error))
@@ -139,7 +141,9 @@ impl PaillierColumn {
             _ => Exponents::Each(exponents),
         };
         let bits = magnitude_bits.unwrap_or_else(|| key.signed_bits());
-        let column = Ciphertexts::from_batch(key, values.into_magnitudes())
+        let read = || Ciphertexts::from_batch(key, values.into_magnitudes());
+        let column = py
+            .detach(|| call.engine.install(read))
             .and_then(|ciphertexts| EncryptedColumn::new(ciphertexts, exponents, bits));
         Ok(Self { column: column.map_err(|error| raised(py, &error))? })
     }
@@ -240,11 +244,11 @@ impl PaillierColumn {
         key: &Bound<'py, PaillierPrivateKey>,
         options: Options<'py>,
     ) -> PyResult<Bound<'py, PyList>> {
-        let decrypted = self.decrypted(py, key, options)?;
         if self.column.exponents().least() < 0 {
-            return PyList::new(py, decrypted.to_f64().map_err(|error| raised(py, &error))?);
+            return PyList::new(py, self.decrypted(py, key, options, EncodedColumn::to_f64)?);
         }
-        let (ints, integers) = (Ints::new(py)?, decrypted.integers().map_err(|error| raised(py, &error))?);
+        let integers = self.decrypted(py, key, options, EncodedColumn::integers)?;
+        let ints = Ints::new(py)?;
         let number = |(index, magnitude): (usize, &[u64])| -> PyResult<Bound<'py, PyAny>> {
             let number = ints.read(magnitude, integers.is_negative(index))?;
             match self.column.exponents().get(index) {
@@ -264,20 +268,24 @@ impl PaillierColumn {
         key: &Bound<'py, PaillierPrivateKey>,
         options: Options<'py>,
     ) -> PyResult<Column> {
-        let decrypted = self.decrypted(py, key, options)?;
-        if self.column.exponents().least() < 0 {
-            let floats = decrypted.to_f64().map_err(|error| raised(py, &error))?;
+        let exponents = self.column.exponents();
+        if exponents.least() < 0 {
+            let floats = self.decrypted(py, key, options, EncodedColumn::to_f64)?;
             return Ok(Column::of(Arc::new(Float64Array::from(floats))));
         }
-        let (integers, exponents) =
-            (decrypted.integers().map_err(|error| raised(py, &error))?, self.column.exponents());
-        let number = |(index, magnitude): (usize, &[u64])| {
-            let number = whole_64(magnitude, integers.is_negative(index), exponents.get(index));
-            let reason = || format!("item {index} does not fit in 64 bits: decrypt to a list");
-            number.ok_or_else(|| PyOverflowError::new_err(reason()))
-        };
-        let numbers: Vec<_> =
-            integers.magnitudes().iter().enumerate().map(number).collect::<PyResult<_>>()?;
+        // The numbers, or the first item that does not fit.
+        let numbers = self.decrypted(py, key, options, |decrypted| {
+            let integers = decrypted.integers()?;
+            let number = |index: usize| {
+                let magnitude = integers.magnitudes().get(index);
+                whole_64(magnitude, integers.is_negative(index), exponents.get(index)).ok_or(index)
+            };
+            let all: Vec<_> = (0..integers.len()).into_par_iter().with_min_len(1024).map(number).collect();
+            Ok(all.into_iter().collect::<Result<Vec<i64>, usize>>())
+        })?;
+        let numbers = numbers.map_err(|item| {
+            PyOverflowError::new_err(format!("item {item} does not fit in 64 bits: decrypt to a list"))
+        })?;
         Ok(Column::of(Arc::new(Int64Array::from(numbers))))
     }
 
@@ -310,17 +318,21 @@ impl PaillierColumn {
 }
 
 impl PaillierColumn {
-    /// The numbers as they were encoded.
-    fn decrypted(
+    /// What `read` makes of the decrypted column, by the threads of the engine.
+    fn decrypted<T: Send>(
         &self,
         py: Python<'_>,
         key: &Bound<'_, PaillierPrivateKey>,
         options: Options<'_>,
-    ) -> PyResult<EncodedColumn> {
+        read: impl FnOnce(&EncodedColumn) -> Result<T, Error> + Send,
+    ) -> PyResult<T> {
         let key = &key.get().key;
         let (items, public) = (self.column.len(), self.column.key());
         let work = Work { items, products: public.bits(), counts: DECRYPTION_COUNTS };
-        run(py, options, public, work, |paillier| self.column.decrypt(paillier, key))
+        run(py, options, public, work, |paillier| {
+            let decrypted = self.column.decrypt(paillier, key)?;
+            paillier.engine().install(|| read(&decrypted))
+        })
     }
 }
 

@@ -82,7 +82,8 @@ impl PaillierPublicKey {
         reading: Options<'py>,
     ) -> PyResult<PaillierColumn> {
         let integers = integers(&Call::new(py, reading)?, "column", numbers)?;
-        self.encrypted(py, EncodedColumn::from_integers(&self.key, &integers), owner, options)
+        let encode = || EncodedColumn::from_integers(&self.key, &integers);
+        self.encrypted(py, integers.len(), encode, owner, options)
     }
 
     fn encrypt_floats<'py>(
@@ -94,11 +95,11 @@ impl PaillierPublicKey {
         owner: Option<&Bound<'py, PaillierPrivateKey>>,
         options: Options<'py>,
     ) -> PyResult<PaillierColumn> {
-        let encoded = match is_each {
+        let encode = || match is_each {
             true => EncodedColumn::from_f64_each(&self.key, &numbers),
             false => EncodedColumn::from_f64(&self.key, &numbers, exponent),
         };
-        self.encrypted(py, encoded, owner, options)
+        self.encrypted(py, numbers.len(), encode, owner, options)
     }
 
     fn to_json(&self, kid: &str) -> PyResult<String> {
@@ -138,22 +139,25 @@ impl PaillierPublicKey {
 }
 
 impl PaillierPublicKey {
-    /// Encrypts a column, with the private key if the owner of the key does it.
+    /// Encrypts a column of `items` numbers, with the private key if the owner of the key does it.
     fn encrypted<'py>(
         &self,
         py: Python<'py>,
-        encoded: Result<EncodedColumn, Error>,
+        items: usize,
+        encode: impl FnOnce() -> Result<EncodedColumn, Error> + Send,
         owner: Option<&Bound<'py, PaillierPrivateKey>>,
         options: Options<'py>,
     ) -> PyResult<PaillierColumn> {
-        let encoded = encoded.map_err(|error| raised(py, &error))?;
         let owner = owner.map(|owner| &owner.get().key);
         // A mask is counted once, and one of the owner's twice.
         let counts = if owner.is_some() { 2 } else { 1 };
-        let extent = Work { items: encoded.len(), products: self.key.bits(), counts };
-        let column = run(py, options, &self.key, extent, |paillier| match owner {
-            Some(owner) => encoded.encrypt_as_owner(paillier, owner),
-            None => encoded.encrypt(paillier),
+        let extent = Work { items, products: self.key.bits(), counts };
+        let column = run(py, options, &self.key, extent, |paillier| {
+            let encoded = paillier.engine().install(encode)?;
+            match owner {
+                Some(owner) => encoded.encrypt_as_owner(paillier, owner),
+                None => encoded.encrypt(paillier),
+            }
         })?;
         Ok(PaillierColumn { column })
     }

@@ -72,13 +72,14 @@ impl PaillierCiphertexts {
     ) -> PyResult<Self> {
         let key = &key.get().key;
         let integers = integers(&Call::new(py, reading)?, "numbers", numbers)?;
-        let encoded = EncodedColumn::from_integers(key, &integers).map_err(|error| raised(py, &error))?;
-        let plaintexts = encoded.residues();
         let products = if is_masked { key.bits() } else { 1 };
-        let extent = Work { items: plaintexts.len(), products, counts: 1 };
-        let ciphertexts = run(py, options, key, extent, |paillier| match is_masked {
-            true => paillier.encrypt(key, plaintexts),
-            false => paillier.unmasked(key, plaintexts),
+        let extent = Work { items: integers.len(), products, counts: 1 };
+        let ciphertexts = run(py, options, key, extent, |paillier| {
+            let encoded = paillier.engine().install(|| EncodedColumn::from_integers(key, &integers))?;
+            match is_masked {
+                true => paillier.encrypt(key, encoded.residues()),
+                false => paillier.unmasked(key, encoded.residues()),
+            }
         })?;
         Ok(Self { ciphertexts })
     }
@@ -165,8 +166,10 @@ impl PaillierCiphertexts {
         let column = EncryptedColumn::new(self.ciphertexts.clone(), Exponents::Shared(0), bits);
         let column = column.map_err(|error| raised(py, &error))?;
         let extent = Work { items: column.len(), products: key.bits(), counts: DECRYPTION_COUNTS };
-        let decrypted = run(py, options, key.public_key(), extent, |paillier| column.decrypt(paillier, key))?;
-        let integers = decrypted.integers().map_err(|error| raised(py, &error))?;
+        let integers = run(py, options, key.public_key(), extent, |paillier| {
+            let decrypted = column.decrypt(paillier, key)?;
+            paillier.engine().install(|| decrypted.integers())
+        })?;
         let ints = Ints::new(py)?;
         let numbers = integers.magnitudes().iter().zip(integers.signs());
         let numbers: Vec<_> =

@@ -3,6 +3,7 @@
 use crate::rows::resized;
 use crate::{Error, PublicKey};
 use modmill::{Batch, number};
+use rayon::prelude::*;
 use std::fmt;
 
 /// A column of ciphertexts of one key: numbers from 1 to `n^2 - 1`.
@@ -124,7 +125,14 @@ fn check(key: &PublicKey, values: &Batch) -> Result<(), Error> {
             high.iter().any(|&limb| limb != 0) || value[..used].iter().rev().lt(low.iter().rev())
         }
     };
-    match values.iter().position(|value| !in_range(value)) {
+    let wrong = |index: usize| !in_range(values.get(index));
+    let items = 0..values.len();
+    // A thread is worth waking for some thousand items.
+    let wrong = match values.len() > 4096 {
+        true => items.into_par_iter().with_min_len(1024).position_first(wrong),
+        false => items.into_iter().position(wrong),
+    };
+    match wrong {
         Some(index) => Err(Error::OutOfRange { what: "the ciphertexts", index, range: "from 1 to n^2 - 1" }),
         None => Ok(()),
     }

@@ -21,7 +21,8 @@ pub struct EncodedColumn {
 }
 
 impl EncodedColumn {
-    /// Encodes integers with the exponent 0. The bound is their declared width.
+    /// Encodes integers with the exponent 0. The bound is their declared width. Long columns are converted by the threads of rayon's
+    /// current pool: those of an engine inside of [`Engine::install`](modmill::Engine::install).
     ///
     /// ```
     /// use modmill_paillier::{EncodedColumn, Integers, PublicKey};
@@ -135,7 +136,8 @@ impl EncodedColumn {
         self.residues.is_empty()
     }
 
-    /// The signed integers, without their exponents. An item that is no encoding is refused.
+    /// The signed integers, without their exponents. An item that is no encoding is refused. Long columns are converted by the threads
+    /// of rayon's current pool: those of an engine inside of [`Engine::install`](modmill::Engine::install).
     pub fn integers(&self) -> Result<Integers, Error> {
         Integers::of_residues(&self.key, &self.residues)
     }

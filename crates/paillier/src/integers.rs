@@ -2,6 +2,10 @@
 
 use crate::{Error, PublicKey};
 use modmill::{Batch, number};
+use rayon::prelude::*;
+
+/// Items that a thread converts at a time. A column of fewer is converted by the caller.
+const CHUNK: usize = 1024;
 
 /// Signed integers: magnitudes and signs. Multipliers of ciphertexts are given in this form, and so are numbers to encode.
 ///
@@ -113,55 +117,105 @@ impl Integers {
     }
 
     /// Numbers below n that stand for the integers modulo n: x for x >= 0, and `n - |x|` for x < 0. The time depends on widths alone.
-    /// Every magnitude has to be below n.
+    /// Every magnitude has to be below n. Long columns are converted by the threads of rayon's current pool.
     pub(crate) fn modulo(&self, key: &PublicKey) -> Batch {
         let n = key.modulus().value();
         let mut residues = Batch::zeros(key.bits(), self.len());
-        let used = self.magnitudes.stride().min(residues.stride());
-        let mut complement = number::Number::new(vec![0; n.len()]);
-        for (index, (magnitude, &negative)) in self.magnitudes.iter().zip(&self.negative).enumerate() {
-            let row = residues.get_mut(index);
-            row[..used].copy_from_slice(&magnitude[..used]);
-            complement.copy_from_slice(n);
-            number::sub_assign(&mut complement, row);
-            let mask = number::mask::from_bit(u64::from(negative));
-            for (limb, other) in row.iter_mut().zip(complement.iter()) {
-                *limb ^= (*limb ^ other) & mask;
+        let stride = residues.stride();
+        let used = self.magnitudes.stride().min(stride);
+        let convert = |(chunk, rows): (usize, &mut [u64])| {
+            let mut complement = number::Number::new(vec![0; n.len()]);
+            for (index, row) in (chunk * CHUNK..).zip(rows.chunks_exact_mut(stride)) {
+                row[..used].copy_from_slice(&self.magnitudes.get(index)[..used]);
+                complement.copy_from_slice(n);
+                number::sub_assign(&mut complement, row);
+                let mask = number::mask::from_bit(u64::from(self.negative[index]));
+                for (limb, other) in row.iter_mut().zip(complement.iter()) {
+                    *limb ^= (*limb ^ other) & mask;
+                }
+                // The complement of zero is n.
+                number::reduce_once(row, n);
             }
-            // The complement of zero is n.
-            number::reduce_once(row, n);
+        };
+        let rows = residues.as_limbs_mut();
+        match self.len() > CHUNK {
+            true => rows.par_chunks_mut(CHUNK * stride).enumerate().for_each(convert),
+            false => convert((0, rows)),
         }
         residues
     }
 
     /// The integers that numbers below n stand for: those up to `n / 3 - 1` are not negative, those from `n - (n / 3 - 1)` upwards are
-    /// negative, and any other is refused. The time depends on widths, and on the first item that is refused.
+    /// negative, and any other is refused. The time depends on widths, and on the first items that are refused. Long columns are
+    /// converted by the threads of rayon's current pool.
     pub(crate) fn of_residues(key: &PublicKey, residues: &Batch) -> Result<Self, Error> {
         let (n, limit) = (key.modulus().value(), key.greatest_signed());
-        let mut integers = Self {
-            magnitudes: Batch::zeros(key.bits(), residues.len()),
-            negative: vec![false; residues.len()],
-        };
-        let mut difference = number::Number::new(limit.to_vec());
-        let mut is_above = |number: &[u64]| {
-            difference.copy_from_slice(limit);
-            number::sub_assign(&mut difference, number)
-        };
-        let mut complement = number::Number::new(vec![0; n.len()]);
-        for (index, residue) in residues.iter().enumerate() {
-            complement.copy_from_slice(n);
-            number::sub_assign(&mut complement, residue);
-            let negative = is_above(residue);
-            if negative & is_above(&complement) == 1 {
-                return Err(Error::NotEncoded { index });
+        let mut magnitudes = Batch::zeros(key.bits(), residues.len());
+        let mut negative = vec![false; residues.len()];
+        let stride = magnitudes.stride();
+        // The first item of a chunk that is refused.
+        let convert = |(chunk, (rows, signs)): (usize, (&mut [u64], &mut [bool]))| {
+            let mut difference = number::Number::new(limit.to_vec());
+            let mut is_above = |number: &[u64]| {
+                difference.copy_from_slice(limit);
+                number::sub_assign(&mut difference, number)
+            };
+            let mut complement = number::Number::new(vec![0; n.len()]);
+            for (index, (row, sign)) in (chunk * CHUNK..).zip(rows.chunks_exact_mut(stride).zip(signs)) {
+                let residue = residues.get(index);
+                complement.copy_from_slice(n);
+                number::sub_assign(&mut complement, residue);
+                let negative = is_above(residue);
+                if negative & is_above(&complement) == 1 {
+                    return Some(index);
+                }
+                let mask = number::mask::from_bit(negative);
+                for (limb, (residue, other)) in row.iter_mut().zip(residue.iter().zip(complement.iter())) {
+                    *limb = residue ^ (residue ^ other) & mask;
+                }
+                *sign = negative == 1;
             }
-            let mask = number::mask::from_bit(negative);
-            let row = integers.magnitudes.get_mut(index);
-            for (limb, (residue, other)) in row.iter_mut().zip(residue.iter().zip(complement.iter())) {
-                *limb = residue ^ (residue ^ other) & mask;
+            None
+        };
+        let rows = magnitudes.as_limbs_mut();
+        let refused = match residues.len() > CHUNK {
+            true => {
+                let chunks = rows.par_chunks_mut(CHUNK * stride).zip(negative.par_chunks_mut(CHUNK));
+                chunks.enumerate().filter_map(convert).min()
             }
-            integers.negative[index] = negative == 1;
+            false => convert((0, (rows, &mut negative))),
+        };
+        match refused {
+            Some(index) => Err(Error::NotEncoded { index }),
+            None => Ok(Self { magnitudes, negative }),
         }
-        Ok(integers)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_columns_are_converted_as_their_items_are() {
+        let key = PublicKey::new(&[0xff; 128]).unwrap();
+        let values: Vec<i64> =
+            (0..3 * CHUNK as i64 + 7).map(|item| item * item * 977 - 4_000_000_000).collect();
+        let integers = Integers::from_i64(&values);
+        let residues = integers.modulo(&key);
+        for (index, &value) in values.iter().enumerate() {
+            assert_eq!(residues.get(index), Integers::from_i64(&[value]).modulo(&key).get(0), "item {index}");
+        }
+        let back = Integers::of_residues(&key, &residues).unwrap();
+        for (index, &value) in values.iter().enumerate() {
+            assert_eq!(back.to_i128(index), Some(i128::from(value)), "item {index}");
+        }
+        // A half of n is no encoding. The first of them is named, in whatever chunk it is.
+        let mut wrong = residues;
+        for index in [3 * CHUNK, CHUNK + 5, CHUNK + 4] {
+            wrong.get_mut(index).fill(u64::MAX / 2);
+            let refused = Integers::of_residues(&key, &wrong).unwrap_err();
+            assert!(matches!(refused, Error::NotEncoded { index: named } if named == index), "{refused}");
+        }
     }
 }
