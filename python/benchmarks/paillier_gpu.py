@@ -4,8 +4,7 @@
 
 Every operation is measured as one call with the whole column, and as calls with slices of it in threads: then the GPU computes one slice while
 others are read and written. A rate is of the wall clock, from the caller's column to the caller's column: the best turn and the median. The
-decrypted columns are compared with what was encrypted. `modmill warm --backend cuda --ops pow --bits 2048,4096 --shared-modulus --batch 131072`
-compiles the kernels of the masks before; the other kernels are compiled by the first run, so that the second one counts.
+decrypted columns are compared with what was encrypted. The kernels are compiled before.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ import numpy
 import pyarrow
 
 import modmill
-from modmill.paillier import EncryptedColumn, generate
+from modmill.paillier import EncryptedColumn, generate, warm
 
 
 def main() -> None:
@@ -33,6 +32,8 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=6)
     arguments = parser.parse_args()
     engine = modmill.Engine(backend="cuda")
+    for items in (arguments.count, arguments.slice):
+        warm(arguments.bits, items, engine=engine)
     public, private = generate(arguments.bits, engine=engine)
     numbers = pyarrow.array(numpy.random.default_rng(1).integers(-(2**62), 2**62, arguments.count))
 

@@ -2,7 +2,7 @@
 
     python benchmarks/ray_overhead.py [--rows 1000000] [--rounds 3]
     python benchmarks/ray_overhead.py --scaling [--rows 40000]
-    python benchmarks/ray_overhead.py --gpu PROGRAM [--rows 4000000]
+    python benchmarks/ray_overhead.py --gpu PROGRAM [--rows 16000000]
 
 The first computes the same cheap powers of rows of 2048 bits three times: by the bare engine over Parquet files, by
 `modmill.ray.powmod` over a dataset, and by `modmill.ray.powmod_files`, which also writes files. CPU seconds are those of this
@@ -31,6 +31,7 @@ from typing import Any
 # Workers compete with other programs on equal terms.
 os.environ.setdefault("RAY_worker_niceness", "0")
 
+import numpy
 import pyarrow as pa
 import pyarrow.parquet as pq
 import ray
@@ -54,13 +55,14 @@ def write(folder: Path, rows: int) -> None:
 
 
 class Meter:
-    """The CPU time of this process and of all that it started, by Linux's own account, twenty times a second.
+    """The CPU time of this process and of all that it started, by Linux's own account, looked at once in every ``period`` seconds.
 
     A process that has ended keeps the time that was seen last: Linux does not pass it on to a parent that does not wait for it. The
-    total never falls, and misses at most a twentieth of a second of each process.
+    total never falls, and misses at most ``period`` seconds of each process.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, period: float) -> None:
+        self._period = period
         self._ticks: dict[tuple[int, str], int] = {}
         self._lock = threading.Lock()
         self._own = 0.0
@@ -76,7 +78,7 @@ class Meter:
             self.seconds()
             # What the watching itself takes does not count.
             self._own = time.thread_time()
-            time.sleep(0.05)
+            time.sleep(self._period)
 
     def _sample(self) -> None:
         seen: dict[int, tuple[int, str, int]] = {}
@@ -103,9 +105,9 @@ def bare(source: Path, exp: int) -> None:
             step(pa.Table.from_batches([batch]))
 
 
-def dataset(source: Path, exp: int, **options: Any) -> None:
+def dataset(source: Path, exp: int, *, blocks: int = 2 * FILES, **options: Any) -> None:
     # Ray makes one block of little data, which would be the work of one actor.
-    ds = ray.data.read_parquet(str(source)).repartition(2 * FILES)
+    ds = ray.data.read_parquet(str(source)).repartition(blocks)
     ds = modmill.ray.powmod(ds, base="number", exp=exp, mod=MODULUS, **options)
     computed = sum(bundle.num_rows() or 0 for bundle in ds.iter_internal_ref_bundles())
     expected = sum(pq.ParquetFile(path).metadata.num_rows for path in source.iterdir())
@@ -136,7 +138,7 @@ def overhead(folder: Path, rows: int, rounds: int) -> None:
     # Before Ray starts, so that nothing of Ray counts.
     measure({"bare engine": bare}, time.process_time)
     start_ray()
-    measure({"dataset": dataset, "files": files}, Meter().seconds)
+    measure({"dataset": dataset, "files": files}, Meter(0.05).seconds)
     names = ["bare engine", "dataset", "files"]
     best = {key: min(seconds) for key, seconds in turns.items()}
     ranges = {key: max(seconds) - min(seconds) for key, seconds in turns.items()}
@@ -160,15 +162,16 @@ def scaling(folder: Path, rows: int, rounds: int) -> None:
     sizes = [rows // 5, rows]
     for size in sizes:
         write(folder / f"{size}", size)
-    meter = Meter()
+    # A look takes some milliseconds, which two busy workers do not have.
+    meter = Meter(1.0)
     # Seconds, and CPU seconds.
     best: dict[tuple[int, int], tuple[float, float]] = {}
     for _ in range(rounds):
         for size in sizes:
             for workers in (1, 2):
                 started, before = time.perf_counter(), meter.seconds()
-                # Workers take less than a CPU each, so that the reader has room.
-                dataset(folder / f"{size}", 2**BITS - 1, num_cpus=0.5, concurrency=workers, batch_size=256)
+                # Workers take less than a CPU each, so that the reader has room. Short blocks let both end at the same time.
+                dataset(folder / f"{size}", 2**BITS - 1, blocks=64, num_cpus=0.5, concurrency=workers, batch_size=256)
                 turn = (time.perf_counter() - started, meter.seconds() - before)
                 best[workers, size] = min(best.get((workers, size), turn), turn)
     print("| workers | powers/s | ratio | cores in use |")
@@ -182,7 +185,7 @@ def scaling(folder: Path, rows: int, rounds: int) -> None:
 def on_gpu(folder: Path, program: str, rows: int, rounds: int) -> None:
     sizes = [rows // 5, rows]
     for size in sizes:
-        octets = {name: bytearray(secrets.token_bytes(size * BITS // 8)) for name in ("base", "exp", "mod")}
+        octets = {name: bytearray(numpy.random.default_rng().bytes(size * BITS // 8)) for name in ("base", "exp", "mod")}
         # Every modulus is odd and has all its bits.
         octets["mod"][:: BITS // 8] = bytes([255]) * size
         octets["mod"][BITS // 8 - 1 :: BITS // 8] = bytes([255]) * size
@@ -218,17 +221,21 @@ def on_gpu(folder: Path, program: str, rows: int, rounds: int) -> None:
             for size in sizes:
                 started = time.perf_counter()
                 compute(folder / f"{size}.parquet")
+                seconds = time.perf_counter() - started
                 if turn > 0:
-                    best[name, size] = min(best.get((name, size), float("inf")), time.perf_counter() - started)
-    ours = pq.read_table(target, columns=["power"])["power"].to_pylist()
-    theirs = pq.read_table(answers, columns=["result"])["result"].to_pylist()
-    assert [row.lstrip(b"\0") for row in ours] == [row.lstrip(b"\0") for row in theirs], "Ray and the program disagree"
+                    best[name, size] = min(best.get((name, size), float("inf")), seconds)
+                    print(f"{name}, {size} rows: {seconds:.2f} s", flush=True)
+    ours, theirs = pq.read_table(target, columns=["power"])["power"], pq.read_table(answers, columns=["result"])["result"]
+    for start in range(0, rows, 1 << 18):
+        powers, results = (column.slice(start, 1 << 18).to_pylist() for column in (ours, theirs))
+        same = all(power.lstrip(b"\0") == result.lstrip(b"\0") for power, result in zip(powers, results, strict=True))
+        assert same, f"Ray and the program disagree, from row {start} on"
     print("| way | seconds for " + " | seconds for ".join(f"{size} rows" for size in sizes) + " | rows/s without the start | ratio |")
     print("|---|---|---|---|---|")
     rates = {name: (sizes[1] - sizes[0]) / (best[name, sizes[1]] - best[name, sizes[0]]) for name in ways}
     for name, rate in rates.items():
-        seconds = " | ".join(f"{best[name, size]:.1f}" for size in sizes)
-        print(f"| {name} | {seconds} | {rate:.0f} | {rate / rates['bare program']:.2f} |")
+        turns = " | ".join(f"{best[name, size]:.1f}" for size in sizes)
+        print(f"| {name} | {turns} | {rate:.0f} | {rate / rates['bare program']:.2f} |")
 
 
 def main() -> None:
@@ -240,7 +247,7 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         if options.gpu:
-            on_gpu(Path(folder), options.gpu, options.rows or 4_000_000, options.rounds)
+            on_gpu(Path(folder), options.gpu, options.rows or 16_000_000, options.rounds)
         elif options.scaling:
             scaling(Path(folder), options.rows or 40_000, options.rounds)
         else:

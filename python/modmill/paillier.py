@@ -30,7 +30,7 @@ from . import _modmill
 from .engine import Engine
 from .types import Out, Progress
 
-__all__ = ["EncryptedColumn", "PrivateKey", "PublicKey", "generate"]
+__all__ = ["EncryptedColumn", "PrivateKey", "PublicKey", "generate", "warm"]
 
 
 def generate(
@@ -49,9 +49,26 @@ def generate(
     >>> private.decrypt(public.encrypt([1, 2]).sum())
     [3]
     """
-    randomness = "subgroup" if subgroup else "short" if short else "full"
-    private = PrivateKey(_modmill.paillier_generate(bits, randomness, engine))
+    private = PrivateKey(_modmill.paillier_generate(bits, _randomness(short, subgroup), engine))
     return private.public_key, private
+
+
+def warm(
+    bits: int = 2048, items: int = 1 << 20, *, short: bool = True, subgroup: bool = False, engine: Engine | None = None
+) -> bool:
+    """Compile the kernels of GPUs for columns of ``items`` numbers, and keep them for later processes.
+
+    The arguments are those of :func:`generate`. Say whether there are GPUs; without one there is nothing to compile. Columns also work
+    without it: they are computed by slower kernels until compiling the fastest ones pays.
+
+    >>> warm(2048, engine=Engine(backend="cpu"))
+    False
+    """
+    return _modmill.paillier_warm(bits, items, _randomness(short, subgroup), engine)
+
+
+def _randomness(short: bool, subgroup: bool) -> str:
+    return "subgroup" if subgroup else "short" if short else "full"
 
 
 def _options(engine: Engine | None = None, progress: Progress | None = None) -> Any:

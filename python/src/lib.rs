@@ -47,7 +47,7 @@ mod _modmill {
     #[pymodule_export]
     use crate::paillier::PaillierColumn;
     #[pymodule_export]
-    use crate::paillier_keys::{PaillierPrivateKey, PaillierPublicKey, paillier_generate};
+    use crate::paillier_keys::{PaillierPrivateKey, PaillierPublicKey, paillier_generate, paillier_warm};
     #[pymodule_export]
     use crate::paillier_raw::PaillierCiphertexts;
     #[pymodule_export]

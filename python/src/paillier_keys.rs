@@ -5,7 +5,7 @@ use crate::engine::Engine;
 use crate::ints::Ints;
 use crate::paillier::{PaillierColumn, Work, integers, raised, run};
 use crate::watching::{self, Extent};
-use modmill_paillier::{EncodedColumn, Error, PrivateKey, PublicKey, Randomness};
+use modmill_paillier::{EncodedColumn, Error, Paillier, PrivateKey, PublicKey, Randomness};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyInt, PyTuple};
@@ -20,18 +20,38 @@ pub(crate) fn paillier_generate(
     engine: Option<Bound<'_, Engine>>,
 ) -> PyResult<PaillierPrivateKey> {
     let engine = Engine::or_shared(py, engine.as_ref())?;
-    let randomness = match randomness {
-        "full" => Randomness::Full,
-        "short" => Randomness::Short,
-        "subgroup" => Randomness::Subgroup,
-        other => {
-            let text = format!("randomness is {other:?}; it must be \"full\", \"short\" or \"subgroup\"");
-            return Err(PyValueError::new_err(text));
-        }
-    };
+    let randomness = read_randomness(randomness)?;
     let generate = |engine: &modmill::Engine| PrivateKey::generate(engine, bits, randomness);
     let key = watching::run(py, &engine, Extent { items: 1, counts: 1, is_long: true }, None, generate)?;
     Ok(PaillierPrivateKey { key: key.map_err(|error| raised(py, &error))?, is_picklable: false })
+}
+
+/// Compiles the kernels of GPUs for columns of `items` numbers; says whether there are GPUs.
+#[pyfunction]
+pub(crate) fn paillier_warm(
+    py: Python<'_>,
+    bits: usize,
+    items: usize,
+    randomness: &str,
+    engine: Option<Bound<'_, Engine>>,
+) -> PyResult<bool> {
+    let engine = Engine::or_shared(py, engine.as_ref())?;
+    let randomness = read_randomness(randomness)?;
+    let warm = |engine: &modmill::Engine| Paillier::new(engine).warm(bits, randomness, items);
+    let is_on_gpu = watching::run(py, &engine, Extent { items: 1, counts: 1, is_long: true }, None, warm)?;
+    is_on_gpu.map_err(|error| raised(py, &error))
+}
+
+fn read_randomness(name: &str) -> PyResult<Randomness> {
+    match name {
+        "full" => Ok(Randomness::Full),
+        "short" => Ok(Randomness::Short),
+        "subgroup" => Ok(Randomness::Subgroup),
+        other => {
+            let text = format!("randomness is {other:?}; it must be \"full\", \"short\" or \"subgroup\"");
+            Err(PyValueError::new_err(text))
+        }
+    }
 }
 
 /// A public key.

@@ -9,6 +9,7 @@ use crate::part::Part;
 use crate::variant::Variant;
 use modmill_core::Family;
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Seconds of compiling that are waited for without further ado.
@@ -19,6 +20,17 @@ pub(crate) const SHORT: f64 = 4.0;
 pub(crate) struct Patience {
     lost: Mutex<HashMap<(Variant, Part), f64>>,
     at_hand: Mutex<HashMap<(Variant, Part, bool), bool>>,
+    /// Calls for which batches wait for every kernel.
+    endless: AtomicUsize,
+}
+
+/// While it lives, batches wait for the kernels that suit them best.
+pub(crate) struct Endless<'a>(&'a Patience);
+
+impl Drop for Endless<'_> {
+    fn drop(&mut self) {
+        self.0.endless.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 /// Faster kernels that a plan does not wait for.
@@ -43,6 +55,17 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Patience {
+    /// Makes batches wait for the kernels that suit them best, until what is returned is dropped.
+    pub(crate) fn endless(&self) -> Endless<'_> {
+        self.endless.fetch_add(1, Ordering::Relaxed);
+        Endless(self)
+    }
+
+    /// Whether batches wait for every kernel.
+    pub(crate) fn is_endless(&self) -> bool {
+        self.endless.load(Ordering::Relaxed) > 0
+    }
+
     /// Notes that a batch was computed without kernels that take long to compile.
     pub(crate) fn note(&self, passed_over: &PassedOver) {
         *lock(&self.lost).entry((passed_over.variant, passed_over.part)).or_default() += passed_over.loss;

@@ -33,7 +33,7 @@ impl Cuda {
     /// The place of a choice that is there sooner than `best`, if `best` is not worth its compilation yet.
     fn sooner_than(&self, best: &Choice, choices: &[Choice], part: Part, is_one: bool) -> Option<usize> {
         let compiling = compile_seconds(&best.variant);
-        if compiling < SHORT || self.is_at_hand(best.variant, part, is_one) {
+        if compiling < SHORT || self.patience.is_endless() || self.is_at_hand(best.variant, part, is_one) {
             return None;
         }
         let place = choices.iter().position(|choice| compile_seconds(&choice.variant) < SHORT)?;
@@ -96,6 +96,18 @@ mod tests {
         let plan = cuda.plan(&many).unwrap();
         assert!(plan.family() == Family::Rns && passed_over(&plan).is_none(), "{plan}");
         assert_eq!(cuda.plan(&Request::new(Op::Pow, 1024, 200_000)).unwrap().family(), Family::Rns);
+    }
+
+    #[test]
+    fn batches_wait_while_kernels_are_warmed() {
+        let cuda = cuda(true);
+        let family = || cuda.plan(&Request::new(Op::Pow, 4096, 20_000)).unwrap().family();
+        assert_eq!(cuda.warm_by(family), Family::Rns);
+        assert_ne!(family(), Family::Rns);
+        // Also if a call panics.
+        let panics = std::panic::AssertUnwindSafe(|| cuda.warm_by(|| panic!("as tests do")));
+        assert!(std::panic::catch_unwind(panics).is_err());
+        assert_ne!(family(), Family::Rns);
     }
 
     /// Batches that do not wait lose less than the time of compiling, all together.

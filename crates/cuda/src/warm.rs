@@ -58,6 +58,13 @@ impl Cuda {
 }
 
 impl Cuda {
+    /// Runs `work`. Meanwhile every batch waits for the kernels that suit it best, however long they take to compile, so that
+    /// they are in the cache of kernels afterwards.
+    pub fn warm_by<T>(&self, work: impl FnOnce() -> T) -> T {
+        let _endless = self.patience.endless();
+        work()
+    }
+
     /// The machine code of all kernels that are loaded, for a [bundle](crate::bundle). Devices of one kind have the same.
     pub fn machine_code(&self) -> Result<Vec<MachineCodeEntry>> {
         let mut all: Vec<MachineCodeEntry> = Vec::new();

@@ -43,4 +43,25 @@ impl Engine {
             None => Ok(false),
         }
     }
+
+    /// Runs `work`. Meanwhile every batch on GPUs waits for the kernels that suit it best, where it would otherwise be computed by others
+    /// until compiling pays. This warms any operation: run it once, with as many items as it will have.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use modmill::{Batch, Engine, Modulus};
+    ///
+    /// let (engine, modulus) = (Engine::new()?, Modulus::from_hex("fffffffb")?);
+    /// let numbers = Batch::from_hex(["2", "3"])?;
+    /// let powers = engine.warm_by(|| engine.pow(&numbers, &numbers, &modulus))?;
+    /// assert_eq!(powers.as_limbs(), [4, 27]);
+    /// # Ok::<(), modmill::Error>(())
+    /// ```
+    pub fn warm_by<T>(&self, work: impl FnOnce() -> T) -> T {
+        match &self.backends.cuda {
+            Some(cuda) => cuda.warm_by(work),
+            None => work(),
+        }
+    }
 }

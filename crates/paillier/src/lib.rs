@@ -42,6 +42,7 @@ mod masks;
 mod packing;
 mod paillier;
 mod rows;
+mod warm;
 
 pub use ciphertexts::Ciphertexts;
 pub use encoding::EncodedColumn;

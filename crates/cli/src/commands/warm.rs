@@ -8,6 +8,7 @@ use crate::progress::Bar;
 use modmill::{Backend, Engine, Op, Request};
 use modmill_cuda::bundle::{self, MachineCodeEntry};
 use modmill_measure::table;
+use modmill_paillier::{Paillier, Randomness};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::time::Instant;
@@ -19,7 +20,8 @@ starts at once.
 For every operation, length and batch size it compiles what the engine would run, and nothing else. \
 Small and large batches may take different kernels; threads that submit small batches at the same time take \
 those of large ones. rsa stands for signatures, decryption and \
-verification with keys of that length. The cache is the folder that MODMILL_CACHE_DIR names, or modmill \
+verification with keys of that length. paillier stands for encryption with short exponents, decryption and sums of \
+columns; it runs them once. The cache is the folder that MODMILL_CACHE_DIR names, or modmill \
 in the user's cache folder; it can be copied to another machine with the same GPU, driver and program.
 
 --bundle also writes the kernels to one file, for machines without NVRTC or without a warm cache: a service \
@@ -32,6 +34,7 @@ Examples:
   modmill warm                                     powers and RSA at 1024 to 4096 bits
   modmill warm --ops rsa --bits 2048 --batch 1,100000
   modmill warm --ops mul --bits 786432,16777216
+  modmill warm --ops paillier --bits 2048          columns of one item, and of a million
   MODMILL_CACHE_DIR=/opt/kernels modmill warm      for a service to read
   modmill warm --bits 2048 --bundle modmill-cubins.bin";
 
@@ -39,10 +42,10 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(long_about = LONG_ABOUT, after_long_help = EXAMPLES)]
 pub(crate) struct Warm {
-    /// Operations: mul, square, mul_mod, square_mod, pow, pow_vartime, rsa
+    /// Operations: mul, square, mul_mod, square_mod, pow, pow_vartime, rsa, paillier
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "pow,rsa", value_parser = parse_task)]
     ops: Vec<Task>,
-    /// Lengths of moduli, of factors for mul and square, of keys for rsa
+    /// Lengths of moduli, of factors for mul and square, of keys for rsa and paillier
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "1024,2048,3072,4096")]
     #[arg(value_parser = parse_bits)]
     bits: Vec<usize>,
@@ -71,13 +74,16 @@ pub(crate) struct Warm {
 enum Task {
     Arithmetic(Op),
     Rsa,
+    Paillier,
 }
 
 fn parse_task(text: &str) -> Result<Task, String> {
-    if text.eq_ignore_ascii_case("rsa") {
-        return Ok(Task::Rsa);
+    for (task, name) in [(Task::Rsa, "rsa"), (Task::Paillier, "paillier")] {
+        if text.eq_ignore_ascii_case(name) {
+            return Ok(task);
+        }
     }
-    match text.parse().map_err(|unknown: String| format!("{unknown}, rsa"))? {
+    match text.parse().map_err(|unknown: String| format!("{unknown}, rsa, paillier"))? {
         op @ (Op::Inv | Op::Gcd) => Err(format!("{op} is computed by the CPU, which compiles nothing")),
         op => Ok(Task::Arithmetic(op)),
     }
@@ -134,10 +140,11 @@ impl Warm {
                     Backend::Cpu => format!("{}, which compiles nothing", plan.path),
                 }
             }
-            Task::Rsa => match engine.warm_rsa(bits, batch)? {
-                true => "cuda".to_owned(),
-                false => "the CPU, which compiles nothing".to_owned(),
-            },
+            Task::Rsa => where_computed(engine.warm_rsa(bits, batch)?),
+            Task::Paillier => {
+                let is_on_gpu = Paillier::new(engine).warm(bits, Randomness::Short, batch);
+                where_computed(is_on_gpu.map_err(|error| Failure::Usage(error.to_string()))?)
+            }
         };
         Ok(Line { op: name(op), bits, batch, path, seconds: start.elapsed().as_secs_f64() })
     }
@@ -160,7 +167,13 @@ fn name(op: Task) -> String {
     match op {
         Task::Arithmetic(op) => op.to_string(),
         Task::Rsa => "rsa".to_owned(),
+        Task::Paillier => "paillier".to_owned(),
     }
+}
+
+/// What the table says of an operation that GPUs have kernels for, or not.
+fn where_computed(is_on_gpu: bool) -> String {
+    if is_on_gpu { "cuda" } else { "the CPU, which compiles nothing" }.to_owned()
 }
 
 fn to_text(lines: &[Line]) -> String {

@@ -126,6 +126,8 @@ fn columns_are_encrypted_and_decrypted_on_a_device() {
         let refused = paillier.decrypt_with(&gpu, &key, short, &column, fault);
         assert!(matches!(refused, Err(Error::Decryption { items }) if items == [2]), "{stage:?}");
     }
+    // Here, because the kernels are at hand.
+    assert!(paillier.warm(1024, Randomness::Subgroup, 2).unwrap());
 }
 
 /// Four parts by two lanes, the last part shorter. Wrong items are named by their places in the column.
