@@ -318,7 +318,7 @@ impl PaillierColumn {
 }
 
 impl PaillierColumn {
-    /// What `read` makes of the decrypted column, by the threads of the engine.
+    /// Decrypts the column and returns what `read` reads from it. The threads of the engine do both.
     fn decrypted<T: Send>(
         &self,
         py: Python<'_>,

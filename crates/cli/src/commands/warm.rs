@@ -171,7 +171,7 @@ fn name(op: Task) -> String {
     }
 }
 
-/// What the table says of an operation that GPUs have kernels for, or not.
+/// The column `computed by` of an operation; `is_on_gpu` says whether GPUs have kernels for it.
 fn where_computed(is_on_gpu: bool) -> String {
     if is_on_gpu { "cuda" } else { "the CPU, which compiles nothing" }.to_owned()
 }
