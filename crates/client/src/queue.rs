@@ -44,9 +44,14 @@ impl Queue {
             if let Some(answer) = slot.take() {
                 return answer;
             }
-            if !self.lead() {
-                thread::park();
+            if self.lead() {
+                continue;
             }
+            // While this thread gathered the requests of others, its own answer may have come and woken it there.
+            if let Some(answer) = slot.take() {
+                return answer;
+            }
+            thread::park();
         }
     }
 

@@ -1,11 +1,12 @@
 //! Operations of many threads and callbacks are computed together, and each gets its own answer.
 
 use crate::KEY;
-use modmill_client::{Encryption, Error, Key, PrivatePower, Task, statistics, with_engine};
+use modmill_client::{Encryption, Error, Key, PrivatePower, Task, rest, resume, statistics, with_engine};
 use modmill_rsa::{EncryptionScheme, Hash, ItemError, PrivateKey, Rsa, SignatureScheme, Sizes, hazmat};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, mpsc};
 use std::thread;
+use std::time::{Duration, Instant};
 use zeroize::Zeroizing;
 
 const PKCS1: SignatureScheme = SignatureScheme::Pkcs1v15(Hash::Sha256);
@@ -133,4 +134,29 @@ fn a_callback_that_panics_harms_nobody() {
     let key = Key::local(KEY.clone());
     key.start(sign("lost"), |_| panic!("on purpose"));
     assert_eq!(key.compute(sign("next")).unwrap()[..], expected(&KEY, "next"));
+}
+
+/// A thread may gather the requests of others while its own is computed. If a pause ends the gathering, the thread must not
+/// sleep through the answer that came meanwhile.
+#[test]
+fn pauses_lose_no_answer() {
+    let (threads, rounds) = (8, 2000);
+    let (sender, receiver) = mpsc::channel();
+    for _ in 0..threads {
+        let (key, sender) = (Key::local(KEY.clone()), sender.clone());
+        thread::spawn(move || {
+            for round in 0..rounds {
+                key.compute(sign(&round.to_string())).unwrap();
+            }
+            sender.send(()).unwrap();
+        });
+    }
+    let end = Instant::now() + Duration::from_secs(120);
+    let mut done = 0;
+    while done < threads {
+        rest();
+        resume();
+        done += receiver.recv_timeout(Duration::from_micros(200)).iter().count();
+        assert!(Instant::now() < end, "{} threads of {threads} wait for ever", threads - done);
+    }
 }

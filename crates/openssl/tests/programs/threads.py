@@ -62,12 +62,16 @@ def work(number, rounds, failed):
 
 def threads(count, rounds, beside=lambda: None):
     failed = []
-    running = [threading.Thread(target=work, args=(number, rounds, failed)) for number in range(count)]
+    # Daemons, so that a thread that hangs does not keep the program from telling.
+    running = [threading.Thread(target=work, args=(number, rounds, failed), daemon=True) for number in range(count)]
     for thread in running:
         thread.start()
     beside()
+    end = time.monotonic() + 120
     for thread in running:
-        thread.join()
+        thread.join(max(0, end - time.monotonic()))
+    hanging = sum(thread.is_alive() for thread in running)
+    assert not hanging, f"{hanging} of {count} threads wait for ever"
     assert not failed, failed
 
 
