@@ -38,10 +38,10 @@ def main() -> None:
     numbers = pyarrow.array(numpy.random.default_rng(1).integers(-(2**62), 2**62, arguments.count))
 
     def encrypt(plain: Any) -> Any:
-        return pyarrow.array(public.encrypt(plain, engine=engine).to_arrow())
+        return pyarrow.array(public.encrypt_to_arrow(plain, engine=engine))
 
     def decrypt(ciphertexts: Any) -> Any:
-        return pyarrow.array(private.decrypt_to_arrow(EncryptedColumn.from_arrow(public, ciphertexts, 0, 64), engine=engine))
+        return pyarrow.array(private.decrypt_to_arrow(ciphertexts, engine=engine))
 
     def add_up(ciphertexts: Any) -> EncryptedColumn:
         return EncryptedColumn.from_arrow(public, ciphertexts, 0, 64).sum(engine=engine)

@@ -75,14 +75,19 @@ def _options(engine: Engine | None = None, progress: Progress | None = None) -> 
     return (None, "like", "raise", engine, progress)
 
 
-def _floats(column: Any) -> list[float] | None:
-    """The numbers as ``float``, or ``None`` if all of them are whole."""
+def _floats(column: Any) -> Any:
+    """The numbers as a list of ``float`` or a buffer of doubles, or ``None`` if all of them are whole. A null becomes no number (NaN)."""
     if isinstance(column, float):
         return [column]
     if not isinstance(column, (list, tuple)):
         kind = str(getattr(column, "dtype", getattr(column, "type", ""))).lower()
         if not any(name in kind for name in ("float", "double")):
             return None
+        # Columns of Arrow, polars and pandas; an array of NumPy is one already.
+        if hasattr(column, "to_numpy"):
+            column = column.to_numpy(zero_copy_only=False) if hasattr(column, "to_pylist") else column.to_numpy()
+        if str(getattr(column, "dtype", "")) == "float64" and getattr(column, "ndim", 0) == 1:
+            return column
         listed = getattr(column, "to_pylist", None) or getattr(column, "tolist", None) or getattr(column, "to_list", None)
         column = listed() if listed is not None else list(column)
     if any(isinstance(number, float) for number in column):
@@ -127,6 +132,32 @@ class PublicKey:
         [0.125, 0.5]
         """
         return _encrypt(self._key, None, column, exponent, each, engine, progress)
+
+    def encrypt_to_arrow(
+        self,
+        column: Any,
+        exponent: int | None = None,
+        *,
+        engine: Engine | None = None,
+        progress: Progress | None = None,
+    ) -> _modmill.Column:
+        """Encrypt a column of ``int`` or ``float`` to ciphertexts in a column of Arrow, big-endian.
+
+        That takes less time and memory than ``encrypt(column).to_arrow()``. The exponent of whole numbers is 0. That of floating-point
+        numbers, which are rounded to multiples of ``16 ** exponent``, has to be given: it is not written beside the ciphertexts.
+
+        >>> public, private = generate(1024)
+        >>> len(public.encrypt_to_arrow([0.5, -3.0], exponent=-4))
+        2
+        """
+        options = _options(engine, progress)
+        floats = _floats(column)
+        if floats is None:
+            _refuse_exponent(exponent)
+            return self._key.encrypt_whole_to_arrow(column, options, _options(engine))
+        if exponent is None:
+            raise ValueError("the exponent of floating-point numbers has to be given, because ciphertexts do not tell it")
+        return self._key.encrypt_floats_to_arrow(floats, exponent, options)
 
     def to_json(self, kid: str = "") -> str:
         """Write the key as ``pheutil`` of python-paillier does."""
@@ -185,17 +216,30 @@ class PrivateKey:
         return column._column.decrypt(self._key, _options(engine, progress))
 
     def decrypt_to_arrow(
-        self, column: EncryptedColumn, *, engine: Engine | None = None, progress: Progress | None = None
+        self,
+        column: EncryptedColumn | Any,
+        exponent: int | None = None,
+        *,
+        engine: Engine | None = None,
+        progress: Progress | None = None,
     ) -> _modmill.Column:
         """Decrypt a column to one of Arrow: ``int64`` if its numbers are whole, else ``float64``. Every number is checked.
 
-        A whole number that does not fit in 64 bits raises ``OverflowError``, and no number is returned.
+        ``column`` may be a column of Arrow with ciphertexts as ``encrypt_to_arrow`` makes them. ``exponent`` is then that of its numbers,
+        and 0 if it is not given. A whole number that does not fit in 64 bits raises ``OverflowError``, and no number is returned.
 
         >>> public, private = generate(1024)
         >>> len(private.decrypt_to_arrow(public.encrypt([1.5, -0.25])))
         2
+        >>> len(private.decrypt_to_arrow(public.encrypt_to_arrow([3, 4, 5])))
+        3
         """
-        return column._column.decrypt_to_arrow(self._key, _options(engine, progress))
+        options = _options(engine, progress)
+        if not isinstance(column, EncryptedColumn):
+            return _modmill.PaillierColumn.decrypt_arrow(self._key, column, exponent or 0, options, _options(engine))
+        if exponent is not None:
+            raise ValueError("exponent is for columns of Arrow; an encrypted column has its own")
+        return column._column.decrypt_to_arrow(self._key, options)
 
     def encrypt(
         self,
@@ -242,10 +286,14 @@ def _encrypt(
     options = _options(engine, progress)
     floats = _floats(column)
     if floats is None:
-        if exponent:
-            raise ValueError("exponent is for columns of float; this one has whole numbers")
+        _refuse_exponent(exponent)
         return EncryptedColumn(public.encrypt_whole(column, owner, options, _options(engine)))
     return EncryptedColumn(public.encrypt_floats(floats, exponent, each, owner, options))
+
+
+def _refuse_exponent(exponent: int | None) -> None:
+    if exponent:
+        raise ValueError("exponent is for columns of float; this one has whole numbers")
 
 
 class EncryptedColumn:

@@ -146,6 +146,15 @@ fn only_field(name: &str, arrays: Vec<ArrayRef>, kind: DataType) -> PyResult<(Ve
 }
 
 impl Chunks {
+    /// All octets of the items one after the other, without a copy. `None` if they lie otherwise: in several chunks, with nulls, or not
+    /// as `width` octets for each.
+    pub(crate) fn rows(&self, width: usize) -> Option<&[u8]> {
+        let [array] = &self.arrays[..] else { return None };
+        let octets =
+            array.as_fixed_size_binary_opt().filter(|array| array.value_length() as usize == width)?;
+        (array.null_count() == 0).then(|| &octets.value_data()[..width * array.len()])
+    }
+
     /// The octets of each item; `None` at nulls. A column of integers has none.
     pub(crate) fn strings(&self) -> Vec<Option<&[u8]>> {
         self.arrays
@@ -171,7 +180,7 @@ impl Chunks {
     }
 
     /// The items that are negative.
-    pub(crate) fn negative(&self) -> Vec<usize> {
+    pub(crate) fn negative(&self, engine: &Engine) -> Vec<usize> {
         let mut negative = Vec::new();
         if self.kind.is_signed_integer() {
             let mut first = 0;
@@ -179,7 +188,14 @@ impl Chunks {
                 let value = values(array);
                 let is_negative =
                     |&row: &usize| matches!(value(row), Some(Value::Integer(number)) if number < 0);
-                negative.extend((0..array.len()).filter(is_negative).map(|row| first + row));
+                let rows = 0..array.len();
+                match array.len() {
+                    0..MANY_ROWS => negative.extend(rows.filter(is_negative).map(|row| first + row)),
+                    _ => engine.install(|| {
+                        let rows = rows.into_par_iter().with_min_len(MANY_ROWS / 4);
+                        negative.par_extend(rows.filter(is_negative).map(|row| first + row));
+                    }),
+                }
                 first += array.len();
             }
         }

@@ -70,6 +70,15 @@ impl Column {
         Self { array }
     }
 
+    /// Big-endian numbers of `size` octets each, one after the other, without a copy.
+    pub(crate) fn octets(octets: Vec<u8>, size: usize) -> PyResult<Self> {
+        let count = octets.len() / size;
+        let size =
+            i32::try_from(size).map_err(|_| PyValueError::new_err("numbers are too long for Arrow"))?;
+        let array = FixedSizeBinaryArray::try_new_with_len(size, Buffer::from_vec(octets), None, count);
+        Ok(Self { array: Arc::new(array.map_err(failed)?) })
+    }
+
     /// Big-endian numbers of fixed size, null at the items of `failed`.
     pub(crate) fn numbers(engine: &Engine, batch: &Batch, failed: &[usize]) -> PyResult<Self> {
         let bytes = batch.bits().div_ceil(8).max(1);

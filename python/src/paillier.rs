@@ -2,6 +2,7 @@
 
 use crate::answers::{Answers, OnFailure, Target};
 use crate::arguments::{Call, Options};
+use crate::arrow_in;
 use crate::arrow_out::Column;
 use crate::column::Form;
 use crate::errors::of_call;
@@ -9,13 +10,15 @@ use crate::ints::Ints;
 use crate::paillier_keys::{PaillierPrivateKey, PaillierPublicKey};
 use arrow_array::{Float64Array, Int64Array};
 use modmill_paillier::{
-    Ciphertexts, EncodedColumn, EncryptedColumn, Error, Exponents, Integers, Paillier, PublicKey,
+    Ciphertexts, EncodedColumn, EncryptedColumn, Error, Exponents, Integers, Paillier, PublicKey, nearest_f64,
 };
+use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyOverflowError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyTuple};
 use rayon::prelude::*;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How often the engine counts an item that is decrypted: a power and a product modulo each prime.
 pub(crate) const DECRYPTION_COUNTS: usize = 4;
@@ -73,6 +76,20 @@ pub(crate) fn integers<'py>(
     Integers::new(batch, negative).map_err(|error| raised(object.py(), &error))
 }
 
+/// Floating-point numbers: a buffer of doubles, or a sequence.
+pub(crate) struct Floats(pub(crate) Vec<f64>);
+
+impl<'py> FromPyObject<'_, 'py> for Floats {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        match PyBuffer::<f64>::get(&object) {
+            Ok(buffer) => buffer.to_vec(object.py()).map(Self),
+            Err(_) => object.extract().map(Self),
+        }
+    }
+}
+
 /// A column of encrypted numbers.
 #[pyclass(frozen, module = "modmill._modmill")]
 pub(crate) struct PaillierColumn {
@@ -97,12 +114,12 @@ impl PaillierColumn {
     fn encoded<'py>(
         &self,
         py: Python<'py>,
-        floats: Option<Vec<f64>>,
+        floats: Option<Floats>,
         whole: &Bound<'py, PyAny>,
     ) -> PyResult<EncodedColumn> {
         let key = self.column.key();
         let encoded = match floats {
-            Some(floats) => EncodedColumn::from_f64(key, &floats, None),
+            Some(Floats(floats)) => EncodedColumn::from_f64(key, &floats, None),
             None => {
                 let call = Call::new(py, plain_options(py)?)?;
                 let integers = integers(&call, "the numbers", whole)?;
@@ -190,7 +207,7 @@ impl PaillierColumn {
     fn add_clear<'py>(
         &self,
         py: Python<'py>,
-        floats: Option<Vec<f64>>,
+        floats: Option<Floats>,
         whole: &Bound<'py, PyAny>,
         options: Options<'py>,
     ) -> PyResult<Self> {
@@ -205,7 +222,7 @@ impl PaillierColumn {
     fn multiply<'py>(
         &self,
         py: Python<'py>,
-        floats: Option<Vec<f64>>,
+        floats: Option<Floats>,
         whole: &Bound<'py, PyAny>,
         secret: bool,
         options: Options<'py>,
@@ -220,7 +237,7 @@ impl PaillierColumn {
     fn dot<'py>(
         &self,
         py: Python<'py>,
-        floats: Option<Vec<f64>>,
+        floats: Option<Floats>,
         whole: &Bound<'py, PyAny>,
         options: Options<'py>,
     ) -> PyResult<Self> {
@@ -261,6 +278,53 @@ impl PaillierColumn {
         PyList::new(py, numbers)
     }
 
+    /// Decrypts ciphertexts of Arrow with one exponent to a column of Arrow, as `decrypt_to_arrow` does.
+    #[staticmethod]
+    fn decrypt_arrow<'py>(
+        py: Python<'py>,
+        key: &Bound<'py, PaillierPrivateKey>,
+        ciphertexts: &Bound<'py, PyAny>,
+        exponent: i32,
+        options: Options<'py>,
+        reading: Options<'py>,
+    ) -> PyResult<Column> {
+        let private = &key.get().key;
+        let public = private.public_key();
+        let chunks = arrow_in::read("column", ciphertexts)?;
+        let Some(octets) = chunks.as_ref().and_then(|chunks| chunks.rows(public.ciphertext_octets())) else {
+            let public = Bound::new(py, PaillierPublicKey { key: public.clone() })?;
+            let column = Self::from_ciphertexts(py, &public, ciphertexts, vec![exponent], None, reading)?;
+            return column.decrypt_to_arrow(py, key, options);
+        };
+        let items = octets.len() / public.ciphertext_octets();
+        let work = Work { items, products: public.bits(), counts: DECRYPTION_COUNTS };
+        if exponent < 0 {
+            let floats = run(py, options, public, work, |paillier| {
+                paillier.decrypt_octets(private, octets, |index, magnitude, is_negative| {
+                    let value =
+                        nearest_f64(magnitude, exponent).ok_or(Error::TooLarge { index, limit: 1024 });
+                    value.map(|value| if is_negative { -value } else { value })
+                })
+            })?;
+            return Ok(Column::of(Arc::new(Float64Array::from(floats))));
+        }
+        // The first item that does not fit.
+        let misfit = AtomicUsize::new(usize::MAX);
+        let numbers = run(py, options, public, work, |paillier| {
+            paillier.decrypt_octets(private, octets, |index, magnitude, is_negative| {
+                let number = whole_64(magnitude, is_negative, exponent);
+                Ok(number.unwrap_or_else(|| {
+                    misfit.fetch_min(index, Ordering::Relaxed);
+                    0
+                }))
+            })
+        })?;
+        match misfit.into_inner() {
+            usize::MAX => Ok(Column::of(Arc::new(Int64Array::from(numbers)))),
+            item => Err(too_long(item)),
+        }
+    }
+
     /// Decrypts the column to one of Arrow: `int64` if the numbers are whole, else `float64`.
     fn decrypt_to_arrow<'py>(
         &self,
@@ -283,9 +347,7 @@ impl PaillierColumn {
             let all: Vec<_> = (0..integers.len()).into_par_iter().with_min_len(1024).map(number).collect();
             Ok(all.into_iter().collect::<Result<Vec<i64>, usize>>())
         })?;
-        let numbers = numbers.map_err(|item| {
-            PyOverflowError::new_err(format!("item {item} does not fit in 64 bits: decrypt to a list"))
-        })?;
+        let numbers = numbers.map_err(too_long)?;
         Ok(Column::of(Arc::new(Int64Array::from(numbers))))
     }
 
@@ -334,6 +396,11 @@ impl PaillierColumn {
             paillier.engine().install(|| read(&decrypted))
         })
     }
+}
+
+/// The exception of a whole number that does not fit a column of Arrow.
+fn too_long(item: usize) -> PyErr {
+    PyOverflowError::new_err(format!("item {item} does not fit in 64 bits: decrypt to a list"))
 }
 
 /// `16^exponent` times a number, if it fits in 64 bits.

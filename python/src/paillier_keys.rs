@@ -1,9 +1,10 @@
 //! Keys of Paillier's encryption.
 
 use crate::arguments::{Call, Options};
+use crate::arrow_out::Column;
 use crate::engine::Engine;
 use crate::ints::Ints;
-use crate::paillier::{PaillierColumn, Work, integers, raised, run};
+use crate::paillier::{Floats, PaillierColumn, Work, integers, raised, run};
 use crate::watching::{self, Extent};
 use modmill_paillier::{EncodedColumn, Error, Paillier, PrivateKey, PublicKey, Randomness};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -109,17 +110,42 @@ impl PaillierPublicKey {
     fn encrypt_floats<'py>(
         &self,
         py: Python<'py>,
-        numbers: Vec<f64>,
+        numbers: Floats,
         exponent: Option<i32>,
         is_each: bool,
         owner: Option<&Bound<'py, PaillierPrivateKey>>,
         options: Options<'py>,
     ) -> PyResult<PaillierColumn> {
         let encode = || match is_each {
-            true => EncodedColumn::from_f64_each(&self.key, &numbers),
-            false => EncodedColumn::from_f64(&self.key, &numbers, exponent),
+            true => EncodedColumn::from_f64_each(&self.key, &numbers.0),
+            false => EncodedColumn::from_f64(&self.key, &numbers.0, exponent),
         };
-        self.encrypted(py, numbers.len(), encode, owner, options)
+        self.encrypted(py, numbers.0.len(), encode, owner, options)
+    }
+
+    /// Encrypts whole numbers to a column of Arrow.
+    fn encrypt_whole_to_arrow<'py>(
+        &self,
+        py: Python<'py>,
+        numbers: &Bound<'py, PyAny>,
+        options: Options<'py>,
+        reading: Options<'py>,
+    ) -> PyResult<Column> {
+        let integers = integers(&Call::new(py, reading)?, "column", numbers)?;
+        let encode = || EncodedColumn::from_integers(&self.key, &integers);
+        self.encrypted_to_arrow(py, integers.len(), encode, options)
+    }
+
+    /// Encrypts floating-point numbers, rounded to multiples of `16^exponent`, to a column of Arrow.
+    fn encrypt_floats_to_arrow<'py>(
+        &self,
+        py: Python<'py>,
+        numbers: Floats,
+        exponent: i32,
+        options: Options<'py>,
+    ) -> PyResult<Column> {
+        let encode = || EncodedColumn::from_f64(&self.key, &numbers.0, Some(exponent));
+        self.encrypted_to_arrow(py, numbers.0.len(), encode, options)
     }
 
     fn to_json(&self, kid: &str) -> PyResult<String> {
@@ -180,6 +206,21 @@ impl PaillierPublicKey {
             }
         })?;
         Ok(PaillierColumn { column })
+    }
+
+    /// Encrypts a column of `items` numbers to one of Arrow.
+    fn encrypted_to_arrow<'py>(
+        &self,
+        py: Python<'py>,
+        items: usize,
+        encode: impl FnOnce() -> Result<EncodedColumn, Error> + Send,
+        options: Options<'py>,
+    ) -> PyResult<Column> {
+        let extent = Work { items, products: self.key.bits(), counts: 1 };
+        let octets = run(py, options, &self.key, extent, |paillier| {
+            paillier.engine().install(encode)?.encrypt_to_octets(paillier)
+        })?;
+        Column::octets(octets, self.key.ciphertext_octets())
     }
 }
 

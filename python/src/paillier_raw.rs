@@ -75,10 +75,10 @@ impl PaillierCiphertexts {
         let products = if is_masked { key.bits() } else { 1 };
         let extent = Work { items: integers.len(), products, counts: 1 };
         let ciphertexts = run(py, options, key, extent, |paillier| {
-            let encoded = paillier.engine().install(|| EncodedColumn::from_integers(key, &integers))?;
+            let encoded = EncodedColumn::from_integers(key, &integers)?;
             match is_masked {
-                true => paillier.encrypt(key, encoded.residues()),
-                false => paillier.unmasked(key, encoded.residues()),
+                true => Ok(encoded.encrypt(paillier)?.into_ciphertexts()),
+                false => paillier.unmasked(key, &paillier.engine().install(|| encoded.residues())),
             }
         })?;
         Ok(Self { ciphertexts })

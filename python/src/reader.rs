@@ -55,8 +55,10 @@ impl Reader<'_> {
             }
         }
         if let Some(chunks) = arrow_in::read(name, object)? {
-            let (batch, negative, null) =
-                py.detach(|| (chunks.batch(self.engine, self.width), chunks.negative(), chunks.nulls()));
+            let (batch, negative, null) = py.detach(|| {
+                let batch = chunks.batch(self.engine, self.width);
+                (batch, chunks.negative(self.engine), chunks.nulls())
+            });
             let batch = batch.map_err(|item| self.misfit(name, item))?;
             return Ok(Column { negative, null, ..Column::new(name, Form::Arrow, batch) });
         }

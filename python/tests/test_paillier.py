@@ -6,6 +6,8 @@ import random
 
 import modmill
 import numpy
+import pandas
+import polars
 import pyarrow
 import pytest
 from modmill.paillier import EncryptedColumn, PrivateKey, PublicKey, generate
@@ -90,6 +92,60 @@ def test_columns_of_arrow_come_out(keys):
     for column, item in [(public.encrypt([1, 2**63]), 1), (public.encrypt([-(2**64)]), 0), (beyond, 1)]:
         with pytest.raises(OverflowError, match=f"item {item} does not fit in 64 bits: decrypt to a list"):
             private.decrypt_to_arrow(column)
+
+
+def test_columns_of_arrow_go_in_and_come_out(keys):
+    public, private = keys
+
+    def arrow(numbers, exponent=None):
+        ciphertexts = pyarrow.array(public.encrypt_to_arrow(numbers, exponent))
+        width = (2 * public.bits + 7) // 8
+        assert ciphertexts.type == pyarrow.binary(width) and ciphertexts.null_count == 0
+        return ciphertexts
+
+    ends = [2**63 - 1, -(2**63), 0, -1]
+    for numbers in [ends, pyarrow.array(ends), numpy.array(ends), pyarrow.chunked_array([ends[:1], ends[1:]])]:
+        assert pyarrow.array(private.decrypt_to_arrow(arrow(numbers))).to_pylist() == ends
+    # Others decrypt what was encrypted, and the other way round.
+    assert private.decrypt(EncryptedColumn.from_arrow(public, arrow(ends), 0, 64)) == ends
+    assert pyarrow.array(private.decrypt_to_arrow(public.encrypt(ends).to_arrow())).to_pylist() == ends
+    # Slices, chunks and columns of other types have the same numbers.
+    whole = arrow(ends)
+    assert pyarrow.array(private.decrypt_to_arrow(whole.slice(1, 2))).to_pylist() == ends[1:3]
+    for column in [pyarrow.chunked_array([whole.slice(2), whole.slice(0, 2)]), whole.slice(2).cast("binary")]:
+        assert pyarrow.array(private.decrypt_to_arrow(column)).to_pylist()[:2] == ends[2:]
+    assert pyarrow.array(private.decrypt_to_arrow(whole.slice(0, 0))) == pyarrow.array([], "int64")
+
+    floats = [0.5, -3.25, 0.0, 1e-30]
+    doubled = numpy.repeat(floats, 2)
+    series = polars.Series(floats), pandas.Series(floats)
+    for numbers in [floats, pyarrow.array(floats), numpy.array(floats), doubled[::2], *series]:
+        found = pyarrow.array(private.decrypt_to_arrow(arrow(numbers, -3), -3))
+        assert found == pyarrow.array([0.5, -3.25, 0.0, 0.0], "float64")
+        assert private.decrypt(public.encrypt(numbers)) == floats
+    assert pyarrow.array(private.decrypt_to_arrow(arrow([3, -(2**59), 0]), 1)).to_pylist() == [48, -(2**63), 0]
+
+
+def test_columns_of_arrow_that_are_refused(keys):
+    public, private = keys
+    whole = pyarrow.array(public.encrypt_to_arrow([1, 2, 3]))
+    octets = whole.to_pylist()
+    for number in [bytes(len(octets[0])), b"\xff" * len(octets[0])]:
+        with pytest.raises(ValueError, match="item 1 of the ciphertexts"):
+            private.decrypt_to_arrow(pyarrow.array([octets[0], number, octets[2]], whole.type))
+    with pytest.raises(ValueError, match="item 1 is null"):
+        private.decrypt_to_arrow(pyarrow.array([octets[0], None], whole.type))
+    for item, numbers in [(1, [1, 2**63, 2**64]), (0, [-(2**64)])]:
+        with pytest.raises(OverflowError, match=f"item {item} does not fit in 64 bits: decrypt to a list"):
+            private.decrypt_to_arrow(pyarrow.array(public.encrypt_to_arrow(numbers)))
+    with pytest.raises(ValueError, match="exponent of floating-point numbers has to be given"):
+        public.encrypt_to_arrow([0.5])
+    with pytest.raises(ValueError, match="exponent is for columns of float"):
+        public.encrypt_to_arrow([5], 1)
+    with pytest.raises(ValueError, match="exponent is for columns of Arrow"):
+        private.decrypt_to_arrow(public.encrypt([5]), 0)
+    with pytest.raises(ValueError, match="item 1 is not finite"):
+        public.encrypt(pyarrow.array([0.5, None]))
 
 
 def test_python_paillier_reads_ours(keys, theirs):

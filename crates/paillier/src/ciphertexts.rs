@@ -18,13 +18,13 @@ impl Ciphertexts {
     ///
     /// A number that shares a factor with n passes. It does not decrypt, and neither does what is computed with it.
     pub fn new(key: &PublicKey, values: &Batch) -> Result<Self, Error> {
-        check(key, values)?;
+        check(key, values, 0)?;
         Ok(Self::trusted(key, resized(values, key.square().bits())))
     }
 
     /// [`Ciphertexts::new`] of numbers that are given away: they are not copied if they take as many limbs as `n^2`.
     pub fn from_batch(key: &PublicKey, values: Batch) -> Result<Self, Error> {
-        check(key, &values)?;
+        check(key, &values, 0)?;
         Ok(Self::trusted(key, values.into_bits(key.square().bits())?))
     }
 
@@ -115,8 +115,9 @@ impl Ciphertexts {
     }
 }
 
-/// Refuses numbers that are 0 or not below `n^2`. Ciphertexts are public: the time depends on them.
-fn check(key: &PublicKey, values: &Batch) -> Result<(), Error> {
+/// Refuses numbers that are 0 or not below `n^2`. `first` is the index of the first one in its column. Ciphertexts are public: the
+/// time depends on them.
+pub(crate) fn check(key: &PublicKey, values: &Batch, first: usize) -> Result<(), Error> {
     let square = key.square().value();
     let in_range = |value: &[u64]| {
         let used = number::bit_length(value).div_ceil(64);
@@ -133,7 +134,10 @@ fn check(key: &PublicKey, values: &Batch) -> Result<(), Error> {
         false => items.into_iter().position(wrong),
     };
     match wrong {
-        Some(index) => Err(Error::OutOfRange { what: "the ciphertexts", index, range: "from 1 to n^2 - 1" }),
+        Some(index) => {
+            let (index, range) = (first + index, "from 1 to n^2 - 1");
+            Err(Error::OutOfRange { what: "the ciphertexts", index, range })
+        }
         None => Ok(()),
     }
 }

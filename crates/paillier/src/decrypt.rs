@@ -31,11 +31,14 @@
 //! order p or q. Only if the column fails are its items looked at one by one.
 
 use crate::chain::{Chain, gpu_for, is_of_device};
+use crate::integers::Decoder;
 use crate::key::{Factor, Unmasking};
-use crate::lanes::{LEAST_OF_LANES, Lanes, PART, in_lanes};
+use crate::lanes::{Answers, Lanes, PART, copy, in_lanes};
+use crate::parts::{Octets, Parts};
 use crate::rows::{exponent, is_one, shared};
-use crate::{Ciphertexts, Error, Paillier, PrivateKey};
+use crate::{Ciphertexts, Error, Paillier, PrivateKey, PublicKey};
 use modmill::{Batch, BatchView, Operand, number};
+use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 #[cfg(test)]
@@ -85,9 +88,14 @@ impl Paillier<'_> {
     pub fn decrypt(&self, key: &PrivateKey, ciphertexts: &Ciphertexts) -> Result<Batch, Error> {
         let bits = key.p().exponent_bits().max(key.q().exponent_bits());
         if let Some(gpu) = gpu_for(self.engine, &key.p().square, bits, ciphertexts.len())? {
-            let answers = match self.is_heard() || ciphertexts.len() < LEAST_OF_LANES {
-                true => self.decrypt_seen(&gpu, key, ciphertexts, &mut ()),
-                false => self.decrypt_in_lanes(&gpu, key, ciphertexts),
+            let answers = match self.has_lanes(ciphertexts.len()) {
+                false => self.decrypt_seen(&gpu, key, ciphertexts, &mut ()),
+                true => {
+                    key.public_key().expect("the column", ciphertexts.key())?;
+                    let mut plaintexts = Batch::zeros(key.bits(), ciphertexts.len());
+                    let answers = Answers::of_batch(&mut plaintexts);
+                    self.decrypt_in_lanes(&gpu, key, ciphertexts.values(), answers, copy).map(|()| plaintexts)
+                }
             };
             match answers {
                 Err(error) if is_of_device(&error) => {}
@@ -116,6 +124,39 @@ impl Paillier<'_> {
     pub fn decrypt_checked(&self, key: &PrivateKey, ciphertexts: &Ciphertexts) -> Result<Batch, Error> {
         let plaintexts = self.decrypt(key, ciphertexts)?;
         self.check_decrypted(key, ciphertexts, plaintexts)
+    }
+
+    /// Decrypts ciphertexts that are big-endian octets, [`PublicKey::ciphertext_octets`] for each item,
+    /// one after the other. The answers are what `read` makes of the index, the magnitude and the sign of each integer.
+    ///
+    /// Every plaintext is checked as [`Paillier::decrypt`] does. An item that is no ciphertext or no encoding of an integer is refused. On
+    /// a GPU octets are read and integers are written while others are computed ([`EncodedColumn::encrypt_to_octets`] has an example).
+    ///
+    /// [`EncodedColumn::encrypt_to_octets`]: crate::EncodedColumn::encrypt_to_octets
+    pub fn decrypt_octets<T: Clone + Default + Send>(
+        &self,
+        key: &PrivateKey,
+        octets: &[u8],
+        read: impl Fn(usize, &[u64], bool) -> Result<T, Error> + Sync,
+    ) -> Result<Vec<T>, Error> {
+        let public = key.public_key();
+        let ciphertexts = Octets::new(public, octets)?;
+        let write = integers_by(public, read);
+        let mut answers = vec![T::default(); ciphertexts.len()];
+        let bits = key.p().exponent_bits().max(key.q().exponent_bits());
+        if self.has_lanes(ciphertexts.len())
+            && let Some(gpu) = gpu_for(self.engine, &key.p().square, bits, ciphertexts.len())?
+        {
+            let rows = Answers { rows: &mut answers[..], width: 1 };
+            match self.decrypt_in_lanes(&gpu, key, &ciphertexts, rows, &write) {
+                Err(error) if is_of_device(&error) => {}
+                other => return other.map(|()| answers),
+            }
+        }
+        let values = self.engine.install(|| ciphertexts.numbers(0..ciphertexts.len()))?;
+        let plaintexts = self.decrypt(key, &Ciphertexts::trusted(public, values))?;
+        write(0, plaintexts.view(), &mut answers)?;
+        Ok(answers)
     }
 
     /// Returns plaintexts that belong to their ciphertexts, and refuses others.
@@ -173,26 +214,28 @@ impl Paillier<'_> {
     }
 
     /// Decrypts a column on a GPU, two parts at a time: while the GPU computes the powers of one, the other is checked and copied.
-    pub(crate) fn decrypt_in_lanes<C: Chain + Sync>(
+    pub(crate) fn decrypt_in_lanes<C: Chain + Sync, T: Send>(
         &self,
         chain: &C,
         key: &PrivateKey,
-        ciphertexts: &Ciphertexts,
-    ) -> Result<Batch, Error> {
-        key.public_key().expect("the column", ciphertexts.key())?;
-        let (engine, values) = (self.engine, ciphertexts.values());
+        ciphertexts: &impl Parts,
+        Answers { rows, width }: Answers<'_, T>,
+        write: impl Fn(usize, BatchView<'_>, &mut [T]) -> Result<(), Error> + Sync,
+    ) -> Result<(), Error> {
+        let engine = self.engine;
         with_unmaskings(key, |unmaskings| {
-            let verdicts = Mutex::new(vec![false; values.len()]);
-            let mut plaintexts = Batch::zeros(key.bits(), values.len());
-            in_lanes(engine, LANES, &mut plaintexts, |items| {
-                let part = values.slice(items.clone());
+            let verdicts = Mutex::new(vec![false; ciphertexts.len()]);
+            let part = |items: Range<usize>| {
+                let values = engine.install(|| ciphertexts.part(items.clone()))?;
+                let paillier = Paillier::new(engine);
                 let (plaintexts, some) =
-                    Paillier::new(engine).decrypt_part(chain, key, unmaskings, part, &mut ())?;
+                    paillier.decrypt_part(chain, key, unmaskings, values.view(), &mut ())?;
                 verdicts.lock().unwrap_or_else(PoisonError::into_inner)[items].copy_from_slice(&some);
-                Ok(plaintexts)
-            })?;
-            refuse(&verdicts.into_inner().unwrap_or_else(PoisonError::into_inner))?;
-            Ok(plaintexts)
+                // Wrong plaintexts are not looked at: the whole column is refused.
+                Ok(some.iter().all(|&is_right| is_right).then_some(plaintexts))
+            };
+            in_lanes(engine, LANES, Answers { rows: &mut *rows, width }, part, &write)?;
+            refuse(&verdicts.into_inner().unwrap_or_else(PoisonError::into_inner))
         })
     }
 
@@ -278,11 +321,27 @@ impl Paillier<'_> {
     }
 }
 
+/// A function that writes what `read` makes of the integers that some residues stand for, the first of which has a given index.
+fn integers_by<T>(
+    key: &PublicKey,
+    read: impl Fn(usize, &[u64], bool) -> Result<T, Error> + Sync,
+) -> impl Fn(usize, BatchView<'_>, &mut [T]) -> Result<(), Error> + Sync {
+    move |first, residues, answers| {
+        let mut decoder = Decoder::new(key);
+        let mut magnitude = number::Number::new(vec![0; key.modulus().value().len()]);
+        for ((index, residue), answer) in (first..).zip(residues.iter()).zip(answers) {
+            let is_negative = decoder.decode(residue, &mut magnitude).ok_or(Error::NotEncoded { index })?;
+            *answer = read(index, &magnitude, is_negative)?;
+        }
+        Ok(())
+    }
+}
+
 /// Decrypts with the short exponents of a key with a small subgroup, and if an item is not of it, with the full ones.
-fn with_unmaskings(
+fn with_unmaskings<T>(
     key: &PrivateKey,
-    mut decrypt: impl FnMut([&Unmasking; 2]) -> Result<Batch, Error>,
-) -> Result<Batch, Error> {
+    mut decrypt: impl FnMut([&Unmasking; 2]) -> Result<T, Error>,
+) -> Result<T, Error> {
     if let (Some(p), Some(q)) = (&key.p().short, &key.q().short) {
         match decrypt([p, q]) {
             Err(Error::Decryption { .. }) => {}

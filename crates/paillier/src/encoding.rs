@@ -3,26 +3,38 @@
 //! The encoding is that of python-paillier. An item is `s 16^e` for a signed integer s and an exponent e. The integer is encoded as s if
 //! it is not negative, and as `n - |s|` if it is; `|s|` is at most `n / 3 - 1`, so that an overflow falls between.
 
-use crate::fixed_point::{BASE_BITS, exact_exponent, integers, to_f64};
+use crate::fixed_point::{BASE_BITS, exact_exponent, integers, nearest_f64};
+use crate::parts::Part;
 use crate::{EncryptedColumn, Error, Exponents, Integers, Paillier, PublicKey};
 use modmill::{Batch, number};
+use rayon::prelude::*;
+use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
 
 /// Numbers that are encoded for a key and not encrypted.
 ///
 /// A column has a public bound: every magnitude is below `2^magnitude_bits`. Operations on the encrypted column add to the bound, and refuse
 /// what might exceed the key.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct EncodedColumn {
     key: PublicKey,
-    residues: Batch,
+    numbers: Numbers,
     exponents: Exponents,
     magnitude_bits: usize,
 }
 
+/// What a column holds.
+#[derive(Clone)]
+enum Numbers {
+    /// Integers that are encoded when their encodings are needed: they take less memory.
+    Integers(Integers),
+    /// Encodings.
+    Residues(Batch),
+}
+
 impl EncodedColumn {
-    /// Encodes integers with the exponent 0. The bound is their declared width. Long columns are converted by the threads of rayon's
-    /// current pool: those of an engine inside of [`Engine::install`](modmill::Engine::install).
+    /// Encodes integers with the exponent 0. The bound is their declared width.
     ///
     /// ```
     /// use modmill_paillier::{EncodedColumn, Integers, PublicKey};
@@ -46,8 +58,7 @@ impl EncodedColumn {
             return Err(Error::TooLarge { index, limit: number::bit_length(limit) });
         }
         let magnitude_bits = magnitudes.bits().min(number::bit_length(limit));
-        let residues = values.modulo(key);
-        Ok(Self { key: key.clone(), residues, exponents: Exponents::Shared(0), magnitude_bits })
+        Ok(Self::of_integers(key, values.clone(), Exponents::Shared(0), magnitude_bits))
     }
 
     /// Encodes floating-point numbers with one exponent: a given one, or the greatest that keeps all bits of every item. A given exponent
@@ -69,9 +80,14 @@ impl EncodedColumn {
 
     fn of_floats(key: &PublicKey, values: &[f64], exponents: Exponents) -> Result<Self, Error> {
         let integers = integers(values, |index| exponents.get(index), key.signed_bits())?;
-        let longest = integers.magnitudes().iter().map(number::bit_length).max().unwrap_or(0);
-        let magnitude_bits = longest.max(1).next_multiple_of(64).min(key.signed_bits());
-        Ok(Self { key: key.clone(), residues: integers.modulo(key), exponents, magnitude_bits })
+        let magnitude_bits = integers.magnitudes().bits();
+        Ok(Self::of_integers(key, integers, exponents, magnitude_bits))
+    }
+
+    /// A column of integers whose magnitudes the key allows.
+    fn of_integers(key: &PublicKey, integers: Integers, exponents: Exponents, magnitude_bits: usize) -> Self {
+        let numbers = Numbers::Integers(integers.without_negative_zero());
+        Self { key: key.clone(), numbers, exponents, magnitude_bits }
     }
 
     /// A column from its parts: encodings below n, exponents, and the bound that the caller knows of the magnitudes.
@@ -87,7 +103,7 @@ impl EncodedColumn {
         if let Some(index) = integers.magnitudes().iter().position(too_long) {
             return Err(Error::TooLarge { index, limit: magnitude_bits });
         }
-        Ok(Self { key: key.clone(), residues: integers.modulo(key), exponents, magnitude_bits })
+        Ok(Self::of_integers(key, integers, exponents, magnitude_bits))
     }
 
     /// A column from what was decrypted: it may hold anything below n.
@@ -97,7 +113,7 @@ impl EncodedColumn {
         exponents: Exponents,
         magnitude_bits: usize,
     ) -> Self {
-        Self { key: key.clone(), residues, exponents, magnitude_bits }
+        Self { key: key.clone(), numbers: Numbers::Residues(residues), exponents, magnitude_bits }
     }
 
     /// The key.
@@ -106,10 +122,22 @@ impl EncodedColumn {
         &self.key
     }
 
-    /// The encodings, numbers below n.
+    /// The encodings, numbers below n. Long columns of integers are encoded by the threads of rayon's current pool: those of an engine
+    /// inside of [`Engine::install`](modmill::Engine::install).
     #[must_use]
-    pub fn residues(&self) -> &Batch {
-        &self.residues
+    pub fn residues(&self) -> Cow<'_, Batch> {
+        match &self.numbers {
+            Numbers::Integers(integers) => Cow::Owned(integers.modulo(&self.key, 0..integers.len())),
+            Numbers::Residues(residues) => Cow::Borrowed(residues),
+        }
+    }
+
+    /// The encodings of some items.
+    pub(crate) fn encodings(&self, items: Range<usize>) -> Part<'_> {
+        match &self.numbers {
+            Numbers::Integers(integers) => Part::Made(integers.modulo(&self.key, items)),
+            Numbers::Residues(residues) => Part::Held(residues.slice(items)),
+        }
     }
 
     /// The exponents.
@@ -127,19 +155,25 @@ impl EncodedColumn {
     /// The number of items.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.residues.len()
+        match &self.numbers {
+            Numbers::Integers(integers) => integers.len(),
+            Numbers::Residues(residues) => residues.len(),
+        }
     }
 
     /// Whether the column has no items.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.residues.is_empty()
+        self.len() == 0
     }
 
     /// The signed integers, without their exponents. An item that is no encoding is refused. Long columns are converted by the threads
     /// of rayon's current pool: those of an engine inside of [`Engine::install`](modmill::Engine::install).
     pub fn integers(&self) -> Result<Integers, Error> {
-        Integers::of_residues(&self.key, &self.residues)
+        match &self.numbers {
+            Numbers::Integers(integers) => Ok(integers.clone()),
+            Numbers::Residues(residues) => Integers::of_residues(&self.key, residues),
+        }
     }
 
     /// Item `index` as an integer of 128 bits, if it is an integer and fits.
@@ -147,7 +181,7 @@ impl EncodedColumn {
     /// # Panics
     /// If there is no such item, as indexing does.
     pub fn to_i128(&self, index: usize) -> Result<Option<i128>, Error> {
-        let one = self.residues.slice(index..index + 1).to_batch();
+        let one = self.encodings(index..index + 1).view().to_batch();
         let integers = Integers::of_residues(&self.key, &one).map_err(|_| Error::NotEncoded { index })?;
         let Some(value) = integers.to_i128(0) else { return Ok(None) };
         let exponent = self.exponents.get(index);
@@ -162,21 +196,47 @@ impl EncodedColumn {
     }
 
     /// The items as floating-point numbers, each the nearest to its exact value. An item that is no encoding, or too large for a floating-point
-    /// number, is refused. The time depends on the numbers.
+    /// number, is refused. The time depends on the numbers. Long columns are converted by the threads of rayon's current pool.
     pub fn to_f64(&self) -> Result<Vec<f64>, Error> {
         let integers = self.integers()?;
-        let value = |(index, magnitude): (usize, &[u64])| {
-            let value = to_f64(magnitude, self.exponents.get(index));
+        let value = |index: usize| {
+            let value = nearest_f64(integers.magnitudes().get(index), self.exponents.get(index));
             let value = value.ok_or(Error::TooLarge { index, limit: 1024 })?;
             Ok(if integers.is_negative(index) { -value } else { value })
         };
-        integers.magnitudes().iter().enumerate().map(value).collect()
+        let all: Vec<_> = (0..self.len()).into_par_iter().with_min_len(1024).map(value).collect();
+        // The first item that is refused is named.
+        all.into_iter().collect()
     }
 
     /// Encrypts the column with fresh masks.
     pub fn encrypt(&self, paillier: &Paillier<'_>) -> Result<EncryptedColumn, Error> {
-        let ciphertexts = paillier.encrypt(&self.key, &self.residues)?;
+        let ciphertexts = paillier.encrypt_parts(&self.key, self)?;
         EncryptedColumn::new(ciphertexts, self.exponents.clone(), self.magnitude_bits)
+    }
+
+    /// Encrypts the column with fresh masks, to big-endian octets: [`PublicKey::ciphertext_octets`] for each item, one after the
+    /// other. Exponents and bound go beside them.
+    ///
+    /// That is how Arrow holds them. On a GPU the octets are written while others are computed, which takes less time and memory than
+    /// an encrypted column that is converted.
+    ///
+    /// ```
+    /// use modmill::Engine;
+    /// use modmill_paillier::{EncodedColumn, Integers, Paillier, PrivateKey, Randomness};
+    ///
+    /// let engine = Engine::new()?;
+    /// let key = PrivateKey::generate(&engine, 1024, Randomness::Short)?;
+    /// let paillier = Paillier::new(&engine);
+    /// let column = EncodedColumn::from_integers(key.public_key(), &Integers::from_i64(&[5, -7]))?;
+    /// let octets = column.encrypt_to_octets(&paillier)?;
+    /// assert_eq!(octets.len(), 2 * key.public_key().ciphertext_octets());
+    /// let signed = |_, magnitude: &[u64], is_negative| Ok(magnitude[0] as i64 * if is_negative { -1 } else { 1 });
+    /// assert_eq!(paillier.decrypt_octets(&key, &octets, signed)?, [5, -7]);
+    /// # Ok::<(), modmill_paillier::Error>(())
+    /// ```
+    pub fn encrypt_to_octets(&self, paillier: &Paillier<'_>) -> Result<Vec<u8>, Error> {
+        paillier.encrypt_parts_to_octets(&self.key, self)
     }
 
     /// Encrypts the column with the private key, which is faster.
@@ -186,10 +246,21 @@ impl EncodedColumn {
         key: &crate::PrivateKey,
     ) -> Result<EncryptedColumn, Error> {
         key.public_key().expect("the column", &self.key)?;
-        let ciphertexts = paillier.encrypt_as_owner(key, &self.residues)?;
+        let residues = paillier.engine.install(|| self.residues());
+        let ciphertexts = paillier.encrypt_as_owner(key, &residues)?;
         EncryptedColumn::new(ciphertexts, self.exponents.clone(), self.magnitude_bits)
     }
 }
+
+/// Columns are equal if they encode the same numbers in the same way.
+impl PartialEq for EncodedColumn {
+    fn eq(&self, other: &Self) -> bool {
+        let beside = |column: &Self| (column.key.clone(), column.exponents.clone(), column.magnitude_bits);
+        beside(self) == beside(other) && self.residues() == other.residues()
+    }
+}
+
+impl Eq for EncodedColumn {}
 
 /// The same numbers as wide as n, if all are below it.
 fn below_n(key: &PublicKey, numbers: &Batch) -> Result<Batch, Error> {

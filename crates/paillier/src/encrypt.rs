@@ -3,10 +3,12 @@
 //! The generator is `g = 1 + n`, so that `g^m = 1 + m n mod n^2` is one product in the place of a power.
 
 use crate::chain::{Chain, gpu_for, is_of_device};
-use crate::lanes::{LEAST_OF_LANES, Lanes, in_lanes};
+use crate::lanes::{Answers, LEAST_OF_LANES, Lanes, copy, in_lanes};
+use crate::parts::{Parts, write_octets};
 use crate::rows::resized;
 use crate::{Ciphertexts, Error, Masks, Paillier, PrivateKey, PublicKey};
 use modmill::{Batch, BatchView, OnDevice, Operand};
+use std::ops::Range;
 
 /// The fewest items that are encrypted on a GPU as a whole: from here on the masks are made there.
 const LEAST_ON_GPU: usize = 1 << 13;
@@ -32,17 +34,62 @@ impl Paillier<'_> {
     /// ```
     pub fn encrypt(&self, key: &PublicKey, plaintexts: &Batch) -> Result<Ciphertexts, Error> {
         self.check_plaintexts(key, plaintexts)?;
+        self.encrypt_parts(key, plaintexts)
+    }
+
+    /// Encrypts plaintexts that are known to be below n.
+    pub(crate) fn encrypt_parts(
+        &self,
+        key: &PublicKey,
+        plaintexts: &impl Parts,
+    ) -> Result<Ciphertexts, Error> {
+        let all = || self.engine.install(|| plaintexts.part(0..plaintexts.len()));
         if let Some(gpu) = self.gpu_for_masks(key, plaintexts.len())? {
-            let column = match self.is_heard() || plaintexts.len() < LEAST_OF_LANES {
-                true => self.encrypt_on(&gpu, key, plaintexts.view()),
-                false => self.encrypt_in_lanes(&gpu, key, plaintexts),
+            let column = match self.has_lanes(plaintexts.len()) {
+                false => self.encrypt_on(&gpu, key, all()?.view()),
+                true => {
+                    let mut values = Batch::zeros(key.square().bits(), plaintexts.len());
+                    let answers = Answers::of_batch(&mut values);
+                    self.encrypt_in_lanes(&gpu, key, plaintexts, answers, copy).map(|()| values)
+                }
             };
             match column.map(|values| Ciphertexts::trusted(key, values)) {
                 Err(error) if is_of_device(&error) => {}
                 other => return other,
             }
         }
-        self.encrypt_with(plaintexts, self.masks(key, plaintexts.len())?)
+        self.masked(all()?.view(), self.masks(key, plaintexts.len())?)
+    }
+
+    /// The same to big-endian octets.
+    pub(crate) fn encrypt_parts_to_octets(
+        &self,
+        key: &PublicKey,
+        plaintexts: &impl Parts,
+    ) -> Result<Vec<u8>, Error> {
+        let width = key.ciphertext_octets();
+        let mut octets = vec![0; width * plaintexts.len()];
+        if self.has_lanes(plaintexts.len())
+            && let Some(gpu) = self.gpu_for_masks(key, plaintexts.len())?
+        {
+            let answers = Answers { rows: &mut octets, width };
+            let write = |_, numbers: BatchView<'_>, rows: &mut [u8]| {
+                write_octets(width, numbers, rows);
+                Ok(())
+            };
+            match self.encrypt_in_lanes(&gpu, key, plaintexts, answers, write) {
+                Err(error) if is_of_device(&error) => {}
+                other => return other.map(|()| octets),
+            }
+        }
+        let ciphertexts = self.encrypt_parts(key, plaintexts)?;
+        write_octets(width, ciphertexts.values().view(), &mut octets);
+        Ok(octets)
+    }
+
+    /// Whether a column is long enough to be computed in parts by a GPU. Steps that somebody listens to come one after the other.
+    pub(crate) fn has_lanes(&self, items: usize) -> bool {
+        !self.is_heard() && items >= LEAST_OF_LANES
     }
 
     /// The GPU that encrypts `count` items with short exponents, if the key has such.
@@ -74,18 +121,20 @@ impl Paillier<'_> {
     }
 
     /// Encrypts a column on a GPU, three parts at a time: while the GPU computes the masks of one, the others are copied.
-    pub(crate) fn encrypt_in_lanes(
+    pub(crate) fn encrypt_in_lanes<T: Send>(
         &self,
         gpu: &OnDevice<'_>,
         key: &PublicKey,
-        plaintexts: &Batch,
-    ) -> Result<Batch, Error> {
+        plaintexts: &impl Parts,
+        answers: Answers<'_, T>,
+        write: impl Fn(usize, BatchView<'_>, &mut [T]) -> Result<(), Error> + Sync,
+    ) -> Result<(), Error> {
         let engine = self.engine;
-        let mut values = Batch::zeros(key.square().bits(), plaintexts.len());
-        in_lanes(engine, LANES, &mut values, |items| {
-            Paillier::new(engine).encrypt_on(gpu, key, plaintexts.slice(items))
-        })?;
-        Ok(values)
+        let part = |items: Range<usize>| {
+            let plaintexts = engine.install(|| plaintexts.part(items))?;
+            Paillier::new(engine).encrypt_on(gpu, key, plaintexts.view()).map(Some)
+        };
+        in_lanes(engine, LANES, answers, part, write)
     }
 
     /// Encrypts with the private key, which is several times as fast as `r^n` ([`Paillier::owner_masks`]).
@@ -102,7 +151,13 @@ impl Paillier<'_> {
             let (expected, found) = (plaintexts.len(), masks.len());
             return Err(Error::LengthMismatch { what: "the masks", expected, found });
         }
-        let powers = self.powers_of_generator(self.engine, key, plaintexts.view())?;
+        self.masked(plaintexts.view(), masks)
+    }
+
+    /// The ciphertexts of plaintexts below n with as many masks.
+    fn masked(&self, plaintexts: BatchView<'_>, masks: Masks) -> Result<Ciphertexts, Error> {
+        let key = masks.key();
+        let powers = self.powers_of_generator(self.engine, key, plaintexts)?;
         self.tell("1 + m n");
         let values = self.engine.mul_mod(&powers, &masks.values, key.square())?;
         self.tell("ciphertexts");

@@ -30,6 +30,12 @@ impl EncryptedColumn {
         &self.ciphertexts
     }
 
+    /// The ciphertexts, without a copy.
+    #[must_use]
+    pub fn into_ciphertexts(self) -> Ciphertexts {
+        self.ciphertexts
+    }
+
     /// The exponents.
     #[must_use]
     pub fn exponents(&self) -> &Exponents {
@@ -102,7 +108,7 @@ impl EncryptedColumn {
     pub fn add_encoded(&self, paillier: &Paillier<'_>, other: &EncodedColumn) -> Result<Self, Error> {
         self.key().expect("the second column", other.key())?;
         let other = Self::new(
-            paillier.unmasked(self.key(), other.residues())?,
+            paillier.unmasked(self.key(), &paillier.engine.install(|| other.residues()))?,
             other.exponents().clone(),
             other.magnitude_bits(),
         )?;

@@ -2,6 +2,7 @@
 
 use crate::{Error, Integers};
 use modmill::{Batch, number};
+use rayon::prelude::*;
 
 /// The base of fixed-point numbers is 16, as in python-paillier. Its logarithm to base 2.
 pub(crate) const BASE_BITS: usize = 4;
@@ -87,34 +88,53 @@ fn parts(value: f64) -> (u64, i32) {
     }
 }
 
-/// `value / 16^exponent`, rounded to the nearest integer, and to the even one of two. Every integer has `bits` bits; an item that has more,
-/// or is not finite, is refused. `exponent` gives the exponent of an item.
+/// Items that a thread encodes at a time.
+const CHUNK: usize = 1024;
+
+/// `value / 16^exponent`, rounded to the nearest integer, and to the even one of two. An integer that has more than `limit` bits, or a value
+/// that is not finite, is refused. `exponent` gives the exponent of an item. The declared width of the integers is the length of the
+/// longest, rounded up to a multiple of 64 bits.
 ///
-/// The time depends on `bits` and on the first item that is refused. It does not depend on the values.
+/// The time depends on that width and on the first item that is refused. It does not depend on the values. Long columns are converted
+/// by the threads of rayon's current pool.
 pub(crate) fn integers(
     values: &[f64],
-    exponent: impl Fn(usize) -> i32,
-    bits: usize,
+    exponent: impl Fn(usize) -> i32 + Sync,
+    limit: usize,
 ) -> Result<Integers, Error> {
-    let mut magnitudes = Batch::zeros(bits, values.len());
-    let mut negative = Vec::with_capacity(values.len());
-    for (index, &value) in values.iter().enumerate() {
-        if !value.is_finite() {
-            return Err(Error::NotFinite { index });
-        }
-        let (mantissa, power) = parts(value);
+    // The integer of an item is `mantissa 2^left`.
+    let integer = |index: usize| {
+        let (mantissa, power) = parts(values[index]);
         let shift = i64::from(power) - BASE_BITS as i64 * i64::from(exponent(index));
         // A shift to the right comes first; it leaves a mantissa of at most 53 bits.
         let mantissa = rounded(mantissa, (-shift).clamp(0, 63) as u32);
-        let left = shift.clamp(0, i64::from(u32::MAX)) as usize;
-        let length = (64 - mantissa.leading_zeros()) as usize;
-        if mantissa != 0 && left + length > bits {
-            return Err(Error::TooLarge { index, limit: bits });
+        (mantissa, shift.clamp(0, i64::from(u32::MAX)) as usize)
+    };
+    let length = |index: usize| {
+        if !values[index].is_finite() {
+            return Err(Error::NotFinite { index });
         }
-        place(mantissa, left, magnitudes.get_mut(index));
-        negative.push(value.is_sign_negative());
-    }
-    Integers::new(magnitudes, negative)
+        match integer(index) {
+            (0, _) => Ok(0),
+            (mantissa, left) => match left + (64 - mantissa.leading_zeros()) as usize {
+                length if length > limit => Err(Error::TooLarge { index, limit }),
+                length => Ok(length),
+            },
+        }
+    };
+    // The first of two errors, or the greater of two lengths.
+    let greater = |a: Result<usize, Error>, b: Result<usize, Error>| Ok(a?.max(b?));
+    let lengths = (0..values.len()).into_par_iter().with_min_len(CHUNK).map(length);
+    let longest = lengths.reduce(|| Ok(0), greater)?;
+
+    let mut magnitudes = Batch::zeros(longest.max(1).next_multiple_of(64).min(limit), values.len());
+    let stride = magnitudes.stride();
+    let rows = magnitudes.as_limbs_mut().par_chunks_exact_mut(stride).enumerate().with_min_len(CHUNK);
+    rows.for_each(|(index, row)| {
+        let (mantissa, left) = integer(index);
+        place(mantissa, left, row);
+    });
+    Integers::new(magnitudes, values.iter().map(|value| value.is_sign_negative()).collect())
 }
 
 /// `mantissa / 2^shift` for a mantissa below 2^54, rounded to nearest and even, for a shift of 0 to 63.
@@ -139,7 +159,14 @@ fn place(mantissa: u64, shift: usize, row: &mut [u64]) {
 }
 
 /// The floating-point number nearest to `magnitude 16^exponent`, or `None` if it is too large for one. The time depends on the number.
-pub(crate) fn to_f64(magnitude: &[u64], exponent: i32) -> Option<f64> {
+///
+/// ```
+/// use modmill_paillier::nearest_f64;
+///
+/// assert_eq!(nearest_f64(&[40], -1), Some(2.5));
+/// assert_eq!(nearest_f64(&[1], 256), None);
+/// ```
+pub fn nearest_f64(magnitude: &[u64], exponent: i32) -> Option<f64> {
     let length = number::bit_length(magnitude);
     // The highest 64 bits, with the lowest of them set if a lower one is: 64 bits are enough to round right.
     let dropped = length.saturating_sub(64);
@@ -215,7 +242,7 @@ mod tests {
         for value in HARD {
             let exponent = exact_exponent(value);
             let integers = integers(&[value], |_| exponent, 64).unwrap();
-            let back = to_f64(integers.magnitudes().get(0), exponent).unwrap();
+            let back = nearest_f64(integers.magnitudes().get(0), exponent).unwrap();
             assert_eq!(back, value.abs(), "{value}");
         }
         // The exponents of python-paillier.
@@ -245,11 +272,11 @@ mod tests {
     fn long_integers_are_rounded_once() {
         // 2^117 + 2^64 is half-way between two neighbours; one bit more makes the upper one nearer.
         for (low, expected) in [(0, 2f64.powi(117)), (1, 2f64.powi(117) + 2f64.powi(65))] {
-            assert_eq!(to_f64(&[low, 1 << 53 | 1], 0), Some(expected));
+            assert_eq!(nearest_f64(&[low, 1 << 53 | 1], 0), Some(expected));
         }
-        assert_eq!(to_f64(&[1], 256), None);
-        assert_eq!(to_f64(&[1], -300), Some(0.0));
-        assert_eq!(to_f64(&[3], -269), Some(3.0 * 2f64.powi(-1000) * 2f64.powi(-76)));
-        assert_eq!(to_f64(&[0, 0], 1000), Some(0.0));
+        assert_eq!(nearest_f64(&[1], 256), None);
+        assert_eq!(nearest_f64(&[1], -300), Some(0.0));
+        assert_eq!(nearest_f64(&[3], -269), Some(3.0 * 2f64.powi(-1000) * 2f64.powi(-76)));
+        assert_eq!(nearest_f64(&[0, 0], 1000), Some(0.0));
     }
 }

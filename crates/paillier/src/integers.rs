@@ -3,6 +3,7 @@
 use crate::{Error, PublicKey};
 use modmill::{Batch, number};
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Items that a thread converts at a time. A column of fewer is converted by the caller.
 const CHUNK: usize = 1024;
@@ -116,16 +117,24 @@ impl Integers {
         }
     }
 
-    /// Numbers below n that stand for the integers modulo n: x for x >= 0, and `n - |x|` for x < 0. The time depends on widths alone.
-    /// Every magnitude has to be below n. Long columns are converted by the threads of rayon's current pool.
-    pub(crate) fn modulo(&self, key: &PublicKey) -> Batch {
+    /// The same integers, of which zero is not negative. The time depends on widths alone.
+    pub(crate) fn without_negative_zero(mut self) -> Self {
+        for (sign, magnitude) in self.negative.iter_mut().zip(self.magnitudes.iter()) {
+            *sign &= magnitude.iter().fold(0, |all, limb| all | limb) != 0;
+        }
+        self
+    }
+
+    /// Numbers below n that stand for some of the integers modulo n: x for x >= 0, and `n - |x|` for x < 0. The time depends on widths
+    /// alone. Every magnitude has to be below n. Long columns are converted by the threads of rayon's current pool.
+    pub(crate) fn modulo(&self, key: &PublicKey, items: Range<usize>) -> Batch {
         let n = key.modulus().value();
-        let mut residues = Batch::zeros(key.bits(), self.len());
+        let mut residues = Batch::zeros(key.bits(), items.len());
         let stride = residues.stride();
         let used = self.magnitudes.stride().min(stride);
         let convert = |(chunk, rows): (usize, &mut [u64])| {
             let mut complement = number::Number::new(vec![0; n.len()]);
-            for (index, row) in (chunk * CHUNK..).zip(rows.chunks_exact_mut(stride)) {
+            for (index, row) in (items.start + chunk * CHUNK..).zip(rows.chunks_exact_mut(stride)) {
                 row[..used].copy_from_slice(&self.magnitudes.get(index)[..used]);
                 complement.copy_from_slice(n);
                 number::sub_assign(&mut complement, row);
@@ -138,7 +147,7 @@ impl Integers {
             }
         };
         let rows = residues.as_limbs_mut();
-        match self.len() > CHUNK {
+        match items.len() > CHUNK {
             true => rows.par_chunks_mut(CHUNK * stride).enumerate().for_each(convert),
             false => convert((0, rows)),
         }
@@ -149,31 +158,17 @@ impl Integers {
     /// negative, and any other is refused. The time depends on widths, and on the first items that are refused. Long columns are
     /// converted by the threads of rayon's current pool.
     pub(crate) fn of_residues(key: &PublicKey, residues: &Batch) -> Result<Self, Error> {
-        let (n, limit) = (key.modulus().value(), key.greatest_signed());
         let mut magnitudes = Batch::zeros(key.bits(), residues.len());
         let mut negative = vec![false; residues.len()];
         let stride = magnitudes.stride();
         // The first item of a chunk that is refused.
         let convert = |(chunk, (rows, signs)): (usize, (&mut [u64], &mut [bool]))| {
-            let mut difference = number::Number::new(limit.to_vec());
-            let mut is_above = |number: &[u64]| {
-                difference.copy_from_slice(limit);
-                number::sub_assign(&mut difference, number)
-            };
-            let mut complement = number::Number::new(vec![0; n.len()]);
+            let mut decoder = Decoder::new(key);
             for (index, (row, sign)) in (chunk * CHUNK..).zip(rows.chunks_exact_mut(stride).zip(signs)) {
-                let residue = residues.get(index);
-                complement.copy_from_slice(n);
-                number::sub_assign(&mut complement, residue);
-                let negative = is_above(residue);
-                if negative & is_above(&complement) == 1 {
-                    return Some(index);
+                match decoder.decode(residues.get(index), row) {
+                    Some(is_negative) => *sign = is_negative,
+                    None => return Some(index),
                 }
-                let mask = number::mask::from_bit(negative);
-                for (limb, (residue, other)) in row.iter_mut().zip(residue.iter().zip(complement.iter())) {
-                    *limb = residue ^ (residue ^ other) & mask;
-                }
-                *sign = negative == 1;
             }
             None
         };
@@ -192,6 +187,42 @@ impl Integers {
     }
 }
 
+/// Finds the integers that numbers below n stand for.
+pub(crate) struct Decoder<'a> {
+    n: &'a [u64],
+    limit: &'a [u64],
+    complement: number::Number,
+    difference: number::Number,
+}
+
+impl<'a> Decoder<'a> {
+    pub(crate) fn new(key: &'a PublicKey) -> Self {
+        let (n, limit) = (key.modulus().value(), key.greatest_signed());
+        let (complement, difference) = (number::Number::new(n.to_vec()), number::Number::new(limit.to_vec()));
+        Self { n, limit, complement, difference }
+    }
+
+    /// Writes the magnitude of the integer that `residue` stands for, and says whether the integer is negative. `None` if the residue is
+    /// no encoding. The time depends on widths, and on that.
+    pub(crate) fn decode(&mut self, residue: &[u64], magnitude: &mut [u64]) -> Option<bool> {
+        self.complement.copy_from_slice(self.n);
+        number::sub_assign(&mut self.complement, residue);
+        let mut is_above = |number: &[u64]| {
+            self.difference.copy_from_slice(self.limit);
+            number::sub_assign(&mut self.difference, number)
+        };
+        let negative = is_above(residue);
+        if negative & is_above(&self.complement) == 1 {
+            return None;
+        }
+        let mask = number::mask::from_bit(negative);
+        for (limb, (residue, other)) in magnitude.iter_mut().zip(residue.iter().zip(self.complement.iter())) {
+            *limb = residue ^ (residue ^ other) & mask;
+        }
+        Some(negative == 1)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -202,10 +233,13 @@ mod tests {
         let values: Vec<i64> =
             (0..3 * CHUNK as i64 + 7).map(|item| item * item * 977 - 4_000_000_000).collect();
         let integers = Integers::from_i64(&values);
-        let residues = integers.modulo(&key);
+        let residues = integers.modulo(&key, 0..values.len());
         for (index, &value) in values.iter().enumerate() {
-            assert_eq!(residues.get(index), Integers::from_i64(&[value]).modulo(&key).get(0), "item {index}");
+            let alone = Integers::from_i64(&[value]).modulo(&key, 0..1);
+            assert_eq!(residues.get(index), alone.get(0), "item {index}");
         }
+        let (first, last) = (CHUNK - 3, 2 * CHUNK + 9);
+        assert_eq!(integers.modulo(&key, first..last), residues.slice(first..last).to_batch());
         let back = Integers::of_residues(&key, &residues).unwrap();
         for (index, &value) in values.iter().enumerate() {
             assert_eq!(back.to_i128(index), Some(i128::from(value)), "item {index}");

@@ -1,7 +1,7 @@
-//! Columns that a GPU computes in parts, some at a time: while it computes one part, others are checked and copied.
+//! Columns that a GPU computes in parts, some at a time: while it computes one part, others are converted, checked and copied.
 
 use crate::Error;
-use modmill::{Batch, Engine};
+use modmill::{Batch, BatchView, Engine};
 use rayon::prelude::*;
 use std::ops::Range;
 use std::panic::resume_unwind;
@@ -22,34 +22,63 @@ pub(crate) struct Lanes {
     pub(crate) parts: usize,
 }
 
-/// Items that a thread copies at a time.
-const COPIED: usize = 4096;
+/// Items that a thread writes at a time.
+const WRITTEN: usize = 4096;
 
-/// Fills `answers` with what `part` computes of ranges of items. The batches that `part` returns are as wide as `answers`. The threads of
-/// the engine copy them: pages that are written for the first time take longer than the GPU's answer.
-pub(crate) fn in_lanes(
+/// Where the answers of a column go: `width` elements for each item.
+pub(crate) struct Answers<'a, T> {
+    pub(crate) rows: &'a mut [T],
+    pub(crate) width: usize,
+}
+
+impl<'a> Answers<'a, u64> {
+    /// The rows of a batch.
+    pub(crate) fn of_batch(batch: &'a mut Batch) -> Self {
+        let width = batch.stride();
+        Self { rows: batch.as_limbs_mut(), width }
+    }
+}
+
+/// Copies numbers to rows of the same width.
+pub(crate) fn copy(_: usize, numbers: BatchView<'_>, rows: &mut [u64]) -> Result<(), Error> {
+    rows.copy_from_slice(numbers.as_limbs());
+    Ok(())
+}
+
+/// Fills `answers` with what `part` computes of ranges of items and `write` makes of it. `part` may have nothing to write. `write` takes
+/// the index of the first item, some numbers and their rows; the threads of the engine share it: pages that are written for the
+/// first time take longer than the GPU's answer. The error is that of the first part that fails.
+pub(crate) fn in_lanes<T: Send>(
     engine: &Engine,
     Lanes { lanes, parts }: Lanes,
-    answers: &mut Batch,
-    part: impl Fn(Range<usize>) -> Result<Batch, Error> + Sync,
+    Answers { rows, width }: Answers<'_, T>,
+    part: impl Fn(Range<usize>) -> Result<Option<Batch>, Error> + Sync,
+    write: impl Fn(usize, BatchView<'_>, &mut [T]) -> Result<(), Error> + Sync,
 ) -> Result<(), Error> {
-    let stride = answers.stride();
-    let size = answers.len().div_ceil(parts).clamp(1, PART / lanes);
-    let parts = Mutex::new(answers.as_limbs_mut().chunks_mut(size * stride).enumerate());
+    let size = (rows.len() / width).div_ceil(parts).clamp(1, PART / lanes);
+    let parts = Mutex::new(rows.chunks_mut(size * width).enumerate());
+    let compute = |first: usize, rows: &mut [T]| {
+        let Some(found) = part(first..first + rows.len() / width)? else { return Ok(()) };
+        let write = |(piece, rows): (usize, &mut [T])| {
+            let items = piece * WRITTEN..piece * WRITTEN + rows.len() / width;
+            write(first + items.start, found.slice(items), rows).err()
+        };
+        let pieces = rows.par_chunks_mut(WRITTEN * width).enumerate();
+        let failed = engine.install(|| pieces.map(write).find_first(Option::is_some));
+        failed.flatten().map_or(Ok(()), Err)
+    };
     // A lane takes one part after the other, until there is none or one fails.
-    let lane = || -> Result<(), Error> {
+    let lane = || -> Result<(), (usize, Error)> {
         let next = || parts.lock().unwrap_or_else(PoisonError::into_inner).next();
         while let Some((index, rows)) = next() {
-            let first = index * size;
-            let found = part(first..first + rows.len() / stride)?;
-            let pieces =
-                rows.par_chunks_mut(COPIED * stride).zip(found.as_limbs().par_chunks(COPIED * stride));
-            engine.install(|| pieces.for_each(|(to, from)| to.copy_from_slice(from)));
+            compute(index * size, rows).map_err(|error| (index, error))?;
         }
         Ok(())
     };
-    std::thread::scope(|scope| {
+    let failed = std::thread::scope(|scope| {
         let lanes: Vec<_> = (0..lanes).map(|_| scope.spawn(lane)).collect();
-        lanes.into_iter().try_for_each(|lane| lane.join().unwrap_or_else(|panic| resume_unwind(panic)))
-    })
+        let ended = lanes.into_iter().map(|lane| lane.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        ended.filter_map(Result::err).min_by_key(|(index, _)| *index)
+    });
+    failed.map_or(Ok(()), |(_, error)| Err(error))
 }

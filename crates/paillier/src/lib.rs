@@ -41,6 +41,7 @@ mod lanes;
 mod masks;
 mod packing;
 mod paillier;
+mod parts;
 mod rows;
 mod warm;
 
@@ -48,7 +49,7 @@ pub use ciphertexts::Ciphertexts;
 pub use encoding::EncodedColumn;
 pub use encrypted::EncryptedColumn;
 pub use error::{Error, KeyError};
-pub use fixed_point::Exponents;
+pub use fixed_point::{Exponents, nearest_f64};
 pub use integers::Integers;
 pub use key::{MAX_BITS, MIN_BITS, PrivateKey, PublicKey, Randomness};
 pub use masks::Masks;

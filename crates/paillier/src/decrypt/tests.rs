@@ -1,8 +1,9 @@
 //! Faults in every intermediate result: no wrong plaintext leaves.
 
 use super::*;
-use crate::Randomness;
+use crate::parts::Octets;
 use crate::rows::resized;
+use crate::{EncodedColumn, Integers, Randomness};
 use modmill::{Engine, OnDevice, Resident};
 
 /// Changes one bit of one item of one stage, or of the ciphertexts if there is none, in its `call`-th appearance or in all, and counts
@@ -114,12 +115,14 @@ fn columns_are_encrypted_and_decrypted_on_a_device() {
     let (paillier, gpu) = (Paillier::new(&engine), engine.on_device());
     let key = PrivateKey::generate(&Engine::new().unwrap(), 1024, Randomness::Subgroup).unwrap();
     let plaintexts = Batch::from_values([[7u64, 1 << 60], [0, 0], [u64::MAX, u64::MAX]]);
-    let values = paillier.encrypt_in_lanes(&gpu, key.public_key(), &plaintexts).unwrap();
+    let mut values = Batch::zeros(key.public_key().square().bits(), plaintexts.len());
+    let answers = Answers::of_batch(&mut values);
+    paillier.encrypt_in_lanes(&gpu, key.public_key(), &plaintexts, answers, copy).unwrap();
     let column = Ciphertexts::trusted(key.public_key(), values);
     let expected = Paillier::new(&Engine::new().unwrap()).decrypt_checked(&key, &column).unwrap();
     assert_eq!(resized(&expected, plaintexts.bits()), plaintexts);
     assert_eq!(paillier.decrypt_seen(&gpu, &key, &column, &mut ()).unwrap(), expected);
-    assert_eq!(paillier.decrypt_in_lanes(&gpu, &key, &column).unwrap(), expected);
+    assert_eq!(in_lanes(&paillier, &gpu, &key, &column).unwrap(), expected);
     let short = [key.p(), key.q()].map(|factor| factor.short.as_ref().unwrap());
     for stage in STAGES {
         let fault = &mut Fault::once(stage, usize::from(stage != Stage::Plaintexts), 2, 300);
@@ -139,7 +142,7 @@ fn parts_of_two_lanes_are_put_together_in_order() {
         let key = PrivateKey::generate(&engine, 1024, randomness).unwrap();
         let plaintexts = Batch::from_values((0..37u64).map(|value| [value, value * value]));
         let column = paillier.encrypt(key.public_key(), &plaintexts).unwrap();
-        let found = paillier.decrypt_in_lanes(&engine, &key, &column).unwrap();
+        let found = in_lanes(&paillier, &engine, &key, &column).unwrap();
         assert_eq!(resized(&found, plaintexts.bits()), plaintexts);
         // A multiple of p is no ciphertext.
         let mut values = column.values().clone();
@@ -149,9 +152,77 @@ fn parts_of_two_lanes_are_put_together_in_order() {
             row[..key.primes()[0].len()].copy_from_slice(key.primes()[0]);
         }
         let wrong = Ciphertexts::new(key.public_key(), &values).unwrap();
-        let refused = paillier.decrypt_in_lanes(&engine, &key, &wrong);
+        let refused = in_lanes(&paillier, &engine, &key, &wrong);
         assert!(matches!(refused, Err(Error::Decryption { items }) if items == [9, 36]));
     }
+}
+
+/// The plaintexts of a column that is decrypted in parts.
+fn in_lanes<C: Chain + Sync>(
+    paillier: &Paillier<'_>,
+    chain: &C,
+    key: &PrivateKey,
+    column: &Ciphertexts,
+) -> Result<Batch, Error> {
+    let mut plaintexts = Batch::zeros(key.bits(), column.len());
+    let answers = Answers::of_batch(&mut plaintexts);
+    paillier.decrypt_in_lanes(chain, key, column.values(), answers, copy).map(|()| plaintexts)
+}
+
+/// Parts of octets become integers in lanes as they do in one piece, and what is wrong has its place in the column.
+#[test]
+fn octets_are_read_and_integers_written_in_parts() {
+    let engine = Engine::new().unwrap();
+    let paillier = Paillier::new(&engine);
+    let key = PrivateKey::generate(&engine, 1024, Randomness::Subgroup).unwrap();
+    let (public, width) = (key.public_key(), key.public_key().ciphertext_octets());
+    let integers: Vec<i64> = (0..37).map(|value| (value - 18) * (1 << 40)).collect();
+    let column = EncodedColumn::from_integers(public, &Integers::from_i64(&integers)).unwrap();
+    let octets = column.encrypt_to_octets(&paillier).unwrap();
+    let read = |index: usize, magnitude: &[u64], is_negative: bool| {
+        let [value, above @ ..] = magnitude else { panic!("a magnitude has limbs") };
+        assert!(above.iter().all(|&limb| limb == 0), "item {index}");
+        if is_negative { Ok(-(*value as i64)) } else { Ok(*value as i64) }
+    };
+    let decrypt = |octets: &[u8]| {
+        let mut answers = vec![0; octets.len() / width];
+        let (rows, octets) = (Answers { rows: &mut answers[..], width: 1 }, Octets::new(public, octets)?);
+        paillier.decrypt_in_lanes(&engine, &key, &octets, rows, integers_by(public, read)).map(|()| answers)
+    };
+    assert_eq!(decrypt(&octets).unwrap(), integers);
+    assert_eq!(paillier.decrypt_octets(&key, &octets, read).unwrap(), integers);
+    assert!(paillier.decrypt_octets(&key, &[], read).unwrap().is_empty());
+
+    let put = |item: usize, value: &[u64]| {
+        let mut octets = octets.clone();
+        number::write_be_bytes(value, &mut octets[item * width..][..width]);
+        octets
+    };
+    // A half of n stands for no integer.
+    let mut half = number::Number::new(public.modulus().value().to_vec());
+    number::shift_right(public.modulus().value(), 1, &mut half);
+    let half = paillier.encrypt(public, &Batch::from_values([&half[..]])).unwrap();
+    for item in [0, 10, 36] {
+        for found in [decrypt(&put(item, &[0])), paillier.decrypt_octets(&key, &put(item, &[0]), read)] {
+            assert!(matches!(found, Err(Error::OutOfRange { index, .. }) if index == item), "{found:?}");
+        }
+        for found in [
+            decrypt(&put(item, half.values().get(0))),
+            paillier.decrypt_octets(&key, &put(item, half.values().get(0)), read),
+        ] {
+            assert!(matches!(found, Err(Error::NotEncoded { index }) if index == item), "{found:?}");
+        }
+        let wrong = decrypt(&put(item, key.primes()[0]));
+        assert!(matches!(wrong, Err(Error::Decryption { items }) if items == [item]));
+    }
+    let cut = paillier.decrypt_octets(&key, &octets[1..], read);
+    assert!(matches!(cut, Err(Error::LengthMismatch { .. })), "{cut:?}");
+    // What `read` refuses is refused.
+    let refused = paillier.decrypt_octets(&key, &octets, |index, _, _| match index {
+        7 => Err(Error::TooLarge { index, limit: 64 }),
+        _ => Ok(0u8),
+    });
+    assert!(matches!(refused, Err(Error::TooLarge { index: 7, .. })), "{refused:?}");
 }
 
 #[test]

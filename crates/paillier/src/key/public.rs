@@ -123,6 +123,12 @@ impl PublicKey {
         &self.0.square
     }
 
+    /// The octets of a ciphertext: those of the square of n.
+    #[must_use]
+    pub fn ciphertext_octets(&self) -> usize {
+        self.square().bits().div_ceil(8)
+    }
+
     /// The base `hs = h^n mod n^2` of short exponents, least significant limb first, if the key has one.
     #[must_use]
     pub fn short_base(&self) -> Option<&[u64]> {
