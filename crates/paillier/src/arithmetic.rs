@@ -36,7 +36,7 @@ impl Paillier<'_> {
     pub fn add_plain(&self, a: &Ciphertexts, plaintexts: &Batch) -> Result<Ciphertexts, Error> {
         a.expect_len("the plaintexts", plaintexts.len())?;
         self.check_plaintexts(a.key(), plaintexts)?;
-        self.multiplied(a, &self.powers_of_generator(self.engine, a.key(), plaintexts.view())?)
+        self.multiplied(a, &self.powers_of_generator(self.engine, a.key(), plaintexts.view(), &[1])?)
     }
 
     /// Encryptions of `a k` modulo n, for one integer k for each item, or a single one for all. Magnitudes are below n. The time depends

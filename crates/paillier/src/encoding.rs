@@ -26,7 +26,7 @@ pub struct EncodedColumn {
 
 /// What a column holds.
 #[derive(Clone)]
-enum Numbers {
+pub(crate) enum Numbers {
     /// Integers that are encoded when their encodings are needed: they take less memory.
     Integers(Integers),
     /// Encodings.
@@ -130,6 +130,11 @@ impl EncodedColumn {
             Numbers::Integers(integers) => Cow::Owned(integers.modulo(&self.key, 0..integers.len())),
             Numbers::Residues(residues) => Cow::Borrowed(residues),
         }
+    }
+
+    /// What the column holds.
+    pub(crate) fn held(&self) -> &Numbers {
+        &self.numbers
     }
 
     /// The encodings of some items.

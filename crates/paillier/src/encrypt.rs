@@ -1,13 +1,16 @@
 //! Encryption: `(1 + m n) x mod n^2` for a plaintext m and a mask x.
 //!
 //! The generator is `g = 1 + n`, so that `g^m = 1 + m n mod n^2` is one product in the place of a power.
+//!
+//! **Signed integers** s of at most w bits are shifted: `u = 2^w + s` is positive and has w + 1 bits, where the encoding of a negative
+//! number is as long as n. The power is `1 + s n = u n + (1 - 2^w n)`, and the second summand is one number for a column.
 
 use crate::chain::{Chain, gpu_for, is_of_device};
 use crate::lanes::{Answers, LEAST_OF_LANES, Lanes, copy, in_lanes};
 use crate::parts::{Parts, write_octets};
-use crate::rows::resized;
+use crate::rows::{resized, shared};
 use crate::{Ciphertexts, Error, Masks, Paillier, PrivateKey, PublicKey};
-use modmill::{Batch, BatchView, OnDevice, Operand};
+use modmill::{Batch, BatchView, OnDevice};
 use std::ops::Range;
 
 /// The fewest items that are encrypted on a GPU as a whole: from here on the masks are made there.
@@ -46,7 +49,7 @@ impl Paillier<'_> {
         let all = || self.engine.install(|| plaintexts.part(0..plaintexts.len()));
         if let Some(gpu) = self.gpu_for_masks(key, plaintexts.len())? {
             let column = match self.has_lanes(plaintexts.len()) {
-                false => self.encrypt_on(&gpu, key, all()?.view()),
+                false => self.encrypt_on(&gpu, key, all()?.view(), &key.summand(plaintexts.shift())),
                 true => {
                     let mut values = Batch::zeros(key.square().bits(), plaintexts.len());
                     let answers = Answers::of_batch(&mut values);
@@ -58,7 +61,8 @@ impl Paillier<'_> {
                 other => return other,
             }
         }
-        self.masked(all()?.view(), self.masks(key, plaintexts.len())?)
+        let summand = key.summand(plaintexts.shift());
+        self.masked(all()?.view(), &summand, self.masks(key, plaintexts.len())?)
     }
 
     /// The same to big-endian octets.
@@ -108,12 +112,13 @@ impl Paillier<'_> {
         gpu: &OnDevice<'_>,
         key: &PublicKey,
         plaintexts: BatchView<'_>,
+        summand: &[u64],
     ) -> Result<Batch, Error> {
         let exponents = self.engine.random_bits(key.short_exponent_bits(), plaintexts.len())?;
         self.tell("random exponents");
         let masks = gpu.pow_fixed_base(key.fixed_base(self.engine)?, &exponents)?;
         self.tell("masks");
-        let powers = self.powers_of_generator(gpu, key, plaintexts)?;
+        let powers = self.powers_of_generator(gpu, key, plaintexts, summand)?;
         self.tell("1 + m n");
         let values = self.engine.mul_mod(&powers, &masks, key.square())?;
         self.tell("ciphertexts");
@@ -129,10 +134,10 @@ impl Paillier<'_> {
         answers: Answers<'_, T>,
         write: impl Fn(usize, BatchView<'_>, &mut [T]) -> Result<(), Error> + Sync,
     ) -> Result<(), Error> {
-        let engine = self.engine;
+        let (engine, summand) = (self.engine, key.summand(plaintexts.shift()));
         let part = |items: Range<usize>| {
             let plaintexts = engine.install(|| plaintexts.part(items))?;
-            Paillier::new(engine).encrypt_on(gpu, key, plaintexts.view()).map(Some)
+            Paillier::new(engine).encrypt_on(gpu, key, plaintexts.view(), &summand).map(Some)
         };
         in_lanes(engine, LANES, answers, part, write)
     }
@@ -151,13 +156,13 @@ impl Paillier<'_> {
             let (expected, found) = (plaintexts.len(), masks.len());
             return Err(Error::LengthMismatch { what: "the masks", expected, found });
         }
-        self.masked(plaintexts.view(), masks)
+        self.masked(plaintexts.view(), &[1], masks)
     }
 
     /// The ciphertexts of plaintexts below n with as many masks.
-    fn masked(&self, plaintexts: BatchView<'_>, masks: Masks) -> Result<Ciphertexts, Error> {
+    fn masked(&self, plaintexts: BatchView<'_>, summand: &[u64], masks: Masks) -> Result<Ciphertexts, Error> {
         let key = masks.key();
-        let powers = self.powers_of_generator(self.engine, key, plaintexts)?;
+        let powers = self.powers_of_generator(self.engine, key, plaintexts, summand)?;
         self.tell("1 + m n");
         let values = self.engine.mul_mod(&powers, &masks.values, key.square())?;
         self.tell("ciphertexts");
@@ -181,24 +186,62 @@ impl Paillier<'_> {
     /// ```
     pub fn unmasked(&self, key: &PublicKey, plaintexts: &Batch) -> Result<Ciphertexts, Error> {
         self.check_plaintexts(key, plaintexts)?;
-        let powers = self.powers_of_generator(self.engine, key, plaintexts.view())?;
+        let powers = self.powers_of_generator(self.engine, key, plaintexts.view(), &[1])?;
         Ok(Ciphertexts::trusted(key, resized(&powers, key.square().bits())))
     }
 
-    /// `1 + m n`, which is `(1 + n)^m mod n^2` for m below n.
+    /// `m n + summand` for m below n: with 1 this is `(1 + n)^m mod n^2`. The sums are no longer than `n^2`.
     pub(crate) fn powers_of_generator<C: Chain>(
         &self,
         chain: &C,
         key: &PublicKey,
         plaintexts: BatchView<'_>,
+        summand: &[u64],
     ) -> Result<C::Numbers, Error> {
-        // m n + 1 <= n^2 - n + 1.
+        // m n <= n^2 - n. With a shift, `PublicKey::has_room_for_shift` says that the sum is no longer than n^2.
         let products = chain.mul_mod(plaintexts.into(), key.shared_modulus(), key.square())?;
-        let powers = chain.add(C::of(&products), Operand::Shared { bits: 1, value: &[1] })?;
+        let powers = chain.add(C::of(&products), shared(summand))?;
         Ok(C::narrowed(powers, key.square().bits()))
     }
 
     pub(crate) fn check_plaintexts(&self, key: &PublicKey, plaintexts: &Batch) -> Result<(), Error> {
         self.check_below("the plaintexts", plaintexts, key.modulus().value(), "below n")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{EncodedColumn, Integers};
+    use modmill::{Engine, number};
+
+    /// Shifted integers and encodings give the same powers of the generator, and a key whose square is too close to a power of two
+    /// takes encodings.
+    #[test]
+    fn shifted_integers_have_the_powers_of_their_encodings() {
+        let engine = Engine::new().unwrap();
+        let paillier = Paillier::new(&engine);
+        let mut greater = [0xff; 128];
+        greater[0] = 0xb0;
+        // The least key of its length. Its square has an odd number of bits.
+        let mut least = [0; 128];
+        (least[0], least[127]) = (0x80, 1);
+        for (n, has_room) in [([0xff; 128], false), (greater, true), (least, true)] {
+            let key = PublicKey::new(&n).unwrap();
+            let integers = Integers::from_i64(&[0, 1, -1, i64::MAX, i64::MIN, 1 << 40]);
+            let column = EncodedColumn::from_integers(&key, &integers).unwrap();
+            assert_eq!(column.shift(), has_room.then_some(64));
+            let powers = |plaintexts: BatchView<'_>, summand: &[u64]| {
+                let powers = paillier.powers_of_generator(&engine, &key, plaintexts, summand).unwrap();
+                assert!(powers.iter().all(|power| number::bit_length(power) <= key.square().bits()));
+                engine.reduce(&powers, key.square()).unwrap()
+            };
+            let parts = column.part(0..6).unwrap();
+            let found = powers(parts.view(), &key.summand(column.shift()));
+            assert_eq!(found, powers(column.residues().view(), &[1]));
+            // Integers in rows that are longer than n are not shifted.
+            let widest = Integers::from_batch(Batch::zeros(key.bits(), 1));
+            assert_eq!(EncodedColumn::from_integers(&key, &widest).unwrap().shift(), None);
+        }
     }
 }

@@ -129,29 +129,53 @@ impl Integers {
     /// alone. Every magnitude has to be below n. Long columns are converted by the threads of rayon's current pool.
     pub(crate) fn modulo(&self, key: &PublicKey, items: Range<usize>) -> Batch {
         let n = key.modulus().value();
-        let mut residues = Batch::zeros(key.bits(), items.len());
-        let stride = residues.stride();
+        self.signed_sums(key.bits(), items, (&vec![0; n.len()], n), |row| {
+            // The complement of zero is n.
+            number::reduce_once(row, n);
+        })
+    }
+
+    /// `2^w + x` for some of the integers x, where w is the declared width of their magnitudes. As [`Integers::modulo`] otherwise.
+    pub(crate) fn shifted(&self, items: Range<usize>) -> Batch {
+        let width = self.magnitudes.bits();
+        let mut power = vec![0; width / 64 + 1];
+        power[width / 64] = 1 << (width % 64);
+        self.signed_sums(width + 1, items, (&power, &power), |_| {})
+    }
+
+    /// `above + x` for some of the integers x that are not negative, and `below - |x|` for the others, each in `bits` bits and after
+    /// `finish`.
+    fn signed_sums(
+        &self,
+        bits: usize,
+        items: Range<usize>,
+        (above, below): (&[u64], &[u64]),
+        finish: impl Fn(&mut [u64]) + Sync,
+    ) -> Batch {
+        let mut sums = Batch::zeros(bits, items.len());
+        let stride = sums.stride();
         let used = self.magnitudes.stride().min(stride);
         let convert = |(chunk, rows): (usize, &mut [u64])| {
-            let mut complement = number::Number::new(vec![0; n.len()]);
+            let mut difference = number::Number::new(vec![0; stride]);
             for (index, row) in (items.start + chunk * CHUNK..).zip(rows.chunks_exact_mut(stride)) {
-                row[..used].copy_from_slice(&self.magnitudes.get(index)[..used]);
-                complement.copy_from_slice(n);
-                number::sub_assign(&mut complement, row);
+                let magnitude = &self.magnitudes.get(index)[..used];
+                row.copy_from_slice(above);
+                number::add_assign(row, magnitude);
+                difference.copy_from_slice(below);
+                number::sub_assign(&mut difference, magnitude);
                 let mask = number::mask::from_bit(u64::from(self.negative[index]));
-                for (limb, other) in row.iter_mut().zip(complement.iter()) {
+                for (limb, other) in row.iter_mut().zip(difference.iter()) {
                     *limb ^= (*limb ^ other) & mask;
                 }
-                // The complement of zero is n.
-                number::reduce_once(row, n);
+                finish(row);
             }
         };
-        let rows = residues.as_limbs_mut();
+        let rows = sums.as_limbs_mut();
         match items.len() > CHUNK {
             true => rows.par_chunks_mut(CHUNK * stride).enumerate().for_each(convert),
             false => convert((0, rows)),
         }
-        residues
+        sums
     }
 
     /// The integers that numbers below n stand for: those up to `n / 3 - 1` are not negative, those from `n - (n / 3 - 1)` upwards are
@@ -240,6 +264,10 @@ mod tests {
         }
         let (first, last) = (CHUNK - 3, 2 * CHUNK + 9);
         assert_eq!(integers.modulo(&key, first..last), residues.slice(first..last).to_batch());
+        let shifted = integers.shifted(first..last);
+        for (row, value) in shifted.iter().zip(&values[first..last]) {
+            assert_eq!(i128::from(row[0]) + (i128::from(row[1]) << 64), (1 << 64) + i128::from(*value));
+        }
         let back = Integers::of_residues(&key, &residues).unwrap();
         for (index, &value) in values.iter().enumerate() {
             assert_eq!(back.to_i128(index), Some(i128::from(value)), "item {index}");

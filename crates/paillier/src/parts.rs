@@ -1,6 +1,7 @@
 //! Columns of numbers that are read in parts, so that what has to be converted is converted while others are computed.
 
 use crate::ciphertexts::check;
+use crate::encoding::Numbers;
 use crate::{EncodedColumn, Error, PublicKey};
 use modmill::{Batch, BatchView, number};
 use rayon::prelude::*;
@@ -13,6 +14,11 @@ pub(crate) trait Parts: Sync {
 
     /// The numbers of some items. Long parts are converted by the threads of rayon's current pool.
     fn part(&self, items: Range<usize>) -> Result<Part<'_>, Error>;
+
+    /// The power w, if the numbers are `2^w` greater than what they stand for.
+    fn shift(&self) -> Option<usize> {
+        None
+    }
 }
 
 /// Some items of a column.
@@ -42,14 +48,25 @@ impl Parts for Batch {
     }
 }
 
-/// The encodings below n.
+/// Plaintexts. Integers are shifted: they are then positive, and short where their encodings are as long as n.
 impl Parts for EncodedColumn {
     fn len(&self) -> usize {
         self.len()
     }
 
     fn part(&self, items: Range<usize>) -> Result<Part<'_>, Error> {
-        Ok(self.encodings(items))
+        Ok(match self.held() {
+            Numbers::Integers(integers) if self.shift().is_some() => Part::Made(integers.shifted(items)),
+            _ => self.encodings(items),
+        })
+    }
+
+    fn shift(&self) -> Option<usize> {
+        match self.held() {
+            Numbers::Integers(integers) => Some(integers.magnitudes().bits()),
+            Numbers::Residues(_) => None,
+        }
+        .filter(|&bits| self.key().has_room_for_shift(bits))
     }
 }
 

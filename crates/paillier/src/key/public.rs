@@ -129,6 +129,29 @@ impl PublicKey {
         self.square().bits().div_ceil(8)
     }
 
+    /// `1 - 2^shift n mod n^2`: what makes of `(2^shift + s) n` the power `1 + s n` of the generator. Without a shift it is 1.
+    pub(crate) fn summand(&self, shift: Option<usize>) -> Vec<u64> {
+        let square = self.square().value();
+        let mut summand = vec![0; square.len()];
+        if let Some(shift) = shift {
+            let mut multiple = vec![0; square.len()];
+            number::shift_left(self.modulus().value(), shift, &mut multiple);
+            summand.copy_from_slice(square);
+            number::sub_assign(&mut summand, &multiple);
+        }
+        number::add_assign(&mut summand, &[1]);
+        summand
+    }
+
+    /// Whether `1 + s n + n^2` is no longer than `n^2` for all integers s of `bits` bits. It is as a rule, because n is no power of two.
+    pub(crate) fn has_room_for_shift(&self, bits: usize) -> bool {
+        let square = self.square();
+        let mut greatest = vec![0; square.value().len() + 1];
+        number::shift_left(self.modulus().value(), bits, &mut greatest);
+        number::add_assign(&mut greatest, square.value());
+        bits + 2 < self.bits() && number::bit_length(&greatest) == square.bits()
+    }
+
     /// The base `hs = h^n mod n^2` of short exponents, least significant limb first, if the key has one.
     #[must_use]
     pub fn short_base(&self) -> Option<&[u64]> {
