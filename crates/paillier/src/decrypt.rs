@@ -33,7 +33,7 @@
 use crate::chain::{Chain, gpu_for, is_of_device};
 use crate::integers::Decoder;
 use crate::key::{Factor, Unmasking};
-use crate::lanes::{Answers, Lanes, PART, copy, in_lanes};
+use crate::lanes::{Answers, Lanes, PART, copy, in_lanes, write_rows};
 use crate::parts::{Octets, Parts};
 use crate::rows::{exponent, is_one, shared};
 use crate::{Ciphertexts, Error, Paillier, PrivateKey, PublicKey};
@@ -155,7 +155,8 @@ impl Paillier<'_> {
         }
         let values = self.engine.install(|| ciphertexts.numbers(0..ciphertexts.len()))?;
         let plaintexts = self.decrypt(key, &Ciphertexts::trusted(public, values))?;
-        write(0, plaintexts.view(), &mut answers)?;
+        let rows = Answers { rows: &mut answers[..], width: 1 };
+        write_rows(self.engine, (0, &plaintexts), rows, write)?;
         Ok(answers)
     }
 

@@ -6,7 +6,7 @@
 //! number is as long as n. The power is `1 + s n = u n + (1 - 2^w n)`, and the second summand is one number for a column.
 
 use crate::chain::{Chain, gpu_for, is_of_device};
-use crate::lanes::{Answers, LEAST_OF_LANES, Lanes, copy, in_lanes};
+use crate::lanes::{Answers, LEAST_OF_LANES, Lanes, copy, in_lanes, write_rows};
 use crate::parts::{Parts, write_octets};
 use crate::rows::{resized, shared};
 use crate::{Ciphertexts, Error, Masks, Paillier, PrivateKey, PublicKey};
@@ -73,21 +73,22 @@ impl Paillier<'_> {
     ) -> Result<Vec<u8>, Error> {
         let width = key.ciphertext_octets();
         let mut octets = vec![0; width * plaintexts.len()];
+        let write = |_, numbers: BatchView<'_>, rows: &mut [u8]| {
+            write_octets(width, numbers, rows);
+            Ok(())
+        };
         if self.has_lanes(plaintexts.len())
             && let Some(gpu) = self.gpu_for_masks(key, plaintexts.len())?
         {
-            let answers = Answers { rows: &mut octets, width };
-            let write = |_, numbers: BatchView<'_>, rows: &mut [u8]| {
-                write_octets(width, numbers, rows);
-                Ok(())
-            };
+            let answers = Answers { rows: &mut octets[..], width };
             match self.encrypt_in_lanes(&gpu, key, plaintexts, answers, write) {
                 Err(error) if is_of_device(&error) => {}
                 other => return other.map(|()| octets),
             }
         }
         let ciphertexts = self.encrypt_parts(key, plaintexts)?;
-        write_octets(width, ciphertexts.values().view(), &mut octets);
+        let answers = Answers { rows: &mut octets[..], width };
+        write_rows(self.engine, (0, ciphertexts.values()), answers, write)?;
         Ok(octets)
     }
 
