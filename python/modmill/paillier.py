@@ -236,10 +236,10 @@ class PrivateKey:
         """
         options = _options(engine, progress)
         if not isinstance(column, EncryptedColumn):
-            return _modmill.PaillierColumn.decrypt_arrow(self._key, column, exponent or 0, options, _options(engine))
+            return _modmill.paillier_decrypt_arrow(self._key, column, exponent or 0, options, _options(engine))
         if exponent is not None:
             raise ValueError("exponent is for columns of Arrow; an encrypted column has its own")
-        return column._column.decrypt_to_arrow(self._key, options)
+        return _modmill.paillier_decrypt_column_to_arrow(column._column, self._key, options)
 
     def encrypt(
         self,

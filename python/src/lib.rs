@@ -18,6 +18,7 @@ mod errors;
 mod ints;
 mod limb_arrays;
 mod paillier;
+mod paillier_arrow;
 mod paillier_keys;
 mod paillier_raw;
 mod parquet;
@@ -46,6 +47,8 @@ mod _modmill {
     use crate::engine::{Engine, nvrtc};
     #[pymodule_export]
     use crate::paillier::PaillierColumn;
+    #[pymodule_export]
+    use crate::paillier_arrow::{paillier_decrypt_arrow, paillier_decrypt_column_to_arrow};
     #[pymodule_export]
     use crate::paillier_keys::{PaillierPrivateKey, PaillierPublicKey, paillier_generate, paillier_warm};
     #[pymodule_export]

@@ -2,23 +2,18 @@
 
 use crate::answers::{Answers, OnFailure, Target};
 use crate::arguments::{Call, Options};
-use crate::arrow_in;
 use crate::arrow_out::Column;
 use crate::column::Form;
 use crate::errors::of_call;
 use crate::ints::Ints;
 use crate::paillier_keys::{PaillierPrivateKey, PaillierPublicKey};
-use arrow_array::{Float64Array, Int64Array};
 use modmill_paillier::{
-    Ciphertexts, EncodedColumn, EncryptedColumn, Error, Exponents, Integers, Paillier, PublicKey, nearest_f64,
+    Ciphertexts, EncodedColumn, EncryptedColumn, Error, Exponents, Integers, Paillier, PublicKey,
 };
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyOverflowError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyTuple};
-use rayon::prelude::*;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How often the engine counts an item that is decrypted: a power and a product modulo each prime.
 pub(crate) const DECRYPTION_COUNTS: usize = 4;
@@ -139,7 +134,7 @@ pub(crate) fn plain_options(py: Python<'_>) -> PyResult<Options<'_>> {
 impl PaillierColumn {
     /// A column of ciphertexts that came from elsewhere.
     #[staticmethod]
-    fn from_ciphertexts<'py>(
+    pub(crate) fn from_ciphertexts<'py>(
         py: Python<'py>,
         key: &Bound<'py, PaillierPublicKey>,
         ciphertexts: &Bound<'py, PyAny>,
@@ -278,79 +273,6 @@ impl PaillierColumn {
         PyList::new(py, numbers)
     }
 
-    /// Decrypts ciphertexts of Arrow with one exponent to a column of Arrow, as `decrypt_to_arrow` does.
-    #[staticmethod]
-    fn decrypt_arrow<'py>(
-        py: Python<'py>,
-        key: &Bound<'py, PaillierPrivateKey>,
-        ciphertexts: &Bound<'py, PyAny>,
-        exponent: i32,
-        options: Options<'py>,
-        reading: Options<'py>,
-    ) -> PyResult<Column> {
-        let private = &key.get().key;
-        let public = private.public_key();
-        let chunks = arrow_in::read("column", ciphertexts)?;
-        let Some(octets) = chunks.as_ref().and_then(|chunks| chunks.rows(public.ciphertext_octets())) else {
-            let public = Bound::new(py, PaillierPublicKey { key: public.clone() })?;
-            let column = Self::from_ciphertexts(py, &public, ciphertexts, vec![exponent], None, reading)?;
-            return column.decrypt_to_arrow(py, key, options);
-        };
-        let items = octets.len() / public.ciphertext_octets();
-        let work = Work { items, products: public.bits(), counts: DECRYPTION_COUNTS };
-        if exponent < 0 {
-            let floats = run(py, options, public, work, |paillier| {
-                paillier.decrypt_octets(private, octets, |index, magnitude, is_negative| {
-                    let value =
-                        nearest_f64(magnitude, exponent).ok_or(Error::TooLarge { index, limit: 1024 });
-                    value.map(|value| if is_negative { -value } else { value })
-                })
-            })?;
-            return Ok(Column::of(Arc::new(Float64Array::from(floats))));
-        }
-        // The first item that does not fit.
-        let misfit = AtomicUsize::new(usize::MAX);
-        let numbers = run(py, options, public, work, |paillier| {
-            paillier.decrypt_octets(private, octets, |index, magnitude, is_negative| {
-                let number = whole_64(magnitude, is_negative, exponent);
-                Ok(number.unwrap_or_else(|| {
-                    misfit.fetch_min(index, Ordering::Relaxed);
-                    0
-                }))
-            })
-        })?;
-        match misfit.into_inner() {
-            usize::MAX => Ok(Column::of(Arc::new(Int64Array::from(numbers)))),
-            item => Err(too_long(item)),
-        }
-    }
-
-    /// Decrypts the column to one of Arrow: `int64` if the numbers are whole, else `float64`.
-    fn decrypt_to_arrow<'py>(
-        &self,
-        py: Python<'py>,
-        key: &Bound<'py, PaillierPrivateKey>,
-        options: Options<'py>,
-    ) -> PyResult<Column> {
-        let exponents = self.column.exponents();
-        if exponents.least() < 0 {
-            let floats = self.decrypted(py, key, options, EncodedColumn::to_f64)?;
-            return Ok(Column::of(Arc::new(Float64Array::from(floats))));
-        }
-        // The numbers, or the first item that does not fit.
-        let numbers = self.decrypted(py, key, options, |decrypted| {
-            let integers = decrypted.integers()?;
-            let number = |index: usize| {
-                let magnitude = integers.magnitudes().get(index);
-                whole_64(magnitude, integers.is_negative(index), exponents.get(index)).ok_or(index)
-            };
-            let all: Vec<_> = (0..integers.len()).into_par_iter().with_min_len(1024).map(number).collect();
-            Ok(all.into_iter().collect::<Result<Vec<i64>, usize>>())
-        })?;
-        let numbers = numbers.map_err(too_long)?;
-        Ok(Column::of(Arc::new(Int64Array::from(numbers))))
-    }
-
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         Ok(PyBytes::new(py, &self.column.to_bytes().map_err(|error| raised(py, &error))?))
     }
@@ -381,7 +303,7 @@ impl PaillierColumn {
 
 impl PaillierColumn {
     /// Decrypts the column and returns what `read` reads from it. The threads of the engine do both.
-    fn decrypted<T: Send>(
+    pub(crate) fn decrypted<T: Send>(
         &self,
         py: Python<'_>,
         key: &Bound<'_, PaillierPrivateKey>,
@@ -395,24 +317,5 @@ impl PaillierColumn {
             let decrypted = self.column.decrypt(paillier, key)?;
             paillier.engine().install(|| read(&decrypted))
         })
-    }
-}
-
-/// The exception of a whole number that does not fit a column of Arrow.
-fn too_long(item: usize) -> PyErr {
-    PyOverflowError::new_err(format!("item {item} does not fit in 64 bits: decrypt to a list"))
-}
-
-/// `16^exponent` times a number, if it fits in 64 bits.
-fn whole_64(magnitude: &[u64], is_negative: bool, exponent: i32) -> Option<i64> {
-    let (low, above) = magnitude.split_first().unwrap_or((&0, &[]));
-    if above.iter().any(|&limb| limb != 0) {
-        return None;
-    }
-    let sign = if is_negative { -1 } else { 1 };
-    let number = i64::try_from(sign * i128::from(*low)).ok()?;
-    match number {
-        0 => Some(0),
-        number => number.checked_mul(16i64.checked_pow(exponent.try_into().ok()?)?),
     }
 }

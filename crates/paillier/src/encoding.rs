@@ -260,8 +260,8 @@ impl EncodedColumn {
 /// Columns are equal if they encode the same numbers in the same way.
 impl PartialEq for EncodedColumn {
     fn eq(&self, other: &Self) -> bool {
-        let beside = |column: &Self| (column.key.clone(), column.exponents.clone(), column.magnitude_bits);
-        beside(self) == beside(other) && self.residues() == other.residues()
+        let is_alike = self.key == other.key && self.exponents == other.exponents;
+        is_alike && self.magnitude_bits == other.magnitude_bits && self.residues() == other.residues()
     }
 }
 

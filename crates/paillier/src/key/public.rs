@@ -143,13 +143,17 @@ impl PublicKey {
         summand
     }
 
-    /// Whether `1 + s n + n^2` is no longer than `n^2` for all integers s of `bits` bits. It is as a rule, because n is no power of two.
+    /// Whether `2^bits + s` is below n and `1 + s n + n^2` is no longer than `n^2` for all integers s of `bits` bits. For short integers that
+    /// is the rule: few squares are so close to the next power of two.
     pub(crate) fn has_room_for_shift(&self, bits: usize) -> bool {
+        if bits + 2 >= self.bits() {
+            return false;
+        }
         let square = self.square();
         let mut greatest = vec![0; square.value().len() + 1];
         number::shift_left(self.modulus().value(), bits, &mut greatest);
         number::add_assign(&mut greatest, square.value());
-        bits + 2 < self.bits() && number::bit_length(&greatest) == square.bits()
+        number::bit_length(&greatest) == square.bits()
     }
 
     /// The base `hs = h^n mod n^2` of short exponents, least significant limb first, if the key has one.
