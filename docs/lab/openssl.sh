@@ -9,6 +9,8 @@
 set -euo pipefail
 what="${1:?speed, haproxy or nginx}"
 module="$(realpath "${2:?the provider, libmodmill_openssl.so}")"
+# OpenSSL leaves out a module that it cannot load, and would be compared with itself.
+[ -f "$module" ] || { echo "$module: no such file" >&2; exit 2; }
 rounds="${3:-5}"
 core="${CORE:-0}"
 client="${CLIENT:-1}"
