@@ -4,7 +4,7 @@
 
 Every operation is measured as one call with the whole column, and as calls with slices of it in threads: then the GPU computes one slice while
 others are read and written. A rate is of the wall clock, from the caller's column to the caller's column: the best turn and the median. The
-decrypted columns are compared with what was encrypted. The kernels are compiled before.
+decrypted columns are compared with what was encrypted. "encrypt to a column" leaves the ciphertexts in an `EncryptedColumn`. The kernels are compiled before.
 """
 
 from __future__ import annotations
@@ -21,6 +21,9 @@ import pyarrow
 
 import modmill
 from modmill.paillier import EncryptedColumn, generate, warm
+
+# Floating-point numbers are rounded to multiples of 16 to this power.
+EXPONENT = -14
 
 
 def main() -> None:
@@ -43,11 +46,24 @@ def main() -> None:
     def decrypt(ciphertexts: Any) -> Any:
         return pyarrow.array(private.decrypt_to_arrow(ciphertexts, engine=engine))
 
+    floats = pyarrow.array(numpy.random.default_rng(2).standard_normal(arguments.count))
+
+    def encrypt_floats(plain: Any) -> Any:
+        return pyarrow.array(public.encrypt_to_arrow(plain, EXPONENT, engine=engine))
+
+    def decrypt_floats(ciphertexts: Any) -> Any:
+        return pyarrow.array(private.decrypt_to_arrow(ciphertexts, EXPONENT, engine=engine))
+
+    def encrypt_column(plain: Any) -> EncryptedColumn:
+        return public.encrypt(plain, engine=engine)
+
     def add_up(ciphertexts: Any) -> EncryptedColumn:
         return EncryptedColumn.from_arrow(public, ciphertexts, 0, 64).sum(engine=engine)
 
     ciphertexts = encrypt(numbers)
     assert decrypt(ciphertexts) == numbers
+    encrypted_floats = encrypt_floats(floats)
+    assert numpy.abs(decrypt_floats(encrypted_floats).to_numpy() - floats.to_numpy()).max() <= 16.0**EXPONENT
     assert private.decrypt(add_up(ciphertexts), engine=engine) == [sum(numbers.to_pylist())]
     pool = ThreadPoolExecutor(arguments.threads)
 
@@ -57,7 +73,14 @@ def main() -> None:
 
     assert pyarrow.concat_arrays(in_slices(decrypt, pyarrow.concat_arrays(in_slices(encrypt, numbers)))) == numbers
     print(f"n of {arguments.bits} bits, {arguments.count} items, items a second: best and median of one call, of slices")
-    for name, work, column in [("encrypt", encrypt, numbers), ("decrypt", decrypt, ciphertexts), ("sum", add_up, ciphertexts)]:
+    for name, work, column in [
+        ("encrypt", encrypt, numbers),
+        ("encrypt to a column", encrypt_column, numbers),
+        ("encrypt floats", encrypt_floats, floats),
+        ("decrypt", decrypt, ciphertexts),
+        ("decrypt floats", decrypt_floats, encrypted_floats),
+        ("sum", add_up, ciphertexts),
+    ]:
         rates: list[float] = []
         for way in (work, lambda column, work=work: in_slices(work, column)):
             seconds = []
@@ -68,7 +91,7 @@ def main() -> None:
                 # Its memory is given back after the clock is read, and before the next turn.
                 del answer
             rates += [arguments.count / min(seconds), arguments.count / statistics.median(seconds)]
-        print(f"{name:<8}" + "".join(f"{rate:>12.0f}" for rate in rates))
+        print(f"{name:<20}" + "".join(f"{rate:>12.0f}" for rate in rates))
 
 
 if __name__ == "__main__":

@@ -101,8 +101,8 @@ impl<'py> Call<'py> {
         (steps, counts): (usize, usize),
         work: impl FnOnce(&modmill::Engine) -> T + Send,
     ) -> PyResult<T> {
-        /// About four milliseconds of one core with AVX-512 and twenty without: no signal has to wait longer. A thread of its own, whose
-        /// memory is new, costs a call up to a tenth of a millisecond.
+        /// About four milliseconds of one core with AVX-512, and some tens without: a signal waits no longer for a shorter call. A thread
+        /// of its own, whose memory is new, costs a call up to a tenth of a millisecond.
         const MANY_STEPS: usize = 1 << 25;
         let progress = self.progress.as_ref().map(Progress::new).transpose()?;
         let extent = Extent { items: total, counts, is_long: steps >= MANY_STEPS };

@@ -1,6 +1,6 @@
 //! Columns of ciphertexts.
 
-use crate::rows::resized;
+use crate::rows::{CHUNK, resized};
 use crate::{Error, PublicKey};
 use modmill::{Batch, number};
 use rayon::prelude::*;
@@ -130,7 +130,7 @@ pub(crate) fn check(key: &PublicKey, values: &Batch, first: usize) -> Result<(),
     let items = 0..values.len();
     // A thread is worth waking for some thousand items.
     let wrong = match values.len() > 4096 {
-        true => items.into_par_iter().with_min_len(1024).position_first(wrong),
+        true => items.into_par_iter().with_min_len(CHUNK).position_first(wrong),
         false => items.into_iter().position(wrong),
     };
     match wrong {

@@ -5,6 +5,7 @@
 
 use crate::fixed_point::{BASE_BITS, exact_exponent, integers, nearest_f64};
 use crate::parts::Part;
+use crate::rows::CHUNK;
 use crate::{EncryptedColumn, Error, Exponents, Integers, Paillier, PublicKey};
 use modmill::{Batch, number};
 use rayon::prelude::*;
@@ -24,12 +25,12 @@ pub struct EncodedColumn {
     magnitude_bits: usize,
 }
 
-/// What a column holds.
+/// The numbers of an [`EncodedColumn`], in one of two forms.
 #[derive(Clone)]
 pub(crate) enum Numbers {
     /// Integers that are encoded when their encodings are needed: they take less memory.
     Integers(Integers),
-    /// Encodings.
+    /// Encodings below n, such as a decryption returns.
     Residues(Batch),
 }
 
@@ -132,8 +133,8 @@ impl EncodedColumn {
         }
     }
 
-    /// What the column holds.
-    pub(crate) fn held(&self) -> &Numbers {
+    /// The numbers of the column, as integers or as encodings.
+    pub(crate) fn numbers(&self) -> &Numbers {
         &self.numbers
     }
 
@@ -209,7 +210,7 @@ impl EncodedColumn {
             let value = value.ok_or(Error::TooLarge { index, limit: 1024 })?;
             Ok(if integers.is_negative(index) { -value } else { value })
         };
-        let all: Vec<_> = (0..self.len()).into_par_iter().with_min_len(1024).map(value).collect();
+        let all: Vec<_> = (0..self.len()).into_par_iter().with_min_len(CHUNK).map(value).collect();
         // The first item that is refused is named.
         all.into_iter().collect()
     }

@@ -1,5 +1,6 @@
 //! Floating-point numbers as integers times powers of 16, and back.
 
+use crate::rows::CHUNK;
 use crate::{Error, Integers};
 use modmill::{Batch, number};
 use rayon::prelude::*;
@@ -87,9 +88,6 @@ fn parts(value: f64) -> (u64, i32) {
         _ => (fraction | 1 << 52, field - 1075),
     }
 }
-
-/// Items that a thread encodes at a time.
-const CHUNK: usize = 1024;
 
 /// `value / 16^exponent`, rounded to the nearest integer, and to the even one of two. An integer that has more than `limit` bits, or a value
 /// that is not finite, is refused. `exponent` gives the exponent of an item. The declared width of the integers is the length of the

@@ -1,12 +1,10 @@
 //! Columns of signed integers.
 
+use crate::rows::CHUNK;
 use crate::{Error, PublicKey};
 use modmill::{Batch, number};
 use rayon::prelude::*;
 use std::ops::Range;
-
-/// Items that a thread converts at a time. A column of fewer is converted by the caller.
-const CHUNK: usize = 1024;
 
 /// Signed integers: magnitudes and signs. Multipliers of ciphertexts are given in this form, and so are numbers to encode.
 ///

@@ -2,6 +2,7 @@
 
 use crate::ciphertexts::check;
 use crate::encoding::Numbers;
+use crate::rows::CHUNK;
 use crate::{EncodedColumn, Error, PublicKey};
 use modmill::{Batch, BatchView, number};
 use rayon::prelude::*;
@@ -55,14 +56,14 @@ impl Parts for EncodedColumn {
     }
 
     fn part(&self, items: Range<usize>) -> Result<Part<'_>, Error> {
-        Ok(match self.held() {
+        Ok(match self.numbers() {
             Numbers::Integers(integers) if self.shift().is_some() => Part::Made(integers.shifted(items)),
             _ => self.encodings(items),
         })
     }
 
     fn shift(&self) -> Option<usize> {
-        match self.held() {
+        match self.numbers() {
             Numbers::Integers(integers) => Some(integers.magnitudes().bits()),
             Numbers::Residues(_) => None,
         }
@@ -75,9 +76,6 @@ pub(crate) struct Octets<'a> {
     key: &'a PublicKey,
     octets: &'a [u8],
 }
-
-/// Items that a thread converts at a time.
-const CHUNK: usize = 1024;
 
 impl<'a> Octets<'a> {
     /// The ciphertexts of a key. Octets that are no multiple of a ciphertext's are refused.

@@ -3,6 +3,9 @@
 use modmill::number;
 use modmill::{Batch, Operand};
 
+/// Items that a thread converts at a time. A thread is not worth waking for fewer.
+pub(crate) const CHUNK: usize = 1024;
+
 /// A number as an operand that all items of a call share.
 pub(crate) fn shared(value: &[u64]) -> Operand<'_> {
     Operand::Shared { bits: 64 * value.len(), value }
