@@ -2,6 +2,12 @@
 #![allow(unsafe_code)] // says that the structures below may be handed to kernels
 
 use crate::device::{Buffer, KernelArguments, assert_layout};
+use crate::error::{Error, Result};
+
+/// A count or a length as kernels take it, in 32 bits.
+pub(crate) fn word(number: usize) -> Result<u32> {
+    u32::try_from(number).map_err(|_| Error::TooMany { number })
+}
 
 /// The numbers of a batch on the device, `Numbers` of `numbers.cuh`.
 #[repr(C)]

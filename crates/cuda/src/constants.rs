@@ -1,7 +1,7 @@
 //! Constants of moduli on a device (`constants.cuh`): made anew for every chunk, or kept with moduli that stay.
 #![allow(unsafe_code)] // launches kernels
 
-use crate::call::{Numbers, Preparation};
+use crate::call::{Numbers, Preparation, word};
 use crate::device::{Buffer, Contents, Device, Shape, Stream};
 use crate::error::Result;
 use crate::kept_constants::KeptConstants;
@@ -101,7 +101,7 @@ impl Constants {
         used: &[&Buffer],
     ) -> Result<()> {
         let Some(preparation) = kernels.preparation.as_ref().filter(|_| !self.is_kept) else { return Ok(()) };
-        let count = if self.is_shared { 1 } else { u32::try_from(count).unwrap_or(u32::MAX) };
+        let count = if self.is_shared { 1 } else { word(count)? };
         let (constants, rows, limbs) = (self.numbers(0), self.rows.address(), self.limbs);
         let call = Preparation { input: moduli, constants, rows, count, limbs };
         let used: Vec<&Buffer> = used.iter().copied().chain([self.buffer()]).collect();
@@ -121,7 +121,7 @@ impl Constants {
         used: &[&Buffer],
     ) -> Result<()> {
         let Some(preparation) = &kernels.preparation else { return Ok(()) };
-        let count = u32::try_from(items.len()).unwrap_or(u32::MAX);
+        let count = word(items.len())?;
         let (constants, rows, limbs) = (self.numbers(items.start), reduced.address(), self.limbs);
         let call = Preparation { input: numbers, constants, rows, count, limbs };
         let used: Vec<&Buffer> = used.iter().copied().chain([self.buffer(), reduced]).collect();

@@ -116,6 +116,12 @@ pub enum Error {
         /// The most there may be.
         limit: usize,
     },
+    /// A count or a length that kernels, which have 32 bits for it, cannot take.
+    #[error("kernels count to {}, not to {number}; make batches smaller or numbers shorter", u32::MAX)]
+    TooMany {
+        /// The count or length.
+        number: usize,
+    },
     /// Bytes outside of a buffer.
     #[error("bytes {start} to {end} are outside of a buffer of {bytes} bytes")]
     OutOfRange {

@@ -21,7 +21,7 @@ pub(crate) use programs::programs_for;
 pub use programs::transforms_programs;
 pub(crate) use sums::{Lists, SumsModulo};
 
-use crate::call::Numbers;
+use crate::call::{Numbers, word};
 use crate::device::{Buffer, Contents, Device, Kernel, Shape, Stream};
 use crate::error::Result;
 use crate::task::Reads;
@@ -159,13 +159,9 @@ pub(crate) struct Workspace {
 
 impl Workspace {
     /// The flags that carries of `items` results of so many words take, all zero, and how many they are.
-    fn flags(&self, words: u32, digit_bits: u32, items: usize) -> (&Buffer, u32) {
-        (&self.flags, 1 + Carries::of(words, digit_bits).blocks * small(items))
+    fn flags(&self, words: u32, digit_bits: u32, items: usize) -> Result<(&Buffer, u32)> {
+        Ok((&self.flags, word(1 + Carries::of(words, digit_bits).blocks as usize * items)?))
     }
-}
-
-fn small(number: usize) -> u32 {
-    u32::try_from(number).unwrap_or(u32::MAX)
 }
 
 fn threads(count: u32) -> Shape {
@@ -229,14 +225,14 @@ impl Transforms {
             points: to.address(),
             factors: factors.address(),
             roots: roots.address(),
-            stride: small(stride),
+            stride: word(stride)?,
             log_stride: stride.ilog2(),
-            columns: small(shape.columns),
-            rows: small(shape.rows),
+            columns: word(shape.columns)?,
+            rows: word(shape.rows)?,
             digit_bits: length.digit_bits,
-            digits: small(digits),
+            digits: word(digits)?,
             offset: input.offset,
-            count: small(items * shape.rows * stride),
+            count: word(items * shape.rows * stride)?,
             flags: flags.map_or(0, |(buffer, _)| buffer.address()),
             flag_count: flags.map_or(0, |(_, count)| count),
         };
@@ -267,9 +263,9 @@ impl Transforms {
         let call = ColumnsCall {
             points: points.address(),
             factors: factors.address(),
-            stride: small(stride),
+            stride: word(stride)?,
             log_stride: stride.ilog2(),
-            count: small(items * length.shape.points() / radix),
+            count: word(items * length.shape.points() / radix)?,
         };
         // SAFETY: the kernel takes this structure, and transforms the points of `items` items in place.
         unsafe { stream.launch(kernel, threads(call.count), &call, &[points, factors]) }
@@ -293,19 +289,19 @@ impl Transforms {
         };
         let tables = [table(16, false)?, table(256, false)?, table(16, true)?, table(256, true)?];
         let addresses = tables.each_ref().map(|table| table.address());
-        let rows_of = |items: usize| small(items * length.shape.points() / row);
+        let rows_of = |items: usize| word(items * length.shape.points() / row);
         let call = RowsCall {
             a: a.address(),
             b: b.map_or(0, |b| b.buffer.address() + b.start as u64),
             there: [addresses[0], addresses[1]],
             back: [addresses[2], addresses[3]],
-            b_rows: rows_of(b.map_or(items, |b| b.count)),
-            count: rows_of(items),
+            b_rows: rows_of(b.map_or(items, |b| b.count))?,
+            count: rows_of(items)?,
         };
         let mut used: Vec<&Buffer> = tables.iter().map(|table| &**table).collect();
         used.push(a);
         used.extend(b.map(|b| b.buffer));
-        let per_block = small(4096 / row);
+        let per_block = word(4096 / row)?;
         let shape = Shape {
             grid: call.count.div_ceil(per_block),
             block: BLOCK,
@@ -340,7 +336,7 @@ impl Transforms {
     ) -> Result<()> {
         let Work { stream, length, workspace, items, .. } = *work;
         let Workspace { points, others, .. } = workspace;
-        let flags = Some(workspace.flags(output.words, length.digit_bits, items));
+        let flags = Some(workspace.flags(output.words, length.digit_bits, items)?);
         self.columns_there(stream, length, a, items, points, flags)?;
         match b {
             Factor::Itself => self.rows(stream, length, items, RowTask::Square, points, None)?,
@@ -382,14 +378,14 @@ impl Transforms {
         let carries = Carries::of(output.words, digit_bits);
         let call = CarryCall {
             points: points.address(),
-            count: small(count),
+            count: word(count)?,
             results: output.address(),
             result_stride: output.words,
             flags: workspace.flags.address(),
             blocks: carries.blocks,
         };
         let shape = Shape {
-            grid: carries.blocks * small(items),
+            grid: word(carries.blocks as usize * items)?,
             block: carries.block,
             shared_bytes: carries.shared_bytes(digit_bits),
         };
@@ -411,9 +407,9 @@ impl Transforms {
         let call = JoinCall {
             points: points.address(),
             roots: roots.address(),
-            columns: small(columns),
+            columns: word(columns)?,
             log_columns: columns.ilog2(),
-            count: small(items * columns),
+            count: word(items * columns)?,
         };
         // SAFETY: the kernel takes this structure, and changes the points of `items` items in place.
         unsafe { stream.launch(kernel, threads(call.count), &call, &[points, &roots]) }
@@ -422,7 +418,7 @@ impl Transforms {
     fn remainder(&self, stream: &Stream, items: usize, call: &RemainderCall, used: &[&Buffer]) -> Result<()> {
         let chunks = (call.length + 2).div_ceil(REMAINDER_CHUNK);
         let block = chunks.next_multiple_of(32).min(BLOCK);
-        let shape = Shape { grid: small(items), block, shared_bytes: REMAINDER_SHARED_BYTES };
+        let shape = Shape { grid: word(items)?, block, shared_bytes: REMAINDER_SHARED_BYTES };
         // SAFETY: the kernel takes this structure, reads `items` numbers of each kind, and writes as many results.
         unsafe { stream.launch(&self.kernels.remainder, shape, call, used) }
     }

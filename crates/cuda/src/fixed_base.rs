@@ -1,6 +1,7 @@
 //! Powers of one base modulo one number: a table on every device, and the batch that goes through the pipeline.
 
 use crate::backend::Cuda;
+use crate::call::word;
 use crate::checks::check_rows;
 use crate::device::{Contents, Stream};
 use crate::device_rows::DeviceRows;
@@ -200,7 +201,7 @@ impl Stages for FixedStages<'_> {
     fn launch(&self, compute: &Stream, chunk: &Chunk<'_>) -> Result<()> {
         self.backend.record(Family::Rns, "one base".to_owned(), Some(self.table.window));
         let [_, exponents, modulus] = self.operands.numbers(self.items, chunk);
-        let count = u32::try_from(chunk.rows).unwrap_or(u32::MAX);
+        let count = word(chunk.rows)?;
         let place = Place::of_answers(self.destination, chunk);
         let results = Rows { address: place.address(), words: words(self.limbs) };
         let mut used = self.operands.buffers(chunk);

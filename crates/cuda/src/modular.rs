@@ -2,7 +2,7 @@
 #![allow(unsafe_code)] // launches kernels
 
 use crate::backend::{Cuda, Run};
-use crate::call::{Call, Numbers};
+use crate::call::{Call, Numbers, word};
 use crate::checks::{check_in_order, check_operands, check_variant};
 use crate::constants::Constants;
 use crate::device::{Buffer, Device, HostBuffer, Shape, Stream};
@@ -432,7 +432,7 @@ impl Stages for KernelStages<'_> {
         let variant = &kernels.variant;
         let (_, window) = task.exponent();
         self.backend.record(variant.family, variant.to_string(), task.is_power().then_some(window));
-        let count = u32::try_from(chunk.rows).unwrap_or(u32::MAX);
+        let count = word(chunk.rows)?;
         let [a, b] = self.factors(chunk);
         let kernel = &kernels.kernel;
         let result_words = words(self.limbs);

@@ -1,6 +1,7 @@
 //! Sums modulo one number whose numbers stay on a device.
 
 use crate::backend::Cuda;
+use crate::call::word;
 use crate::device::{Buffer, Contents, Device, Stream};
 use crate::device_rows::DeviceRows;
 use crate::error::{Error, Result};
@@ -173,7 +174,7 @@ impl Cuda {
         let loaded = self.loaded_of(&modular.device)?;
         let limbs = modular.bits.div_ceil(64);
         let rows = self.rows(Some(loaded), limbs, count)?;
-        let words = u32::try_from(2 * limbs).unwrap_or(u32::MAX);
+        let words = word(2 * limbs)?;
         let mut milliseconds = 0.0;
         if count > 0 {
             milliseconds = compute(&modular.lock(), Output::all(&rows.buffer, words))?;

@@ -4,8 +4,8 @@ use crate::call::Numbers;
 use crate::device::pinned::is_pinned;
 use crate::device::{Buffer, Contents, Device, HostBuffer};
 use crate::device_rows::DeviceRows;
-use crate::error::Result;
-use modmill_core::{BatchView, Items, Moduli, Operand, limbs};
+use crate::error::{Error, Result};
+use modmill_core::{BatchView, Items, Moduli, Operand, TRANSFORM_MAX_BITS, limbs};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -40,6 +40,14 @@ impl<'a> Source<'a> {
                 Origin::Rows { rows, first: view.first(), is_shared: operand.is_shared() }
             }
         };
+        Self::new(origin, width)
+    }
+
+    fn new(origin: Origin<'a>, width: usize) -> Result<Self> {
+        let (what, bits, limit) = ("an operand", width.saturating_mul(64), TRANSFORM_MAX_BITS);
+        if bits > limit {
+            return Err(Error::TooLong { what, bits, limit });
+        }
         Ok(Self { origin, width, is_repeated: false })
     }
 
@@ -52,7 +60,7 @@ impl<'a> Source<'a> {
             }
             Moduli::Each(_) | Moduli::Shared(_) | Moduli::Prepared(_) => Origin::Moduli(moduli),
         };
-        Ok(Self { origin, width, is_repeated: false })
+        Self::new(origin, width)
     }
 
     /// The rows on the device that the numbers are in already, if they are.
@@ -177,9 +185,9 @@ pub(crate) fn copy_rows<'a>(rows: &mut [u64], width: usize, number: impl Fn(usiz
     });
 }
 
-/// Number of 32-bit words in `limbs` limbs.
+/// Number of 32-bit words in the `limbs` limbs of a number: at most `2^29`.
 pub(crate) fn words(limbs: usize) -> u32 {
-    u32::try_from(2 * limbs).unwrap_or(u32::MAX)
+    u32::try_from(2 * limbs).expect("numbers have at most 2^34 bits")
 }
 
 /// Pinned memory of the host for copies. All threads clear what has held secrets of it.

@@ -2,7 +2,7 @@
 #![allow(unsafe_code)] // launches kernels
 
 use crate::backend::Cuda;
-use crate::call::Numbers;
+use crate::call::{Numbers, word};
 use crate::compiler::Program;
 use crate::device::{Buffer, Contents, HostBuffer, Kernel, KernelArguments, Shape, Stream, assert_layout};
 use crate::device_rows::DeviceRows;
@@ -182,7 +182,7 @@ impl Stages for &StepStages<'_> {
             (start, place) = (start + source.limbs(chunk.rows), place + 1);
             numbers
         });
-        let count = u32::try_from(chunk.rows).unwrap_or(u32::MAX);
+        let count = word(chunk.rows)?;
         let results = self.rows.buffer.address() + self.rows.start(chunk.first) as u64;
         let call = StepCall { a, b, flags, results, count, ..self.call };
         let total = u64::from(count) * u64::from(call.words);

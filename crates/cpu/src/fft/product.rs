@@ -12,7 +12,12 @@ use super::transform;
 use modmill_core::transform::Digits;
 
 /// The transforms of a number over all fields of a scheme.
-pub(crate) struct Transformed(Vec<Points>);
+pub(crate) struct Transformed {
+    /// One block for each field.
+    blocks: Vec<Points>,
+    /// The number of digits of the number.
+    digits: usize,
+}
 
 /// The second factor of a product.
 #[derive(Clone, Copy)]
@@ -47,7 +52,7 @@ pub(crate) fn transform<const F: usize>(
             transform::forward(field, part, place.node);
         }
     });
-    Transformed(blocks)
+    Transformed { blocks, digits: layout.digits(number) }
 }
 
 /// Fills `out` with the low limbs of a sum of products. The part above them goes to `fold`, which may add it to the limbs
@@ -59,12 +64,18 @@ pub(crate) fn sum_of_products<const F: usize, T>(
     out: &mut [u64],
     fold: impl FnOnce(&mut Shares<'_>, i128) -> T,
 ) -> T {
+    let shorter = |&(a, b): &(&[u64], SecondFactor<'_>)| match b {
+        SecondFactor::Same => layout.digits(a),
+        SecondFactor::Number(b) => layout.digits(a).min(layout.digits(b)),
+        SecondFactor::Transformed(b) => layout.digits(a).min(b.digits),
+    };
+    scheme.assert_exact(layout, terms.iter().map(|term| shorter(term) as u128).sum());
     let points = layout.shape.grid.points();
     let blocks = |index: usize, &(a, b): &_| {
         let b = match b {
             SecondFactor::Same => SecondBlock::Same,
             SecondFactor::Number(b) => SecondBlock::Plain(Points::new(points, index), b),
-            SecondFactor::Transformed(b) => SecondBlock::Transformed(&b.0[index]),
+            SecondFactor::Transformed(b) => SecondBlock::Transformed(&b.blocks[index]),
         };
         Blocks { a: Points::new(points, index), number: Some(a), b }
     };
@@ -79,10 +90,11 @@ pub(crate) fn sum_of_transformed<'a, const F: usize, T>(
     out: &mut [u64],
     fold: impl FnOnce(&mut Shares<'_>, i128) -> T,
 ) -> T {
+    scheme.assert_exact(layout, terms.iter().map(|(a, b)| a.digits.min(b.digits) as u128).sum());
     let blocks = |index: usize, &(a, b): &(&'a Transformed, &'a Transformed)| {
-        let mut block = Points::new(a.0[index].len(), index);
-        block.copy_from_slice(&a.0[index]);
-        Blocks { a: block, number: None, b: SecondBlock::Transformed(&b.0[index]) }
+        let mut block = Points::new(a.blocks[index].len(), index);
+        block.copy_from_slice(&a.blocks[index]);
+        Blocks { a: block, number: None, b: SecondBlock::Transformed(&b.blocks[index]) }
     };
     sum(scheme, |index| terms.iter().map(|term| blocks(index, term)).collect(), layout, out, fold)
 }
@@ -94,7 +106,7 @@ pub(crate) fn transform_for_sums<const F: usize>(
     layout: &DigitLayout,
 ) -> Transformed {
     let mut transformed = transform(scheme, number, layout);
-    for (field, block) in scheme.fields(layout.shape).iter().zip(&mut transformed.0) {
+    for (field, block) in scheme.fields(layout.shape).iter().zip(&mut transformed.blocks) {
         field.reduce(block);
     }
     transformed
@@ -109,10 +121,15 @@ pub(crate) fn sum_of_terms<const F: usize>(
     layout: &DigitLayout,
     out: &mut [u64],
 ) {
+    let products = |&(left, rights): &(usize, &[u32])| {
+        let shorter = |&right: &u32| numbers[left].digits.min(numbers[right as usize].digits) as u128;
+        rights.iter().map(shorter).sum::<u128>()
+    };
+    scheme.assert_exact(layout, terms.iter().map(products).sum());
     let (fields, grid) = (scheme.fields(layout.shape), Grid::on_one_thread(layout.shape));
     let mut sums = Vec::with_capacity(F);
     for (index, field) in fields.iter().enumerate() {
-        let transforms: Vec<&[Point]> = numbers.iter().map(|number| &number.0[index][..]).collect();
+        let transforms: Vec<&[Point]> = numbers.iter().map(|number| &number.blocks[index][..]).collect();
         let mut block = Points::new(layout.shape.grid.points(), index);
         let sum = TermsOfSum { transforms: &transforms, terms };
         for (index, part) in block.chunks_exact_mut(grid.part()).enumerate() {

@@ -62,4 +62,9 @@ impl DigitLayout {
     pub(crate) fn new(plan: DigitPlan, ring: Ring) -> Self {
         Self { digit_bits: plan.digit_bits, shape: BlockShape { grid: plan.shape, ring } }
     }
+
+    /// The number of digits of a number.
+    pub(crate) fn digits(&self, number: &[u64]) -> usize {
+        (64 * number.len()).div_ceil(self.digit_bits as usize)
+    }
 }

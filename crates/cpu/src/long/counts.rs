@@ -10,8 +10,8 @@ use crate::fft::scheme::{NttScheme, PrimeField};
 use crate::fft::shape::{BlockShape, DigitLayout, Ring};
 use crate::fft::transform::Transform;
 use crate::portable::fft::Goldilocks;
-use modmill_core::transform::{DigitPlan, Digits};
-use std::ops::Add;
+use modmill_core::transform::Digits;
+use std::ops::{Add, RangeInclusive};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// Multiplications and additions of words.
@@ -115,16 +115,12 @@ impl<'a> NttScheme<1> for &'a Counter {
         self
     }
 
-    fn plan(&self, a: usize, b: usize) -> DigitPlan {
-        Goldilocks.plan(a, b)
+    fn digit_lengths(&self) -> RangeInclusive<u32> {
+        Goldilocks.digit_lengths()
     }
 
-    fn plan_sums(&self, a: usize, b: usize, products: usize) -> Option<DigitPlan> {
-        Goldilocks.plan_sums(a, b, products)
-    }
-
-    fn ring_digit_bits(&self, digits: usize) -> Option<u32> {
-        Goldilocks.ring_digit_bits(digits)
+    fn most_terms(&self, digit_bits: u32, ring: Ring) -> u128 {
+        Goldilocks.most_terms(digit_bits, ring)
     }
 }
 
@@ -140,7 +136,7 @@ const LIMBS: usize = 786_432 / 64;
 #[test]
 fn operations_of_a_product_of_786432_bits() {
     let number = vec![1; LIMBS];
-    let whole = DigitLayout::new(Goldilocks.plan(LIMBS, LIMBS), Ring::Cyclic);
+    let whole = DigitLayout::new(Goldilocks.plan(LIMBS, LIMBS).unwrap(), Ring::Cyclic);
     assert_eq!((whole.digit_bits, whole.shape.grid.points() * LANES), (24, 65_536));
     let one_transform = counted(|scheme| drop(transform(&scheme, &number, &whole)));
     assert_eq!(one_transform, Counts(425_984, 851_968));

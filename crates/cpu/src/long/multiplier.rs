@@ -162,10 +162,16 @@ impl Multiplier {
         }
     }
 
+    /// The layout of products of factors of a and b limbs.
+    fn layout(&self, a: usize, b: usize) -> DigitLayout {
+        let plan = with_scheme!(self.scheme, scheme => scheme.plan(a, b));
+        DigitLayout::new(plan.expect("digits of every scheme serve products of 2^34 bits"), Ring::Cyclic)
+    }
+
     /// `out <- a b` by transforms, for a factor b of `limbs` limbs.
     pub(super) fn by_transforms(&self, a: &[u64], limbs: usize, b: SecondFactor<'_>, out: &mut [u64]) {
         with_scheme!(self.scheme, scheme => {
-            let layout = DigitLayout::new(scheme.plan(a.len(), limbs), Ring::Cyclic);
+            let layout = self.layout(a.len(), limbs);
             product::sum_of_products(&scheme, &[(a, b)], &layout, out, |_, _| ());
         });
     }
@@ -177,7 +183,7 @@ impl Multiplier {
             Form::Plain(zeroize::Zeroizing::new(b.to_vec()))
         } else {
             with_scheme!(self.scheme, scheme => {
-                let layout = DigitLayout::new(scheme.plan(longest, b.len()), Ring::Cyclic);
+                let layout = self.layout(longest, b.len());
                 Form::Transformed(layout, product::transform(&scheme, b, &layout))
             })
         };

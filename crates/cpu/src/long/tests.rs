@@ -1,11 +1,15 @@
 //! Products by every multiplier against `num-bigint` and closed forms.
 
-use super::multiplier::Multiplier;
-use crate::fft::product::SecondFactor;
+use super::cyclic::CyclicRings;
+use super::multiplier::{Multiplier, Scheme, with_scheme};
+use crate::fft::product::{SecondFactor, sum_of_products};
 use crate::fft::scheme::NttScheme;
+use crate::fft::shape::{DigitLayout, Ring};
 use crate::portable::fft::Goldilocks;
 use crate::test_support::{Random, big};
-use modmill_core::Isa;
+use modmill_core::transform::{DigitPlan, LANES};
+use modmill_core::{Isa, TRANSFORM_MAX_BITS, goldilocks};
+use num_bigint::BigUint;
 
 fn multipliers() -> Vec<Multiplier> {
     Multiplier::detect(None)
@@ -110,7 +114,7 @@ fn ones_at_the_limit_of_digits() {
     // 65536 digits of 24 bits reach the limit of the Goldilocks prime. With one more digit, digits have 23
     // bits.
     for (limbs, bits) in [(24_576, 24), (24_577, 23)] {
-        assert_eq!(NttScheme::<1>::plan(&Goldilocks, limbs, limbs).digit_bits, bits);
+        assert_eq!(NttScheme::<1>::plan(&Goldilocks, limbs, limbs).unwrap().digit_bits, bits);
         for multiplier in multipliers() {
             let ones = vec![u64::MAX; limbs];
             assert!(by_transforms(&multiplier, &ones, Some(&ones)) == product_of_ones(limbs, limbs));
@@ -161,28 +165,65 @@ fn products_distribute_over_sums() {
     }
 }
 
-/// A gigabit exceeds the range of 64-bit digits. The product is checked modulo words; it needs minutes and 2
-/// GB.
-#[test]
-#[ignore = "a gigabit: needs gigabytes and minutes"]
-fn a_gigabit_product_is_right_modulo_primes() {
-    let mut random = Random(17);
-    let n = (1 << 30) / 64;
-    let (a, b) = (random.limbs(n), random.limbs(n));
-    let multiplier = *multipliers().last().unwrap();
-    let mut out = vec![0; 2 * n];
-    multiplier.multiply(&a, &b, &mut out);
-    for prime in [0xffff_ffff_ffff_ffc5u64, 0xffff_ffff_0000_0001, (1 << 61) - 1] {
-        let modulo = |limbs: &[u64]| {
-            let step = |rest: u64, &limb: &u64| {
-                ((u128::from(rest) << 64 | u128::from(limb)) % u128::from(prime)) as u64
-            };
-            limbs.iter().rev().fold(0, step)
-        };
-        let expected = u128::from(modulo(&a)) * u128::from(modulo(&b)) % u128::from(prime);
-        assert_eq!(u128::from(modulo(&out)), expected, "modulo {prime}");
+/// The bounds of coefficients: unsigned ones are below the first, and signed ones at most the second in magnitude.
+fn bounds(multiplier: &Multiplier) -> [BigUint; 2] {
+    match multiplier.scheme {
+        Scheme::Portable(_) => [big(&[goldilocks::PRIME]), big(&[goldilocks::PRIME / 2])],
+        #[cfg(target_arch = "x86_64")]
+        Scheme::Fma(_) | Scheme::Ifma(_) => {
+            use crate::fft::{primes, three_primes::OFFSET};
+            let product: BigUint =
+                primes::PRIMES[..primes::COUNT].iter().map(|&p| BigUint::from(p)).product();
+            [product * 63u8 / 64u8, (BigUint::from(1u8) << OFFSET) - 1u8]
+        }
     }
-    let ones = vec![u64::MAX; n];
-    multiplier.square(&ones, &mut out);
-    assert!(out == product_of_ones(n, n));
+}
+
+/// Every plan up to the longest answers: its digits are enough for the product, and its coefficients stay within the
+/// fields. The bounds are computed from the primes, without the scheme.
+#[test]
+fn plans_of_every_size_are_exact() {
+    let lengths = || (6..=33).flat_map(|k| [1usize << k, 3 << (k - 1), (5 << (k - 2)) + 64, (1 << k) - 64]);
+    for multiplier in multipliers() {
+        let [unsigned, signed] = bounds(&multiplier);
+        let largest = |terms: usize, bits: u32| {
+            let digit = (BigUint::from(1u8) << bits) - 1u8;
+            BigUint::from(terms) * &digit * &digit
+        };
+        for bits in lengths().filter(|bits| 2 * bits <= TRANSFORM_MAX_BITS) {
+            let limbs = bits.div_ceil(64);
+            for (a, products) in [(limbs, 1), (limbs.div_ceil(3), 1), (limbs, 3), (limbs, 1000)] {
+                let plan = with_scheme!(multiplier.scheme, scheme => match products {
+                    1 => scheme.plan(a, limbs),
+                    _ => scheme.plan_sums(a, limbs, products),
+                });
+                let DigitPlan { digit_bits, shape } = plan.unwrap();
+                let width = digit_bits as usize;
+                assert!(shape.points() * LANES * width >= 64 * (a + limbs), "{multiplier:?}, {bits} bits");
+                let terms = products * (64 * a).div_ceil(width);
+                assert!(
+                    largest(terms, digit_bits) < unsigned,
+                    "{multiplier:?}, {bits} bits, {products} products"
+                );
+            }
+        }
+        for bits in lengths().chain([TRANSFORM_MAX_BITS - 64, TRANSFORM_MAX_BITS]) {
+            let rings = CyclicRings::at_least(multiplier, bits).unwrap();
+            let layout = rings.layout(Ring::Negacyclic);
+            let digits = layout.shape.grid.points() * LANES;
+            assert!(digits * layout.digit_bits as usize >= bits, "{multiplier:?}, {bits} bits");
+            assert!(largest(2 * digits, layout.digit_bits) <= signed, "{multiplier:?}, {bits} bits");
+        }
+    }
+}
+
+#[test]
+#[should_panic(expected = "exceeds the fields")]
+fn digits_that_are_too_long_do_not_start() {
+    // Digits of 24 bits serve 65536 digits, and there are 65537.
+    let number = vec![u64::MAX; 24_577];
+    let plan = DigitPlan::new(2 * number.len(), 24);
+    let layout = DigitLayout::new(plan, Ring::Cyclic);
+    let mut out = vec![0; 2 * number.len()];
+    sum_of_products(&Goldilocks, &[(&number, SecondFactor::Same)], &layout, &mut out, |_, _| ());
 }

@@ -10,7 +10,8 @@ use crate::fft::scheme;
 use crate::fft::shape::{BlockShape, Ring};
 use crate::fft::transform::Transform;
 use modmill_core::goldilocks::{self, add, mul, sub};
-use modmill_core::transform::{DigitPlan, Digits, PointShape};
+use modmill_core::transform::{Digits, PointShape};
+use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The roots of at least `len` nodes in the order of `fft::roots`. The table is computed at first use and
@@ -219,14 +220,6 @@ fn sub_wide(a: u64, b: u64) -> (u64, u64) {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Goldilocks;
 
-/// The longest digits of sums of `products` products, whose shorter factors have `limbs` limbs. Shorter digits are more
-/// digits, so the digits have to be short enough for their own number.
-fn digit_bits(limbs: usize, products: usize) -> Option<u32> {
-    let digits = |bits: u32| (64 * limbs).div_ceil(bits as usize);
-    let fits = |bits: &u32| goldilocks::digit_bits(products.saturating_mul(digits(*bits))) >= *bits;
-    (1..=31).rev().find(fits)
-}
-
 /// The reconstruction: residues are scaled by the inverse of the transform length.
 pub(crate) struct Scale {
     shape: BlockShape,
@@ -251,18 +244,18 @@ impl scheme::NttScheme<1> for Goldilocks {
         Scale { shape, factors: [factor, sub(0, factor)], offset }
     }
 
-    fn plan(&self, a: usize, b: usize) -> DigitPlan {
-        DigitPlan::new(a + b, digit_bits(a.min(b), 1).expect("digits of one bit fit"))
+    fn digit_lengths(&self) -> RangeInclusive<u32> {
+        1..=31
     }
 
-    fn plan_sums(&self, a: usize, b: usize, products: usize) -> Option<DigitPlan> {
-        // A sum of fewer than 2^64 products is at most a limb longer than a product.
-        Some(DigitPlan::new(a + b + 1, digit_bits(a.min(b), products)?))
-    }
-
-    fn ring_digit_bits(&self, digits: usize) -> Option<u32> {
-        // Two products, which are signed.
-        Some(goldilocks::digit_bits(4 * digits))
+    fn most_terms(&self, digit_bits: u32, ring: Ring) -> u128 {
+        let range = match ring {
+            Ring::Cyclic => goldilocks::PRIME - 1,
+            // Signed sums are at most the offset of `Scale` in magnitude.
+            Ring::Negacyclic => goldilocks::PRIME / 2,
+        };
+        let largest = (1 << digit_bits) - 1;
+        u128::from(range) / (largest * largest)
     }
 }
 

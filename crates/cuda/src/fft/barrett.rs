@@ -10,10 +10,11 @@
 
 use super::calls::RemainderCall;
 use super::moduli::LongModuli;
-use super::{Factor, Input, Kept, Length, Output, Transforms, Work, small, upload};
-use crate::call::Numbers;
+use super::{Factor, Input, Kept, Length, Output, Transforms, Work, upload};
+use crate::call::{Numbers, word};
 use crate::device::{Buffer, Contents, Device, Stream};
 use crate::error::Result;
+use crate::staging::words;
 
 /// What a device needs to reduce chunks of some size.
 pub(super) struct Reduction {
@@ -60,7 +61,7 @@ impl Reduction {
             reciprocals: buffer(length.bytes() * count)?,
             products: buffer(16 * limbs * size)?,
             estimates: buffer(16 * limbs * size)?,
-            multiples: buffer(4 * wrapped_words(&wrapped) as usize * size)?,
+            multiples: buffer(4 * wrapped_words(&wrapped)? as usize * size)?,
         };
         if let LongModuli::One(modulus) = moduli {
             let keep = |length: &Length, number: &[u64], kept: &Buffer| {
@@ -77,8 +78,8 @@ impl Reduction {
     }
 
     /// Words of its longest product.
-    pub(super) fn words(&self) -> u32 {
-        small(4 * self.limbs).max(wrapped_words(&self.wrapped))
+    pub(super) fn words(&self) -> Result<u32> {
+        Ok(word(4 * self.limbs)?.max(wrapped_words(&self.wrapped)?))
     }
 
     /// `a b mod N`.
@@ -90,7 +91,7 @@ impl Reduction {
         b: Factor<'_>,
         output: Output<'_>,
     ) -> Result<()> {
-        let products = Output::all(&self.products, small(4 * self.limbs));
+        let products = Output::all(&self.products, word(4 * self.limbs)?);
         work.transforms.multiply(work, a, b, products)?;
         self.reduce(work, divisors, Input::plain(products.numbers(), &[&self.products]), output)
     }
@@ -107,7 +108,7 @@ impl Reduction {
         let n = self.limbs;
         let moduli = if self.own.is_some() { 1 } else { items };
         // From bit `bits` on.
-        let skipped = small(self.bits / 32);
+        let skipped = word(self.bits / 32)?;
         let upper = |numbers: Numbers| Numbers {
             address: numbers.address + 4 * u64::from(skipped.min(numbers.length)),
             length: numbers.length.saturating_sub(skipped),
@@ -115,11 +116,11 @@ impl Reduction {
         };
         let mut buffers = x.buffers.to_vec();
         buffers.push(&self.estimates);
-        let mut halves = Input { offset: small(self.bits % 32), ..Input::plain(upper(x.numbers), &buffers) };
-        let estimates = Output::all(&self.estimates, small(4 * n));
+        let mut halves = Input { offset: word(self.bits % 32)?, ..Input::plain(upper(x.numbers), &buffers) };
+        let estimates = Output::all(&self.estimates, word(4 * n)?);
         transforms.multiply(work, halves, Factor::Kept(Kept::all(&self.reciprocals, moduli)), estimates)?;
         halves.addends = upper(estimates.numbers());
-        let multiples = Output::all(&self.multiples, wrapped_words(&self.wrapped));
+        let multiples = Output::all(&self.multiples, wrapped_words(&self.wrapped)?);
         let shorter = Work { length: &self.wrapped, ..*work };
         transforms.multiply(&shorter, halves, Factor::Kept(Kept::all(&self.divisors, moduli)), multiples)?;
         let call = RemainderCall {
@@ -130,8 +131,8 @@ impl Reduction {
             estimates: halves.addends,
             results: output.address(),
             result_stride: output.words,
-            length: small(2 * n),
-            wrap: small(self.wrapped.wrapped_bits() / 32),
+            length: word(2 * n)?,
+            wrap: word(self.wrapped.wrapped_bits() / 32)?,
             offset: halves.offset,
         };
         buffers.extend([&self.multiples, divisors.buffer, output.buffer]);
@@ -145,12 +146,12 @@ fn wrapped_length(limbs: usize) -> Length {
 }
 
 /// Words of their results: coefficients go beyond the last digit by less than two words.
-fn wrapped_words(length: &Length) -> u32 {
-    small(length.wrapped_bits() / 32 + 2)
+fn wrapped_words(length: &Length) -> Result<u32> {
+    word(length.wrapped_bits() / 32 + 2)
 }
 
 /// Numbers of `limbs` limbs from limb `start` on, `stride` limbs apart.
 pub(super) fn numbers(buffer: &Buffer, start: usize, limbs: usize, stride: usize) -> Numbers {
     let address = buffer.address() + 8 * start as u64;
-    Numbers { address, stride: small(2 * stride), length: small(2 * limbs) }
+    Numbers { address, stride: words(stride), length: words(limbs) }
 }

@@ -3,8 +3,8 @@
 use super::barrett::Reduction;
 use super::moduli::{LongModuli, SeededModulus};
 use super::powers::{Exponents, Powers};
-use super::{Factor, Input, Kept, Length, Output, Transforms, Work, Workspace, small};
-use crate::call::Numbers;
+use super::{Factor, Input, Kept, Length, Output, Transforms, Work, Workspace};
+use crate::call::{Numbers, word};
 use crate::checks::{check_items, check_lengths};
 use crate::device::{Buffer, Contents, Device, HostBuffer, Stream};
 use crate::device_rows::DeviceRows;
@@ -301,10 +301,10 @@ impl<'a> LongStages<'a> {
         };
         let factor_limbs = |factor: Option<Operand<'_>>| factor.unwrap_or(job.a).bits().div_ceil(64);
         let words = match (&reduction, job.task) {
-            (Some(reduction), _) => reduction.words(),
-            (None, LongTask::MultiplyKept(_)) => small(2 * limbs),
+            (Some(reduction), _) => reduction.words()?,
+            (None, LongTask::MultiplyKept(_)) => word(2 * limbs)?,
             (None, LongTask::Multiply(_) | LongTask::Square | LongTask::Power(_)) => {
-                small(2 * job.factors().map(factor_limbs).iter().sum::<usize>().next_multiple_of(2))
+                word(2 * job.factors().map(factor_limbs).iter().sum::<usize>().next_multiple_of(2))?
             }
         };
         let finds_reciprocals = matches!(job.moduli, Some(LongModuli::Each(_)));
@@ -356,7 +356,7 @@ impl Stages for LongStages<'_> {
         let mut buffers = vec![chunk.inputs, a_buffer, b_buffer];
         buffers.extend(self.reduced.iter().flatten());
         let input = |numbers: Numbers| Input::plain(numbers, &buffers);
-        let words = small(2 * self.limbs);
+        let words = word(2 * self.limbs)?;
         let output = match self.destination {
             Some(rows) => Output { buffer: &rows.buffer, start: rows.start(chunk.first), words },
             None => Output::all(chunk.outputs, words),
@@ -372,7 +372,7 @@ impl Stages for LongStages<'_> {
         let factor = |number: Numbers, reduced: &Option<Buffer>| match reduced {
             None => Ok(number),
             Some(buffer) => {
-                let to = Output::all(buffer, small(2 * self.limbs));
+                let to = Output::all(buffer, word(2 * self.limbs)?);
                 reduction.reduce(&work, divisors, input(number), to)?;
                 Ok(to.numbers())
             }

@@ -16,8 +16,8 @@
 use super::barrett::{Divisors, Reduction, numbers};
 use super::calls::ExtractCall;
 use super::moduli::{SPARE, SeededModulus, precisions};
-use super::{Factor, Input, Length, Output, Work, small};
-use crate::call::Numbers;
+use super::{Factor, Input, Length, Output, Work};
+use crate::call::{Numbers, word};
 use crate::device::Buffer;
 use crate::error::Result;
 
@@ -60,11 +60,11 @@ fn reciprocals<'a>(
     let bits = reduction.bits;
     let (products, factors) = (&reduction.estimates, &reduction.multiples);
     let buffers = [inputs, &reduction.products, products, factors];
-    let words = |bits: usize| small(bits.div_ceil(32));
+    let words = |bits: usize| word(bits.div_ceil(32));
     let multiply = |a: Numbers, b: Numbers, bits: usize| {
         let length = Length::new(32 * a.length as usize, 32 * b.length as usize, 1);
         assert!(length.bytes() <= work.length.bytes(), "shorter products have shorter transforms");
-        let output = Output::all(products, words(bits));
+        let output = Output::all(products, words(bits)?);
         let work = Work { length: &length, ..*work };
         work.transforms.multiply(&work, Input::plain(a, &buffers), Factor::Numbers(b), output)?;
         Ok(output.numbers())
@@ -75,14 +75,14 @@ fn reciprocals<'a>(
         let (p, r) = (step[0], step[1]);
         let f = r + 2;
         let t = multiply(divisors, x, bits + p + 1)?;
-        let factor = Output::all(factors, words(f + 1));
+        let factor = Output::all(factors, words(f + 1)?);
         extract(work, t, bits + p - f, f + 1, true, factor, &buffers)?;
         let product = multiply(x, factor.numbers(), p + f + 2)?;
-        let next = Output::all(&reduction.products, words(r + 1));
+        let next = Output::all(&reduction.products, words(r + 1)?);
         extract(work, product, p + f - r, r + 1, false, next, &buffers)?;
         x = next.numbers();
     }
-    let reciprocal = Output::all(products, words(bits));
+    let reciprocal = Output::all(products, words(bits)?);
     extract(work, x, SPARE, bits, false, reciprocal, &buffers)?;
     Ok(reciprocal)
 }
@@ -101,11 +101,11 @@ fn extract(
         numbers,
         results: to.address(),
         result_stride: to.words,
-        skipped: small(from / 32),
-        offset: small(from % 32),
+        skipped: word(from / 32)?,
+        offset: word(from % 32)?,
         flip: if flipped { u32::MAX } else { 0 },
         bits: bits as u64,
-        count: to.words * small(work.items),
+        count: word(to.words as usize * work.items)?,
     };
     work.transforms.extract(work.stream, &call, used)
 }

@@ -7,8 +7,8 @@
 
 use super::barrett::{Divisors, Reduction};
 use super::calls::ChooseCall;
-use super::{Factor, Input, Output, Work, small};
-use crate::call::Numbers;
+use super::{Factor, Input, Output, Work};
+use crate::call::{Numbers, word};
 use crate::device::{Buffer, Contents, Device};
 use crate::error::Result;
 use crate::task::Reads;
@@ -75,7 +75,7 @@ impl Powers {
             table: device.buffer(entries * entry_bytes, Contents::Secret)?,
             entry_bytes,
             chosen: device.buffer(entry_bytes, Contents::Secret)?,
-            words: small(2 * limbs),
+            words: word(2 * limbs)?,
         })
     }
 
@@ -141,9 +141,9 @@ impl Powers {
             results: to.address(),
             entry_quads: self.entry_bytes as u64 / 16,
             row_quads,
-            from: small(place * self.window as usize),
+            from: word(place * self.window as usize)?,
             bits: self.window,
-            count: row_quads * small(work.items),
+            count: word(row_quads as usize * work.items)?,
         };
         let used = [&self.table, buffer, to.buffer];
         work.transforms.choose(work.stream, self.reads, &call, &used)

@@ -11,8 +11,8 @@ use super::calls::{SumsCall, WeightedCall};
 use super::factors::upload;
 use super::moduli::{LongModuli, LongModulus, Reciprocals};
 use super::programs::{BLOCK, RowTask, WORD_BITS};
-use super::{Input, Length, Output, Transforms, Work, Workspace, small};
-use crate::call::Numbers;
+use super::{Input, Length, Output, Transforms, Work, Workspace};
+use crate::call::{Numbers, word};
 use crate::device::{Buffer, Contents, Device, Shape, Stream};
 use crate::error::{Error, Result};
 use modmill_core::Sums;
@@ -65,9 +65,9 @@ impl Lists {
             for (left, right) in sums.terms(sum) {
                 lefts.push(address(left));
                 rights.extend(right.iter().map(|&right| address(right as usize)));
-                rights_ends.push(small(rights.len()));
+                rights_ends.push(word(rights.len())?);
             }
-            ends.push(small(lefts.len()));
+            ends.push(word(lefts.len())?);
         }
         let lists = [lefts, rights, pairs(&rights_ends), pairs(&ends)];
         let mut starts = [0; 4];
@@ -116,7 +116,7 @@ impl SumsModulo {
         // The shorter the digits are, the more flags carries take.
         let least_bits = length.map_or(plain.digit_bits, |length| length.digit_bits.min(plain.digit_bits));
         let flags = Length { digit_bits: least_bits, ..longest };
-        let workspace = transforms.workspace(&flags, chunk, reduction.words(), false, Contents::Secret)?;
+        let workspace = transforms.workspace(&flags, chunk, reduction.words()?, false, Contents::Secret)?;
         Ok(Self { transforms, length, plain, reduction, workspace, chunk })
     }
 
@@ -159,20 +159,20 @@ impl SumsModulo {
         let length = self.length()?;
         let [lefts, rights, rights_ends, ends] = lists.addresses();
         self.in_chunks(stream, lists.count, output, |work, sums, products| {
-            let (flags, flag_count) = self.workspace.flags(products.words, length.digit_bits, work.items);
+            let (flags, flag_count) = self.workspace.flags(products.words, length.digit_bits, work.items)?;
             let call = SumsCall {
                 results: self.workspace.points.address(),
                 ends: ends + 4 * sums.start as u64,
                 rights_ends,
                 lefts,
                 rights,
-                length: small(length.shape.points()),
-                count: small(work.items),
+                length: word(length.shape.points())?,
+                count: word(work.items)?,
                 flags: flags.address(),
                 flag_count,
             };
             let groups = work.items.div_ceil(BLOCK as usize / SUM_POINTS);
-            let grid = small(groups * length.shape.points() / SUM_POINTS);
+            let grid = word(groups * length.shape.points() / SUM_POINTS)?;
             let shape = Shape { grid, block: BLOCK, shared_bytes: 0 };
             let [kernel, _] = self.transforms.kernels.sums()?;
             let mut used = factors.to_vec();
@@ -207,18 +207,18 @@ impl SumsModulo {
         self.in_chunks(stream, total, output, |work, sums, products| {
             let weights = packed(&weights[sums.start * count..sums.end * count], count);
             let weights = upload(&self.transforms.device, &weights, Contents::Secret)?;
-            let (flags, flag_count) = self.workspace.flags(products.words, WORD_BITS, work.items);
+            let (flags, flag_count) = self.workspace.flags(products.words, WORD_BITS, work.items)?;
             let call = WeightedCall {
                 numbers,
                 weights: weights.address(),
                 results: self.workspace.points.address(),
-                count: small(count),
-                sums: small(work.items),
-                length: small(length),
+                count: word(count)?,
+                sums: word(work.items)?,
+                length: word(length)?,
                 flags: flags.address(),
                 flag_count,
             };
-            let grid = small(work.items.div_ceil(WEIGHTED_SUMS) * length.div_ceil(BLOCK as usize));
+            let grid = word(work.items.div_ceil(WEIGHTED_SUMS) * length.div_ceil(BLOCK as usize))?;
             let shape = Shape { grid, block: BLOCK, shared_bytes: 0 };
             let [_, kernel] = self.transforms.kernels.sums()?;
             let used = [from, &weights, &self.workspace.points, flags];
@@ -238,7 +238,7 @@ impl SumsModulo {
         compute: impl Fn(&Work<'_>, Range<usize>, Output<'_>) -> Result<()>,
     ) -> Result<()> {
         let Self { transforms, plain, reduction, workspace, .. } = self;
-        let whole = Output::all(&reduction.products, small(4 * reduction.limbs));
+        let whole = Output::all(&reduction.products, word(4 * reduction.limbs)?);
         let own = reduction.own.as_ref().expect("there is one modulus");
         let divisors = Divisors { words: numbers(own, 0, reduction.limbs, 0), buffer: own };
         for start in (0..count).step_by(self.chunk) {

@@ -1,6 +1,7 @@
 //! Faults on purpose: bits of what is on its way on the device, flipped between kernels.
 #![allow(unsafe_code)] // launches a kernel
 
+use crate::call::word;
 use crate::compiler::Program;
 use crate::device::{Buffer, Device, Kernel, KernelArguments, Shape, Stream, assert_layout};
 use crate::error::Result;
@@ -98,7 +99,7 @@ impl Injector {
         if stage != self.fault.stage {
             return Ok(());
         }
-        let length = u32::try_from(words.min(buffer.bytes() / 4)).unwrap_or(u32::MAX);
+        let length = word(words.min(buffer.bytes() / 4))?;
         let call = FlipCall { words: buffer.address(), length, parts, seed: self.fault.seed };
         let shape = Shape { grid: parts.div_ceil(BLOCK), block: BLOCK, shared_bytes: 0 };
         // SAFETY: the kernel takes this structure, and changes words within `length`.

@@ -9,14 +9,14 @@ use super::TILE_ITEMS;
 use super::fault::{Fault, Injector, Stage};
 use super::keys::{KeyPlaces, KeyRows};
 use super::public::Public;
-use crate::call::{Numbers, Preparation};
+use crate::call::{Numbers, Preparation, word};
 use crate::device::{Buffer, Contents, Device, Kernel, KernelArguments, Shape, Stream, assert_layout};
 use crate::error::{Error, Result};
 use crate::family::rns::calls::PowerCall;
 use crate::family::rns::kernels::{JobConstants, ModuliPlace, Residues, Rows};
 use crate::kernels::TaskKernels;
 use crate::pipeline::{Chunk, Footprint, Stages};
-use crate::staging::Staging;
+use crate::staging::{Staging, words};
 use crate::task::Task;
 use crate::variant::{GARNER_BLOCK, Variant};
 use modmill_core::{CrtJob, PerItem, PublicJob};
@@ -102,10 +102,6 @@ struct Memory {
     halves: Buffer,
     /// What will be released.
     answers: Buffer,
-}
-
-fn to_u32(number: usize) -> u32 {
-    u32::try_from(number).unwrap_or(u32::MAX)
 }
 
 impl<'a, 'j> Private<'a, 'j> {
@@ -199,7 +195,7 @@ impl<'a, 'j> Private<'a, 'j> {
 
     /// Primes of `half` of so many keys; of one key that all items share, with stride 0.
     fn numbers(&self, address: u64, limbs: usize, half: usize) -> Numbers {
-        let length = to_u32(2 * limbs);
+        let length = words(limbs);
         let stride = if self.together { length } else { 0 };
         Numbers { address: address + (8 * limbs * half) as u64, stride, length }
     }
@@ -207,18 +203,18 @@ impl<'a, 'j> Private<'a, 'j> {
     /// Constants of the primes of so many keys, in plain arithmetic and in residues.
     fn set_up(&self, stream: &Stream, keys: &Buffer, address: u64, rows: usize) -> Result<()> {
         let Self { residues, memory, constants, job, .. } = self;
-        let limbs = to_u32(job.prime_limbs);
+        let limbs = word(job.prime_limbs)?;
         let primes = self.rows.places(address, rows).primes;
         let call = Preparation {
             input: Numbers { address: primes, stride: 2 * limbs, length: 2 * limbs },
             constants: Numbers::default(),
             rows: memory.constants.address(),
-            count: to_u32(2 * rows),
+            count: word(2 * rows)?,
             limbs,
         };
         // SAFETY: the kernel takes this structure; it reads `count` primes and writes as many rows.
         unsafe {
-            stream.launch(&self.plain.constants, threads(2 * rows), &call, &[keys, &memory.constants])?
+            stream.launch(&self.plain.constants, threads(2 * rows)?, &call, &[keys, &memory.constants])?
         };
         let used = [keys, &memory.radix, &memory.workspace, &memory.flags];
         let place = ModuliPlace {
@@ -228,7 +224,7 @@ impl<'a, 'j> Private<'a, 'j> {
         };
         if self.together {
             let moduli = self.numbers(primes, job.prime_limbs, 0);
-            return residues.set_up(stream, &constants[0], moduli, limbs, to_u32(2 * rows), place, &used);
+            return residues.set_up(stream, &constants[0], moduli, limbs, word(2 * rows)?, place, &used);
         }
         for (half, constants) in constants.iter().enumerate() {
             let moduli = self.numbers(primes, job.prime_limbs, half);
@@ -263,9 +259,9 @@ impl<'a, 'j> Private<'a, 'j> {
                 exponents: self.numbers(places.exponents, self.rows.exponent_limbs(), half),
                 exponent_bits,
                 window,
-                count: to_u32(count),
+                count: word(count)?,
                 modulus_stride: u32::from(self.together),
-                tables: to_u32(residues.moduli_bytes(moduli) / 8),
+                tables: word(residues.moduli_bytes(moduli) / 8)?,
                 ..PowerCall::default()
             };
             let blocks = self.kernels.residue_shape(count);
@@ -279,22 +275,22 @@ impl<'a, 'j> Private<'a, 'j> {
             let tiles = memory.tiles[1].address() + residues.side_bytes(first) as u64;
             let moduli = self.numbers(places.primes, job.prime_limbs, half);
             let address = memory.halves.address() + (4 * half_words * first) as u64;
-            let results = Rows { address, words: to_u32(half_words) };
-            residues.leave(stream, tiles, moduli, to_u32(job.prime_limbs), to_u32(count), results, &used)?;
+            let results = Rows { address, words: word(half_words)? };
+            residues.leave(stream, tiles, moduli, word(job.prime_limbs)?, word(count)?, results, &used)?;
         }
         Ok(())
     }
 
     /// Lets a fault of a test have its turn.
     fn look(&self, stream: &Stream, stage: Stage, buffer: &Buffer, words: usize, rows: usize) -> Result<()> {
-        let inject = |injector: &Injector| injector.pass(stream, stage, buffer, words, to_u32(rows));
+        let inject = |injector: &Injector| injector.pass(stream, stage, buffer, words, word(rows)?);
         self.injector.as_ref().map_or(Ok(()), inject)
     }
 }
 
 /// A thread for each of so many.
-fn threads(count: usize) -> Shape {
-    Shape { grid: to_u32(count.div_ceil(GARNER_BLOCK as usize)), block: GARNER_BLOCK, shared_bytes: 0 }
+fn threads(count: usize) -> Result<Shape> {
+    Ok(Shape { grid: word(count.div_ceil(GARNER_BLOCK as usize))?, block: GARNER_BLOCK, shared_bytes: 0 })
 }
 
 impl Stages for Private<'_, '_> {
@@ -312,7 +308,7 @@ impl Stages for Private<'_, '_> {
         let key_address = chunk.inputs.address() + 8 * (rows * job.bits.div_ceil(64)) as u64;
         let (keys, places, stride, second) = match &self.key {
             Some(key) => (key, self.rows.places(key.address(), 1), 0, row),
-            None => (chunk.inputs, self.rows.places(key_address, rows), row, row * to_u32(rows)),
+            None => (chunk.inputs, self.rows.places(key_address, rows), row, row * word(rows)?),
         };
         check.read(compute, chunk.inputs, rows)?;
         self.look(compute, Stage::Numbers, &check.numbers, 2 * job.bits.div_ceil(64) * rows, rows)?;
@@ -326,11 +322,11 @@ impl Stages for Private<'_, '_> {
         self.look(compute, Stage::Constants, &memory.constants, row as usize * constant_rows, rows)?;
         let tiled = if self.together { 2 * rows } else { 2 * TILE_ITEMS };
         self.look(compute, Stage::Moduli, &memory.workspace, residues.moduli_bytes(tiled) / 4, rows)?;
-        let number_words = to_u32(2 * job.bits.div_ceil(64));
+        let number_words = word(2 * job.bits.div_ceil(64))?;
         let call = BasesCall {
             numbers: check.numbers.address(),
             words: number_words,
-            count: to_u32(rows),
+            count: word(rows)?,
             constants: memory.constants.address(),
             constants_stride: stride,
             second,
@@ -339,18 +335,18 @@ impl Stages for Private<'_, '_> {
         let used = [&check.numbers, &memory.constants, &memory.bases];
         // SAFETY: the kernel takes this structure; it reads `count` numbers and the constants, and writes a row for
         // each half.
-        unsafe { compute.launch(&self.plain.bases, threads(2 * rows), &call, &used)? };
+        unsafe { compute.launch(&self.plain.bases, threads(2 * rows)?, &call, &used)? };
         self.look(compute, Stage::Bases, &memory.bases, (words as usize + 2) * 2 * rows, rows)?;
         let bases = Numbers::at(&memory.bases, words + 2, words + 1);
         let used = [&memory.bases, &memory.tiles[0]];
-        residues.enter(compute, bases, to_u32(2 * rows), memory.tiles[0].address(), &used)?;
+        residues.enter(compute, bases, word(2 * rows)?, memory.tiles[0].address(), &used)?;
         self.look(compute, Stage::Residues, &memory.tiles[0], residues.side_bytes(2 * rows) / 4, rows)?;
         self.powers(compute, keys, places, rows)?;
         self.look(compute, Stage::Halves, &memory.halves, 4 * job.prime_limbs * rows, rows)?;
         let call = JoinCall {
             halves: memory.halves.address(),
-            half_words: to_u32(2 * job.prime_limbs),
-            count: to_u32(rows),
+            half_words: word(2 * job.prime_limbs)?,
+            count: word(rows)?,
             constants: memory.constants.address(),
             constants_stride: stride,
             second,
@@ -361,7 +357,7 @@ impl Stages for Private<'_, '_> {
         let used = [keys, &memory.halves, &memory.constants, &memory.answers];
         // SAFETY: the kernel takes this structure; it reads `count` halves of each kind, the constants and the
         // coefficients, and writes `count` rows.
-        unsafe { compute.launch(&self.plain.join, threads(rows), &call, &used)? };
+        unsafe { compute.launch(&self.plain.join, threads(rows)?, &call, &used)? };
         self.look(compute, Stage::Answers, &memory.answers, number_words as usize * rows, rows)?;
         check.power(compute, &memory.answers, rows)?;
         check.release(compute, &memory.answers, true, chunk)

@@ -2,7 +2,7 @@
 #![allow(unsafe_code)] // launches kernels
 
 use super::WORTH_AN_EXIT;
-use crate::call::{Numbers, Preparation};
+use crate::call::{Numbers, Preparation, word};
 use crate::device::{Buffer, Contents, Device, Kernel, KernelArguments, Shape, Stream, assert_layout};
 use crate::error::{Error, Result};
 use crate::pipeline::{Chunk, Footprint, Stages};
@@ -117,10 +117,6 @@ pub(super) fn wave(device: &Device, variant: Variant) -> Result<usize> {
     Ok(blocks as usize * (variant.layout.block / variant.layout.threads) as usize)
 }
 
-fn to_u32(number: usize) -> u32 {
-    u32::try_from(number).unwrap_or(u32::MAX)
-}
-
 impl Public {
     /// Ready for chunks of at most `size` items; one modulus is prepared here.
     pub(super) fn new(
@@ -146,7 +142,7 @@ impl Public {
             is_shared,
             limbs,
             exponent,
-            exponent_bits: to_u32(modmill_core::limbs::bit_length(job.exponent)),
+            exponent_bits: word(modmill_core::limbs::bit_length(job.exponent))?,
             constants: device.buffer(row_bytes * if is_shared { 1 } else { size }, Contents::Public)?,
             scratch: device.buffer(16, Contents::Public)?,
             numbers: device.buffer(8 * limbs * size, contents)?,
@@ -186,17 +182,17 @@ impl Public {
 
     /// Constants of moduli at an address in a buffer.
     pub(super) fn set_up(&self, stream: &Stream, buffer: &Buffer, moduli: u64, count: usize) -> Result<()> {
-        let words = to_u32(2 * self.limbs);
+        let words = word(2 * self.limbs)?;
         let call = Preparation {
             input: Numbers { address: moduli, stride: words, length: words },
             constants: Numbers::default(),
             rows: self.constants.address(),
-            count: to_u32(count),
-            limbs: to_u32(self.limbs),
+            count: word(count)?,
+            limbs: word(self.limbs)?,
         };
         // SAFETY: the kernel takes this structure; it reads `count` moduli and writes as many rows.
         unsafe {
-            stream.launch(&self.kernels.constants, self.threads(count), &call, &[buffer, &self.constants])
+            stream.launch(&self.kernels.constants, self.threads(count)?, &call, &[buffer, &self.constants])
         }
     }
 
@@ -205,17 +201,17 @@ impl Public {
         let call = WordsOfOctets {
             octets: blocks.address(),
             numbers: self.numbers.address(),
-            words: to_u32(2 * self.limbs),
-            count: to_u32(count),
+            words: word(2 * self.limbs)?,
+            count: word(count)?,
         };
-        let shape = self.threads(2 * self.limbs * count);
+        let shape = self.threads(2 * self.limbs * count)?;
         // SAFETY: the kernel takes this structure; it reads `count` blocks and writes as many numbers.
         unsafe { stream.launch(&self.kernels.words, shape, &call, &[blocks, &self.numbers]) }
     }
 
     /// Powers of numbers in a buffer.
     pub(super) fn power(&self, stream: &Stream, numbers: &Buffer, count: usize) -> Result<()> {
-        let words = to_u32(2 * self.limbs);
+        let words = word(2 * self.limbs)?;
         let call = PublicCall {
             numbers: Numbers::at(numbers, words, words),
             exits: self
@@ -225,7 +221,7 @@ impl Public {
             results: self.powers.address(),
             result_stride: words,
             result_length: words,
-            count: to_u32(count),
+            count: word(count)?,
             ..self.call()
         };
         let mut used = vec![numbers, &self.powers];
@@ -247,12 +243,12 @@ impl Public {
             expected: if checked { chunk.inputs.address() } else { 0 },
             octets: chunk.outputs.address(),
             wrong: chunk.flags.address(),
-            words: to_u32(2 * self.limbs),
-            count: to_u32(chunk.rows),
+            words: word(2 * self.limbs)?,
+            count: word(chunk.rows)?,
         };
         let used = [numbers, &self.powers, chunk.inputs, chunk.outputs, chunk.flags];
         // SAFETY: the kernel takes this structure; it reads `count` numbers, and writes as many blocks and words.
-        unsafe { stream.launch(&self.kernels.release, self.threads(32 * chunk.rows), &call, &used) }
+        unsafe { stream.launch(&self.kernels.release, self.threads(32 * chunk.rows)?, &call, &used) }
     }
 
     pub(super) fn is_shared(&self) -> bool {
@@ -282,13 +278,13 @@ impl Public {
     fn shape(&self, count: usize) -> Shape {
         let layout = self.variant.layout;
         let needed = count.saturating_mul(layout.threads as usize).div_ceil(layout.block as usize);
-        let grid = self.blocks.min(to_u32(needed));
+        let grid = self.blocks.min(u32::try_from(needed).unwrap_or(u32::MAX));
         Shape { grid, block: layout.block, shared_bytes: self.variant.shared_bytes() }
     }
 
-    fn threads(&self, count: usize) -> Shape {
+    fn threads(&self, count: usize) -> Result<Shape> {
         let block = self.variant.layout.block;
-        Shape { grid: to_u32(count.div_ceil(block as usize)), block, shared_bytes: 0 }
+        Ok(Shape { grid: word(count.div_ceil(block as usize))?, block, shared_bytes: 0 })
     }
 }
 

@@ -3,12 +3,14 @@
 use super::arithmetic::Arithmetic;
 use super::crt::{Crt, OFFSET};
 use super::field::VectorField;
-use super::weights::Weights;
+use super::weights::{self, Weights};
 use crate::fft::point::Point;
-use crate::fft::primes::{COUNT, PRIMES};
+use crate::fft::primes::{COUNT, PRIMES, TWO_POWER};
 use crate::fft::scheme;
-use crate::fft::shape::BlockShape;
-use modmill_core::transform::{DigitPlan, Digits};
+use crate::fft::shape::{BlockShape, Ring};
+use modmill_core::TRANSFORM_MAX_BITS;
+use modmill_core::transform::{Digits, LANES};
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
@@ -16,19 +18,28 @@ use zeroize::Zeroizing;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ThreePrimes<A: Arithmetic>(pub(crate) A::Token);
 
-/// The largest number of digits of the shorter factor for digits of `bits` bits. This number times
-/// `(2^bits - 1)^2` is below P, by more than the error of the reconstruction.
-const fn most_digits(bits: u32) -> u128 {
+/// The digit lengths of plain transforms in bits. The shortest serve sums of very many products.
+const LENGTHS: RangeInclusive<u32> = 40..=64;
+
+/// The largest number of products of two digits of `bits` bits whose sum is below `63/64 P`, so that the
+/// reconstruction is exact.
+const fn most_terms(bits: u32) -> u128 {
     let two = (PRIMES[0] as u128 * PRIMES[1] as u128) >> (2 * bits - 64);
     ((two * PRIMES[2] as u128) >> 64) / 64 * 63
 }
 
-/// Digits of 64 bits serve factors of up to 2^21 limbs, and digits of 62 bits serve longer factors.
-const WIDE: u32 = 64;
-const NARROW: u32 = 62;
+/// The same for signed sums, which are below `2^OFFSET` in magnitude.
+const fn most_signed_terms(bits: u32) -> u128 {
+    1 << (OFFSET - 2 * bits)
+}
 
-const _: () = assert!(most_digits(WIDE) >= 1 << 21 && most_digits(NARROW) >= 1 << 25);
-const _: () = assert!(most_digits(64) >= 2 << (OFFSET - 128));
+// `2^OFFSET` is at most half of `63/64 P`.
+const _: () = assert!(most_terms(64) >= 2 << (OFFSET - 128));
+// Digits of 60 bits serve products of up to `2^34` bits, and digits of 59 bits serve rings of as many bits.
+const _: () = assert!(60 * most_terms(60) >= TRANSFORM_MAX_BITS as u128);
+const _: () = assert!(59 * most_signed_terms(59) >= 2 * TRANSFORM_MAX_BITS as u128);
+// Such blocks have at most `5 * 2^23` points, in rows of at most `2^25`; rows modulo `y^len + 1` need roots of order `2 len`.
+const _: () = assert!((59 * LANES * 5) << (TWO_POWER - 3) >= TRANSFORM_MAX_BITS);
 
 impl<A: Arithmetic> scheme::NttScheme<COUNT> for ThreePrimes<A> {
     type Field = VectorField<A>;
@@ -46,21 +57,15 @@ impl<A: Arithmetic> scheme::NttScheme<COUNT> for ThreePrimes<A> {
         Crt::new(self.0, shape)
     }
 
-    fn plan(&self, a: usize, b: usize) -> DigitPlan {
-        let bits = if a.min(b) as u128 <= most_digits(WIDE) { WIDE } else { NARROW };
-        DigitPlan::new(a + b, bits)
+    fn digit_lengths(&self) -> RangeInclusive<u32> {
+        LENGTHS
     }
 
-    fn plan_sums(&self, a: usize, b: usize, products: usize) -> Option<DigitPlan> {
-        let digits = |bits: u32| (64 * a.min(b)).div_ceil(bits as usize) as u128;
-        let fits = |bits: &u32| products as u128 * digits(*bits) <= most_digits(*bits);
-        // A sum of fewer than 2^64 products is at most a limb longer than a product.
-        Some(DigitPlan::new(a + b + 1, (40..=WIDE).rev().step_by(2).find(fits)?))
-    }
-
-    fn ring_digit_bits(&self, digits: usize) -> Option<u32> {
-        // Two products of `digits` digits are below 2^OFFSET in magnitude.
-        [WIDE, NARROW].into_iter().find(|bits| (digits as u128) < 1 << (OFFSET - 1 - 2 * bits))
+    fn most_terms(&self, digit_bits: u32, ring: Ring) -> u128 {
+        match ring {
+            Ring::Cyclic => most_terms(digit_bits),
+            Ring::Negacyclic => most_signed_terms(digit_bits),
+        }
     }
 }
 
@@ -122,15 +127,11 @@ impl<A: Arithmetic> scheme::NttScheme<COUNT> for WeightedThreePrimes<A> {
         Crt::weighted(self.token, shape, self.weights.clone())
     }
 
-    fn plan(&self, _: usize, _: usize) -> DigitPlan {
-        self.weights.plan()
+    fn digit_lengths(&self) -> RangeInclusive<u32> {
+        weights::DIGIT..=weights::DIGIT
     }
 
-    fn plan_sums(&self, _: usize, _: usize, _: usize) -> Option<DigitPlan> {
-        None
-    }
-
-    fn ring_digit_bits(&self, _: usize) -> Option<u32> {
-        None
+    fn most_terms(&self, _: u32, _: Ring) -> u128 {
+        weights::MOST_TERMS
     }
 }

@@ -16,11 +16,13 @@ use modmill_core::transform::{DigitPlan, PointShape};
 use zeroize::Zeroizing;
 
 /// Bits of the longest digits.
-const DIGIT: usize = 62;
+pub(super) const DIGIT: u32 = 62;
 
-/// The coefficients of the longest blocks are at most `2 L 2^(2 DIGIT)`, which is below 63/64 P, since P is
-/// above `2^148`.
-const _: () = assert!(1 + (ROOTS_OF_TWO + 2) + 2 * DIGIT as u32 <= 147);
+/// The largest number of products of two digits whose sum a coefficient holds. Twice as many are below `2^147`, which
+/// is below 63/64 P, since P is above `2^148`.
+pub(super) const MOST_TERMS: u128 = 1 << (146 - 2 * DIGIT);
+
+const _: () = assert!(MOST_TERMS >= 3 << ROOTS_OF_TWO);
 
 /// Shoup factors with their quotients, one word per digit.
 struct Table {
@@ -58,7 +60,7 @@ pub(crate) struct Weights {
 impl Weights {
     /// The weights for `2^bits - 1`. `None` if the digits would be too long or too many.
     pub(crate) fn new<A: Arithmetic>(bits: usize) -> Option<Self> {
-        let points = bits.div_ceil(LANES * DIGIT);
+        let points = bits.div_ceil(LANES * DIGIT as usize);
         let fitting =
             |rows: usize| PointShape { rows, columns: points.div_ceil(rows).next_power_of_two().max(16) };
         let shape = [1, 3].map(fitting).into_iter().min_by_key(|shape| shape.points())?;
@@ -93,7 +95,7 @@ impl Weights {
         DigitLayout::new(self.plan(), Ring::Cyclic)
     }
 
-    pub(super) fn plan(&self) -> DigitPlan {
+    fn plan(&self) -> DigitPlan {
         DigitPlan { digit_bits: 64, shape: self.shape }
     }
 

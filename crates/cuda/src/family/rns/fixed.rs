@@ -5,7 +5,7 @@ use super::calls::{ChooseCall, PowerCall};
 use super::kernels::{JobConstants, ModuliPlace, OneModulus, Residues, Rows};
 use super::layout::OneModulusKernel;
 use super::tables::{self, MergedTables};
-use crate::call::Numbers;
+use crate::call::{Numbers, word};
 use crate::device::{Buffer, Contents, Device, Kernel, Shape, Stream};
 use crate::error::Result;
 use crate::kernels::residue_shape;
@@ -82,7 +82,7 @@ impl FixedTable {
             choosing_blocks: 4 * multiprocessors,
             table: device.buffer(bytes, Contents::Secret)?,
             window,
-            positions: u32::try_from(count >> window).unwrap_or(u32::MAX),
+            positions: word(count >> window)?,
             constants,
             residues,
         };
@@ -94,7 +94,7 @@ impl FixedTable {
     fn fill(&self, device: &Device, entries: &Kernel, modulus: &[u64], powers: &[u64]) -> Result<()> {
         let residues = &self.residues;
         let limbs = modulus.len();
-        let count = u32::try_from(powers.len() / limbs).unwrap_or(u32::MAX);
+        let count = word(powers.len() / limbs)?;
         let upload = |limbs: &[u64]| tables::upload(device, &words_of(limbs), Contents::Secret);
         let numbers =
             |buffer: &Buffer, stride| Numbers { address: buffer.address(), stride, length: words(limbs) };
@@ -123,7 +123,7 @@ impl FixedTable {
             workspace: self.table.address(),
             bases: tiles.address(),
             count,
-            tables: self.first_entry(),
+            tables: self.first_entry()?,
             ..PowerCall::default()
         };
         let shape = residue_shape(self.blocks, residues.variant.layout.block, count as usize);
@@ -133,9 +133,9 @@ impl FixedTable {
     }
 
     /// Where entries begin behind the tile of the modulus, in pairs of words.
-    fn first_entry(&self) -> u32 {
+    fn first_entry(&self) -> Result<u32> {
         let pairs = self.residues.moduli_bytes(self.residues.layout.tile_items()) / 8;
-        u32::try_from(pairs).unwrap_or(u32::MAX)
+        word(pairs)
     }
 
     /// Whether it is on this device.
@@ -162,7 +162,7 @@ impl FixedTable {
         let modulus = self.residues.moduli_bytes(layout.tile_items());
         Ok(FixedWork {
             workspace: device.buffer(modulus + chosen * positions, Contents::Secret)?,
-            positions: u32::try_from(positions).unwrap_or(u32::MAX),
+            positions: word(positions)?,
             tiles: [side()?, side()?],
             has_modulus: Cell::new(false),
         })
@@ -184,7 +184,7 @@ impl FixedTable {
         let mut used: Vec<&Buffer> = used.to_vec();
         used.extend([&self.table, &work.workspace, &work.tiles[0], &work.tiles[1]]);
         if !work.has_modulus.replace(true) {
-            stream.copy_within(&self.table, 0..8 * self.first_entry() as usize, &work.workspace, 0)?;
+            stream.copy_within(&self.table, 0..8 * self.first_entry()? as usize, &work.workspace, 0)?;
         }
         let shape = residue_shape(self.blocks, residues.variant.layout.block, count as usize);
         let [mut from, mut to] = [&work.tiles[0], &work.tiles[1]];
@@ -197,7 +197,7 @@ impl FixedTable {
                 results: to.address(),
                 window: positions,
                 count,
-                tables: self.first_entry(),
+                tables: self.first_entry()?,
                 ..PowerCall::default()
             };
             // SAFETY: the kernel reads the tile of the modulus, the tiles of `count` items and their chosen entries, and writes the
@@ -222,7 +222,7 @@ impl FixedTable {
         count: u32,
         used: &[&Buffer],
     ) -> Result<()> {
-        let entries_at = 8 * u64::from(self.first_entry());
+        let entries_at = 8 * u64::from(self.first_entry()?);
         // A row of all entries: a word for every lane and entry.
         let row_bytes = (4 * 32) << self.window;
         let rows = (CHOOSING_BYTES / row_bytes).clamp(1, 2 * self.residues.layout.groups() as usize);
@@ -238,13 +238,9 @@ impl FixedTable {
             positions,
             window: self.window,
             count,
-            rows: u32::try_from(rows).unwrap_or(u32::MAX),
+            rows: word(rows)?,
         };
-        let shape = Shape {
-            grid: positions * u32::try_from(slices).unwrap_or(u32::MAX),
-            block,
-            shared_bytes: u32::try_from(rows * row_bytes).unwrap_or(u32::MAX),
-        };
+        let shape = Shape { grid: positions * word(slices)?, block, shared_bytes: word(rows * row_bytes)? };
         // SAFETY: the kernel takes this structure, reads the entries of `positions` positions and `count` exponents, keeps `rows` rows in
         // shared memory, and writes an entry for every position and tile, for which the workspace has room.
         unsafe { stream.launch(&self.choose, shape, &call, used) }

@@ -8,7 +8,7 @@ use super::Rns;
 use super::calls::{ConversionCall, PowerCall, RadixCall, WordsCall};
 use super::layout::{OneModulusKernel, ResidueLayout};
 use super::tables::{self, MergedTables, Tables, radix_square};
-use crate::call::Numbers;
+use crate::call::{Numbers, word};
 use crate::device::{Buffer, Contents, Device, Kernel, Module, Shape, Stream};
 use crate::error::{Error, Result};
 use crate::pipeline::Place;
@@ -161,7 +161,7 @@ impl Residues {
         Ok(RadixSquare {
             words: tables::upload(device, &words, Contents::Public)?,
             leading_words: leading.len(),
-            digit_count: u32::try_from(digits.len()).unwrap_or(u32::MAX),
+            digit_count: word(digits.len())?,
             first_bits,
         })
     }
@@ -247,7 +247,7 @@ impl Residues {
             window,
             count,
             modulus_stride: u32::from(!shared_modulus),
-            tables: u32::try_from(moduli_pairs).unwrap_or(u32::MAX),
+            tables: word(moduli_pairs)?,
             ..PowerCall::default()
         };
         self.power(stream, constants, task, power, blocks, call, &used)?;
