@@ -208,11 +208,18 @@ fn plans_of_every_size_are_exact() {
             }
         }
         for bits in lengths().chain([TRANSFORM_MAX_BITS - 64, TRANSFORM_MAX_BITS]) {
-            let rings = CyclicRings::at_least(multiplier, bits).unwrap();
-            let layout = rings.layout(Ring::Negacyclic);
-            let digits = layout.shape.grid.points() * LANES;
-            assert!(digits * layout.digit_bits as usize >= bits, "{multiplier:?}, {bits} bits");
-            assert!(largest(2 * digits, layout.digit_bits) <= signed, "{multiplier:?}, {bits} bits");
+            let at_least = CyclicRings::at_least(multiplier, bits).unwrap();
+            for rings in [Some(at_least), CyclicRings::exactly(multiplier, bits)].into_iter().flatten() {
+                let layout = rings.layout(Ring::Negacyclic);
+                let digits = layout.shape.grid.points() * LANES;
+                assert!(digits * layout.digit_bits as usize >= bits, "{multiplier:?}, {bits} bits");
+                assert!(largest(2 * digits, layout.digit_bits) <= signed, "{multiplier:?}, {bits} bits");
+                for ring in [Ring::Cyclic, Ring::Negacyclic] {
+                    let terms =
+                        with_scheme!(multiplier.scheme, scheme => scheme.most_terms(layout.digit_bits, ring));
+                    assert!(terms >= 2 * digits as u128, "{multiplier:?}, {bits} bits");
+                }
+            }
         }
     }
 }

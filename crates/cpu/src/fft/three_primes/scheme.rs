@@ -18,14 +18,15 @@ use zeroize::Zeroizing;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ThreePrimes<A: Arithmetic>(pub(crate) A::Token);
 
-/// The digit lengths of plain transforms in bits. The shortest serve sums of very many products.
-const LENGTHS: RangeInclusive<u32> = 40..=64;
+/// The digit lengths of plain transforms in bits. The shortest serve sums of very many products, and rings of some lengths.
+const LENGTHS: RangeInclusive<u32> = 32..=64;
 
 /// The largest number of products of two digits of `bits` bits whose sum is below `63/64 P`, so that the
 /// reconstruction is exact.
 const fn most_terms(bits: u32) -> u128 {
-    let two = (PRIMES[0] as u128 * PRIMES[1] as u128) >> (2 * bits - 64);
-    ((two * PRIMES[2] as u128) >> 64) / 64 * 63
+    // P is below 2^150, so P / 2^24, rounded down, is below 2^126.
+    let product = ((PRIMES[0] as u128 * PRIMES[1] as u128) >> 24) * PRIMES[2] as u128;
+    (product / 64 * 63) >> (2 * bits - 24)
 }
 
 /// The same for signed sums, which are below `2^OFFSET` in magnitude.
