@@ -16,7 +16,7 @@ Examples:
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Completions {
     /// The shell that the script is for
-    #[arg(value_enum)]
+    #[arg(value_enum, ignore_case = true)]
     shell: Shell,
 }
 

@@ -52,7 +52,7 @@ pub(crate) struct Serve {
     #[arg(long)]
     no_tls: bool,
     /// How lines on standard error are written
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value_t, ignore_case = true)]
     log: LogFormat,
     /// Check the configuration and end
     #[arg(long)]

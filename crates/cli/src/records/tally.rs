@@ -36,13 +36,16 @@ impl Tally {
     /// An error if any record has no answer.
     pub(crate) fn finish(self) -> Result<(), Failure> {
         let Self { items, failed, unit, .. } = self;
+        self.finish_in_words(&format!("{failed} of {items} {unit} could not be answered"))
+    }
+
+    /// The same, with `summary` for the words that count the failures.
+    pub(crate) fn finish_in_words(self, summary: &str) -> Result<(), Failure> {
         match self.first_failure {
             None => Ok(()),
-            Some(first) if items == 1 && self.tells_first => Err(Failure::Items(first)),
-            Some(first) if self.tells_first => Err(Failure::Items(format!(
-                "{failed} of {items} {unit} could not be answered; the first: {first}"
-            ))),
-            Some(_) => Err(Failure::Items(format!("{failed} of {items} {unit} could not be answered"))),
+            Some(first) if self.items == 1 && self.tells_first => Err(Failure::Items(first)),
+            Some(first) if self.tells_first => Err(Failure::Items(format!("{summary}; the first: {first}"))),
+            Some(_) => Err(Failure::Items(summary.to_owned())),
         }
     }
 }

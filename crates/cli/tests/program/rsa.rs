@@ -76,7 +76,7 @@ fn files_are_signed_and_verified() {
     let desk = Desk::new("files");
     desk.write("message", "a message");
     for scheme in
-        ["pkcs1v15 --hash sha256", "pss --hash sha384", "pss --hash sha3-256 --salt 7 --mgf-hash sha256"]
+        ["PKCS1v15 --hash SHA-256", "PSS --hash sha384", "pss --hash sha3-256 --salt 7 --mgf-hash sha256"]
     {
         let options = format!("--allow-small --padding {scheme} --in @message");
         desk.good(&format!("sign --key @key.pem {options} --out @signature"));
@@ -120,7 +120,7 @@ fn folders_and_lines_are_signed_at_once() {
     assert_eq!(std::fs::read_dir(desk.path("letters")).unwrap().count(), 40);
     (0..20).for_each(|item| std::fs::remove_file(desk.path(&format!("letters/{item}.txt.sig"))).unwrap());
     desk.write("letters/3.txt", "another letter");
-    desk.bad(&format!("{VERIFY} --in @letters --sig @signed"), 1, "1 of 20 files");
+    desk.bad(&format!("{VERIFY} --in @letters --sig @signed"), 1, "1 of 20 signatures is wrong");
 
     let lines: Vec<String> = (0..30).map(|item| format!("{{\"message\":\"{item:04x}\"}}\n")).collect();
     desk.write("messages.jsonl", lines.concat() + "{\"message\":\"0\"}\nnothing\n{\"text\":\"00\"}\n");
@@ -141,7 +141,11 @@ fn folders_and_lines_are_signed_at_once() {
     let said = desk.good(&format!("{VERIFY} --in @signed.jsonl"));
     assert_eq!(stdout(&said), "{\"valid\":true}\n".repeat(30));
     desk.write("signed.jsonl", good + &signed(1, 2));
-    let said = desk.bad(&format!("{VERIFY} --in @signed.jsonl"), 1, "1 of 31 lines");
+    let said = desk.bad(
+        &format!("{VERIFY} --in @signed.jsonl"),
+        1,
+        "1 of 31 signatures is wrong; the first: line 31",
+    );
     assert!(stdout(&said).contains("\"valid\":false"));
 }
 
@@ -154,7 +158,8 @@ fn files_and_lines_that_cannot_be_read_cost_no_other_its_answer() {
     desk.good(&format!("{SIGN} --in @letters --out @signed"));
     std::fs::remove_file(desk.path("signed/0.sig")).unwrap();
     desk.write("signed/2.sig", "no signature");
-    let said = desk.bad(&format!("{VERIFY} --in @letters --sig @signed"), 1, "2 of 4 files");
+    let summary = "1 of 4 signatures is wrong, and 1 of 4 files could not be verified";
+    let said = desk.bad(&format!("{VERIFY} --in @letters --sig @signed"), 1, summary);
     assert!(stderr(&said).contains("modmill: 0: cannot read"), "{}", stderr(&said));
     assert!(stderr(&said).contains("modmill: 2: the signature does not verify"), "{}", stderr(&said));
 

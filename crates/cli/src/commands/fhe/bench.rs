@@ -75,7 +75,7 @@ pub(crate) struct Bench {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     rows: Option<u32>,
     /// Place of the matrix
-    #[arg(long, value_enum, value_name = "PLACE", default_value = "held")]
+    #[arg(long, value_enum, value_name = "PLACE", default_value = "held", ignore_case = true)]
     place: Place,
     /// Bits that are encrypted and decrypted at a time
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u16).range(1..))]

@@ -38,7 +38,7 @@ pub(crate) struct Keygen {
     #[arg(long, value_name = "N", default_value_t = 3072)]
     bits: usize,
     /// Format of the keys
-    #[arg(long, value_enum, default_value = "pkcs8")]
+    #[arg(long, value_enum, default_value = "pkcs8", ignore_case = true)]
     format: Format,
     /// Write DER instead of PEM
     #[arg(long)]

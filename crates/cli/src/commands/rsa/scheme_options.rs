@@ -14,7 +14,7 @@ enum SignaturePadding {
 #[derive(Debug, clap::Args)]
 pub(crate) struct SignatureOptions {
     /// Padding of signatures
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, ignore_case = true)]
     padding: SignaturePadding,
     /// Hash of messages: sha224, sha256, sha384, sha512, sha512-224, sha512-256, sha3-224, sha3-256,
     /// sha3-384, sha3-512; shake128 and shake256 with PSS; sha1 only to verify
@@ -74,7 +74,7 @@ enum EncryptionPadding {
 #[derive(Debug, clap::Args)]
 pub(crate) struct EncryptionOptions {
     /// Padding of messages
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, ignore_case = true)]
     padding: EncryptionPadding,
     /// Hash of OAEP [default: sha256; OpenSSL's default is sha1]
     #[arg(long, value_name = "NAME", value_parser = parse_hash)]

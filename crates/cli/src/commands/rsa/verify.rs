@@ -5,8 +5,9 @@ use super::run_options::RunOptions;
 use super::scheme_options::SignatureOptions;
 use crate::failure::Failure;
 use crate::io::print;
-use crate::records::{AnswerField, FileNames, FileRules, Layout, Notation, OtherFields};
-use modmill_rsa::Rsa;
+use crate::records::{AnswerField, FileNames, FileRules, Layout, Notation, OtherFields, Tally};
+use modmill_rsa::{ItemError, Rsa};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 const LONG_ABOUT: &str = r#"Verifies the signature of a file, or many signatures at once.
 
@@ -58,13 +59,17 @@ impl Verify {
         let engine = self.run.engine.engine()?;
         // Files were hashed while they were read.
         let has_digests = self.signature.digest || !self.run.format().has_fields();
+        let wrong = AtomicU64::new(0);
         let compute = |columns: Columns<'_>| {
             let (inputs, signatures) = (&columns[0], &columns[1]);
             let rsa = Rsa::new(&engine);
-            match has_digests {
+            let verdicts = match has_digests {
                 true => rsa.verify_digests(&key, scheme, inputs, signatures),
                 false => rsa.verify(&key, scheme, inputs, signatures),
-            }
+            }?;
+            let here = verdicts.iter().filter(|verdict| **verdict == Err(ItemError::Verification)).count();
+            wrong.fetch_add(here as u64, Ordering::Relaxed);
+            Ok::<_, modmill_rsa::Error>(verdicts)
         };
         let files = FileRules { names: FileNames::Add("sig"), hash: self.signature.file_hash() };
         let operation = MessageOperation { layout, files, engine: &engine, compute };
@@ -73,7 +78,8 @@ impl Verify {
             return Err(Failure::Items("there is nothing to verify: --in has no records".to_owned()));
         }
         let (items, unit) = (tally.items, tally.unit);
-        tally.finish()?;
+        let summary = summary(&tally, wrong.into_inner());
+        tally.finish_in_words(&summary)?;
         if self.run.quiet || self.run.json || self.run.writes_to_standard_output(layout.answer) {
             return Ok(());
         }
@@ -95,5 +101,19 @@ impl Verify {
             )),
             (signatures, _) => Ok(signatures),
         }
+    }
+}
+
+/// How many of the records have wrong signatures, and how many could not be verified for another reason.
+fn summary(tally: &Tally, wrong: u64) -> String {
+    let Tally { items, failed, unit, .. } = tally;
+    let others = failed.saturating_sub(wrong);
+    let verb = if wrong == 1 { "is" } else { "are" };
+    let wrong_part = format!("{wrong} of {items} signatures {verb} wrong");
+    let other_part = format!("{others} of {items} {unit} could not be verified");
+    match (wrong, others) {
+        (_, 0) => wrong_part,
+        (0, _) => other_part,
+        _ => format!("{wrong_part}, and {other_part}"),
     }
 }
