@@ -76,7 +76,7 @@ mod tests {
             verified_items: batch,
         };
         let rate = batch as f64 / latency_ms * 1e3;
-        let record = builder.record(&Rates { best: rate, median: rate, latency_ms }, true);
+        let record = builder.record(&Rates::even(rate, latency_ms), true);
         let device = (backend == Backend::Cuda).then(|| "a GPU".to_owned());
         Record { backend: backend.name().to_owned(), device, ..record }
     }

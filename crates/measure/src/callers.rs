@@ -9,7 +9,7 @@ use crate::progress::Progress;
 use crate::record::{Header, json_lines};
 use crate::rsa_items::RsaWorkload;
 use crate::slices::median;
-use crate::table::{number, plain, right};
+use crate::table::{number, plain, right, text};
 use crowd::{Portion, crowd};
 use modmill::{Backend, Engine};
 use serde::Serialize;
@@ -184,7 +184,7 @@ pub fn table(records: &[CallersRecord]) -> String {
             if record.verified { "right" } else { "WRONG" }.into(),
         ]);
     }
-    format!("{table}\n")
+    text(table)
 }
 
 #[cfg(test)]

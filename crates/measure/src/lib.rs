@@ -45,8 +45,10 @@
 
 pub mod batches;
 mod bench;
+mod busy;
 pub mod callers;
 mod chain;
+mod clock;
 mod column_items;
 mod engines;
 mod error;

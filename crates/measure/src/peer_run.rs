@@ -1,5 +1,6 @@
 //! A peer as a contender, on several threads.
 
+use crate::clock::Spent;
 use crate::error::{Error, Refusal};
 use crate::inputs::Inputs;
 use crate::peers::{Peer, Worker};
@@ -118,11 +119,10 @@ impl<'a> PeerRun<'a> {
 
 impl Contender for PeerRun<'_> {
     fn slice(&mut self, length: Duration) -> Result<Slice, Error> {
-        let before = self.done();
-        let start = Instant::now();
-        self.on_all_threads(|share| share.slice(length))?;
-        let spent = start.elapsed();
-        let rate = (self.done() - before) as f64 / spent.as_secs_f64();
-        Ok(Slice { rate, spent, latencies: vec![1e3 * self.threads as f64 / rate] })
+        let (before, mut spent) = (self.done(), Spent::NOTHING);
+        spent.during(|| self.on_all_threads(|share| share.slice(length)))?;
+        let operations = (self.done() - before) as f64;
+        let latency = spent.wall.as_secs_f64() * self.threads as f64 / operations;
+        Ok(Slice { operations, spent, latencies: vec![1e3 * latency] })
     }
 }

@@ -108,6 +108,15 @@ pub struct Record {
     pub ops_per_s: f64,
     /// Operations per second in the median slice.
     pub median_ops_per_s: f64,
+    /// Operations per second of processor time of all threads, over all slices; CPUs only.
+    pub cpu_ops_per_s: Option<f64>,
+    /// The part of the time in which the threads had no processor: others had it, or a thread had nothing to do;
+    /// CPUs only.
+    pub waited: Option<f64>,
+    /// The part of the processors' time that the hypervisor gave to other machines.
+    pub stolen: Option<f64>,
+    /// Whether other work on the machine shows in the figures.
+    pub busy: bool,
     /// Median milliseconds of a call: a whole batch of ours, or one operation of a peer.
     pub latency_ms: f64,
     /// Operations per second of the kernels alone, without copies; GPUs only.

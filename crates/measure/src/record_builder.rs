@@ -1,5 +1,6 @@
 //! Makes the records of one point.
 
+use crate::busy;
 use crate::memory::Memory;
 use crate::peers::About;
 use crate::record::Record;
@@ -36,6 +37,8 @@ pub(crate) struct OurResult<'a> {
 impl RecordBuilder {
     /// The record of one of our paths.
     pub(crate) fn ours(&self, ours: OurResult<'_>, rates: &Rates, is_right: bool) -> Record {
+        let is_gpu = ours.plan.backend() == Backend::Cuda;
+        let record = self.record(rates, is_right);
         Record {
             backend: ours.plan.backend().name().to_owned(),
             algorithm: ours.plan.family().name().to_owned(),
@@ -43,7 +46,11 @@ impl RecordBuilder {
             chosen: ours.chosen,
             kernel_ops_per_s: ours.kernel_rate,
             device: ours.device,
-            ..self.record(rates, is_right)
+            // The host's threads feed a GPU and wait for it.
+            cpu_ops_per_s: record.cpu_ops_per_s.filter(|_| !is_gpu),
+            waited: record.waited.filter(|_| !is_gpu),
+            busy: if is_gpu { busy::is_uneven(rates) } else { record.busy },
+            ..record
         }
     }
 
@@ -66,6 +73,7 @@ impl RecordBuilder {
 
     /// A record of the CPU that names no path.
     pub(crate) fn record(&self, rates: &Rates, is_right: bool) -> Record {
+        let waited = rates.cores.map(|cores| (1.0 - cores / self.threads as f64).max(0.0));
         Record {
             kind: "result",
             op: self.op.clone(),
@@ -81,6 +89,10 @@ impl RecordBuilder {
             threads: self.threads,
             ops_per_s: rates.best,
             median_ops_per_s: rates.median,
+            cpu_ops_per_s: rates.cpu_rate,
+            waited,
+            stolen: rates.stolen,
+            busy: busy::is_busy(rates, waited.filter(|_| self.threads == 1)),
             latency_ms: rates.latency_ms,
             kernel_ops_per_s: None,
             device: None,

@@ -6,6 +6,7 @@ mod fhe_picture;
 mod load_picture;
 mod picture;
 
+use crate::busy;
 use crate::record::{Header, Record};
 use crate::table;
 use chart::{Bars, Lines, Series};
@@ -19,9 +20,10 @@ const STYLE: &str = "\
 body{font:15px/1.5 system-ui,sans-serif;color:#1c2430;background:#fff;max-width:1080px;margin:0 auto;padding:32px 20px 60px}
 h1{font-size:26px;margin:0 0 4px}h2{font-size:19px;margin:44px 0 6px;padding-top:14px;border-top:1px solid #e3e7ee}
 p.note{color:#5a6577;margin:2px 0 12px;font-size:14px}
+p.busy{border-left:4px solid #d55e00;padding:4px 12px;margin:18px 0}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:2px 18px;margin:18px 0;font-size:14px}
 dt{color:#5a6577}dd{margin:0;overflow-wrap:anywhere}code{font:13px/1.5 ui-monospace,monospace}
-.charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(460px,1fr));gap:22px}
+.charts{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(460px,100%),1fr));gap:22px}
 figure{margin:0;border:1px solid #e3e7ee;border-radius:8px;padding:12px 12px 8px}
 figcaption{font-weight:600;margin-bottom:4px}svg{width:100%;height:auto;display:block}
 svg text{font:11.5px system-ui,sans-serif;fill:#5a6577;paint-order:stroke;stroke:#fff;stroke-width:4px}
@@ -37,6 +39,9 @@ td.n,th.n{text-align:right}tr.ours td{font-weight:600}td.bad{color:#b3261e;font-
 pub fn page(header: &Header, records: &[Record]) -> String {
     let mut body = String::new();
     body += &head(header);
+    if let Some(note) = busy::note(records) {
+        body += &format!("<p class=\"busy\">{}</p>\n", escape(&note));
+    }
     body += &section(
         "Throughput by size",
         "Operations per second in the best slice, at the largest batch measured. Higher is better; peers, and GPUs' kernels without copies, are dashed.",
@@ -49,7 +54,7 @@ pub fn page(header: &Header, records: &[Record]) -> String {
     );
     body += &section(
         "Against the peers",
-        "How many times the peer's throughput the engine's chosen path reaches, best slice against best slice.",
+        "How many times the peer's throughput the engine's chosen path reaches, median slice against median slice.",
         &ratios(records),
     );
     body += &format!("<h2>All measurements</h2>\n<div class=\"scroll\">{}</div>\n", results(records));
@@ -220,7 +225,7 @@ fn ratios(records: &[Record]) -> Vec<String> {
 fn results(records: &[Record]) -> String {
     let (peers, kernels) = (table::peers(records), table::has_kernels(records));
     let mut text = String::from("<table>\n<tr><th>op</th><th class=\"n\">bits</th><th>path or peer</th>");
-    let names = ["batch", "threads", "ops/s", "median", "latency ms"];
+    let names = ["batch", "threads", "ops/s", "median", "ops per CPU s", "waited", "latency ms"];
     for name in names.into_iter().chain(kernels.then_some("kernel ops/s")) {
         text += &format!("<th class=\"n\">{name}</th>");
     }
@@ -245,6 +250,8 @@ fn results(records: &[Record]) -> String {
             record.threads.to_string(),
             table::number(record.ops_per_s),
             table::number(record.median_ops_per_s),
+            record.cpu_ops_per_s.map_or("-".to_owned(), table::number),
+            record.waited.map_or("-".to_owned(), |part| format!("{:.0} %", 100.0 * part)),
             table::number(record.latency_ms),
         ];
         numbers.extend(kernels.then(|| record.kernel_ops_per_s.map_or("-".to_owned(), table::number)));

@@ -1,16 +1,24 @@
 //! Time slices: contenders compute by turns, and their rates are summed up.
 
+use crate::clock::{Spent, Ticks};
 use crate::error::Error;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// One time slice of a contender.
 pub(crate) struct Slice {
-    /// Operations per second.
-    pub(crate) rate: f64,
+    /// Operations done.
+    pub(crate) operations: f64,
     /// Time spent in calls.
-    pub(crate) spent: Duration,
+    pub(crate) spent: Spent,
     /// Milliseconds of each call: a whole batch of ours, or one operation of a peer.
     pub(crate) latencies: Vec<f64>,
+}
+
+impl Slice {
+    /// Operations per second.
+    pub(crate) fn rate(&self) -> f64 {
+        self.operations / self.spent.wall.as_secs_f64()
+    }
 }
 
 /// A path of ours or a peer, measured slice by slice.
@@ -28,32 +36,75 @@ pub(crate) struct Rates {
     pub(crate) median: f64,
     /// Median milliseconds of a call.
     pub(crate) latency_ms: f64,
+    /// Operations per second of processor time, over all slices.
+    pub(crate) cpu_rate: Option<f64>,
+    /// The cores that were used, on the average over all slices: processor time divided by wall time.
+    pub(crate) cores: Option<f64>,
+    /// The part of the processors' time that the hypervisor gave to other machines.
+    pub(crate) stolen: Option<f64>,
+}
+
+impl Rates {
+    /// The rates of slices that are all alike.
+    #[cfg(test)]
+    pub(crate) fn even(rate: f64, latency_ms: f64) -> Self {
+        Self { best: rate, median: rate, latency_ms, cpu_rate: None, cores: None, stolen: None }
+    }
+
+    /// The same with `factor` times as many operations.
+    pub(crate) fn times(self, factor: f64) -> Self {
+        Self {
+            best: factor * self.best,
+            median: factor * self.median,
+            cpu_rate: self.cpu_rate.map(|rate| factor * rate),
+            ..self
+        }
+    }
 }
 
 /// The slices that one contender has had so far.
-#[derive(Default)]
 struct Slices {
     rates: Vec<f64>,
     latencies: Vec<f64>,
-    spent: Duration,
+    operations: f64,
+    spent: Spent,
+    /// The machine's ticks during the slices.
+    ticks: Option<Ticks>,
 }
 
 impl Slices {
-    fn add(&mut self, slice: Slice) {
-        self.rates.push(slice.rate);
+    const NONE: Self = Self {
+        rates: Vec::new(),
+        latencies: Vec::new(),
+        operations: 0.0,
+        spent: Spent::NOTHING,
+        ticks: None,
+    };
+
+    fn add(&mut self, slice: Slice, ticks: Option<Ticks>) {
+        self.rates.push(slice.rate());
         self.latencies.extend(slice.latencies);
-        self.spent += slice.spent;
+        self.operations += slice.operations;
+        self.spent.add(slice.spent);
+        self.ticks = match (self.ticks, ticks) {
+            (Some(before), Some(ticks)) => Some(before.plus(ticks)),
+            (before, ticks) => before.or(ticks),
+        };
     }
 
     fn is_finished(&self, time: Duration) -> bool {
-        !self.rates.is_empty() && self.spent >= time
+        !self.rates.is_empty() && self.spent.wall >= time
     }
 
     fn rates(mut self) -> Rates {
+        let cpu = self.spent.cpu.map(|cpu| cpu.as_secs_f64()).filter(|&seconds| seconds > 0.0);
         Rates {
             best: self.rates.iter().copied().fold(0.0, f64::max),
             median: median(&mut self.rates),
             latency_ms: median(&mut self.latencies),
+            cpu_rate: cpu.map(|seconds| self.operations / seconds),
+            cores: cpu.map(|seconds| seconds / self.spent.wall.as_secs_f64()),
+            stolen: self.ticks.and_then(Ticks::stolen_part),
         }
     }
 }
@@ -71,7 +122,7 @@ pub(crate) fn median(values: &mut [f64]) -> f64 {
 /// Measures each contender for `time`, in about ten slices. The contenders take turns, so that other
 /// load on the machine slows all of them alike. A contender that fails gets no further turn.
 pub(crate) fn take_turns(contenders: &mut [&mut dyn Contender], time: Duration) -> Vec<Result<Rates, Error>> {
-    let mut all: Vec<Result<Slices, Error>> = contenders.iter().map(|_| Ok(Slices::default())).collect();
+    let mut all: Vec<Result<Slices, Error>> = contenders.iter().map(|_| Ok(Slices::NONE)).collect();
     loop {
         let mut is_finished = true;
         for (contender, entry) in contenders.iter_mut().zip(&mut all) {
@@ -80,8 +131,11 @@ pub(crate) fn take_turns(contenders: &mut [&mut dyn Contender], time: Duration) 
                 continue;
             }
             is_finished = false;
+            let before = Ticks::now();
             match contender.slice(time / 10) {
-                Ok(slice) => slices.add(slice),
+                Ok(slice) => {
+                    slices.add(slice, before.zip(Ticks::now()).map(|(before, after)| after.since(before)));
+                }
                 Err(error) => *entry = Err(error),
             }
         }
@@ -102,18 +156,15 @@ pub(crate) fn repeat<T, E>(
 where
     Error: From<E>,
 {
-    let (mut spent, mut latencies) = (Duration::ZERO, Vec::new());
-    while latencies.is_empty() || spent < length {
-        let start = Instant::now();
-        let answers = call()?;
-        let latency = start.elapsed();
+    let (mut spent, mut latencies) = (Spent::NOTHING, Vec::new());
+    while latencies.is_empty() || spent.wall < length {
+        let before = spent.wall;
+        let answers = spent.during(&mut call)?;
+        latencies.push(1e3 * (spent.wall - before).as_secs_f64());
         look(&answers);
-        let start = Instant::now();
-        drop(answers);
-        spent += latency + start.elapsed();
-        latencies.push(1e3 * latency.as_secs_f64());
+        spent.during(|| drop(answers));
     }
-    Ok(Slice { rate: latencies.len() as f64 * operations / spent.as_secs_f64(), spent, latencies })
+    Ok(Slice { operations: latencies.len() as f64 * operations, spent, latencies })
 }
 
 #[cfg(test)]
@@ -138,7 +189,11 @@ mod tests {
             self.slices += 1;
             match self.fails_in {
                 Some(slice) if slice == self.slices => Err(Error::Unsupported("no more".to_owned())),
-                _ => Ok(Slice { rate: self.slices as f64, spent: length, latencies: vec![1.0] }),
+                _ => Ok(Slice {
+                    operations: self.slices as f64 * length.as_secs_f64(),
+                    spent: Spent { wall: length, cpu: Some(length / 4) },
+                    latencies: vec![1.0],
+                }),
             }
         }
     }
@@ -149,7 +204,10 @@ mod tests {
         let mut contenders: Vec<&mut dyn Contender> = all.iter_mut().map(|one| one as _).collect();
         let rates = take_turns(&mut contenders, Duration::from_millis(10));
         let first = rates[0].as_ref().unwrap();
-        assert_eq!((first.best, first.median, first.latency_ms), (10.0, 5.5, 1.0));
+        let is_near = |value: f64, expected: f64| (value / expected - 1.0).abs() < 1e-9;
+        assert!(is_near(first.best, 10.0) && is_near(first.median, 5.5), "{first:?}");
+        assert!(is_near(first.cpu_rate.unwrap(), 22.0) && is_near(first.cores.unwrap(), 0.25), "{first:?}");
+        assert_eq!(first.latency_ms, 1.0);
         assert_eq!(rates[1].as_ref().unwrap_err().to_string(), "no more");
         assert_eq!((all[0].slices, all[1].slices), (10, 3));
     }

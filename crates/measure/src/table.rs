@@ -1,11 +1,22 @@
-//! Results as text for people, in at most 100 columns where the numbers allow it.
+//! Tables and texts for people, in the columns of the terminal.
 
-use crate::record::{Header, Record, Results};
-use comfy_table::{Cell, CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
+mod results;
+
+pub use results::results;
+pub(crate) use results::{has_kernels, peers, ratio};
+
+use comfy_table::{
+    Cell, CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle, Width,
+};
 use std::fmt::Write;
 
-/// The columns of a text that does not go to a terminal.
+/// The most columns of a text. A text that does not go to a terminal has as many.
 pub const WIDTH: usize = 100;
+
+/// The columns of the terminal that standard output is; `None` if it is none.
+fn terminal() -> Option<usize> {
+    Table::new().width().map(usize::from)
+}
 
 /// An empty table in the style of all tables here: two spaces between columns, and a line under the
 /// header. On a terminal that is too narrow, cells are wrapped.
@@ -18,6 +29,21 @@ pub fn plain<T: Into<Cell>>(header: impl IntoIterator<Item = T>) -> Table {
         column.set_padding((0, 1));
     });
     table
+}
+
+/// A table as text. A narrow terminal wraps cells between words; a word stays whole.
+#[must_use]
+pub fn text(mut table: Table) -> String {
+    let word = |text: String| text.split_whitespace().map(|word| word.chars().count()).max();
+    for index in 0..table.column_count() {
+        let cells = table.column_cells_with_header_iter(index).flatten();
+        let longest = cells.filter_map(|cell| word(cell.content())).max().unwrap_or(0);
+        if let Some(column) = table.column_mut(index) {
+            let width = u16::try_from(longest).unwrap_or(u16::MAX).saturating_add(column.padding_width());
+            column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(width)));
+        }
+    }
+    format!("{}\n", table.trim_fmt())
 }
 
 /// A cell that holds a number, aligned to the right.
@@ -55,10 +81,14 @@ pub fn number(value: f64) -> String {
 /// longer than a line stays whole.
 #[must_use]
 pub fn beside(label: &str, indent: usize, text: &str) -> String {
+    beside_within(label, indent, text, terminal().map_or(WIDTH, |columns| columns.min(WIDTH)))
+}
+
+fn beside_within(label: &str, indent: usize, text: &str, width: usize) -> String {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
         let line = lines.last().map_or("", String::as_str);
-        if !line.is_empty() && indent + line.chars().count() + 1 + word.chars().count() > WIDTH {
+        if !line.is_empty() && indent + line.chars().count() + 1 + word.chars().count() > width {
             lines.push(String::new());
         }
         if let Some(line) = lines.last_mut() {
@@ -73,103 +103,6 @@ pub fn beside(label: &str, indent: usize, text: &str) -> String {
         let _ = writeln!(text, "{label:<indent$}{line}");
     }
     text
-}
-
-/// The labels of all peers, in the order of the records.
-pub(crate) fn peers(records: &[Record]) -> Vec<String> {
-    let mut labels: Vec<String> = Vec::new();
-    for label in records.iter().filter_map(Record::peer_label) {
-        if !labels.contains(&label) {
-            labels.push(label);
-        }
-    }
-    labels
-}
-
-/// The rate of a record divided by the rate of a peer at the same point.
-pub(crate) fn ratio(record: &Record, peer: &str, records: &[Record]) -> Option<f64> {
-    let matches = |other: &&Record| other.same_point(record) && other.peer_label().as_deref() == Some(peer);
-    records.iter().find(matches).map(|other| record.ops_per_s / other.ops_per_s)
-}
-
-/// Whether some record has a rate of kernels alone.
-pub(crate) fn has_kernels(records: &[Record]) -> bool {
-    records.iter().any(|record| record.kernel_ops_per_s.is_some())
-}
-
-/// All results of a benchmark.
-#[must_use]
-pub fn results(header: &Header, results: &Results) -> String {
-    let Header { hardware, build, .. } = header;
-    let records = &results.records;
-    let mut text = format!(
-        "{}, {} cores\nmodmill {} at {}, {}\n",
-        hardware.cpu, hardware.cores, build.version, build.commit, build.profile
-    );
-    if let Some(device) = records.iter().find_map(|record| record.device.as_ref()) {
-        text += &format!("{device}\n");
-    }
-    text += &format!("{}\n", records_table(records).trim_fmt());
-    for note in notes(results) {
-        text += &beside("", 0, &note);
-    }
-    text
-}
-
-fn records_table(records: &[Record]) -> Table {
-    let (peers, kernels) = (peers(records), has_kernels(records));
-    let some_wrong = records.iter().any(|record| !record.verified);
-    let names = ["op", "bits", "path", "batch", "threads", "ops/s", "median", "latency\nms"];
-    let mut header: Vec<String> = names.map(str::to_owned).to_vec();
-    header.extend(kernels.then(|| "kernel\nops/s".to_owned()));
-    // The name and the version of a peer below each other make a narrow column.
-    header.extend(peers.iter().map(|peer| format!("vs\n{}", peer.replace(' ', "\n"))));
-    header.extend(some_wrong.then(|| "answers".to_owned()));
-    let mut table = plain(header);
-    for record in records {
-        let path = if record.chosen { format!("{} *", record.label()) } else { record.label() };
-        let mut row = vec![
-            Cell::new(&record.op),
-            right(record.bits),
-            Cell::new(path),
-            right(record.batch),
-            right(record.threads),
-            right(number(record.ops_per_s)),
-            right(number(record.median_ops_per_s)),
-            right(number(record.latency_ms)),
-        ];
-        row.extend(kernels.then(|| right(record.kernel_ops_per_s.map_or("-".to_owned(), number))));
-        row.extend(peers.iter().map(|peer| match ratio(record, peer, records) {
-            Some(ratio) => right(format!("{ratio:.2}x")),
-            None => right("-"),
-        }));
-        row.extend(some_wrong.then(|| Cell::new(if record.verified { "right" } else { "WRONG" })));
-        table.add_row(row);
-    }
-    table
-}
-
-/// The lines below the table.
-fn notes(results: &Results) -> Vec<String> {
-    let records = &results.records;
-    let mut notes = Vec::new();
-    if records.iter().any(|record| record.chosen) {
-        notes.push("* the path the engine chooses by itself".to_owned());
-    }
-    for peer in peers(records) {
-        let mut functions: Vec<&str> = Vec::new();
-        for record in records.iter().filter(|record| record.peer_label().as_ref() == Some(&peer)) {
-            if !functions.contains(&record.algorithm.as_str()) {
-                functions.push(&record.algorithm);
-            }
-        }
-        notes.push(format!("{peer}: {}", functions.join("; ")));
-    }
-    notes.extend(results.left_out.iter().map(ToString::to_string));
-    if !records.is_empty() && records.iter().all(|record| record.verified) {
-        notes.push("All compared answers are right.".to_owned());
-    }
-    notes
 }
 
 #[cfg(test)]
@@ -194,12 +127,24 @@ mod tests {
 
     #[test]
     fn long_texts_are_broken_between_words() {
-        assert_eq!(beside("name", 6, "two words"), "name  two words\n");
-        let text = beside("name", 6, &"12345678 ".repeat(20));
+        assert_eq!(beside_within("name", 6, "two words", 100), "name  two words\n");
+        let text = beside_within("name", 6, &"12345678 ".repeat(20), 100);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines.len(), 2);
         assert!(lines.iter().all(|line| line.len() <= 100), "{text}");
         assert!(lines[1].starts_with("      12345678"), "{text}");
-        assert_eq!(beside("", 0, &"x".repeat(120)), format!("{}\n", "x".repeat(120)));
+        assert_eq!(beside_within("", 0, &"x".repeat(120), 80), format!("{}\n", "x".repeat(120)));
+    }
+    #[test]
+    fn cells_are_wrapped_between_words() {
+        let mut table = plain(["op", "path", "seconds", "why"]);
+        table.add_row(["mul_mod", "portable/row", "0.25", "it is the shortest of all"]);
+        for width in [20, 40, 45, 60] {
+            table.set_width(width);
+            let text = text(table.clone());
+            let words =
+                ["mul_mod", "portable/row", "0.25", "seconds", "it", "is", "the", "shortest", "of", "all"];
+            assert!(words.iter().all(|word| text.split_whitespace().any(|other| other == *word)), "{text}");
+        }
     }
 }

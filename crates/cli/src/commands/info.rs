@@ -7,7 +7,7 @@ use crate::io;
 use crate::options::EngineOptions;
 use modmill::{Engine, Isa, Op, Path, Plan, Seconds};
 use modmill_measure::machine::Machine;
-use modmill_measure::table::{WIDTH, beside, plain, right};
+use modmill_measure::table::{WIDTH, beside, plain, right, text};
 use modmill_measure::{About, PeerChoice, Peers};
 use serde_json::json;
 
@@ -159,7 +159,7 @@ fn plan_table(plans: &[Plan]) -> String {
             plan.reason.as_str().into(),
         ]);
     }
-    format!("{}\n", table.trim_fmt())
+    text(table)
 }
 
 /// A plan with the plans that lost, a paragraph.

@@ -187,7 +187,7 @@ fn to_text(lines: &[Line]) -> String {
             format!("{seconds:.2}"),
         ]);
     }
-    format!("{}\n", table.trim_fmt())
+    table::text(table)
 }
 
 fn to_json(lines: &[Line]) -> String {

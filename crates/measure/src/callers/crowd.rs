@@ -93,7 +93,7 @@ pub(super) fn crowd(engine: &Engine, portions: &[Portion], time: Duration) -> Re
         for thread in threads {
             let lost = |_| Err(Error::Unsupported("a caller's thread ended early".to_owned()));
             let (slice, is_right) = thread.join().unwrap_or_else(lost)?;
-            turn.rate += slice.rate;
+            turn.rate += slice.rate();
             turn.latencies.extend(slice.latencies);
             turn.is_right &= is_right;
         }

@@ -8,7 +8,7 @@ use crate::op::BenchOp;
 use crate::peer_run::PeerRun;
 use crate::record::LeftOut;
 use crate::record_builder::{OurResult, RecordBuilder};
-use crate::slices::{Contender, Rates, Slice, repeat, take_turns};
+use crate::slices::{Contender, Slice, repeat, take_turns};
 use modmill::{Batch, Engine, FixedBase, Plan};
 use std::time::Duration;
 
@@ -88,9 +88,7 @@ pub(crate) fn point(items: &ColumnItems, field: &Field<'_>) -> Result<Outcome, E
         let about = run.peer.about();
         match rates_or_refusal(rates)? {
             Ok(rates) => {
-                let block = items.block() as f64;
-                let Rates { best, median, latency_ms } = rates;
-                let rates = Rates { best: block * best, median: block * median, latency_ms };
+                let rates = rates.times(items.block() as f64);
                 let mut answers = run.answers(bits.div_ceil(64)).take(16);
                 let is_right = answers.all(|(item, answer)| answer == items.expected_of_peer(item));
                 let function = run.peer.columns().map_or("", |columns| columns.function(op));

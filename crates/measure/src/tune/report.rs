@@ -1,7 +1,7 @@
 //! The results of a tuning, as text and as JSON.
 
 use super::Tuned;
-use crate::table::{beside, number, plain, right};
+use crate::table::{self, beside, number, plain, right};
 use modmill_cuda::{Layout, Timing, TransformTiming};
 use serde_json::{Value, json};
 
@@ -49,10 +49,10 @@ impl Tuned {
     pub fn to_text(&self) -> String {
         let mut text = format!("{}\n", self.device);
         if !self.findings.timings.is_empty() {
-            text += &format!("{}\n", self.kernels().trim_fmt());
+            text += &table::text(self.kernels());
         }
         if !self.findings.transforms.is_empty() {
-            text += &format!("{}\n", self.transforms().trim_fmt());
+            text += &table::text(self.transforms());
         }
         text += &format!("kept in {}\n", self.out.display());
         if let Some(first) = self.findings.failed.first() {
