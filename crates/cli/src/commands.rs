@@ -9,6 +9,7 @@ mod info;
 mod inv;
 #[cfg(feature = "serve")]
 mod load;
+mod man;
 mod mul;
 mod openssl;
 mod powm;
@@ -47,6 +48,7 @@ pub(crate) enum Command {
     Tune(tune::Tune),
     Warm(warm::Warm),
     Completions(completions::Completions),
+    Man(man::Man),
 }
 
 impl Command {
@@ -71,6 +73,7 @@ impl Command {
             Self::Tune(command) => command.run(),
             Self::Warm(command) => command.run(),
             Self::Completions(command) => command.run(),
+            Self::Man(command) => command.run(),
         }
     }
 }

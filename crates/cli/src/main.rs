@@ -41,6 +41,7 @@ Examples:
   modmill load --endpoint http://127.0.0.1:4599 --credentials load.json --sweep
   modmill tune                      measure this machine's GPU, once
   modmill completions bash > /etc/bash_completion.d/modmill
+  modmill man | man -l -            the manual; modmill man rsa sign, of a command
 
 Environment (an empty variable counts as unset):
   MODMILL_BACKEND        auto, cpu or cuda: the default of --backend

@@ -41,9 +41,48 @@ fn completions_are_written_for_each_shell() {
     assert_eq!(run(&["completions", "dos"], "").status.code(), Some(2));
 }
 
+/// The names of the commands that a help lists.
+fn listed(help: &str) -> Vec<String> {
+    let (_, list) = help.split_once("\nCommands:\n").unwrap_or_default();
+    let lines = list.lines().take_while(|line| !line.is_empty());
+    let names = lines.filter_map(|line| line.strip_prefix("  ")?.split_whitespace().next());
+    names.filter(|name| *name != "help").map(str::to_owned).collect()
+}
+
+#[test]
+fn every_command_has_a_manual_page() {
+    let folder = scratch("man1");
+    let output = run(&["man", "--out", folder.to_str().unwrap()], "");
+    assert!(output.status.success(), "{}", stderr(&output));
+    let mut left = vec![vec![]];
+    let mut pages = 0;
+    while let Some(words) = left.pop() {
+        let arguments: Vec<&str> = words.iter().map(String::as_str).collect();
+        let below = listed(&stdout(&run(&[&arguments[..], &["-h"]].concat(), "")));
+        let name = [&["modmill"], &arguments[..]].concat().join("-");
+        let page = std::fs::read_to_string(folder.join(format!("{name}.1"))).unwrap();
+        assert_eq!(stdout(&run(&[&["man"], &arguments[..]].concat(), "")), page, "{name}");
+        assert!(page.contains(&format!(".TH {name} 1")) && page.contains(".SH DESCRIPTION"), "{page}");
+        for command in below {
+            let listed = format!("{name}-{command}(1)").replace('-', "\\-");
+            assert!(page.contains(&listed), "{listed} in {page}");
+            left.push([&words[..], &[command]].concat());
+        }
+        pages += 1;
+    }
+    assert!(pages > 30 && std::fs::read_dir(&folder).unwrap().count() == pages, "{pages} pages");
+    let page = stdout(&run(&["man"], ""));
+    assert!(page.contains(".SH EXAMPLES\n.nf\n") && page.contains(".SH \"EXIT STATUS\"\n.nf\n"), "{page}");
+    let unknown = run(&["man", "rsa", "forge"], "");
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(stderr(&unknown).contains("modmill-rsa has no command \"forge\""), "{}", stderr(&unknown));
+}
+
 #[test]
 fn help_teaches_with_examples() {
-    for command in ["info", "powm", "mul", "inv", "gcd", "bench", "selftest", "tune", "warm", "completions"] {
+    for command in
+        ["info", "powm", "mul", "inv", "gcd", "bench", "selftest", "tune", "warm", "completions", "man"]
+    {
         let text = stdout(&run(&[command, "--help"], ""));
         assert!(text.contains("Examples:") && text.contains(&format!("modmill {command}")), "{command}");
     }
@@ -115,7 +154,7 @@ fn compilations_are_shown_on_a_terminal() {
 #[test]
 fn help_fits_100_columns() {
     let rsa = ["keygen", "sign", "verify", "encrypt", "decrypt", "inspect"].map(|name| vec!["rsa", name]);
-    let others = ["powm", "mul", "inv", "gcd", "primality", "completions"].map(|name| vec![name]);
+    let others = ["powm", "mul", "inv", "gcd", "primality", "completions", "man"].map(|name| vec![name]);
     for command in [vec![], vec!["rsa"]].into_iter().chain(rsa).chain(others) {
         let arguments = [&command[..], &["--help"]].concat();
         // Without a terminal nothing but this says how wide the text may be.
