@@ -8,6 +8,7 @@ mod hardware;
 mod load;
 mod other;
 mod powm;
+mod readme;
 #[cfg(feature = "parquet")]
 mod rows;
 mod rsa;
