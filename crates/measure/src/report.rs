@@ -31,7 +31,7 @@ ul.legend{list-style:none;display:flex;flex-wrap:wrap;gap:2px 16px;padding:0;mar
 ul.legend i{display:inline-block;width:20px;border-top:3px solid;margin-right:6px;vertical-align:middle}
 ul.legend i.dash{border-top-style:dashed}
 .scroll{overflow-x:auto}table{border-collapse:collapse;font-size:13px;width:100%;font-variant-numeric:tabular-nums}
-th{text-align:left;color:#5a6577;font-weight:600}th,td{padding:4px 10px;border-bottom:1px solid #e3e7ee;white-space:nowrap}
+th{text-align:left;color:#5a6577;font-weight:600;vertical-align:bottom}th,td{padding:4px 8px;border-bottom:1px solid #e3e7ee}td{white-space:nowrap}
 td.n,th.n{text-align:right}tr.ours td{font-weight:600}td.bad{color:#b3261e;font-weight:700}";
 
 /// The report as a page of HTML.

@@ -84,33 +84,40 @@ fn render(command: &Command, page: &mut Vec<u8>) -> std::io::Result<()> {
         man.render_subcommands_section(page)?;
     }
     let mut roff = Roff::default();
-    paragraphs(&mut roff, &command.get_after_long_help().map(ToString::to_string).unwrap_or_default());
+    sections(&mut roff, &command.get_after_long_help().map(ToString::to_string).unwrap_or_default());
     roff.to_writer(page)
 }
 
-/// Text as paragraphs. Lines that begin with a blank stay as they are, and a line that ends with a colon before such
-/// lines is the title of a section.
-fn paragraphs(roff: &mut Roff, text: &str) {
-    let is_example = |line: Option<&&str>| line.is_some_and(|line| line.starts_with(' '));
-    let mut lines = text.lines().peekable();
-    while let Some(line) = lines.next() {
-        match line.strip_suffix(':') {
-            _ if line.trim().is_empty() => {
-                roff.control("PP", []);
-            }
-            Some(title) if is_example(lines.peek()) => {
+/// The parts of a text, with blank lines between them. The first line of a part is its title if it ends with a colon.
+fn sections(roff: &mut Roff, text: &str) {
+    for part in text.split("\n\n") {
+        match part.split_once(":\n").filter(|(title, _)| !title.contains('\n')) {
+            Some((title, lines)) => {
                 roff.control("SH", [title.to_uppercase().as_str()]);
+                paragraphs(roff, lines);
             }
-            _ => {
+            None => paragraphs(roff, part),
+        }
+    }
+}
+
+/// Text as paragraphs. Lines that begin with a blank stay as they are.
+fn paragraphs(roff: &mut Roff, text: &str) {
+    let is_as_it_is = |line: &&str| line.starts_with(' ');
+    let mut lines = text.lines().peekable();
+    while let Some(line) = lines.peek() {
+        if is_as_it_is(line) {
+            roff.control("nf", []);
+            while let Some(line) = lines.next_if(is_as_it_is) {
                 roff.text([roman(line)]);
             }
-        }
-        if is_example(lines.peek()) {
-            roff.control("nf", []);
-            while let Some(example) = lines.next_if(|line| is_example(Some(line))) {
-                roff.text([roman(example)]);
-            }
             roff.control("fi", []);
+            continue;
         }
+        match line.trim().is_empty() {
+            true => roff.control("PP", []),
+            false => roff.text([roman(*line)]),
+        };
+        lines.next();
     }
 }

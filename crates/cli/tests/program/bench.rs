@@ -3,7 +3,7 @@
 use crate::common::{run, scratch, stderr, stdout};
 use serde_json::Value;
 
-const FIELDS: [&str; 12] = [
+const FIELDS: [&str; 16] = [
     "op",
     "bits",
     "backend",
@@ -13,6 +13,10 @@ const FIELDS: [&str; 12] = [
     "threads",
     "ops_per_s",
     "median_ops_per_s",
+    "cpu_ops_per_s",
+    "waited",
+    "stolen",
+    "busy",
     "latency_ms",
     "verified",
     "peer",
@@ -46,6 +50,10 @@ fn records_have_every_field_and_are_verified() {
             assert_eq!(record["verified"], true, "{record}");
             assert!(record["ops_per_s"].as_f64().unwrap() >= record["median_ops_per_s"].as_f64().unwrap());
             assert!(record["latency_ms"].as_f64().unwrap() > 0.0);
+            if cfg!(unix) {
+                assert!(record["cpu_ops_per_s"].as_f64().unwrap() > 0.0, "{record}");
+                assert!((0.0..1.0).contains(&record["waited"].as_f64().unwrap()), "{record}");
+            }
         }
         let found = header["peers"].as_array().unwrap().len();
         for op in ops.split(',') {
@@ -144,6 +152,8 @@ fn the_report_is_one_page_that_needs_nothing_else() {
     {
         assert!(text.contains(part), "{part}");
     }
+    // The columns of the grid have one width, however few plots there are.
+    assert!(text.contains("grid-template-columns:repeat(auto-fill,"), "{text}");
     for outside in ["<script", "http://", "https://", "@import", "NaN", "inf\""] {
         assert!(!text.contains(outside), "{outside}");
     }

@@ -73,6 +73,8 @@ fn every_command_has_a_manual_page() {
     assert!(pages > 30 && std::fs::read_dir(&folder).unwrap().count() == pages, "{pages} pages");
     let page = stdout(&run(&["man"], ""));
     assert!(page.contains(".SH EXAMPLES\n.nf\n") && page.contains(".SH \"EXIT STATUS\"\n.nf\n"), "{page}");
+    let sections = stdout(&run(&["man", "rsa", "sign"], "")).matches("\n.SH ").count();
+    assert_eq!(sections, 5, "name, synopsis, description, options, examples");
     let unknown = run(&["man", "rsa", "forge"], "");
     assert_eq!(unknown.status.code(), Some(2));
     assert!(stderr(&unknown).contains("modmill-rsa has no command \"forge\""), "{}", stderr(&unknown));

@@ -44,10 +44,9 @@ fn within(header: &Header, results: &Results, width: Option<usize>) -> String {
     if let Some(device) = records.iter().find_map(|record| record.device.as_ref()) {
         text += &format!("{device}\n");
     }
-    let (mut columns, caption) = columns(records);
-    text += &caption;
-    let left_out = fit(&mut columns, width);
-    text += &super::text(table(&columns));
+    let (columns, caption) = columns(records);
+    let (table, left_out) = fit(columns, width);
+    text += &format!("{caption}{}\n", table.trim_fmt());
     for note in notes(results).into_iter().chain(left_out) {
         text += &beside_within("", 0, &note, width.map_or(WIDTH, |width| width.min(WIDTH)));
     }
@@ -117,33 +116,34 @@ fn columns(records: &[Record]) -> (Vec<Column>, String) {
 }
 
 fn table(columns: &[Column]) -> Table {
-    let mut table = plain(columns.iter().map(|column| &column.name));
+    let cell = |column: &Column, text: &String| match column.is_number {
+        true => right(text),
+        false => Cell::new(text),
+    };
+    let mut table = plain(columns.iter().map(|column| cell(column, &column.name)));
     for row in 0..columns.first().map_or(0, |column| column.cells.len()) {
-        table.add_row(columns.iter().map(|column| match column.is_number {
-            true => right(&column.cells[row]),
-            false => Cell::new(&column.cells[row]),
-        }));
+        table.add_row(columns.iter().map(|column| cell(column, &column.cells[row])));
     }
+    // Nothing is wrapped: columns are left out instead.
+    table.set_content_arrangement(ContentArrangement::Disabled);
     table
 }
 
-/// Leaves details out until the table has at most `width` columns of text, and says which.
-fn fit(columns: &mut Vec<Column>, width: Option<usize>) -> Option<String> {
-    let width = width?;
-    let is_too_wide = |columns: &[Column]| {
-        let mut table = table(columns);
-        table.set_content_arrangement(ContentArrangement::Disabled);
-        table.trim_fmt().lines().any(|line| line.chars().count() > width)
+/// The table in at most `width` columns of text. Details that have no room are left out, and named.
+fn fit(mut columns: Vec<Column>, width: Option<usize>) -> (Table, Option<String>) {
+    let is_too_wide = |table: &Table| {
+        width.is_some_and(|width| table.trim_fmt().lines().any(|line| line.chars().count() > width))
     };
     let mut names = Vec::new();
-    while is_too_wide(columns)
+    let mut whole = table(&columns);
+    while is_too_wide(&whole)
         && let Some(last) = columns.iter().rposition(|column| column.is_detail)
     {
         names.push(columns.remove(last).name.replace('\n', " "));
+        whole = table(&columns);
     }
-    (!names.is_empty()).then(|| {
-        format!("In {width} columns there is no room for: {}. --json and --html have all.", names.join(", "))
-    })
+    let note = format!("No room in these columns for: {}. --json and --html have all.", names.join(", "));
+    (whole, (!names.is_empty()).then_some(note))
 }
 
 /// The lines below the table.
@@ -241,8 +241,8 @@ mod tests {
             }
             let mut lines = text.lines().skip(2);
             assert!(lines.all(|line| line.chars().count() <= 80), "{text}");
-            assert!(text.contains("there is no room for: latency ms"), "{text}");
-            assert!(!within(&header(), &results, None).contains("no room"));
+            assert!(text.contains("No room in these columns for: latency ms"), "{text}");
+            assert!(!within(&header(), &results, None).contains("No room"));
         }
     }
 
