@@ -22,11 +22,12 @@ fn terminal() -> Option<usize> {
 /// header. On a terminal that is too narrow, cells are wrapped.
 pub fn plain<T: Into<Cell>>(header: impl IntoIterator<Item = T>) -> Table {
     let mut table = Table::new();
-    let style = TableStyle::new().header_separator(LineStyle::new('─', '─', '─', '─'));
+    let style = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
     table.load_style(style).set_content_arrangement(ContentArrangement::Dynamic);
     table.set_header(header.into_iter().map(Into::into).collect::<Vec<Cell>>());
-    table.column_iter_mut().for_each(|column| {
-        column.set_padding((0, 1));
+    let last = table.column_count().saturating_sub(1);
+    table.column_iter_mut().enumerate().for_each(|(index, column)| {
+        column.set_padding((0, u16::from(index < last)));
     });
     table
 }

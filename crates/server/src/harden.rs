@@ -11,7 +11,7 @@ pub enum Refused {
     #[error("core dumps are not switched off: {0}")]
     CoreDumps(String),
     /// Memory could not be locked.
-    #[error("memory is not locked and may be written to swap: {0}")]
+    #[error("the system may write keys from memory to its swap space on disk: {0}")]
     Lock(String),
 }
 
@@ -33,7 +33,8 @@ fn lock() -> Result<(), String> {
     if limit.current.is_some() && setrlimit(Resource::Memlock, unlimited).is_err() {
         let bytes = limit.maximum.or(limit.current).unwrap_or_default();
         return Err(format!(
-            "the limit is {bytes} bytes; systemd's LimitMEMLOCK=infinity or ulimit -l unlimited lifts it"
+            "this user may keep {bytes} bytes out of it; LimitMEMLOCK=infinity in a unit of systemd, or \
+             `ulimit -l unlimited` before the start, lifts that limit"
         ));
     }
     // Pages are locked when they are first used, so that address space that is only reserved costs nothing.

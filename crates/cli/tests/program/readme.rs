@@ -1,18 +1,21 @@
-//! The commands of the README, run as they stand there, one after the other, in a folder that is empty at first.
+//! The commands of README.md and docs/program.md, run as they stand there, one after the other, in a folder that is
+//! empty at first.
 
 use crate::common::{modmill, scratch, stderr, stdout};
 use std::path::Path;
 use std::process::Command;
 
-/// Commands that are not run here: their beginnings, and why.
-const ELSEWHERE: [(&str, &str); 7] = [
+/// Commands that are not run here: how they begin, and why.
+const ELSEWHERE: [(&str, &str); 9] = [
     ("modmill serve", "runs until it is stopped; tests/clients of the service runs the README's lines"),
     ("modmill load", "needs a service"),
     ("modmill tune", "needs a GPU"),
     ("modmill warm", "needs a GPU"),
     ("modmill selftest", "takes minutes in a debug build"),
-    ("modmill fhe demo", "takes a minute in a debug build; its test has a smaller setting"),
-    ("cargo ", "builds everything"),
+    ("modmill fhe", "takes a minute in a debug build; its own tests have smaller settings"),
+    ("python3 docs/lab/powm_gmpy2.py", "needs gmpy2, as the lines after it do"),
+    ("time ", "needs the files of the line before"),
+    ("cmp by-gmpy2.jsonl", "needs the files of the lines before"),
 ];
 
 /// Options that make a command short.
@@ -37,16 +40,22 @@ fn commands(text: &str) -> Vec<Shown> {
                 Some(command) => {
                     found.push(Shown { command: command.to_owned(), output: Some(String::new()) })
                 }
-                None => {
-                    let output = found.last_mut().and_then(|shown| shown.output.as_mut()).unwrap();
-                    *output += &format!("{line}\n");
-                }
+                None => continue_with(found.last_mut().unwrap(), line),
             },
             (Some(_), None) => {}
             (None, None) => found.extend(in_table(line)),
         }
     }
     found
+}
+
+/// Adds a line of a block to what stands above it: the rest of a command, or its output.
+fn continue_with(shown: &mut Shown, line: &str) {
+    match (shown.command.strip_suffix('\\'), &mut shown.output) {
+        (Some(start), _) => shown.command = format!("{start}{line}"),
+        (None, Some(output)) => *output += &format!("{line}\n"),
+        (None, None) => panic!("{line} is no command and no output"),
+    }
 }
 
 /// The command in the last cell of a row.
@@ -74,33 +83,47 @@ fn run_in_shell(folder: &Path, command: &str) -> std::process::Output {
     shell.args(["-c", command]).current_dir(folder).env("PATH", path).output().unwrap()
 }
 
+/// Runs the commands of a document, in order, and compares their outputs with those shown.
+fn run_document(name: &str) -> Vec<Shown> {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    let text = std::fs::read_to_string(format!("{root}/{name}")).unwrap();
+    let folder = scratch(&name.replace('/', "-"));
+    std::fs::create_dir_all(&folder).unwrap();
+    let (elsewhere, here): (Vec<Shown>, Vec<Shown>) = commands(&text)
+        .into_iter()
+        .partition(|shown| ELSEWHERE.iter().any(|(start, _)| shown.command.starts_with(start)));
+    assert!(here.len() >= 14, "{name} has {} commands", here.len());
+    for Shown { command, output } in here {
+        let shorter = SHORTER.iter().find(|(start, _)| command.starts_with(start));
+        let done = run_in_shell(&folder, &format!("{command}{}", shorter.map_or("", |(_, options)| options)));
+        assert!(done.status.success(), "{name}: {command}: {}", stderr(&done));
+        let (output, printed) = (output.unwrap_or_default(), stdout(&done));
+        assert!(
+            output.is_empty() || output.lines().count() == printed.lines().count(),
+            "{command}: {printed}"
+        );
+        // Numbers that differ from run to run are cut short by an ellipsis.
+        for (shown, printed) in output.lines().zip(printed.lines()).filter(|(shown, _)| !shown.contains('…'))
+        {
+            assert_eq!(shown, printed, "{name}: {command}");
+        }
+    }
+    elsewhere
+}
+
 #[test]
 fn commands_of_the_readme_run_as_they_stand() {
-    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md")).unwrap();
-    let folder = scratch("readme");
-    std::fs::create_dir_all(&folder).unwrap();
-    let shown = commands(&text);
-    let mut count = 0;
-    for Shown { command, output } in &shown {
-        // A comparison with a Python library that the tests do not install.
-        let is_elsewhere = ELSEWHERE.iter().any(|(start, _)| command.starts_with(start));
-        if is_elsewhere || ["gmpy2", "by-modmill"].iter().any(|part| command.contains(part)) {
-            continue;
-        }
-        let options =
-            SHORTER.iter().find(|(start, _)| command.starts_with(start)).map_or("", |(_, options)| options);
-        let done = run_in_shell(&folder, &format!("{command}{options}"));
-        assert!(done.status.success(), "{command}: {}", stderr(&done));
-        if let Some(output) = output.as_ref().filter(|output| !output.is_empty()) {
-            assert_eq!(stdout(&done), *output, "{command}");
-        }
-        count += 1;
-    }
-    assert!(count >= 15, "{count} commands");
-    for (start, why) in ELSEWHERE.iter().filter(|(start, _)| start.starts_with("modmill")) {
+    let elsewhere = run_document("README.md");
+    for (start, why) in ELSEWHERE {
         assert!(
-            shown.iter().any(|shown| shown.command.starts_with(start)),
-            "{start} is not in the README: {why}"
+            elsewhere.iter().any(|shown| shown.command.starts_with(start)),
+            "{start} is not there: {why}"
         );
     }
+}
+
+#[test]
+fn commands_of_the_manual_run_as_they_stand() {
+    let elsewhere = run_document("docs/program.md");
+    assert!(elsewhere.iter().all(|shown| shown.command.starts_with("modmill fhe")));
 }

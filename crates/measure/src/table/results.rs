@@ -235,8 +235,7 @@ mod tests {
         for op in ["pow", "pow_fixed_base_vartime"] {
             let results = results(op, [1_000_000, 16], fast(), fast());
             let text = within(&header(), &results, Some(80));
-            for word in [op, "portable/row", "openssl", "1,000,000".replace(',', "").as_str(), "123,456,789"]
-            {
+            for word in [op, "portable/row", "openssl", "1000000", "123,456,789"] {
                 assert!(text.split_whitespace().any(|other| other == word), "{word} in {text}");
             }
             let mut lines = text.lines().skip(2);
