@@ -75,9 +75,26 @@ impl Drop for Batch {
 
 impl Batch {
     /// A batch of `len` zeros with a width of `bits` bits.
+    ///
+    /// # Panics
+    /// If memory runs out. [`Batch::try_zeros`] is for sizes that come from elsewhere.
     #[must_use]
     pub fn zeros(bits: usize, len: usize) -> Self {
-        Self { bits, len, limbs: Storage::zeros(len * bits.div_ceil(64)) }
+        Self::try_zeros(bits, len).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// A batch of `len` zeros with a width of `bits` bits, or [`Error::OutOfMemory`].
+    ///
+    /// ```
+    /// use modmill_core::{Batch, Error};
+    ///
+    /// assert_eq!(Batch::try_zeros(64, 3)?, Batch::zeros(64, 3));
+    /// assert!(matches!(Batch::try_zeros(1 << 34, 1 << 34), Err(Error::OutOfMemory { .. })));
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn try_zeros(bits: usize, len: usize) -> Result<Self, Error> {
+        let limbs = len.checked_mul(bits.div_ceil(64)).ok_or_else(|| Error::no_memory(usize::MAX))?;
+        Ok(Self { bits, len, limbs: Storage::try_zeros(limbs)? })
     }
 
     /// A batch of `len` zeros with a width of `bits` bits in memory that something else manages.
@@ -120,23 +137,42 @@ impl Batch {
     {
         let values: Vec<I::Item> = values.into_iter().collect();
         let bits = values.iter().map(|v| limbs::bit_length(v.as_ref())).max().unwrap_or(0);
-        Self::collect(bits.max(1), &values, |value, item| {
+        let mut batch = Self::zeros(bits.max(1), values.len());
+        for (index, value) in values.iter().enumerate() {
+            let item = batch.get_mut(index);
             let used = item.len().min(value.as_ref().len());
             item[..used].copy_from_slice(&value.as_ref()[..used]);
-        })
+        }
+        batch
     }
 
     /// A batch from big-endian octet strings (OS2IP of RFC 8017). The width is the length of the longest
     /// string, leading zeros included.
+    ///
+    /// # Panics
+    /// If memory runs out. [`Batch::try_from_be_bytes`] is for strings that come from elsewhere.
     #[must_use]
     pub fn from_be_bytes<I>(items: I) -> Self
     where
         I: IntoIterator,
         I::Item: AsRef<[u8]>,
     {
+        Self::try_from_be_bytes(items).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// [`Batch::from_be_bytes`], or [`Error::OutOfMemory`]: one long string makes all items as wide.
+    pub fn try_from_be_bytes<I>(items: I) -> Result<Self, Error>
+    where
+        I: IntoIterator,
+        I::Item: AsRef<[u8]>,
+    {
         let items: Vec<I::Item> = items.into_iter().collect();
         let bytes = items.iter().map(|i| i.as_ref().len()).max().unwrap_or(0);
-        Self::collect((8 * bytes).max(1), &items, |bytes, item| limbs::copy_be_bytes(bytes.as_ref(), item))
+        let mut batch = Self::try_zeros((8 * bytes).max(1), items.len())?;
+        for (index, bytes) in items.iter().enumerate() {
+            limbs::copy_be_bytes(bytes.as_ref(), batch.get_mut(index));
+        }
+        Ok(batch)
     }
 
     /// A batch from hexadecimal numbers, with or without `0x`. The width is four bits for each digit of the
@@ -148,21 +184,13 @@ impl Batch {
     {
         let items: Vec<I::Item> = items.into_iter().collect();
         let bits = items.iter().map(|i| hex::declared_bits(i.as_ref())).max().unwrap_or(0);
-        let mut batch = Self::zeros(bits.max(1), items.len());
+        let mut batch = Self::try_zeros(bits.max(1), items.len())?;
         for (index, text) in items.iter().enumerate() {
             let value = hex::parse(text.as_ref()).map_err(|reason| Error::Hex { index, reason })?;
             let value = Zeroizing::new(value);
             batch.get_mut(index)[..value.len()].copy_from_slice(&value);
         }
         Ok(batch)
-    }
-
-    fn collect<T>(bits: usize, values: &[T], fill: impl Fn(&T, &mut [u64])) -> Self {
-        let mut batch = Self::zeros(bits, values.len());
-        for (index, value) in values.iter().enumerate() {
-            fill(value, batch.get_mut(index));
-        }
-        batch
     }
 
     /// The same numbers with a declared width of `bits` bits. An error names the first item that does not
@@ -180,7 +208,7 @@ impl Batch {
     /// # Ok::<(), Error>(())
     /// ```
     pub fn with_bits(&self, bits: usize) -> Result<Self, Error> {
-        let mut wider = Self::zeros(bits, self.len);
+        let mut wider = Self::try_zeros(bits, self.len)?;
         for (index, item) in self.iter().enumerate() {
             if limbs::bit_length(item) > bits {
                 return Err(Error::DoesNotFit { index, bits });
@@ -413,11 +441,19 @@ impl<'a> BatchView<'a> {
     }
 
     /// A copy of the items as a batch of their own.
+    ///
+    /// # Panics
+    /// If memory runs out.
     #[must_use]
     pub fn to_batch(&self) -> Batch {
-        let mut batch = Batch::zeros(self.bits, self.len);
+        self.try_to_batch().unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// A copy of the items as a batch of their own, or [`Error::OutOfMemory`].
+    pub fn try_to_batch(&self) -> Result<Batch, Error> {
+        let mut batch = Batch::try_zeros(self.bits, self.len)?;
         batch.as_limbs_mut().copy_from_slice(self.limbs);
-        batch
+        Ok(batch)
     }
 
     /// The items in order.

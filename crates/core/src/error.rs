@@ -42,7 +42,7 @@ pub enum Error {
     #[error("{}", summary(&.0.failed))]
     Items(Box<Partial>),
     /// Two operands of one call have different numbers of items.
-    #[error("{what} has {found} items where {expected} were expected")]
+    #[error("{what}: {} in the place of {expected}", items(*.found))]
     LengthMismatch {
         /// The operand.
         what: &'static str,
@@ -162,6 +162,11 @@ pub enum Error {
     Unavailable(String),
 }
 
+/// A number of items, in words.
+fn items(count: usize) -> String {
+    if count == 1 { "1 item".to_owned() } else { format!("{count} items") }
+}
+
 /// The first failed item and the number of the others.
 fn summary(failed: &[ItemError]) -> String {
     match failed {
@@ -173,6 +178,12 @@ fn summary(failed: &[ItemError]) -> String {
 }
 
 impl Error {
+    /// The error of a host that has no more memory, when `bytes` bytes were asked for.
+    #[must_use]
+    pub fn no_memory(bytes: usize) -> Self {
+        Self::OutOfMemory { what: "memory", bytes }
+    }
+
     /// The error of a batch with its failed items and the answers of the others.
     #[must_use]
     pub fn items(answers: Batch, failed: Vec<ItemError>) -> Self {
@@ -192,5 +203,12 @@ mod tests {
         assert_eq!(text(1), "item 0: the modulus is zero");
         assert_eq!(text(2), "item 0: the modulus is zero (and 1 more item)");
         assert_eq!(text(4), "item 0: the modulus is zero (and 3 more items)");
+    }
+
+    #[test]
+    fn other_numbers_of_items_are_counted_in_words() {
+        let text = |found| Error::LengthMismatch { what: "the factors", expected: 3, found }.to_string();
+        assert_eq!(text(1), "the factors: 1 item in the place of 3");
+        assert_eq!(text(2), "the factors: 2 items in the place of 3");
     }
 }

@@ -47,7 +47,7 @@ pub use plan::{Alternative, Plan, Recipe, Seconds};
 pub use recorder::{Execution, Recorder};
 pub use request::{Exponents, Location, ModuliForm, Request, Secrecy};
 pub use resident::{DeviceAddress, DeviceMemory, Resident, ResidentModuli, ResidentView};
-pub use spare::Spare;
+pub use spare::{Spare, try_vector};
 pub use step::{Step, StepKind};
 pub use storage::LimbMemory;
 pub use sums::Sums;

@@ -200,7 +200,7 @@ impl<'a> ResidentView<'a> {
 
     /// A copy of the numbers in the memory of the host.
     pub fn download(&self) -> Result<Batch, Error> {
-        let mut batch = Batch::zeros(self.bits, self.len);
+        let mut batch = Batch::try_zeros(self.bits, self.len)?;
         self.memory.download(self.first, &mut batch)?;
         Ok(batch)
     }

@@ -1,5 +1,6 @@
 //! The memory of a batch.
 
+use crate::Error;
 use crate::spare::Spare;
 use std::ops::{Deref, DerefMut};
 use zeroize::Zeroize;
@@ -25,9 +26,9 @@ pub(crate) enum Storage {
 }
 
 impl Storage {
-    /// `len` limbs of zeros.
-    pub(crate) fn zeros(len: usize) -> Self {
-        Self::Own(CLEARED.take(len))
+    /// `len` limbs of zeros, or an error if there is no memory for them.
+    pub(crate) fn try_zeros(len: usize) -> Result<Self, Error> {
+        CLEARED.try_take(len).map(Self::Own)
     }
 
     /// Lets go of all limbs, which the caller has cleared.

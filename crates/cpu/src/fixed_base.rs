@@ -11,7 +11,7 @@ use crate::path::{CpuPath, with_kernel};
 use crate::pow::Exponents;
 use crate::rows::Rows;
 use crate::run::numbers;
-use modmill_core::{Batch, Items, Modulus, Op, Operand, Request, Watch, limbs, watched};
+use modmill_core::{Batch, Error, Items, Modulus, Op, Operand, Request, Watch, limbs, watched};
 use rayon::prelude::*;
 use std::sync::{Arc, OnceLock};
 use table::{Layout, Table};
@@ -105,14 +105,13 @@ impl Cpu {
     /// The powers of a base by `count` secret exponents, whose declared width is not greater than the base was
     /// prepared for. Neither time nor addresses depend on the base and on the exponents. `watch` counts the powers; if it
     /// is stopped, the powers that are left are zero.
-    #[must_use]
     pub fn pow_fixed_base(
         &self,
         fixed: &FixedBase,
         exponents: Operand<'_>,
         count: usize,
         watch: Option<&Watch>,
-    ) -> Batch {
+    ) -> Result<Batch, Error> {
         assert!(exponents.bits() <= fixed.exponent_bits, "the exponents are too wide");
         with_kernel!(fixed.path, K, token => {
             let domain = fixed.domain::<K>(token);
@@ -147,14 +146,13 @@ impl Cpu {
     }
 
     /// The same for public exponents, which are not longer than the base was prepared for.
-    #[must_use]
     pub fn pow_fixed_base_vartime(
         &self,
         fixed: &FixedBase,
         exponents: Operand<'_>,
         count: usize,
         watch: Option<&Watch>,
-    ) -> Batch {
+    ) -> Result<Batch, Error> {
         with_kernel!(fixed.path, K, token => {
             let domain = fixed.domain::<K>(token);
             let table = fixed.table(self, &domain, Layout::EntryByEntry);
@@ -196,8 +194,8 @@ impl Cpu {
         domain: &Domain<K>,
         (count, watch): (usize, Option<&Watch>),
         compute: impl Fn(Items<'_>, &mut Workspace, &mut [u64]) + Sync,
-    ) -> Batch {
-        let mut answers = Batch::zeros(fixed.modulus.bits(), count);
+    ) -> Result<Batch, Error> {
+        let mut answers = Batch::try_zeros(fixed.modulus.bits(), count)?;
         let (stride, len) = (answers.stride(), domain.one().len());
         let groups = count.div_ceil(K::LANES).div_ceil(self.threads()).clamp(1, TOGETHER);
         let block = |work: &mut Workspace, (index, out): (usize, &mut [u64])| {
@@ -221,7 +219,7 @@ impl Cpu {
             let limbs = answers.as_limbs_mut();
             self.install(|| limbs.par_chunks_mut(size).enumerate().for_each_init(work, block));
         }
-        answers
+        Ok(answers)
     }
 }
 

@@ -22,6 +22,7 @@ mod lanes;
 pub mod long;
 mod method;
 mod multi_pow;
+pub mod out_of_memory;
 mod path;
 mod planning;
 pub mod portable;

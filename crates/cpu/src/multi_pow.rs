@@ -8,7 +8,7 @@ use crate::method::{Method, counted};
 use crate::path::{CpuPath, with_kernel};
 use crate::pow::{PublicFactors, SecretFactors, fixed_windows};
 use crate::run::numbers;
-use modmill_core::{Batch, Job, Op, Operand, Request, limbs};
+use modmill_core::{Batch, Error, Job, Op, Operand, Request, limbs};
 
 /// The most powers that share a chain of squarings. Their tables pass through the cache for every window, and with
 /// sixteen powers a chain is a fiftieth of the work.
@@ -43,15 +43,14 @@ impl Cpu {
     /// interleave.
     ///
     /// For [`Op::Pow`] neither time nor addresses depend on bases and exponents. [`Op::PowVartime`] takes public exponents.
-    #[must_use]
-    pub fn multi_pow(&self, op: Op, job: &Job<'_>, powers: &Powers<'_>) -> Option<Batch> {
-        let longest = powers.lengths(op, job).into_iter().max()?;
+    pub fn multi_pow(&self, op: Op, job: &Job<'_>, powers: &Powers<'_>) -> Result<Option<Batch>, Error> {
+        let Some(longest) = powers.lengths(op, job).into_iter().max() else { return Ok(None) };
         let request = Request::of(op, job).exponents_of(longest);
-        let path = self.lanes_for(&request)?;
+        let Some(path) = self.lanes_for(&request) else { return Ok(None) };
         let window = cost::window(path, job.bits, longest);
         let name = Method::Lanes(path).path();
         self.record(name, format!("{}, interleaved", counted(powers.bases.len(), "power")), Some(window));
-        Some(with_kernel!(path, K, token => {
+        let products = with_kernel!(path, K, token => {
             self.run_groups::<K>(token, op, job, |domain, items, work, x| {
                 let pairs = powers.bases.chunks(TOGETHER).zip(powers.exponents.chunks(TOGETHER));
                 for (chunk, (bases, exponents)) in pairs.enumerate() {
@@ -75,7 +74,8 @@ impl Cpu {
                 domain.leave(x, work);
                 Residue::Wide
             })
-        }))
+        });
+        products.map(Some)
     }
 
     /// The kernel that computes a request in lanes, if it is computed so.

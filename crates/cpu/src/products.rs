@@ -6,6 +6,7 @@ use crate::kernel::{BatchKernel, MAX_LANES};
 use crate::lanes::{self, Bits};
 use crate::long::{self, Multiplier};
 use crate::method::{Method, counted};
+use crate::out_of_memory;
 use crate::path::CpuPath;
 use crate::path::with_kernel;
 use crate::planning::Recipe;
@@ -25,13 +26,13 @@ impl Cpu {
             Method::Transforms(multiplier) => {
                 self.record(method.path(), method.variant(&plan.request, self.threads()), None);
                 let &Product { a, b, count } = product;
-                Ok(match b {
+                out_of_memory::returned(|| match b {
                     Some(b) => long::products(&self.workers, multiplier, a, b, count),
                     None => long::squares(&self.workers, multiplier, a, count),
                 })
             }
             Method::Lanes(path) => {
-                Ok(with_kernel!(path, K, token => self.multiply_in_lanes::<K>(token, product)))
+                with_kernel!(path, K, token => self.multiply_in_lanes::<K>(token, product))
             }
             Method::Residues | Method::Division | Method::DivisionSteps | Method::HalfGcd(_) => {
                 Err(wrong("it is not for full products"))
@@ -40,25 +41,28 @@ impl Cpu {
     }
 
     /// Full products `a b` with a factor of `b.1` bits that was prepared by a multiplier.
-    #[must_use]
     pub fn mul_prepared(
         &self,
         a: Operand<'_>,
         b: (&long::PreparedFactor, usize),
         multiplier: Multiplier,
         count: usize,
-    ) -> Batch {
-        long::products_prepared(&self.workers, multiplier, a, b, count)
+    ) -> Result<Batch, Error> {
+        out_of_memory::returned(|| long::products_prepared(&self.workers, multiplier, a, b, count))
     }
 
     /// Products in the lanes of a kernel, on all threads.
-    fn multiply_in_lanes<K: BatchKernel>(&self, token: K::Token, product: &Product<'_>) -> Batch {
+    fn multiply_in_lanes<K: BatchKernel>(
+        &self,
+        token: K::Token,
+        product: &Product<'_>,
+    ) -> Result<Batch, Error> {
         let path = modmill_core::Path { backend: Backend::Cpu, isa: Some(K::ISA), family: K::FAMILY };
         let variant = format!("{} x {}", counted(K::LANES, "lane"), counted(self.threads(), "thread"));
         self.record(path, variant, None);
         let &Product { a, b, count } = product;
         let b = b.unwrap_or(a);
-        let mut answers = Batch::zeros(a.bits() + b.bits(), count);
+        let mut answers = Batch::try_zeros(a.bits() + b.bits(), count)?;
         let stride = answers.stride();
         let rows = |bits: usize| Rows::zeros(radix::digits_for(bits, K::WIDTH) * K::LANES);
         let group = |work: &mut (Rows, Rows, Rows, Rows), (index, out): (usize, &mut [u64])| {
@@ -88,6 +92,6 @@ impl Cpu {
                 outs.enumerate().with_min_len(groups).for_each_init(workspace, group);
             });
         }
-        answers
+        Ok(answers)
     }
 }

@@ -151,11 +151,9 @@ impl Sums {
     fn new(count: usize, width: usize, halves: usize, chunk: usize) -> Result<Self, Error> {
         let wanted = count.checked_mul(width).and_then(|words| words.checked_mul(halves));
         let wanted = wanted.filter(|&words| words <= isize::MAX as usize / 16);
-        let wanted = wanted.ok_or(Error::OutOfMemory { what: "memory", bytes: usize::MAX })?;
+        let wanted = wanted.ok_or(Error::no_memory(usize::MAX))?;
         let mut words = Zeroizing::new(Vec::new());
-        words
-            .try_reserve_exact(wanted)
-            .map_err(|_| Error::OutOfMemory { what: "memory", bytes: 8 * wanted })?;
+        words.try_reserve_exact(wanted).map_err(|_| Error::no_memory(8 * wanted))?;
         words.resize(wanted, 0);
         Ok(Self { count, width, halves, chunk, words })
     }

@@ -12,7 +12,7 @@ use crate::method::{Method, counted};
 use crate::path::{CpuPath, with_kernel};
 use crate::planning::Recipe;
 use crate::remainder::{self, Scratch};
-use crate::{pow, rns};
+use crate::{out_of_memory, pow, rns};
 use modmill_core::window::MAX_WINDOW;
 use modmill_core::{Backend, Batch, Error, Items, Job, Moduli, Modulus, Op, Operand, Plan, watched};
 use rayon::prelude::*;
@@ -68,16 +68,18 @@ impl Cpu {
             self.record(method.path(), variant, operation.window());
         }
         let answers = match (method, operation) {
-            (Method::Lanes(path), _) => self.run_in_lanes(path, operation, job),
-            (Method::Residues, _) => self.run_in_residues(operation, job),
-            (Method::Transforms(multiplier), _) => self.run_by_transforms(multiplier, operation, job),
+            (Method::Lanes(path), _) => self.run_in_lanes(path, operation, job)?,
+            (Method::Residues, _) => self.run_in_residues(operation, job)?,
+            (Method::Transforms(multiplier), _) => {
+                out_of_memory::returned(|| self.run_by_transforms(multiplier, operation, job))?
+            }
             (Method::Division, Modular::Multiply) => self.run_by_division(job, |item, out, scratch| {
                 let (a, b) = (job.a.get(item), job.b.get(item));
                 remainder::mul_mod(a, b, job.moduli.get(item), out, scratch);
-            }),
+            })?,
             (Method::Division, Modular::Square) => self.run_by_division(job, |item, out, scratch| {
                 remainder::square_mod(job.a.get(item), job.moduli.get(item), out, scratch);
-            }),
+            })?,
             (Method::Division, Modular::Power(_) | Modular::PowerVartime(_)) => {
                 return Err(wrong("powers are not found by division"));
             }
@@ -87,7 +89,7 @@ impl Cpu {
     }
 
     /// Montgomery arithmetic in the lanes of a kernel.
-    fn run_in_lanes(&self, path: CpuPath, operation: Modular, job: &Job<'_>) -> Batch {
+    fn run_in_lanes(&self, path: CpuPath, operation: Modular, job: &Job<'_>) -> Result<Batch, Error> {
         #[cfg(target_arch = "x86_64")]
         if let CpuPath::Ifma(token) = path
             && path.takes_a_pair(operation.op(), job.bits, job.items.len())
@@ -97,7 +99,12 @@ impl Cpu {
         with_kernel!(path, K, token => self.run_kernel::<K>(token, operation, job))
     }
 
-    fn run_kernel<K: Kernel>(&self, token: K::Token, operation: Modular, job: &Job<'_>) -> Batch {
+    fn run_kernel<K: Kernel>(
+        &self,
+        token: K::Token,
+        operation: Modular,
+        job: &Job<'_>,
+    ) -> Result<Batch, Error> {
         let variant = format!("{} x {}", counted(K::LANES, "lane"), counted(self.threads(), "thread"));
         let path = modmill_core::Path { backend: Backend::Cpu, isa: Some(K::ISA), family: K::FAMILY };
         self.record(path, variant, operation.window());
@@ -147,8 +154,8 @@ impl Cpu {
         op: Op,
         job: &Job<'_>,
         compute: impl Fn(&Domain<K>, Items<'_>, &mut Workspace, &mut [u64]) -> Residue + Sync,
-    ) -> Batch {
-        let mut answers = Batch::zeros(job.moduli.bits(), job.items.len());
+    ) -> Result<Batch, Error> {
+        let mut answers = Batch::try_zeros(job.moduli.bits(), job.items.len())?;
         let stride = answers.stride();
         let shared: Option<Arc<Domain<K>>> = match job.moduli {
             Moduli::Shared(modulus) => {
@@ -200,12 +207,12 @@ impl Cpu {
                     .for_each_init(|| Workspace::new::<K>(job.bits), group);
             });
         }
-        answers
+        Ok(answers)
     }
 
     /// Residue number systems. Items whose modulus shares a prime with the base go into the lanes of the portable
     /// kernel.
-    fn run_in_residues(&self, operation: Modular, job: &Job<'_>) -> Batch {
+    fn run_in_residues(&self, operation: Modular, job: &Job<'_>) -> Result<Batch, Error> {
         let otherwise = |part: &Job<'_>| self.run_in_lanes(CpuPath::Row, operation, part);
         rns::run(&self.workers.pool, job, otherwise, |domain, item, out| {
             let (a, b) = (job.a.get(item), job.b.get(item));
@@ -234,7 +241,12 @@ impl Cpu {
     }
 
     /// Transforms, item by item; long products use all threads by themselves.
-    fn run_by_transforms(&self, multiplier: Multiplier, operation: Modular, job: &Job<'_>) -> Batch {
+    fn run_by_transforms(
+        &self,
+        multiplier: Multiplier,
+        operation: Modular,
+        job: &Job<'_>,
+    ) -> Result<Batch, Error> {
         long::run(&self.workers, multiplier, operation.op().is_power(), job, |modulus, item| {
             let (a, b) = (job.a.get(item), job.b.get(item));
             let compute = || match operation {
@@ -252,8 +264,8 @@ impl Cpu {
         &self,
         job: &Job<'_>,
         compute: impl Fn(usize, &mut [u64], &mut Scratch) + Sync,
-    ) -> Batch {
-        let mut answers = Batch::zeros(job.moduli.bits(), job.items.len());
+    ) -> Result<Batch, Error> {
+        let mut answers = Batch::try_zeros(job.moduli.bits(), job.items.len())?;
         let (stride, limbs) = (answers.stride(), job.bits.div_ceil(64));
         let scratch = || Scratch::new(2 * limbs, limbs);
         // A thread takes some microseconds of work at least.
@@ -277,7 +289,7 @@ impl Cpu {
                     });
             });
         }
-        answers
+        Ok(answers)
     }
 }
 

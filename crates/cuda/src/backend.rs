@@ -65,7 +65,8 @@ impl Run {
         count: usize,
         compute: impl FnOnce(&mut [u64]) -> Result<f64>,
     ) -> Result<Self> {
-        let mut answers = Batch::zeros(bits, count);
+        let mut answers = Batch::try_zeros(bits, count)
+            .map_err(|_| Error::OutOfMemory { wanted: count.saturating_mul(bits.div_ceil(8)) })?;
         prefer_large_pages(answers.as_limbs_mut());
         let kernel_seconds = compute(answers.as_limbs_mut())?;
         Ok(Self { answers, kernel_seconds })

@@ -76,7 +76,7 @@ impl Engine {
                 return Ok(products);
             }
         }
-        let mut products = Batch::zeros(modulus.bits(), groups);
+        let mut products = Batch::try_zeros(modulus.bits(), groups)?;
         for place in 0..groups {
             let part = column.slice(place * group..count.min((place + 1) * group));
             products.get_mut(place).copy_from_slice(self.product_mod(part, modulus)?.get(0));

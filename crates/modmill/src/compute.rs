@@ -20,7 +20,7 @@ impl Backends {
         }
         let _running = match self.turn_of_job(cuda, &plan, &work, call.as_ref()) {
             Turn::Joined(answer) => {
-                let mut answers = Batch::zeros(work.answer_bits(), request.count);
+                let mut answers = Batch::try_zeros(work.answer_bits(), request.count)?;
                 answer.write(answers.stride(), answers.as_limbs_mut());
                 return Ok(answers);
             }

@@ -188,7 +188,7 @@ impl Engine {
 
     fn multiply(&self, product: &Product<'_>) -> Result<Batch, Error> {
         match product.is_zero() {
-            true => Ok(Batch::zeros(product.bits(), product.count)),
+            true => Batch::try_zeros(product.bits(), product.count),
             false => self.backends.compute(Work::Product(product)),
         }
     }

@@ -2,7 +2,7 @@
 //! modulo 2^k from truncated arithmetic, and Garner's step joins them
 //! ([`modmill_cpu::power_of_two::join`]).
 
-use modmill_core::{Batch, Moduli, Modulus, limbs};
+use modmill_core::{Batch, Error, Moduli, Modulus, limbs};
 use zeroize::Zeroizing;
 
 /// The odd parts of some items' moduli, in the shape the moduli came in.
@@ -13,20 +13,20 @@ pub(crate) enum OddParts {
 
 impl OddParts {
     /// Splits the power of two off the moduli of `items`; other items of a batch stay zero.
-    pub(crate) fn of(moduli: Moduli<'_>, items: &[usize]) -> Self {
+    pub(crate) fn of(moduli: Moduli<'_>, items: &[usize]) -> Result<Self, Error> {
         match moduli {
             Moduli::Shared(modulus) => {
                 let shared = modulus.constants(|modulus| SharedOddPart(odd_part(modulus.value())));
-                Self::Shared(shared.0.clone())
+                Ok(Self::Shared(shared.0.clone()))
             }
             Moduli::Each(_) | Moduli::Prepared(_) | Moduli::Resident(_) => {
-                let mut odd = Batch::zeros(moduli.bits(), moduli.len().unwrap_or(0));
+                let mut odd = Batch::try_zeros(moduli.bits(), moduli.len().unwrap_or(0))?;
                 for &item in items {
                     let value = moduli.get(item);
                     let shift = limbs::trailing_zeros(value).unwrap_or(0);
                     limbs::shift_right(value, shift, odd.get_mut(item));
                 }
-                Self::Each(odd)
+                Ok(Self::Each(odd))
             }
         }
     }

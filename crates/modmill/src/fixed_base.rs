@@ -103,7 +103,7 @@ impl Engine {
             return Err(Error::LengthMismatch { what: "the base", expected: 1, found });
         }
         check_huge_widths(&[("the base", base.bits()), ("an exponent", exponent_bits)])?;
-        let mut one = Batch::zeros(base.bits(), 1);
+        let mut one = Batch::try_zeros(base.bits(), 1)?;
         let value = base.get(0);
         one.get_mut(0)[..value.len()].copy_from_slice(value);
         let tables = match is_for_kernels(modulus) {
@@ -171,8 +171,8 @@ impl Engine {
         }
         let watch = self.watch.as_deref();
         let answers = match operation {
-            Modular::PowerVartime => self.cpu().pow_fixed_base_vartime(tables, exponents, count, watch),
-            _ => self.cpu().pow_fixed_base(tables, exponents, count, watch),
+            Modular::PowerVartime => self.cpu().pow_fixed_base_vartime(tables, exponents, count, watch)?,
+            _ => self.cpu().pow_fixed_base(tables, exponents, count, watch)?,
         };
         match watch.is_some_and(Watch::is_stopped) {
             true => Err(Error::Interrupted),

@@ -69,6 +69,7 @@ pub use modmill_core::{
     Op, Operand, Partial, Path, PerItem, Plan, PublicJob, Recorder, Request, Resident, ResidentModuli,
     ResidentView, Seconds, Secrecy, Spare, Sums, TRANSFORM_MAX_BITS, Watch, hex,
 };
+pub use modmill_cpu::MAX_THREADS;
 pub use modmill_cpu::long::MersenneLike;
 pub use modular_sums::{ModularSums, SumFactors};
 pub use octets::Offloaded;

@@ -214,7 +214,7 @@ impl Engine {
         if let Some(job) = self.whole_job(&call) {
             return self.backends.compute(Work::Job(operation.op(), &job));
         }
-        let mut answers = Batch::zeros(moduli.bits(), call.count);
+        let mut answers = Batch::try_zeros(moduli.bits(), call.count)?;
         let failed = self.assemble(&call, &mut answers)?;
         finish(answers, failed)
     }
@@ -291,7 +291,7 @@ impl Engine {
         let sorted = sort(self.cpu(), moduli, (0..count).into());
         self.compute_odd(&sorted, call, moduli, answers)?;
         if !sorted.even.is_empty() {
-            let odd_parts = OddParts::of(moduli, &sorted.even);
+            let odd_parts = OddParts::of(moduli, &sorted.even)?;
             let odd = odd_parts.moduli();
             let sorted_odd = sort(self.cpu(), odd, (&sorted.even).into());
             self.compute_odd(&sorted_odd, call, odd, answers)?;

@@ -122,7 +122,7 @@ impl Engine {
         let (Some(&a), Some(&b)) = (bases.first(), exponents.first()) else { return Ok(None) };
         let job = Job::new(0..count, lengths.longest, a, b, moduli.on_host());
         let job = Job { shortest_bits: lengths.shortest, ..job };
-        Ok(self.cpu().multi_pow(op, &job, &Powers { bases: &bases, exponents: &exponents }))
+        self.cpu().multi_pow(op, &job, &Powers { bases: &bases, exponents: &exponents })
     }
 
     /// The products of powers that are computed one after the other.

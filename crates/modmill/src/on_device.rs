@@ -110,7 +110,7 @@ impl OnDevice<'_> {
         let near = backends.near(a, OnHost::Given(b.unwrap_or(a)), None)?;
         let product = product(near.a.operand(), b.map(|_| near.b.operand()))?;
         match product.is_zero() {
-            true => self.engine.upload_answers(Batch::zeros(product.bits(), product.count)),
+            true => self.engine.upload_answers(Batch::try_zeros(product.bits(), product.count)?),
             false => match backends.compute_resident(Work::Product(&product))? {
                 Some(answers) => Ok(answers),
                 None => self.engine.upload_answers(backends.compute(Work::Product(&product))?),

@@ -31,7 +31,7 @@ impl Engine {
     /// ```
     pub fn pinned(&self, bits: usize, len: usize) -> Result<Batch, Error> {
         let device = self.backends.cuda.as_ref().and_then(|cuda| cuda.devices().next());
-        let Some(device) = device else { return Ok(Batch::zeros(bits, len)) };
+        let Some(device) = device else { return Batch::try_zeros(bits, len) };
         let memory = device.pinned_limbs(len * bits.div_ceil(64)).map_err(|error| match error {
             CudaError::OutOfMemory { wanted } => Error::OutOfMemory { what: "pinned memory", bytes: wanted },
             other => Error::Device(other.to_string()),

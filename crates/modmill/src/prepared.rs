@@ -5,6 +5,7 @@ use crate::engine::check_huge_widths;
 use crate::on_host::OnHost;
 use modmill_core::{Batch, Error, Operand, TRANSFORM_MAX_BITS};
 use modmill_cpu::long::{Multiplier, PreparedFactor};
+use modmill_cpu::out_of_memory::returned;
 
 /// A factor of many products, transformed once.
 pub struct Prepared {
@@ -51,7 +52,8 @@ impl Engine {
             return Err(Error::LengthMismatch { what: "factor", expected: 1, found: 0 });
         }
         let multiplier = self.multiplier();
-        let prepared = self.install(|| multiplier.prepare(factor.get(0), longest.div_ceil(64)));
+        let prepare = || multiplier.prepare(factor.get(0), longest.div_ceil(64));
+        let prepared = returned(|| Ok(self.install(prepare)))?;
         Ok(Prepared { bits: factor.bits(), longest, multiplier, factor: prepared })
     }
 
@@ -79,8 +81,8 @@ impl Engine {
         }
         let count = a.len().unwrap_or(1);
         if count == 0 || a.bits() == 0 || b.bits == 0 {
-            return Ok(Batch::zeros(a.bits() + b.bits, count));
+            return Batch::try_zeros(a.bits() + b.bits, count);
         }
-        Ok(self.cpu().mul_prepared(a, (&b.factor, b.bits), b.multiplier, count))
+        self.cpu().mul_prepared(a, (&b.factor, b.bits), b.multiplier, count)
     }
 }

@@ -73,7 +73,7 @@ impl Engine {
         count: usize,
         is_wanted: impl Fn(&[u64]) -> bool + Sync,
     ) -> Result<Batch, Error> {
-        let mut numbers = Batch::zeros(bits, count);
+        let mut numbers = Batch::try_zeros(bits, count)?;
         let stride = numbers.stride();
         if stride == 0 {
             return Ok(numbers);

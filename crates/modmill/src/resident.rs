@@ -44,7 +44,7 @@ impl Engine {
         let batch = batch.into();
         match &self.backends.cuda {
             Some(cuda) => cuda.upload(batch).map_err(Error::from),
-            None => Ok(HostMemory::resident(batch.to_batch())),
+            None => Ok(HostMemory::resident(batch.try_to_batch()?)),
         }
     }
 
@@ -134,7 +134,7 @@ impl OnDevice<'_> {
         {
             return cuda.join(&views).map_err(Error::from);
         }
-        let mut all = Batch::zeros(bits, batches.iter().map(|batch| batch.len()).sum());
+        let mut all = Batch::try_zeros(bits, batches.iter().map(|batch| batch.len()).sum())?;
         let mut item = 0;
         for batch in batches {
             for number in batch.download()?.iter() {

@@ -171,7 +171,7 @@ impl Engine {
     }
 
     fn step_on_host(&self, step: &Step<'_>) -> Result<Batch, Error> {
-        let mut answers = Batch::zeros(step.bits(), step.count()?);
+        let mut answers = Batch::try_zeros(step.bits(), step.count()?)?;
         let stride = answers.stride().max(1);
         let compute = |(item, out): (usize, &mut [u64])| step.compute(item, out);
         match answers.as_limbs().len() <= GRAIN {

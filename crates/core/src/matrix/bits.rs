@@ -18,7 +18,7 @@ impl BitVectors {
     /// `count` vectors of `length` zeros.
     pub fn zeros(count: usize, length: usize) -> Result<Self, Error> {
         let words = count.checked_mul(length.div_ceil(32)).filter(|&words| words <= isize::MAX as usize / 8);
-        let words = zero_words(words.ok_or(Error::OutOfMemory { what: "memory", bytes: usize::MAX })?)?;
+        let words = zero_words(words.ok_or(Error::no_memory(usize::MAX))?)?;
         Ok(Self { count, length, words })
     }
 

@@ -56,9 +56,7 @@ pub fn check_shape(moduli: &ResidueModuli, rows: usize, columns: usize) -> Resul
         }
     }
     let words = rows.checked_mul(columns).and_then(|words| words.checked_mul(moduli.len()));
-    words
-        .filter(|&words| words <= isize::MAX as usize / 4)
-        .ok_or(Error::OutOfMemory { what: "memory", bytes: usize::MAX })
+    words.filter(|&words| words <= isize::MAX as usize / 4).ok_or(Error::no_memory(usize::MAX))
 }
 
 /// Checks a range of rows and the length of their words, and returns the place of the first word.

@@ -117,21 +117,12 @@ impl ResidueModuli {
 
 fn words_of(moduli: &ResidueModuli, count: usize, length: usize) -> Result<usize, Error> {
     let words = count.checked_mul(length).and_then(|words| words.checked_mul(moduli.len()));
-    words
-        .filter(|&words| words <= isize::MAX as usize / 8)
-        .ok_or(Error::OutOfMemory { what: "memory", bytes: usize::MAX })
+    words.filter(|&words| words <= isize::MAX as usize / 8).ok_or(Error::no_memory(usize::MAX))
 }
 
 /// A vector of `count` zeros. It is an error if there is not enough memory.
 pub(super) fn zero_words(count: usize) -> Result<Vec<u32>, Error> {
-    if let Some(words) = CLEARED.take_kept(count) {
-        return Ok(words);
-    }
-    let mut probe: Vec<u32> = Vec::new();
-    probe.try_reserve_exact(count).map_err(|_| Error::OutOfMemory { what: "memory", bytes: 4 * count })?;
-    drop(probe);
-    // The system hands out zeros, which cost nothing before they are touched.
-    Ok(vec![0; count])
+    CLEARED.try_take(count)
 }
 
 /// Overwrites words with zeros. Several threads do, where one would take longer than starting them: answers of a GPU have

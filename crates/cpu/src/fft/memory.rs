@@ -6,6 +6,8 @@
 #![allow(unsafe_code)]
 
 use super::point::Point;
+use crate::out_of_memory;
+use modmill_core::Error;
 use rayon::prelude::*;
 use std::cell::Cell;
 use std::mem::MaybeUninit;
@@ -123,7 +125,10 @@ impl Points {
 }
 
 fn allocate(len: usize) -> Vec<Point> {
-    let mut block: Vec<Point> = Vec::with_capacity(len);
+    let mut block: Vec<Point> = Vec::new();
+    if block.try_reserve_exact(len).is_err() {
+        out_of_memory::end(Error::no_memory(len.saturating_mul(size_of::<Point>())));
+    }
     let memory = &mut block.spare_capacity_mut()[..len];
     prefer_large_pages(memory);
     // The first access to a page is most of the cost, so threads share it.

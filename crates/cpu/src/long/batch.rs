@@ -5,7 +5,7 @@ use super::modular::PreparedModulus;
 use super::multiplier::{Multiplier, PreparedFactor};
 use crate::fft::memory::prefer_large_pages;
 use crate::team::Workers;
-use modmill_core::{Batch, Job, Moduli, Modulus, Operand};
+use modmill_core::{Batch, Error, Job, Moduli, Modulus, Operand};
 use rayon::prelude::*;
 use zeroize::Zeroizing;
 
@@ -16,8 +16,8 @@ pub(crate) fn run(
     is_power: bool,
     job: &Job<'_>,
     compute: impl Fn(&PreparedModulus, usize) -> Zeroizing<Vec<u64>> + Sync,
-) -> Batch {
-    let mut answers = Batch::zeros(job.moduli.bits(), job.items.len());
+) -> Result<Batch, Error> {
+    let mut answers = Batch::try_zeros(job.moduli.bits(), job.items.len())?;
     let stride = answers.stride();
     let kept =
         |modulus: &Modulus| modulus.constants(|modulus| PreparedModulus::new(multiplier, modulus.value()));
@@ -37,7 +37,7 @@ pub(crate) fn run(
             out[..answer.len()].copy_from_slice(&answer);
         });
     });
-    answers
+    Ok(answers)
 }
 
 /// Full products `a b`. A factor that all items share is transformed once.
@@ -47,7 +47,7 @@ pub(crate) fn products(
     a: Operand<'_>,
     b: Operand<'_>,
     count: usize,
-) -> Batch {
+) -> Result<Batch, Error> {
     let (each, shared) = match (a, b) {
         (Operand::Shared { .. }, Operand::Each(_)) => (b, Some(a)),
         (Operand::Each(_), Operand::Shared { .. }) => (a, Some(b)),
@@ -72,7 +72,7 @@ pub(crate) fn products_prepared(
     a: Operand<'_>,
     (b, bits): (&PreparedFactor, usize),
     count: usize,
-) -> Batch {
+) -> Result<Batch, Error> {
     each_item(
         workers,
         a.bits() + bits,
@@ -85,7 +85,12 @@ pub(crate) fn products_prepared(
 }
 
 /// Full squares `a^2`.
-pub(crate) fn squares(workers: &Workers, multiplier: Multiplier, a: Operand<'_>, count: usize) -> Batch {
+pub(crate) fn squares(
+    workers: &Workers,
+    multiplier: Multiplier,
+    a: Operand<'_>,
+    count: usize,
+) -> Result<Batch, Error> {
     let limbs = |item| 2 * a.get(item).len();
     each_item(workers, 2 * a.bits(), count, limbs, |item, out| multiplier.square(a.get(item), out))
 }
@@ -107,8 +112,8 @@ fn each_item(
     count: usize,
     limbs: impl Fn(usize) -> usize + Sync,
     compute: impl Fn(usize, &mut [u64]) + Sync,
-) -> Batch {
-    let mut answers = Batch::zeros(bits, count);
+) -> Result<Batch, Error> {
+    let mut answers = Batch::try_zeros(bits, count)?;
     let stride = answers.stride();
     prefer_large_pages(answers.as_limbs_mut());
     let compute =
@@ -124,5 +129,5 @@ fn each_item(
             out[..copied].copy_from_slice(&own[..copied]);
         });
     });
-    answers
+    Ok(answers)
 }

@@ -5,6 +5,8 @@
 
 use crate::fft::memory::{self, is_cleared_later};
 use crate::fft::shares;
+use crate::out_of_memory;
+use modmill_core::try_vector;
 use std::sync::{Mutex, PoisonError};
 use zeroize::{Zeroize, Zeroizing};
 
@@ -69,8 +71,8 @@ pub(super) fn limbs_with_room(len: usize) -> Limbs {
 
 /// `len` limbs with capacity for one more, and whether they are zero.
 fn take(len: usize) -> (Limbs, bool) {
-    let (mut limbs, is_zero) =
-        if len < LONG { None } else { kept(len + 1) }.unwrap_or_else(|| (vec![0; len + 1], true));
+    let new = || (try_vector(len + 1).unwrap_or_else(|error| out_of_memory::end(error)), true);
+    let (mut limbs, is_zero) = if len < LONG { None } else { kept(len + 1) }.unwrap_or_else(new);
     limbs.truncate(len);
     (Zeroizing::new(limbs), is_zero)
 }

@@ -68,7 +68,7 @@ pub(super) fn each_section_of(
 
 fn buffer(words: usize) -> Result<Vec<u32>, Error> {
     let mut buffer = Vec::new();
-    buffer.try_reserve_exact(words).map_err(|_| Error::OutOfMemory { what: "memory", bytes: 4 * words })?;
+    buffer.try_reserve_exact(words).map_err(|_| Error::no_memory(4 * words))?;
     buffer.resize(words, 0);
     Ok(buffer)
 }

@@ -3,7 +3,7 @@
 use super::domain::RnsDomain;
 use modmill_core::limbs::bit_length;
 use modmill_core::rns::Bases;
-use modmill_core::{Batch, Job, Moduli, Modulus};
+use modmill_core::{Batch, Error, Job, Moduli, Modulus};
 use rayon::ThreadPool;
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -13,9 +13,9 @@ use std::sync::Arc;
 pub(crate) fn run(
     pool: &ThreadPool,
     job: &Job<'_>,
-    otherwise: impl FnOnce(&Job<'_>) -> Batch,
+    otherwise: impl FnOnce(&Job<'_>) -> Result<Batch, Error>,
     compute: impl Fn(&RnsDomain, usize, &mut [u64]) + Sync,
-) -> Batch {
+) -> Result<Batch, Error> {
     // Each modulus uses the bases for its own length.
     let make = |modulus: &[u64]| RnsDomain::new(&Bases::for_bits(bit_length(modulus))?, modulus);
     let kept = |modulus: &Modulus| modulus.constants(|modulus| make(modulus.value()));
@@ -23,7 +23,7 @@ pub(crate) fn run(
         Moduli::Shared(modulus) => Some(kept(modulus)),
         Moduli::Each(_) | Moduli::Prepared(_) | Moduli::Resident(_) => None,
     };
-    let mut answers = Batch::zeros(job.moduli.bits(), job.items.len());
+    let mut answers = Batch::try_zeros(job.moduli.bits(), job.items.len())?;
     let stride = answers.stride();
     // Returns the place of the item if its modulus has no domain.
     let item = |(place, out): (usize, &mut [u64])| {
@@ -47,10 +47,10 @@ pub(crate) fn run(
     });
     if !refused.is_empty() {
         let items: Vec<usize> = refused.iter().map(|&place| job.items.get(place)).collect();
-        let others = otherwise(&job.part(&items));
+        let others = otherwise(&job.part(&items))?;
         for (&place, other) in refused.iter().zip(others.as_limbs().chunks(stride)) {
             answers.as_limbs_mut()[place * stride..][..stride].copy_from_slice(other);
         }
     }
-    answers
+    Ok(answers)
 }

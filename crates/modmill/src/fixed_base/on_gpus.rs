@@ -46,7 +46,7 @@ impl Engine {
                     Operand::from(&digits(exponent_bits)),
                     entries(exponent_bits),
                     None,
-                );
+                )?;
                 let made = cuda.fixed_base(&powers, FIXED_WINDOW, &fixed.modulus);
                 let made = self.backends.or_fault(|| "the table of a fixed base".to_owned(), made)?;
                 fixed.gpus.0.get_or_init(|| made.flatten())
@@ -65,7 +65,7 @@ impl Engine {
         count: usize,
     ) -> Result<Option<Batch>, Error> {
         let Some(cuda) = self.cuda() else { return Ok(None) };
-        let mut answers = Batch::zeros(fixed.modulus.bits(), count);
+        let mut answers = Batch::try_zeros(fixed.modulus.bits(), count)?;
         let run = cuda.pow_fixed_base(table, exponents, self.watch.as_deref(), answers.as_limbs_mut());
         let request = Request::new(Op::Pow, fixed.modulus.bits(), count);
         self.backends.outcome(&request, run.map(|seconds| (answers, seconds)))

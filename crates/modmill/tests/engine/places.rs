@@ -128,7 +128,7 @@ fn a_batch_of_another_shape_is_refused() {
         let error = engine.square_mod_into(&a, &moduli, &mut Batch::zeros(bits, len)).unwrap_err();
         error.to_string()
     };
-    assert_eq!(text(4, 3), "the batch for answers has 3 items where 2 were expected");
+    assert_eq!(text(4, 3), "the batch for answers: 3 items in the place of 2");
     assert_eq!(text(5, 2), "the batch for answers is 5 bits wide where 4 were expected");
     assert!(engine.mul_into(&a, &a, &mut Batch::zeros(7, 2)).is_err());
     let mut nothing = Batch::zeros(0, 2);
