@@ -16,7 +16,8 @@ impl Engine {
     /// `a^-1 mod N`. The time does not depend on the numbers up to [`KERNEL_MAX_BITS`](crate::KERNEL_MAX_BITS) bits. Above, half-gcd
     /// takes time that does. An item that shares a factor with its modulus fails alone; the others are answered.
     ///
-    /// With one modulus for all items, a batch costs one inversion and three products for each item.
+    /// With one modulus for all items, a batch costs one inversion and three products for each item, and some inversions
+    /// more for each item that has none.
     ///
     /// # Examples
     ///
@@ -40,9 +41,10 @@ impl Engine {
         let inverter = self.backends.cpu.inverter(&self.backends.plan_on_cpu(&request)?)?;
         if let (Operand::Each(_), Moduli::Shared(modulus)) = (a, moduli)
             && count >= SHARED_INVERSION
-            && let Some(answers) = self.inv_together(inverter, a, modulus)?
+            && let Some((answers, failed)) = self.inv_together(inverter, a, modulus)?
         {
-            return Ok(answers);
+            let error = |index| ItemError { index, kind: ItemErrorKind::NotInvertible };
+            return finish(answers, failed.into_iter().map(error).collect());
         }
         self.inv_one_by_one(inverter, a, moduli, count)
     }
@@ -65,7 +67,7 @@ impl Engine {
             }
         };
         let answers = self.each_item(count, answer)?;
-        let mut batch = Batch::zeros(moduli.bits(), count);
+        let mut batch = Batch::try_zeros(moduli.bits(), count)?;
         let mut failed = Vec::new();
         for (index, answer) in answers.into_iter().enumerate() {
             match answer {
@@ -77,14 +79,16 @@ impl Engine {
     }
 
     /// Montgomery's trick as a tree. Going up, pairs are multiplied until one product is left, which is
-    /// inverted. Going down, the inverse of a number is the inverse of its pair times the other number.
-    /// `None` if any item has no inverse.
+    /// inverted. Going down, the inverse of a number is the inverse of its pair times the other number. The
+    /// numbers of a pair that has no inverse are inverted one by one, so that an item without an inverse costs
+    /// two inversions for each level. The answer is the inverses and the items that have none, or `None` if
+    /// those are so many that inversions one by one cost less.
     fn inv_together(
         &self,
         inverter: Inverter,
         a: Operand<'_>,
         modulus: &Modulus,
-    ) -> Result<Option<Batch>, Error> {
+    ) -> Result<Option<(Batch, Vec<usize>)>, Error> {
         let one = Operand::Shared { bits: 1, value: &[1] };
         let mut levels = vec![self.mul_mod(a, one, modulus)?];
         while let Some(level) = levels.last().filter(|level| level.len() > 1) {
@@ -93,18 +97,54 @@ impl Engine {
             levels.push(next);
         }
         let root = levels.pop().expect("there is at least the level of the items");
-        let Some(inverse) = inverter.invert(root.get(0), modulus.value()) else { return Ok(None) };
-        let mut inverses = Batch::zeros(modulus.bits(), 1);
-        inverses.get_mut(0).copy_from_slice(&inverse);
-        for level in levels.iter().rev() {
-            let (front, middle, back) = halves(level);
+        let count = levels.first().map_or(1, Batch::len);
+        let mut inverses = Batch::try_zeros(modulus.bits(), 1)?;
+        let mut failed = self.inv_at(inverter, &root, vec![0], modulus, &mut inverses)?;
+        while let Some(level) = levels.pop() {
+            if 2 * failed.len() * (levels.len() + 1) > count {
+                return Ok(None);
+            }
+            let (front, middle, back) = halves(&level);
             let of_pairs = inverses.slice(0..front.len());
             let of_middle = inverses.slice(front.len()..front.len() + middle.len());
             let of_back = self.mul_mod(of_pairs, front, modulus)?;
             inverses =
                 self.mul_mod(of_pairs, back, modulus)?.followed_by(of_middle).followed_by(of_back.view());
+            let first_of_back = level.len() - back.len();
+            let is_pair = |place: &usize| *place < front.len();
+            let (pairs, alone): (Vec<usize>, Vec<usize>) = failed.into_iter().partition(is_pair);
+            let suspects = pairs.into_iter().flat_map(|place| [place, first_of_back + place]).collect();
+            failed = self.inv_at(inverter, &level, suspects, modulus, &mut inverses)?;
+            failed.extend(alone);
         }
-        Ok(Some(inverses))
+        failed.sort_unstable();
+        Ok(Some((inverses, failed)))
+    }
+
+    /// Inverts the numbers at some places of a batch one by one, and returns the places of those that have no
+    /// inverse.
+    fn inv_at(
+        &self,
+        inverter: Inverter,
+        numbers: &Batch,
+        places: Vec<usize>,
+        modulus: &Modulus,
+        inverses: &mut Batch,
+    ) -> Result<Vec<usize>, Error> {
+        let invert = |index: usize| inverter.invert(numbers.get(places[index]), modulus.value());
+        let found = self.each_item(places.len(), invert)?;
+        for (&place, inverse) in places.iter().zip(&found) {
+            match inverse {
+                Some(inverse) => inverses.get_mut(place).copy_from_slice(inverse),
+                None => inverses.get_mut(place).fill(0),
+            }
+        }
+        Ok(places
+            .into_iter()
+            .zip(found)
+            .filter(|(_, inverse)| inverse.is_none())
+            .map(|(place, _)| place)
+            .collect())
     }
 }
 
@@ -137,5 +177,49 @@ mod tests {
             let good = engine.mul_mod(&numbers, &partial.answers, &modulus).unwrap();
             assert_eq!(good.iter().map(|product| product[0]).collect::<Vec<_>>(), [1, 1, 0, 1, 1]);
         }
+    }
+
+    /// Each item in turn, pairs of items, and all of them.
+    #[test]
+    fn culprits_are_found_wherever_they_are() {
+        let engine = Engine::builder().threads(1).build().unwrap();
+        let modulus = Modulus::new(&[1_000_000_007 * 3]).unwrap();
+        for count in [4, 5, 7, 8, 31, 64, 100] {
+            let ways = (0..count).map(|item| vec![item]);
+            let ways = ways.chain((1..count).map(|item| vec![item / 2, item])).chain([(0..count).collect()]);
+            for culprits in ways {
+                let value = |item: usize| if culprits.contains(&item) { 6 } else { 3 * item as u64 + 7 };
+                let numbers = Batch::from_values((0..count).map(|item| [value(item)]));
+                let Error::Items(partial) = engine.inv(&numbers, &modulus).unwrap_err() else { panic!() };
+                let found: Vec<usize> = partial.failed.iter().map(|error| error.index).collect();
+                let mut expected = culprits.clone();
+                expected.dedup();
+                assert_eq!(found, expected, "{count} items");
+                let products = engine.mul_mod(&numbers, &partial.answers, &modulus).unwrap();
+                for (item, product) in products.iter().enumerate() {
+                    assert_eq!(product[0], u64::from(!culprits.contains(&item)), "item {item} of {count}");
+                }
+            }
+        }
+    }
+
+    /// One item without an inverse among many costs some inversions, and not one for each item.
+    #[test]
+    fn one_culprit_costs_few_inversions() {
+        let watch = std::sync::Arc::new(crate::Watch::new());
+        let engine = Engine::builder().threads(1).build().unwrap().watched_by(&watch);
+        let modulus = Modulus::new(&[1_000_000_007 * 3]).unwrap();
+        let counted = |numbers: Batch| {
+            let before = watch.done();
+            let failed = engine.inv(&numbers, &modulus).is_err();
+            (watch.done() - before, failed)
+        };
+        let value = |item: u64| [3 * item + 1];
+        let (all, failed) = counted(Batch::from_values((0..1000).map(value)));
+        assert!(!failed);
+        let (with_culprit, failed) =
+            counted(Batch::from_values((0..1000).map(|item| if item == 700 { [6] } else { value(item) })));
+        assert!(failed);
+        assert!(with_culprit - all <= 2 * 10, "{} inversions more", with_culprit - all);
     }
 }
