@@ -1,8 +1,8 @@
 //! Modular inverses by division steps.
 
-mod divsteps;
+pub(crate) mod divsteps;
 mod odd;
-mod signed;
+pub(crate) mod signed;
 
 use crate::power_of_two::{self as two, Residue};
 use modmill_core::limbs;

@@ -5,7 +5,7 @@ use crate::engine::{check_huge_widths, common_length};
 use crate::on_host::OnHost;
 use modmill_core::{Batch, Error, Op, Operand, Request};
 use modmill_cpu::long::Multiplier;
-use modmill_cpu::long::gcd::{Bezout, gcd, xgcd};
+use modmill_cpu::long::gcd::{Bezout, Scratch, gcd_into, xgcd};
 
 /// Greatest common divisors g with cofactors s and t of each item: `s a - t b = g`, or `t b - s a = g` if
 /// `is_swapped`.
@@ -40,9 +40,9 @@ impl Engine {
         let (a, b) = (a.operand(), b.operand());
         let count = checked(a, b)?;
         let multiplier = self.half_gcd(a, b, count)?;
-        let compute = |item: usize| gcd(&multiplier, a.get(item), b.get(item));
-        let divisors = self.each_item(count, compute)?;
-        Ok(batch(a.bits().max(b.bits()), &divisors, |divisor| divisor))
+        self.each_row(a.bits().max(b.bits()), count, Scratch::default, |scratch, item, out| {
+            gcd_into(&multiplier, a.get(item), b.get(item), out, scratch);
+        })
     }
 
     /// `gcd(a, b)` with cofactors. The time depends on the numbers, so they must be public.
@@ -69,9 +69,9 @@ impl Engine {
         let found: Vec<Bezout> = self.each_item(count, compute)?;
         // A cofactor may be 1 where the other number has no bits.
         Ok(Xgcd {
-            gcd: batch(a.bits().max(b.bits()), &found, |bezout| &bezout.gcd),
-            s: batch(b.bits().max(1), &found, |bezout| &bezout.s),
-            t: batch(a.bits().max(1), &found, |bezout| &bezout.t),
+            gcd: batch(a.bits().max(b.bits()), &found, |bezout| &bezout.gcd)?,
+            s: batch(b.bits().max(1), &found, |bezout| &bezout.s)?,
+            t: batch(a.bits().max(1), &found, |bezout| &bezout.t)?,
             is_swapped: found.iter().map(|bezout| bezout.is_swapped).collect(),
         })
     }
@@ -91,10 +91,10 @@ fn checked(a: Operand<'_>, b: Operand<'_>) -> Result<usize, Error> {
 }
 
 /// A batch of `bits` bits from numbers without leading zeros.
-fn batch<T>(bits: usize, items: &[T], number: impl Fn(&T) -> &Vec<u64>) -> Batch {
-    let mut batch = Batch::zeros(bits, items.len());
+fn batch<T>(bits: usize, items: &[T], number: impl Fn(&T) -> &Vec<u64>) -> Result<Batch, Error> {
+    let mut batch = Batch::try_zeros(bits, items.len())?;
     for (index, item) in items.iter().enumerate() {
         batch.get_mut(index)[..number(item).len()].copy_from_slice(number(item));
     }
-    batch
+    Ok(batch)
 }

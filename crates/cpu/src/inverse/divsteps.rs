@@ -1,16 +1,16 @@
 //! Division steps on machine words.
 
 /// Division steps per batch: the low 64 bits of f and g determine them, and a signed word holds their matrix.
-pub(super) const BATCH: u32 = 62;
+pub(crate) const BATCH: u32 = 62;
 
 /// The matrix of a batch: `2^62 (f', g') = (u f + v g, q f + r g)` with `|u| + |v| <= 2^62` and
 /// `|q| + |r| <= 2^62`.
 #[derive(Clone, Copy)]
-pub(super) struct StepMatrix {
-    pub(super) u: i64,
-    pub(super) v: i64,
-    pub(super) q: i64,
-    pub(super) r: i64,
+pub(crate) struct StepMatrix {
+    pub(crate) u: i64,
+    pub(crate) v: i64,
+    pub(crate) q: i64,
+    pub(crate) r: i64,
 }
 
 /// Runs one batch on the low words of f and g, where f is odd. `zeta` is `-(delta + 1/2)`; it is negative
@@ -18,7 +18,7 @@ pub(super) struct StepMatrix {
 ///
 /// A batch is two half batches of 31 steps. Their matrices fit in half words; the batch returns their
 /// product.
-pub(super) fn batch(zeta: &mut i64, f: u64, g: u64) -> StepMatrix {
+pub(crate) fn batch(zeta: &mut i64, f: u64, g: u64) -> StepMatrix {
     let (first, f, g) = half_batch(zeta, f, g);
     let (second, _, _) = half_batch(zeta, f, g);
     // A product of matrices with row norms of at most 2^31 has row norms of at most 2^62.
@@ -27,6 +27,48 @@ pub(super) fn batch(zeta: &mut i64, f: u64, g: u64) -> StepMatrix {
         v: second.u * first.v + second.v * first.r,
         q: second.q * first.u + second.r * first.q,
         r: second.q * first.v + second.r * first.r,
+    }
+}
+
+/// [`batch`] in time that depends on f and g, from their low 62 bits. `eta` is `-delta`.
+///
+/// Steps in which g is even only shift, so they are taken together. Where g is odd, a multiple of f clears up to six of its low
+/// bits at once, as far as delta keeps its sign (libsecp256k1, `modinv64_var`).
+pub(crate) fn batch_vartime(eta: &mut i64, mut f: u64, mut g: u64) -> StepMatrix {
+    let (mut u, mut v, mut q, mut r) = (1u64, 0u64, 0u64, 1u64);
+    let mut left = BATCH;
+    loop {
+        // A bit above those that are left ends the count.
+        let zeros = (g | u64::MAX << left).trailing_zeros();
+        g >>= zeros;
+        u <<= zeros;
+        v <<= zeros;
+        *eta -= i64::from(zeros);
+        left -= zeros;
+        if left == 0 {
+            return StepMatrix { u: u as i64, v: v as i64, q: q as i64, r: r as i64 };
+        }
+        let is_swapped = *eta < 0;
+        if is_swapped {
+            *eta = -*eta;
+            (f, g) = (g, f.wrapping_neg());
+            (u, q) = (q, u.wrapping_neg());
+            (v, r) = (r, v.wrapping_neg());
+        }
+        // Delta changes its sign after eta + 1 more steps.
+        let limit = u64::from(left).min(*eta as u64 + 1);
+        let low = u64::MAX >> (64 - limit);
+        let factor = if is_swapped {
+            // -g / f modulo 64: f (2 - f^2) is 1 / f modulo 64 for every odd f.
+            f.wrapping_mul(g).wrapping_mul(f.wrapping_mul(f).wrapping_sub(2)) & low & 63
+        } else {
+            // -g / f modulo 16. Here delta is small as a rule, so that a shorter formula serves as well.
+            let inverse = f.wrapping_add((f.wrapping_add(1) & 4) << 1);
+            inverse.wrapping_neg().wrapping_mul(g) & low & 15
+        };
+        g = g.wrapping_add(f.wrapping_mul(factor));
+        q = q.wrapping_add(u.wrapping_mul(factor));
+        r = r.wrapping_add(v.wrapping_mul(factor));
     }
 }
 

@@ -8,17 +8,17 @@ const MASK: i64 = (1 << BATCH) - 1;
 
 /// A number of n digits of 62 bits, of which the last is signed. Its range is `-2^(62n + 1)` to
 /// `2^(62n + 1)`.
-pub(super) type Signed = Zeroizing<Vec<i64>>;
+pub(crate) type Signed = Zeroizing<Vec<i64>>;
 
 /// Converts a non-negative number to the digits of a number of `bits` bits.
-pub(super) fn from_limbs(limbs: &[u64], bits: usize) -> Signed {
+pub(crate) fn from_limbs(limbs: &[u64], bits: usize) -> Signed {
     let mut digits = Zeroizing::new(vec![0; bits.div_ceil(BATCH as usize)]);
     radix::split(limbs, BATCH, 1, &mut digits);
     Zeroizing::new(digits.iter().map(|&digit| digit as i64).collect())
 }
 
 /// Converts a non-negative number to `limbs` limbs. The number must fit in them.
-pub(super) fn to_limbs(number: &[i64], limbs: usize) -> Zeroizing<Vec<u64>> {
+pub(crate) fn to_limbs(number: &[i64], limbs: usize) -> Zeroizing<Vec<u64>> {
     let digits: Zeroizing<Vec<u64>> = Zeroizing::new(number.iter().map(|&digit| digit as u64).collect());
     let mut out = Zeroizing::new(vec![0; limbs]);
     radix::join(&digits, BATCH, 1, &mut out);
@@ -27,13 +27,13 @@ pub(super) fn to_limbs(number: &[i64], limbs: usize) -> Zeroizing<Vec<u64>> {
 
 /// All ones for a negative number, zero otherwise.
 #[inline]
-pub(super) fn sign(number: &[i64]) -> i64 {
+pub(crate) fn sign(number: &[i64]) -> i64 {
     number.last().map_or(0, |top| top >> 63)
 }
 
 /// `number <- (number ^ flip) - flip + (term & take)`. The masks select the number or its negative, and the
 /// term or zero.
-pub(super) fn negate_and_add(number: &mut [i64], flip: i64, term: &[i64], take: i64) {
+pub(crate) fn negate_and_add(number: &mut [i64], flip: i64, term: &[i64], take: i64) {
     let top = number.len() - 1;
     let mut carry = 0;
     for (index, (digit, term)) in number.iter_mut().zip(term).enumerate() {
@@ -52,7 +52,7 @@ fn wide(a: i64, b: i64) -> i128 {
 ///
 /// A sum of two products is below `2^62 2^62` for the low digits and below twice that for the top digits. The
 /// carry is below 2^65. All of it fits in 128 bits.
-pub(super) fn update(f: &mut [i64], g: &mut [i64], step: StepMatrix) {
+pub(crate) fn update(f: &mut [i64], g: &mut [i64], step: StepMatrix) {
     let (mut carry_f, mut carry_g) = (0i128, 0i128);
     let (mut below_f, mut below_g) = (&mut 0, &mut 0);
     for (f, g) in f.iter_mut().zip(g) {
@@ -75,7 +75,7 @@ pub(super) fn update(f: &mut [i64], g: &mut [i64], step: StepMatrix) {
 /// First N is added to d and e where they are negative, so both are between -N and N. `2^-62 (u d + v e)` and
 /// its counterpart are in the same range, because `|u| + |v| <= 2^62`. Then a multiple of N makes the lowest
 /// digit zero. The multiplier is between 0 and -(2^62 - 1), so the quotient decreases by less than N.
-pub(super) fn update_modulo(d: &mut [i64], e: &mut [i64], step: StepMatrix, modulus: &[i64], inverse: i64) {
+pub(crate) fn update_modulo(d: &mut [i64], e: &mut [i64], step: StepMatrix, modulus: &[i64], inverse: i64) {
     let (sign_d, sign_e) = (sign(d), sign(e));
     let negative_d = (step.u & sign_d) + (step.v & sign_e);
     let negative_e = (step.q & sign_d) + (step.r & sign_e);

@@ -1,6 +1,7 @@
 //! Greatest common divisors and cofactors of long numbers, in subquadratic time: recursive half-gcd (Möller,
 //! "On Schönhage's algorithm and subquadratic integer GCD computation", 2008), Lehmer's steps below a
-//! threshold, and products by transforms. The time depends on the numbers, so they must be public.
+//! threshold, and products by transforms. Divisors of short numbers are found by division steps. The time depends
+//! on the numbers, so they must be public.
 //!
 //! Numbers are reduced by matrices of determinant 1 with non-negative entries: `(a, b) = M (a', b')`. No
 //! number becomes zero. The reduction ends with `a' = b' = g`, where `g = m_11 a - m_01 b = m_00 b - m_10 a`.
@@ -10,10 +11,12 @@ mod half;
 mod lehmer;
 mod matrix;
 mod natural;
+mod short;
 
 use crate::long::multiplier::Multiplier;
 use matrix::Matrix;
 use natural::{Natural, trimmed};
+pub use short::Scratch;
 use std::cmp::Ordering;
 
 /// A greatest common divisor with cofactors: `s a - t b = g`, or `t b - s a = g` if `is_swapped`. A cofactor
@@ -30,21 +33,33 @@ pub struct Bezout {
     pub is_swapped: bool,
 }
 
-/// `gcd(a, b)`, without leading zeros. The divisor of two zeros is zero.
+/// Writes `gcd(a, b)` to `out`, which is zero and as long as the longer number. The divisor of two zeros is zero.
 ///
 /// ```
-/// use modmill_cpu::long::{Multiplier, gcd::gcd};
+/// use modmill_cpu::long::Multiplier;
+/// use modmill_cpu::long::gcd::{Scratch, gcd_into};
 ///
-/// let multiplier = Multiplier::detect(None)[0];
-/// assert_eq!(gcd(&multiplier, &[12], &[18]), [6]);
+/// let mut divisor = [0];
+/// gcd_into(&Multiplier::detect(None)[0], &[12], &[18], &mut divisor, &mut Scratch::default());
+/// assert_eq!(divisor, [6]);
 /// ```
-#[must_use]
-pub fn gcd(multiplier: &Multiplier, a: &[u64], b: &[u64]) -> Vec<u64> {
-    let (a, b) = (trimmed(a), trimmed(b));
-    match (a.is_empty(), b.is_empty()) {
-        (true, _) => b,
-        (_, true) => a,
-        _ => reduced(multiplier, a, b, &mut Matrix::identity(0)),
+pub fn gcd_into(multiplier: &Multiplier, a: &[u64], b: &[u64], out: &mut [u64], scratch: &mut Scratch) {
+    let (a, b) = (natural::used(a), natural::used(b));
+    let (long, short) = if a.len() >= b.len() { (a, b) } else { (b, a) };
+    if short.is_empty() {
+        return out[..long.len()].copy_from_slice(long);
+    }
+    if short.len() >= short::LIMIT {
+        let divisor = reduced(multiplier, long.to_vec(), short.to_vec(), &mut Matrix::identity(0));
+        return out[..divisor.len()].copy_from_slice(&divisor);
+    }
+    if long.len() - short.len() < 2 {
+        return short::gcd(long, short, out, scratch);
+    }
+    // Steps would shorten the longer number by a bit at a time.
+    match natural::remainder(multiplier, long.to_vec(), short) {
+        rest if rest.is_empty() => out[..short.len()].copy_from_slice(short),
+        rest => short::gcd(short, &rest, out, scratch),
     }
 }
 

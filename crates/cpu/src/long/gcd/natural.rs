@@ -9,11 +9,16 @@ use std::cmp::Ordering;
 pub(super) type Natural = Vec<u64>;
 
 pub(super) fn trim(x: &mut Natural) {
-    x.truncate(x.iter().rposition(|&limb| limb != 0).map_or(0, |top| top + 1));
+    x.truncate(used(x).len());
+}
+
+/// The limbs without leading zeros.
+pub(super) fn used(x: &[u64]) -> &[u64] {
+    &x[..x.iter().rposition(|&limb| limb != 0).map_or(0, |top| top + 1)]
 }
 
 pub(super) fn trimmed(x: &[u64]) -> Natural {
-    x[..x.iter().rposition(|&limb| limb != 0).map_or(0, |top| top + 1)].to_vec()
+    used(x).to_vec()
 }
 
 pub(super) fn compare(a: &[u64], b: &[u64]) -> Ordering {

@@ -14,6 +14,12 @@ fn euclid(mut a: BigUint, mut b: BigUint) -> BigUint {
     a
 }
 
+fn gcd(multiplier: &Multiplier, a: &[u64], b: &[u64]) -> Vec<u64> {
+    let mut divisor = vec![0; a.len().max(b.len())];
+    gcd_into(multiplier, a, b, &mut divisor, &mut Scratch::default());
+    trimmed(&divisor)
+}
+
 #[track_caller]
 fn check(multiplier: &Multiplier, a: &[u64], b: &[u64]) {
     let Bezout { gcd: divisor, s, t, is_swapped } = xgcd(multiplier, a, b);
@@ -72,7 +78,8 @@ fn every_length_around_the_thresholds() {
     let mut random = Random(47);
     let multiplier = *Multiplier::detect(None).last().unwrap();
     let t = half::THRESHOLD;
-    for n in (1..12).chain([t / 2, t - 1, t, t + 1, 2 * t - 1, 2 * t, 2 * t + 1, 500]) {
+    let s = short::LIMIT;
+    for n in (1..12).chain([s - 1, s, s + 1, t / 2, t - 1, t, t + 1, 2 * t - 1, 2 * t, 2 * t + 1, 500]) {
         let (a, b, c) = (random.limbs(n), random.limbs(n), random.limbs(n / 3 + 1));
         check(&multiplier, &a, &b);
         check(&multiplier, &a, &b[..n / 2 + 1]);
@@ -124,13 +131,61 @@ fn lehmer_stops_above_the_floor() {
     }
 }
 
+/// Every length of both numbers around a digit of division steps, with common factors, powers of two and equal numbers.
+#[test]
+fn short_numbers_of_every_length() {
+    let multiplier = Multiplier::detect(None)[0];
+    let mut random = Random(61);
+    for bits in (1usize..200).chain([247, 248, 249, 310, 511, 512, 1023, 1025, 2047, 2049, 4096, 8191]) {
+        for other in [1, 2, 61, 62, 63, 64, bits / 2 + 1, bits.saturating_sub(64).max(1), bits, bits + 1] {
+            let (a, b) = (random.bits(bits), random.bits(other));
+            let (factor, shift) = (big(&random.bits(bits / 3 + 1)), bits % 131);
+            let (times_a, times_b) = (big(&a) * &factor << shift, big(&b) * &factor << (shift / 2));
+            for (x, y) in [
+                (big(&a), big(&b)),
+                (times_a.clone(), times_b),
+                (times_a.clone(), factor),
+                (times_a.clone(), times_a),
+            ] {
+                let (x, y) = (x.to_u64_digits(), y.to_u64_digits());
+                let expected = euclid(big(&x), big(&y));
+                assert_eq!(big(&gcd(&multiplier, &x, &y)), expected, "{bits} {other}");
+                assert_eq!(big(&gcd(&multiplier, &y, &x)), expected, "{bits} {other}");
+            }
+        }
+    }
+}
+
+/// Powers of two and their neighbours, which make the longest runs of zeros.
+#[test]
+fn powers_of_two_and_neighbours() {
+    let multiplier = Multiplier::detect(None)[0];
+    let near = |exponent: usize, delta: i8| {
+        let power = BigUint::from(1u8) << exponent;
+        let number = if delta < 0 { power - delta.unsigned_abs() } else { power + delta.unsigned_abs() };
+        number.to_u64_digits()
+    };
+    for exponent in [1, 61, 62, 63, 64, 124, 125, 128, 500, 1024] {
+        for other in [1, 62, 64, exponent, 2 * exponent] {
+            for delta in [-1, 0, 1] {
+                let (a, b) = (near(exponent, delta), near(other, -delta));
+                assert_eq!(
+                    big(&gcd(&multiplier, &a, &b)),
+                    euclid(big(&a), big(&b)),
+                    "{exponent} {other} {delta}"
+                );
+            }
+        }
+    }
+}
+
 /// Quotients that are all one: the longest reduction.
 #[test]
 fn fibonacci_numbers() {
     let (mut a, mut b) = (BigUint::from(1u8), BigUint::from(1u8));
     for n in 0..30_000 {
         (a, b) = (b.clone(), a + b);
-        if [100, 1000, 10_000, 29_999].contains(&n) {
+        if [50, 92, 100, 183, 1000, 4000, 10_000, 29_999].contains(&n) {
             let (a, b) = (a.to_u64_digits(), b.to_u64_digits());
             for multiplier in Multiplier::detect(None) {
                 check(&multiplier, &a, &b);
