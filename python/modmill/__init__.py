@@ -5,8 +5,13 @@
 [32, 4569278088761131322242499456678237192, 122630667861307842403878704284112573558]
 """
 
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from . import _nvrtc
-from ._modmill import Column, DeviceBatch
+from ._modmill import Column, DeviceBatch, __version__
 from ._nvrtc import nvrtc
 from .arithmetic import gcd, invert, is_prime, mul, mulmod, powmod, powmod_base_list, powmod_exp_list
 from .engine import Engine
@@ -21,6 +26,7 @@ __all__ = [
     "Engine",
     "ItemError",
     "UnavailableError",
+    "__version__",
     "gcd",
     "invert",
     "is_prime",
@@ -31,3 +37,17 @@ __all__ = [
     "powmod_base_list",
     "powmod_exp_list",
 ]
+
+if TYPE_CHECKING:
+    from . import ipcl, paillier, psi, ray, rsa, tables
+else:
+    _MODULES = ("ipcl", "paillier", "psi", "ray", "rsa", "tables")
+
+    def __getattr__(name):
+        # Modules that need other packages, or time, are imported when they are first used.
+        if name in _MODULES:
+            return import_module(f".{name}", __name__)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+    def __dir__():
+        return sorted({*globals(), *_MODULES})

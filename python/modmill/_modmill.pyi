@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypedDict, TypeAlias, final
+from typing import Any, Final, SupportsIndex, TypeAlias, TypedDict, final, overload
 
 from .psi import Stream
-from .types import Errors, Numbers, Out, Progress, Strings
+from .types import Backend, Errors, Numbers, Out, Progress, Strings
 
 class _Memory(TypedDict):
     device: str
@@ -46,17 +46,30 @@ __all__ = [
     "rsa_load",
 ]
 
-_Options: TypeAlias = tuple[int | None, Out, Errors, Engine | None, Progress | None]
+_Options: TypeAlias = (
+    tuple[int | None, Out, Errors, Engine | None, Progress | None]
+    | tuple[int | None, Out, Errors, Engine | None, Progress | None, int | None]
+)
+
+__version__: Final[str]
 
 @final
 class Column:
     def __arrow_c_schema__(self) -> Any: ...
     def __arrow_c_array__(self, requested_schema: Any = None) -> Any: ...
     def __len__(self) -> int: ...
+    @overload
+    def __getitem__(self, key: SupportsIndex, /) -> Any: ...
+    @overload
+    def __getitem__(self, key: slice, /) -> Column: ...
+    def to_pylist(self) -> list[Any]: ...
     @property
     def type(self) -> str: ...
     @property
     def null_count(self) -> int: ...
+    def __reduce__(self) -> tuple[Any, tuple[bytes]]: ...
+    @staticmethod
+    def _unpickle(data: bytes) -> Column: ...
 
 @final
 class ParquetReader:
@@ -96,7 +109,10 @@ class DeviceBatch:
 @final
 class Engine:
     def __new__(
-        cls, backend: str | None = None, threads: int | None = None, devices: list[int] | None = None
+        cls,
+        backend: Backend | None = None,
+        threads: int | None = None,
+        devices: list[int] | None = None,
     ) -> Engine: ...
     @property
     def threads(self) -> int: ...

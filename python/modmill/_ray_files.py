@@ -18,6 +18,7 @@ from . import ray as modmill_ray
 from . import tables
 from ._modmill import ParquetReader, ParquetWriter
 from .engine import Engine
+from .types import Backend
 
 __all__ = ["convert"]
 
@@ -26,7 +27,7 @@ class FileWorker:
     """An actor that takes names of files."""
 
     def __init__(
-        self, step: tables.Powmod, keep: list[str] | None, batch_size: int, backend: str | None, threads: int
+        self, step: tables.Powmod, keep: list[str] | None, batch_size: int, backend: Backend | None, threads: int
     ) -> None:
         step.engine = Engine(backend=backend, threads=threads)
         self.step = step
@@ -98,6 +99,8 @@ def convert(
     sources = _sources(input)
     folder = _local(output)
     _check(folder, mode, sources)
+    present = pa.schema(ParquetReader(str(sources[0]), 1)).names
+    modmill_ray.check_columns(present, [*step.arguments.items(), *(("keep", name) for name in keep or ())])
 
     # The files are written beside the folder, on the same file system, so that one rename puts all of them in place.
     staging = folder.with_name(f".{folder.name}.{uuid.uuid4().hex}")

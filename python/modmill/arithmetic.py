@@ -14,6 +14,9 @@ These options are common to all functions:
     The width of columns and answers in bits. Without it the width follows from the way the numbers are written: the
     longest number of a list of integers, the longest string of a column of bytes, the row of an array. Numbers that do
     not fit raise ``ValueError``.
+``max_bits``
+    Items of lists and of columns of Arrow that are longer than this as they are written fail, and the others are computed.
+    A column is as wide as its longest number, so that one long row of foreign data would cost memory for all of them.
 ``out``
     The form of the answers: ``"like"`` the first column among the arguments, ``"ints"``, ``"bytes"``, ``"numpy"``,
     ``"arrow"``, ``"device"``, or an array of NumPy that the answers are written to.
@@ -25,18 +28,60 @@ These options are common to all functions:
 ``progress``
     A function that is called with the number of items done and of all items, or a bar of tqdm.
 
-The interpreter's lock is released while the engine computes. Ctrl-C stops a long call within a fraction of a second.
+The interpreter's lock is released while the engine computes. Ctrl-C stops a long call within a fraction of a second, but for
+single items and products without a modulus, which run to their end.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, SupportsIndex, Unpack, cast, overload
 
 from . import _modmill
 from .engine import Engine
-from .types import Errors, Numbers, Out, Progress
+from .types import (
+    AsArrow,
+    AsDevice,
+    AsInts,
+    AsNumpy,
+    Errors,
+    IntOrInts,
+    Ints,
+    Numbers,
+    Options,
+    Out,
+    Progress,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ._modmill import Column, DeviceBatch
 
 __all__ = ["gcd", "invert", "is_prime", "mul", "mulmod", "powmod", "powmod_base_list", "powmod_exp_list"]
+
+
+@overload
+def powmod(base: SupportsIndex, exp: SupportsIndex, mod: SupportsIndex, *, secret: bool = ..., **options: Unpack[AsInts]) -> int: ...
+
+
+@overload
+def powmod(base: Ints, exp: IntOrInts, mod: IntOrInts, *, secret: bool = ..., **options: Unpack[AsInts]) -> list[int]: ...
+
+
+@overload
+def powmod(base: Numbers, exp: Numbers, mod: Numbers, *, secret: bool = ..., **options: Unpack[AsNumpy]) -> np.ndarray[Any, Any]: ...
+
+
+@overload
+def powmod(base: Numbers, exp: Numbers, mod: Numbers, *, secret: bool = ..., **options: Unpack[AsArrow]) -> Column: ...
+
+
+@overload
+def powmod(base: Numbers, exp: Numbers, mod: Numbers, *, secret: bool = ..., **options: Unpack[AsDevice]) -> DeviceBatch: ...
+
+
+@overload
+def powmod(base: Numbers, exp: Numbers, mod: Numbers, *, secret: bool = ..., **options: Unpack[Options]) -> Any: ...
 
 
 def powmod(
@@ -46,6 +91,7 @@ def powmod(
     *,
     secret: bool = True,
     width: int | None = None,
+    max_bits: int | None = None,
     out: Out = "like",
     errors: Errors = "raise",
     engine: Engine | None = None,
@@ -68,7 +114,7 @@ def powmod(
     >>> powmod([2, 3], 5, [7, 0], errors="column")
     ([4, None], [None, 'the modulus is zero'])
     """
-    return _modmill.powmod(base, exp, mod, secret, (width, out, errors, engine, progress))
+    return _modmill.powmod(base, exp, mod, secret, (width, out, errors, engine, progress, max_bits))
 
 
 def powmod_base_list(bases: Numbers, exp: int, mod: int) -> list[int]:
@@ -77,8 +123,7 @@ def powmod_base_list(bases: Numbers, exp: int, mod: int) -> list[int]:
     >>> powmod_base_list([2, 3, 5], 10, 1009)
     [15, 527, 523]
     """
-    powers: list[int] = powmod(bases, exp, mod, secret=False, out="ints")
-    return powers
+    return cast("list[int]", powmod(bases, exp, mod, secret=False, out="ints"))
 
 
 def powmod_exp_list(base: int, exps: Numbers, mod: int) -> list[int]:
@@ -87,8 +132,31 @@ def powmod_exp_list(base: int, exps: Numbers, mod: int) -> list[int]:
     >>> powmod_exp_list(2, [10, 20, 30], 1009)
     [15, 225, 348]
     """
-    powers: list[int] = powmod(base, exps, mod, secret=False, out="ints")
-    return powers
+    return cast("list[int]", powmod(base, exps, mod, secret=False, out="ints"))
+
+
+@overload
+def mulmod(a: SupportsIndex, b: SupportsIndex, mod: SupportsIndex, **options: Unpack[AsInts]) -> int: ...
+
+
+@overload
+def mulmod(a: Ints, b: IntOrInts, mod: IntOrInts, **options: Unpack[AsInts]) -> list[int]: ...
+
+
+@overload
+def mulmod(a: Numbers, b: Numbers, mod: Numbers, **options: Unpack[AsNumpy]) -> np.ndarray[Any, Any]: ...
+
+
+@overload
+def mulmod(a: Numbers, b: Numbers, mod: Numbers, **options: Unpack[AsArrow]) -> Column: ...
+
+
+@overload
+def mulmod(a: Numbers, b: Numbers, mod: Numbers, **options: Unpack[AsDevice]) -> DeviceBatch: ...
+
+
+@overload
+def mulmod(a: Numbers, b: Numbers, mod: Numbers, **options: Unpack[Options]) -> Any: ...
 
 
 def mulmod(
@@ -97,6 +165,7 @@ def mulmod(
     mod: Numbers,
     *,
     width: int | None = None,
+    max_bits: int | None = None,
     out: Out = "like",
     errors: Errors = "raise",
     engine: Engine | None = None,
@@ -107,7 +176,31 @@ def mulmod(
     >>> mulmod([5, -7], 3, 11)
     [4, 1]
     """
-    return _modmill.mulmod(a, b, mod, (width, out, errors, engine, progress))
+    return _modmill.mulmod(a, b, mod, (width, out, errors, engine, progress, max_bits))
+
+
+@overload
+def invert(a: SupportsIndex, mod: SupportsIndex, **options: Unpack[AsInts]) -> int: ...
+
+
+@overload
+def invert(a: Ints, mod: IntOrInts, **options: Unpack[AsInts]) -> list[int]: ...
+
+
+@overload
+def invert(a: Numbers, mod: Numbers, **options: Unpack[AsNumpy]) -> np.ndarray[Any, Any]: ...
+
+
+@overload
+def invert(a: Numbers, mod: Numbers, **options: Unpack[AsArrow]) -> Column: ...
+
+
+@overload
+def invert(a: Numbers, mod: Numbers, **options: Unpack[AsDevice]) -> DeviceBatch: ...
+
+
+@overload
+def invert(a: Numbers, mod: Numbers, **options: Unpack[Options]) -> Any: ...
 
 
 def invert(
@@ -115,6 +208,7 @@ def invert(
     mod: Numbers,
     *,
     width: int | None = None,
+    max_bits: int | None = None,
     out: Out = "like",
     errors: Errors = "raise",
     engine: Engine | None = None,
@@ -125,7 +219,31 @@ def invert(
     >>> invert([2, 3, 7], 101)
     [51, 34, 29]
     """
-    return _modmill.invert(a, mod, (width, out, errors, engine, progress))
+    return _modmill.invert(a, mod, (width, out, errors, engine, progress, max_bits))
+
+
+@overload
+def gcd(a: SupportsIndex, b: SupportsIndex, **options: Unpack[AsInts]) -> int: ...
+
+
+@overload
+def gcd(a: Ints, b: IntOrInts, **options: Unpack[AsInts]) -> list[int]: ...
+
+
+@overload
+def gcd(a: Numbers, b: Numbers, **options: Unpack[AsNumpy]) -> np.ndarray[Any, Any]: ...
+
+
+@overload
+def gcd(a: Numbers, b: Numbers, **options: Unpack[AsArrow]) -> Column: ...
+
+
+@overload
+def gcd(a: Numbers, b: Numbers, **options: Unpack[AsDevice]) -> DeviceBatch: ...
+
+
+@overload
+def gcd(a: Numbers, b: Numbers, **options: Unpack[Options]) -> Any: ...
 
 
 def gcd(
@@ -133,6 +251,7 @@ def gcd(
     b: Numbers,
     *,
     width: int | None = None,
+    max_bits: int | None = None,
     out: Out = "like",
     errors: Errors = "raise",
     engine: Engine | None = None,
@@ -143,7 +262,31 @@ def gcd(
     >>> gcd([48, 0, -6], [18, 5, 4])
     [6, 5, 2]
     """
-    return _modmill.gcd(a, b, (width, out, errors, engine, progress))
+    return _modmill.gcd(a, b, (width, out, errors, engine, progress, max_bits))
+
+
+@overload
+def mul(a: SupportsIndex, b: SupportsIndex, **options: Unpack[AsInts]) -> int: ...
+
+
+@overload
+def mul(a: Ints, b: IntOrInts, **options: Unpack[AsInts]) -> list[int]: ...
+
+
+@overload
+def mul(a: Numbers, b: Numbers, **options: Unpack[AsNumpy]) -> np.ndarray[Any, Any]: ...
+
+
+@overload
+def mul(a: Numbers, b: Numbers, **options: Unpack[AsArrow]) -> Column: ...
+
+
+@overload
+def mul(a: Numbers, b: Numbers, **options: Unpack[AsDevice]) -> DeviceBatch: ...
+
+
+@overload
+def mul(a: Numbers, b: Numbers, **options: Unpack[Options]) -> Any: ...
 
 
 def mul(
@@ -151,6 +294,7 @@ def mul(
     b: Numbers,
     *,
     width: int | None = None,
+    max_bits: int | None = None,
     out: Out = "like",
     errors: Errors = "raise",
     engine: Engine | None = None,
@@ -163,7 +307,19 @@ def mul(
     >>> mul(3**1000000, 5**1000000) == 15**1000000
     True
     """
-    return _modmill.mul(a, b, (width, out, errors, engine, progress))
+    return _modmill.mul(a, b, (width, out, errors, engine, progress, max_bits))
+
+
+@overload
+def is_prime(n: SupportsIndex, rounds: int = ..., **options: Unpack[AsInts]) -> bool: ...
+
+
+@overload
+def is_prime(n: Ints, rounds: int = ..., **options: Unpack[AsInts]) -> list[bool]: ...
+
+
+@overload
+def is_prime(n: Numbers, rounds: int = ..., **options: Unpack[Options]) -> Any: ...
 
 
 def is_prime(
@@ -171,6 +327,7 @@ def is_prime(
     rounds: int = 25,
     *,
     width: int | None = None,
+    max_bits: int | None = None,
     out: Out = "like",
     errors: Errors = "raise",
     engine: Engine | None = None,
@@ -184,4 +341,4 @@ def is_prime(
     >>> is_prime([2**127 - 1, 2**129 - 1, 7])
     [True, False, True]
     """
-    return _modmill.is_prime(n, rounds, (width, out, errors, engine, progress))
+    return _modmill.is_prime(n, rounds, (width, out, errors, engine, progress, max_bits))

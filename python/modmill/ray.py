@@ -22,6 +22,11 @@ All functions take these options:
 ``batch_size``
     The rows of a call, by default 4096, or 65536 with GPUs.
 
+``max_bits``
+    Of powers: rows with a number of more bits than this have no answer, and the reason in the column ``error``. A batch is as wide as its
+    longest number, so that one row of some megabytes among short ones would take all memory of an actor. By default 2**20; ``None``
+    takes numbers of any length.
+
 Ray runs a task again if its machine is lost. Powers, signatures with PKCS #1 v1.5, decryption and sums give the same answers again.
 Encryption and PSS draw new randomness each time. Ray does not keep rows in order unless its own settings ask for it.
 """
@@ -29,7 +34,7 @@ Encryption and PSS draw new randomness each time. Ray does not keep rows in orde
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -41,6 +46,7 @@ except ModuleNotFoundError as error:
 
 from . import paillier, psi, rsa, tables
 from .engine import Engine
+from .types import Backend
 
 __all__ = [
     "paillier_decrypt",
@@ -56,11 +62,17 @@ __all__ = [
 
 Concurrency = int | tuple[int, int] | None
 
+MAX_BITS = 2**20
+"""Bits of the longest number of a row, unless the caller names others."""
+
+RESTARTS = 10
+"""How often Ray starts an actor again that was lost, before the job fails: a batch that kills its actor would do so each time."""
+
 
 class Worker:
     """What an actor holds: a step, with the engine of its machine."""
 
-    def __init__(self, step: tables.Step, backend: str | None, threads: int) -> None:
+    def __init__(self, step: tables.Step, backend: Backend | None, threads: int) -> None:
         step.engine = Engine(backend=backend, threads=threads)
         self.step = step
 
@@ -92,8 +104,19 @@ class Actors:
             free = max(1, cpus // 8)
             self.concurrency = max(1, int((cpus - free) / (self.num_cpus or 1)))
 
-    def map(self, ds: Any, worker: type, arguments: dict[str, Any], batch_size: int | None) -> Any:
-        """Send the batches of a dataset through actors that are made of a class and its arguments."""
+    def map(
+        self,
+        ds: Any,
+        worker: type,
+        arguments: dict[str, Any],
+        batch_size: int | None,
+        columns: Iterable[tuple[str, Any]] = (),
+    ) -> Any:
+        """Send the batches of a dataset through actors that are made of a class and its arguments.
+
+        ``columns`` are arguments that name columns of the dataset.
+        """
+        check_columns(ds.columns(fetch_if_missing=False), columns)
         self.fill()
         backend = "cuda" if self.num_gpus else "cpu"
         engine = {"backend": backend, "threads": max(1, int(self.num_cpus or 1))}
@@ -105,15 +128,23 @@ class Actors:
             num_cpus=self.num_cpus,
             num_gpus=self.num_gpus,
             compute=self._pool(),
+            max_restarts=RESTARTS,
+            max_task_retries=RESTARTS,
         )
 
     def _pool(self) -> Any:
         # A block computes for long: one is at work, one waits, and the others are left to actors that are free.
-        flight = {"max_tasks_in_flight_per_actor": 2}
         if isinstance(self.concurrency, tuple):
             least, greatest = self.concurrency
-            return ray.data.ActorPoolStrategy(min_size=least, max_size=greatest, **flight)
-        return ray.data.ActorPoolStrategy(size=self.concurrency, **flight)
+            return ray.data.ActorPoolStrategy(min_size=least, max_size=greatest, max_tasks_in_flight_per_actor=2)
+        return ray.data.ActorPoolStrategy(size=self.concurrency, max_tasks_in_flight_per_actor=2)
+
+
+def check_columns(names: Sequence[str] | None, columns: Iterable[tuple[str, Any]]) -> None:
+    """Refuse arguments that name columns which are not there. ``names`` are the columns, if they are known before the job runs."""
+    for argument, name in columns:
+        if names is not None and isinstance(name, str) and name not in names:
+            raise ValueError(f"{argument}: there is no column {name!r}; the columns are {', '.join(names)}")
 
 
 def _travels(key: Any) -> Any:
@@ -142,14 +173,17 @@ def powmod(
     error: str | None = "error",
     secret: bool = True,
     width: int | None = None,
+    max_bits: int | None = MAX_BITS,
     num_gpus: float | None = None,
     num_cpus: float | None = None,
     concurrency: Concurrency = None,
     batch_size: int | None = None,
 ) -> Any:
     """Return the dataset with ``base ** exp % mod`` in the column ``out``, by `modmill.tables.Powmod`."""
-    step = tables.Powmod(base=base, exp=exp, mod=mod, out=out, error=error, secret=secret, width=width)
-    return Actors(num_gpus, num_cpus, concurrency).map(ds, Worker, {"step": step}, batch_size)
+    step = tables.Powmod(
+        base=base, exp=exp, mod=mod, out=out, error=error, secret=secret, width=width, max_bits=max_bits
+    )
+    return Actors(num_gpus, num_cpus, concurrency).map(ds, Worker, {"step": step}, batch_size, step.arguments.items())
 
 
 def rsa_sign(
@@ -171,7 +205,7 @@ def rsa_sign(
     ``key`` is a key that was made by ``picklable()``, or a function that returns a key and is called by each actor.
     """
     step = tables.RsaSign(_travels(key), message=message, out=out, error=error, padding=padding, hash=hash)
-    return Actors(num_gpus, num_cpus, concurrency).map(ds, Worker, {"step": step}, batch_size)
+    return Actors(num_gpus, num_cpus, concurrency).map(ds, Worker, {"step": step}, batch_size, [("message", message)])
 
 
 def rsa_verify(
@@ -190,7 +224,7 @@ def rsa_verify(
 ) -> Any:
     """Return the dataset with a column that tells whether signatures are right, by `modmill.tables.RsaVerify`."""
     step = tables.RsaVerify(key, message=message, signature=signature, out=out, padding=padding, hash=hash)
-    return Actors(num_gpus, num_cpus, concurrency).map(ds, Worker, {"step": step}, batch_size)
+    return Actors(num_gpus, num_cpus, concurrency).map(ds, Worker, {"step": step}, batch_size, [("message", message), ("signature", signature)])
 
 
 def paillier_encrypt(
@@ -215,7 +249,7 @@ def paillier_encrypt(
     step = tables.PaillierEncrypt(
         _travels(key), column=column, out=out, error=error, exponent=exponent, magnitude_bits=magnitude_bits
     )
-    return Actors(num_gpus, num_cpus, concurrency).map(ds, Worker, {"step": step}, batch_size)
+    return Actors(num_gpus, num_cpus, concurrency).map(ds, Worker, {"step": step}, batch_size, [("column", column)])
 
 
 def paillier_decrypt(
@@ -246,7 +280,7 @@ def paillier_decrypt(
         magnitude_bits=magnitude_bits,
         type=type,
     )
-    return Actors(num_gpus, num_cpus, concurrency).map(ds, Worker, {"step": step}, batch_size)
+    return Actors(num_gpus, num_cpus, concurrency).map(ds, Worker, {"step": step}, batch_size, [("column", column)])
 
 
 def paillier_sum(
@@ -266,7 +300,7 @@ def paillier_sum(
     The sum is a column of one number, 0 for a dataset without rows. A null in the column is an error.
     """
     step = tables.PaillierSum(key, column=column, exponent=exponent, magnitude_bits=magnitude_bits)
-    sums = Actors(num_gpus, num_cpus, concurrency).map(ds, Worker, {"step": step}, batch_size)
+    sums = Actors(num_gpus, num_cpus, concurrency).map(ds, Worker, {"step": step}, batch_size, [("column", column)])
     return step.join([piece for piece in sums.iter_batches(batch_format="pyarrow") if piece.num_rows])
 
 
@@ -286,7 +320,7 @@ def psi_blind(
     ``party`` was made by ``picklable()``, or is a function that returns the same party in each actor.
     """
     step = tables.PsiBlind(_travels(party), column=column, out=out)
-    return Actors(num_gpus, num_cpus, concurrency).map(ds, Worker, {"step": step}, batch_size)
+    return Actors(num_gpus, num_cpus, concurrency).map(ds, Worker, {"step": step}, batch_size, [("column", column)])
 
 
 def psi_tags(
@@ -302,7 +336,7 @@ def psi_tags(
 ) -> Any:
     """Return the dataset with the tags of elements that the other party has blinded, by `modmill.tables.PsiTags`."""
     step = tables.PsiTags(_travels(party), column=column, out=out)
-    return Actors(num_gpus, num_cpus, concurrency).map(ds, Worker, {"step": step}, batch_size)
+    return Actors(num_gpus, num_cpus, concurrency).map(ds, Worker, {"step": step}, batch_size, [("column", column)])
 
 
 def powmod_files(
@@ -316,6 +350,7 @@ def powmod_files(
     error: str | None = "error",
     secret: bool = True,
     width: int | None = None,
+    max_bits: int | None = MAX_BITS,
     keep: Sequence[str] | None = None,
     mode: Literal["refuse", "replace"] = "refuse",
     num_gpus: float | None = None,
@@ -338,6 +373,8 @@ def powmod_files(
     """
     from ._ray_files import convert
 
-    step = tables.Powmod(base=base, exp=exp, mod=mod, out=out, error=error, secret=secret, width=width)
+    step = tables.Powmod(
+        base=base, exp=exp, mod=mod, out=out, error=error, secret=secret, width=width, max_bits=max_bits
+    )
     actors = Actors(num_gpus, num_cpus, concurrency)
     return convert(step, input, output, keep, mode, actors, batch_size or (1 << 17 if num_gpus else 4096))

@@ -49,7 +49,7 @@ __all__ = [
 class Powmod(Step):
     """Powers ``base ** exp % mod``, by `modmill.powmod`.
 
-    ``secret`` is that of `modmill.powmod`. ``width`` is the width of the answers in bits. Without it the answers are as wide as the
+    ``secret`` and ``max_bits`` are those of `modmill.powmod`. ``width`` is the width of the answers in bits. Without it the answers are as wide as the
     modulus, if that is one number or a column of fixed-size binary or of integers; else they have the type binary.
 
     >>> step = Powmod(base=3, exp="e", mod=1009, out="power", error=None)
@@ -67,6 +67,7 @@ class Powmod(Step):
         error: str | None = "error",
         secret: bool = True,
         width: int | None = None,
+        max_bits: int | None = None,
         engine: Engine | None = None,
     ) -> None:
         super().__init__(out, error, engine)
@@ -79,6 +80,7 @@ class Powmod(Step):
             raise ValueError("base, exp and mod are single numbers; at least one is the name of a column")
         self.secret = secret
         self.width = width
+        self.max_bits = max_bits
 
     @property
     def columns(self) -> list[str]:
@@ -91,7 +93,15 @@ class Powmod(Step):
             for name, argument in self.arguments.items()
         )
         answers, reasons = arithmetic.powmod(
-            base, exp, mod, secret=self.secret, width=self.width, out="arrow", errors="column", engine=self.engine
+            base,
+            exp,
+            mod,
+            secret=self.secret,
+            width=self.width,
+            max_bits=self.max_bits,
+            out="arrow",
+            errors="column",
+            engine=self.engine,
         )
         powers = pa.array(answers)
         mod_type = getattr(mod, "type", None)

@@ -3,12 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Literal, Protocol, SupportsIndex, TypeAlias, Union
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Required, SupportsIndex, TypeAlias, TypedDict, Union
 
 if TYPE_CHECKING:
-    from ._modmill import DeviceBatch
+    from ._modmill import DeviceBatch, Engine
 
-__all__ = ["ArrowArray", "ArrowStream", "Bar", "Errors", "LimbArray", "Numbers", "Out", "Progress", "Strings"]
+__all__ = [
+    "ArrowArray",
+    "ArrowStream",
+    "AsArrow",
+    "AsDevice",
+    "AsInts",
+    "AsNumpy",
+    "Backend",
+    "Bar",
+    "Errors",
+    "IntOrInts",
+    "Ints",
+    "LimbArray",
+    "Numbers",
+    "Options",
+    "Out",
+    "Progress",
+    "Strings",
+]
 
 
 class ArrowArray(Protocol):
@@ -54,8 +72,59 @@ Strings: TypeAlias = bytes | bytearray | Iterable[bytes | None] | ArrowArray | A
 Out: TypeAlias = Literal["like", "ints", "bytes", "numpy", "arrow", "device"] | LimbArray
 """The form of the answers, or an array that they are written to."""
 
+Backend: TypeAlias = Literal["auto", "cpu", "cuda"]
+"""What an engine computes on."""
+
 Errors: TypeAlias = Literal["raise", "column"]
 """What becomes of items that have no answer."""
 
 Progress: TypeAlias = Callable[[int, int], Any] | Bar
 """Who is told of the progress."""
+
+Ints: TypeAlias = list[int] | tuple[int, ...]
+"""A column of integers of Python."""
+
+IntOrInts: TypeAlias = int | Ints
+"""One integer of Python for all items, or a column of them."""
+
+
+class _Shared(TypedDict, total=False):
+    width: int | None
+    max_bits: int | None
+    engine: Engine | None
+    progress: Progress | None
+
+
+class Options(_Shared, total=False):
+    """The options of `modmill.arithmetic`."""
+
+    out: Out
+    errors: Errors
+
+
+class _Raising(_Shared, total=False):
+    errors: Literal["raise"]
+
+
+class AsInts(_Raising, total=False):
+    """Options with which integers of Python have answers that are integers of Python."""
+
+    out: Literal["like", "ints"]
+
+
+class AsNumpy(_Raising, total=False):
+    """Options with which the answer is an array of NumPy."""
+
+    out: Required[Literal["numpy"]]
+
+
+class AsArrow(_Raising, total=False):
+    """Options with which the answer is a column of Arrow."""
+
+    out: Required[Literal["arrow"]]
+
+
+class AsDevice(_Raising, total=False):
+    """Options with which the answer stays on a GPU."""
+
+    out: Required[Literal["device"]]

@@ -6,6 +6,7 @@ use crate::device::DeviceBatch;
 use crate::errors::{exception, of_call};
 use crate::ints::Ints;
 use crate::limb_arrays;
+use crate::watching::look_at_signals;
 use modmill::{Batch, Engine};
 use modmill_core::limbs;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -27,6 +28,46 @@ impl Answers {
     }
 }
 
+/// The form that a caller wants answers in.
+pub(crate) enum Out<'py> {
+    /// The form of the first column among the arguments.
+    Like,
+    Ints,
+    Bytes,
+    Numpy,
+    Arrow,
+    Device,
+    /// An array of the caller's.
+    Array(Bound<'py, PyAny>),
+}
+
+impl<'py> Out<'py> {
+    /// Reads `out`.
+    pub(crate) fn read(out: &Bound<'py, PyAny>) -> PyResult<Self> {
+        let Ok(name) = out.cast::<PyString>() else {
+            return match out.hasattr("__array_interface__")? {
+                true => Ok(Self::Array(out.clone())),
+                false => Err(PyTypeError::new_err("out must be the name of a form or an array of uint64")),
+            };
+        };
+        match name.to_str()? {
+            "like" => Ok(Self::Like),
+            "ints" => Ok(Self::Ints),
+            "bytes" => Ok(Self::Bytes),
+            "numpy" => Ok(Self::Numpy),
+            "arrow" => Ok(Self::Arrow),
+            "device" => Ok(Self::Device),
+            other => {
+                let text = format!(
+                    "out is {other:?}; it must be \"like\", \"ints\", \"bytes\", \"numpy\", \"arrow\", \"device\" or \
+                     an array"
+                );
+                Err(PyValueError::new_err(text))
+            }
+        }
+    }
+}
+
 /// The form of the answers.
 pub(crate) enum Target<'py> {
     New(Form),
@@ -37,34 +78,25 @@ pub(crate) enum Target<'py> {
 impl<'py> Target<'py> {
     /// Reads `out`. `forms` are those of the arguments.
     pub(crate) fn read(out: &Bound<'py, PyAny>, forms: &[Form]) -> PyResult<Self> {
-        let is_scalar = forms.iter().all(|form| form.is_scalar());
-        let Ok(name) = out.cast::<PyString>() else {
-            return match out.hasattr("__array_interface__")? {
-                true => Ok(Self::Array(out.clone())),
-                false => Err(PyTypeError::new_err("out must be the name of a form or an array of uint64")),
-            };
-        };
+        Ok(Self::of(&Out::read(out)?, forms))
+    }
+
+    /// The form that `out` stands for where the arguments have `forms`.
+    pub(crate) fn of(out: &Out<'py>, forms: &[Form]) -> Self {
         let is_column = |form: &&Form| !form.is_scalar();
-        let form = match (name.to_string().as_str(), is_scalar) {
+        Self::New(match (out, forms.iter().all(|form| form.is_scalar())) {
             // Numbers that are on a device stay there.
-            ("like", _) if forms.contains(&Form::Device) => Form::Device,
-            ("like", _) => *forms.iter().find(is_column).unwrap_or(&forms[0]),
-            ("ints", true) => Form::Int,
-            ("ints", false) => Form::Ints,
-            ("bytes", true) => Form::Bytes,
-            ("bytes", false) => Form::BytesList,
-            ("numpy", _) => Form::Limbs,
-            ("arrow", _) => Form::Arrow,
-            ("device", _) => Form::Device,
-            (other, _) => {
-                let text = format!(
-                    "out is {other:?}; it must be \"like\", \"ints\", \"bytes\", \"numpy\", \"arrow\", \"device\" or \
-                     an array"
-                );
-                return Err(PyValueError::new_err(text));
-            }
-        };
-        Ok(Self::New(form))
+            (Out::Like, _) if forms.contains(&Form::Device) => Form::Device,
+            (Out::Like, _) => *forms.iter().find(is_column).unwrap_or(&forms[0]),
+            (Out::Ints, true) => Form::Int,
+            (Out::Ints, false) => Form::Ints,
+            (Out::Bytes, true) => Form::Bytes,
+            (Out::Bytes, false) => Form::BytesList,
+            (Out::Numpy, _) => Form::Limbs,
+            (Out::Arrow, _) => Form::Arrow,
+            (Out::Device, _) => Form::Device,
+            (Out::Array(array), _) => return Self::Array(array.clone()),
+        })
     }
 
     pub(crate) fn form(&self) -> Form {
@@ -158,9 +190,14 @@ impl Answers {
         match form {
             Form::Int | Form::Ints => {
                 let ints = Ints::new(py)?;
-                let number = |index: usize| match is_failed(index) {
-                    true => Ok(py.None().into_bound(py)),
-                    false => ints.read(self.batch.get(index), self.negative.binary_search(&index).is_ok()),
+                let number = |index: usize| {
+                    look_at_signals(py, index)?;
+                    match is_failed(index) {
+                        true => Ok(py.None().into_bound(py)),
+                        false => {
+                            ints.read(self.batch.get(index), self.negative.binary_search(&index).is_ok())
+                        }
+                    }
                 };
                 if form == Form::Int {
                     return number(0);
@@ -172,13 +209,16 @@ impl Answers {
             Form::Bytes | Form::BytesList => {
                 self.check_signs("bytes")?;
                 let size = self.batch.bits().div_ceil(8);
-                let string = |index: usize| match is_failed(index) {
-                    true => Ok(py.None().into_bound(py)),
-                    false => PyBytes::new_with(py, size, |bytes| {
-                        limbs::write_be_bytes(self.batch.get(index), bytes);
-                        Ok(())
-                    })
-                    .map(Bound::into_any),
+                let string = |index: usize| {
+                    look_at_signals(py, index)?;
+                    match is_failed(index) {
+                        true => Ok(py.None().into_bound(py)),
+                        false => PyBytes::new_with(py, size, |bytes| {
+                            limbs::write_be_bytes(self.batch.get(index), bytes);
+                            Ok(())
+                        })
+                        .map(Bound::into_any),
+                    }
                 };
                 if form == Form::Bytes {
                     return string(0);

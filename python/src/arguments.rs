@@ -1,55 +1,36 @@
 //! What the calls have in common: their options, the columns they read, and the way from a batch to an answer.
 
-use crate::answers::{Answers, OnFailure, Target};
-use crate::column::{Column, Form};
+use crate::answers::{Answers, OnFailure, Out, Target};
+use crate::column::{Column, Form, Moduli, named};
 use crate::device::{DeviceBatch, refuse_marks};
 use crate::engine::Engine;
 use crate::errors::of_call;
+use crate::options::Chosen;
+pub(crate) use crate::options::Options;
 use crate::reader::Reader;
 use crate::watching::{self, Extent, Progress};
 use modmill::{Batch, Error, Resident};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyString;
+use std::collections::BTreeMap;
 use std::sync::Arc;
-
-/// The options of a call, as the package's Python files hand them over: the width in bits, the form of the answers,
-/// what becomes of failed items, the engine and the listener of the progress.
-#[derive(FromPyObject)]
-pub(crate) struct Options<'py>(
-    Option<usize>,
-    Bound<'py, PyAny>,
-    String,
-    Option<Bound<'py, Engine>>,
-    Option<Bound<'py, PyAny>>,
-);
 
 /// A call with its options.
 pub(crate) struct Call<'py> {
     py: Python<'py>,
     pub(crate) engine: Arc<modmill::Engine>,
     width: Option<usize>,
-    out: Bound<'py, PyAny>,
+    max_bits: Option<usize>,
+    out: Out<'py>,
     pub(crate) on_failure: OnFailure,
     progress: Option<Bound<'py, PyAny>>,
 }
 
 impl<'py> Call<'py> {
     pub(crate) fn new(py: Python<'py>, options: Options<'py>) -> PyResult<Self> {
-        let Options(width, out, errors, engine, progress) = options;
-        let on_failure = match errors.as_str() {
-            "raise" => OnFailure::Raise,
-            "column" => OnFailure::Column,
-            other => {
-                let text = format!("errors is {other:?}; it must be \"raise\" or \"column\"");
-                return Err(PyValueError::new_err(text));
-            }
-        };
-        if width == Some(0) {
-            return Err(PyValueError::new_err("width must be at least one bit"));
-        }
+        let Chosen { width, out, on_failure, engine, progress, max_bits } = options.read()?;
         let engine = Engine::or_shared(py, engine.as_ref())?;
-        Ok(Self { py, engine, width, out, on_failure, progress })
+        Ok(Self { py, engine, width, max_bits, out, on_failure, progress })
     }
 
     /// Reads the arguments, which have the same number of items or serve all items.
@@ -57,14 +38,14 @@ impl<'py> Call<'py> {
         &self,
         arguments: [(&'static str, &Bound<'py, PyAny>); N],
     ) -> PyResult<[Column; N]> {
-        let reader = Reader { engine: &self.engine, width: self.width };
+        let reader = Reader { engine: &self.engine, width: self.width, max_bits: self.max_bits };
         let columns: Vec<Column> =
             arguments.into_iter().map(|(name, object)| reader.read(name, object)).collect::<PyResult<_>>()?;
         let mut known: Option<(&str, usize)> = None;
         for column in &columns {
             match (known, column.len()) {
                 (Some((first, expected)), Some(found)) if expected != found => {
-                    let text = format!("{first} has {expected} items and {} has {found}", column.name);
+                    let text = format!("{first} has {} and {} has {found}", items(expected), column.name);
                     return Err(PyValueError::new_err(text));
                 }
                 (None, Some(count)) => known = Some((column.name, count)),
@@ -77,10 +58,15 @@ impl<'py> Call<'py> {
         Ok(columns.try_into().unwrap_or_else(|_| unreachable!("there is a column for each argument")))
     }
 
+    /// The moduli of `count` items.
+    pub(crate) fn moduli<'a>(&self, column: &'a Column, count: usize) -> PyResult<Moduli<'a>> {
+        column.moduli(count, self.on_failure == OnFailure::Column)
+    }
+
     /// The form of the answers: what `out` says, or that of the first argument that is a column.
-    pub(crate) fn target(&self, columns: &[&Column]) -> PyResult<Target<'py>> {
+    pub(crate) fn target(&self, columns: &[&Column]) -> Target<'py> {
         let forms: Vec<Form> = columns.iter().map(|column| column.form).collect();
-        Target::read(&self.out, &forms)
+        Target::of(&self.out, &forms)
     }
 
     /// Runs `work` on the engine. `steps` is the number of products of limbs in all, about, which decides whether
@@ -124,12 +110,11 @@ impl<'py> Call<'py> {
 
     /// The form of octet strings that are answers: `given` unless `out` names another.
     pub(crate) fn form_of_strings(&self, given: Form) -> PyResult<Form> {
-        let name = self.out.cast::<PyString>().map(|name| name.to_string()).unwrap_or_default();
-        match name.as_str() {
-            "like" => Ok(given),
-            "bytes" if given.is_scalar() => Ok(Form::Bytes),
-            "bytes" => Ok(Form::BytesList),
-            "arrow" => Ok(Form::Arrow),
+        match self.out {
+            Out::Like => Ok(given),
+            Out::Bytes if given.is_scalar() => Ok(Form::Bytes),
+            Out::Bytes => Ok(Form::BytesList),
+            Out::Arrow => Ok(Form::Arrow),
             _ => Err(PyValueError::new_err("out must be \"like\", \"bytes\" or \"arrow\"")),
         }
     }
@@ -140,7 +125,7 @@ impl<'py> Call<'py> {
         columns: &[&Column],
         work: impl FnOnce(modmill::OnDevice<'_>) -> Result<Resident, Error> + Send,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let is_wanted = matches!(self.target(columns)?, Target::New(Form::Device));
+        let is_wanted = matches!(self.target(columns), Target::New(Form::Device));
         if !is_wanted || !columns.iter().any(|column| column.is_on_device()) || self.width.is_some() {
             return Ok(None);
         }
@@ -155,7 +140,7 @@ impl<'py> Call<'py> {
         }
     }
 
-    /// The answers of a computation, with its failed items and the items of `columns` that are null.
+    /// The answers of a computation, with its failed items and the items of `columns` that were not read.
     pub(crate) fn answers(&self, computed: Result<Batch, Error>, columns: &[&Column]) -> PyResult<Answers> {
         let mut answers = match computed {
             Ok(batch) => Answers::new(batch),
@@ -165,20 +150,20 @@ impl<'py> Call<'py> {
             }
             Err(error) => return Err(of_call(self.py, &error)),
         };
-        answers.failed = with_nulls(answers.failed, columns);
+        answers.failed = with_unread(answers.failed, columns);
         for (index, _) in &answers.failed {
             answers.batch.get_mut(*index).fill(0);
         }
         if let Some(width) = self.width.filter(|&width| width != answers.batch.bits()) {
             let wider = answers.batch.with_bits(width);
-            answers.batch = wider.map_err(|error| PyValueError::new_err(format!("the answers: {error}")))?;
+            answers.batch = wider.map_err(|error| named("the answers", &error))?;
         }
         Ok(answers)
     }
 
     /// Python's objects for the answers.
     pub(crate) fn deliver(&self, answers: Answers, columns: &[&Column]) -> PyResult<Bound<'py, PyAny>> {
-        answers.deliver(self.py, &self.engine, &self.target(columns)?, self.on_failure)
+        answers.deliver(self.py, &self.engine, &self.target(columns), self.on_failure)
     }
 
     pub(crate) fn error(&self, error: &Error) -> PyErr {
@@ -191,14 +176,22 @@ pub(crate) fn count(columns: &[&Column]) -> usize {
     columns.iter().find_map(|column| column.len()).unwrap_or(1)
 }
 
-/// Failed items and those that are null, by rising index. An item that is null has that for its reason.
-pub(crate) fn with_nulls(failed: Vec<(usize, String)>, columns: &[&Column]) -> Vec<(usize, String)> {
-    if columns.iter().all(|column| column.null.is_empty()) {
+/// A number of items, in words.
+fn items(count: usize) -> String {
+    if count == 1 { "1 item".to_owned() } else { format!("{count} items") }
+}
+
+/// Failed items and those that were not read, by rising index. An item that was not read has that for its reason.
+pub(crate) fn with_unread(failed: Vec<(usize, String)>, columns: &[&Column]) -> Vec<(usize, String)> {
+    if columns.iter().all(|column| column.null.is_empty() && column.long.is_empty()) {
         return failed;
     }
-    let mut all: std::collections::BTreeMap<usize, String> = failed.into_iter().collect();
-    for column in columns.iter().rev() {
-        all.extend(column.null.iter().map(|&item| (item, format!("{} is null", column.name))));
+    let mut all: BTreeMap<usize, String> = failed.into_iter().collect();
+    for Column { name, null, long, .. } in columns.iter().rev() {
+        all.extend(null.iter().map(|&item| (item, format!("{name} is null"))));
+        all.extend(
+            long.iter().map(|&(item, bits)| (item, format!("{name} has {bits} bits, more than max_bits"))),
+        );
     }
     all.into_iter().collect()
 }

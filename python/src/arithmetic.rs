@@ -19,7 +19,8 @@ pub(crate) fn powmod<'py>(
     let call = Call::new(py, options)?;
     let [base, exp, modulus] = call.columns([("base", base), ("exp", exp), ("mod", modulus)])?;
     let columns = [&base, &exp, &modulus];
-    let (moduli, items) = (modulus.moduli()?, count(&columns));
+    let items = count(&columns);
+    let moduli = call.moduli(&modulus, items)?;
     let resident = call.on_device(&columns, |device| match secret {
         true => device.pow(base.operand(), exp.operand(), moduli.of_engine()),
         false => device.pow_vartime(base.operand(), exp.operand(), moduli.of_engine()),
@@ -65,7 +66,8 @@ pub(crate) fn mulmod<'py>(
     let call = Call::new(py, options)?;
     let [a, b, modulus] = call.columns([("a", a), ("b", b), ("mod", modulus)])?;
     let columns = [&a, &b, &modulus];
-    let (moduli, items) = (modulus.moduli()?, count(&columns));
+    let items = count(&columns);
+    let moduli = call.moduli(&modulus, items)?;
     let resident =
         call.on_device(&columns, |device| device.mul_mod(a.operand(), b.operand(), moduli.of_engine()))?;
     if let Some(products) = resident {
@@ -95,7 +97,8 @@ pub(crate) fn invert<'py>(
     let call = Call::new(py, options)?;
     let [a, modulus] = call.columns([("a", a), ("mod", modulus)])?;
     let columns = [&a, &modulus];
-    let (moduli, items) = (modulus.moduli()?, count(&columns));
+    let items = count(&columns);
+    let moduli = call.moduli(&modulus, items)?;
     let inverse = |engine: &Engine| {
         let inverses = engine.inv(a.operand(), moduli.of_engine());
         if a.negative.is_empty() {

@@ -1,6 +1,7 @@
 //! Columns of Arrow in, through the PyCapsule interface: pyarrow, polars, pandas, duckdb and others.
 #![allow(unsafe_code)] // takes arrays over from other libraries
 
+use crate::checks::check_length;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi_and_data_type};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::types::{
@@ -8,7 +9,7 @@ use arrow_array::types::{
 };
 use arrow_array::{Array, ArrayRef, cast::AsArray, make_array};
 use arrow_schema::{DataType, Schema};
-use modmill::{Batch, Engine};
+use modmill::{Batch, Engine, Error};
 use modmill_core::limbs;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
@@ -29,9 +30,9 @@ pub(crate) fn read(name: &str, object: &Bound<'_, PyAny>) -> PyResult<Option<Chu
     let py = object.py();
     let is_offered = |method| object.hasattr(method);
     let (arrays, kind) = if is_offered(intern!(py, "__arrow_c_array__"))? {
-        array(object)?
+        array(name, object)?
     } else if is_offered(intern!(py, "__arrow_c_stream__"))? {
-        stream(object)?
+        stream(name, object)?
     } else {
         return Ok(None);
     };
@@ -43,15 +44,24 @@ pub(crate) fn read(name: &str, object: &Bound<'_, PyAny>) -> PyResult<Option<Chu
         | DataType::BinaryView
         | DataType::Null => Ok(Some(Chunks { arrays, kind })),
         kind if kind.is_integer() => Ok(Some(Chunks { arrays, kind })),
-        other => Err(PyTypeError::new_err(format!(
-            "{name} is a column of {other}; numbers are columns of fixed-size binary, binary, large binary, \
-             binary view (big-endian) or integers"
-        ))),
+        other => Err(not_numbers(name, &other.to_string())),
     }
 }
 
+fn not_numbers(name: &str, kind: &str) -> PyErr {
+    PyTypeError::new_err(format!(
+        "{name} is a column of {kind}; numbers are columns of fixed-size binary, binary, large binary, binary view \
+         (big-endian) or integers of up to 64 bits"
+    ))
+}
+
+/// The type that a schema says. Other libraries have types of their own besides those of Arrow.
+fn kind_of(name: &str, schema: &FFI_ArrowSchema) -> PyResult<DataType> {
+    DataType::try_from(schema).map_err(|_| not_numbers(name, &format!("the type {:?}", schema.format())))
+}
+
 /// One array from `__arrow_c_array__`.
-fn array(object: &Bound<'_, PyAny>) -> PyResult<(Vec<ArrayRef>, DataType)> {
+fn array(name: &str, object: &Bound<'_, PyAny>) -> PyResult<(Vec<ArrayRef>, DataType)> {
     let pair = object.call_method0(intern!(object.py(), "__arrow_c_array__"))?;
     let pair = pair.cast::<PyTuple>()?;
     let schema = pointer::<FFI_ArrowSchema>(&pair.get_item(0)?, c"arrow_schema")?;
@@ -59,13 +69,13 @@ fn array(object: &Bound<'_, PyAny>) -> PyResult<(Vec<ArrayRef>, DataType)> {
     // SAFETY: the capsules hold the structures that their names say, and live as long as `pair`. `from_raw` moves the
     // array out and leaves a released one behind, as the interface asks for.
     let (schema, array) = unsafe { (schema.as_ref(), FFI_ArrowArray::from_raw(array.as_ptr())) };
-    let kind = DataType::try_from(schema).map_err(unreadable)?;
+    let kind = kind_of(name, schema)?;
     Ok((vec![import(array, &kind)?], kind))
 }
 
 /// Rows from `__arrow_c_array__`: one array of structs.
 pub(crate) fn structs(object: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
-    let (mut arrays, kind) = array(object)?;
+    let (mut arrays, kind) = array("the table", object)?;
     match (kind, arrays.pop()) {
         (DataType::Struct(_), Some(rows)) => Ok(rows),
         (other, _) => Err(PyTypeError::new_err(format!("rows are an array of structs, and not of {other}"))),
@@ -81,7 +91,7 @@ pub(crate) fn schema(object: &Bound<'_, PyAny>) -> PyResult<Schema> {
 }
 
 /// All chunks of `__arrow_c_stream__`.
-fn stream(object: &Bound<'_, PyAny>) -> PyResult<(Vec<ArrayRef>, DataType)> {
+fn stream(name: &str, object: &Bound<'_, PyAny>) -> PyResult<(Vec<ArrayRef>, DataType)> {
     let capsule = object.call_method0(intern!(object.py(), "__arrow_c_stream__"))?;
     let stream = pointer::<FFI_ArrowArrayStream>(&capsule, c"arrow_array_stream")?;
     // SAFETY: as above.
@@ -92,7 +102,7 @@ fn stream(object: &Bound<'_, PyAny>) -> PyResult<(Vec<ArrayRef>, DataType)> {
     let mut schema = FFI_ArrowSchema::empty();
     // SAFETY: the functions of a stream are called with the stream and with memory for what they write.
     check(unsafe { get_schema(&mut stream, &mut schema) }, &mut stream)?;
-    let kind = DataType::try_from(&schema).map_err(unreadable)?;
+    let kind = kind_of(name, &schema)?;
     let mut arrays = Vec::new();
     loop {
         let mut array = FFI_ArrowArray::empty();
@@ -202,12 +212,35 @@ impl Chunks {
         negative
     }
 
-    /// The absolute values of the numbers, with zero at null items, in `width` bits or in as many as the longest item has bytes for. The error
-    /// is the first item that does not fit.
-    pub(crate) fn batch(&self, engine: &Engine, width: Option<usize>) -> Result<Batch, usize> {
+    /// The items that are longer than `most` bits as they are written, with their bits.
+    pub(crate) fn longer_than(&self, most: Option<usize>) -> Vec<(usize, usize)> {
+        let mut long = Vec::new();
+        if let Some(most) = most.filter(|&most| self.longest(usize::MAX) > most) {
+            let mut first = 0;
+            for array in &self.arrays {
+                let value = values(array);
+                let is_long =
+                    |row: usize| Some((first + row, value(row)?.bits())).filter(|(_, bits)| *bits > most);
+                long.extend((0..array.len()).filter_map(is_long));
+                first += array.len();
+            }
+        }
+        long
+    }
+
+    /// The absolute values of the numbers, in `width` bits or in as many as the longest item has bytes for. Zero stands at null items, and at
+    /// those that are longer than `most` bits.
+    pub(crate) fn batch(
+        &self,
+        engine: &Engine,
+        width: Option<usize>,
+        most: Option<usize>,
+    ) -> Result<Batch, Error> {
+        let most = most.unwrap_or(usize::MAX);
         let count = self.arrays.iter().map(|array| array.len()).sum();
-        let bits = width.unwrap_or_else(|| self.longest());
-        let mut batch = Batch::zeros(bits.max(1), count);
+        let bits = width.unwrap_or_else(|| self.longest(most));
+        check_length("the longest item", bits)?;
+        let mut batch = Batch::try_zeros(bits.max(1), count)?;
         let stride = batch.stride();
         let mut first = 0;
         let mut rest = batch.as_limbs_mut();
@@ -216,8 +249,8 @@ impl Chunks {
             rest = after;
             let value = values(array);
             let fill = |(row, out): (usize, &mut [u64])| match value(row) {
-                Some(value) => value.write(out, bits),
-                None => true,
+                Some(value) if value.bits() <= most => value.write(out, bits),
+                _ => true,
             };
             let misfit = match array.len() {
                 0..MANY_ROWS => rows.chunks_mut(stride).enumerate().position(|row| !fill(row)),
@@ -227,22 +260,23 @@ impl Chunks {
                 }),
             };
             if let Some(row) = misfit {
-                return Err(first + row);
+                return Err(Error::DoesNotFit { index: first + row, bits });
             }
             first += array.len();
         }
         Ok(batch)
     }
 
-    /// Bits of the longest item as it is written.
-    fn longest(&self) -> usize {
+    /// Bits of the longest item as it is written, among those of at most `most` bits.
+    fn longest(&self, most: usize) -> usize {
+        let fits = |bits: &usize| *bits <= most;
         match self.kind {
-            DataType::FixedSizeBinary(bytes) => 8 * bytes as usize,
-            _ if self.kind.is_integer() => 64,
+            DataType::FixedSizeBinary(bytes) => Some(8 * bytes as usize).filter(fits).unwrap_or(0),
+            _ if self.kind.is_integer() => Some(64).filter(fits).unwrap_or(0),
             _ => {
                 let longest = |array: &ArrayRef| {
                     let value = values(array);
-                    (0..array.len()).filter_map(|row| Some(value(row)?.bits())).max()
+                    (0..array.len()).filter_map(|row| Some(value(row)?.bits())).filter(fits).max()
                 };
                 self.arrays.iter().filter_map(longest).max().unwrap_or(0)
             }

@@ -1,14 +1,18 @@
 //! Columns of Arrow out: a class of our own that other libraries read without a copy.
 
+use crate::arrow_values;
+use crate::column::named;
+use crate::watching::look_at_signals;
 use arrow_array::builder::StringBuilder;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, to_ffi};
 use arrow_array::{Array, ArrayRef, BooleanArray, FixedSizeBinaryArray, LargeBinaryArray};
 use arrow_buffer::{Buffer, NullBuffer};
 use modmill::{Batch, Engine};
-use modmill_core::limbs;
-use pyo3::exceptions::PyValueError;
+use modmill_core::{limbs, try_vector};
+use pyo3::exceptions::{PyIndexError, PyValueError};
+use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyTuple};
+use pyo3::types::{PyBytes, PyCapsule, PyList, PySlice, PyTuple};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -55,8 +59,55 @@ impl Column {
         self.array.null_count()
     }
 
+    /// An item, or a column of the items of a slice without a step.
+    fn __getitem__<'py>(&self, py: Python<'py>, index: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let len = self.array.len();
+        if let Ok(slice) = index.cast::<PySlice>() {
+            let range = slice.indices(len as isize)?;
+            if range.step != 1 {
+                return Err(PyValueError::new_err("slices of a column have the step 1"));
+            }
+            let array = self.array.slice(range.start as usize, range.slicelength);
+            return Ok(Bound::new(py, Self { array })?.into_any());
+        }
+        let index: isize = index.extract()?;
+        let row = if index < 0 { index.checked_add_unsigned(len) } else { Some(index) };
+        match row.and_then(|row| usize::try_from(row).ok()).filter(|&row| row < len) {
+            Some(row) => arrow_values::object(py, &self.array, row),
+            None => Err(PyIndexError::new_err(format!("there is no item {index} among {len}"))),
+        }
+    }
+
+    /// The items as a list: numbers are big-endian bytes, and null is None.
+    fn to_pylist<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let list = PyList::empty(py);
+        for row in 0..self.array.len() {
+            look_at_signals(py, row)?;
+            list.append(arrow_values::object(py, &self.array, row)?)?;
+        }
+        Ok(list)
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let octets = arrow_values::to_octets(&self.array).map_err(failed)?;
+        let make = py.get_type::<Self>().getattr(intern!(py, "_unpickle"))?;
+        Ok((make, (PyBytes::new(py, &octets),)))
+    }
+
+    #[staticmethod]
+    fn _unpickle(data: &[u8]) -> PyResult<Self> {
+        let array = arrow_values::from_octets(data).map_err(failed)?;
+        Ok(Self { array })
+    }
+
+    /// Shows the shape and never the values, which may be secret.
     fn __repr__(&self) -> String {
-        format!("<modmill.Column of {} x {}>", self.array.len(), self.array.data_type())
+        let nulls = match self.array.null_count() {
+            0 => String::new(),
+            1 => ", 1 null".to_owned(),
+            count => format!(", {count} nulls"),
+        };
+        format!("<modmill.Column of {} x {}{nulls}>", self.array.len(), self.array.data_type())
     }
 }
 
@@ -84,7 +135,8 @@ impl Column {
         let bytes = batch.bits().div_ceil(8).max(1);
         let size =
             i32::try_from(bytes).map_err(|_| PyValueError::new_err("numbers are too long for Arrow"))?;
-        let mut values = vec![0; bytes * batch.len()];
+        let values = try_vector(bytes.saturating_mul(batch.len()));
+        let mut values = values.map_err(|error| named("the answers", &error))?;
         engine.install(|| {
             let rows = values.par_chunks_mut(bytes).enumerate().with_min_len(1024);
             rows.for_each(|(row, out)| limbs::write_be_bytes(batch.get(row), out));

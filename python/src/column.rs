@@ -4,7 +4,7 @@ use crate::device::OnDevice;
 use crate::limb_arrays::LimbArray;
 use modmill::{Batch, BatchView, Modulus, Operand, ResidentModuli};
 use modmill_core::limbs;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 use std::sync::Arc;
 
@@ -51,11 +51,20 @@ pub(crate) struct Column {
     pub(crate) negative: Vec<usize>,
     /// The items that are null, at which zero is held, by rising index.
     pub(crate) null: Vec<usize>,
+    /// The items that are longer than the call allows, at which zero is held, by rising index, with their bits.
+    pub(crate) long: Vec<(usize, usize)>,
 }
 
 impl Column {
     pub(crate) fn new(name: &'static str, form: Form, batch: Batch) -> Self {
-        Self { name, form, held: Held::Batch(batch), negative: Vec::new(), null: Vec::new() }
+        Self {
+            name,
+            form,
+            held: Held::Batch(batch),
+            negative: Vec::new(),
+            null: Vec::new(),
+            long: Vec::new(),
+        }
     }
 
     /// The numbers as the engine takes them.
@@ -70,8 +79,8 @@ impl Column {
     /// A copy of the numbers in the memory of the host.
     pub(crate) fn batch(&self) -> Result<Batch, modmill::Error> {
         match &self.held {
-            Held::Batch(batch) => Ok(batch.clone()),
-            Held::Array(array) => Ok(array.view().to_batch()),
+            Held::Batch(batch) => batch.view().try_to_batch(),
+            Held::Array(array) => array.view().try_to_batch(),
             Held::Device(held) => held.numbers.download(),
         }
     }
@@ -116,15 +125,22 @@ impl Column {
         }
     }
 
-    /// The numbers as moduli.
-    pub(crate) fn moduli(&self) -> PyResult<Moduli<'_>> {
+    /// The numbers as moduli of a call of `count` items. A single zero is an error, unless `zeros_fail_alone`: then each item
+    /// has it for its modulus.
+    pub(crate) fn moduli(&self, count: usize, zeros_fail_alone: bool) -> PyResult<Moduli<'_>> {
+        let (name, is_single) = (self.name, self.form.is_scalar());
         if let Some(item) = self.negative.first() {
-            return Err(PyValueError::new_err(format!("{}: item {item} is negative", self.name)));
+            let place = if is_single { String::new() } else { format!(": item {item}") };
+            return Err(PyValueError::new_err(format!("{name}{place} is negative")));
         }
-        if self.form.is_scalar() {
-            let modulus = Modulus::new(self.get(0));
-            let zero = |_| PyValueError::new_err(format!("{} is zero", self.name));
-            return Ok(Moduli::Shared(modulus.map_err(zero)?));
+        if is_single {
+            return match Modulus::new(self.get(0)) {
+                Ok(modulus) => Ok(Moduli::Shared(modulus)),
+                Err(_) if zeros_fail_alone => {
+                    Ok(Moduli::Zeros(Batch::try_zeros(1, count).map_err(|error| named(name, &error))?))
+                }
+                Err(_) => Err(PyValueError::new_err(format!("{name} is zero"))),
+            };
         }
         match &self.held {
             Held::Batch(batch) => Ok(Moduli::Each(batch.view())),
@@ -140,6 +156,8 @@ impl Column {
 pub(crate) enum Moduli<'a> {
     Each(BatchView<'a>),
     Shared(Modulus),
+    /// A zero for each item.
+    Zeros(Batch),
     Resident(&'a ResidentModuli),
 }
 
@@ -148,6 +166,7 @@ impl Moduli<'_> {
         match self {
             Self::Each(view) => modmill::Moduli::Each(*view),
             Self::Shared(modulus) => modmill::Moduli::Shared(modulus),
+            Self::Zeros(batch) => modmill::Moduli::from(batch),
             Self::Resident(moduli) => modmill::Moduli::Resident(moduli),
         }
     }
@@ -160,5 +179,9 @@ pub(crate) fn is_zero(value: &[u64]) -> bool {
 
 /// An error of the engine about an argument.
 pub(crate) fn named(name: &str, error: &modmill::Error) -> PyErr {
-    PyValueError::new_err(format!("{name}: {error}"))
+    let text = format!("{name}: {error}");
+    match error {
+        modmill::Error::OutOfMemory { .. } => PyMemoryError::new_err(text),
+        _ => PyValueError::new_err(text),
+    }
 }

@@ -47,7 +47,7 @@ impl DeviceBatch {
         numbers: &Bound<'_, PyAny>,
         width: Option<usize>,
     ) -> PyResult<Self> {
-        let column = Reader { engine, width }.read("numbers", numbers)?;
+        let column = Reader { engine, width, max_bits: None }.read("numbers", numbers)?;
         refuse_marks(&column)?;
         let batch = column.into_batch().map_err(|error| of_call(py, &error))?;
         let resident = py.detach(|| engine.upload(&batch));
@@ -66,11 +66,14 @@ impl DeviceBatch {
 
 /// Numbers on a device have neither signs nor nulls.
 pub(crate) fn refuse_marks(column: &Column) -> PyResult<()> {
-    match column.negative.iter().chain(&column.null).min() {
+    let long = column.long.iter().map(|(item, _)| item);
+    match column.negative.iter().chain(&column.null).chain(long).min() {
         None => Ok(()),
         Some(item) => {
-            let text =
-                format!("{}: item {item} is negative or null, which a device cannot hold", column.name);
+            let text = format!(
+                "{}: item {item} is negative, null or longer than max_bits, which a device cannot hold",
+                column.name
+            );
             Err(PyValueError::new_err(text))
         }
     }

@@ -1,9 +1,10 @@
 //! The class `Engine`: an engine with its settings, by which it is pickled and made again in another process.
 
+use crate::checks::whole;
 use crate::device::DeviceBatch;
 use crate::errors::{exception, of_call};
 use modmill::cuda::Device;
-use modmill::{Backend, Op};
+use modmill::{Backend, MAX_THREADS, Op, TRANSFORM_MAX_BITS};
 use modmill_cuda::compiler;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -21,7 +22,15 @@ struct Settings {
     devices: Option<Vec<u32>>,
 }
 
-/// An engine: worker threads and GPUs. It is made from its settings in every process that uses it.
+/// Threads and GPUs that compute.
+///
+/// `Engine(backend=None, threads=None, devices=None)` fixes some things, and the engine chooses the others by measured times.
+///
+/// backend: "cpu", "cuda", or None or "auto" for the one that finishes a batch first.
+/// threads: the number of worker threads; None for one per core.
+/// devices: a list of the numbers of GPUs; None for all.
+///
+/// An engine is pickled as its settings, and made again in every process that uses it.
 #[pyclass(frozen, module = "modmill")]
 pub(crate) struct Engine {
     settings: Settings,
@@ -100,9 +109,10 @@ impl Engine {
     fn new(
         py: Python<'_>,
         backend: Option<&str>,
-        threads: Option<usize>,
+        threads: Option<&Bound<'_, PyAny>>,
         devices: Option<Vec<u32>>,
     ) -> PyResult<Self> {
+        let threads = threads.map(|threads| whole("threads", threads, 1..=MAX_THREADS)).transpose()?;
         let backend = match backend {
             None | Some("auto") => None,
             Some(name) => Some(name.parse::<Backend>().map_err(PyValueError::new_err)?),
@@ -124,6 +134,7 @@ impl Engine {
         Ok(devices.map(|device| device.properties().name.clone()).collect())
     }
 
+    /// Tells how `count` items of `bits` bits are computed by `op`, such as "powmod" or "invert", and why.
     #[pyo3(signature = (op, bits, count))]
     fn explain(&self, py: Python<'_>, op: &str, bits: usize, count: usize) -> PyResult<String> {
         let name = match op {
@@ -137,6 +148,7 @@ impl Engine {
         Ok(plan.to_string())
     }
 
+    /// Lists the memory of each GPU in bytes: a dictionary with "device", "total", "free", "resident" and "kept".
     fn memory<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let devices = self.get(py)?.memory().map_err(|error| of_call(py, &error))?;
         let dictionary = |device: modmill::DeviceMemoryUse| {
@@ -151,16 +163,19 @@ impl Engine {
         devices.into_iter().map(dictionary).collect()
     }
 
+    /// Copies a column to a GPU, where it stays as a DeviceBatch. Without a GPU it stays in the engine's own memory.
     #[pyo3(signature = (numbers, width=None))]
     fn upload(
         &self,
         py: Python<'_>,
         numbers: &Bound<'_, PyAny>,
-        width: Option<usize>,
+        width: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<DeviceBatch> {
+        let width = width.map(|width| whole("width", width, 1..=TRANSFORM_MAX_BITS)).transpose()?;
         DeviceBatch::upload(py, &*self.get(py)?, numbers, width)
     }
 
+    /// Lists what went wrong with GPUs without costing an answer.
     fn faults(&self, py: Python<'_>) -> PyResult<Vec<String>> {
         Ok(self.get(py)?.faults())
     }

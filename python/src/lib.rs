@@ -10,6 +10,8 @@ mod arguments;
 mod arithmetic;
 mod arrow_in;
 mod arrow_out;
+mod arrow_values;
+mod checks;
 mod column;
 mod device;
 mod dlpack;
@@ -17,6 +19,7 @@ mod engine;
 mod errors;
 mod ints;
 mod limb_arrays;
+mod options;
 mod paillier;
 mod paillier_arrow;
 mod paillier_keys;
@@ -37,6 +40,13 @@ use pyo3::prelude::*;
 /// The native part of the package `modmill`.
 #[pymodule(gil_used = false)]
 mod _modmill {
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn version(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+
     #[pymodule_export]
     use crate::arithmetic::{gcd, invert, mul, mulmod, powmod};
     #[pymodule_export]

@@ -2,7 +2,8 @@
 
 use crate::answers::Target;
 use crate::answers::{deliver, truth_values};
-use crate::arguments::{Call, Options, with_nulls};
+use crate::arguments::{Call, Options, with_unread};
+use crate::checks::whole;
 use crate::column::Form;
 use modmill::{Batch, Engine, Error};
 use modmill_core::limbs;
@@ -18,9 +19,10 @@ const SMALL_BASES: [u64; 12] = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37];
 pub(crate) fn is_prime<'py>(
     py: Python<'py>,
     n: &Bound<'py, PyAny>,
-    rounds: usize,
+    rounds: &Bound<'py, PyAny>,
     options: Options<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
+    let rounds = whole("rounds", rounds, 0..=u32::MAX as usize)?;
     let call = Call::new(py, options)?;
     let [n] = call.columns([("n", n)])?;
     let candidates = n.batch().map_err(|error| call.error(&error))?;
@@ -30,8 +32,8 @@ pub(crate) fn is_prime<'py>(
     let verdicts = call.run(items, steps, |engine| test(engine, &candidates, rounds))?;
     let mut verdicts = verdicts.map_err(|error| call.error(&error))?;
     n.negative.iter().for_each(|&item| verdicts[item] = false);
-    let failed = with_nulls(Vec::new(), &[&n]);
-    let Target::New(form) = call.target(&[&n])? else {
+    let failed = with_unread(Vec::new(), &[&n]);
+    let Target::New(form) = call.target(&[&n]) else {
         return Err(PyValueError::new_err("truth values are not written to an array of limbs"));
     };
     let form = if form == Form::Bytes { Form::Int } else { form };
@@ -51,8 +53,8 @@ fn test(engine: &Engine, candidates: &Batch, rounds: usize) -> Result<Vec<bool>,
         if left.is_empty() {
             break;
         }
-        let mut numbers = Batch::zeros(candidates.bits(), left.len());
-        let mut bases = Batch::zeros(candidates.bits(), left.len());
+        let mut numbers = Batch::try_zeros(candidates.bits(), left.len())?;
+        let mut bases = Batch::try_zeros(candidates.bits(), left.len())?;
         for (place, &item) in left.iter().enumerate() {
             numbers.get_mut(place).copy_from_slice(candidates.get(item));
             random_below(candidates.get(item), bases.get_mut(place))?;

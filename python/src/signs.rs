@@ -15,10 +15,10 @@ pub(crate) fn inverted(
 ) -> Result<(Batch, Vec<ItemError>), Error> {
     let moduli = moduli.of_engine();
     let items: Vec<usize> = (0..count).filter(|&item| exp.is_negative(item)).collect();
-    let mut bases = Batch::zeros(base.bits().max(moduli.bits()), count);
+    let mut bases = Batch::try_zeros(base.bits().max(moduli.bits()), count)?;
     (0..count).for_each(|item| copy(base.get(item), bases.get_mut(item)));
-    let mut picked = Batch::zeros(base.bits(), items.len());
-    let mut picked_moduli = Batch::zeros(moduli.bits(), items.len());
+    let mut picked = Batch::try_zeros(base.bits(), items.len())?;
+    let mut picked_moduli = Batch::try_zeros(moduli.bits(), items.len())?;
     for (place, &item) in items.iter().enumerate() {
         copy(base.get(item), picked.get_mut(place));
         copy(moduli.get(item), picked_moduli.get_mut(place));

@@ -3,6 +3,7 @@
 use crate::arrow_in::{self, Chunks};
 use crate::arrow_out::Column as ArrowColumn;
 use crate::column::Form;
+use crate::watching::look_at_signals;
 use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -42,6 +43,7 @@ impl Strings {
         }
         let mut strings = Vec::new();
         for (index, item) in object.try_iter()?.enumerate() {
+            look_at_signals(py, index)?;
             let item = item?;
             let string = octets(&item);
             if string.is_none() && !item.is_none() {

@@ -13,6 +13,12 @@ use std::time::Duration;
 /// Time between two looks at signals and progress.
 const INTERVAL: Duration = Duration::from_millis(50);
 
+/// Looks at Python's signals at some items of a loop that holds the interpreter's lock: every few milliseconds, at `index` 0 first.
+pub(crate) fn look_at_signals(py: Python<'_>, index: usize) -> PyResult<()> {
+    const ITEMS: usize = 1 << 12;
+    if index.is_multiple_of(ITEMS) { py.check_signals() } else { Ok(()) }
+}
+
 /// Who is told of the progress: a function of the number of items done and of all items, or a bar like those of tqdm,
 /// whose method `update` takes the number of items since the last time.
 pub(crate) struct Progress {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import pickle
 import random
 from collections.abc import Callable
 from typing import Any
@@ -136,6 +138,8 @@ def test_numbers_that_do_not_fit() -> None:
 def test_other_columns_are_refused() -> None:
     with pytest.raises(TypeError, match="base is a column of Float64"):
         modmill.powmod(pa.array([1.5]), 3, 7)
+    with pytest.raises(TypeError, match="base is a column of the type \"_pli128\"; numbers are columns of"):
+        modmill.powmod(pl.Series([1, 2], dtype=pl.Int128), 3, 7)
     with pytest.raises(TypeError, match="base is a table of 2 columns"):
         modmill.powmod(pa.table({"a": [1], "b": [2]}), 3, 7)
     with pytest.raises(TypeError, match=r"the shape \[2, 2, 2\]"):
@@ -228,3 +232,38 @@ def test_many_rows_are_converted_by_several_threads(rng: random.Random, engine: 
     with pytest.raises(ValueError, match="a: item 10001 does not fit"):
         rows = [b"\x00"] * 10_001 + [b"\x02"] + [b"\x00"] * 5_000 + [b"\x02"]
         modmill.mulmod(pa.array(rows), 1, 7, width=1, engine=engine)
+
+
+def test_columns_have_items_slices_and_lists() -> None:
+    column = modmill.powmod([2, 3, 5, 7], 5, [1009, 0, 1009, 1009], out="arrow", errors="column")[0]
+    expected = [(2**5).to_bytes(2, "big"), None, (5**5 % 1009).to_bytes(2, "big"), (7**5 % 1009).to_bytes(2, "big")]
+    assert column.to_pylist() == expected
+    assert [column[index] for index in range(-4, 4)] == expected * 2
+    assert column[1:3].to_pylist() == expected[1:3] and len(column[5:]) == 0
+    assert column[-2:][1] == expected[3]
+    for index in (4, -5, 2**62, -(2**62)):
+        with pytest.raises(IndexError, match="there is no item"):
+            column[index]
+    with pytest.raises(ValueError, match="step 1"):
+        column[::2]
+    assert repr(column) == "<modmill.Column of 4 x FixedSizeBinary(2), 1 null>"
+    truths, reasons = modmill.is_prime(pa.array([b"\x07", None, b"\x08"]), errors="column")
+    assert truths.to_pylist() == [True, None, False]
+    assert reasons.to_pylist() == [None, "n is null", None]
+
+
+def test_columns_are_pickled() -> None:
+    numbers = modmill.mulmod([2, 3, None], 5, 1009, out="arrow", errors="column")
+    truths = modmill.is_prime(pa.array([b"\x07", b"\x08"]))
+    for column in [*numbers, truths, numbers[0][1:], modmill.mulmod([], 5, 1009, out="arrow")]:
+        again = pickle.loads(pickle.dumps(column))
+        assert again.to_pylist() == column.to_pylist()
+        assert pa.array(again).equals(pa.array(column))
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        assert pool.apply(product).to_pylist() == [b"\x00\x0f"]
+    with pytest.raises(ValueError, match="cannot be handed over"):
+        modmill.Column._unpickle(b"no stream")
+
+
+def product() -> modmill.Column:
+    return modmill.mulmod([3], 5, 1009, out="arrow")

@@ -146,3 +146,24 @@ def test_ctrl_c_stops_a_long_call() -> None:
     out, _ = process.communicate(timeout=120)
     assert out == "interrupted 15\n"
     assert process.returncode == 0
+
+
+def test_the_package_tells_its_version_and_finds_its_modules() -> None:
+    code = """
+import sys, modmill
+assert modmill.__version__.split(".")[0].isdigit(), modmill.__version__
+assert "modmill.paillier" not in sys.modules and "paillier" in dir(modmill)
+modmill.paillier.PublicKey, modmill.rsa.load, modmill.psi.Party, modmill.tables.Powmod
+try:
+    modmill.absent
+except AttributeError as error:
+    print(error)
+"""
+    run = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert run.stdout == "module 'modmill' has no attribute 'absent'\n"
+
+
+def test_the_engine_has_help() -> None:
+    for name in ["explain", "faults", "memory", "upload", "threads", "devices"]:
+        assert getattr(modmill.Engine, name).__doc__, name
+    assert all(setting in (modmill.Engine.__doc__ or "") for setting in ["backend:", "threads:", "devices:"])

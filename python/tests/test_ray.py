@@ -76,6 +76,32 @@ def test_defaults_leave_cpus_to_readers(monkeypatch: pytest.MonkeyPatch) -> None
     assert (actors.num_cpus, actors.concurrency) == (4, (1, 5))
 
 
+def test_one_long_row_fails_alone(cluster: None) -> None:
+    """A row of 64 MB among short ones, which would make every row as wide: 256 GB."""
+    long = numbers(4000).append_column("value", pa.array([bytes(2**26) if item == 7 else b"\x03" for item in range(4000)]))
+    rows = modmill.ray.powmod(ray.data.from_arrow(long), base="value", exp=5, mod=PRIME).select_columns(
+        ["id", "power", "error"]
+    )
+    errors = by_id(rows.take_all(), "error")
+    assert len(errors) == 4000
+    assert {item: error for item, error in errors.items() if error} == {7: f"base has {2**29} bits, more than max_bits"}
+
+
+def test_wrong_columns_are_told_at_once(cluster: None, tmp_path: Path) -> None:
+    ds = ray.data.from_arrow(numbers(10))
+    for name, call in {
+        "exp": lambda: modmill.ray.powmod(ds, base="number", exp="absent", mod=PRIME),
+        "message": lambda: modmill.ray.rsa_sign(ds, key=rsa.generate(2048).picklable(), message="absent"),
+        "column": lambda: modmill.ray.paillier_encrypt(ds, key=paillier.generate(2048).public_key, column="absent"),
+    }.items():
+        with pytest.raises(ValueError, match=f"^{name}: there is no column 'absent'; the columns are id, number$"):
+            call()
+    pq.write_table(numbers(10), tmp_path / "numbers.parquet")
+    for arguments in ({"base": "absent"}, {"base": "number", "keep": ["id", "absent"]}):
+        with pytest.raises(ValueError, match="there is no column 'absent'; the columns are id, number"):
+            modmill.ray.powmod_files(tmp_path, tmp_path / "out", exp=5, mod=PRIME, **arguments)
+
+
 def test_powmod_with_failed_rows(cluster: None) -> None:
     table = numbers(100).append_column("mod", pa.array([item % 10 for item in range(100)], pa.uint64()))
     # Blocks of different kinds of rows, among them an empty one and one whose rows all fail.
