@@ -4,15 +4,14 @@ use crate::core_handle::Core;
 use crate::digest::Digest;
 use crate::failure::Failure;
 use crate::ffi::{Dispatch, Param, dispatch, guard, octets};
-use crate::job;
 use crate::key::{Content, ProviderKey};
 use crate::names::asym_cipher::*;
 use crate::names::param;
-use crate::padding::{Padding, premaster};
+use crate::padding::{Padding, message, premaster};
 use crate::param_lists;
 use crate::params::{Given, Value, Wanted};
 use crate::provider::Provider;
-use modmill_client::{Encryption, Key, Task, with_engine};
+use modmill_client::{Encryption, Task, with_engine};
 use modmill_rsa::{Hash, ItemError, PublicKey, PublicTask, Rsa, hazmat};
 use std::ffi::{c_int, c_void};
 use zeroize::Zeroizing;
@@ -42,6 +41,9 @@ struct Cipher {
     label: Vec<u8>,
     tls_version: i64,
     tls_alternative: i64,
+    /// Whether a wrong padding of PKCS #1 v1.5 gives a substitute. A program may switch this off, as OpenSSL's CMS does, and learns
+    /// whether the padding is right.
+    implicit_rejection: bool,
 }
 
 impl Cipher {
@@ -59,6 +61,10 @@ impl Cipher {
                 }
                 padding => padding,
             };
+            // OpenSSL's default for OAEP.
+            if self.padding == Padding::Oaep && self.digest.is_none() {
+                self.digest = Some(Digest::Known(Hash::Sha1));
+            }
         }
         if let Some(label) = given.octets(param::OAEP_LABEL)? {
             self.label = label;
@@ -69,37 +75,30 @@ impl Cipher {
         if let Some(version) = given.integer(param::TLS_NEGOTIATED_VERSION)? {
             self.tls_alternative = version;
         }
-        match given.integer(param::IMPLICIT_REJECTION)? {
-            Some(0) => Err(Failure::Unsupported("decryption that tells whether the padding is right".into())),
-            _ => Ok(()),
+        if let Some(number) = given.integer(param::IMPLICIT_REJECTION)? {
+            self.implicit_rejection = number != 0;
         }
+        Ok(())
     }
 
     fn get(&self, wanted: &mut Wanted) -> Result<(), Failure> {
         wanted
             .set(param::PAD_MODE, || Ok(self.padding.value(false)))
             .or_else(|_| wanted.set(param::PAD_MODE, || Ok(self.padding.value(true))))?;
-        wanted.set(param::DIGEST, || Ok(Value::Text(self.digest.map_or(c"SHA1", Digest::name))))?;
-        let mask = self.mask.or(self.digest).map_or(c"SHA1", Digest::name);
+        wanted.set(param::DIGEST, || Ok(Value::Text(self.digest.map_or(c"", Digest::first_name))))?;
+        let mask = self.mask.or(self.digest).map_or(c"", Digest::first_name);
         wanted.set(param::MGF1_DIGEST, || Ok(Value::Text(mask)))?;
         wanted.set(param::OAEP_LABEL, || Ok(Value::Kept(&self.label)))?;
         wanted.set(param::TLS_CLIENT_VERSION, || Ok(Value::Integer(self.tls_version)))?;
-        wanted.set(param::TLS_NEGOTIATED_VERSION, || Ok(Value::Integer(self.tls_alternative)))
+        wanted.set(param::TLS_NEGOTIATED_VERSION, || Ok(Value::Integer(self.tls_alternative)))?;
+        wanted.set(param::IMPLICIT_REJECTION, || Ok(Value::Integer(self.implicit_rejection.into())))
     }
 
     fn public(&self) -> Result<&PublicKey, Failure> {
         self.content.public().ok_or(Failure::NotInitialised)
     }
 
-    fn pair(&self) -> Result<&Key, Failure> {
-        match &self.content {
-            Content::Pair(key, _) => Ok(key),
-            Content::Public(_) => Err(Failure::Key("a public key does not decrypt".into())),
-            Content::Empty => Err(Failure::NotInitialised),
-        }
-    }
-
-    /// The scheme of the padding. OpenSSL's default for OAEP is SHA-1.
+    /// The scheme of the padding.
     fn scheme(&self) -> Result<Encryption, Failure> {
         match self.padding {
             Padding::Pkcs1v15 => Ok(Encryption::Pkcs1v15),
@@ -126,15 +125,17 @@ impl Cipher {
     }
 
     fn decrypt(&self, input: &[u8]) -> Result<Zeroizing<Vec<u8>>, Failure> {
-        let key = self.pair()?;
-        let size = key.public_key().size();
+        let size = self.public()?.size();
         // OpenSSL takes shorter ciphertexts for numbers with zeros in front.
         let mut ciphertext = vec![0; size.saturating_sub(input.len())];
         ciphertext.extend(input);
         let raw = |number: Vec<u8>| Task::Raw { number: number.into() };
-        let compute = |task| job::compute(self.core.asynchronous.as_ref(), key, task);
+        let compute = |task| self.content.compute(&self.core, task);
         match self.padding {
-            Padding::None => Ok(compute(raw(ciphertext))?),
+            Padding::None => compute(raw(ciphertext)),
+            Padding::Pkcs1v15 if !self.implicit_rejection => {
+                Ok(message(&compute(raw(ciphertext))?).ok_or(ItemError::Decryption)?)
+            }
             Padding::Tls => {
                 let mut substitute = Zeroizing::new([0; 48]);
                 getrandom::fill(&mut substitute[..])
@@ -144,7 +145,7 @@ impl Cipher {
                 let (version, alternative) = (version.map_err(wrong)?, alternative.map_err(wrong)?);
                 premaster(&compute(raw(ciphertext))?, version, alternative, substitute)
             }
-            _ => Ok(compute(Task::Decrypt { scheme: self.scheme()?, ciphertext })?),
+            _ => compute(Task::Decrypt { scheme: self.scheme()?, ciphertext }),
         }
     }
 }
@@ -162,6 +163,7 @@ unsafe extern "C" fn new(provider: *const Provider) -> *mut Cipher {
             label: Vec::new(),
             tls_version: 0,
             tls_alternative: 0,
+            implicit_rejection: true,
         }))
     })
 }

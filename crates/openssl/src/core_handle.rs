@@ -1,5 +1,6 @@
 //! The way to OpenSSL's error queue.
 
+use crate::default_rsa::DefaultRsa;
 use crate::failure::Failure;
 use crate::ffi::{Dispatch, Param};
 use crate::libcrypto::{Async, Evp};
@@ -29,8 +30,8 @@ pub(crate) struct Core {
     vset_error: Option<VsetError>,
     /// ASYNC of the libcrypto that loaded the provider.
     pub(crate) asynchronous: Option<Async>,
-    /// EVP of the libcrypto that loaded the provider, and the library context.
-    pub(crate) evp: Option<(Evp, *mut c_void)>,
+    /// The default provider's RSA in the library context of this provider.
+    pub(crate) default_rsa: Option<DefaultRsa>,
 }
 
 // SAFETY: OpenSSL's functions may be called from every thread with the handle.
@@ -45,9 +46,17 @@ impl Core {
     /// `functions` is a table that [`crate::ffi::END`] ends, with the functions that their numbers stand for.
     pub(crate) unsafe fn new(handle: *const c_void, mut functions: *const Dispatch) -> Self {
         let (get_params, bio_read, new_error, set_error_debug, vset_error) = Default::default();
-        let (asynchronous, evp) = (None, None);
-        let mut core =
-            Self { handle, get_params, bio_read, new_error, set_error_debug, vset_error, asynchronous, evp };
+        let (asynchronous, default_rsa) = (None, None);
+        let mut core = Self {
+            handle,
+            get_params,
+            bio_read,
+            new_error,
+            set_error_debug,
+            vset_error,
+            asynchronous,
+            default_rsa,
+        };
         // SAFETY: the table ends with the number 0, as the caller promises, and until then every row can be read. A
         // function has the type that belongs to its number.
         unsafe {
@@ -65,7 +74,7 @@ impl Core {
                         let get = std::mem::transmute::<*const c_void, Option<GetLibrary>>(function);
                         // The context of a core is a library context under another name (provider-base(7)).
                         let library = get.map_or(std::ptr::null_mut(), |get| get(handle));
-                        core.evp = Evp::of(function).map(|evp| (evp, library));
+                        core.default_rsa = Evp::of(function).map(|evp| DefaultRsa::new(evp, library));
                     }
                     upcall::NEW_ERROR => {
                         core.new_error = std::mem::transmute::<*const c_void, Option<NewError>>(function);

@@ -31,6 +31,16 @@ impl Digest {
         }
     }
 
+    /// The digest of a signature that OpenSSL calls `name`. Extendable-output functions are none, as in OpenSSL.
+    pub(crate) fn of_signature(name: &str) -> Result<Self, Failure> {
+        match Self::named(name)? {
+            Self::Known(Hash::Shake128 | Hash::Shake256) => {
+                Err(Failure::Unsupported(format!("signatures with the extendable-output function {name}")))
+            }
+            digest => Ok(digest),
+        }
+    }
+
     /// The hash of the RSA library. MD5 is none.
     pub(crate) fn hash(self) -> Result<Hash, Failure> {
         match self {
@@ -41,7 +51,7 @@ impl Digest {
         }
     }
 
-    /// OpenSSL's name.
+    /// OpenSSL's name, as programs write it.
     pub(crate) fn name(self) -> &'static CStr {
         match self {
             Self::Md5 => c"MD5",
@@ -62,6 +72,21 @@ impl Digest {
                 Hash::Shake256 => c"SHAKE256",
                 _ => c"",
             },
+        }
+    }
+
+    /// The first of OpenSSL's names, which it tells of a digest that it has fetched.
+    pub(crate) fn first_name(self) -> &'static CStr {
+        match self {
+            Self::Known(Hash::Sha224) => c"SHA2-224",
+            Self::Known(Hash::Sha256) => c"SHA2-256",
+            Self::Known(Hash::Sha384) => c"SHA2-384",
+            Self::Known(Hash::Sha512) => c"SHA2-512",
+            Self::Known(Hash::Sha512_224) => c"SHA2-512/224",
+            Self::Known(Hash::Sha512_256) => c"SHA2-512/256",
+            Self::Known(Hash::Shake128) => c"SHAKE-128",
+            Self::Known(Hash::Shake256) => c"SHAKE-256",
+            digest => digest.name(),
         }
     }
 

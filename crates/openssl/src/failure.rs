@@ -27,6 +27,15 @@ pub(crate) enum Failure {
         /// The length of the caller's memory.
         room: usize,
     },
+    /// A key that is to be generated is too short.
+    #[error("a key of {bits} bits")]
+    ShortKey {
+        /// The bits that were asked for.
+        bits: i64,
+    },
+    /// The hash of a mask is given where there is no mask.
+    #[error("only the padding pss has the hash of a mask")]
+    Mask,
     /// A function was called before the one that prepares it.
     #[error("the operation was not initialised with a key")]
     NotInitialised,
@@ -42,6 +51,8 @@ impl Failure {
             Self::Unsupported(_) => 4,
             Self::Room { .. } => 5,
             Self::NotInitialised => 6,
+            Self::ShortKey { .. } => 7,
+            Self::Mask => 8,
         }
     }
 }
@@ -65,12 +76,15 @@ impl From<modmill_rsa::Error> for Failure {
 }
 
 /// The texts of all reasons, which OpenSSL prints before the details.
-pub(crate) static REASONS: [Item; 7] = [
+pub(crate) static REASONS: [Item; 9] = [
     Item { id: 1, text: c"wrong parameter".as_ptr() },
     Item { id: 2, text: c"unusable key".as_ptr() },
     Item { id: 3, text: c"operation failed".as_ptr() },
     Item { id: 4, text: c"not supported by this provider".as_ptr() },
     Item { id: 5, text: c"output too short".as_ptr() },
     Item { id: 6, text: c"not initialised".as_ptr() },
+    // These two are compared by programs, and have OpenSSL's words.
+    Item { id: 7, text: c"key size too small".as_ptr() },
+    Item { id: 8, text: c"invalid mgf1 md".as_ptr() },
     Item { id: 0, text: std::ptr::null() },
 ];

@@ -3,14 +3,17 @@
 use crate::core_handle::Core;
 use crate::failure::Failure;
 use crate::ffi::Callback;
+use crate::job;
+use crate::multi_prime::MultiPrime;
 use crate::names::param;
 use crate::params::{Built, Given};
 use crate::single::Single;
-use modmill_client::Key;
+use modmill_client::{Key, Task};
 use modmill_rsa::hazmat;
 use modmill_rsa::{PrivateKey, PrivateParts, PublicKey, Sizes};
-use std::ffi::{c_int, c_void};
+use std::ffi::{CStr, c_int, c_void};
 use std::sync::Arc;
+use zeroize::Zeroizing;
 
 /// A key that OpenSSL holds a pointer to.
 #[derive(Clone)]
@@ -28,6 +31,8 @@ pub(crate) enum Content {
     Public(PublicHalf),
     /// Both halves.
     Pair(Key, PublicHalf),
+    /// Both halves of a key with more than two primes.
+    MultiPrime(Arc<MultiPrime>, PublicHalf),
 }
 
 /// A public key, and OpenSSL's way to its powers.
@@ -39,9 +44,9 @@ pub(crate) struct PublicHalf {
 
 impl PublicHalf {
     pub(crate) fn new(core: &Core, key: PublicKey) -> Self {
-        let single = core.evp.map(|(evp, library)| {
+        let single = core.default_rsa.map(|default| {
             let (size, of) = (key.size(), key.clone());
-            Arc::new(Single::new(evp, library, (false, size), move || Ok(public_numbers(&of))))
+            Arc::new(Single::new(default, (false, size), move || Built::numbers(&public_numbers(&of))))
         });
         Self { key, single }
     }
@@ -50,55 +55,66 @@ impl PublicHalf {
 /// A key pair that this process holds.
 pub(crate) fn pair(core: &Core, key: PrivateKey) -> Content {
     let half = PublicHalf::new(core, key.public_key().clone());
-    let Some((evp, library)) = core.evp else { return Content::Pair(Key::local(key), half) };
+    let Some(default) = core.default_rsa else { return Content::Pair(Key::local(key), half) };
     let (size, of) = (key.public_key().size(), key.clone());
-    let single = Single::new(evp, library, (true, size), move || Ok(all_numbers(&of)));
+    let single = Single::new(default, (true, size), move || Built::numbers(&all_numbers(&of)));
     Content::Pair(Key::local_with(key, single), half)
 }
 
-fn public_numbers(key: &PublicKey) -> Built {
-    let mut built = Built::default();
-    built.number(param::N, key.modulus_bytes());
-    built.number(param::E, &key.exponent_bytes());
-    built
+/// Numbers of a key by their names, big-endian.
+pub(crate) type Numbers = Vec<(&'static CStr, Zeroizing<Vec<u8>>)>;
+
+fn public_numbers(key: &PublicKey) -> Numbers {
+    vec![(param::N, key.modulus_bytes().to_vec().into()), (param::E, key.exponent_bytes().into())]
 }
 
-fn all_numbers(key: &PrivateKey) -> Built {
-    let (mut built, numbers) = (public_numbers(key.public_key()), hazmat::numbers(key));
-    built.number(param::D, &numbers.exponent);
-    built.number(param::FACTOR1, &numbers.prime1);
-    built.number(param::FACTOR2, &numbers.prime2);
-    built.number(param::EXPONENT1, &numbers.exponent1);
-    built.number(param::EXPONENT2, &numbers.exponent2);
-    built.number(param::COEFFICIENT1, &numbers.coefficient);
-    built
+fn all_numbers(key: &PrivateKey) -> Numbers {
+    let (mut all, numbers) = (public_numbers(key.public_key()), hazmat::numbers(key));
+    all.extend([
+        (param::D, numbers.exponent),
+        (param::FACTOR1, numbers.prime1),
+        (param::FACTOR2, numbers.prime2),
+        (param::EXPONENT1, numbers.exponent1),
+        (param::EXPONENT2, numbers.exponent2),
+        (param::COEFFICIENT1, numbers.coefficient),
+    ]);
+    all
 }
 
 impl Content {
     pub(crate) fn public(&self) -> Option<&PublicKey> {
-        match self {
-            Self::Empty => None,
-            Self::Public(half) | Self::Pair(_, half) => Some(&half.key),
-        }
+        self.half().map(|half| &half.key)
     }
 
     /// The public half with OpenSSL's way to its powers.
     pub(crate) fn half(&self) -> Option<&PublicHalf> {
         match self {
             Self::Empty => None,
-            Self::Public(half) | Self::Pair(_, half) => Some(half),
+            Self::Public(half) | Self::Pair(_, half) | Self::MultiPrime(_, half) => Some(half),
         }
     }
 
-    /// The numbers of the private key, if this process holds them.
-    pub(crate) fn numbers(&self) -> Option<hazmat::PrivateNumbers> {
+    /// The numbers of the key that this process holds.
+    pub(crate) fn numbers(&self) -> Numbers {
         match self {
-            Self::Pair(key, _) => key.private_key().map(hazmat::numbers),
-            Self::Empty | Self::Public(_) => None,
+            Self::Empty => Numbers::new(),
+            Self::Public(half) => public_numbers(&half.key),
+            Self::Pair(key, half) => key.private_key().map_or_else(|| public_numbers(&half.key), all_numbers),
+            Self::MultiPrime(key, _) => key.numbers().clone(),
         }
     }
 
-    /// Reads a key from its numbers. A key with more than two primes is refused, so that OpenSSL computes with it itself.
+    /// Computes a task with the private half.
+    pub(crate) fn compute(&self, core: &Core, task: Task) -> Result<Zeroizing<Vec<u8>>, Failure> {
+        match self {
+            Self::Empty => Err(Failure::NotInitialised),
+            Self::Public(_) => Err(Failure::Key("a public key neither signs nor decrypts".into())),
+            Self::Pair(key, _) => Ok(job::compute(core.asynchronous.as_ref(), key, task)?),
+            Self::MultiPrime(key, _) => Ok(key.compute(&task)?),
+        }
+    }
+
+    /// Reads a key from its numbers.
     pub(crate) fn read(core: &Core, given: Given<'_>, with_private: bool) -> Result<Self, Failure> {
         let missing = |what| Failure::Key(format!("the key has no {what}"));
         let modulus = given.number(param::N)?.ok_or_else(|| missing("modulus"))?;
@@ -109,7 +125,9 @@ impl Content {
             return Ok(Self::Public(PublicHalf::new(core, key)));
         };
         if given.has(param::FACTOR3) {
-            return Err(Failure::Unsupported("keys with more than two primes".into()));
+            let key = PublicKey::new(&modulus, &exponent, Sizes::AllowSmall)?;
+            let half = PublicHalf::new(core, key.clone());
+            return Ok(Self::MultiPrime(Arc::new(MultiPrime::read(core, key, given)?), half));
         }
         let [prime1, prime2, exponent1, exponent2, coefficient] = [
             given.number(param::FACTOR1)?,
@@ -133,12 +151,13 @@ impl Content {
 
     /// The numbers of a key, those of the private key too if `with_private`.
     pub(crate) fn write(&self, with_private: bool) -> Result<Built, Failure> {
-        let public = self.public().ok_or_else(|| Failure::Key("the key is empty".into()))?;
-        match (self, with_private) {
-            (Self::Pair(key, _), true) => key.private_key().map(all_numbers).ok_or_else(|| {
-                Failure::Key("the private key is held by the service and does not leave it".into())
-            }),
-            _ => Ok(public_numbers(public)),
+        match self {
+            Self::Empty => Err(Failure::Key("the key is empty".into())),
+            Self::Pair(key, _) if with_private && key.private_key().is_none() => {
+                Err(Failure::Key("the private key is held by the service and does not leave it".into()))
+            }
+            _ if with_private => Ok(Built::numbers(&self.numbers())),
+            _ => Ok(Built::numbers(&self.public().map(public_numbers).unwrap_or_default())),
         }
     }
 }

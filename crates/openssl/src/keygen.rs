@@ -1,43 +1,78 @@
-//! Generation of keys.
+//! Generation of keys. The engine generates keys with two primes of one length and the public exponent 65537, and OpenSSL's default
+//! provider all others.
 
 use crate::core_handle::Core;
 use crate::failure::Failure;
 use crate::ffi::{Callback, Param, guard};
-use crate::key::{ProviderKey, pair};
+use crate::key::{Content, ProviderKey, pair};
 use crate::names::keymgmt::SELECT_KEYPAIR;
 use crate::names::param;
 use crate::param_lists;
-use crate::params::Given;
+use crate::params::{Built, Given};
 use crate::provider::Provider;
 use modmill_client::with_engine;
 use modmill_rsa::{PrivateKey, Sizes};
 use std::ffi::{c_int, c_void};
 
+/// The fewest bits of a key: OpenSSL's and the engine's limit.
+const LEAST_BITS: i32 = 512;
+
+/// The public exponent of the engine's keys, 65537, which is also OpenSSL's default.
+const EXPONENT: [u8; 3] = [1, 0, 1];
+
 /// What is to be generated.
 pub(crate) struct Generation {
     core: Core,
-    bits: usize,
+    bits: i32,
+    primes: i32,
+    /// The public exponent, big-endian, without zeros in front.
+    exponent: Vec<u8>,
 }
 
 impl Generation {
     fn set(&mut self, given: Given<'_>) -> Result<(), Failure> {
         if let Some(bits) = given.integer(param::BITS)? {
-            let wrong = || Failure::Parameter(format!("a key cannot have {bits} bits"));
-            self.bits = usize::try_from(bits).map_err(|_| wrong())?;
+            if bits < i64::from(LEAST_BITS) {
+                return Err(Failure::ShortKey { bits });
+            }
+            self.bits = small(bits, "bits")?;
         }
-        if let Some(primes) = given.integer(param::PRIMES)?
-            && primes != 2
-        {
-            return Err(Failure::Unsupported(format!("keys with {primes} primes")));
+        if let Some(primes) = given.integer(param::PRIMES)? {
+            self.primes = small(primes, "primes")?;
         }
         if let Some(exponent) = given.number(param::E)? {
-            let start = exponent.iter().position(|octet| *octet != 0).unwrap_or(exponent.len());
-            if exponent[start..] != [1, 0, 1] {
-                return Err(Failure::Unsupported("keys are generated with the public exponent 65537".into()));
-            }
+            self.exponent = exponent.iter().copied().skip_while(|octet| *octet == 0).collect();
         }
         Ok(())
     }
+
+    /// The number of bits of a key that the engine generates. `None` if it generates no such keys.
+    fn engine_bits(&self) -> Option<usize> {
+        let bits = usize::try_from(self.bits).ok().filter(|bits| bits % 2 == 0 && *bits <= Sizes::MAX_BITS);
+        bits.filter(|_| self.primes == 2 && self.exponent == EXPONENT)
+    }
+
+    fn generate(&self) -> Result<Content, Failure> {
+        if let Some(bits) = self.engine_bits() {
+            let key = with_engine(|engine| PrivateKey::generate(engine, bits, Sizes::AllowSmall))??;
+            return Ok(pair(&self.core, key));
+        }
+        // OpenSSL's own reason is in the error queue before this one.
+        let refused = || Failure::Unsupported("OpenSSL's default provider generates no such key".into());
+        let mut options = Built::default();
+        options.integer(param::BITS, self.bits);
+        options.integer(param::PRIMES, self.primes);
+        options.number(param::E, &self.exponent);
+        let default = self.core.default_rsa.ok_or_else(refused)?;
+        let key = default.generate(options).ok_or_else(refused)?;
+        let read = |given: Given<'_>| Content::read(&self.core, given, true);
+        default.numbers(&key, read).ok_or_else(refused)?
+    }
+}
+
+fn small(number: i64, what: &str) -> Result<i32, Failure> {
+    let wrong = |_| Failure::Parameter(format!("a key cannot have {number} {what}"));
+    i32::try_from(number).map_err(wrong)
 }
 
 pub(crate) unsafe extern "C" fn init(
@@ -53,7 +88,8 @@ pub(crate) unsafe extern "C" fn init(
         if selection & SELECT_KEYPAIR == 0 {
             return std::ptr::null_mut();
         }
-        let mut generation = Generation { core: provider.core, bits: 2048 };
+        let mut generation =
+            Generation { core: provider.core, bits: 2048, primes: 2, exponent: EXPONENT.to_vec() };
         match provider.core.status(generation.set(given)) {
             1 => Box::into_raw(Box::new(generation)),
             _ => std::ptr::null_mut(),
@@ -83,15 +119,10 @@ pub(crate) unsafe extern "C" fn generate(
 ) -> *mut ProviderKey {
     guard(std::ptr::null_mut(), || {
         // SAFETY: OpenSSL passes what `init` returned.
-        let Some(Generation { core, bits }) = (unsafe { generation.as_ref() }) else {
-            return std::ptr::null_mut();
-        };
-        let generated = with_engine(|engine| PrivateKey::generate(engine, *bits, Sizes::AllowSmall));
-        match generated.map_err(Failure::from).and_then(|key| Ok(key?)) {
-            Ok(key) => {
-                let content = pair(core, key);
-                Box::into_raw(Box::new(ProviderKey { core: *core, content }))
-            }
+        let Some(generation) = (unsafe { generation.as_ref() }) else { return std::ptr::null_mut() };
+        let core = generation.core;
+        match generation.generate() {
+            Ok(content) => Box::into_raw(Box::new(ProviderKey { core, content })),
             Err(failure) => {
                 core.raise(&failure);
                 std::ptr::null_mut()

@@ -76,7 +76,7 @@ unsafe extern "C" fn has(key: *const ProviderKey, selection: c_int) -> c_int {
             (_, selection) if selection & SELECT_KEYPAIR == 0 => true,
             (Content::Empty, _) => false,
             (Content::Public(_), selection) => selection & SELECT_PRIVATE == 0,
-            (Content::Pair(..), _) => true,
+            (Content::Pair(..) | Content::MultiPrime(..), _) => true,
         };
         c_int::from(has)
     })
@@ -92,11 +92,17 @@ unsafe extern "C" fn validate(key: *const ProviderKey, selection: c_int, check_t
             let public = key.content.public().ok_or_else(|| no_key("nothing"))?;
             let private = match &key.content {
                 Content::Pair(pair, _) => pair.private_key(),
+                Content::MultiPrime(..) => None,
                 _ if selection & SELECT_PRIVATE != 0 => return Err(no_key("no private half")),
                 _ => None,
             };
             if check_type == 1 {
                 return Ok(());
+            }
+            if let Content::MultiPrime(key, _) = &key.content
+                && selection & SELECT_PRIVATE != 0
+            {
+                return key.check();
             }
             with_engine(|engine| {
                 public.check_modulus(engine)?;
@@ -184,16 +190,7 @@ unsafe extern "C" fn get_params(key: *const ProviderKey, params: *mut Param) -> 
             wanted.set(param::SECURITY_BITS, || Ok(Value::Integer(security_bits(public.bits()))))?;
             wanted.set(param::MAX_SIZE, || Ok(Value::Integer(public.size() as i64)))?;
             wanted.set(param::DEFAULT_DIGEST, || Ok(Value::Text(c"SHA256")))?;
-            wanted.set(param::N, || Ok(Value::Number(public.modulus_bytes())))?;
-            let exponent = public.exponent_bytes();
-            wanted.set(param::E, || Ok(Value::Number(&exponent)))?;
-            let Some(numbers) = &numbers else { return Ok(()) };
-            wanted.set(param::D, || Ok(Value::Number(&numbers.exponent)))?;
-            wanted.set(param::FACTOR1, || Ok(Value::Number(&numbers.prime1)))?;
-            wanted.set(param::FACTOR2, || Ok(Value::Number(&numbers.prime2)))?;
-            wanted.set(param::EXPONENT1, || Ok(Value::Number(&numbers.exponent1)))?;
-            wanted.set(param::EXPONENT2, || Ok(Value::Number(&numbers.exponent2)))?;
-            wanted.set(param::COEFFICIENT1, || Ok(Value::Number(&numbers.coefficient)))
+            numbers.iter().try_for_each(|(name, number)| wanted.set(name, || Ok(Value::Number(number))))
         };
         key.core.status(write())
     })
@@ -214,10 +211,13 @@ unsafe extern "C" fn dup(key: *const ProviderKey, selection: c_int) -> *mut Prov
     guard(std::ptr::null_mut(), || {
         // SAFETY: OpenSSL passes a key of this provider or null.
         let Some(key) = (unsafe { key.as_ref() }) else { return std::ptr::null_mut() };
-        let content = match &key.content {
-            _ if selection & SELECT_KEYPAIR == 0 => Content::Empty,
-            Content::Pair(_, half) if selection & SELECT_PRIVATE == 0 => Content::Public(half.clone()),
-            content => content.clone(),
+        // Without the key nothing is left: RSA has no parameters of its own.
+        if selection & SELECT_KEYPAIR == 0 {
+            return std::ptr::null_mut();
+        }
+        let content = match (&key.content, key.content.half()) {
+            (_, Some(half)) if selection & SELECT_PRIVATE == 0 => Content::Public(half.clone()),
+            (content, _) => content.clone(),
         };
         Box::into_raw(Box::new(ProviderKey { core: key.core, content }))
     })

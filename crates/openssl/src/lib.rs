@@ -13,14 +13,15 @@
 //!
 //! The numbers of functions and the layout of parameters are OpenSSL's public interface (`core_dispatch.h`, `core.h`,
 //! `core_names.h`), so that no OpenSSL is needed to build this library. ASYNC is not among the functions that OpenSSL hands
-//! to a provider. It is looked up in the libcrypto that loaded the provider, like the default provider's RSA for operations without
-//! company (single.rs).
+//! to a provider. It is looked up in the libcrypto that loaded the provider, like the default provider's RSA (default_rsa.rs), which
+//! computes operations without company (single.rs) and those with more than two primes (multi_prime.rs).
 
 #![allow(unsafe_code)]
 
 mod asym_cipher;
 mod core_handle;
 mod decoder;
+mod default_rsa;
 mod der;
 mod digest;
 mod failure;
@@ -30,6 +31,7 @@ mod key;
 mod keygen;
 mod keymgmt;
 mod libcrypto;
+mod multi_prime;
 mod names;
 mod padding;
 mod param_lists;

@@ -1,7 +1,7 @@
 //! Functions of the libcrypto that loaded the provider, beside those that it hands over: jobs of ASYNC, and RSA of the
 //! default provider.
 
-use crate::ffi::Param;
+use crate::ffi::{Callback, Param};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::mem::MaybeUninit;
 
@@ -79,7 +79,7 @@ functions! {
 }
 
 functions! {
-    /// The functions of EVP that compute with a key of the default provider (`evp.h`).
+    /// The functions of EVP that make keys of the default provider and compute with them (`evp.h`).
     Evp {
         context_of_name = c"EVP_PKEY_CTX_new_from_name":
             fn(*mut c_void, *const c_char, *const c_char) -> *mut c_void;
@@ -88,6 +88,11 @@ functions! {
         free_key = c"EVP_PKEY_free": fn(*mut c_void) -> ();
         fromdata_init = c"EVP_PKEY_fromdata_init": fn(*mut c_void) -> c_int;
         fromdata = c"EVP_PKEY_fromdata": fn(*mut c_void, *mut *mut c_void, c_int, *mut Param) -> c_int;
+        keygen_init = c"EVP_PKEY_keygen_init": fn(*mut c_void) -> c_int;
+        set_params = c"EVP_PKEY_CTX_set_params": fn(*mut c_void, *const Param) -> c_int;
+        generate = c"EVP_PKEY_generate": fn(*mut c_void, *mut *mut c_void) -> c_int;
+        export = c"EVP_PKEY_export": fn(*const c_void, c_int, Callback, *mut c_void) -> c_int;
+        check = c"EVP_PKEY_check": fn(*mut c_void) -> c_int;
         encrypt_init = c"EVP_PKEY_encrypt_init_ex": fn(*mut c_void, *const Param) -> c_int;
         encrypt = c"EVP_PKEY_encrypt": fn(*mut c_void, *mut u8, *mut usize, *const u8, usize) -> c_int;
         decrypt_init = c"EVP_PKEY_decrypt_init_ex": fn(*mut c_void, *const Param) -> c_int;

@@ -74,6 +74,23 @@ pub(crate) fn signature_contents(block: &[u8]) -> Option<&[u8]> {
     (zero >= 8 && padded[zero] == 0).then(|| &padded[zero + 1..])
 }
 
+/// The message in `block`, `00 02 padding 00 message` with at least eight octets of padding, none of them zero. `None` if the block
+/// has another form. The time depends on that, and on the length of the message, and on nothing else.
+pub(crate) fn message(block: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
+    let (front, rest) = block.split_at_checked(2)?;
+    let mut wrong = u32::from(front[0]) | u32::from(front[1] ^ 2);
+    // All ones until the first zero.
+    let (mut looking, mut padding) = (u32::MAX, 0);
+    for octet in rest {
+        looking &= is_zero(u32::from(*octet)).wrapping_sub(1);
+        padding += looking & 1;
+    }
+    // The first of these is 1 if there is no zero, the second if there are fewer than eight octets before it.
+    wrong |= (looking & 1) | (padding.wrapping_sub(8) >> 31);
+    let is_right = std::hint::black_box(wrong) == 0;
+    is_right.then(|| Zeroizing::new(rest[padding as usize + 1..].to_vec()))
+}
+
 /// The premaster secret of TLS 1.2 and older: 48 octets that begin with a version.
 const PREMASTER: usize = 48;
 
@@ -127,6 +144,25 @@ mod tests {
             b"",
         ] {
             assert_eq!(signature_contents(wrong), None, "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn messages_are_found_behind_eight_octets() {
+        let block = |padding: &[u8], rest: &[u8]| [&[0, 2], padding, rest].concat();
+        for text in [&b""[..], b"a", b"a\x00b"] {
+            let found = message(&block(&[9; 8], &[&[0], text].concat())).unwrap();
+            assert_eq!(found[..], *text);
+        }
+        for wrong in [
+            block(&[9; 7], b"\x00a"),
+            block(&[9; 8], b"a"),
+            block(b"", b"\x00aaaaaaaaaaaaa"),
+            [&[1, 2], &[9; 8][..], b"\x00a"].concat(),
+            [&[0, 1], &[9; 8][..], b"\x00a"].concat(),
+            vec![],
+        ] {
+            assert!(message(&wrong).is_none(), "{wrong:?}");
         }
     }
 

@@ -27,38 +27,33 @@ pub(crate) static PROVIDER: [Param; 7] = [
     LAST,
 ];
 
+/// A list of `FIRST` parameters and of all numbers of a key.
+const fn with_numbers<const FIRST: usize, const ALL: usize>(
+    first: [(&'static CStr, u32); FIRST],
+) -> [Param; ALL] {
+    assert!(ALL == FIRST + NUMBERS.len() + 1);
+    let mut list = [const { LAST }; ALL];
+    let mut index = 0;
+    while index < FIRST {
+        list[index] = named(first[index].0, first[index].1);
+        index += 1;
+    }
+    while index < ALL - 1 {
+        list[index] = named(NUMBERS[index - FIRST], UNSIGNED);
+        index += 1;
+    }
+    list
+}
+
 /// The numbers of a key pair.
-pub(crate) static KEYPAIR: [Param; 9] = [
-    named(N, UNSIGNED),
-    named(E, UNSIGNED),
-    named(D, UNSIGNED),
-    named(FACTOR1, UNSIGNED),
-    named(FACTOR2, UNSIGNED),
-    named(EXPONENT1, UNSIGNED),
-    named(EXPONENT2, UNSIGNED),
-    named(COEFFICIENT1, UNSIGNED),
-    LAST,
-];
+pub(crate) static KEYPAIR: [Param; 33] = with_numbers([]);
 
 /// The numbers of a public key.
 pub(crate) static PUBLIC_KEY: [Param; 3] = [named(N, UNSIGNED), named(E, UNSIGNED), LAST];
 
 /// What a key tells of itself.
-pub(crate) static KEY: [Param; 13] = [
-    named(BITS, INTEGER),
-    named(SECURITY_BITS, INTEGER),
-    named(MAX_SIZE, INTEGER),
-    named(DEFAULT_DIGEST, UTF8),
-    named(N, UNSIGNED),
-    named(E, UNSIGNED),
-    named(D, UNSIGNED),
-    named(FACTOR1, UNSIGNED),
-    named(FACTOR2, UNSIGNED),
-    named(EXPONENT1, UNSIGNED),
-    named(EXPONENT2, UNSIGNED),
-    named(COEFFICIENT1, UNSIGNED),
-    LAST,
-];
+pub(crate) static KEY: [Param; 37] =
+    with_numbers([(BITS, INTEGER), (SECURITY_BITS, INTEGER), (MAX_SIZE, INTEGER), (DEFAULT_DIGEST, UTF8)]);
 
 /// What the generation of a key takes.
 pub(crate) static GENERATION: [Param; 4] =
@@ -91,12 +86,13 @@ pub(crate) static CIPHER_SETTABLE: [Param; 8] = [
 ];
 
 /// What an encryption tells of itself.
-pub(crate) static CIPHER_GETTABLE: [Param; 7] = [
+pub(crate) static CIPHER_GETTABLE: [Param; 8] = [
     named(OAEP_LABEL, OCTETS_POINTER),
     named(DIGEST, UTF8),
     named(PAD_MODE, UTF8),
     named(MGF1_DIGEST, UTF8),
     named(TLS_CLIENT_VERSION, UNSIGNED),
     named(TLS_NEGOTIATED_VERSION, UNSIGNED),
+    named(IMPLICIT_REJECTION, UNSIGNED),
     LAST,
 ];

@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::ffi::{Param, octets};
+use crate::key::Numbers;
 use std::ffi::{CStr, CString, c_char, c_void};
 use zeroize::Zeroizing;
 
@@ -50,30 +51,29 @@ impl<'a> Given<'a> {
         self.find(name).is_some()
     }
 
-    /// A small number, or `None` if it is not given.
+    /// A small number, or `None` if it is not given. It may have any length: OpenSSL makes numbers from text with as few octets
+    /// as they need, and none for 0.
     pub(crate) fn integer(self, name: &CStr) -> Result<Option<i64>, Failure> {
         let Some(param) = self.find(name) else { return Ok(None) };
-        // SAFETY: as Given::new demands, data_size octets can be read.
-        let data = unsafe { octets(param.data.cast(), param.data_size) };
-        let value = match (param.data_type, data) {
-            (INTEGER, &[a]) => i64::from(a as i8),
-            (INTEGER, &[a, b]) => i64::from(i16::from_ne_bytes([a, b])),
-            (INTEGER, &[a, b, c, d]) => i64::from(i32::from_ne_bytes([a, b, c, d])),
-            (INTEGER | UNSIGNED, data) if data.len() == 8 => {
-                let value = u64::from_ne_bytes(data.try_into().unwrap_or_default());
-                let is_signed = param.data_type == INTEGER;
-                match i64::try_from(value) {
-                    Ok(value) => value,
-                    Err(_) if is_signed => value as i64,
-                    Err(_) => return Err(wrong(name, "is too large")),
-                }
-            }
-            (UNSIGNED, &[a]) => i64::from(a),
-            (UNSIGNED, &[a, b]) => i64::from(u16::from_ne_bytes([a, b])),
-            (UNSIGNED, &[a, b, c, d]) => i64::from(u32::from_ne_bytes([a, b, c, d])),
-            _ => return Err(wrong(name, "is not a number of 8 to 64 bits")),
+        let is_signed = match param.data_type {
+            INTEGER => true,
+            UNSIGNED => false,
+            _ => return Err(wrong(name, "is not a number")),
         };
-        Ok(Some(value))
+        // SAFETY: as Given::new demands, data_size octets can be read.
+        let mut octets = unsafe { octets(param.data.cast(), param.data_size) }.to_vec();
+        if cfg!(target_endian = "big") {
+            octets.reverse();
+        }
+        let is_negative = is_signed && octets.last().is_some_and(|last| last & 0x80 != 0);
+        let fill = if is_negative { 0xff } else { 0 };
+        octets.resize(octets.len().max(9), fill);
+        let (low, high) = octets.split_first_chunk().ok_or_else(|| wrong(name, "is empty"))?;
+        let value = i64::from_le_bytes(*low);
+        match high.iter().all(|octet| *octet == fill) && (value < 0) == is_negative {
+            true => Ok(Some(value)),
+            false => Err(wrong(name, "has more than 63 bits")),
+        }
     }
 
     /// A long number as big-endian octets, or `None` if it is not given.
@@ -257,6 +257,13 @@ pub(crate) struct Built {
 }
 
 impl Built {
+    /// The list of a key's numbers.
+    pub(crate) fn numbers(numbers: &Numbers) -> Self {
+        let mut built = Self::default();
+        numbers.iter().for_each(|(name, number)| built.number(name, number));
+        built
+    }
+
     fn push(&mut self, name: &'static CStr, data_type: u32, data: *mut c_void, data_size: usize) {
         let return_size = usize::MAX;
         self.params.push(Param { key: name.as_ptr(), data_type, data, data_size, return_size });
@@ -299,5 +306,41 @@ impl Built {
     pub(crate) fn with<T>(mut self, work: impl FnOnce(*const Param) -> T) -> T {
         self.params.push(crate::param_lists::LAST);
         work(self.params.as_ptr())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_any_length_are_read() {
+        let read = |data_type, octets: &mut [u8]| {
+            let (data, data_size) = (octets.as_mut_ptr().cast(), octets.len());
+            let param = Param { key: c"number".as_ptr(), data_type, data, data_size, return_size: 0 };
+            let list = [param, crate::param_lists::LAST];
+            // SAFETY: the list ends, and its data lives until the number is read.
+            unsafe { Given::new(list.as_ptr()) }.integer(c"number").ok().flatten()
+        };
+        for (data_type, octets, expected) in [
+            (UNSIGNED, &[][..], Some(0)),
+            (INTEGER, &[], Some(0)),
+            (UNSIGNED, &[200], Some(200)),
+            (INTEGER, &[200], Some(-56)),
+            (UNSIGNED, &[0, 0, 1], Some(65_536)),
+            (INTEGER, &[0xff, 0xff, 0xff], Some(-1)),
+            (UNSIGNED, &[0xff; 8], None),
+            (INTEGER, &[0xff; 8], Some(-1)),
+            (INTEGER, &[0xff; 12], Some(-1)),
+            (UNSIGNED, &[7, 0, 0, 0, 0, 0, 0, 0, 0, 0], Some(7)),
+            (UNSIGNED, &[7, 0, 0, 0, 0, 0, 0, 0, 1], None),
+            (UTF8, b"7", None),
+        ] {
+            let mut octets = octets.to_vec();
+            if cfg!(target_endian = "big") {
+                octets.reverse();
+            }
+            assert_eq!(read(data_type, &mut octets), expected, "{data_type} {octets:?}");
+        }
     }
 }

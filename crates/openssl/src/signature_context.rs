@@ -4,12 +4,11 @@ use crate::core_handle::Core;
 use crate::der;
 use crate::digest::{Digest, Hashing};
 use crate::failure::Failure;
-use crate::job;
 use crate::key::Content;
 use crate::names::param;
 use crate::padding::{Padding, signature_block, signature_contents};
 use crate::params::{Given, Value, Wanted};
-use modmill_client::{Key, Task, with_engine};
+use modmill_client::{Task, with_engine};
 use modmill_rsa::{Hash, ItemError, Pss, PublicKey, PublicTask, Rsa, SaltLength, SignatureScheme, hazmat};
 use zeroize::Zeroizing;
 
@@ -75,6 +74,9 @@ impl Signature {
             }
             self.padding = padding;
         }
+        if given.has(param::SALT_LENGTH) && self.padding != Padding::Pss {
+            return Err(Failure::Parameter("the padding pss has a salt, and is set before it".into()));
+        }
         if let Some(text) = given.text(param::SALT_LENGTH)? {
             let known = SALT_NAMES.iter().find(|(name, _)| *name == text).map(|(_, number)| *number);
             let parsed = known.or_else(|| text.parse().ok());
@@ -87,16 +89,22 @@ impl Signature {
             return Err(wrong_salt(&salt));
         }
         if let Some(name) = given.text(param::MGF1_DIGEST)? {
-            self.mask = Some(Digest::named(&name)?);
+            if self.padding != Padding::Pss {
+                return Err(Failure::Mask);
+            }
+            self.mask = Some(Digest::of_signature(&name)?);
         }
         if let Some(signature) = given.octets(param::SIGNATURE)? {
             self.signature = Some(signature);
         }
-        Ok(())
+        match self.padding == Padding::None && self.digest.is_some() {
+            true => Err(Failure::Parameter("without a padding no digest is named".into())),
+            false => Ok(()),
+        }
     }
 
     pub(crate) fn set_digest(&mut self, name: &str) -> Result<(), Failure> {
-        let digest = Digest::named(name)?;
+        let digest = Digest::of_signature(name)?;
         if self.is_fixed && self.digest != Some(digest) {
             return Err(Failure::Parameter("the digest belongs to this algorithm's name".into()));
         }
@@ -157,14 +165,6 @@ impl Signature {
         self.content.public().ok_or(Failure::NotInitialised)
     }
 
-    fn pair(&self) -> Result<&Key, Failure> {
-        match &self.content {
-            Content::Pair(key, _) => Ok(key),
-            Content::Public(_) => Err(Failure::Key("a public key does not sign".into())),
-            Content::Empty => Err(Failure::NotInitialised),
-        }
-    }
-
     /// The parameters of PSS.
     fn pss(&self, for_signing: bool) -> Result<Pss, Failure> {
         let hash = self.digest.unwrap_or(Digest::Known(Hash::Sha1)).hash()?;
@@ -194,9 +194,7 @@ impl Signature {
 
     /// Signs a digest, or octets where no digest is named.
     pub(crate) fn sign(&self, input: &[u8]) -> Result<Zeroizing<Vec<u8>>, Failure> {
-        let key = self.pair()?;
-        let size = key.public_key().size();
-        let bits = key.public_key().bits();
+        let (size, bits) = (self.public()?.size(), self.public()?.bits());
         let read = |input| modmill_rsa::Digest::from_bytes(input).ok_or(ItemError::KeyTooShort);
         let raw = |number: Vec<u8>| Task::Raw { number: number.into() };
         if self.padding != Padding::None {
@@ -225,7 +223,7 @@ impl Signature {
             }
             (padding, _) => return Err(Failure::Unsupported(format!("signatures with {padding:?}"))),
         };
-        Ok(job::compute(self.core.asynchronous.as_ref(), key, task)?)
+        self.content.compute(&self.core, task)
     }
 
     /// Checks the signature of a digest, or of octets where no digest is named.

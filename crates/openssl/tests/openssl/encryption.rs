@@ -40,6 +40,25 @@ fn numbers_without_padding_are_those_of_openssl() {
 }
 
 #[test]
+fn a_program_may_ask_whether_the_padding_is_right() {
+    let Some(setup) = Setup::new() else { return };
+    setup.ok(Reference, "pkeyutl -encrypt -pubin -inkey public.pem -in message -out cipher");
+    let mut wrong = setup.read("cipher");
+    wrong[255] ^= 1;
+    setup.write("wrong", &wrong);
+    let decrypt = |switch: u8, file: &str| {
+        format!("pkeyutl -decrypt -inkey key.pem -pkeyopt implicit-rejection:{switch} -in {file} -out clear")
+    };
+    for switch in [0, 1] {
+        setup.ok(Modmill, &decrypt(switch, "cipher"));
+        assert_eq!(setup.read("clear"), setup.read("message"), "{switch}");
+    }
+    setup.ok(Modmill, &decrypt(1, "wrong"));
+    let said = setup.fails(Modmill, &decrypt(0, "wrong"));
+    assert!(said.contains("the ciphertext does not decrypt"), "{said}");
+}
+
+#[test]
 fn a_wrong_padding_of_pkcs1_is_no_error_and_one_of_oaep_is() {
     let Some(setup) = Setup::new() else { return };
     setup.ok(

@@ -28,8 +28,28 @@ fn wrong_options_are_refused() {
         &format!("pkeyutl -decrypt -inkey key.pem {none} -in long -out clear -rev -nonsense"),
     );
     setup.fails(Modmill, "genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:100 -out new.pem");
-    setup.fails(Modmill, "genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2049 -out new.pem");
-    setup.fails(Modmill, "genpkey -algorithm RSA -pkeyopt rsa_keygen_primes:3 -out new.pem");
+    setup.fails(Modmill, "genpkey -algorithm RSA -pkeyopt rsa_keygen_primes:9 -out new.pem");
+    setup.fails(Modmill, "genpkey -algorithm RSA -pkeyopt rsa_keygen_pubexp:4 -out new.pem");
+}
+
+#[test]
+fn options_that_openssl_refuses_are_refused() {
+    let Some(setup) = Setup::new() else { return };
+    setup.write("number", &[0x5a; 256]);
+    setup.write("digest", &[7; 32]);
+    let none = "-pkeyopt rsa_padding_mode:none";
+    let salt = "-sigopt rsa_pss_saltlen:20 -sigopt rsa_padding_mode:pss";
+    for command in [
+        format!("pkeyutl -sign -inkey key.pem {none} -pkeyopt digest:sha256 -in number -out signature"),
+        format!("pkeyutl -sign -inkey key.pem -pkeyopt digest:sha256 {none} -in number -out signature"),
+        "pkeyutl -sign -inkey key.pem -pkeyopt rsa_mgf1_md:sha1 -in digest -out signature".into(),
+        "dgst -shake128 -sign key.pem -out signature message".into(),
+        format!("dgst -sha256 {salt} -sign key.pem -out signature message"),
+    ] {
+        setup.fails(Reference, &command);
+        let said = setup.fails(Modmill, &command);
+        assert!(said.contains("modmill"), "{command}: {said}");
+    }
 }
 
 #[test]
@@ -48,6 +68,11 @@ fn a_key_with_a_wrong_factor_does_not_sign_by_modmill() {
 #[test]
 fn errors_say_what_is_wrong() {
     let Some(setup) = Setup::new() else { return };
-    let said = setup.fails(Modmill, "genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2049 -out new.pem");
-    assert!(said.contains("modmill") && said.contains("2049 bits"), "{said}");
+    let said = setup.fails(Modmill, "genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:128 -out new.pem");
+    assert!(said.contains("key size too small") && said.contains("a key of 128 bits"), "{said}");
+    let mask = "pkeyutl -sign -inkey key.pem -pkeyopt rsa_mgf1_md:sha1 -in message -out signature";
+    assert!(setup.fails(Modmill, mask).contains("invalid mgf1 md"));
+    // What OpenSSL is asked for it refuses in its own words.
+    let said = setup.fails(Modmill, "genpkey -algorithm RSA -pkeyopt rsa_keygen_pubexp:4 -out new.pem");
+    assert!(said.contains("default provider generates no such key") && said.contains("rsa"), "{said}");
 }

@@ -21,6 +21,68 @@ fn generated_keys_are_valid() {
 }
 
 #[test]
+fn openssl_generates_what_the_engine_does_not() {
+    let Some(setup) = Setup::new() else { return };
+    for (command, exponent, operations) in [
+        ("genrsa -3 -out new.pem 2048", "3 (0x3)", 3),
+        ("genpkey -algorithm RSA -pkeyopt rsa_keygen_pubexp:17 -out new.pem", "17 (0x11)", 3),
+        ("genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:1025 -out new.pem", "65537", 3),
+        ("genrsa -primes 3 -out new.pem 2048", "65537", 0),
+    ] {
+        setup.ok(Modmill, command);
+        let text = String::from_utf8(setup.ok(Modmill, "rsa -in new.pem -noout -text")).expect("text");
+        assert!(text.contains(&format!("publicExponent: {exponent}")), "{command}: {text}");
+        assert_eq!(text.contains("prime3:"), command.contains("-primes 3"), "{command}");
+        setup.ok(Modmill, "pkey -in new.pem -pubout -out new.pub");
+        setup.statistics();
+        for by in [Modmill, Reference] {
+            setup.ok(by, "pkey -in new.pem -check -noout");
+            setup.ok(by, "dgst -sha256 -sign new.pem -out signature message");
+            setup.ok(by, "pkeyutl -encrypt -pubin -inkey new.pub -in message -out cipher");
+            for other in [Modmill, Reference] {
+                setup.ok(other, "dgst -sha256 -verify new.pub -signature signature message");
+            }
+            setup.ok(Modmill, "pkeyutl -decrypt -inkey new.pem -in cipher -out clear");
+            assert_eq!(setup.read("clear"), setup.read("message"), "{command}");
+        }
+        // One signature and two messages.
+        assert_eq!(setup.statistics().0, operations, "{command}");
+    }
+}
+
+#[test]
+fn keys_with_three_primes_have_every_padding() {
+    let Some(setup) = Setup::new() else { return };
+    setup.ok(Modmill, "genrsa -primes 3 -out key.pem 2048");
+    setup.ok(Modmill, "pkey -in key.pem -pubout -out public.pem");
+    for options in ["", "-sigopt rsa_padding_mode:pss -sigopt rsa_pss_saltlen:20 -sigopt rsa_mgf1_md:sha1"] {
+        setup.ok(Modmill, &format!("dgst -sha384 {options} -sign key.pem -out signature message"));
+        setup.ok(
+            Reference,
+            &format!("dgst -sha384 {options} -verify public.pem -signature signature message"),
+        );
+    }
+    let oaep = "-pkeyopt rsa_padding_mode:oaep -pkeyopt rsa_oaep_md:sha256 -pkeyopt rsa_mgf1_md:sha1 -pkeyopt rsa_oaep_label:6162";
+    for padding in ["", oaep] {
+        setup.ok(
+            Reference,
+            &format!("pkeyutl -encrypt -pubin -inkey public.pem {padding} -in message -out cipher"),
+        );
+        setup.ok(Modmill, &format!("pkeyutl -decrypt -inkey key.pem {padding} -in cipher -out clear"));
+        assert_eq!(setup.read("clear"), setup.read("message"), "{padding}");
+    }
+    setup.fails(
+        Modmill,
+        "pkeyutl -decrypt -inkey key.pem -pkeyopt rsa_padding_mode:oaep -in cipher -out clear",
+    );
+    setup.write("all", &[0xff; 256]);
+    let said = setup
+        .fails(Modmill, "pkeyutl -decrypt -inkey key.pem -pkeyopt rsa_padding_mode:none -in all -out clear");
+    assert!(said.contains("the input is not below the modulus"), "{said}");
+    assert_eq!(setup.statistics().0, 0, "OpenSSL computed");
+}
+
+#[test]
 fn certificates_are_made_and_verified() {
     let Some(setup) = Setup::new() else { return };
     let pss = "-sha256 -sigopt rsa_padding_mode:pss -sigopt rsa_pss_saltlen:32";

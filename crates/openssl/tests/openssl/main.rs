@@ -1,5 +1,6 @@
 //! OpenSSL's own program with the provider, held against the same program without it.
 
+mod api;
 mod common;
 mod encryption;
 mod hostile;

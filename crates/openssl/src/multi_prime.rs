@@ -1,0 +1,100 @@
+//! Keys with more than two primes, with which OpenSSL's default provider computes.
+//!
+//! The provider makes and checks the paddings of signatures, as for other keys, and OpenSSL raises numbers to the private exponent.
+//! Paddings of encryption are taken off by OpenSSL.
+
+use crate::core_handle::Core;
+use crate::digest::Digest;
+use crate::failure::Failure;
+use crate::key::Numbers;
+use crate::names::param;
+use crate::padding::Padding;
+use crate::params::{Built, Given};
+use crate::single::Single;
+use modmill_client::{Answer, Encryption, Error, PrivatePower, Task, with_engine};
+use modmill_rsa::{Hash, ItemError, PublicKey, hazmat};
+
+/// The private half of a key with more than two primes.
+pub(crate) struct MultiPrime {
+    public: PublicKey,
+    numbers: Numbers,
+    single: Single,
+}
+
+impl MultiPrime {
+    /// Reads a key from its numbers. OpenSSL has to take it.
+    pub(crate) fn read(core: &Core, public: PublicKey, given: Given<'_>) -> Result<Self, Failure> {
+        let default = core.default_rsa.ok_or_else(|| {
+            Failure::Unsupported(
+                "keys with more than two primes where OpenSSL's functions are not found".into(),
+            )
+        })?;
+        let mut numbers = Numbers::new();
+        for name in param::NUMBERS {
+            numbers.extend(given.number(name)?.map(|number| (name, number)));
+        }
+        let of = numbers.clone();
+        let single = Single::new(default, (true, public.size()), move || Built::numbers(&of));
+        match single.is_usable() {
+            true => Ok(Self { public, numbers, single }),
+            false => Err(Failure::Key("OpenSSL does not take the numbers of this key".into())),
+        }
+    }
+
+    /// All numbers, those of the public half too.
+    pub(crate) fn numbers(&self) -> &Numbers {
+        &self.numbers
+    }
+
+    /// Refuses a key whose numbers do not belong together, or whose factors are not prime.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        match self.single.is_consistent() {
+            true => Ok(()),
+            false => Err(Failure::Key("the numbers of the key do not belong together".into())),
+        }
+    }
+
+    /// Computes a task on the calling thread. It is counted like work of the engine, so that no fork happens in the middle.
+    pub(crate) fn compute(&self, task: &Task) -> Answer {
+        with_engine(|_| match task {
+            Task::Raw { number } => self.power(number),
+            Task::Sign { scheme, digest } => {
+                let number = hazmat::encode(*scheme, digest.as_ref(), self.public.bits());
+                self.power(&number.map_err(|error| match error {
+                    hazmat::EncodeError::Item(error) => error.into(),
+                    other => Error::Engine(other.to_string()),
+                })?)
+            }
+            Task::Decrypt { scheme, ciphertext } => {
+                self.single.decrypt(options(scheme), ciphertext).ok_or(ItemError::Decryption.into())
+            }
+        })?
+    }
+
+    fn power(&self, number: &[u8]) -> Answer {
+        let (expected, found) = (self.public.size(), number.len());
+        if found != expected {
+            return Err(ItemError::WrongLength { expected, found }.into());
+        }
+        if number >= self.public.modulus_bytes() {
+            return Err(ItemError::OutOfRange.into());
+        }
+        self.single.power(number).ok_or(ItemError::Fault.into())
+    }
+}
+
+/// The parameters by which OpenSSL takes a padding off.
+fn options(scheme: &Encryption) -> Built {
+    let mut options = Built::default();
+    match scheme {
+        Encryption::Pkcs1v15 => options.integer(param::PAD_MODE, Padding::Pkcs1v15 as i32),
+        Encryption::Oaep { hash, mask_hash, label } => {
+            let name = |hash: &Hash| Digest::Known(*hash).name().to_string_lossy();
+            options.integer(param::PAD_MODE, Padding::Oaep as i32);
+            options.text(param::DIGEST, &name(hash));
+            options.text(param::MGF1_DIGEST, &name(mask_hash));
+            options.octets(param::OAEP_LABEL, label);
+        }
+    }
+    options
+}
