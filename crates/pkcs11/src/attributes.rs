@@ -13,6 +13,8 @@ pub(crate) enum Value {
     Number(u64),
     /// Bytes, text, a number of any length or a date.
     Bytes(Zeroizing<Vec<u8>>),
+    /// An array of numbers.
+    Numbers(Vec<u64>),
 }
 
 impl From<bool> for Value {
@@ -40,6 +42,9 @@ impl Value {
             Self::Flag(flag) => vec![CK_BBOOL::from(*flag)],
             Self::Number(number) => (*number as CK_ULONG).to_ne_bytes().to_vec(),
             Self::Bytes(bytes) => return bytes.clone(),
+            Self::Numbers(numbers) => {
+                numbers.iter().flat_map(|number| (*number as CK_ULONG).to_ne_bytes()).collect()
+            }
         })
     }
 }
@@ -50,6 +55,8 @@ enum Kind {
     Flag,
     Number,
     Bytes,
+    /// An array of `CK_ULONG`, or of a type that is one.
+    Numbers,
     /// Empty, or the eight digits of a `CK_DATE`.
     Date,
 }
@@ -117,6 +124,7 @@ const RULES: &[Rule] = &[
     (CKA_PUBLIC_KEY_INFO, Kind::Bytes, CERTIFICATE, Fixed),
     (CKA_PUBLIC_KEY_INFO, Kind::Bytes, PUBLIC | PRIVATE, Module),
     (CKA_KEY_TYPE, Kind::Number, KEYS, Fixed),
+    (CKA_ALLOWED_MECHANISMS, Kind::Numbers, KEYS, Fixed),
     (CKA_DERIVE, Kind::Flag, KEYS, Free),
     (CKA_LOCAL, Kind::Flag, KEYS, Module),
     (CKA_KEY_GEN_MECHANISM, Kind::Number, KEYS, Module),
@@ -200,6 +208,13 @@ pub(crate) fn parse(attribute: CK_ATTRIBUTE_TYPE, bytes: &[u8]) -> Answer<Value>
         Kind::Number => match bytes.try_into() {
             Ok(bytes) => Ok(Value::Number(CK_ULONG::from_ne_bytes(bytes) as u64)),
             Err(_) => wrong("a CK_ULONG"),
+        },
+        Kind::Numbers => match bytes.as_chunks() {
+            (numbers, []) => {
+                let number = |bytes: &[u8; size_of::<CK_ULONG>()]| CK_ULONG::from_ne_bytes(*bytes) as u64;
+                Ok(Value::Numbers(numbers.iter().map(number).collect()))
+            }
+            _ => wrong("an array of CK_ULONG"),
         },
         Kind::Date if !bytes.is_empty() && (bytes.len() != 8 || !bytes.iter().all(u8::is_ascii_digit)) => {
             wrong("a CK_DATE of eight digits")

@@ -1,7 +1,7 @@
 //! Attributes as bytes, for the keystore file.
 //!
 //! One attribute after the other, in the order of their types: the type in eight bytes, the kind in one (0 for a flag, 1 for a
-//! number, 2 for bytes), the length of the value in four, and the value. All numbers are big-endian, whatever the processor.
+//! number, 2 for bytes, 3 for an array of numbers), the length of the value in four, and the value. All numbers are big-endian, whatever the processor.
 
 use crate::attributes::Value;
 use crate::object::Attributes;
@@ -16,6 +16,7 @@ fn value_len(value: &Value) -> usize {
         Value::Flag(_) => 1,
         Value::Number(_) => 8,
         Value::Bytes(bytes) => bytes.len(),
+        Value::Numbers(numbers) => 8 * numbers.len(),
     }
 }
 
@@ -30,6 +31,7 @@ pub(crate) fn encode(attributes: &Attributes) -> Zeroizing<Vec<u8>> {
             Value::Flag(_) => 0,
             Value::Number(_) => 1,
             Value::Bytes(_) => 2,
+            Value::Numbers(_) => 3,
         });
         // A value comes from a template, whose values are limited to far less than four gigabytes.
         out.extend_from_slice(&(value_len(value) as u32).to_be_bytes());
@@ -37,6 +39,9 @@ pub(crate) fn encode(attributes: &Attributes) -> Zeroizing<Vec<u8>> {
             Value::Flag(flag) => out.push(u8::from(*flag)),
             Value::Number(number) => out.extend_from_slice(&number.to_be_bytes()),
             Value::Bytes(bytes) => out.extend_from_slice(bytes),
+            Value::Numbers(numbers) => {
+                numbers.iter().for_each(|number| out.extend_from_slice(&number.to_be_bytes()));
+            }
         }
     }
     out
@@ -54,6 +59,10 @@ pub(crate) fn decode(mut bytes: &[u8]) -> Option<Attributes> {
             (0, [flag @ (0 | 1)]) => Value::Flag(*flag == 1),
             (1, number) => Value::Number(u64::from_be_bytes(number.try_into().ok()?)),
             (2, bytes) => Value::from(bytes),
+            (3, numbers) if numbers.len() % 8 == 0 => {
+                let (numbers, _) = numbers.as_chunks();
+                Value::Numbers(numbers.iter().map(|number| u64::from_be_bytes(*number)).collect())
+            }
             _ => return None,
         };
         let attribute = CK_ATTRIBUTE_TYPE::try_from(u64::from_be_bytes(*attribute)).ok()?;
@@ -68,7 +77,7 @@ pub(crate) fn decode(mut bytes: &[u8]) -> Option<Attributes> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cryptoki_sys::{CKA_CLASS, CKA_LABEL, CKA_TOKEN};
+    use cryptoki_sys::{CKA_ALLOWED_MECHANISMS, CKA_CLASS, CKA_LABEL, CKA_TOKEN};
 
     fn sample() -> Attributes {
         let values = [Value::from(3), Value::from(&b"label"[..]), Value::from(true)];
@@ -77,9 +86,13 @@ mod tests {
 
     #[test]
     fn attributes_come_back() {
-        for attributes in [Attributes::new(), sample()] {
+        let list = |numbers: &[u64]| [(CKA_ALLOWED_MECHANISMS, Value::Numbers(numbers.to_vec()))].into();
+        for attributes in [Attributes::new(), sample(), list(&[]), list(&[1, u64::MAX])] {
             assert!(decode(&encode(&attributes)) == Some(attributes));
         }
+        let mut cut = encode(&list(&[7])).to_vec();
+        cut[HEAD - 1] = 7;
+        assert!(decode(&cut[..HEAD + 7]).is_none(), "a list has whole numbers");
     }
 
     #[test]

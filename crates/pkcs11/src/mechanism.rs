@@ -1,5 +1,6 @@
 //! Mechanisms: what can be computed, with which keys and parameters.
 
+use crate::object::OLD_BITS;
 use crate::refusal::{Answer, refuse};
 use cryptoki_sys::*;
 use modmill_client::Encryption;
@@ -58,11 +59,11 @@ const fn sign(number: CK_MECHANISM_TYPE, scheme: Scheme, hash: Hash) -> Row {
     row(number, scheme, Some(hash), SIGN)
 }
 
-/// Every mechanism. No signature is made with SHA-1, for which collisions are known.
+/// Every mechanism. No message is hashed with SHA-1 for a signature: collisions are known.
 const ROWS: &[Row] = &[
     row(CKM_RSA_PKCS_KEY_PAIR_GEN, Scheme::KeyPair, None, CKF_GENERATE_KEY_PAIR),
-    row(CKM_RSA_PKCS, Scheme::Pkcs1v15, None, RSA | SIGN | WRAP),
-    row(CKM_RSA_X_509, Scheme::Raw, None, RSA | SIGN),
+    row(CKM_RSA_PKCS, Scheme::Pkcs1v15, None, RSA | SIGN | CKF_VERIFY_RECOVER | WRAP),
+    row(CKM_RSA_X_509, Scheme::Raw, None, RSA | SIGN | CKF_VERIFY_RECOVER),
     row(CKM_RSA_PKCS_OAEP, Scheme::Oaep, None, RSA | WRAP),
     row(CKM_RSA_PKCS_PSS, Scheme::Pss, None, SIGN),
     row(CKM_SHA1_RSA_PKCS, Scheme::Pkcs1v15, Some(Hash::Sha1), CKF_VERIFY),
@@ -136,7 +137,8 @@ impl Row {
         let (least, most) = match self.scheme {
             Scheme::Digest => (0, 0),
             Scheme::AesKey | Scheme::KeyWrap | Scheme::KeyWrapPadded => (16, 32),
-            _ => (2048, Sizes::MAX_BITS),
+            _ if self.flags & CKF_VERIFY != 0 => (OLD_BITS, Sizes::MAX_BITS),
+            _ => (Sizes::Standard.min_bits(), Sizes::MAX_BITS),
         };
         CK_MECHANISM_INFO {
             ulMinKeySize: least as CK_ULONG,

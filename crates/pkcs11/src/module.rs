@@ -1,7 +1,7 @@
 //! The state of this module between `C_Initialize` and `C_Finalize`: slots and sessions.
 
 use crate::config::{self, Place};
-use crate::locks::{read, write};
+use crate::locks::{lock, read, write};
 use crate::refusal::{Answer, Refusal, refuse};
 use crate::session::Session;
 use crate::slot::Slot;
@@ -130,9 +130,7 @@ impl Module {
         let user = match user {
             CKU_SO => User::Officer,
             CKU_USER => User::Normal,
-            CKU_CONTEXT_SPECIFIC => {
-                return refuse(CKR_OPERATION_NOT_INITIALIZED, "no key asks for the PIN again");
-            }
+            CKU_CONTEXT_SPECIFIC => return self.confirm(session, pin),
             _ => return refuse(CKR_USER_TYPE_INVALID, format!("there is no user of type {user}")),
         };
         let token = self.slot_of(session)?.token();
@@ -148,6 +146,17 @@ impl Module {
             Some(other) if other == user => refuse(CKR_USER_ALREADY_LOGGED_IN, "the user is logged in"),
             Some(_) => refuse(CKR_USER_ANOTHER_ALREADY_LOGGED_IN, "somebody else is logged in"),
         }
+    }
+
+    /// Lets an operation of the session use a key that asks for the PIN at every use. A wrong PIN does not end the operation.
+    fn confirm(&self, session: &Session, pin: &SecretBytes) -> Answer {
+        let mut work = lock(&session.work);
+        let none =
+            || Refusal::new(CKR_OPERATION_NOT_INITIALIZED, "no operation waits for the PIN of its key");
+        let awaits = work.awaits_pin().ok_or_else(none)?;
+        self.slot_of(session)?.token().check_user_pin(pin)?;
+        *awaits = false;
+        Ok(())
     }
 
     /// The state of a session, as `C_GetSessionInfo` says it.

@@ -4,9 +4,12 @@ use crate::attributes::{self, Value};
 use crate::refusal::{Answer, Refusal, refuse};
 use cryptoki_sys::*;
 use modmill_client::Key;
-use modmill_rsa::{PrivateKey, PrivateParts, PublicKey, Sizes};
+use modmill_rsa::{KeyError, PrivateKey, PrivateParts, PublicKey, Sizes};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
+
+/// The fewest bits of public keys, which verify old signatures. Keys that sign or encrypt have 2048 bits at least.
+pub(crate) const OLD_BITS: usize = 1024;
 
 /// The attributes of an object.
 pub(crate) type Attributes = BTreeMap<CK_ATTRIBUTE_TYPE, Value>;
@@ -55,6 +58,14 @@ impl Object {
         match self.attributes.get(&attribute) {
             Some(Value::Bytes(bytes)) => bytes,
             _ => &[],
+        }
+    }
+
+    /// Whether the key may be used with a mechanism. A key without a list, or with an empty one, may be used with all.
+    pub(crate) fn allows(&self, mechanism: CK_MECHANISM_TYPE) -> bool {
+        match self.attributes.get(&CKA_ALLOWED_MECHANISMS) {
+            Some(Value::Numbers(allowed)) => allowed.is_empty() || allowed.contains(&(mechanism as u64)),
+            _ => true,
         }
     }
 
@@ -114,7 +125,7 @@ impl Object {
         Ok(self.private.get_or_init(|| key))
     }
 
-    /// The public half of an RSA key, of a public key object or a private one.
+    /// The public half of an RSA key, of a public key object or a private one. It may be a short one that verifies old signatures.
     pub(crate) fn public_key(&self) -> Answer<&PublicKey> {
         if let Some(key) = self.public.get() {
             return Ok(key);
@@ -123,8 +134,23 @@ impl Object {
             return refuse(CKR_KEY_TYPE_INCONSISTENT, "the object is not an RSA key");
         }
         let (modulus, exponent) = (self.bytes(CKA_MODULUS), self.bytes(CKA_PUBLIC_EXPONENT));
-        let key = PublicKey::new(modulus, exponent, Sizes::Standard)?;
+        let key = PublicKey::new(modulus, exponent, Sizes::AllowSmall)?;
+        if key.bits() < OLD_BITS {
+            return Err(KeyError::TooShort { bits: key.bits(), limit: OLD_BITS }.into());
+        }
         Ok(self.public.get_or_init(|| key))
+    }
+
+    /// The public half of an RSA key that is long enough to encrypt.
+    pub(crate) fn encryption_key(&self) -> Answer<&PublicKey> {
+        let (key, limit) = (self.public_key()?, Sizes::Standard.min_bits());
+        match key.bits() < limit {
+            true => refuse(
+                CKR_KEY_SIZE_RANGE,
+                format!("the key has {} bits: less than {limit} verify and do not encrypt", key.bits()),
+            ),
+            false => Ok(key),
+        }
     }
 
     /// The value of an AES key.

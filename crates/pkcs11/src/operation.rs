@@ -3,24 +3,32 @@
 mod crypt;
 mod generate;
 mod message;
+mod recover;
 mod sign;
 mod wrap;
 
 pub(crate) use crypt::{Decrypting, Encrypting};
 pub(crate) use generate::{aes_key, key_pair};
+pub(crate) use recover::Recovering;
 pub(crate) use sign::{Signing, Verifying};
 pub(crate) use wrap::{unwrap, wrap};
 
+use crate::mechanism::Mechanism;
 use crate::object::Object;
 use crate::refusal::{Answer, Refusal, refuse};
 use cryptoki_sys::*;
 use modmill_rsa::{PublicKey, PublicTask, Rsa, hazmat};
 
-/// Refuses a key whose attribute `usage` does not allow the operation.
-fn allow(object: &Object, usage: CK_ATTRIBUTE_TYPE, name: &str) -> Answer {
-    match object.flag(usage) {
+/// Refuses a key whose attribute `usage` does not allow the operation, or that is not for this mechanism.
+fn allow(object: &Object, mechanism: &Mechanism, usage: CK_ATTRIBUTE_TYPE, name: &str) -> Answer {
+    if !object.flag(usage) {
+        return refuse(CKR_KEY_FUNCTION_NOT_PERMITTED, format!("the key has {name} false"));
+    }
+    match object.allows(mechanism.row.number) {
         true => Ok(()),
-        false => refuse(CKR_KEY_FUNCTION_NOT_PERMITTED, format!("the key has {name} false")),
+        false => {
+            refuse(CKR_MECHANISM_INVALID, "CKA_ALLOWED_MECHANISMS of the key does not have the mechanism")
+        }
     }
 }
 

@@ -110,7 +110,7 @@ fn changed(object: &Object, template: &Template, usage: Use, trusted: bool) -> A
         own.insert(*attribute, value.clone());
     }
     check_trust(Some(object), &own, trusted)?;
-    check_private(&own)?;
+    check_private(object.is_private(), &own)?;
     Ok(own)
 }
 
@@ -168,26 +168,27 @@ fn check_trust(before: Option<&Object>, own: &Attributes, trusted: bool) -> Answ
     }
 }
 
-/// A key that anybody may read before a login would not be sealed by the PIN.
-fn check_private(own: &Attributes) -> Answer {
+/// A key on the token that anybody may use before a login would not be sealed by the PIN. A session key is never stored, and need
+/// not be private. One that `was_private` stays so.
+fn check_private(was_private: bool, own: &Attributes) -> Answer {
     let class = own.get(&CKA_CLASS);
     let holds_secret =
         [CKO_PRIVATE_KEY, CKO_SECRET_KEY].iter().any(|key| class == Some(&Value::from(*key as u64)));
-    match holds_secret && own.get(&CKA_PRIVATE) != Some(&Value::Flag(true)) {
-        true => refuse(CKR_TEMPLATE_INCONSISTENT, "private and secret keys have CKA_PRIVATE true"),
-        false => Ok(()),
+    let is = |attribute| own.get(&attribute) == Some(&Value::Flag(true));
+    if !holds_secret || is(CKA_PRIVATE) {
+        return Ok(());
     }
+    if is(CKA_TOKEN) || was_private || is(CKA_ALWAYS_AUTHENTICATE) {
+        let reason =
+            "private and secret keys have CKA_PRIVATE true, but for session keys that ask for no PIN";
+        return refuse(CKR_TEMPLATE_INCONSISTENT, reason);
+    }
+    Ok(())
 }
 
 /// What holds for all keys that are secrets.
 fn hold_secret(own: &mut Attributes, origin: Origin) -> Answer {
-    check_private(own)?;
-    if own.get(&CKA_ALWAYS_AUTHENTICATE) == Some(&Value::Flag(true)) {
-        return refuse(
-            CKR_ATTRIBUTE_VALUE_INVALID,
-            "keys that ask for the PIN at every use are not supported",
-        );
-    }
+    check_private(false, own)?;
     let generated = matches!(origin, Origin::Generated(_));
     let is = |attribute| own.get(&attribute) == Some(&Value::Flag(true));
     let (sensitive, extractable) = (is(CKA_SENSITIVE), is(CKA_EXTRACTABLE));

@@ -57,6 +57,9 @@ pub(crate) trait Token: Send + Sync {
     /// Logs in.
     fn log_in(&self, user: User, pin: &SecretBytes) -> Answer;
 
+    /// Refuses a PIN that is not the user's. Nothing changes.
+    fn check_user_pin(&self, pin: &SecretBytes) -> Answer;
+
     /// Logs out. Private objects are cleared from memory.
     fn log_out(&self) -> Answer;
 

@@ -6,7 +6,7 @@ use super::memory::{Output, put, values};
 use crate::locks::lock;
 use crate::operation::{Decrypting, Encrypting};
 use crate::refusal::Answer;
-use crate::session::{begun, idle, take};
+use crate::session::{Begun, begun, idle, last, part};
 use cryptoki_sys::*;
 
 functions! {
@@ -20,7 +20,8 @@ functions! {
         }
         idle(&work.encrypt)?;
         let mechanism = mechanism(given.cast_const(), slot)?;
-        work.encrypt = Some(Encrypting::new(slot.key(key as u64, CKR_KEY_HANDLE_INVALID)?, &mechanism)?);
+        let key = slot.key(key as u64, CKR_KEY_HANDLE_INVALID)?;
+        work.encrypt = Some(Begun::new(Encrypting::new(key, &mechanism)?));
         Ok(())
     }
 
@@ -34,14 +35,14 @@ functions! {
     ) {
         let session = module.session(session)?;
         let mut work = lock(&session.work);
-        let size = begun(&mut work.encrypt)?.size()?;
-        let output = Output::new(ciphertext, ciphertext_len)?;
-        if !output.takes(size)? {
-            return Ok(());
+        let output = || Output::new(ciphertext, ciphertext_len);
+        match last(&mut work.encrypt, true, |encrypting| output()?.takes(encrypting.size()?))? {
+            None => Ok(()),
+            Some(mut encrypting) => {
+                encrypting.update(values(data.cast_const(), len)?)?;
+                output()?.give(&encrypting.finish()?)
+            }
         }
-        let mut encrypting = take(&mut work.encrypt)?;
-        encrypting.update(values(data.cast_const(), len)?)?;
-        output.give(&encrypting.finish()?)
     }
 
     fn C_EncryptUpdate(
@@ -59,10 +60,11 @@ functions! {
             begun(&mut work.encrypt)?;
             return put(ciphertext_len, 0);
         }
-        let data = values(data.cast_const(), len);
-        let updated = data.and_then(|data| begun(&mut work.encrypt)?.update(data));
-        // An error ends the operation. The whole ciphertext comes at the end.
-        updated.and_then(|()| put(ciphertext_len, 0)).inspect_err(|_| work.encrypt = None)
+        // The whole ciphertext comes at the end.
+        part(&mut work.encrypt, |encrypting| {
+            encrypting.update(values(data.cast_const(), len)?)?;
+            put(ciphertext_len, 0)
+        })
     }
 
     fn C_EncryptFinal(
@@ -73,12 +75,11 @@ functions! {
     ) {
         let session = module.session(session)?;
         let mut work = lock(&session.work);
-        let size = begun(&mut work.encrypt)?.size()?;
-        let output = Output::new(ciphertext, ciphertext_len)?;
-        if !output.takes(size)? {
-            return Ok(());
+        let output = || Output::new(ciphertext, ciphertext_len);
+        match last(&mut work.encrypt, false, |encrypting| output()?.takes(encrypting.size()?))? {
+            None => Ok(()),
+            Some(encrypting) => output()?.give(&encrypting.finish()?),
         }
-        output.give(&take(&mut work.encrypt)?.finish()?)
     }
 
     fn C_DecryptInit(module, session: CK_SESSION_HANDLE, given: *mut CK_MECHANISM, key: CK_OBJECT_HANDLE) {
@@ -91,7 +92,9 @@ functions! {
         }
         idle(&work.decrypt)?;
         let mechanism = mechanism(given.cast_const(), slot)?;
-        work.decrypt = Some(Decrypting::new(slot.key(key as u64, CKR_KEY_HANDLE_INVALID)?, &mechanism)?);
+        let key = slot.key(key as u64, CKR_KEY_HANDLE_INVALID)?;
+        let asks = key.flag(CKA_ALWAYS_AUTHENTICATE);
+        work.decrypt = Some(Begun::with_pin(Decrypting::new(key, &mechanism)?, asks));
         Ok(())
     }
 
@@ -105,16 +108,7 @@ functions! {
     ) {
         let session = module.session(session)?;
         let mut work = lock(&session.work);
-        let decrypting = begun(&mut work.decrypt)?;
-        if !decrypting.has_message() {
-            let output = Output::new(data, data_len)?;
-            if data.is_null() {
-                return output.takes(decrypting.bound()?).map(drop);
-            }
-            let updated = values(ciphertext.cast_const(), len).and_then(|bytes| decrypting.update(bytes));
-            updated.inspect_err(|_| work.decrypt = None)?;
-        }
-        finish(&mut work.decrypt, data, data_len)
+        finish(&mut work.decrypt, Some((ciphertext, len)), (data, data_len))
     }
 
     fn C_DecryptUpdate(
@@ -131,30 +125,46 @@ functions! {
             begun(&mut work.decrypt)?;
             return put(data_len, 0);
         }
-        let ciphertext = values(ciphertext.cast_const(), len);
-        let updated = ciphertext.and_then(|bytes| begun(&mut work.decrypt)?.update(bytes));
-        updated.and_then(|()| put(data_len, 0)).inspect_err(|_| work.decrypt = None)
+        part(&mut work.decrypt, |decrypting| {
+            decrypting.update(values(ciphertext.cast_const(), len)?)?;
+            put(data_len, 0)
+        })
     }
 
     fn C_DecryptFinal(module, session: CK_SESSION_HANDLE, data: *mut CK_BYTE, data_len: *mut CK_ULONG) {
         let session = module.session(session)?;
         let mut work = lock(&session.work);
-        let decrypting = begun(&mut work.decrypt)?;
-        if data.is_null() && !decrypting.has_message() {
-            return Output::new(data, data_len)?.takes(decrypting.bound()?).map(drop);
-        }
-        finish(&mut work.decrypt, data, data_len)
+        finish(&mut work.decrypt, None, (data, data_len))
     }
 }
 
-/// Gives the message of a decryption. The operation goes on if the program asks for the length, or if the buffer is too small.
+/// Gives the message of a decryption, of the ciphertext `whole` or of its parts. The operation goes on if the program asks for the
+/// length, or if the buffer is too small.
 ///
 /// # Safety
-/// As for [`Output::new`].
-unsafe fn finish(operation: &mut Option<Decrypting>, data: *mut CK_BYTE, data_len: *mut CK_ULONG) -> Answer {
-    // SAFETY: as the caller promises.
-    let output = unsafe { Output::new(data, data_len) }?;
-    let answer = begun(operation)?.message().and_then(|message| output.give(message));
+/// As for [`values`] and [`Output::new`].
+unsafe fn finish(
+    operation: &mut Option<Begun<Decrypting>>,
+    whole: Option<(*mut CK_BYTE, CK_ULONG)>,
+    (data, data_len): (*mut CK_BYTE, *mut CK_ULONG),
+) -> Answer {
+    let begun = begun(operation)?;
+    let mut give = || {
+        begun.check_whole(whole.is_some())?;
+        // SAFETY: as the caller promises.
+        let output = unsafe { Output::new(data, data_len) }?;
+        if data.is_null() && !begun.operation.has_message() {
+            return output.takes(begun.operation.bound()?).map(drop);
+        }
+        begun.check_pin()?;
+        let decrypting = &mut begun.operation;
+        if let Some((ciphertext, len)) = whole.filter(|_| !decrypting.has_message()) {
+            // SAFETY: as the caller promises.
+            decrypting.update(unsafe { values(ciphertext.cast_const(), len) }?)?;
+        }
+        output.give(decrypting.message()?)
+    };
+    let answer = give();
     let goes_on = match &answer {
         Ok(()) => data.is_null(),
         Err(refusal) => refusal.code == CKR_BUFFER_TOO_SMALL,

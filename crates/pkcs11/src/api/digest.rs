@@ -5,7 +5,7 @@ use super::mechanism::mechanism;
 use super::memory::{Output, values};
 use crate::locks::lock;
 use crate::refusal::{Refusal, refuse};
-use crate::session::{begun, idle, take};
+use crate::session::{Begun, begun, idle, last, part};
 use cryptoki_sys::*;
 
 functions! {
@@ -21,7 +21,7 @@ functions! {
         let row = mechanism(given.cast_const(), slot)?.row;
         row.serves(CKF_DIGEST)?;
         let none = || Refusal::new(CKR_MECHANISM_INVALID, "the mechanism has no hash");
-        work.digest = Some(row.hash.ok_or_else(none)?.hasher());
+        work.digest = Some(Begun::new(row.hash.ok_or_else(none)?.hasher()));
         Ok(())
     }
 
@@ -35,29 +35,23 @@ functions! {
     ) {
         let session = module.session(session)?;
         let mut work = lock(&session.work);
-        let size = begun(&mut work.digest)?.hash().len();
-        let output = Output::new(digest, digest_len)?;
-        if !output.takes(size)? {
-            return Ok(());
+        let output = || Output::new(digest, digest_len);
+        match last(&mut work.digest, true, |hasher| output()?.takes(hasher.hash().len()))? {
+            None => Ok(()),
+            Some(mut hasher) => {
+                hasher.update(values(data.cast_const(), len)?);
+                output()?.give(hasher.finish().as_ref())
+            }
         }
-        let mut hasher = take(&mut work.digest)?;
-        hasher.update(values(data.cast_const(), len)?);
-        output.give(hasher.finish().as_ref())
     }
 
     fn C_DigestUpdate(module, session: CK_SESSION_HANDLE, data: *mut CK_BYTE, len: CK_ULONG) {
         let session = module.session(session)?;
         let mut work = lock(&session.work);
-        begun(&mut work.digest)?;
-        match values(data.cast_const(), len) {
-            Ok(data) => begun(&mut work.digest)?.update(data),
-            Err(refusal) => {
-                // An error ends the operation.
-                work.digest = None;
-                return Err(refusal);
-            }
-        }
-        Ok(())
+        part(&mut work.digest, |hasher| {
+            hasher.update(values(data.cast_const(), len)?);
+            Ok(())
+        })
     }
 
     fn C_DigestKey(module, session: CK_SESSION_HANDLE, _key: CK_OBJECT_HANDLE) {
@@ -69,11 +63,10 @@ functions! {
     fn C_DigestFinal(module, session: CK_SESSION_HANDLE, digest: *mut CK_BYTE, digest_len: *mut CK_ULONG) {
         let session = module.session(session)?;
         let mut work = lock(&session.work);
-        let size = begun(&mut work.digest)?.hash().len();
-        let output = Output::new(digest, digest_len)?;
-        if !output.takes(size)? {
-            return Ok(());
+        let output = || Output::new(digest, digest_len);
+        match last(&mut work.digest, false, |hasher| output()?.takes(hasher.hash().len()))? {
+            None => Ok(()),
+            Some(hasher) => output()?.give(hasher.finish().as_ref()),
         }
-        output.give(take(&mut work.digest)?.finish().as_ref())
     }
 }

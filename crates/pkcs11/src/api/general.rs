@@ -1,6 +1,6 @@
 //! The beginning, the end, and random numbers.
 
-use super::memory::{padded, put, value};
+use super::memory::{is_possible, padded, put, value};
 use super::{finish, functions};
 use crate::global;
 use crate::refusal::{Answer, refuse};
@@ -71,7 +71,7 @@ functions! {
     fn C_GenerateRandom(module, session: CK_SESSION_HANDLE, buffer: *mut CK_BYTE, len: CK_ULONG) {
         module.session(session)?;
         let len = usize::try_from(len).unwrap_or(usize::MAX);
-        if buffer.is_null() || isize::try_from(len).is_err() {
+        if buffer.is_null() || !is_possible(buffer.cast_const(), len) {
             return refuse(CKR_ARGUMENTS_BAD, "the buffer is null, or its length is impossible");
         }
         let mut piece = zeroize::Zeroizing::new([0; 4096]);

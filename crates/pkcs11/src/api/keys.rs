@@ -2,7 +2,7 @@
 
 use super::functions;
 use super::mechanism::mechanism;
-use super::memory::{Output, put, template, values};
+use super::memory::{LONGEST_VALUE, Output, put, template, values};
 use crate::attributes::Value;
 use crate::operation::{aes_key, key_pair, unwrap, wrap};
 use crate::refusal::Refusal;
@@ -12,6 +12,11 @@ use cryptoki_sys::*;
 /// Whether the object of a template is to be on the token.
 fn is_on_token(template: &Template) -> bool {
     given(template, CKA_TOKEN) == Some(&Value::Flag(true))
+}
+
+/// Whether the private or secret key of a template needs a login.
+fn is_private(template: &Template) -> bool {
+    given(template, CKA_PRIVATE) != Some(&Value::Flag(false))
 }
 
 functions! {
@@ -52,7 +57,7 @@ functions! {
         let public = template(public_entries, public_count)?;
         let private = template(private_entries, private_count)?;
         // Before the long search for primes.
-        slot.may_make(&session, is_on_token(&private) || is_on_token(&public), true)?;
+        slot.may_make(&session, is_on_token(&private) || is_on_token(&public), is_private(&private))?;
         let pair = key_pair(&mechanism, &public, &private)?;
         let handles = slot.add(&session, owner, pair.into())?;
         put(public_handle, handles[0] as CK_OBJECT_HANDLE)?;
@@ -95,10 +100,10 @@ functions! {
         let mechanism = mechanism(given.cast_const(), slot)?;
         let wrapper = slot.key(wrapper as u64, CKR_UNWRAPPING_KEY_HANDLE_INVALID)?;
         let template = template(entries, count)?;
-        slot.may_make(&session, is_on_token(&template), true)?;
+        slot.may_make(&session, is_on_token(&template), is_private(&template))?;
         let wrapped = values(wrapped.cast_const(), wrapped_len)?;
-        if wrapped.is_empty() {
-            return Err(Refusal::new(CKR_WRAPPED_KEY_LEN_RANGE, "the wrapped key is empty"));
+        if wrapped.is_empty() || wrapped.len() > LONGEST_VALUE {
+            return Err(Refusal::new(CKR_WRAPPED_KEY_LEN_RANGE, "the wrapped key is empty, or longer than any key"));
         }
         let object = unwrap(&mechanism, &wrapper, wrapped, &template)?;
         put(handle, slot.add(&session, owner, vec![object])?[0] as CK_OBJECT_HANDLE)

@@ -9,15 +9,18 @@ use zeroize::Zeroizing;
 
 /// The most attributes of a template, and the most bytes of a value. Both are far above what objects have.
 const MOST_ATTRIBUTES: usize = 1024;
-const LONGEST_VALUE: usize = 16 << 20;
+pub(super) const LONGEST_VALUE: usize = 16 << 20;
 
 fn bad<T>(reason: &'static str) -> Answer<T> {
     refuse(CKR_ARGUMENTS_BAD, reason)
 }
 
+/// More bytes than any program has: half of the addresses of 48 bits, or all that a pointer can count.
+const MOST_BYTES: usize = if usize::BITS > 48 { 1 << 47 } else { isize::MAX as usize };
+
 /// Whether `count` values from `pointer` on can be an object in memory.
-fn is_possible<T>(pointer: *const T, count: usize) -> bool {
-    let bytes = count.checked_mul(size_of::<T>()).filter(|bytes| isize::try_from(*bytes).is_ok());
+pub(super) fn is_possible<T>(pointer: *const T, count: usize) -> bool {
+    let bytes = count.checked_mul(size_of::<T>()).filter(|bytes| *bytes < MOST_BYTES);
     pointer.is_aligned() && bytes.is_some_and(|bytes| pointer.addr().checked_add(bytes).is_some())
 }
 
@@ -170,7 +173,7 @@ mod tests {
             assert_eq!(values(start, 2).unwrap(), [1, 2]);
             assert!(values::<u64>(std::ptr::null(), 0).unwrap().is_empty());
             assert!(values::<u64>(std::ptr::null(), 1).is_err());
-            for count in [CK_ULONG::MAX, CK_ULONG::MAX / 8, CK_ULONG::MAX / 16 + 1] {
+            for count in [CK_ULONG::MAX, CK_ULONG::MAX / 8, CK_ULONG::MAX / 16 + 1, 1 << 44, 1 << 59] {
                 assert!(values(start, count).is_err(), "{count}");
             }
             assert!(values(start.byte_add(1), 1).is_err());

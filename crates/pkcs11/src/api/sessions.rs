@@ -83,12 +83,13 @@ functions! {
     fn C_SessionCancel(module, session: CK_SESSION_HANDLE, flags: CK_FLAGS) {
         let session = module.session(session)?;
         let mut guard = lock(&session.work);
-        let Work { found, digest, sign, verify, encrypt, decrypt } = &mut *guard;
+        let Work { found, digest, sign, verify, recover, encrypt, decrypt } = &mut *guard;
         let has = |flag| flags & flag != 0;
         found.take_if(|_| has(CKF_FIND_OBJECTS));
         digest.take_if(|_| has(CKF_DIGEST));
         sign.take_if(|_| has(CKF_SIGN));
         verify.take_if(|_| has(CKF_VERIFY));
+        recover.take_if(|_| has(CKF_VERIFY_RECOVER));
         encrypt.take_if(|_| has(CKF_ENCRYPT));
         decrypt.take_if(|_| has(CKF_DECRYPT));
         Ok(())

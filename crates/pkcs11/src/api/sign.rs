@@ -4,8 +4,8 @@ use super::functions;
 use super::mechanism::mechanism;
 use super::memory::{Output, values};
 use crate::locks::lock;
-use crate::operation::{Signing, Verifying};
-use crate::session::{begun, idle, take};
+use crate::operation::{Recovering, Signing, Verifying};
+use crate::session::{Begun, idle, last, part, take};
 use cryptoki_sys::*;
 
 functions! {
@@ -20,7 +20,9 @@ functions! {
         }
         idle(&work.sign)?;
         let mechanism = mechanism(given.cast_const(), slot)?;
-        work.sign = Some(Signing::new(slot.key(key as u64, CKR_KEY_HANDLE_INVALID)?, &mechanism)?);
+        let key = slot.key(key as u64, CKR_KEY_HANDLE_INVALID)?;
+        let asks = key.flag(CKA_ALWAYS_AUTHENTICATE);
+        work.sign = Some(Begun::with_pin(Signing::new(key, &mechanism)?, asks));
         Ok(())
     }
 
@@ -34,23 +36,20 @@ functions! {
     ) {
         let session = module.session(session)?;
         let mut work = lock(&session.work);
-        let size = begun(&mut work.sign)?.size()?;
-        let output = Output::new(signature, signature_len)?;
-        if !output.takes(size)? {
-            return Ok(());
+        let output = || Output::new(signature, signature_len);
+        match last(&mut work.sign, true, |signing| output()?.takes(signing.size()?))? {
+            None => Ok(()),
+            Some(mut signing) => {
+                signing.update(values(data.cast_const(), len)?)?;
+                output()?.give(&signing.finish()?)
+            }
         }
-        let mut signing = take(&mut work.sign)?;
-        signing.update(values(data.cast_const(), len)?)?;
-        output.give(&signing.finish()?)
     }
 
     fn C_SignUpdate(module, session: CK_SESSION_HANDLE, data: *mut CK_BYTE, len: CK_ULONG) {
         let session = module.session(session)?;
         let mut work = lock(&session.work);
-        let data = values(data.cast_const(), len);
-        let updated = data.and_then(|data| begun(&mut work.sign)?.update(data));
-        // An error ends the operation.
-        updated.inspect_err(|_| work.sign = None)
+        part(&mut work.sign, |signing| signing.update(values(data.cast_const(), len)?))
     }
 
     fn C_SignFinal(
@@ -61,12 +60,11 @@ functions! {
     ) {
         let session = module.session(session)?;
         let mut work = lock(&session.work);
-        let size = begun(&mut work.sign)?.size()?;
-        let output = Output::new(signature, signature_len)?;
-        if !output.takes(size)? {
-            return Ok(());
+        let output = || Output::new(signature, signature_len);
+        match last(&mut work.sign, false, |signing| output()?.takes(signing.size()?))? {
+            None => Ok(()),
+            Some(signing) => output()?.give(&signing.finish()?),
         }
-        output.give(&take(&mut work.sign)?.finish()?)
     }
 
     fn C_VerifyInit(module, session: CK_SESSION_HANDLE, given: *mut CK_MECHANISM, key: CK_OBJECT_HANDLE) {
@@ -79,7 +77,8 @@ functions! {
         }
         idle(&work.verify)?;
         let mechanism = mechanism(given.cast_const(), slot)?;
-        work.verify = Some(Verifying::new(slot.key(key as u64, CKR_KEY_HANDLE_INVALID)?, &mechanism)?);
+        let key = slot.key(key as u64, CKR_KEY_HANDLE_INVALID)?;
+        work.verify = Some(Begun::new(Verifying::new(key, &mechanism)?));
         Ok(())
     }
 
@@ -92,7 +91,9 @@ functions! {
         signature_len: CK_ULONG,
     ) {
         let session = module.session(session)?;
-        let mut verifying = take(&mut lock(&session.work).verify)?;
+        let begun = take(&mut lock(&session.work).verify)?;
+        begun.check_whole(true)?;
+        let mut verifying = begun.operation;
         verifying.update(values(data.cast_const(), len)?)?;
         verifying.finish(values(signature.cast_const(), signature_len)?)
     }
@@ -100,9 +101,7 @@ functions! {
     fn C_VerifyUpdate(module, session: CK_SESSION_HANDLE, data: *mut CK_BYTE, len: CK_ULONG) {
         let session = module.session(session)?;
         let mut work = lock(&session.work);
-        let data = values(data.cast_const(), len);
-        let updated = data.and_then(|data| begun(&mut work.verify)?.update(data));
-        updated.inspect_err(|_| work.verify = None)
+        part(&mut work.verify, |verifying| verifying.update(values(data.cast_const(), len)?))
     }
 
     fn C_VerifyFinal(
@@ -112,7 +111,45 @@ functions! {
         signature_len: CK_ULONG,
     ) {
         let session = module.session(session)?;
-        let verifying = take(&mut lock(&session.work).verify)?;
-        verifying.finish(values(signature.cast_const(), signature_len)?)
+        take(&mut lock(&session.work).verify)?.operation.finish(values(signature.cast_const(), signature_len)?)
+    }
+
+    fn C_VerifyRecoverInit(
+        module,
+        session: CK_SESSION_HANDLE,
+        given: *mut CK_MECHANISM,
+        key: CK_OBJECT_HANDLE,
+    ) {
+        let session = module.session(session)?;
+        let slot = module.slot_of(&session)?;
+        let mut work = lock(&session.work);
+        if given.is_null() {
+            work.recover = None;
+            return Ok(());
+        }
+        idle(&work.recover)?;
+        let mechanism = mechanism(given.cast_const(), slot)?;
+        work.recover = Some(Recovering::new(slot.key(key as u64, CKR_KEY_HANDLE_INVALID)?, &mechanism)?);
+        Ok(())
+    }
+
+    fn C_VerifyRecover(
+        module,
+        session: CK_SESSION_HANDLE,
+        signature: *mut CK_BYTE,
+        signature_len: CK_ULONG,
+        data: *mut CK_BYTE,
+        data_len: *mut CK_ULONG,
+    ) {
+        let session = module.session(session)?;
+        let mut work = lock(&session.work);
+        let recovering = take(&mut work.recover)?;
+        let found = recovering.recover(values(signature.cast_const(), signature_len)?)?;
+        let given = Output::new(data, data_len)?.give(&found);
+        // The program knows the length now, and calls again.
+        if data.is_null() || given.as_ref().is_err_and(|refusal| refusal.code == CKR_BUFFER_TOO_SMALL) {
+            work.recover = Some(recovering);
+        }
+        given
     }
 }

@@ -25,7 +25,7 @@ pub(super) fn encryption(mechanism: &Mechanism) -> Answer<Option<Encryption>> {
 
 /// Encrypts `data` for the owner of the key `object`.
 pub(super) fn encrypt(object: &Object, scheme: Option<&Encryption>, data: &[u8]) -> Answer<Vec<u8>> {
-    let key = object.public_key()?;
+    let key = object.encryption_key()?;
     match scheme {
         Some(scheme) => public_task(key, PublicTask::Encrypt { scheme: scheme.scheme(), message: data }),
         None => {
@@ -83,8 +83,8 @@ impl Encrypting {
         if object.class() != CKO_PUBLIC_KEY {
             return refuse(CKR_KEY_TYPE_INCONSISTENT, "a public key encrypts");
         }
-        object.public_key()?;
-        allow(&object, CKA_ENCRYPT, "CKA_ENCRYPT")?;
+        object.encryption_key()?;
+        allow(&object, mechanism, CKA_ENCRYPT, "CKA_ENCRYPT")?;
         let scheme = encryption(mechanism)?;
         Ok(Self { object, scheme, data: Zeroizing::default() })
     }
@@ -119,7 +119,7 @@ impl Decrypting {
     pub(crate) fn new(object: Arc<Object>, mechanism: &Mechanism) -> Answer<Self> {
         mechanism.row.serves(CKF_DECRYPT)?;
         object.private_key()?;
-        allow(&object, CKA_DECRYPT, "CKA_DECRYPT")?;
+        allow(&object, mechanism, CKA_DECRYPT, "CKA_DECRYPT")?;
         let scheme = encryption(mechanism)?;
         Ok(Self { object, scheme, data: Zeroizing::default(), message: None })
     }

@@ -100,6 +100,13 @@ fn padded(data: &[u8], size: usize) -> Option<Vec<u8>> {
     Some([&[0, 1], &vec![0xff; filling][..], &[0], data].concat())
 }
 
+/// The data in a block of [`padded`]; `None` if it is none.
+pub(super) fn unpadded(block: &[u8]) -> Option<&[u8]> {
+    let rest = block.strip_prefix(&[0, 1])?;
+    let filling = rest.iter().position(|byte| *byte != 0xff).filter(|len| *len >= 8)?;
+    rest[filling..].strip_prefix(&[0])
+}
+
 /// The hash and the digest of a `DigestInfo` of SHA-2 or SHA-3 (RFC 8017, appendix A.2.4).
 fn digest_info(data: &[u8]) -> Option<(Hash, Digest)> {
     /// The identifier 2.16.840.1.101.3.4.2 of hashes, before its last arc.
@@ -132,6 +139,11 @@ mod tests {
     fn a_padding_has_eight_bytes_at_least() {
         assert_eq!(padded(&[7; 2], 13).unwrap(), [&[0, 1][..], &[0xff; 8], &[0, 7, 7]].concat());
         assert!(padded(&[7; 3], 13).is_none() && padded(&[7; 30], 13).is_none());
+        assert_eq!(unpadded(&padded(&[7; 2], 13).unwrap()), Some(&[7; 2][..]));
+        assert_eq!(unpadded(&padded(&[], 13).unwrap()), Some(&[][..]));
+        for wrong in [&[0, 1, 0xff, 0xff, 0, 7][..], &[0, 2], &[], &[&[0, 1][..], &[0xff; 20]].concat()] {
+            assert_eq!(unpadded(wrong), None, "{wrong:?}");
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::object::Object;
 use crate::refusal::{Answer, refuse};
 use cryptoki_sys::*;
 use modmill_client::Task;
-use modmill_rsa::PublicTask;
+use modmill_rsa::{PublicKey, PublicTask};
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
@@ -22,7 +22,7 @@ impl Signing {
     pub(crate) fn new(object: Arc<Object>, mechanism: &Mechanism) -> Answer<Self> {
         mechanism.row.serves(CKF_SIGN)?;
         object.private_key()?;
-        allow(&object, CKA_SIGN, "CKA_SIGN")?;
+        allow(&object, mechanism, CKA_SIGN, "CKA_SIGN")?;
         Ok(Self { message: Message::new(mechanism)?, object })
     }
 
@@ -48,6 +48,18 @@ impl Signing {
     }
 }
 
+/// Refuses a signature that has not the length of the modulus.
+pub(super) fn check_length(key: &PublicKey, signature: &[u8]) -> Answer {
+    match signature.len() == key.size() {
+        true => Ok(()),
+        false => {
+            let reason =
+                format!("the signature has {} bytes, and the modulus {}", signature.len(), key.size());
+            refuse(CKR_SIGNATURE_LEN_RANGE, reason)
+        }
+    }
+}
+
 /// A verification that has begun.
 pub(crate) struct Verifying {
     object: Arc<Object>,
@@ -62,7 +74,7 @@ impl Verifying {
             return refuse(CKR_KEY_TYPE_INCONSISTENT, "a public key verifies");
         }
         object.public_key()?;
-        allow(&object, CKA_VERIFY, "CKA_VERIFY")?;
+        allow(&object, mechanism, CKA_VERIFY, "CKA_VERIFY")?;
         Ok(Self { message: Message::new(mechanism)?, object })
     }
 
@@ -74,11 +86,7 @@ impl Verifying {
     /// Refuses a signature that is not one of the message.
     pub(crate) fn finish(self, signature: &[u8]) -> Answer {
         let key = self.object.public_key()?;
-        if signature.len() != key.size() {
-            let reason =
-                format!("the signature has {} bytes, and the modulus {}", signature.len(), key.size());
-            return refuse(CKR_SIGNATURE_LEN_RANGE, reason);
-        }
+        check_length(key, signature)?;
         match self.message.encode(key.size(), false)? {
             Encoded::Digest(scheme, digest) => {
                 let digest = digest.as_ref();

@@ -21,7 +21,7 @@ const ADDED: usize = 8;
 /// Wraps the key `target` under the key `wrapper`.
 pub(crate) fn wrap(mechanism: &Mechanism, wrapper: &Object, target: &Object) -> Answer<Vec<u8>> {
     mechanism.row.serves(CKF_WRAP)?;
-    allow(wrapper, CKA_WRAP, "CKA_WRAP")?;
+    allow(wrapper, mechanism, CKA_WRAP, "CKA_WRAP")?;
     if !target.flag(CKA_EXTRACTABLE) {
         return refuse(CKR_KEY_UNEXTRACTABLE, "the key has CKA_EXTRACTABLE false");
     }
@@ -64,7 +64,11 @@ pub(crate) fn unwrap(
     template: &Template,
 ) -> Answer<Object> {
     mechanism.row.serves(CKF_UNWRAP)?;
-    allow(wrapper, CKA_UNWRAP, "CKA_UNWRAP")?;
+    allow(wrapper, mechanism, CKA_UNWRAP, "CKA_UNWRAP")?;
+    if wrapper.flag(CKA_ALWAYS_AUTHENTICATE) {
+        // The PIN is given between the beginning and the end of an operation, and this one has none.
+        return refuse(CKR_USER_NOT_LOGGED_IN, "a key that asks for the PIN at every use does not unwrap");
+    }
     let invalid = |refusal: Refusal| Refusal { code: CKR_WRAPPED_KEY_INVALID, ..refusal };
     let plain = match (mechanism.row.scheme, &mechanism.parameter) {
         (Scheme::KeyWrap | Scheme::KeyWrapPadded, _) => {

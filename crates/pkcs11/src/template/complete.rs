@@ -35,8 +35,8 @@ pub(super) fn add_defaults(class: CK_OBJECT_CLASS, own: &mut Attributes) {
             )
         }
         CKO_PUBLIC_KEY => (
-            &[CKA_ENCRYPT, CKA_VERIFY],
-            &[CKA_VERIFY_RECOVER, CKA_WRAP, CKA_TRUSTED, CKA_DERIVE],
+            &[CKA_ENCRYPT, CKA_VERIFY, CKA_VERIFY_RECOVER],
+            &[CKA_WRAP, CKA_TRUSTED, CKA_DERIVE],
             &[CKA_ID, CKA_SUBJECT, CKA_START_DATE, CKA_END_DATE],
         ),
         CKO_PRIVATE_KEY => (

@@ -182,6 +182,11 @@ impl Token for FileToken {
         taken
     }
 
+    fn check_user_pin(&self, pin: &SecretBytes) -> Answer {
+        let document = self.current(|state| state.document().cloned())?;
+        document.open(User::Normal, pin).map(drop)
+    }
+
     fn log_out(&self) -> Answer {
         let mut state = write(&self.state);
         if state.login.take().is_none() {

@@ -153,6 +153,10 @@ impl Token for ServiceToken {
         Ok(())
     }
 
+    fn check_user_pin(&self, _: &SecretBytes) -> Answer {
+        refuse(CKR_OPERATION_NOT_INITIALIZED, "no key of the service asks for the PIN")
+    }
+
     fn log_out(&self) -> Answer {
         let mut state = write(&self.state);
         if !state.is_logged_in {

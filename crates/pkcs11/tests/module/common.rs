@@ -14,7 +14,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The tokens of the configuration. Every test takes one.
-const TOKENS: usize = 40;
+const TOKENS: usize = 50;
 
 /// The slots after them, whose tokens are over the service.
 pub(crate) const SERVICE_SLOTS: [usize; 2] = [TOKENS, TOKENS + 1];

@@ -1,86 +1,10 @@
-//! Calls that no client library makes: through the function list, with pointers and lengths that are wrong.
-//!
-//! The functions are those that the tests link, and not those of the shared library, so that this is a second module on the
-//! same tokens.
+//! Calls that no client library makes: with pointers and lengths that are wrong.
 #![allow(unsafe_code)]
 
-use crate::common::{OFFICER, USER, folder, fresh_slot, initialise};
+use crate::common::OFFICER;
+use crate::raw::{attribute, call, key_pair, mechanism, session, with_parameter};
 use cryptoki_sys::*;
 use std::ptr::{null_mut, without_provenance_mut};
-use std::sync::OnceLock;
-
-/// Calls a function of the list.
-macro_rules! call {
-    ($name:ident($($argument:expr),*)) => {
-        // SAFETY: pointers are null, or unaligned, or point to as much as their lengths say; or the lengths are such that the
-        // module refuses them before it reads.
-        unsafe { list().$name.unwrap()($($argument),*) }
-    };
-}
-
-pub(crate) fn list() -> &'static CK_FUNCTION_LIST {
-    static READY: OnceLock<()> = OnceLock::new();
-    let mut list = null_mut();
-    // SAFETY: the pointer leads to memory for a pointer, and the list is a constant.
-    let list: &CK_FUNCTION_LIST = unsafe {
-        assert_eq!(modmill_pkcs11::C_GetFunctionList(&mut list), CKR_OK);
-        &*list
-    };
-    READY.get_or_init(|| {
-        folder();
-        // SAFETY: null is the usual way.
-        assert_eq!(unsafe { list.C_Initialize.unwrap()(null_mut()) }, CKR_OK);
-    });
-    list
-}
-
-pub(crate) fn attribute<T>(type_: CK_ATTRIBUTE_TYPE, value: &mut [T]) -> CK_ATTRIBUTE {
-    CK_ATTRIBUTE { type_, pValue: value.as_mut_ptr().cast(), ulValueLen: size_of_val(value) as CK_ULONG }
-}
-
-/// A session whose user is logged in.
-fn session() -> CK_SESSION_HANDLE {
-    let slot = fresh_slot();
-    initialise(slot);
-    let mut session = 0;
-    let flags = CKF_SERIAL_SESSION | CKF_RW_SESSION;
-    assert_eq!(call!(C_OpenSession(slot.id() as CK_SLOT_ID, flags, null_mut(), None, &mut session)), CKR_OK);
-    let mut pin = USER.as_bytes().to_vec();
-    assert_eq!(call!(C_Login(session, CKU_USER, pin.as_mut_ptr(), pin.len() as CK_ULONG)), CKR_OK);
-    session
-}
-
-fn mechanism(mechanism: CK_MECHANISM_TYPE) -> CK_MECHANISM {
-    CK_MECHANISM { mechanism, pParameter: null_mut(), ulParameterLen: 0 }
-}
-
-/// A mechanism with a parameter that is a structure.
-fn with_parameter<T>(mechanism: CK_MECHANISM_TYPE, parameter: &mut T) -> CK_MECHANISM {
-    let len = size_of::<T>() as CK_ULONG;
-    CK_MECHANISM { mechanism, pParameter: std::ptr::from_mut(parameter).cast(), ulParameterLen: len }
-}
-
-/// A key of 2048 bits: public and private.
-fn key_pair(session: CK_SESSION_HANDLE) -> [CK_OBJECT_HANDLE; 2] {
-    let (mut bits, mut yes) = ([2048 as CK_ULONG], [CK_TRUE]);
-    let mut public = [attribute(CKA_MODULUS_BITS, &mut bits), attribute(CKA_WRAP, &mut yes)];
-    let mut private = [attribute(CKA_UNWRAP, &mut [CK_TRUE]), attribute(CKA_EXTRACTABLE, &mut [CK_TRUE])];
-    let mut handles = [0; 2];
-    let [first, second] = &mut handles;
-    let mut generate = mechanism(CKM_RSA_PKCS_KEY_PAIR_GEN);
-    let code = call!(C_GenerateKeyPair(
-        session,
-        &mut generate,
-        public.as_mut_ptr(),
-        2,
-        private.as_mut_ptr(),
-        2,
-        first,
-        second
-    ));
-    assert_eq!(code, CKR_OK);
-    handles
-}
 
 #[test]
 fn null_pointers_are_refused() {
@@ -138,6 +62,29 @@ fn impossible_lengths_are_refused() {
     assert_eq!(call!(C_DigestInit(session, &mut digest)), CKR_OK);
     assert_eq!(call!(C_DigestUpdate(session, bytes.as_mut_ptr(), CK_ULONG::MAX)), CKR_ARGUMENTS_BAD);
     assert_eq!(call!(C_GenerateRandom(session, bytes.as_mut_ptr(), CK_ULONG::MAX)), CKR_ARGUMENTS_BAD);
+}
+
+#[test]
+fn lengths_that_no_memory_has_are_refused() {
+    let session = session();
+    let [public, private] = key_pair(session);
+    let (mut sign, mut wrap) = (mechanism(CKM_SHA256_RSA_PKCS), mechanism(CKM_RSA_PKCS));
+    let (mut bytes, mut signature, mut room) = ([0u8; 8], [0u8; 256], 256);
+    let (mut class, mut handle) = ([CKO_SECRET_KEY], 0);
+    let mut template = attribute(CKA_CLASS, &mut class);
+    for len in [1 << 47, 1 << 62, (1 << 63) - 1] {
+        assert_eq!(call!(C_SignInit(session, &mut sign, private)), CKR_OK);
+        let signed = call!(C_Sign(session, bytes.as_mut_ptr(), len, signature.as_mut_ptr(), &mut room));
+        assert_eq!(signed, CKR_ARGUMENTS_BAD);
+        assert_eq!(call!(C_VerifyInit(session, &mut sign, public)), CKR_OK);
+        assert_eq!(call!(C_VerifyUpdate(session, bytes.as_mut_ptr(), len)), CKR_ARGUMENTS_BAD);
+        let place = bytes.as_mut_ptr();
+        let unwrapped =
+            call!(C_UnwrapKey(session, &mut wrap, private, place, len, &mut template, 1, &mut handle));
+        assert_eq!(unwrapped, CKR_ARGUMENTS_BAD);
+        assert_eq!(call!(C_GenerateRandom(session, bytes.as_mut_ptr(), len)), CKR_ARGUMENTS_BAD);
+        assert_eq!(call!(C_GetAttributeValue(session, public, &mut template, len / 16)), CKR_ARGUMENTS_BAD);
+    }
 }
 
 #[test]

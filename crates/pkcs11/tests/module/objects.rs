@@ -120,7 +120,7 @@ fn keys_are_imported_and_their_numbers_checked() {
         refused(session.create_object(&[&public[..], &short].concat())),
         RvError::AttributeValueInvalid
     );
-    let open = [&kind[..], &numbers, &[Attribute::Private(false)]].concat();
+    let open = [&kind[..], &numbers, &[Attribute::Private(false), Attribute::Token(true)]].concat();
     assert_eq!(refused(session.create_object(&open)), RvError::TemplateInconsistent);
 }
 

@@ -156,13 +156,13 @@ fn what_another_process_stores_is_seen() {
     let session = session(slot);
     // The functions that this program links are a second module on the same file.
     let mut other = 0;
-    let list = crate::hostile::list();
+    let list = crate::raw::list();
     let flags = cryptoki_sys::CKF_SERIAL_SESSION | cryptoki_sys::CKF_RW_SESSION;
     let (mut class, mut yes, mut no) = ([cryptoki_sys::CKO_DATA], [1u8], [0u8]);
     let mut template = [
-        crate::hostile::attribute(cryptoki_sys::CKA_CLASS, &mut class),
-        crate::hostile::attribute(cryptoki_sys::CKA_TOKEN, &mut yes),
-        crate::hostile::attribute(cryptoki_sys::CKA_PRIVATE, &mut no),
+        crate::raw::attribute(cryptoki_sys::CKA_CLASS, &mut class),
+        crate::raw::attribute(cryptoki_sys::CKA_TOKEN, &mut yes),
+        crate::raw::attribute(cryptoki_sys::CKA_PRIVATE, &mut no),
     ];
     let mut object = 0;
     // SAFETY: the pointers lead to as much as their lengths say.
