@@ -13,6 +13,7 @@ use crate::params::{Built, Given};
 use crate::single::Single;
 use modmill_client::{Answer, Encryption, Error, PrivatePower, Task, with_engine};
 use modmill_rsa::{Hash, ItemError, PublicKey, hazmat};
+use std::ffi::CStr;
 
 /// The private half of a key with more than two primes.
 pub(crate) struct MultiPrime {
@@ -30,18 +31,31 @@ impl MultiPrime {
             )
         })?;
         let mut numbers = Numbers::new();
-        for name in param::NUMBERS {
+        for name in param::NUMBERS.into_iter().chain(param::FURTHER.into_iter().flatten()) {
             numbers.extend(given.number(name)?.map(|number| (name, number)));
         }
-        let of = numbers.clone();
-        let single = Single::new(default, (true, public.size()), move || Built::numbers(&of));
-        match single.is_usable() {
-            true => Ok(Self { public, numbers, single }),
-            false => Err(Failure::Key("OpenSSL does not take the numbers of this key".into())),
+        let single = |numbers: &Numbers| {
+            let of = numbers.clone();
+            Single::new(default, (true, public.size()), move || Built::numbers(&of))
+        };
+        let mut key = single(&numbers);
+        if !key.is_usable() {
+            return Err(Failure::Key("OpenSSL does not take the numbers of this key".into()));
         }
+        // Some releases of OpenSSL read further primes from the last to the first, and their coefficients belong to the other order. The
+        // order that is read rightly is kept, because encoders read it as well.
+        let is_fourth = |(name, _): &(&CStr, _)| *name == param::FURTHER[0][1];
+        if numbers.iter().any(is_fourth) && !key.is_quietly_consistent() {
+            let other = reversed(&numbers);
+            let turned = single(&other);
+            if turned.is_quietly_consistent() {
+                (numbers, key) = (other, turned);
+            }
+        }
+        Ok(Self { public, numbers, single: key })
     }
 
-    /// All numbers, those of the public half too.
+    /// All numbers, those of the public half too, in the order that OpenSSL's providers read.
     pub(crate) fn numbers(&self) -> &Numbers {
         &self.numbers
     }
@@ -83,6 +97,19 @@ impl MultiPrime {
     }
 }
 
+/// The same numbers with further primes in the reverse order.
+fn reversed(numbers: &Numbers) -> Numbers {
+    let mut reversed = numbers.clone();
+    for group in param::FURTHER {
+        let of_group = |(name, _): &&mut (&'static CStr, _)| group.contains(name);
+        let values: Vec<_> =
+            numbers.iter().filter(|(name, _)| group.contains(name)).map(|(_, value)| value.clone()).collect();
+        let places = reversed.iter_mut().filter(of_group);
+        places.zip(values.into_iter().rev()).for_each(|((_, place), value)| *place = value);
+    }
+    reversed
+}
+
 /// The parameters by which OpenSSL takes a padding off.
 fn options(scheme: &Encryption) -> Built {
     let mut options = Built::default();
@@ -97,4 +124,30 @@ fn options(scheme: &Encryption) -> Built {
         }
     }
     options
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn further_primes_are_reversed_with_what_belongs_to_them() {
+        let [factors, exponents, coefficients] = param::FURTHER;
+        let named = |names: [&'static CStr; 7], values: [u8; 7]| -> Numbers {
+            names.into_iter().zip(values.map(|value| vec![value].into())).collect()
+        };
+        let names = [
+            param::FACTOR1,
+            factors[0],
+            factors[1],
+            exponents[0],
+            exponents[1],
+            coefficients[0],
+            coefficients[1],
+        ];
+        assert_eq!(
+            reversed(&named(names, [1, 3, 4, 13, 14, 23, 24])),
+            named(names, [1, 4, 3, 14, 13, 24, 23])
+        );
+    }
 }

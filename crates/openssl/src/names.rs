@@ -145,40 +145,40 @@ pub(crate) mod param {
     pub(crate) const EXPONENT1: &CStr = c"rsa-exponent1";
     pub(crate) const EXPONENT2: &CStr = c"rsa-exponent2";
     pub(crate) const COEFFICIENT1: &CStr = c"rsa-coefficient1";
-    /// All numbers that a key may have, those of keys with up to ten primes.
-    pub(crate) const NUMBERS: [&CStr; 32] = [
-        N,
-        E,
-        D,
-        FACTOR1,
-        FACTOR2,
-        FACTOR3,
-        c"rsa-factor4",
-        c"rsa-factor5",
-        c"rsa-factor6",
-        c"rsa-factor7",
-        c"rsa-factor8",
-        c"rsa-factor9",
-        c"rsa-factor10",
-        EXPONENT1,
-        EXPONENT2,
-        c"rsa-exponent3",
-        c"rsa-exponent4",
-        c"rsa-exponent5",
-        c"rsa-exponent6",
-        c"rsa-exponent7",
-        c"rsa-exponent8",
-        c"rsa-exponent9",
-        c"rsa-exponent10",
-        COEFFICIENT1,
-        c"rsa-coefficient2",
-        c"rsa-coefficient3",
-        c"rsa-coefficient4",
-        c"rsa-coefficient5",
-        c"rsa-coefficient6",
-        c"rsa-coefficient7",
-        c"rsa-coefficient8",
-        c"rsa-coefficient9",
+    /// The numbers of a key with two primes.
+    pub(crate) const NUMBERS: [&CStr; 8] = [N, E, D, FACTOR1, FACTOR2, EXPONENT1, EXPONENT2, COEFFICIENT1];
+    /// The factors, exponents and coefficients of further primes, of which there may be eight.
+    pub(crate) const FURTHER: [[&CStr; 8]; 3] = [
+        [
+            FACTOR3,
+            c"rsa-factor4",
+            c"rsa-factor5",
+            c"rsa-factor6",
+            c"rsa-factor7",
+            c"rsa-factor8",
+            c"rsa-factor9",
+            c"rsa-factor10",
+        ],
+        [
+            c"rsa-exponent3",
+            c"rsa-exponent4",
+            c"rsa-exponent5",
+            c"rsa-exponent6",
+            c"rsa-exponent7",
+            c"rsa-exponent8",
+            c"rsa-exponent9",
+            c"rsa-exponent10",
+        ],
+        [
+            c"rsa-coefficient2",
+            c"rsa-coefficient3",
+            c"rsa-coefficient4",
+            c"rsa-coefficient5",
+            c"rsa-coefficient6",
+            c"rsa-coefficient7",
+            c"rsa-coefficient8",
+            c"rsa-coefficient9",
+        ],
     ];
     pub(crate) const PRIMES: &CStr = c"primes";
     pub(crate) const PAD_MODE: &CStr = c"pad-mode";

@@ -31,15 +31,15 @@ pub(crate) static PROVIDER: [Param; 7] = [
 const fn with_numbers<const FIRST: usize, const ALL: usize>(
     first: [(&'static CStr, u32); FIRST],
 ) -> [Param; ALL] {
-    assert!(ALL == FIRST + NUMBERS.len() + 1);
+    assert!(ALL == FIRST + NUMBERS.len() + FURTHER.len() * FURTHER[0].len() + 1);
     let mut list = [const { LAST }; ALL];
     let mut index = 0;
-    while index < FIRST {
-        list[index] = named(first[index].0, first[index].1);
-        index += 1;
-    }
     while index < ALL - 1 {
-        list[index] = named(NUMBERS[index - FIRST], UNSIGNED);
+        list[index] = match index.checked_sub(FIRST) {
+            None => named(first[index].0, first[index].1),
+            Some(number) if number < NUMBERS.len() => named(NUMBERS[number], UNSIGNED),
+            Some(number) => named(FURTHER[number / 8 - 1][number % 8], UNSIGNED),
+        };
         index += 1;
     }
     list

@@ -39,6 +39,11 @@ impl Single {
         self.key().is_some()
     }
 
+    /// The same as [`Single::is_consistent`], without a trace in the error queue.
+    pub(crate) fn is_quietly_consistent(&self) -> bool {
+        self.quietly(|| self.is_consistent())
+    }
+
     /// Whether OpenSSL finds that the numbers of the key pair belong together.
     pub(crate) fn is_consistent(&self) -> bool {
         self.key().is_some_and(|key| self.default.is_consistent(key))

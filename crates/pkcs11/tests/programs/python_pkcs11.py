@@ -59,6 +59,26 @@ def encryption(private, public, judge):
                 assert private.decrypt(public.encrypt(message, **options), **options) == message
 
 
+def pins(session, pin):
+    """A key that asks for the PIN at every use."""
+    public, private = session.generate_keypair(KeyType.RSA, 2048, private_template={Attribute.ALWAYS_AUTHENTICATE: True})
+    signing, encryption = {"mechanism": Mechanism.SHA256_RSA_PKCS}, {"mechanism": Mechanism.RSA_PKCS}
+    refused(pkcs11.UserNotLoggedIn, private.sign, b"message", **signing)
+    assert public.verify(b"message", private.sign(b"message", pin=pin, **signing), **signing)
+    ciphertext = public.encrypt(b"message", **encryption)
+    refused(pkcs11.UserNotLoggedIn, private.decrypt, ciphertext, **encryption)
+    assert private.decrypt(ciphertext, pin=pin, **encryption) == b"message"
+
+
+def session_keys(token):
+    """Keys that are not private need no login."""
+    with token.open() as session:
+        template = {Attribute.PRIVATE: False}
+        public, private = session.generate_keypair(KeyType.RSA, 2048, private_template=template)
+        signature = private.sign(b"message", mechanism=Mechanism.SHA256_RSA_PKCS)
+        assert public.verify(b"message", signature, mechanism=Mechanism.SHA256_RSA_PKCS)
+
+
 def threads(token, pin, key_id, judge):
     """Many threads, each with a session of its own."""
     failures = []
@@ -93,6 +113,7 @@ def main():
         judge = serialization.load_der_public_key(public_der(public))
         signatures(private, public, judge)
         encryption(private, public, judge)
+        pins(session, pin)
         refused(pkcs11.AttributeSensitive, private.__getitem__, Attribute.PRIVATE_EXPONENT)
         assert len(session.generate_random(256)) == 32
         assert session.digest(b"data", mechanism=Mechanism.SHA256) == digest(b"data")
@@ -101,6 +122,7 @@ def main():
         wrapped = wrapper.wrap_key(travelling, mechanism=Mechanism.AES_KEY_WRAP)
         wrapper.unwrap_key(ObjectClass.SECRET_KEY, KeyType.AES, wrapped, mechanism=Mechanism.AES_KEY_WRAP)
     threads(token, pin, key_id, judge)
+    session_keys(token)
     with token.open(rw=True, user_pin=pin) as session:
         for key in session.get_objects({Attribute.ID: key_id}):
             key.destroy()
