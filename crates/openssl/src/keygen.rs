@@ -57,6 +57,10 @@ impl Generation {
             let key = with_engine(|engine| PrivateKey::generate(engine, bits, Sizes::AllowSmall))??;
             return Ok(pair(&self.core, key));
         }
+        // Before a search for primes that takes hours.
+        if usize::try_from(self.bits).is_ok_and(|bits| bits > Sizes::MAX_BITS) {
+            return Err(Failure::Unsupported(format!("keys of more than {} bits", Sizes::MAX_BITS)));
+        }
         // OpenSSL's own reason is in the error queue before this one.
         let refused = || Failure::Unsupported("OpenSSL's default provider generates no such key".into());
         let mut options = Built::default();

@@ -1,9 +1,12 @@
 //! Reading and writing OpenSSL's parameters (`OSSL_PARAM`, openssl-core.h(7)).
 
+mod built;
+
+pub(crate) use built::Built;
+
 use crate::failure::Failure;
 use crate::ffi::{Param, octets};
-use crate::key::Numbers;
-use std::ffi::{CStr, CString, c_char, c_void};
+use std::ffi::{CStr, c_char};
 use zeroize::Zeroizing;
 
 pub(crate) const INTEGER: u32 = 1;
@@ -244,68 +247,6 @@ impl Value<'_> {
             }
         }
         Ok(())
-    }
-}
-
-/// Parameters that the provider passes to a callback.
-#[derive(Default)]
-pub(crate) struct Built {
-    params: Vec<Param>,
-    /// What the parameters point to. The heap memory of a vector does not move when the vector does.
-    data: Vec<Zeroizing<Vec<u8>>>,
-    texts: Vec<CString>,
-}
-
-impl Built {
-    /// The list of a key's numbers.
-    pub(crate) fn numbers(numbers: &Numbers) -> Self {
-        let mut built = Self::default();
-        numbers.iter().for_each(|(name, number)| built.number(name, number));
-        built
-    }
-
-    fn push(&mut self, name: &'static CStr, data_type: u32, data: *mut c_void, data_size: usize) {
-        let return_size = usize::MAX;
-        self.params.push(Param { key: name.as_ptr(), data_type, data, data_size, return_size });
-    }
-
-    /// Adds a long number, given as big-endian octets.
-    pub(crate) fn number(&mut self, name: &'static CStr, number: &[u8]) {
-        let mut octets = Zeroizing::new(number.to_vec());
-        if cfg!(target_endian = "little") {
-            octets.reverse();
-        }
-        self.push(name, UNSIGNED, octets.as_mut_ptr().cast(), octets.len());
-        self.data.push(octets);
-    }
-
-    /// Adds octets. Returns where they are until this value is dropped.
-    pub(crate) fn octets(&mut self, name: &'static CStr, octets: &[u8]) -> *mut u8 {
-        let mut octets = Zeroizing::new(octets.to_vec());
-        let place = octets.as_mut_ptr();
-        self.push(name, OCTETS, place.cast(), octets.len());
-        self.data.push(octets);
-        place
-    }
-
-    /// Adds a small number.
-    pub(crate) fn integer(&mut self, name: &'static CStr, value: i32) {
-        let mut octets = Zeroizing::new(value.to_ne_bytes().to_vec());
-        self.push(name, INTEGER, octets.as_mut_ptr().cast(), octets.len());
-        self.data.push(octets);
-    }
-
-    /// Adds a text.
-    pub(crate) fn text(&mut self, name: &'static CStr, text: &str) {
-        let text = CString::new(text).unwrap_or_default();
-        self.push(name, UTF8, text.as_ptr().cast_mut().cast(), text.as_bytes().len());
-        self.texts.push(text);
-    }
-
-    /// Calls `work` with the list.
-    pub(crate) fn with<T>(mut self, work: impl FnOnce(*const Param) -> T) -> T {
-        self.params.push(crate::param_lists::LAST);
-        work(self.params.as_ptr())
     }
 }
 

@@ -28,6 +28,7 @@ fn wrong_options_are_refused() {
         &format!("pkeyutl -decrypt -inkey key.pem {none} -in long -out clear -rev -nonsense"),
     );
     setup.fails(Modmill, "genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:100 -out new.pem");
+    setup.fails(Modmill, "genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:65536 -out new.pem");
     setup.fails(Modmill, "genpkey -algorithm RSA -pkeyopt rsa_keygen_primes:9 -out new.pem");
     setup.fails(Modmill, "genpkey -algorithm RSA -pkeyopt rsa_keygen_pubexp:4 -out new.pem");
 }
