@@ -54,6 +54,13 @@ pub fn kinds(kinds: Kinds) -> Kinds {
     kinds.with::<Credential>()
 }
 
+/// Whether a text may be the name of a principal. ARNs can hold it.
+#[must_use]
+pub fn is_name(text: &str) -> bool {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"_+=,.@-".contains(&byte);
+    (1..=LONGEST_NAME).contains(&text.len()) && text.bytes().all(allowed)
+}
+
 /// Makes a credential for the principal `name` with `rights`. `now_ms` is the time in milliseconds since 1970.
 pub async fn create(
     records: &Records,
@@ -61,8 +68,7 @@ pub async fn create(
     rights: BTreeSet<Right>,
     now_ms: u64,
 ) -> Result<NewCredential, CredentialError> {
-    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"_+=,.@-".contains(&byte);
-    if name.is_empty() || name.len() > LONGEST_NAME || !name.bytes().all(allowed) {
+    if !is_name(name) {
         return Err(CredentialError::Name);
     }
     let new = NewCredential {

@@ -1,10 +1,14 @@
 //! Key policies: JSON that says who may do what with a key.
 
+mod check;
 mod condition;
+mod json;
 mod pattern;
 
+pub(super) use check::is_principal;
 pub use condition::Facts;
 use condition::{Condition, Held};
+use json::Once;
 use pattern::matches;
 use serde_json::{Map, Value};
 
@@ -58,8 +62,12 @@ struct Statement {
 #[derive(Debug, Clone, PartialEq)]
 enum Principals {
     Everybody,
-    /// ARNs and account numbers.
-    Some(Vec<String>),
+    Some {
+        /// ARNs and account numbers.
+        names: Vec<String>,
+        /// Whether there are services or federations too. They stand for nobody here.
+        elsewhere: bool,
+    },
 }
 
 /// How much a statement is about someone.
@@ -72,6 +80,9 @@ enum About {
 
 /// The versions of the language.
 const VERSIONS: [&str; 2] = ["2012-10-17", "2008-10-17"];
+
+/// What AWS says of principals that cannot be.
+const INVALID_PRINCIPALS: &str = "Policy contains a statement with one or more invalid principals.";
 
 impl Policy {
     /// The policy of a key that was created without one: the account decides.
@@ -97,9 +108,21 @@ impl Policy {
         Self { statements: Vec::new() }
     }
 
-    /// Reads a policy. The error says what is wrong with it.
+    /// Reads a policy that somebody wants to set. The error says what is wrong with it, and where.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let value: Value = serde_json::from_str(text).map_err(|_| "Policy is not valid JSON.".to_owned())?;
+        let Once(value) = serde_json::from_str(text).map_err(not_json)?;
+        let policy = Self::read(value)?;
+        policy.check()?;
+        Ok(policy)
+    }
+
+    /// Reads a policy that the store holds. Earlier versions took some that [`Policy::parse`] refuses. They mean what they have
+    /// always meant: the last of repeated elements counts, and names that nobody can have stand for nobody.
+    pub fn parse_stored(text: &str) -> Result<Self, String> {
+        Self::read(serde_json::from_str(text).map_err(not_json)?)
+    }
+
+    fn read(value: Value) -> Result<Self, String> {
         let Value::Object(mut policy) = value else { return Err("Policy is not a JSON object.".into()) };
         if let Some(version) = policy.remove("Version")
             && !version.as_str().is_some_and(|version| VERSIONS.contains(&version))
@@ -118,8 +141,8 @@ impl Policy {
         if statements.is_empty() {
             return Err("Policy has no Statement.".into());
         }
-        let statements = statements.into_iter().map(statement).collect::<Result<_, _>>()?;
-        Ok(Self { statements })
+        let read = |(place, value)| statement(value).map_err(|error| placed(place, &error));
+        Ok(Self { statements: statements.into_iter().enumerate().map(read).collect::<Result<_, _>>()? })
     }
 
     /// What the policy says to a question.
@@ -153,7 +176,7 @@ impl Statement {
         }
         let named = match &self.principals {
             Principals::Everybody => About::Themselves,
-            Principals::Some(names) => {
+            Principals::Some { names, .. } => {
                 names.iter().map(|name| about(name, question)).max().unwrap_or(About::Nobody)
             }
         };
@@ -176,6 +199,15 @@ fn about(name: &str, question: &Question<'_>) -> About {
     } else {
         About::Nobody
     }
+}
+
+fn not_json(error: serde_json::Error) -> String {
+    format!("Policy is not valid JSON: {error}.")
+}
+
+/// An error of the statement in `place`, which is counted from 0.
+fn placed(place: usize, error: &str) -> String {
+    format!("{error} (Statement {})", place + 1)
 }
 
 fn statement(value: Value) -> Result<Statement, String> {
@@ -201,13 +233,7 @@ fn statement(value: Value) -> Result<Statement, String> {
         return Err(format!("A Statement has an unknown element {name}."));
     }
     let actions = strings(actions).ok_or("An Action is not a text.")?;
-    if let Some(action) = actions.iter().find(|action| *action != "*" && !action.contains(':')) {
-        return Err(format!("The Action {action} has no service."));
-    }
     let resources = strings(resources).ok_or("A Resource is not a text.")?;
-    if resources.iter().any(|resource| resource.contains("${")) {
-        return Err("Policy variables are not supported in a Resource.".into());
-    }
     Ok(Statement {
         allow,
         principals: principals(principal)?,
@@ -230,45 +256,25 @@ fn either(statement: &mut Map<String, Value>, name: &str, other: &str) -> Result
 }
 
 fn principals(value: Value) -> Result<Principals, String> {
-    const WRONG: &str = "Policy contains a statement with one or more invalid principals.";
-    match value {
-        Value::String(text) if text == "*" => Ok(Principals::Everybody),
-        Value::Object(kinds) => {
-            let mut names = Vec::new();
-            for (kind, value) in kinds {
-                let values = strings(value).ok_or(WRONG)?;
-                match kind.as_str() {
-                    "AWS" if values.iter().any(|value| value == "*") => return Ok(Principals::Everybody),
-                    "AWS" if values.iter().all(|value| is_principal(value)) => names.extend(values),
-                    // Nobody here is a service or comes from elsewhere, so that these names stand for nobody.
-                    "Service" | "Federated" => {}
-                    _ => return Err(WRONG.into()),
-                }
-            }
-            Ok(Principals::Some(names))
+    let kinds = match value {
+        Value::String(text) if text == "*" => return Ok(Principals::Everybody),
+        Value::Object(kinds) => kinds,
+        _ => return Err(INVALID_PRINCIPALS.into()),
+    };
+    let (mut names, mut elsewhere) = (Vec::new(), false);
+    for (kind, value) in kinds {
+        let values = strings(value).ok_or(INVALID_PRINCIPALS)?;
+        match kind.as_str() {
+            "AWS" => names.extend(values),
+            // Nobody here is a service or comes from elsewhere.
+            "Service" | "Federated" => elsewhere = true,
+            _ => return Err(INVALID_PRINCIPALS.into()),
         }
-        _ => Err(WRONG.into()),
     }
-}
-
-/// Whether a text is an account's number or the ARN of a principal.
-pub(super) fn is_principal(text: &str) -> bool {
-    let account = |text: &str| text.len() == 12 && text.bytes().all(|byte| byte.is_ascii_digit());
-    let named = |text: &str| {
-        ["user/", "role/", "assumed-role/"]
-            .iter()
-            .any(|kind| text.strip_prefix(kind).is_some_and(|name| !name.is_empty()))
-    };
-    let arn = |text: &str| {
-        let (service, rest) = text.split_once("::")?;
-        let (number, name) = rest.split_once(':')?;
-        Some(
-            matches!(service, "arn:aws:iam" | "arn:aws:sts")
-                && account(number)
-                && (name == "root" || named(name)),
-        )
-    };
-    account(text) || arn(text).unwrap_or(false)
+    Ok(match names.iter().any(|name| name == "*") {
+        true => Principals::Everybody,
+        false => Principals::Some { names, elsewhere },
+    })
 }
 
 /// A text, or several.

@@ -91,8 +91,15 @@ impl Rights {
                 return Arc::clone(policy);
             }
         }
+        if let Err(reason) = Policy::parse(&record.policy) {
+            tracing::warn!(
+                key = record.id,
+                reason,
+                "the policy of a key is one that would be refused now, and may not mean what it says: set another"
+            );
+        }
         // Documents hold policies that were checked. One that cannot be read allows nothing.
-        let policy = Arc::new(Policy::parse(&record.policy).unwrap_or_else(|_| Policy::nothing()));
+        let policy = Arc::new(Policy::parse_stored(&record.policy).unwrap_or_else(|_| Policy::nothing()));
         let mut policies = self.policies.write().unwrap_or_else(PoisonError::into_inner);
         policies.insert(record.id.clone(), (Arc::downgrade(record), Arc::clone(&policy)));
         policy

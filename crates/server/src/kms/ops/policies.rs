@@ -2,7 +2,7 @@
 
 use super::keys::list_answer;
 use super::nothing;
-use crate::credentials::Right;
+use crate::credentials::{self, Right};
 use crate::kms::call::Call;
 use crate::kms::codec::Encoded;
 use crate::kms::documents::KeyRecord;
@@ -29,6 +29,7 @@ pub(super) fn checked_policy(call: &Call, text: String, arn: &str, bypass: bool)
         return Err(KmsError::new("LimitExceededException", format!("A policy has at most {LIMIT} bytes.")));
     }
     let policy = Policy::parse(&text).map_err(malformed)?;
+    check_spelling(call, &policy)?;
     let allowed = match rights::verdict(&policy, &call.asker(), arn, "PutKeyPolicy", &Facts::default()) {
         Verdict::Allowed => true,
         Verdict::Delegated => call.principal.may(Right::Kms),
@@ -40,6 +41,22 @@ pub(super) fn checked_policy(call: &Call, text: String, arn: &str, bypass: bool)
         ));
     }
     Ok(text)
+}
+
+/// Refuses the name of a user that nobody has, if somebody has it in other letters: names are compared with their case.
+fn check_spelling(call: &Call, policy: &Policy) -> Result<(), KmsError> {
+    let credentials = credentials::list(&call.service.records);
+    let users = ["arn:aws:iam::", &call.service.settings.account, ":user/"].concat();
+    for name in policy.principals().filter_map(|principal| principal.strip_prefix(&users)) {
+        let alike = || credentials.iter().filter(|credential| credential.name.eq_ignore_ascii_case(name));
+        if let Some(other) = alike().next().filter(|_| alike().all(|credential| credential.name != name)) {
+            return Err(malformed(format!(
+                "Policy contains a statement with one or more invalid principals. There is no user {name:?}, but {:?}.",
+                other.name
+            )));
+        }
+    }
+    Ok(())
 }
 
 #[derive(Deserialize)]

@@ -107,6 +107,19 @@ impl Condition {
         Ok(conditions)
     }
 
+    /// Refuses values that an operator would compare with in vain.
+    pub(super) fn check(&self) -> Result<(), String> {
+        let is_flag =
+            |wanted: &String| ["true", "false"].iter().any(|flag| wanted.eq_ignore_ascii_case(flag));
+        match self.operator.compare {
+            Compare::Bool | Compare::Null if !self.wanted.iter().all(is_flag) => Err(format!(
+                "The condition key {} is compared with something other than true or false.",
+                self.key
+            )),
+            _ => Ok(()),
+        }
+    }
+
     pub(super) fn holds(&self, question: &Question<'_>) -> Held {
         let Values::Known(values) = values(&self.key, question) else { return Held::Unknown };
         let Operator { compare, negated, if_exists, several } = self.operator;

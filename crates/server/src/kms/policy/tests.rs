@@ -153,6 +153,7 @@ fn what_is_no_policy_is_refused() {
         with("Principal", json!({"AWS": "alice"})),
         with("Principal", json!({"AWS": "arn:aws:iam::0:user/alice"})),
         with("Principal", json!({"AWS": []})),
+        with("Principal", json!({"AWS": "*", "Other": "x"})),
         with("Action", json!(7)),
         with("Action", json!("Sign")),
         with("NotAction", json!("kms:Sign")),
@@ -167,4 +168,92 @@ fn what_is_no_policy_is_refused() {
         assert!(Policy::parse(&text).is_err(), "{text}");
     }
     assert!(Policy::parse(&json!({"Statement": good}).to_string()).is_ok());
+}
+
+#[test]
+fn statements_that_would_be_about_nobody_are_refused() {
+    let user = |name: &str| json!({"AWS": [ROOT, format!("arn:aws:iam::000000000000:{name}")]});
+    let deny = |principal: Value, element: &str, value: Value| {
+        let mut statement =
+            json!({"Effect": "Deny", "Principal": principal, "Action": "kms:Sign", "Resource": "*"});
+        statement[element] = value;
+        json!({"Statement": [allow(ALICE, "kms:*"), statement]}).to_string()
+    };
+    let of = |principal: Value| deny(principal, "Sid", json!("sid"));
+    for name in [
+        "user/*",
+        "user/al?ce",
+        "*",
+        "user/alice ",
+        "user/ alice",
+        "user/a/alice",
+        "user/\u{e9}",
+        "user/alice\0",
+        "user/",
+        "USER/alice",
+        "User/alice",
+        "Root",
+        "role/",
+        "role/a//b",
+        "assumed-role/r/s",
+        "group/g",
+    ] {
+        let error = Policy::parse(&of(user(name))).unwrap_err();
+        assert!(error.starts_with(INVALID_PRINCIPALS) && error.ends_with("(Statement 2)"), "{name}: {error}");
+    }
+    for principal in [
+        json!({}),
+        json!({"AWS": "ARN:aws:iam::000000000000:user/alice"}),
+        json!({"AWS": "arn:aws:sts::000000000000:user/alice"}),
+        json!({"AWS": "arn:aws:iam::00000000000 :user/alice"}),
+        json!({"AWS": "00000000000*"}),
+        json!({"AWS": format!("arn:aws:iam::000000000000:user/{}", "a".repeat(65))}),
+    ] {
+        assert!(Policy::parse(&of(principal.clone())).is_err(), "{principal}");
+    }
+    for (element, value) in [
+        ("Action", json!("kms:Sign ")),
+        ("Action", json!(["kms:Verify", " kms:Sign"])),
+        ("Action", json!("kms:")),
+        ("Action", json!("kms:Sign,kms:Verify")),
+        ("Resource", json!("key/1")),
+        ("Resource", json!(" *")),
+        ("Resource", json!("arn:aws:kms:*:key/1 ")),
+        ("Condition", json!({"Bool": {"kms:GrantIsForAWSResource": "yes"}})),
+        ("Condition", json!({"Null": {"kms:MessageType": ["true", ""]}})),
+    ] {
+        let error = Policy::parse(&deny(json!("*"), element, value.clone())).unwrap_err();
+        assert!(error.ends_with("(Statement 2)"), "{element} {value}: {error}");
+    }
+    for principal in [
+        user("user/a_b+c=d,e.f@g-h"),
+        user("role/path/name"),
+        json!({"AWS": "arn:aws:sts::000000000000:assumed-role/role/session"}),
+        json!({"AWS": "000000000000"}),
+        json!({"AWS": "*"}),
+        json!({"Service": "ec2.amazonaws.com"}),
+    ] {
+        Policy::parse(&of(principal.clone())).unwrap_or_else(|error| panic!("{principal}: {error}"));
+    }
+}
+
+#[test]
+fn elements_that_come_twice_are_refused_and_named() {
+    let statement = allow(ALICE, "kms:Sign").to_string();
+    let good = format!(r#"{{"Statement":[{statement}]}}"#);
+    Policy::parse(&good).unwrap();
+    for (from, to, name) in [
+        (r#""Effect":"#, r#""Effect":"Deny","Effect":"#, "Effect"),
+        (r#""Effect":"#, r#""Effec\u0074":"Deny","Effect":"#, "Effect"),
+        (r#"{"AWS":"#, r#"{"AWS":"*","AWS":"#, "AWS"),
+        (r#"{"Statement":"#, r#"{"Statement":[],"Statement":"#, "Statement"),
+        (r#""Effect":"#, r#""Condition":{"Bool":{"a":true,"a":false}},"Effect":"#, "a"),
+        (r#""Effect":"#, r#""Sid":{"b":1,"b":1},"Effect":"#, "b"),
+    ] {
+        let text = good.replace(from, to);
+        assert_ne!(text, good);
+        let error = Policy::parse(&text).unwrap_err();
+        assert!(error.contains(&format!("the element {name:?} comes twice at line 1 column")), "{error}");
+        assert!(Policy::parse_stored(&text).is_ok(), "what the store holds is read as before: {text}");
+    }
 }

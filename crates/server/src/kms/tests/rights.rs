@@ -1,4 +1,6 @@
 use super::bench::{ADMIN, ALICE, Bench, arn, key_arn};
+use crate::kms::KeyRecord;
+use crate::records::{Changes, RecordsError};
 use serde_json::{Value, json};
 
 fn policy(statements: Value) -> String {
@@ -121,4 +123,49 @@ async fn both_sides_of_a_re_encryption_are_asked() {
     for (from, to) in [(&to, &from), (&from, &from), (&to, &to)] {
         assert_eq!(re_encrypt(from, to).await.unwrap_err().0, "AccessDeniedException");
     }
+}
+
+#[tokio::test]
+async fn policies_that_fail_open_are_refused() {
+    let bench = Bench::new().await;
+    let id = bench.symmetric_key().await;
+    let put = async |policy: String| {
+        let request = json!({"KeyId": id, "Policy": policy, "BypassPolicyLockoutSafetyCheck": true});
+        bench.call("PutKeyPolicy", request).await.unwrap_err()
+    };
+    let deny = |name: &str| {
+        let deny =
+            json!({"Effect": "Deny", "Principal": {"AWS": arn(name)}, "Action": "kms:*", "Resource": "*"});
+        policy(json!([allow(ROOT, json!("kms:*")), deny]))
+    };
+    for (policy, text) in [
+        (deny("*"), "invalid principals"),
+        (deny("Alice"), "There is no user \"Alice\", but \"alice\"."),
+        (
+            deny(ALICE).replace("\"Effect\":\"Deny\"", "\"Effect\":\"Deny\",\"Effect\":\"Allow\""),
+            "comes twice",
+        ),
+    ] {
+        let (name, message) = put(policy).await;
+        assert_eq!(name, "MalformedPolicyDocumentException");
+        assert!(message.contains(text), "{message}");
+    }
+    let grant =
+        |grantee: String| json!({"KeyId": id, "GranteePrincipal": grantee, "Operations": ["Encrypt"]});
+    assert_eq!(bench.fails("CreateGrant", grant(arn("*"))).await, "InvalidArnException");
+    bench.ok("CreateGrant", grant(arn("somebody"))).await;
+}
+
+#[tokio::test]
+async fn a_policy_of_an_earlier_version_is_read_as_before() {
+    let bench = Bench::new().await;
+    let id = bench.symmetric_key().await;
+    let mut record = KeyRecord::clone(&bench.service.records.get(&id).unwrap());
+    let deny = json!({"Effect": "Deny", "Principal": {"AWS": arn("*")}, "Action": "kms:*", "Resource": "*"});
+    record.policy = policy(json!([allow(ROOT, json!("kms:*")), deny]));
+    let records = &bench.service.records;
+    records.change(|_| Ok::<_, RecordsError>((Changes::new().put(&record), ()))).await.unwrap();
+    bench.ok("Encrypt", json!({"KeyId": id, "Plaintext": "AAAA"})).await;
+    let alice = bench.of(ALICE, "Encrypt", json!({"KeyId": id, "Plaintext": "AAAA"})).await;
+    assert_eq!(alice.unwrap_err().0, "AccessDeniedException");
 }
