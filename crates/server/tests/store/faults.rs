@@ -61,10 +61,23 @@ async fn a_changed_store_is_refused() {
 
 #[tokio::test]
 async fn a_file_that_is_no_store_is_refused() {
+    for contents in [&b"not a database"[..], b""] {
+        let dir = folder();
+        let path = dir.path().join("store.redb");
+        std::fs::write(&path, contents).unwrap();
+        let error = EmbeddedStore::open(dir.path()).await.err().unwrap();
+        assert!(matches!(error, StoreError::Damaged(_)), "{error}");
+        assert_eq!(contents.is_empty(), error.to_string().contains("it was cut short"), "{error}");
+        assert_eq!(std::fs::read(&path).unwrap(), contents, "it is left as it is");
+    }
+}
+
+#[tokio::test]
+async fn a_store_that_was_not_made_whole_is_made_again() {
     let dir = folder();
-    std::fs::write(dir.path().join("store.redb"), b"not a database").unwrap();
-    let error = EmbeddedStore::open(dir.path()).await.err().unwrap();
-    assert!(matches!(error, StoreError::Damaged(_)), "{error}");
+    std::fs::write(dir.path().join("store.redb.new"), b"a part").unwrap();
+    fill(dir.path(), &MasterKey::random().unwrap()).await;
+    assert!(!dir.path().join("store.redb.new").exists());
 }
 
 #[tokio::test]

@@ -4,12 +4,14 @@ use crate::files::{create_folder, open_private, sync_folder};
 use crate::store::StoreError;
 use redb::Database;
 use std::fs::{File, TryLockError};
-use std::io::{Read, Seek, Write};
+use std::io::{ErrorKind, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// The name of the store's file.
 const FILE: &str = "store.redb";
+/// The name of the store's file before it is whole.
+const NEW_FILE: &str = "store.redb.new";
 /// The name of the file whose lock says that a process uses the store.
 const LOCK: &str = "store.lock";
 /// Memory for pages of the file. Documents are in memory already.
@@ -24,14 +26,32 @@ pub(super) fn prepare(dir: &Path) -> Result<(PathBuf, File), StoreError> {
     create_folder(dir).map_err(unavailable)?;
     let lock = lock(dir).map_err(unavailable)??;
     let path = dir.join(FILE);
-    open_private(&path).map_err(unavailable)?;
-    sync_folder(dir).map_err(unavailable)?;
+    if !path.try_exists().map_err(unavailable)? {
+        create(dir, &path).map_err(super::error)?;
+    }
     Ok((path, lock))
+}
+
+/// Makes the file of an empty store. A process that is killed meanwhile leaves no file at `path`, so that one without contents was
+/// cut short.
+fn create(dir: &Path, path: &Path) -> Result<(), redb::Error> {
+    let new = dir.join(NEW_FILE);
+    let file = open_private(&new)?;
+    // What a process that was killed has left.
+    file.set_len(0)?;
+    drop(Database::builder().create_file(file)?);
+    std::fs::rename(&new, path)?;
+    Ok(sync_folder(dir)?)
 }
 
 /// The database in the file at `path`.
 pub(super) fn database(path: &Path) -> Result<Database, redb::Error> {
-    Ok(Database::builder().set_cache_size(CACHE).create_file(open_private(path)?)?)
+    let file = File::options().read(true).write(true).open(path)?;
+    if file.metadata()?.len() == 0 {
+        let reason = format!("{} is empty: it was cut short; restore a backup", path.display());
+        return Err(std::io::Error::new(ErrorKind::UnexpectedEof, reason).into());
+    }
+    Ok(Database::builder().set_cache_size(CACHE).create_file(file)?)
 }
 
 fn lock(dir: &Path) -> std::io::Result<Result<File, StoreError>> {
