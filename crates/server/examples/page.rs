@@ -61,10 +61,11 @@ impl Watched for MadeUp {
             "0c1f7e52-93b1-4d0a-8a57-5e2d1c9f6b30",
             "transit/orders:3",
         ];
-        let keys: Vec<Value> = (1u64..)
+        let mut keys: Vec<Value> = (1u64..)
             .zip(keys)
             .map(|(rank, key)| json!({ "key_id": key, "uses": 5_400_000 / (rank * rank) }))
             .collect();
+        keys[0]["alias"] = "alias/tokens".into();
         json!({ "uptime": end, "seconds": (first..end).map(second).collect::<Vec<_>>(), "keys": keys })
     }
 

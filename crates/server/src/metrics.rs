@@ -109,10 +109,10 @@ impl Metrics {
         self.registered.faults.inc();
     }
 
-    /// Notes an HTTP request that was answered.
-    pub fn request(&self, door: &'static str, status: u16, seconds: f64) {
+    /// Notes an HTTP request that was answered, and whether the live page is to count it among the errors.
+    pub fn request(&self, door: &'static str, status: u16, is_error: bool, seconds: f64) {
         self.registered.request(door, status, seconds);
-        if status >= 400 {
+        if is_error {
             self.history.error(door);
         }
     }

@@ -48,6 +48,7 @@ fn door(method: &Method, path: &str) -> &'static str {
 
 async fn around(State(layers): State<Layers>, request: Request, next: Next) -> Response {
     let (start, door) = (Instant::now(), door(request.method(), request.uri().path()));
+    let is_nameless = !request.headers().contains_key(header::AUTHORIZATION);
     let most = match door {
         "bulk" => None,
         "transit" | "privacy_pass" => Some(layers.batch_body_bytes),
@@ -67,7 +68,11 @@ async fn around(State(layers): State<Layers>, request: Request, next: Next) -> R
             }
         }
     };
-    layers.metrics.request(door, response.status().as_u16(), start.elapsed().as_secs_f64());
+    let status = response.status();
+    // A browser that opens the page is asked for a password in this way.
+    let is_question = door == "page" && is_nameless && status == StatusCode::UNAUTHORIZED;
+    let is_error = status.as_u16() >= 400 && !is_question;
+    layers.metrics.request(door, status.as_u16(), is_error, start.elapsed().as_secs_f64());
     response
 }
 
@@ -78,6 +83,32 @@ fn declared_length(request: &Request) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use axum::routing::get;
+    use tower::ServiceExt;
+
+    #[tokio::test]
+    async fn a_page_that_asks_for_a_password_is_no_error() {
+        let metrics = Arc::new(Metrics::default());
+        let layers = Layers {
+            body_bytes: 1,
+            batch_body_bytes: 1,
+            timeout: Duration::from_secs(60),
+            metrics: Arc::clone(&metrics),
+        };
+        let router = layered(Router::new().route("/", get(|| async { StatusCode::UNAUTHORIZED })), layers);
+        for authorization in [None, None, Some("Basic eDp5")] {
+            let mut request = Request::get("/");
+            if let Some(authorization) = authorization {
+                request = request.header(header::AUTHORIZATION, authorization);
+            }
+            router.clone().oneshot(request.body(Body::empty()).unwrap()).await.unwrap();
+        }
+        assert!(metrics.text().contains(r#"modmill_http_requests_total{door="page",status="401"} 3"#));
+        // A second is shown when it is over.
+        tokio::time::sleep(Duration::from_millis(1100)).await;
+        let seconds = metrics.history().snapshot(900).seconds;
+        assert_eq!(seconds.iter().filter_map(|second| second.errors.get("page")).sum::<u64>(), 1);
+    }
 
     #[test]
     fn doors_are_known_by_their_paths() {

@@ -81,6 +81,9 @@ pub struct Second {
 pub struct KeyUses {
     /// The key's identifier.
     pub key_id: String,
+    /// The first of its aliases, for those that have one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alias: Option<String>,
     /// Items that were computed with it.
     pub uses: u64,
 }
@@ -159,7 +162,7 @@ impl History {
         };
         let seconds = (first..uptime).map(&mut second).collect();
         let mut keys: Vec<_> =
-            keys.into_iter().map(|(key, uses)| KeyUses { key_id: key.to_string(), uses }).collect();
+            keys.into_iter().map(|(key, uses)| KeyUses { key_id: key.to_string(), alias: None, uses }).collect();
         keys.sort_unstable_by(|a, b| b.uses.cmp(&a.uses).then_with(|| a.key_id.cmp(&b.key_id)));
         keys.truncate(TOP_KEYS);
         Snapshot { uptime, seconds, overall_ms: milliseconds(&latencies), keys }

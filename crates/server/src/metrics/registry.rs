@@ -177,7 +177,7 @@ mod tests {
             seconds: 0.001,
         });
         metrics.batch(BackendName::Cpu, true, 3, 0.001);
-        metrics.request("kms", 200, 0.002);
+        metrics.request("kms", 200, false, 0.002);
         metrics.queue(5, 0.25);
         metrics.refused_connection("full");
         let connection = metrics.connection();

@@ -11,7 +11,7 @@ pub trait Watched: Send + Sync + 'static {
     /// |---|---|
     /// | `uptime` | seconds since the service started |
     /// | `seconds` | a list in order: `second` counted from the start, `operations`, `items`, `refused`, `p50_ms`, `p99_ms`, `p999_ms`, `queue`, `batches`, `mean_batch`, `largest_batch`, `gpu_share` from 0 to 1, `busy` in seconds, `errors` by door |
-    /// | `keys` | the keys used most, with `key_id` and `uses` |
+    /// | `keys` | the keys used most, with `key_id`, `uses` and, where there is one, `alias` |
     type Snapshot: Serialize;
 
     /// The figures of the last quarter of an hour, of which `seconds` has those after the second `after`.

@@ -3,6 +3,7 @@
 use super::{Replica, Watched};
 use crate::credentials::Principal;
 use crate::door;
+use crate::kms::Alias;
 use crate::metrics::Snapshot;
 use crate::service::Service;
 use std::sync::Arc;
@@ -17,6 +18,11 @@ impl Watched for Arc<Service> {
     fn snapshot(&self, after: Option<u64>) -> Snapshot {
         let mut snapshot = self.metrics.history().snapshot(SHOWN);
         snapshot.seconds.retain(|second| after.is_none_or(|after| second.second > after));
+        let aliases = self.records.all::<Alias>();
+        for key in &mut snapshot.keys {
+            let own = aliases.iter().find(|alias| alias.key_id == key.key_id);
+            key.alias = own.map(|alias| alias.name.clone());
+        }
         snapshot
     }
 

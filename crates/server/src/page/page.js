@@ -115,10 +115,10 @@ function point(box, svg, series, { left, right, top, bottom, start }) {
   });
 }
 
-function bar(name, value, part, colour) {
+function bar(name, value, part, colour, title) {
   const fill = make("i", { class: "c-" + colour });
   fill.style.width = `${Math.max(part * 100, value === "0" ? 0 : 0.5)}%`;
-  return make("div", { class: "bar", title: name }, make("span", {}, name), make("b", {}, value), make("div", {}, fill));
+  return make("div", { class: "bar", title: title || name }, make("span", {}, name), make("b", {}, value), make("div", {}, fill));
 }
 function bars(id, rows, nothing) {
   at(id).replaceChildren(...(rows.length ? rows : [make("p", { class: "none" }, nothing)]));
@@ -156,11 +156,12 @@ function lists() {
   const doors = {};
   for (const each of shown(range))
     for (const [door, count] of Object.entries(each.errors || {})) doors[door] = (doors[door] || 0) + count;
+  at("doors-title").textContent = `Errors by door, last ${range / 60} min`;
   const failed = Object.entries(doors).sort((a, b) => b[1] - a[1]);
   bars("doors", failed.map(([door, count]) => bar(door, short(count), count / failed[0][1], "bad")),
     "No errors in the time shown.");
   const keys = last.snapshot.keys;
-  bars("keys", keys.map(({ key_id, uses }) => bar(key_id, short(uses), uses / keys[0].uses, "blue")),
+  bars("keys", keys.map(({ key_id, alias, uses }) => bar(alias || key_id, short(uses), uses / keys[0].uses, "blue", key_id)),
     "No key was used in the last 15 minutes.");
   const rows = last.replicas.map((each) => make("tr", {},
     make("td", {}, each.name), make("td", {}, each.version), make("td", {}, span(each.uptime))));

@@ -1,5 +1,7 @@
 use super::*;
 use crate::credentials::{Principal, Right};
+use crate::metrics::{Operation, Outcome};
+use crate::records::{Changes, RecordsError};
 use axum::http::Request;
 use axum::http::header::AUTHORIZATION;
 use http_body_util::BodyExt;
@@ -115,4 +117,32 @@ async fn figures_come_from_the_second_that_the_page_lacks() {
     }
     let (status, ..) = get("/page/data?after=x", Some("Bearer may:watch")).await;
     assert_eq!(status, StatusCode::BAD_REQUEST);
+}
+
+#[tokio::test]
+async fn keys_are_shown_with_their_aliases() {
+    let service = crate::door::testing::service(crate::kms::kinds).await;
+    let alias = |name: &str, key_id: &str| crate::kms::Alias {
+        name: name.into(),
+        key_id: key_id.into(),
+        created_ms: 0,
+        updated_ms: 0,
+    };
+    let (first, second) = (alias("alias/a", "one"), alias("alias/b", "one"));
+    let changes = || Changes::new().put(&first).put(&second);
+    service.records.change(|_| Ok::<_, RecordsError>((changes(), ()))).await.unwrap();
+    for key_id in ["one", "two"] {
+        service.metrics.operation(&Operation {
+            door: "kms",
+            operation: "Sign",
+            key_id: key_id.into(),
+            items: 1,
+            outcome: Outcome::Answered,
+            seconds: 0.01,
+        });
+    }
+    // A second is shown when it is over.
+    tokio::time::sleep(std::time::Duration::from_millis(1100)).await;
+    let keys = serde_json::to_value(service.snapshot(None).keys).unwrap();
+    assert_eq!(keys, json!([{ "key_id": "one", "alias": "alias/a", "uses": 1 }, { "key_id": "two", "uses": 1 }]));
 }
