@@ -7,7 +7,9 @@ mod client;
 
 pub use client::send;
 
+use crate::audit::Audit;
 use crate::backup;
+use crate::changes::{self, Change, Failure};
 use crate::clock::Clock;
 use crate::credentials::Right;
 use crate::credentials::{self, CredentialError};
@@ -23,7 +25,7 @@ use axum::routing::post;
 use http::StatusCode;
 use modmill::{Backend, Engine};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -99,7 +101,67 @@ pub enum AdminError {
     Service(String),
 }
 
+/// What an answer says of what was made.
+#[derive(Deserialize)]
+struct Made {
+    #[serde(alias = "access_key_id")]
+    id: Option<String>,
+}
+
+impl Failure for AdminError {
+    fn outcome(&self) -> String {
+        self.to_string()
+    }
+
+    fn unaudited(reason: &str) -> Self {
+        Self::Service(reason.to_owned())
+    }
+}
+
 impl Command {
+    /// What the audit log says of the command; `None` if it changes nothing and hands nothing out.
+    fn change(&self) -> Option<Change> {
+        let (operation, key_id, particulars) = match self {
+            Self::ListCredentials | Self::ListIssuerKeys => return None,
+            Self::CreateCredential { name, rights } => {
+                ("create_credential", "", json!({ "name": name, "rights": rights }))
+            }
+            Self::RevokeCredential { access_key_id } => {
+                ("revoke_credential", &access_key_id[..], Value::Null)
+            }
+            Self::CreateIssuerKey { not_before_s } => {
+                ("create_issuer_key", "", json!({ "not_before_s": not_before_s }))
+            }
+            Self::RetireIssuerKey { id } => ("retire_issuer_key", &id[..], Value::Null),
+            Self::Backup { path } => ("backup", "", json!({ "path": path })),
+            Self::Reseal { master_key_file } => ("reseal", "", json!({ "master_key_file": master_key_file })),
+        };
+        Some(Change { particulars, ..Change::of("operator", ("admin", operation), key_id) })
+    }
+
+    /// Whether the command is noted in the audit log.
+    #[must_use]
+    pub fn is_audited(&self) -> bool {
+        self.change().is_some()
+    }
+
+    /// Executes the command as [`Command::execute`] does, and notes it in the audit log.
+    pub async fn execute_audited(
+        self,
+        audit: Option<&Arc<Audit>>,
+        records: &Records,
+        clock: &Clock,
+    ) -> Result<Zeroizing<String>, AdminError> {
+        let Some(mut change) = self.change() else { return self.execute(records, clock).await };
+        changes::check::<AdminError>(audit)?;
+        let result = self.execute(records, clock).await;
+        let made = result.as_ref().ok().and_then(|answer| serde_json::from_str(answer).ok());
+        if let Some(Made { id: Some(id) }) = made {
+            change.origin.key_id = id.into();
+        }
+        changes::note(audit, change, result).await
+    }
+
     /// Executes the command on documents. The answer is JSON, and may hold secrets.
     pub async fn execute(self, records: &Records, clock: &Clock) -> Result<Zeroizing<String>, AdminError> {
         let answer = match self {
@@ -176,8 +238,13 @@ async fn command(State(service): State<Arc<Service>>, body: Bytes) -> Response {
         Ok(command) => command,
         Err(error) => return (StatusCode::BAD_REQUEST, error.to_string()).into_response(),
     };
-    match command.execute(&service.records, &service.clock).await {
-        Ok(answer) => answer.as_bytes().to_vec().into_response(),
-        Err(error) => (StatusCode::UNPROCESSABLE_ENTITY, error.to_string()).into_response(),
+    // A command is brought to its end even if nobody waits for it any more, so that none is without its line.
+    let executed = tokio::spawn(async move {
+        command.execute_audited(service.batcher.audit(), &service.records, &service.clock).await
+    });
+    match executed.await {
+        Ok(Ok(answer)) => answer.as_bytes().to_vec().into_response(),
+        Ok(Err(error)) => (StatusCode::UNPROCESSABLE_ENTITY, error.to_string()).into_response(),
+        Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response(),
     }
 }

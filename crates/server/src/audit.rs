@@ -1,5 +1,5 @@
-//! The audit log: an append-only file with a line for every private operation, chained by hashes so that a missing, changed or
-//! moved line shows.
+//! The audit log: an append-only file with a line for every private operation and every change of what the service keeps, chained
+//! by hashes so that a missing, changed or moved line shows.
 //!
 //! A line is a JSON object whose last field is `hash`: SHA-256 of the hash of the line before it and of the line without that
 //! field. Lines are numbered. The chain goes on from file to file. The file `head` has the number and the hash of the last line, so
@@ -17,6 +17,7 @@ pub use verify::{Finding, Report, verify};
 use crate::batch::Origin;
 use crate::clock::Clock;
 use log::Log;
+use serde_json::Value;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -67,14 +68,21 @@ pub enum Subject<'a> {
         /// Their number.
         count: usize,
     },
+    /// A change of what the service keeps.
+    Change {
+        /// SHA-256 of what was received for it.
+        received: Option<[u8; 32]>,
+        /// Its particulars; null if there are none.
+        particulars: &'a Value,
+    },
 }
 
-/// A private operation that was computed.
+/// A private operation that was computed, or a change that was asked for.
 #[derive(Debug)]
 pub struct Entry<'a> {
     /// Who asked, and for what.
     pub origin: &'a Origin,
-    /// What was computed on.
+    /// What was computed on, or changed.
     pub subject: Subject<'a>,
     /// Why there is no answer.
     pub error: Option<String>,
@@ -119,7 +127,17 @@ impl Audit {
     /// Opens the log in `folder`, which is made if it is not there, and makes good what a sudden end left: a line that was not
     /// written whole is kept in a file of its own, and the chain says so.
     pub fn open(folder: &Path, settings: &AuditSettings, clock: Clock) -> Result<Self, AuditError> {
-        let log = Log::open(folder, settings.file_bytes, clock.now_ms())?;
+        Self::open_for("the service starts", folder, settings, clock)
+    }
+
+    /// Opens the log as [`Audit::open`] does. `why` is its first line.
+    pub fn open_for(
+        why: &str,
+        folder: &Path,
+        settings: &AuditSettings,
+        clock: Clock,
+    ) -> Result<Self, AuditError> {
+        let log = Log::open(folder, settings.file_bytes, clock.now_ms(), why)?;
         Ok(Self {
             log: Mutex::new(log),
             is_broken: AtomicBool::new(false),
@@ -208,6 +226,12 @@ impl Audit {
     pub fn head(&self) -> (u64, String) {
         let last = self.log().last();
         (last.number, crate::hex::encode(&last.hash))
+    }
+
+    /// Makes every write fail, or lets them succeed again.
+    #[cfg(test)]
+    pub(crate) fn fail(&self, fails: bool) {
+        self.log().fails = fails;
     }
 
     fn log(&self) -> MutexGuard<'_, Log> {

@@ -40,10 +40,10 @@ use crate::uuid;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::State;
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use call::Call;
-use http::Request;
+use http::{Request, StatusCode};
 use std::sync::Arc;
 
 /// The longest body of a request, in octets. The parsers of this interface were written for no more.
@@ -59,7 +59,17 @@ pub struct Kms {
 
 /// The routes of the interface.
 pub fn router(service: Arc<Service>) -> Router {
-    Router::new().route("/", post(handle)).with_state(service)
+    Router::new().route("/", post(handle)).fallback(elsewhere).with_state(service)
+}
+
+/// The answer to requests whose path no interface has. Clients of KMS, whose address was given a path, are told in their own form.
+async fn elsewhere(request: Request<Body>) -> Response {
+    if !request.headers().contains_key("x-amz-target") {
+        return (StatusCode::NOT_FOUND, "there is nothing at this path\n").into_response();
+    }
+    let message = format!("KMS is at the path /, and not at {}.", request.uri().path());
+    let error = KmsError::new("UnknownOperationException", message).with_status(StatusCode::NOT_FOUND);
+    Codec::Json.response(&uuid::of_request(), Err(error))
 }
 
 async fn handle(State(service): State<Arc<Service>>, request: Request<Body>) -> Response {
@@ -92,5 +102,5 @@ async fn answer(
     let target = parts.headers.get("x-amz-target").and_then(|target| target.to_str().ok());
     let operation = operation::find(target.unwrap_or_default())?;
     let call = Call::new(service, principal, operation, Arc::clone(request_id), now_ms, deadline);
-    operation::run(&call, &body).await
+    operation::run(call, body).await
 }

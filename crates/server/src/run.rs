@@ -10,6 +10,7 @@ use crate::bulk::{self, Keyring};
 use crate::clock::Clock;
 use crate::config::{Config, ConfigError};
 use crate::credentials;
+use crate::folders::{warn_of_impostors, warn_of_writers};
 use crate::http::{HttpLimits, Layers, Tls, TlsError, TlsFiles, health_router, layered, listen};
 use crate::kms::{self, KmsRing};
 use crate::limits::RateLimits;
@@ -111,6 +112,10 @@ pub async fn open_store(config: &Config) -> Result<Arc<dyn Store>, StoreError> {
 pub async fn open_records(config: &Config, store: Arc<dyn Store>) -> Result<Records, RunError> {
     let variable = |name: &str| std::env::var(name).ok().filter(|text| !text.is_empty()).map(Zeroizing::new);
     let file = &config.store.master_key_file;
+    warn_of_writers(&config.data);
+    if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        warn_of_writers(folder);
+    }
     let master = if !file.as_os_str().is_empty() {
         read_or_create(file.clone(), &*store).await?
     } else if let Some(text) = variable(MASTER_KEY) {
@@ -121,6 +126,13 @@ pub async fn open_records(config: &Config, store: Arc<dyn Store>) -> Result<Reco
         read_or_create(config.data.join("master.key"), &*store).await?
     };
     Ok(Records::unlock(store, vec![master], kinds()).await?)
+}
+
+/// Opens the audit log for a command of the operator, while no service runs.
+pub fn open_audit(config: &Config) -> Result<Arc<Audit>, AuditError> {
+    let folder = config.data.join("audit");
+    let why = "a command opens the log";
+    Ok(Arc::new(Audit::open_for(why, &folder, &config.audit_settings(), Clock::default())?))
 }
 
 async fn read_or_create(path: PathBuf, store: &dyn Store) -> Result<MasterKey, RunError> {
@@ -233,6 +245,7 @@ impl Running {
             let mode = config.socket.mode().unwrap_or(0o600);
             let unbound = |error| RunError::Socket { path: path.clone(), error };
             let listener = socket::bind(path, mode).map_err(unbound)?;
+            path.parent().into_iter().for_each(warn_of_impostors);
             let door = socket::Socket::new(Arc::clone(&service), rings(&service));
             let (limit, drain) = (config.limits.connections, Duration::from_secs(config.drain_s));
             socket = Some(tokio::spawn(async move {

@@ -3,6 +3,7 @@
 use crate::common::{modmill, run, stderr, stdout};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
@@ -65,8 +66,52 @@ fn a_service_starts_takes_commands_and_ends() {
     let process = service.child.id().to_string();
     assert!(Command::new("kill").args(["-TERM", &process]).status().unwrap().success());
     assert!(service.child.wait().unwrap().success());
-    let verified = run(&["serve", "audit", "verify", "--data", text], "");
-    assert!(verified.status.success() && stdout(&verified).starts_with("1 lines"), "{}", stdout(&verified));
+    // The command before the service and its opening of the log, the start, and the command meanwhile.
+    let verify = || run(&["serve", "audit", "verify", "--data", text], "");
+    assert!(verify().status.success() && stdout(&verify()).starts_with("4 lines"), "{}", stdout(&verify()));
+    let log = data.join("audit/audit-00000001.jsonl");
+    let mut lines = std::fs::read(&log).unwrap();
+    lines.extend([0; 100]);
+    std::fs::write(&log, lines).unwrap();
+    assert_eq!(verify().status.code(), Some(1));
+    assert!(
+        stdout(&verify()).contains("100 octets stand behind the last whole line"),
+        "{}",
+        stdout(&verify())
+    );
+}
+
+#[test]
+fn a_credential_may_have_no_rights() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().to_str().unwrap();
+    let create = |allow: &str| {
+        run(&["serve", "credentials", "create", "--data", data, "--name", "a", "--allow", allow], "")
+    };
+    for none in ["none", ""] {
+        assert!(create(none).status.success(), "{none:?}: {}", stderr(&create(none)));
+    }
+    let list = stdout(&run(&["serve", "credentials", "list", "--json", "--data", data], ""));
+    let list: serde_json::Value = serde_json::from_str(&list).unwrap();
+    assert!(list.as_array().unwrap().iter().all(|each| each["rights"] == serde_json::json!([])), "{list}");
+    for wrong in ["none,kms", "kms,,bulk", "KMS"] {
+        assert_eq!(create(wrong).status.code(), Some(2), "{wrong}");
+    }
+}
+
+#[test]
+fn a_folder_that_others_can_write_to_is_warned_of() {
+    let folder = tempfile::tempdir().unwrap();
+    for (mode, warned) in [(0o777, true), (0o770, true), (0o755, false)] {
+        let data = folder.path().join(format!("{mode:o}"));
+        std::fs::create_dir(&data).unwrap();
+        std::fs::set_permissions(&data, std::fs::Permissions::from_mode(mode)).unwrap();
+        let mut service = Service::start(&data);
+        service.child.kill().unwrap();
+        let mut text = String::new();
+        service.child.stderr.take().unwrap().read_to_string(&mut text).unwrap();
+        assert_eq!(text.contains("can write to this folder"), warned, "{mode:o}: {text}");
+    }
 }
 
 #[test]

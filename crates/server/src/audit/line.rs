@@ -5,6 +5,7 @@ use crate::hex;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 /// What stands between a line's content and its hash.
@@ -21,7 +22,7 @@ pub(super) struct Link {
     pub(super) hash: [u8; 32],
 }
 
-/// The line of a private operation.
+/// The line of a private operation or a change.
 #[derive(Serialize)]
 struct OperationLine<'a> {
     n: u64,
@@ -40,6 +41,8 @@ struct OperationLine<'a> {
     count: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     digests: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    change: Option<&'a Value>,
     outcome: &'a str,
 }
 
@@ -55,12 +58,16 @@ impl Link {
     /// Adds the line of an operation to `out`. Returns the new end of the chain.
     pub(super) fn operation(self, time_ms: u64, entry: &Entry<'_>, out: &mut Vec<u8>) -> Self {
         let Entry { origin, subject, error } = entry;
-        let (mut digest, mut input_sha256, mut count, mut digests) = (None, None, None, None);
+        let (mut digest, mut input_sha256, mut count, mut digests, mut change) = Default::default();
         match subject {
             Subject::Digest(octets) => digest = Some(hex::encode(octets)),
             Subject::Hashed(hash) => input_sha256 = Some(hex::encode(hash)),
             Subject::Digests { digests: octets, count: number } => {
                 (count, digests) = (Some(*number), Some(STANDARD.encode(octets)));
+            }
+            Subject::Change { received, particulars } => {
+                input_sha256 = received.map(|hash| hex::encode(&hash));
+                change = Some(*particulars).filter(|particulars| !particulars.is_null());
             }
         }
         let line = OperationLine {
@@ -76,6 +83,7 @@ impl Link {
             input_sha256,
             count,
             digests,
+            change,
             outcome: error.as_deref().unwrap_or("ok"),
         };
         self.add(&line, out)

@@ -27,7 +27,7 @@ pub(super) struct Log {
 }
 
 impl Log {
-    pub(super) fn open(folder: &Path, file_bytes: u64, now_ms: u64) -> Result<Self, AuditError> {
+    pub(super) fn open(folder: &Path, file_bytes: u64, now_ms: u64, why: &str) -> Result<Self, AuditError> {
         create_folder(folder).map_err(AuditError::file(folder))?;
         let head_path = folder.join(files::HEAD);
         let head = files::open(&head_path)?;
@@ -50,7 +50,7 @@ impl Log {
         for note in &notes {
             log.note(now_ms, note)?;
         }
-        log.note(now_ms, "the service starts")?;
+        log.note(now_ms, why)?;
         log.sync()?;
         sync_folder(folder).map_err(AuditError::file(folder))?;
         Ok(log)

@@ -73,6 +73,11 @@ fn a_log_says_who_did_what_and_verifies() {
     let line: serde_json::Value = serde_json::from_str(&lines(&file)[6]).unwrap();
     assert_eq!((&line["count"], &line["outcome"]), (&2.into(), &"why".into()));
     assert_eq!(audit.head(), (7, verify(folder.path()).unwrap().head));
+    let particulars = serde_json::json!({ "grant": "g" });
+    let subject = Subject::Change { received: Some([3; 32]), particulars: &particulars };
+    audit.write(&[Entry { origin: &origin, subject, error: None }]).unwrap();
+    let line: serde_json::Value = serde_json::from_str(&lines(&file)[7]).unwrap();
+    assert_eq!((&line["change"], &line["input_sha256"]), (&particulars, &"03".repeat(32).into()));
 }
 
 #[test]
@@ -144,6 +149,34 @@ fn a_line_that_was_not_written_whole_is_set_aside() {
 }
 
 #[test]
+fn octets_behind_the_last_line_are_found() {
+    for tail in [&[0; 5000][..], b"{\"n\":6", b" "] {
+        let (folder, file) = log_of(2);
+        let mut octets = fs::read(&file).unwrap();
+        octets.extend_from_slice(tail);
+        fs::write(&file, &octets).unwrap();
+        let found = problems(folder.path());
+        let problem = format!("{} octets stand behind the last whole line", tail.len());
+        assert_eq!(found, [(6, problem)]);
+    }
+}
+
+#[test]
+fn a_line_that_is_being_written_is_waited_for() {
+    let (folder, file) = log_of(2);
+    let octets = fs::read(&file).unwrap();
+    let (first, rest) = octets.split_at(octets.len() - 30);
+    fs::write(&file, first).unwrap();
+    std::thread::scope(|scope| {
+        let verified = scope.spawn(|| problems(folder.path()));
+        std::thread::sleep(Duration::from_millis(50));
+        let mut log = fs::OpenOptions::new().append(true).open(&file).unwrap();
+        io::Write::write_all(&mut log, rest).unwrap();
+        assert_eq!(verified.join().unwrap(), []);
+    });
+}
+
+#[test]
 fn lines_that_were_lost_are_noted() {
     let (folder, file) = log_of(3);
     let all = lines(&file);
@@ -158,7 +191,7 @@ fn a_log_that_cannot_be_written_refuses_until_it_can() {
     let folder = tempfile::tempdir().unwrap();
     let audit = Arc::new(open(folder.path(), 1 << 20));
     write(&audit, "before");
-    audit.log().fails = true;
+    audit.fail(true);
     let origin = origin("key");
     let entry = Entry { origin: &origin, subject: Subject::Digest(&[7; 32]), error: None };
     assert!(audit.write(&[entry]).is_err());

@@ -5,8 +5,12 @@ use super::{AuditError, files};
 use crate::hex;
 use std::fmt;
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader};
+use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// How long a line that has no end is watched.
+const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Something that is wrong with the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,7 +43,7 @@ pub struct Report {
 }
 
 /// Verifies the log in `folder`. After a line that does not continue the chain, it goes on from that line, so that every place
-/// is named. A service may be writing the log: what it has not written whole is not looked at.
+/// is named. A service may be writing the log: it has a moment to complete its last line.
 pub fn verify(folder: &Path) -> Result<Report, AuditError> {
     // The head is read first: lines that are written meanwhile are behind it.
     let head_path = folder.join(files::HEAD);
@@ -79,6 +83,17 @@ pub fn verify(folder: &Path) -> Result<Report, AuditError> {
     Ok(Report { lines, last: last.number, head: hex::encode(&last.hash), findings })
 }
 
+/// Waits for the rest of a line whose end a service may be about to write. Lines are written whole, so that this takes no time
+/// unless the service has ended in the middle of one.
+fn complete(reader: &mut BufReader<File>, line: &mut Vec<u8>) -> io::Result<()> {
+    let end = Instant::now() + PATIENCE;
+    while !line.ends_with(b"\n") && Instant::now() < end {
+        std::thread::sleep(PATIENCE / 50);
+        reader.read_until(b'\n', line)?;
+    }
+    Ok(())
+}
+
 struct Walk {
     last: Link,
     lines: u64,
@@ -97,9 +112,15 @@ impl Walk {
             if reader.read_until(b'\n', &mut line).map_err(AuditError::file(path))? == 0 {
                 break;
             }
+            if is_last {
+                complete(&mut reader, &mut line).map_err(AuditError::file(path))?;
+            }
             match line.strip_suffix(b"\n") {
                 Some(whole) => self.line(path, number, whole),
-                None if is_last => {}
+                None if is_last => {
+                    let problem = format!("{} octets stand behind the last whole line", line.len());
+                    self.find(path, number, problem);
+                }
                 None => self.find(path, number, "the line is cut off".into()),
             }
         }

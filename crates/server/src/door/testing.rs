@@ -1,6 +1,8 @@
 //! A service in memory, and requests to it.
 
-use crate::batch::Batcher;
+use crate::audit::{Audit, AuditSettings};
+use crate::batch::{BatchSettings, Batcher};
+use crate::clock::Clock;
 use crate::credentials::{Credential, Right};
 use crate::records::{Changes, Kinds, Records, RecordsError, Sealer};
 use crate::secret::SecretBytes;
@@ -15,6 +17,7 @@ use http_body_util::BodyExt;
 use modmill::Engine;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
+use std::path::Path;
 use std::sync::Arc;
 use tower::ServiceExt;
 
@@ -45,6 +48,20 @@ pub(crate) async fn service(kinds: fn(Kinds) -> Kinds) -> Arc<Service> {
     let engine = Engine::new().expect("an engine");
     let batcher = Batcher::new(engine);
     Arc::new(Service::new(Settings::default(), records, batcher))
+}
+
+/// A batcher whose audit log is in `folder`.
+pub(crate) fn audited(folder: &Path) -> Batcher {
+    let audit = Audit::open(folder, &AuditSettings::default(), Clock::default()).expect("a log");
+    let engine = Arc::new(Engine::new().expect("an engine"));
+    Batcher::start(engine, BatchSettings::default(), Some(Arc::new(audit)), Arc::default())
+        .expect("a batcher")
+}
+
+/// The lines of the audit log in `folder`.
+pub(crate) fn audit_lines(folder: &Path) -> Vec<Value> {
+    let text = std::fs::read_to_string(folder.join("audit-00000001.jsonl")).expect("a log");
+    text.lines().map(|line| serde_json::from_str(line).expect("a line")).collect()
 }
 
 /// An answer.

@@ -8,12 +8,14 @@ use super::rights::{Asker, Decision};
 use super::{KmsError, fields};
 use crate::audit::{Entry, Subject};
 use crate::batch::Origin;
+use crate::changes::Change;
 use crate::credentials::{Principal, Right};
 use crate::door;
 use crate::records::Changes;
 use crate::service::Service;
+use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 /// An authenticated request.
@@ -28,6 +30,16 @@ pub(super) struct Call {
     pub(super) now_ms: u64,
     pub(super) deadline: Instant,
     pub(super) codec: Codec,
+    /// What the audit log is to say of a change.
+    noted: Mutex<Noted>,
+}
+
+/// What was learnt of a change while it was made.
+#[derive(Default)]
+struct Noted {
+    key_id: String,
+    received: Option<[u8; 32]>,
+    particulars: Map<String, Value>,
 }
 
 impl Call {
@@ -40,7 +52,8 @@ impl Call {
         deadline: Instant,
     ) -> Self {
         let arn = ["arn:aws:iam::", &service.settings.account, ":user/", &principal.name].concat();
-        Self { service, principal, arn, operation, request_id, now_ms, deadline, codec: Codec::Json }
+        let (codec, noted) = (Codec::Json, Mutex::default());
+        Self { service, principal, arn, operation, request_id, now_ms, deadline, codec, noted }
     }
 
     /// Who asks, for policies.
@@ -56,7 +69,9 @@ impl Call {
     /// The key that a member names.
     pub(super) fn key_at(&self, name: Option<&str>, member: &str, names: Names) -> Result<Key, KmsError> {
         let name = fields::text(name, member, 1..=2048)?;
-        names::find(&self.service, name, names)
+        let key = names::find(&self.service, name, names)?;
+        self.note_key(&key.record.id);
+        Ok(key)
     }
 
     /// The key that `KeyId` names, by identifier or ARN, if this operation is allowed on it.
@@ -154,12 +169,40 @@ impl Call {
 
     /// Where an operation of the batcher comes from.
     pub(super) fn origin(&self, key: &Key) -> Origin {
-        let names = ("kms", self.operation);
-        door::origin(&self.principal, names, &key.record.id, &self.request_id, self.deadline)
+        self.origin_of(&key.record.id)
     }
 
-    /// Notes an operation that the batcher does not compute in the audit log, by the hash of its ciphertext: those with symmetric keys,
-    /// and imports. The batcher notes those with
+    fn origin_of(&self, key_id: &str) -> Origin {
+        door::origin(&self.principal, ("kms", self.operation), key_id, &self.request_id, self.deadline)
+    }
+
+    /// Keeps the key that a change is about for the audit log.
+    pub(super) fn note_key(&self, id: &str) {
+        id.clone_into(&mut self.noted().key_id);
+    }
+
+    /// Keeps the hash of what was received for a change for the audit log.
+    pub(super) fn note_received(&self, received: &[u8]) {
+        self.noted().received = Some(Sha256::digest(received).into());
+    }
+
+    /// Keeps a particular of a change for the audit log. It must be no secret.
+    pub(super) fn note(&self, name: &str, value: impl Into<Value>) {
+        self.noted().particulars.insert(name.to_owned(), value.into());
+    }
+
+    fn noted(&self) -> MutexGuard<'_, Noted> {
+        self.noted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What the audit log is to say.
+    pub(super) fn change(&self) -> Change {
+        let Noted { key_id, received, particulars } = std::mem::take(&mut *self.noted());
+        let particulars = if particulars.is_empty() { Value::Null } else { particulars.into() };
+        Change { origin: self.origin_of(&key_id), received, particulars }
+    }
+
+    /// Notes an operation with a symmetric key in the audit log, by the hash of its ciphertext. The batcher notes those with
     /// private keys.
     pub(super) fn audit(&self, key: &Key, ciphertext: &[u8], error: Option<String>) -> Result<(), KmsError> {
         let Some(audit) = self.service.batcher.audit() else { return Ok(()) };

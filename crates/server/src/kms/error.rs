@@ -2,12 +2,16 @@
 
 use crate::batch::Refused;
 use crate::body::Unread;
+use crate::changes::Failure;
 use crate::key_cache::KeyCacheError;
 use crate::records::RecordsError;
 use crate::sigv4::SigV4Error;
 use crate::store::StoreError;
 use http::StatusCode;
 use modmill_rsa::ItemError;
+
+/// The characters of a wrong value that are repeated.
+const SHOWN: usize = 1024;
 
 /// An error answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -27,7 +31,7 @@ impl KmsError {
         Self { name, status: StatusCode::BAD_REQUEST, message: message.into() }
     }
 
-    fn with_status(self, status: StatusCode) -> Self {
+    pub(super) fn with_status(self, status: StatusCode) -> Self {
         Self { status, ..self }
     }
 
@@ -36,10 +40,22 @@ impl KmsError {
         Self::new("ValidationException", message)
     }
 
-    /// `value` of `member` does not satisfy a constraint.
+    /// `value` of `member` does not satisfy a constraint. It is repeated to its sender, as far as it can be read at a glance.
     pub fn constraint(value: impl std::fmt::Display, member: &str, constraint: &str) -> Self {
+        let mut value = value.to_string();
+        if let Some((end, _)) = value.char_indices().nth(SHOWN) {
+            value.truncate(end);
+            value.push_str("...");
+        }
         Self::validation(format!(
             "1 validation error detected: Value '{value}' at '{member}' failed to satisfy constraint: {constraint}"
+        ))
+    }
+
+    /// The value of `member`, which may be a secret and is not repeated, does not satisfy a constraint.
+    pub fn secret_constraint(member: &str, constraint: &str) -> Self {
+        Self::validation(format!(
+            "1 validation error detected: Value at '{member}' failed to satisfy constraint: {constraint}"
         ))
     }
 
@@ -89,6 +105,16 @@ impl KmsError {
     pub fn too_large() -> Self {
         Self::new("RequestEntityTooLargeException", "The request's body is too large.")
             .with_status(StatusCode::PAYLOAD_TOO_LARGE)
+    }
+}
+
+impl Failure for KmsError {
+    fn outcome(&self) -> String {
+        self.name.to_owned()
+    }
+
+    fn unaudited(reason: &str) -> Self {
+        Self::internal(&reason)
     }
 }
 

@@ -17,28 +17,45 @@ pub(super) fn text<'a>(
     range: RangeInclusive<usize>,
 ) -> Result<&'a str, KmsError> {
     let value = needed(value, member)?;
-    check_length(value.chars().count(), member, range)?;
-    Ok(value)
+    match wrong_length(value.chars().count(), range) {
+        Some(constraint) => Err(KmsError::constraint(value, member, &constraint)),
+        None => Ok(value),
+    }
 }
 
 /// Bytes, of which there are at least one and at most `limit`.
 pub(super) fn blob(value: Option<Blob>, member: &str, limit: usize) -> Result<Blob, KmsError> {
     let value = needed(value, member)?;
-    check_length(value.bytes().len(), member, 1..=limit)?;
+    check_secret(value.bytes().len(), member, 1..=limit)?;
     Ok(value)
 }
 
-fn check_length(len: usize, member: &str, range: RangeInclusive<usize>) -> Result<(), KmsError> {
-    // The value itself may be secret or long, and is not repeated.
+/// Refuses the length of something that is not to be repeated.
+fn check_secret(len: usize, member: &str, range: RangeInclusive<usize>) -> Result<(), KmsError> {
+    match wrong_length(len, range) {
+        Some(constraint) => Err(KmsError::secret_constraint(member, &constraint)),
+        None => Ok(()),
+    }
+}
+
+/// The constraint that a length does not satisfy.
+fn wrong_length(len: usize, range: RangeInclusive<usize>) -> Option<String> {
     if len < *range.start() {
-        let constraint = format!("Member must have length greater than or equal to {}", range.start());
-        return Err(KmsError::constraint("...", member, &constraint));
+        Some(format!("Member must have length greater than or equal to {}", range.start()))
+    } else if len > *range.end() {
+        Some(format!("Member must have length less than or equal to {}", range.end()))
+    } else {
+        None
     }
-    if len > *range.end() {
-        let constraint = format!("Member must have length less than or equal to {}", range.end());
-        return Err(KmsError::constraint("...", member, &constraint));
+}
+
+/// A text of the letters, digits and `:/_-` that AWS allows in names.
+pub(super) fn word<'a>(value: &'a str, member: &str) -> Result<&'a str, KmsError> {
+    if value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b":/_-".contains(&byte)) {
+        return Ok(value);
     }
-    Ok(())
+    let constraint = "Member must satisfy regular expression pattern: ^[a-zA-Z0-9:/_-]+$";
+    Err(KmsError::constraint(value, member, constraint))
 }
 
 /// A number within `range`.
@@ -56,8 +73,6 @@ pub(super) fn number(value: i64, member: &str, range: RangeInclusive<i64>) -> Re
 
 /// The error of a value that is not in its list.
 pub(super) fn not_in_list(value: &str, member: &str, list: &[&str]) -> KmsError {
-    // A value is repeated as far as it can be one.
-    let value: String = value.chars().take(64).collect();
     let constraint = format!("Member must satisfy enum value set: [{}]", list.join(", "));
     KmsError::constraint(value, member, &constraint)
 }
@@ -65,8 +80,8 @@ pub(super) fn not_in_list(value: &str, member: &str, list: &[&str]) -> KmsError 
 /// Grant tokens are taken and not needed: grants hold at once.
 pub(super) fn grant_tokens(tokens: Option<&Vec<String>>) -> Result<(), KmsError> {
     let Some(tokens) = tokens else { return Ok(()) };
-    check_length(tokens.len(), "grantTokens", 0..=10)?;
-    tokens.iter().try_for_each(|token| check_length(token.len(), "grantTokens", 1..=8192))
+    check_secret(tokens.len(), "grantTokens", 0..=10)?;
+    tokens.iter().try_for_each(|token| check_secret(token.len(), "grantTokens", 1..=8192))
 }
 
 /// An encryption context, which is authenticated with a ciphertext.

@@ -48,7 +48,7 @@ fn arn(settings: &Settings, kind: &str, name: &str) -> String {
 /// The key that `name` stands for.
 pub(super) fn find(service: &Service, name: &str, names: Names) -> Result<Key, KmsError> {
     let Service { settings, records, .. } = service;
-    let unknown = || KmsError::not_found(format!("Invalid keyId {name}"));
+    let unknown = || KmsError::not_found(format!("Invalid keyId '{name}'"));
     let local = if name.starts_with("arn:") { resource(settings, name)? } else { name };
     if let Some(id) = local.strip_prefix("key/").filter(|_| local.len() < name.len()) {
         return by_id(settings, records, id, None);
@@ -61,10 +61,18 @@ pub(super) fn find(service: &Service, name: &str, names: Names) -> Result<Key, K
         let alias = found.ok_or_else(|| alias_not_found(settings, local))?;
         return by_id(settings, records, &alias.key_id, Some(alias.name.clone()));
     }
-    if !uuid::is_one(local) {
+    // Keys of several regions are known to AWS, and not to this service.
+    if !uuid::is_one(local) && !local.starts_with("mrk-") {
         return Err(unknown());
     }
     by_id(settings, records, local, None)
+}
+
+/// Whether a name is that of an alias, or an alias ARN.
+#[must_use]
+pub(super) fn is_alias(name: &str) -> bool {
+    let resource = if name.starts_with("arn:") { name.splitn(6, ':').nth(5) } else { Some(name) };
+    resource.is_some_and(|resource| resource.starts_with("alias/"))
 }
 
 /// The error of an alias that is not there.

@@ -3,19 +3,36 @@
 use super::call::Call;
 use super::codec::Encoded;
 use super::{KmsError, ops};
+use crate::changes;
+use bytes::Bytes;
+use std::sync::Arc;
 
 /// What stands before an operation's name in the header `x-amz-target`.
 const PREFIX: &str = "TrentService.";
 
 macro_rules! operations {
-    ($($name:literal => $function:path,)+) => {
+    (uses { $($use:literal => $user:path,)+ } changes { $($change:literal => $changer:path,)+ }) => {
         /// The operations that are carried out.
-        pub const IMPLEMENTED: &[&str] = &[$($name),+];
+        pub const IMPLEMENTED: &[&str] = &[$($use,)+ $($change,)+];
 
-        /// Carries out the operation of `call`, whose request is `body`.
-        pub(super) async fn run(call: &Call, body: &[u8]) -> Result<Encoded, KmsError> {
+        /// Carries out the operation of `call`, whose request is `body`. Those that change something are noted in the audit log.
+        pub(super) async fn run(call: Call, body: Bytes) -> Result<Encoded, KmsError> {
             match call.operation {
-                $($name => $function(call, call.codec.decode(body)?).await,)+
+                $($use => $user(&call, call.codec.decode(&body)?).await,)+
+                _ => {
+                    let service = Arc::clone(&call.service);
+                    let change = async move {
+                        let result = change(&call, &body).await;
+                        (call.change(), result)
+                    };
+                    changes::make(service.batcher.audit(), change).await
+                }
+            }
+        }
+
+        async fn change(call: &Call, body: &[u8]) -> Result<Encoded, KmsError> {
+            match call.operation {
+                $($change => $changer(call, call.codec.decode(body)?).await,)+
                 _ => Err(unknown()),
             }
         }
@@ -23,46 +40,50 @@ macro_rules! operations {
 }
 
 operations! {
-    "Sign" => ops::sign::sign,
-    "Verify" => ops::sign::verify,
-    "Decrypt" => ops::encrypt::decrypt,
-    "Encrypt" => ops::encrypt::encrypt,
-    "ReEncrypt" => ops::encrypt::re_encrypt,
-    "GenerateDataKey" => ops::data_keys::data_key,
-    "GenerateDataKeyWithoutPlaintext" => ops::data_keys::data_key_without_plaintext,
-    "GenerateDataKeyPair" => ops::data_keys::pair,
-    "GenerateDataKeyPairWithoutPlaintext" => ops::data_keys::pair_without_plaintext,
-    "GenerateRandom" => ops::data_keys::random,
-    "CreateKey" => ops::keys::create,
-    "DescribeKey" => ops::keys::describe,
-    "ListKeys" => ops::keys::list,
-    "GetPublicKey" => ops::keys::public_key,
-    "GetKeyLastUsage" => ops::keys::last_usage,
-    "GetKeyRotationStatus" => ops::keys::rotation_status,
-    "ListKeyRotations" => ops::keys::rotations,
-    "UpdateKeyDescription" => ops::state::update_description,
-    "EnableKey" => ops::state::enable,
-    "DisableKey" => ops::state::disable,
-    "ScheduleKeyDeletion" => ops::state::schedule_deletion,
-    "CancelKeyDeletion" => ops::state::cancel_deletion,
-    "GetParametersForImport" => ops::import::parameters,
-    "ImportKeyMaterial" => ops::import::import,
-    "DeleteImportedKeyMaterial" => ops::import::delete,
-    "CreateAlias" => ops::aliases::create,
-    "UpdateAlias" => ops::aliases::update,
-    "DeleteAlias" => ops::aliases::delete,
-    "ListAliases" => ops::aliases::list,
-    "TagResource" => ops::tags::tag,
-    "UntagResource" => ops::tags::untag,
-    "ListResourceTags" => ops::tags::list,
-    "GetKeyPolicy" => ops::policies::get,
-    "PutKeyPolicy" => ops::policies::put,
-    "ListKeyPolicies" => ops::policies::list,
-    "CreateGrant" => ops::grants::create,
-    "ListGrants" => ops::grants::list,
-    "ListRetirableGrants" => ops::grants::list_retirable,
-    "RetireGrant" => ops::grants::retire,
-    "RevokeGrant" => ops::grants::revoke,
+    uses {
+        "Sign" => ops::sign::sign,
+        "Verify" => ops::sign::verify,
+        "Decrypt" => ops::encrypt::decrypt,
+        "Encrypt" => ops::encrypt::encrypt,
+        "ReEncrypt" => ops::encrypt::re_encrypt,
+        "GenerateDataKey" => ops::data_keys::data_key,
+        "GenerateDataKeyWithoutPlaintext" => ops::data_keys::data_key_without_plaintext,
+        "GenerateDataKeyPair" => ops::data_keys::pair,
+        "GenerateDataKeyPairWithoutPlaintext" => ops::data_keys::pair_without_plaintext,
+        "GenerateRandom" => ops::data_keys::random,
+        "DescribeKey" => ops::keys::describe,
+        "ListKeys" => ops::keys::list,
+        "GetPublicKey" => ops::keys::public_key,
+        "GetKeyLastUsage" => ops::keys::last_usage,
+        "GetKeyRotationStatus" => ops::keys::rotation_status,
+        "ListKeyRotations" => ops::keys::rotations,
+        "ListAliases" => ops::aliases::list,
+        "ListResourceTags" => ops::tags::list,
+        "GetKeyPolicy" => ops::policies::get,
+        "ListKeyPolicies" => ops::policies::list,
+        "ListGrants" => ops::grants::list,
+        "ListRetirableGrants" => ops::grants::list_retirable,
+    }
+    changes {
+        "CreateKey" => ops::keys::create,
+        "UpdateKeyDescription" => ops::state::update_description,
+        "EnableKey" => ops::state::enable,
+        "DisableKey" => ops::state::disable,
+        "ScheduleKeyDeletion" => ops::state::schedule_deletion,
+        "CancelKeyDeletion" => ops::state::cancel_deletion,
+        "GetParametersForImport" => ops::import::parameters,
+        "ImportKeyMaterial" => ops::import::import,
+        "DeleteImportedKeyMaterial" => ops::import::delete,
+        "CreateAlias" => ops::aliases::create,
+        "UpdateAlias" => ops::aliases::update,
+        "DeleteAlias" => ops::aliases::delete,
+        "TagResource" => ops::tags::tag,
+        "UntagResource" => ops::tags::untag,
+        "PutKeyPolicy" => ops::policies::put,
+        "CreateGrant" => ops::grants::create,
+        "RetireGrant" => ops::grants::retire,
+        "RevokeGrant" => ops::grants::revoke,
+    }
 }
 
 /// The operations of AWS that are refused: rotation, custom key stores, several regions, message authentication codes, key

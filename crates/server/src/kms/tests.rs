@@ -1,6 +1,7 @@
 //! The interface as a client sees it, request by request.
 
 mod aliases;
+mod audit;
 mod bench;
 mod encryption;
 mod grants;

@@ -83,7 +83,18 @@ async fn a_service_runs_takes_commands_and_drains() {
     running.service.batcher.private(origin, Arc::new(key), task).await.unwrap();
     assert!(running.stop().await);
     let report = crate::audit::verify(&config.data.join("audit")).unwrap();
-    assert_eq!((report.lines, report.findings.len()), (2, 0));
+    // The start, two commands about the credential, two about backups, and the signature.
+    assert_eq!((report.lines, report.findings.len()), (6, 0));
+    let lines = crate::door::testing::audit_lines(&config.data.join("audit"));
+    for (line, operation, outcome) in
+        [(1, "create_credential", "ok"), (2, "backup", "ok"), (4, "revoke_credential", "ok")]
+    {
+        let found = ["principal", "door", "operation", "outcome"].map(|name| lines[line][name].clone());
+        assert_eq!(found, ["operator", "admin", operation, outcome], "{}", lines[line]);
+    }
+    assert_eq!((&lines[1]["key"], &lines[4]["key"]), (&created["access_key_id"], &created["access_key_id"]));
+    assert_eq!(lines[1]["change"], serde_json::json!({ "name": "watcher", "rights": ["watch"] }));
+    assert_ne!(lines[3]["outcome"], "ok", "the second backup was refused");
     assert!(!config.data.join(admin::SOCKET).exists());
 
     // What was committed is there after a start, and a second master key opens it after a reseal.

@@ -147,8 +147,8 @@ fn check_scope(
     let scope = |message: String| Err(SigV4Error::Scope(message));
     if authorization.region != expected.region {
         return scope(format!(
-            "Credential should be scoped to a valid region, not '{}'.",
-            authorization.region
+            "Credential should be scoped to a valid region, not '{}'. The region of this service is '{}'.",
+            authorization.region, expected.region
         ));
     }
     if authorization.service != expected.service {

@@ -6,6 +6,7 @@ use crate::io;
 use modmill_server::admin::Command;
 use modmill_server::credentials::Right;
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 /// Makes, lists and revokes credentials
 #[derive(Debug, clap::Subcommand)]
@@ -25,9 +26,9 @@ pub(super) struct Create {
     /// The name of the principal, for policies, limits and the audit log
     #[arg(long)]
     name: String,
-    /// The rights of the credential: kms, transit, bulk, issue, watch
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "kms,transit,bulk", value_parser = parse_right)]
-    allow: Vec<Right>,
+    /// The rights of the credential: kms, transit, bulk, issue, watch; or none, for key policies and grants alone
+    #[arg(long, value_name = "LIST", default_value = "kms,transit,bulk", value_parser = parse_rights)]
+    allow: Rights,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -50,17 +51,25 @@ pub(super) struct Revoke {
     access_key_id: String,
 }
 
-fn parse_right(text: &str) -> Result<Right, String> {
-    serde_json::from_value(text.into())
-        .map_err(|_| "it is one of kms, transit, bulk, issue, watch".to_owned())
+/// The rights in a list.
+type Rights = BTreeSet<Right>;
+
+fn parse_rights(text: &str) -> Result<Rights, String> {
+    if ["", "none"].contains(&text) {
+        return Ok(Rights::new());
+    }
+    let right = |name: &str| {
+        serde_json::from_value(name.into())
+            .map_err(|_| format!("{name:?} is not one of kms, transit, bulk, issue, watch"))
+    };
+    text.split(',').map(right).collect()
 }
 
 impl Credentials {
     pub(super) fn run(self) -> Result<(), Failure> {
         match self {
             Self::Create(Create { data, name, allow, json }) => {
-                let rights = allow.into_iter().collect();
-                let answer = data.execute(Command::CreateCredential { name, rights })?;
+                let answer = data.execute(Command::CreateCredential { name, rights: allow })?;
                 show(&answer, json)
             }
             Self::List(List { data, json }) => {

@@ -56,7 +56,15 @@ impl DataOptions {
                 Err(error) => return send().await?.ok_or_else(|| failed(&error)),
             };
             let records = run::open_records(&config, store).await.map_err(|error| failed(&error))?;
-            command.execute(&records, &Clock::default()).await.map_err(|error| failed(&error))
+            let audit = match command.is_audited() {
+                true => Some(run::open_audit(&config).map_err(|error| failed(&error))?),
+                false => None,
+            };
+            let answer = command.execute_audited(audit.as_ref(), &records, &Clock::default()).await;
+            if let Some(audit) = audit {
+                audit.sync_now().map_err(|error| failed(&error))?;
+            }
+            answer.map_err(|error| failed(&error))
         })
     }
 }

@@ -5,13 +5,17 @@ use super::nothing;
 use crate::kms::call::{Call, gone};
 use crate::kms::codec::{Encoded, Time};
 use crate::kms::documents::{Alias, KeyRecord};
-use crate::kms::names::{Key, Names, alias_arn, alias_not_found, find};
+use crate::kms::names::{Key, Names, alias_arn, alias_not_found, find, is_alias};
 use crate::kms::paging::ListRequest;
 use crate::kms::policy::Facts;
 use crate::kms::{KmsError, fields};
 use crate::records::{Changes, Records};
 use serde::Deserialize;
 use serde_json::json;
+
+/// What AWS says of other names.
+const PREFIX: &str = "Alias must start with the prefix \"alias/\". Please see \
+                      https://docs.aws.amazon.com/kms/latest/developerguide/kms-alias.html";
 
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
@@ -22,25 +26,30 @@ pub(in crate::kms) struct Request {
 
 impl Request {
     /// The alias's name, if it may be one.
-    fn name(&self) -> Result<&str, KmsError> {
+    fn name(&self, call: &Call) -> Result<&str, KmsError> {
         let name = fields::text(self.alias_name.as_deref(), "aliasName", 1..=256)?;
-        if !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b":/_-".contains(&byte)) {
-            let constraint = "Member must satisfy regular expression pattern: ^[a-zA-Z0-9:/_-]+$";
-            return Err(KmsError::constraint("...", "aliasName", constraint));
-        }
+        let name = fields::word(name, "aliasName")?;
+        call.note("alias", name);
         match name.strip_prefix("alias/") {
             Some(rest) if rest.starts_with("aws/") => {
                 Err(KmsError::new("NotAuthorizedException", "Aliases in alias/aws/ are reserved."))
             }
-            Some(rest) if !rest.is_empty() && !rest.contains(':') => Ok(name),
-            Some(_) => Err(KmsError::new("InvalidAliasNameException", "Alias name is not valid.")),
-            None => Err(KmsError::validation("Invalid identifier: an alias name begins with alias/")),
+            Some("") => Err(KmsError::new("InvalidAliasNameException", "Alias name is not valid.")),
+            Some(rest) if rest.contains(':') => {
+                Err(KmsError::validation(format!("{name} contains invalid characters for an alias")))
+            }
+            Some(_) => Ok(name),
+            None => Err(KmsError::validation(PREFIX)),
         }
     }
 
     /// The key that the alias is to stand for, if the operation is allowed with it.
     fn target(&self, call: &Call) -> Result<Key, KmsError> {
-        let key = call.key_at(self.target_key_id.as_deref(), "targetKeyId", Names::Keys)?;
+        let name = self.target_key_id.as_deref();
+        if name.is_some_and(is_alias) {
+            return Err(KmsError::validation("Aliases must refer to keys. Not aliases"));
+        }
+        let key = call.key_at(name, "targetKeyId", Names::Keys)?;
         call.allow(&key, call.operation, Facts::default())?;
         call.not_pending_deletion(&key, &key.record)?;
         Ok(key)
@@ -48,7 +57,7 @@ impl Request {
 }
 
 pub(in crate::kms) async fn create(call: &Call, request: Request) -> Result<Encoded, KmsError> {
-    let name = request.name()?;
+    let name = request.name(call)?;
     call.allow_account()?;
     let key = request.target(call)?;
     let arn = alias_arn(&call.service.settings, name);
@@ -69,14 +78,16 @@ pub(in crate::kms) async fn create(call: &Call, request: Request) -> Result<Enco
 /// The key of an alias, if the operation is allowed with it.
 fn current(call: &Call, name: &str) -> Result<Key, KmsError> {
     let key = find(&call.service, name, Names::All)?;
+    call.note_key(&key.record.id);
     call.allow(&key, call.operation, Facts::default())?;
     Ok(key)
 }
 
 pub(in crate::kms) async fn update(call: &Call, request: Request) -> Result<Encoded, KmsError> {
-    let name = request.name()?;
+    let name = request.name(call)?;
     call.allow_account()?;
     let old = current(call, name)?;
+    call.note("from", old.record.id.as_str());
     let new = request.target(call)?;
     if (old.record.spec, old.record.usage) != (new.record.spec, new.record.usage) {
         let message = "The current and the new KMS key must be of the same type and have the same key usage.";
@@ -94,7 +105,7 @@ pub(in crate::kms) async fn update(call: &Call, request: Request) -> Result<Enco
 }
 
 pub(in crate::kms) async fn delete(call: &Call, request: Request) -> Result<Encoded, KmsError> {
-    let name = request.name()?;
+    let name = request.name(call)?;
     call.allow_account()?;
     current(call, name)?;
     let delete = |records: &Records| {

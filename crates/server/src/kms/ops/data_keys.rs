@@ -167,8 +167,8 @@ pub(in crate::kms) async fn random(call: &Call, request: RandomRequest) -> Resul
     if request.custom_key_store_id.is_some() {
         return Err(KmsError::unsupported("Custom key stores are not supported by this service."));
     }
-    let len =
-        fields::number(fields::needed(request.number_of_bytes, "numberOfBytes")?, "numberOfBytes", 1..=1024)?;
+    let len = request.number_of_bytes.ok_or_else(|| KmsError::validation("NumberOfBytes is required."))?;
+    let len = fields::number(len, "numberOfBytes", 1..=1024)?;
     let mut bytes = Zeroizing::new(vec![0; usize::try_from(len).unwrap_or_default()]);
     getrandom::fill(&mut bytes)?;
     call.codec.encode_secret(&Random { plaintext: bytes.into() })

@@ -127,11 +127,11 @@ fn source(
         return call.key_at(name, member, Names::All);
     }
     let named = name.map(|_| call.key_at(name, member, Names::All)).transpose()?;
-    if let Some(key) = named.as_ref().filter(|key| key.record.spec.rsa_bits().is_some()) {
+    let id = match (sealed::key_of(ciphertext.bytes()), &named) {
         // The algorithm does not fit, which says more than that the ciphertext does not.
-        return Ok(key.clone());
-    }
-    let id = sealed::key_of(ciphertext.bytes())?;
+        (Err(_), Some(key)) if key.record.spec.rsa_bits().is_some() => return Ok(key.clone()),
+        (id, _) => id?,
+    };
     match named {
         Some(key) if key.record.id == id => Ok(key),
         Some(_) => Err(KmsError::new(

@@ -97,10 +97,7 @@ fn wanted(call: &Call, key: &Key, request: CreateRequest) -> Result<Grant, KmsEr
         return Err(KmsError::validation(message));
     }
     let name = request.name.unwrap_or_default();
-    if name.len() > 256 || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b":/_-".contains(&byte)) {
-        let constraint = "Member must satisfy regular expression pattern: ^[a-zA-Z0-9:/_-]+$";
-        return Err(KmsError::constraint("...", "name", constraint));
-    }
+    fields::word(fields::text(Some(&name), "name", 0..=256)?, "name")?;
     let retiring = request.retiring_principal.as_deref();
     Ok(Grant {
         id: names::random_hex(32)?,
@@ -147,6 +144,9 @@ pub(in crate::kms) async fn create(call: &Call, request: CreateRequest) -> Resul
         state => return Err(wrong_state(&key.arn, state)),
     }
     call.dry_run(dry_run)?;
+    call.note("grantee", grant.grantee.as_str());
+    call.note("retiring", grant.retiring.clone());
+    call.note("operations", grant.operations.iter().cloned().collect::<Vec<_>>());
     let create = |records: &Records| {
         let present = call.service.kms.rights.grants_of(records, &key.record.id);
         if let Some(found) = present.iter().find(|found| same(found, &grant)) {
@@ -162,6 +162,7 @@ pub(in crate::kms) async fn create(call: &Call, request: CreateRequest) -> Resul
         Ok((Changes::new().put(&grant), grant.id.clone()))
     };
     let id = call.service.records.change(create).await?;
+    call.note("grant", id.as_str());
     call.codec.encode(&json!({"GrantId": id, "GrantToken": URL_SAFE_NO_PAD.encode(&id)}))
 }
 
@@ -244,6 +245,7 @@ fn find(call: &Call, key: &Key, id: Option<&str>) -> Result<std::sync::Arc<Grant
 }
 
 async fn end(call: &Call, id: &str) -> Result<Encoded, KmsError> {
+    call.note("grant", id);
     let delete = |records: &Records| {
         records.get::<Grant>(id).ok_or_else(no_such_grant)?;
         Ok::<_, KmsError>((Changes::new().delete::<Grant>(id), ()))
@@ -275,6 +277,7 @@ pub(in crate::kms) async fn retire(call: &Call, request: EndRequest) -> Result<E
         }
     };
     let key = names::find(&call.service, &grant.key_id, Names::Keys)?;
+    call.note_key(&key.record.id);
     let own = grant.retiring.as_deref() == Some(&call.arn)
         || grant.grantee == call.arn && grant.operations.contains("RetireGrant");
     if !own {

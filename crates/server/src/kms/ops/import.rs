@@ -137,6 +137,7 @@ pub(in crate::kms) async fn parameters(call: &Call, request: ParametersRequest) 
     })?;
     let pair = Material::of_rsa(&call.service.generator.rsa(&call.service, bits, call.deadline).await?)?;
     let token = SecretBytes::random(TOKEN)?;
+    call.note("wrapping", wrapping.name());
     let expires_ms = call.now_ms + TOKEN_MS;
     let document = ImportToken {
         id: hex::encode(&Sha256::digest(token.expose())),
@@ -260,11 +261,12 @@ pub(in crate::kms) async fn import(call: &Call, mut request: ImportRequest) -> R
     let key = importable(call, request.key_id.as_deref())?;
     let token = find_token(call, &key, &token)?;
     let (engine, spec) = (Arc::clone(call.service.batcher.engine()), key.record.spec);
-    let received = wrapped.bytes().to_vec();
+    call.note_received(wrapped.bytes());
     let read = move || read_material(&engine, &token, &wrapped, spec);
-    let material = call.service.generator.run(call.deadline, read).await?;
-    call.audit(&key, &received, material.as_ref().err().map(|error| error.name.to_string()))?;
-    let material = Material { expires_ms, ..material? };
+    let material = call.service.generator.run(call.deadline, read).await??;
+    let material = Material { expires_ms, ..material };
+    call.note("material", material.id.as_str());
+    call.note("expires_ms", expires_ms);
     if request.key_material_id.as_ref().is_some_and(|id| *id != material.id) {
         return Err(incorrect("The key material does not have this identifier."));
     }
@@ -313,5 +315,6 @@ pub(in crate::kms) async fn delete(call: &Call, request: DeleteRequest) -> Resul
         material.id
     });
     let id = id.or_else(|| key.record.imported_id.clone()).unwrap_or_default();
+    call.note("material", id.as_str());
     call.codec.encode(&Imported { key_id: &key.arn, key_material_id: &id })
 }

@@ -117,14 +117,20 @@ pub(in crate::kms) async fn create(call: &Call, request: CreateRequest) -> Resul
     let origin = of_list(origin, "origin", Origin::of, &["AWS_KMS", "EXTERNAL"], &OTHER_ORIGINS)?;
     let description = request.description.unwrap_or_default();
     fields::text(Some(&description), "description", 0..=8192)?;
-    let tags = tags::checked(request.tags.unwrap_or_default())?;
+    let tags = tags::checked(&request.tags.unwrap_or_default())?;
     let id = uuid::random()?;
+    call.note_key(&id);
+    for (name, value) in [("spec", spec.name()), ("usage", usage.name()), ("origin", origin.name())] {
+        call.note(name, value);
+    }
     let settings = &call.service.settings;
     let policy = match request.policy {
         None => Policy::default_text(&settings.account),
         Some(policy) => {
             let bypass = request.bypass_policy_lockout_safety_check == Some(true);
-            checked_policy(call, policy, &names::key_arn(settings, &id), bypass)?
+            let policy = checked_policy(call, policy, &names::key_arn(settings, &id), bypass)?;
+            call.note("policy", policy.as_str());
+            policy
         }
     };
     let material = match origin {

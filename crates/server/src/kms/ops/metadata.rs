@@ -67,9 +67,12 @@ impl<'a> Metadata<'a> {
             deletion_date: key.deletion_ms.map(Time::of_ms),
             valid_to: imported.and_then(|material| material.expires_ms).map(Time::of_ms),
             expiration_model: imported.map(model),
+            // Material that was deleted or expired is still the only one that may be imported again.
             current_key_material_id: material
+                .map(|found| &found.id)
+                .or(key.imported_id.as_ref())
                 .filter(|_| key.spec == Spec::Symmetric)
-                .map(|found| found.id.as_str()),
+                .map(String::as_str),
         }
     }
 }

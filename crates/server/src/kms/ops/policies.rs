@@ -88,6 +88,7 @@ pub(in crate::kms) async fn put(call: &Call, request: Request) -> Result<Encoded
     request.check_name()?;
     let bypass = request.bypass_policy_lockout_safety_check == Some(true);
     let policy = checked_policy(call, fields::needed(request.policy, "policy")?, &key.arn, bypass)?;
+    call.note("policy", policy.as_str());
     let change = |record: &mut KeyRecord| {
         call.not_pending_deletion(&key, record)?;
         record.policy.clone_from(&policy);

@@ -60,6 +60,7 @@ pub(in crate::kms) async fn schedule_deletion(call: &Call, request: Request) -> 
     let window = fields::number(window, "pendingWindowInDays", 7..=30)?;
     let at_ms = call.now_ms + window.unsigned_abs() * DAY_MS;
     let key = call.allowed_key(request.key_id.as_deref())?;
+    call.note("deletion_ms", at_ms);
     let change = |record: &mut KeyRecord| {
         call.not_pending_deletion(&key, record)?;
         record.deletion_ms = Some(at_ms);

@@ -20,20 +20,26 @@ pub(in crate::kms) struct Tag {
     tag_value: Option<String>,
 }
 
-/// Tags by their keys, within their limits.
-pub(super) fn checked(tags: Vec<Tag>) -> Result<BTreeMap<String, String>, KmsError> {
-    let mut checked = BTreeMap::new();
-    for Tag { tag_key, tag_value } in tags {
-        let key = fields::text(tag_key.as_deref(), "tagKey", 1..=128)?;
-        let value = fields::text(tag_value.as_deref(), "tagValue", 0..=256)?;
-        if key.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("aws:")) {
-            return Err(KmsError::new("TagException", "Tag keys that begin with aws: are reserved."));
-        }
-        if checked.insert(key.to_owned(), value.to_owned()).is_some() {
-            return Err(KmsError::new("TagException", "A tag key comes twice."));
-        }
+/// The tags of a request by their keys, within their limits. AWS looks at the lengths of all of them first.
+pub(super) fn checked(tags: &[Tag]) -> Result<BTreeMap<String, String>, KmsError> {
+    let mut read = Vec::with_capacity(tags.len());
+    for (Tag { tag_key, tag_value }, place) in tags.iter().zip(1..) {
+        let key = fields::text(tag_key.as_deref(), &format!("tags.{place}.member.tagKey"), 1..=128)?;
+        let value = fields::text(tag_value.as_deref(), &format!("tags.{place}.member.tagValue"), 0..=256)?;
+        read.push((key.to_owned(), value.to_owned()));
     }
-    check_number(checked.len())?;
+    let wrong = |message: &str| Err(KmsError::new("TagException", message));
+    let reserved = |key: &str| key.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("aws:"));
+    let checked: BTreeMap<_, _> = read.into_iter().collect();
+    if checked.len() < tags.len() {
+        return wrong("Duplicate tag keys");
+    }
+    if checked.len() > LIMIT {
+        return wrong("Too many tags");
+    }
+    if checked.keys().any(|key| reserved(key)) {
+        return wrong("Tags beginning with aws: are reserved");
+    }
     Ok(checked)
 }
 
@@ -53,8 +59,10 @@ pub(in crate::kms) struct Request {
 }
 
 pub(in crate::kms) async fn tag(call: &Call, request: Request) -> Result<Encoded, KmsError> {
-    let tags = checked(fields::needed(request.tags, "tags")?)?;
+    let tags = checked(&fields::needed(request.tags, "tags")?)?;
     let key = call.allowed_key(request.key_id.as_deref())?;
+    // A tag's value may be anything, and stays out of the log.
+    call.note("tag_keys", tags.keys().cloned().collect::<Vec<_>>());
     let change = |record: &mut KeyRecord| {
         call.not_pending_deletion(&key, record)?;
         record.tags.extend(tags.clone());
@@ -67,6 +75,7 @@ pub(in crate::kms) async fn tag(call: &Call, request: Request) -> Result<Encoded
 pub(in crate::kms) async fn untag(call: &Call, request: Request) -> Result<Encoded, KmsError> {
     let tag_keys = fields::needed(request.tag_keys, "tagKeys")?;
     let key = call.allowed_key(request.key_id.as_deref())?;
+    call.note("tag_keys", tag_keys.clone());
     let change = |record: &mut KeyRecord| {
         call.not_pending_deletion(&key, record)?;
         record.tags.retain(|tag_key, _| !tag_keys.contains(tag_key));

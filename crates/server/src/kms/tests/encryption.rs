@@ -62,6 +62,12 @@ async fn symmetric_keys_encrypt_with_a_context() {
     let other = bench.symmetric_key().await;
     let request = json!({"CiphertextBlob": blob, "EncryptionContext": context, "KeyId": other});
     assert_eq!(bench.fails("Decrypt", request).await, "IncorrectKeyException");
+    for key in [bench.signing_key().await, bench.key("RSA_2048", "ENCRYPT_DECRYPT").await] {
+        let request = json!({"CiphertextBlob": blob, "EncryptionContext": context, "KeyId": key});
+        assert_eq!(bench.fails("Decrypt", request).await, "IncorrectKeyException");
+        let request = json!({"CiphertextBlob": blob, "SourceEncryptionContext": context, "SourceKeyId": key, "DestinationKeyId": id});
+        assert_eq!(bench.fails("ReEncrypt", request).await, "IncorrectKeyException");
+    }
     // A key that does not exist is not told from one that may not be used.
     let mut elsewhere = bytes(&blob);
     elsewhere[3] ^= 1;

@@ -85,6 +85,8 @@ async fn wrong_material_is_refused() {
     changed[300] ^= 1;
     let mut broken = der.to_vec();
     broken[400] ^= 1;
+    let composite = include_bytes!("../../../tests/vectors/composite-factor.pem");
+    let composite = PrivateKey::read(composite, None, Sizes::Standard).unwrap();
     let longer = PrivateKey::generate(&Engine::new().unwrap(), 3072, Sizes::Standard).unwrap();
     for (wrapped, error) in [
         (vec![1; 300], "InvalidCiphertextException"),
@@ -96,6 +98,7 @@ async fn wrong_material_is_refused() {
         (wrap(&broken), "IncorrectKeyMaterialException"),
         (wrap(key.to_pem().unwrap().as_bytes()), "IncorrectKeyMaterialException"),
         (wrap(&longer.to_der().unwrap()), "IncorrectKeyMaterialException"),
+        (wrap(&composite.to_der().unwrap()), "IncorrectKeyMaterialException"),
         (wrap(&key.public_key().to_der().unwrap()), "IncorrectKeyMaterialException"),
         (vec![1; 6145], "ValidationException"),
     ] {
@@ -178,8 +181,14 @@ async fn symmetric_material_expires() {
     }
     let record = bench.service.records.get::<kms::KeyRecord>(&id).unwrap();
     assert!(record.material.is_none());
+    let current = async || {
+        bench.ok("DescribeKey", json!({"KeyId": id})).await["KeyMetadata"]["CurrentKeyMaterialId"].clone()
+    };
+    assert_eq!(current().await, metadata["CurrentKeyMaterialId"], "it may be imported again");
     request["ValidTo"] = (now + 2 * 3600).into();
     request["ImportType"] = "EXISTING_KEY_MATERIAL".into();
     bench.ok("ImportKeyMaterial", request).await;
     assert_eq!(bench.ok("Decrypt", json!({"CiphertextBlob": blob})).await["Plaintext"], "AAAA");
+    bench.ok("DeleteImportedKeyMaterial", json!({"KeyId": id})).await;
+    assert_eq!(current().await, metadata["CurrentKeyMaterialId"]);
 }

@@ -174,5 +174,8 @@ async fn other_methods_and_paths_are_not_of_this_interface() {
     assert_eq!(bench.send(parts, BODY.to_vec()).await.0, StatusCode::METHOD_NOT_ALLOWED);
     let mut parts = bench.signed(ADMIN, "ListKeys", BODY);
     parts.uri = "/other".parse().unwrap();
-    assert_eq!(bench.send(parts, BODY.to_vec()).await.0, StatusCode::NOT_FOUND);
+    assert_eq!(bench.send(parts.clone(), BODY.to_vec()).await.0, StatusCode::NOT_FOUND);
+    let (name, message) = bench.ask(parts, BODY.to_vec()).await.unwrap_err();
+    assert_eq!(name, "UnknownOperationException");
+    assert_eq!(message, "KMS is at the path /, and not at /other.");
 }
