@@ -71,6 +71,7 @@ mod parts {
             issuer: IssuerConfig,
             metrics: MetricsConfig,
             socket: SocketConfig,
+            transit: TransitConfig,
         }
         /// Where keys are kept.
         StoreConfig { url: String, master_key_file: PathBuf, stale_s: u64, }
@@ -117,11 +118,13 @@ mod parts {
         MetricsConfig { open_on_loopback: bool, }
         /// The socket for programs on the same machine.
         SocketConfig { path: PathBuf, mode: String, }
+        /// The transit interface.
+        TransitConfig { mount: String, }
     }
 }
 pub use parts::{
     AuditConfig, BatchConfig, Config, EngineConfig, IssuerConfig, LimitsConfig, MetricsConfig, SocketConfig,
-    StoreConfig, TlsConfig,
+    StoreConfig, TlsConfig, TransitConfig,
 };
 
 impl Default for Config {
@@ -206,6 +209,12 @@ impl Config {
         if self.socket.mode().is_none() {
             return value("socket.mode", "it is up to four octal digits, such as \"0660\"".into());
         }
+        if !transit::is_mount(&self.transit.mount) {
+            let problem =
+                "it is a path of letters, digits and _-., and none of Vault's own, as in \"team/transit\""
+                    .into();
+            return value("transit.mount", problem);
+        }
         let positive = [
             ("deadline_ms", self.deadline_ms),
             ("limits.connections", self.limits.connections as u64),
@@ -242,6 +251,7 @@ impl Config {
             skew_s: *skew_s,
             stale_s: self.store.stale_s,
             deadline_ms: *deadline_ms,
+            transit_mount: self.transit.mount.clone(),
         }
     }
 

@@ -14,6 +14,8 @@ pub struct Settings {
     pub stale_s: u64,
     /// The time that a request may take before it is answered with an error that clients retry, in milliseconds.
     pub deadline_ms: u64,
+    /// The path that the transit engine is mounted at.
+    pub transit_mount: String,
 }
 
 impl Default for Settings {
@@ -24,6 +26,7 @@ impl Default for Settings {
             skew_s: 300,
             stale_s: 30,
             deadline_ms: 30_000,
+            transit_mount: "transit".into(),
         }
     }
 }

@@ -9,12 +9,14 @@
 //! * Keys are RSA keys of 2048, 3072 or 4096 bits. Other types, derivation, HMAC, data keys, backups of single keys and
 //!   automatic rotation are refused.
 //! * SHA-1 signs nothing, and `hash_algorithm` cannot be `none`.
+//! * There is one mount, whose name is configured, and no namespace.
 //! * `encrypt` does not create a key that is missing.
 //! * A ciphertext that does not decrypt is an error 400, where Vault answers 500, which clients would try again.
 //! * A batch has at most 65536 items, and a body at most 32 MiB.
 //! * The right `transit` of a credential allows every operation. There are no policies by path.
 
 mod answer;
+mod changes;
 mod cipher;
 mod import;
 mod items;
@@ -40,10 +42,11 @@ use crate::service::Service;
 use crate::uuid;
 use answer::Fault;
 use axum::Router;
-use axum::extract::{FromRequest, Request};
+use axum::extract::{FromRequest, Path, Request, State};
 use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::routing::{MethodRouter, any, get};
 use bytes::Bytes;
+use changes::change;
 use modmill_rsa::PrivateKey;
 use std::sync::Arc;
 
@@ -100,6 +103,17 @@ fn authenticate(service: &Service, headers: &HeaderMap) -> Result<Arc<Principal>
     principal.filter(|principal| principal.may(Right::Transit)).map(Arc::new).ok_or_else(Fault::denied)
 }
 
+/// Refuses a namespace: keys of the same name in several of them would be one.
+fn check_namespace(headers: &HeaderMap) -> Result<(), Fault> {
+    let Some(name) = headers.get("x-vault-namespace") else { return Ok(()) };
+    match name.to_str().unwrap_or("?").trim_matches('/') {
+        "" | "root" => Ok(()),
+        name => Err(Fault::bad(format!(
+            "namespaces are not supported by this service: X-Vault-Namespace is {name:?}"
+        ))),
+    }
+}
+
 impl FromRequest<Arc<Transit>> for Call {
     type Rejection = Fault;
 
@@ -107,6 +121,7 @@ impl FromRequest<Arc<Transit>> for Call {
         let service = &transit.service;
         let (parts, body) = request.into_parts();
         let admitted = authenticate(service, &parts.headers).and_then(|principal| {
+            check_namespace(&parts.headers)?;
             service.limits.check(&principal).map_err(Fault::too_many)?;
             Ok(principal)
         });
@@ -115,35 +130,47 @@ impl FromRequest<Arc<Transit>> for Call {
     }
 }
 
+/// Whether a text may be the path of a mount: segments without patterns, the first of which is none of Vault's own.
+pub(crate) fn is_mount(text: &str) -> bool {
+    let segment = |text: &str| {
+        text.starts_with(|first: char| first.is_ascii_alphanumeric())
+            && text.chars().all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c))
+    };
+    let own = ["sys", "auth", "audit", "cubbyhole", "identity"];
+    text.split('/').all(segment) && text.split('/').next().is_some_and(|first| !own.contains(&first))
+}
+
 /// The interface under `/v1`.
 pub fn router(service: Arc<Service>) -> Router {
     let transit = Arc::new(Transit { service });
+    let at = |path: &str| format!("/v1/{}/{path}", transit.service.settings.transit_mount);
     Router::new()
-        .route("/v1/transit/keys", any(keys::list))
-        .route("/v1/transit/keys/", any(keys::list))
+        .route(&at("keys"), any(keys::list))
+        .route(&at("keys/"), any(keys::list))
         .route(
-            "/v1/transit/keys/{name}",
-            get(keys::read).delete(keys::delete).post(keys::create).put(keys::create),
+            &at("keys/{name}"),
+            write(change("create", keys::create)).get(keys::read).delete(change("delete", keys::delete)),
         )
-        .route("/v1/transit/keys/{name}/config", write(versions::configure))
-        .route("/v1/transit/keys/{name}/rotate", write(versions::rotate))
-        .route("/v1/transit/keys/{name}/trim", write(versions::trim))
-        .route("/v1/transit/keys/{name}/import", write(import::import))
-        .route("/v1/transit/keys/{name}/import_version", write(import::import_version))
-        .route("/v1/transit/wrapping_key", get(import::wrapping_key))
-        .route("/v1/transit/export/{kind}/{name}", get(import::export))
-        .route("/v1/transit/export/{kind}/{name}/{version}", get(import::export))
-        .route("/v1/transit/sign/{name}", write(sign::sign))
-        .route("/v1/transit/sign/{name}/{hash}", write(sign::sign))
-        .route("/v1/transit/verify/{name}", write(sign::verify))
-        .route("/v1/transit/verify/{name}/{hash}", write(sign::verify))
-        .route("/v1/transit/encrypt/{name}", write(cipher::encrypt))
-        .route("/v1/transit/decrypt/{name}", write(cipher::decrypt))
-        .route("/v1/transit/rewrap/{name}", write(cipher::rewrap))
-        .route("/v1/transit/random", write(tools::random))
-        .route("/v1/transit/random/{*rest}", write(tools::random))
-        .route("/v1/transit/hash", write(tools::hash))
-        .route("/v1/transit/hash/{algorithm}", write(tools::hash))
+        .route(&at("keys/{name}/config"), write(change("config", versions::configure)))
+        .route(&at("keys/{name}/rotate"), write(change("rotate", versions::rotate)))
+        .route(&at("keys/{name}/trim"), write(change("trim", versions::trim)))
+        .route(&at("keys/{name}/import"), write(change("import", import::import)))
+        .route(&at("keys/{name}/import_version"), write(change("import_version", import::import_version)))
+        .route(&at("wrapping_key"), get(import::wrapping_key))
+        .route(&at("export/{kind}/{name}"), get(import::export))
+        .route(&at("export/{kind}/{name}/{version}"), get(import::export))
+        .route(&at("sign/{name}"), write(sign::sign))
+        .route(&at("sign/{name}/{hash}"), write(sign::sign))
+        .route(&at("verify/{name}"), write(sign::verify))
+        .route(&at("verify/{name}/{hash}"), write(sign::verify))
+        .route(&at("encrypt/{name}"), write(cipher::encrypt))
+        .route(&at("decrypt/{name}"), write(cipher::decrypt))
+        .route(&at("rewrap/{name}"), write(cipher::rewrap))
+        .route(&at("random"), write(tools::random))
+        .route(&at("random/{*rest}"), write(tools::random))
+        .route(&at("hash"), write(tools::hash))
+        .route(&at("hash/{algorithm}"), write(tools::hash))
+        .route(&at("{*path}"), any(unknown_path))
         .merge(system::routes())
         .route("/v1/{*path}", any(no_route))
         .method_not_allowed_fallback(unsupported)
@@ -159,10 +186,30 @@ where
     axum::routing::post(handler.clone()).put(handler)
 }
 
-async fn no_route(uri: Uri) -> Fault {
+async fn no_route(State(transit): State<Arc<Transit>>, uri: Uri) -> Fault {
     let path = uri.path().strip_prefix("/v1/").unwrap_or_default();
     let error = format!("no handler for route {path:?}. route entry not found.");
-    Fault::new(StatusCode::NOT_FOUND, error)
+    let mut fault = Fault::new(StatusCode::NOT_FOUND, error);
+    fault
+        .errors
+        .push(format!("the transit engine is mounted at {:?}", transit.service.settings.transit_mount));
+    fault
+}
+
+/// Says which part of Vault's engine is not there.
+async fn unknown_path(Path(path): Path<String>) -> Fault {
+    let parts: Vec<&str> = path.split('/').collect();
+    let missing = match parts[..] {
+        ["datakey", ..] => "data keys are",
+        ["hmac", ..] => "HMAC is",
+        ["cmac", ..] => "CMAC is",
+        ["backup" | "restore", ..] => "the backup of a single key (`modmill serve backup` has all) is",
+        ["byok-export", ..] => "export under another key is",
+        ["keys", _, "csr" | "set-certificate"] => "certificates are",
+        ["cache-config", ..] | ["config", "keys"] => "configuration of the engine is",
+        _ => return Fault::new(StatusCode::NOT_FOUND, "unsupported path"),
+    };
+    Fault::bad(format!("{missing} not supported by this service"))
 }
 
 async fn unsupported() -> Fault {

@@ -4,9 +4,9 @@ use super::*;
 fn the_file_of_defaults_is_right() {
     let config = Config::default();
     config.check().unwrap();
-    let Settings { region, account, skew_s, stale_s, deadline_ms } = config.settings();
+    let Settings { region, account, skew_s, stale_s, deadline_ms, transit_mount } = config.settings();
     let default = Settings::default();
-    assert_eq!((region, account), (default.region, default.account));
+    assert_eq!((region, account, transit_mount), (default.region, default.account, default.transit_mount));
     assert_eq!((skew_s, stale_s, deadline_ms), (default.skew_s, default.stale_s, default.deadline_ms));
     assert_eq!(config.issuer_settings(), IssuerSettings::default());
     let (batch, default) = (config.batch_settings(), BatchSettings::default());
@@ -54,6 +54,9 @@ fn values_that_cannot_be_used_are_refused() {
         ("[engine]\nbackend = \"abacus\"", "engine.backend"),
         ("[audit]\nsync = \"often\"", "audit.sync"),
         ("[batch]\nbatch_ms = 0", "batch.batch_ms"),
+        ("[transit]\nmount = \"sys/transit\"", "transit.mount"),
+        ("[transit]\nmount = \"transit/\"", "transit.mount"),
+        ("[transit]\nmount = \"{name}\"", "transit.mount"),
         ("[limits]\nheader_bytes = 100", "limits.header_bytes"),
         ("[limits]\nbody_bytes = 1048577", "limits.body_bytes"),
         ("[limits]\nbody_bytes = 0", "limits.body_bytes"),

@@ -7,7 +7,8 @@ use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
+use base64::engine::Config as _;
+use base64::engine::general_purpose::{GeneralPurpose, STANDARD};
 use bytes::Bytes;
 use serde::Serialize;
 use std::time::Duration;
@@ -128,22 +129,38 @@ impl Answer {
 
     /// Adds `bytes` in Base64.
     pub(super) fn base64(&mut self, bytes: &[u8]) -> &mut Self {
+        self.encoded(bytes, &STANDARD)
+    }
+
+    /// Adds `bytes` in `encoding`.
+    pub(super) fn encoded(&mut self, bytes: &[u8], encoding: &GeneralPurpose) -> &mut Self {
         let start = self.0.len();
-        self.0.resize(start + bytes.len().div_ceil(3) * 4, b'=');
+        let room = base64::encoded_len(bytes.len(), encoding.config().encode_padding()).unwrap_or_default();
+        self.0.resize(start + room, b'=');
         // The room is exactly what the encoding takes, so that there is no error.
-        let _ = STANDARD.encode_slice(bytes, self.0.get_mut(start..).unwrap_or_default());
+        let _ = encoding.encode_slice(bytes, self.0.get_mut(start..).unwrap_or_default());
         self
     }
 
     /// The response with `status` and Vault's `warnings`.
-    pub(super) fn finish(mut self, status: StatusCode, warnings: &[String]) -> Response {
+    pub(super) fn finish(self, status: StatusCode, warnings: &[String]) -> Response {
+        self.finish_with(status, warnings, &())
+    }
+
+    /// The response with `status`, Vault's `warnings`, and what is said of a token.
+    pub(super) fn finish_with(
+        mut self,
+        status: StatusCode,
+        warnings: &[String],
+        auth: &impl Serialize,
+    ) -> Response {
         self.raw(",\"wrap_info\":null,\"warnings\":");
         if warnings.is_empty() {
             self.raw("null");
         } else {
             self.value(warnings);
         }
-        self.raw(",\"auth\":null,\"mount_type\":\"transit\"}\n");
+        self.raw(",\"auth\":").value(auth).raw(",\"mount_type\":\"transit\"}\n");
         (status, json(Bytes::from_owner(self.0))).into_response()
     }
 }

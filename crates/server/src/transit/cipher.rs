@@ -9,6 +9,7 @@ use crate::batch::{Encryption, PrivateTask, PublicTask};
 use crate::door;
 use axum::extract::{Path, State};
 use axum::response::Response;
+use base64::engine::general_purpose::STANDARD;
 use modmill_rsa::{Hash, ItemError};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -79,7 +80,8 @@ fn encryptions(body: &[u8], key: &TransitKey) -> Result<Waiting<PublicTask, Seal
 /// The operation that decrypts an item.
 fn decryption(item: &Item<'_>, scheme: &Encryption, key: &TransitKey) -> Result<(u32, PrivateTask), String> {
     let text = item.ciphertext.as_ref().map(Text::as_str).filter(|text| !text.is_empty());
-    let (version, ciphertext) = key.backward(text.ok_or("missing ciphertext to decrypt")?, "ciphertext")?;
+    let (version, ciphertext) =
+        key.backward(text.ok_or("missing ciphertext to decrypt")?, "ciphertext", &STANDARD)?;
     Ok((version, PrivateTask::Decrypt { scheme: scheme.clone(), ciphertext }))
 }
 

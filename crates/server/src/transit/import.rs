@@ -94,15 +94,19 @@ async fn unwrap(transit: &Transit, call: &Call, import: &Import<'_>) -> Result<P
         Err(refused) => return Err(refused.into()),
     };
     let aes = Zeroizing::new(<[u8; 32]>::try_from(&aes[..]).map_err(|_| wrong())?);
-    let wrapped = wrapped.to_vec();
+    let (wrapped, engine) = (wrapped.to_vec(), Arc::clone(transit.service.batcher.engine()));
     let work = move || {
         let kwp = KwpAes256::new_from_slice(&*aes).map_err(|_| wrong())?;
         let mut room = Zeroizing::new(vec![0; wrapped.len()]);
         let der = kwp.unwrap_key(&wrapped, &mut room).map_err(|_| wrong())?;
+        let unusable =
+            |error: &dyn std::fmt::Display| Fault::bad(format!("the wrapped key cannot be used: {error}"));
         match AnyKey::read(der, None, Sizes::Standard) {
-            Ok(AnyKey::Private(key)) => Ok(key),
+            Ok(AnyKey::Private(key)) => {
+                key.check_primes(&engine).map(|()| key).map_err(|error| unusable(&error))
+            }
             Ok(AnyKey::Public(_)) => Err(wrong()),
-            Err(error) => Err(Fault::bad(format!("the wrapped key cannot be read: {error}"))),
+            Err(error) => Err(unusable(&error)),
         }
     };
     door::blocking(work).await.map_err(Fault::internal)?

@@ -8,7 +8,7 @@ use crate::batch::{Origin, PrivateTask, PublicTask};
 use axum::http::StatusCode;
 use axum::response::Response;
 use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
+use base64::engine::general_purpose::{GeneralPurpose, STANDARD};
 use futures_util::future::try_join_all;
 use modmill_rsa::{ItemError, PublicKey};
 use serde::Deserialize;
@@ -110,7 +110,12 @@ pub(super) fn parse<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Fault> 
 
 /// Decodes Base64. The error is the one that Vault's clients know.
 pub(super) fn decode(text: &str) -> Result<Vec<u8>, String> {
-    STANDARD.decode(text).map_err(|error| illegal(text, error))
+    decode_as(text, &STANDARD)
+}
+
+/// Decodes `encoding`.
+pub(super) fn decode_as(text: &str, encoding: &GeneralPurpose) -> Result<Vec<u8>, String> {
+    encoding.decode(text).map_err(|error| illegal(text, error))
 }
 
 fn illegal(text: &str, error: base64::DecodeError) -> String {

@@ -4,6 +4,7 @@ use super::answer::Fault;
 use crate::records::Document;
 use crate::secret::SecretBytes;
 use crate::uuid;
+use base64::engine::general_purpose::GeneralPurpose;
 use modmill_rsa::PrivateKey;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -122,8 +123,13 @@ impl TransitKey {
         Ok(version)
     }
 
-    /// The version and the bytes of `text`, a signature or ciphertext `vault:v1:BASE64`. `what` names it in errors.
-    pub(super) fn backward(&self, text: &str, what: &str) -> Result<(u32, Vec<u8>), String> {
+    /// The version and the bytes of `text`, a signature or ciphertext such as `vault:v1:BASE64`. `what` names it in errors.
+    pub(super) fn backward(
+        &self,
+        text: &str,
+        what: &str,
+        encoding: &GeneralPurpose,
+    ) -> Result<(u32, Vec<u8>), String> {
         let rest = text.strip_prefix("vault:v").ok_or_else(|| format!("invalid {what}: no prefix"))?;
         let (version, encoded) =
             rest.split_once(':').ok_or_else(|| format!("invalid {what}: wrong number of fields"))?;
@@ -137,7 +143,7 @@ impl TransitKey {
         if version < self.min_decryption_version || !self.versions.contains_key(&version) {
             return Err("ciphertext or signature version is disallowed by policy (too old)".into());
         }
-        let bytes = super::items::decode(encoded)
+        let bytes = super::items::decode_as(encoded, encoding)
             .map_err(|error| format!("invalid {what}: could not decode base64: {error}"))?;
         Ok((version, bytes))
     }
@@ -185,6 +191,7 @@ pub(super) fn timestamp(ms: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use base64::engine::general_purpose::STANDARD;
 
     #[test]
     fn timestamps_are_dates() {
@@ -231,7 +238,7 @@ mod tests {
     fn signatures_name_their_version() {
         let mut key = key();
         key.min_decryption_version = 2;
-        assert_eq!(key.backward("vault:v2:AQI=", "signature"), Ok((2, vec![1, 2])));
+        assert_eq!(key.backward("vault:v2:AQI=", "signature", &STANDARD), Ok((2, vec![1, 2])));
         for (text, error) in [
             ("v2:AQI=", "invalid signature: no prefix"),
             ("vault:v2AQI=", "invalid signature: wrong number of fields"),
@@ -240,9 +247,9 @@ mod tests {
             ("vault:v4:AQI=", "invalid signature: version is too new"),
             ("vault:v1:AQI=", "ciphertext or signature version is disallowed by policy (too old)"),
         ] {
-            assert_eq!(key.backward(text, "signature"), Err(error.to_owned()));
+            assert_eq!(key.backward(text, "signature", &STANDARD), Err(error.to_owned()));
         }
-        let error = key.backward("vault:v2:A*I=", "signature").expect_err("not Base64");
+        let error = key.backward("vault:v2:A*I=", "signature", &STANDARD).expect_err("not Base64");
         assert_eq!(error, "invalid signature: could not decode base64: illegal base64 data at input byte 1");
     }
 }

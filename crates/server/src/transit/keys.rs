@@ -111,7 +111,11 @@ impl NewKey<'_> {
             "rsa-2048" => 2048,
             "rsa-3072" => 3072,
             "rsa-4096" => 4096,
-            _ => return Err(Fault::bad(format!("unknown key type {kind}"))),
+            _ => {
+                let error =
+                    format!("unknown key type {kind}: this service has rsa-2048, rsa-3072 and rsa-4096");
+                return Err(Fault::bad(error));
+            }
         };
         if is_set(self.derived) || is_set(self.convergent_encryption) {
             return Err(Fault::bad(format!(

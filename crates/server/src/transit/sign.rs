@@ -10,6 +10,7 @@ use crate::door;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
+use base64::engine::general_purpose::{GeneralPurpose, STANDARD, URL_SAFE_NO_PAD};
 use bytes::Bytes;
 use modmill_rsa::{Digest, Hash, ItemError, Pss, SaltLength, SignatureScheme};
 use serde::Deserialize;
@@ -34,25 +35,37 @@ fn hash(request: &Request<'_>, in_path: Option<&str>) -> Result<Hash, Fault> {
     found.ok_or_else(|| Fault::bad(format!("invalid hash algorithm {name:?}")))
 }
 
+/// How the bytes of signatures are written. RSA signatures have no other structure.
+fn marshaling(request: &Request<'_>) -> Result<&'static GeneralPurpose, Fault> {
+    match request.marshaling_algorithm.as_ref().map_or("", Text::as_str) {
+        "asn1" | "" => Ok(&STANDARD),
+        "jws" => Ok(&URL_SAFE_NO_PAD),
+        other => Err(Fault::bad(format!("invalid marshaling type {other:?}"))),
+    }
+}
+
+/// The length of a salt as Vault reads it: -1 is that of the hash, and 0 is `auto`, which stands for no choice.
+fn salt_length(text: &str, auto: SaltLength) -> Result<SaltLength, Fault> {
+    match text.to_ascii_lowercase().as_str() {
+        "auto" | "" => Ok(auto),
+        "hash" => Ok(SaltLength::Digest),
+        lower => match lower.parse::<i64>() {
+            Ok(-1) => Ok(SaltLength::Digest),
+            Ok(0) => Ok(auto),
+            Ok(number) => usize::try_from(number)
+                .map(SaltLength::Bytes)
+                .map_err(|_| Fault::bad(format!("salt length is invalid: {number}"))),
+            Err(_) => Err(Fault::bad(format!("salt length neither 'auto', 'hash', nor an int: {text}"))),
+        },
+    }
+}
+
 /// The scheme of a request. `auto` is the salt that stands for no choice.
 fn scheme(request: &Request<'_>, hash: Hash, auto: SaltLength) -> Result<SignatureScheme, Fault> {
-    let marshaling = request.marshaling_algorithm.as_ref().map_or("asn1", Text::as_str);
-    if !matches!(marshaling, "asn1" | "") {
-        return Err(Fault::bad(format!(
-            "requested marshaling type {marshaling:?} is not supported for RSA keys"
-        )));
-    }
     match request.signature_algorithm.as_ref().map_or("", Text::as_str) {
         "pkcs1v15" => Ok(SignatureScheme::Pkcs1v15(hash)),
         "" | "pss" => {
-            let salt = match request.salt_length.as_ref().map_or("auto", Text::as_str) {
-                "auto" | "" => auto,
-                "hash" => SaltLength::Digest,
-                text => {
-                    let wrong = |_| Fault::bad(format!("invalid salt length {text:?}"));
-                    SaltLength::Bytes(text.parse().map_err(wrong)?)
-                }
-            };
+            let salt = salt_length(request.salt_length.as_ref().map_or("", Text::as_str), auto)?;
             Ok(SignatureScheme::Pss(Pss { salt, ..Pss::new(hash) }))
         }
         other => Err(Fault::bad(format!("unsupported rsa signature algorithm {other}"))),
@@ -99,6 +112,7 @@ impl Digests {
 struct Prepared {
     version: u32,
     scheme: SignatureScheme,
+    encoding: &'static GeneralPurpose,
     /// The digests of the items without an error, side by side.
     digests: Vec<u8>,
     items: Vec<Outcome<()>>,
@@ -111,6 +125,7 @@ fn prepare(body: &[u8], in_path: Option<&str>, key: &TransitKey) -> Result<Prepa
     if hash == Hash::Sha1 {
         return Err(Fault::bad("hash algorithm \"sha1\" verifies signatures, but makes none"));
     }
+    let encoding = marshaling(&request)?;
     let scheme = scheme(&request, hash, SaltLength::Longest)?;
     let asked = request.key_version.map_or(0, |Int(version)| version);
     let version = key.forward(asked, Use::Signing).map_err(Fault::bad)?;
@@ -123,7 +138,7 @@ fn prepare(body: &[u8], in_path: Option<&str>, key: &TransitKey) -> Result<Prepa
         Outcome { result, reference }
     };
     let items = inputs.iter().map(outcome).collect();
-    Ok(Prepared { version, scheme, digests, items, is_batch })
+    Ok(Prepared { version, scheme, encoding, digests, items, is_batch })
 }
 
 pub(super) async fn sign(
@@ -159,7 +174,7 @@ fn respond(request_id: &str, prepared: &Prepared, rows: Option<&Rows>) -> Result
     };
     let write = |answer: &mut Answer, signature: &[u8]| {
         let version = prepared.version;
-        answer.raw("\"signature\":\"vault:v").value(&version).raw(":").base64(signature);
+        answer.raw("\"signature\":\"vault:v").value(&version).raw(":").encoded(signature, prepared.encoding);
         answer.raw("\",\"key_version\":").value(&version);
     };
     let mut answer = Answer::new(request_id, prepared.items.len() * 800);
@@ -215,6 +230,7 @@ fn verifications(
 ) -> Result<Waiting<PublicTask, bool>, Fault> {
     let mut request: Request<'_> = parse(body)?;
     let hash = hash(&request, in_path)?;
+    let encoding = marshaling(&request)?;
     let scheme = scheme(&request, hash, SaltLength::Any)?;
     let mut digests = Digests::new(&request, hash);
     let is_batch = request.is_batch();
@@ -226,7 +242,7 @@ fn verifications(
             (None, None) => return Err("neither a 'signature' nor an 'hmac' were given to verify".into()),
         };
         let digest = digests.of(item, is_batch)?;
-        let (version, signature) = key.backward(signature, "signature")?;
+        let (version, signature) = key.backward(signature, "signature", encoding)?;
         Ok((version, PublicTask::Verify { scheme, digest, signature }))
     })
 }

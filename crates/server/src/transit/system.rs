@@ -1,13 +1,16 @@
 //! The few paths outside of the transit engine that clients call before they use it.
 
-use super::answer::{Fault, bare, respond};
+use super::answer::{Answer, Fault, bare, respond};
+use super::items::parse;
 use super::key::timestamp;
-use super::{Call, Transit};
+use super::{Call, Transit, token, write};
 use axum::Router;
 use axum::extract::{Path, State};
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use axum::routing::get;
-use serde_json::{Value, json};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
 /// The version of Vault whose interface this is, with the version of this program.
@@ -19,8 +22,11 @@ pub(super) fn routes() -> Router<Arc<Transit>> {
         .route("/v1/sys/seal-status", get(seal_status))
         .route("/v1/sys/init", get(initialized))
         .route("/v1/sys/mounts", get(mounts))
-        .route("/v1/sys/internal/ui/mounts/{*path}", get(mount))
+        .route("/v1/sys/mounts/{*path}", get(mount).post(fixed).put(fixed).delete(fixed))
+        .route("/v1/sys/internal/ui/mounts/{*path}", get(mount_of))
+        .route("/v1/sys/capabilities-self", write(capabilities))
         .route("/v1/auth/token/lookup-self", get(lookup_self).post(lookup_self))
+        .route("/v1/auth/token/renew-self", write(renew_self))
 }
 
 async fn health(State(transit): State<Arc<Transit>>) -> Response {
@@ -68,19 +74,95 @@ fn transit_mount() -> Value {
     })
 }
 
-async fn mounts(call: Call) -> Response {
-    respond(&call.request_id, &json!({ "transit/": transit_mount() }), &[])
+/// The path of the mount, as Vault writes it.
+fn mount_path(transit: &Transit) -> String {
+    format!("{}/", transit.service.settings.transit_mount)
 }
 
-async fn mount(Path(path): Path<String>, call: Call) -> Result<Response, Fault> {
-    if path.split('/').next() != Some("transit") {
+/// Whether `path` is the mount, or lies in it.
+fn is_in_mount(transit: &Transit, path: &str) -> bool {
+    format!("{}/", path.trim_matches('/')).starts_with(&mount_path(transit))
+}
+
+async fn mounts(State(transit): State<Arc<Transit>>, call: Call) -> Response {
+    respond(&call.request_id, &json!({ mount_path(&transit): transit_mount() }), &[])
+}
+
+/// One mount.
+async fn mount(
+    State(transit): State<Arc<Transit>>,
+    Path(path): Path<String>,
+    call: Call,
+) -> Result<Response, Fault> {
+    if path.trim_matches('/') != transit.service.settings.transit_mount {
+        return Err(Fault::bad(format!("No secret engine mount at {}/", path.trim_matches('/'))));
+    }
+    Ok(respond(&call.request_id, &transit_mount(), &[]))
+}
+
+/// The answer to clients that make, move or remove mounts.
+async fn fixed(State(transit): State<Arc<Transit>>, _call: Call) -> Fault {
+    let path = mount_path(&transit);
+    Fault::bad(format!(
+        "this service has one engine, transit at {path:?}; its option transit.mount names another path"
+    ))
+}
+
+/// The mount that a path lies in.
+async fn mount_of(
+    State(transit): State<Arc<Transit>>,
+    Path(path): Path<String>,
+    call: Call,
+) -> Result<Response, Fault> {
+    if !is_in_mount(&transit, &path) {
         return Err(Fault::denied());
     }
     let mut mount = transit_mount();
-    if let Some(mount) = mount.as_object_mut() {
-        mount.insert("path".into(), "transit/".into());
-    }
+    mount["path"] = mount_path(&transit).into();
     Ok(respond(&call.request_id, &mount, &[]))
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Paths {
+    paths: Vec<String>,
+    path: Vec<String>,
+}
+
+/// What the token may do with paths: everything in the mount, and nothing elsewhere.
+async fn capabilities(State(transit): State<Arc<Transit>>, call: Call) -> Result<Response, Fault> {
+    let Paths { paths, path } = parse(&call.body)?;
+    let paths = if paths.is_empty() { path } else { paths };
+    let allowed = |path: &String| match is_in_mount(&transit, path) {
+        true => json!(["create", "delete", "list", "read", "update"]),
+        false => json!(["deny"]),
+    };
+    let mut data: Map<String, Value> = paths.iter().map(|path| (path.clone(), allowed(path))).collect();
+    let Some(first) = paths.first() else { return Err(Fault::bad("paths must be supplied")) };
+    if paths.len() == 1 {
+        data.insert("capabilities".into(), allowed(first));
+    }
+    Ok(respond(&call.request_id, &data, &[]))
+}
+
+/// The answer to clients that renew their token by a timer: it does not end, and needs no renewal.
+async fn renew_self(headers: HeaderMap, call: Call) -> Response {
+    let auth = json!({
+        "client_token": token(&headers),
+        "accessor": call.principal.access_key_id,
+        "policies": ["transit"],
+        "token_policies": ["transit"],
+        "metadata": null,
+        "lease_duration": 0,
+        "renewable": false,
+        "entity_id": "",
+        "token_type": "service",
+        "orphan": true,
+        "num_uses": 0,
+    });
+    let mut answer = Answer::new(&call.request_id, 1 << 10);
+    answer.raw("null");
+    answer.finish_with(StatusCode::OK, &[], &auth)
 }
 
 /// What is known of a token. The token itself is not repeated.

@@ -77,6 +77,41 @@ def test_signatures_verify_elsewhere(transit, name, public, algorithm, hash_name
         assert verdict["data"]["valid"] is valid
 
 
+def test_signatures_for_web_tokens(client, transit, name, public):
+    options = {"hash_algorithm": "sha2-256", "signature_algorithm": "pkcs1v15", "marshaling_algorithm": "jws"}
+    signature = transit.sign_data(name=name, hash_input=b64(b"header.payload"), **options)["data"]["signature"]
+    text = signature.split(":")[2]
+    assert "=" not in text
+    public.verify(base64.urlsafe_b64decode(text + "=="), b"header.payload", padding.PKCS1v15(), hashes.SHA256())
+    verify = dict(name=name, hash_input=b64(b"header.payload"), signature=signature)
+    assert transit.verify_signed_data(**verify, **options)["data"]["valid"]
+    with pytest.raises(hvac.exceptions.InvalidRequest, match='invalid marshaling type "bogus"'):
+        client.write_data(f"transit/sign/{name}", data={"input": "", "marshaling_algorithm": "bogus"})
+
+
+@pytest.mark.parametrize("salt, length", [("-1", 32), ("hash", 32), ("0", None), ("auto", None), ("20", 20)])
+def test_lengths_of_salts(transit, name, public, salt, length):
+    options = {"hash_algorithm": "sha2-256", "signature_algorithm": "pss", "salt_length": salt}
+    signature = transit.sign_data(name=name, hash_input=b64(b"m"), **options)["data"]["signature"]
+    scheme = padding.PSS(padding.MGF1(hashes.SHA256()), length or padding.PSS.MAX_LENGTH)
+    public.verify(base64.b64decode(signature.split(":")[2]), b"m", scheme, hashes.SHA256())
+    for other in [salt, "0"]:
+        options["salt_length"] = other
+        verdict = transit.verify_signed_data(name=name, hash_input=b64(b"m"), signature=signature, **options)
+        assert verdict["data"]["valid"]
+
+
+def test_what_clients_ask_besides(service, client):
+    renewed = client.auth.token.renew_self()
+    assert renewed["auth"]["renewable"] is False and renewed["auth"]["client_token"] == client.token
+    allowed = client.sys.get_capabilities(paths=["transit/sign/k", "secret/x"])["data"]
+    assert "update" in allowed["transit/sign/k"] and allowed["secret/x"] == ["deny"]
+    assert client.read("sys/mounts/transit")["data"]["type"] == "transit"
+    elsewhere = hvac.Client(url=service.url, token=client.token, namespace="team")
+    with pytest.raises(hvac.exceptions.InvalidRequest, match="namespaces are not supported"):
+        elsewhere.secrets.transit.list_keys()
+
+
 def test_batches_with_a_wrong_item(client, name, public):
     items = [{"input": b64(b"%d" % item), "reference": str(item)} for item in range(1000)]
     items.insert(500, {"input": "*"})

@@ -1,4 +1,5 @@
 use super::{Client, base64};
+use crate::door::testing::{audit_lines, audited, service};
 use aes_kw::{KeyInit, KwpAes256};
 use modmill::Engine;
 use modmill_rsa::{EncryptionScheme, Hash, PrivateKey, PublicKey, Rsa, Sizes};
@@ -38,7 +39,10 @@ async fn what_a_key_cannot_be_is_refused() {
     let client = Client::new().await;
     for (body, error) in [
         (json!({}), "unknown key type aes256-gcm96"),
-        (json!({ "type": "ed25519" }), "unknown key type ed25519"),
+        (
+            json!({ "type": "ed25519" }),
+            "unknown key type ed25519: this service has rsa-2048, rsa-3072 and rsa-4096",
+        ),
         (json!({ "type": "rsa-2048", "derived": true }), "key derivation"),
         (json!({ "type": "rsa-2048", "allow_plaintext_backup": "true" }), "plaintext backups"),
         (json!({ "type": "rsa-2048", "auto_rotate_period": "24h" }), "automatic rotation"),
@@ -106,9 +110,15 @@ async fn keys_are_imported_under_the_wrapping_key_and_exported_if_they_may() {
     let wrapping = PublicKey::read(pem.as_bytes(), Sizes::Standard).expect("a key");
     let engine = Engine::new().expect("an engine");
     let own = PrivateKey::generate(&engine, 2048, Sizes::Standard).expect("a key");
-    let (aes, der) = ([7; 32], own.to_der().expect("an encoding"));
-    let mut room = vec![0; der.len() + 16];
-    let wrapped = KwpAes256::new(&aes.into()).wrap_key(&der, &mut room).expect("room").to_vec();
+    let aes = [7; 32];
+    let wrap = |key: &PrivateKey| {
+        let der = key.to_der().expect("an encoding");
+        let mut room = vec![0; der.len() + 16];
+        KwpAes256::new(&aes.into()).wrap_key(&der, &mut room).expect("room").to_vec()
+    };
+    let wrapped = wrap(&own);
+    let pem = include_bytes!("../../../tests/vectors/composite-factor.pem");
+    let composite = PrivateKey::read(pem, None, Sizes::Standard).expect("a key");
     let seal = |aes: &[u8]| {
         let sealed = Rsa::new(&engine).encrypt(&wrapping, EncryptionScheme::oaep(Hash::Sha256), &[aes]);
         sealed.expect("a call").remove(0).expect("a ciphertext")
@@ -131,6 +141,7 @@ async fn keys_are_imported_under_the_wrapping_key_and_exported_if_they_may() {
             "the ciphertext does not hold a wrapped key",
         ),
         (blob.clone(), "rsa-3072", "the wrapped key has 2048 bits, and not the 3072 of its type"),
+        (base64([seal(&aes), wrap(&composite)].concat()), "rsa-2048", "the wrapped key cannot be used: "),
     ] {
         let (status, found) =
             client.error("keys/i/import", json!({ "type": kind, "ciphertext": ciphertext })).await;
@@ -156,4 +167,34 @@ async fn keys_are_imported_under_the_wrapping_key_and_exported_if_they_may() {
     assert!(client.get("export/public-key/k/latest").await.json()["data"]["keys"]["1"].is_string());
     assert_eq!(client.get("export/hmac-key/k").await.status, 400);
     assert_eq!(client.get("export/public-key/k/9").await.status, 400);
+}
+
+#[tokio::test]
+async fn changes_of_keys_are_noted() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut service = service(crate::transit::kinds).await;
+    std::sync::Arc::get_mut(&mut service).expect("the only owner").batcher = audited(folder.path());
+    let client = Client(crate::transit::router(service));
+    let last = || audit_lines(folder.path()).pop().expect("a line");
+    client.data("keys/k", json!({ "type": "rsa-2048", "exportable": true, "context": "a secret?" })).await;
+    let line = last();
+    let found =
+        ["principal", "access_key", "door", "operation", "key", "outcome"].map(|name| line[name].clone());
+    assert_eq!(found, ["name-A", "A", "transit", "create", "k", "ok"].map(Value::from));
+    assert_eq!(line["change"], json!({ "type": "rsa-2048", "exportable": true }));
+    client.get("keys/k").await;
+    client.call("DELETE", "keys/k", &Value::Null).await;
+    let line = last();
+    let outcome = "error deleting policy k: deletion is not allowed for this key";
+    assert_eq!((&line["operation"], &line["outcome"]), (&json!("delete"), &json!(outcome)));
+    client.data("keys/k/config", json!({ "deletion_allowed": true })).await;
+    assert_eq!(last()["change"], json!({ "deletion_allowed": true }));
+    client.data("keys/k/rotate", Value::Null).await;
+    client.error("keys/k/import_version", json!({ "ciphertext": "a secret?" })).await;
+    assert_eq!((&last()["operation"], &last()["change"]), (&json!("import_version"), &Value::Null));
+    assert_eq!(client.call("DELETE", "keys/k", &Value::Null).await.status, 204);
+    assert_eq!(last()["outcome"], "ok");
+    assert_eq!(audit_lines(folder.path()).len(), 7, "the start and six changes");
+    let text = std::fs::read_to_string(folder.path().join("audit-00000001.jsonl")).expect("a log");
+    assert!(!text.contains("a secret?"));
 }

@@ -1,5 +1,7 @@
 use super::{Client, base64};
 use axum::http::StatusCode;
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use modmill::Engine;
 use modmill_rsa::{Hash, PublicKey, Rsa, SaltLength, SignatureScheme, Sizes};
 use serde_json::{Value, json};
@@ -28,6 +30,9 @@ async fn signatures_verify_here_and_elsewhere() {
         ("sign/k", json!({ "hash_algorithm": "sha3-384" }), longest(Hash::Sha3_384)),
         ("sign/k", json!({ "salt_length": "hash" }), short(Hash::Sha256, SaltLength::Digest)),
         ("sign/k", json!({ "salt_length": "20" }), short(Hash::Sha256, SaltLength::Bytes(20))),
+        ("sign/k", json!({ "salt_length": "-1" }), short(Hash::Sha256, SaltLength::Digest)),
+        ("sign/k", json!({ "salt_length": 0 }), longest(Hash::Sha256)),
+        ("sign/k", json!({ "salt_length": "Auto" }), longest(Hash::Sha256)),
         ("sign/k", json!({ "signature_algorithm": "pkcs1v15" }), SignatureScheme::Pkcs1v15(Hash::Sha256)),
     ] {
         let mut body = options.clone();
@@ -51,6 +56,40 @@ async fn signatures_verify_here_and_elsewhere() {
 }
 
 #[tokio::test]
+async fn signatures_may_be_written_for_web_tokens() {
+    let client = Client::new().await;
+    for algorithm in ["pss", "pkcs1v15"] {
+        let body = json!({ "input": base64("message"), "signature_algorithm": algorithm });
+        let with = |name: &str, value: &Value| {
+            let mut body = body.clone();
+            body[name] = value.clone();
+            body
+        };
+        let jws = with("marshaling_algorithm", &json!("jws"));
+        let signed = client.data("sign/k", jws.clone()).await["signature"].clone();
+        let text = signed.as_str().and_then(|text| text.strip_prefix("vault:v1:")).expect("a signature");
+        let bytes = URL_SAFE_NO_PAD.decode(text).expect("Base64 of addresses without padding");
+        let mut verify = jws.clone();
+        verify["signature"] = signed.clone();
+        assert_eq!(client.data("verify/k", verify.clone()).await["valid"], true);
+        verify["marshaling_algorithm"] = "asn1".into();
+        // 256 bytes have padding, which the two forms tell apart.
+        let error = client.error("verify/k", verify).await.1;
+        assert!(error.starts_with("invalid signature: could not decode base64"), "{error}");
+        let plain = with("signature", &format!("vault:v1:{}", base64(bytes)).into());
+        assert_eq!(client.data("verify/k", plain).await["valid"], true);
+        let items = json!({ "batch_input": [{ "input": "" }], "marshaling_algorithm": "jws" });
+        let signed = client.data("sign/k", items).await["batch_results"][0]["signature"].clone();
+        assert!(signed.as_str().is_some_and(|text| !text.ends_with('=')), "{signed}");
+    }
+    // `auto` signs with the longest salt, and 0 verifies a salt of any length.
+    let signed =
+        client.data("sign/k", json!({ "input": "", "salt_length": "auto" })).await["signature"].clone();
+    let verify = json!({ "input": "", "salt_length": "0", "signature": signed });
+    assert_eq!(client.data("verify/k", verify).await["valid"], true);
+}
+
+#[tokio::test]
 async fn wrong_requests_to_sign_say_why() {
     let client = Client::new().await;
     for (path, body, error) in [
@@ -64,9 +103,11 @@ async fn wrong_requests_to_sign_say_why() {
             "hash algorithm \"sha1\" verifies signatures, but makes none",
         ),
         ("sign/k", json!({ "signature_algorithm": "x" }), "unsupported rsa signature algorithm x"),
-        ("sign/k", json!({ "salt_length": "-3" }), "invalid salt length \"-3\""),
+        ("sign/k", json!({ "salt_length": "-3" }), "salt length is invalid: -3"),
+        ("sign/k", json!({ "salt_length": "x" }), "salt length neither 'auto', 'hash', nor an int: x"),
         ("sign/k", json!({ "salt_length": 4000 }), "the key is too short for this hash and salt"),
-        ("sign/k", json!({ "marshaling_algorithm": "jws" }), "requested marshaling type \"jws\""),
+        ("sign/k", json!({ "marshaling_algorithm": "bogus" }), "invalid marshaling type \"bogus\""),
+        ("verify/k", json!({ "marshaling_algorithm": "bogus" }), "invalid marshaling type \"bogus\""),
         (
             "sign/k",
             json!({ "input": "a" }),

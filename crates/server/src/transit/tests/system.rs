@@ -51,6 +51,83 @@ async fn clients_find_what_they_ask_for_first() {
 }
 
 #[tokio::test]
+async fn tokens_are_not_renewed_and_may_do_everything_in_the_mount() {
+    let client = Client::new().await;
+    let token = [("x-vault-token", TOKEN)];
+    let post = async |path: &str, body: serde_json::Value| {
+        send(&client.0, "POST", &format!("/v1/{path}"), &token, body.to_string()).await
+    };
+    let renewed = post("auth/token/renew-self", json!({ "increment": "1h" })).await;
+    assert_eq!(renewed.status, 200);
+    let auth = renewed.json()["auth"].clone();
+    assert_eq!((&auth["renewable"], &auth["client_token"]), (&json!(false), &json!(TOKEN)));
+    let paths = json!({ "paths": ["transit/sign/k", "/transit", "transits/x", "secret/x"] });
+    let may = post("sys/capabilities-self", paths).await.json()["data"].clone();
+    let all = json!(["create", "delete", "list", "read", "update"]);
+    assert_eq!((&may["transit/sign/k"], &may["/transit"]), (&all, &all));
+    assert_eq!((&may["transits/x"], &may["secret/x"]), (&json!(["deny"]), &json!(["deny"])));
+    let one = post("sys/capabilities-self", json!({ "paths": ["transit/sign/k"] })).await.json();
+    assert_eq!(one["data"]["capabilities"], all);
+    assert_eq!(post("sys/capabilities-self", json!({})).await.status, 400);
+    let mount = send(&client.0, "GET", "/v1/sys/mounts/transit", &token, "").await.json();
+    assert_eq!(mount["data"]["type"], "transit");
+    assert_eq!(send(&client.0, "GET", "/v1/sys/mounts/other", &token, "").await.status, 400);
+    let fixed = post("sys/mounts/other", json!({ "type": "transit" })).await;
+    assert!(
+        fixed.json()["errors"][0].as_str().is_some_and(|text| text.contains("transit.mount")),
+        "{fixed:?}"
+    );
+}
+
+#[tokio::test]
+async fn namespaces_are_refused() {
+    let client = Client::new().await;
+    for (namespace, status) in [("", 200), ("root", 200), ("/", 200), ("team-a", 400), ("team-a/b/", 400)] {
+        let headers = [("x-vault-token", TOKEN), ("x-vault-namespace", namespace)];
+        let answer = send(&client.0, "GET", "/v1/transit/keys/k", &headers, "").await;
+        assert_eq!(answer.status, status, "{namespace}");
+        if status == 400 {
+            let error = answer.json()["errors"][0].as_str().unwrap_or_default().to_owned();
+            assert!(error.starts_with("namespaces are not supported") && error.contains("team-a"), "{error}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_the_engine_does_not_have_is_named() {
+    let client = Client::new().await;
+    for (path, status, text) in [
+        ("datakey/plaintext/k", 400, "data keys are not supported by this service"),
+        ("hmac/k/sha2-256", 400, "HMAC is not supported by this service"),
+        ("backup/k", 400, "`modmill serve backup`"),
+        ("restore/k", 400, "`modmill serve backup`"),
+        ("keys/k/csr", 400, "certificates are not supported by this service"),
+        ("cache-config", 400, "configuration of the engine is not supported by this service"),
+        ("nothing", 404, "unsupported path"),
+    ] {
+        let (found, error) = client.error(path, json!({})).await;
+        assert!(found == status && error.contains(text), "{path}: {found} {error}");
+    }
+    let other = send(&client.0, "POST", "/v1/team/sign/k", &[("x-vault-token", TOKEN)], "").await;
+    assert_eq!(other.json()["errors"][1], "the transit engine is mounted at \"transit\"");
+}
+
+#[tokio::test]
+async fn the_engine_may_be_mounted_elsewhere() {
+    let mut service = service(transit::kinds).await;
+    Arc::get_mut(&mut service).expect("the only owner").settings.transit_mount = "team/keys".into();
+    let router = transit::router(service);
+    let token = [("x-vault-token", TOKEN)];
+    let hash = async |path: &str| send(&router, "POST", path, &token, "{}").await.status;
+    assert_eq!(hash("/v1/team/keys/hash").await, 200);
+    assert_eq!(hash("/v1/transit/hash").await, 404);
+    let mounts = send(&router, "GET", "/v1/sys/mounts", &token, "").await.json();
+    assert_eq!(mounts["data"]["team/keys/"]["type"], "transit");
+    let of = send(&router, "GET", "/v1/sys/internal/ui/mounts/team/keys/sign/k", &token, "").await.json();
+    assert_eq!(of["data"]["path"], "team/keys/");
+}
+
+#[tokio::test]
 async fn random_bytes_and_hashes() {
     let client = Client::new().await;
     let random = client.data("random", json!({ "bytes": 8, "format": "hex" })).await["random_bytes"].clone();
