@@ -161,8 +161,10 @@ impl History {
             None => Cell { number, ..Cell::default() }.shown(),
         };
         let seconds = (first..uptime).map(&mut second).collect();
-        let mut keys: Vec<_> =
-            keys.into_iter().map(|(key, uses)| KeyUses { key_id: key.to_string(), alias: None, uses }).collect();
+        let mut keys: Vec<_> = keys
+            .into_iter()
+            .map(|(key, uses)| KeyUses { key_id: key.to_string(), alias: None, uses })
+            .collect();
         keys.sort_unstable_by(|a, b| b.uses.cmp(&a.uses).then_with(|| a.key_id.cmp(&b.key_id)));
         keys.truncate(TOP_KEYS);
         Snapshot { uptime, seconds, overall_ms: milliseconds(&latencies), keys }

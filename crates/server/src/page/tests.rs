@@ -144,5 +144,8 @@ async fn keys_are_shown_with_their_aliases() {
     // A second is shown when it is over.
     tokio::time::sleep(std::time::Duration::from_millis(1100)).await;
     let keys = serde_json::to_value(service.snapshot(None).keys).unwrap();
-    assert_eq!(keys, json!([{ "key_id": "one", "alias": "alias/a", "uses": 1 }, { "key_id": "two", "uses": 1 }]));
+    assert_eq!(
+        keys,
+        json!([{ "key_id": "one", "alias": "alias/a", "uses": 1 }, { "key_id": "two", "uses": 1 }])
+    );
 }

@@ -1,6 +1,8 @@
 //! Requests of anybody, made from real ones by random changes.
 
 mod bodies;
+mod mutations;
+mod policies;
 
 /// A small generator.
 struct Random(u64);
@@ -25,6 +27,26 @@ impl Random {
         }
         data
     }
+}
+
+/// Policies made from real ones, octet by octet and element by element. `MODMILL_TEST_POLICIES` says how many of each; the default
+/// takes some seconds.
+#[test]
+fn key_policies() {
+    let rounds = std::env::var("MODMILL_TEST_POLICIES").map_or(4000, |rounds| rounds.parse().unwrap());
+    let mut random = Random(11);
+    let (mut accepted, mut made) = (0, 0);
+    for seed in mutations::SEEDS {
+        assert!(policies::policy(seed.as_bytes()), "{seed}");
+        for _ in 0..rounds {
+            let text = mutations::mutate(&mut random, seed);
+            accepted += usize::from(policies::policy(text.as_bytes()));
+            accepted += usize::from(policies::policy(&random.change(text.as_bytes())));
+            made += 2;
+        }
+    }
+    println!("{accepted} of {made} policies were accepted");
+    assert!(accepted > made / 20 && accepted < made / 2, "{accepted} of {made}");
 }
 
 /// Calls `body` with every seed and with changed ones.
