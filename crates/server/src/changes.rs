@@ -75,16 +75,19 @@ pub(crate) async fn note<T, E: Failure>(
     Err(E::unaudited(&failed))
 }
 
-/// Makes a change and notes it. It is brought to its end even if its client goes away, so that none is made without its line.
+/// Makes a change and notes it, unless there is nothing to note. It is brought to its end even if its client goes away, so that none
+/// is made without its line.
 pub(crate) async fn make<T: Send + 'static, E: Failure>(
     audit: Option<&Arc<Audit>>,
-    change: impl Future<Output = (Change, Result<T, E>)> + Send + 'static,
+    change: impl Future<Output = (Option<Change>, Result<T, E>)> + Send + 'static,
 ) -> Result<T, E> {
     check(audit)?;
     let audit = audit.map(Arc::clone);
     let task = tokio::spawn(async move {
-        let (change, result) = change.await;
-        note(audit.as_ref(), change, result).await
+        match change.await {
+            (Some(change), result) => note(audit.as_ref(), change, result).await,
+            (None, result) => result,
+        }
     });
     task.await.unwrap_or_else(|error| Err(E::unaudited(&error.to_string())))
 }

@@ -14,6 +14,7 @@ mod operation;
 mod ops;
 mod paging;
 mod policy;
+mod refusals;
 mod rights;
 mod ring;
 mod sealed;
@@ -55,6 +56,7 @@ pub struct Kms {
     verifier: Verifier,
     rights: rights::Rights,
     uses: uses::Uses,
+    refusals: refusals::Refusals,
 }
 
 /// The routes of the interface.

@@ -128,10 +128,9 @@ pub async fn open_records(config: &Config, store: Arc<dyn Store>) -> Result<Reco
     Ok(Records::unlock(store, vec![master], kinds()).await?)
 }
 
-/// Opens the audit log for a command of the operator, while no service runs.
-pub fn open_audit(config: &Config) -> Result<Arc<Audit>, AuditError> {
+/// Opens the audit log for a command of the operator, while no service runs. `why` is a line of the log.
+pub fn open_audit(config: &Config, why: &str) -> Result<Arc<Audit>, AuditError> {
     let folder = config.data.join("audit");
-    let why = "a command opens the log";
     Ok(Arc::new(Audit::open_for(why, &folder, &config.audit_settings(), Clock::default())?))
 }
 

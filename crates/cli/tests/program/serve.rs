@@ -82,6 +82,22 @@ fn a_service_starts_takes_commands_and_ends() {
 }
 
 #[test]
+fn a_restored_backup_is_in_the_audit_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    create(&path("old"), "alice");
+    for command in [["backup", "--data", &path("old"), "--to"], ["restore", "--data", &path("new"), "--from"]]
+    {
+        let output = run(&[&["serve"], &command[..], &[&path("file")]].concat(), "");
+        assert!(output.status.success(), "{}", stderr(&output));
+    }
+    let log = std::fs::read_to_string(folder.path().join("new/audit/audit-00000001.jsonl")).unwrap();
+    assert!(log.contains("a backup of 1 documents was restored"), "{log}");
+    let log = std::fs::read_to_string(folder.path().join("old/audit/audit-00000001.jsonl")).unwrap();
+    assert!(log.contains("\"operation\":\"backup\""), "{log}");
+}
+
+#[test]
 fn a_credential_may_have_no_rights() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().to_str().unwrap();

@@ -195,11 +195,17 @@ impl Call {
         self.noted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What the audit log is to say.
-    pub(super) fn change(&self) -> Change {
+    /// What the audit log is to say of a change; `None` if it was refused, and the log has many such lines already.
+    pub(super) fn change(&self, is_refused: bool) -> Option<Change> {
+        if is_refused {
+            let left_out = self.service.kms.refusals.take(&self.principal.name, self.now_ms)?;
+            if left_out > 0 {
+                self.note("left_out", left_out);
+            }
+        }
         let Noted { key_id, received, particulars } = std::mem::take(&mut *self.noted());
         let particulars = if particulars.is_empty() { Value::Null } else { particulars.into() };
-        Change { origin: self.origin_of(&key_id), received, particulars }
+        Some(Change { origin: self.origin_of(&key_id), received, particulars })
     }
 
     /// Notes an operation with a symmetric key in the audit log, by the hash of its ciphertext. The batcher notes those with

@@ -23,7 +23,7 @@ macro_rules! operations {
                     let service = Arc::clone(&call.service);
                     let change = async move {
                         let result = change(&call, &body).await;
-                        (call.change(), result)
+                        (call.change(result.is_err()), result)
                     };
                     changes::make(service.batcher.audit(), change).await
                 }

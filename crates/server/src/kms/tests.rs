@@ -10,3 +10,4 @@ mod keys;
 mod protocol;
 mod rights;
 mod signing;
+mod texts;

@@ -50,7 +50,7 @@ where
         let origin = transit.origin(&call, operation, &name);
         let change = Change { origin, received: None, particulars: asked(&call.body) };
         let result = handler(State(Arc::clone(&transit)), Path(name), call);
-        let change = async move { (change, result.await) };
+        let change = async move { (Some(change), result.await) };
         Box::pin(async move { changes::make(transit.service.batcher.audit(), change).await })
     }
 }

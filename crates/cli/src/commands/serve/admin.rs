@@ -47,6 +47,9 @@ impl Restore {
             let restored = backup::restore(&*store, &self.from).await;
             restored.map_err(|error| Failure::Usage(error.to_string()))
         })?;
+        let note = format!("a backup of {} documents was restored", summary.documents);
+        let noted = run::open_audit(&config, &note).and_then(|audit| audit.sync_now());
+        noted.map_err(|error| Failure::Usage(error.to_string()))?;
         io::print(&format!("documents: {}\n", summary.documents))
     }
 }

@@ -57,7 +57,9 @@ impl DataOptions {
             };
             let records = run::open_records(&config, store).await.map_err(|error| failed(&error))?;
             let audit = match command.is_audited() {
-                true => Some(run::open_audit(&config).map_err(|error| failed(&error))?),
+                true => Some(
+                    run::open_audit(&config, "a command opens the log").map_err(|error| failed(&error))?,
+                ),
                 false => None,
             };
             let answer = command.execute_audited(audit.as_ref(), &records, &Clock::default()).await;

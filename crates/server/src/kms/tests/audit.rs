@@ -89,6 +89,23 @@ async fn changes_are_noted_with_who_made_them() {
 }
 
 #[tokio::test]
+async fn refused_changes_do_not_fill_the_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let bench = bench(folder.path()).await;
+    // From the beginning of a minute on.
+    bench.wait_s(60 - (bench.now_s() % 60) as i64);
+    for _ in 0..70 {
+        bench.of(ALICE, "CreateKey", json!({})).await.unwrap_err();
+    }
+    assert_eq!(audit_lines(folder.path()).len(), 1 + 60);
+    bench.wait_s(60);
+    bench.of(ALICE, "CreateKey", json!({})).await.unwrap_err();
+    assert_eq!(last(folder.path())["change"], json!({"left_out": 10}));
+    bench.symmetric_key().await;
+    assert_eq!(last(folder.path())["outcome"], "ok");
+}
+
+#[tokio::test]
 async fn a_change_has_its_line_though_its_client_left() {
     let folder = tempfile::tempdir().unwrap();
     let bench = bench(folder.path()).await;
