@@ -23,6 +23,9 @@ const OPTIONS: [&str; 7] = [
     "min_available_version",
 ];
 
+/// The answer of a handler.
+type Answered = BoxFuture<'static, Result<Response, Fault>>;
+
 impl Failure for Fault {
     fn outcome(&self) -> String {
         self.errors.first().cloned().unwrap_or_else(|| self.status.to_string())
@@ -37,11 +40,7 @@ impl Failure for Fault {
 pub(super) fn change<H, F>(
     operation: &'static str,
     handler: H,
-) -> impl Fn(State<Arc<Transit>>, Path<String>, Call) -> BoxFuture<'static, Result<Response, Fault>>
-+ Clone
-+ Send
-+ Sync
-+ 'static
+) -> impl Fn(State<Arc<Transit>>, Path<String>, Call) -> Answered + Clone + Send + Sync + 'static
 where
     H: Fn(State<Arc<Transit>>, Path<String>, Call) -> F + Clone + Send + Sync + 'static,
     F: Future<Output = Result<Response, Fault>> + Send + 'static,

@@ -94,7 +94,7 @@ fn change(random: &mut Random, value: &mut Value) {
         }
         Value::Array(values) if deeper && !values.is_empty() => {
             let place = random.below(values.len());
-            values.iter_mut().nth(place).into_iter().for_each(|value| change(random, value));
+            values.get_mut(place).into_iter().for_each(|value| change(random, value));
         }
         Value::Object(object) => {
             let place = random.below(object.len());
