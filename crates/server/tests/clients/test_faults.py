@@ -79,6 +79,9 @@ def test_kill_while_keys_are_created(tmp_path):
     lines = [line for log in sorted((service.data / "audit").iterdir()) for line in log.read_text().splitlines()]
     logged = sum(1 for line in lines if '"Sign"' in line)
     assert logged >= len(signed)
+    # So is every key that was acknowledged.
+    created = {json.loads(line)["key"] for line in lines if '"CreateKey"' in line}
+    assert created >= set(acknowledged)
 
 
 def test_kill_while_everything_is_sealed_anew(tmp_path):
