@@ -101,7 +101,7 @@ pub enum AdminError {
     Service(String),
 }
 
-/// What an answer says of what was made.
+/// The identifier in the answer of a command that makes something.
 #[derive(Deserialize)]
 struct Made {
     #[serde(alias = "access_key_id")]
@@ -119,7 +119,7 @@ impl Failure for AdminError {
 }
 
 impl Command {
-    /// What the audit log says of the command; `None` if it changes nothing and hands nothing out.
+    /// The line of the command in the audit log; `None` if it changes nothing and hands nothing out.
     fn change(&self) -> Option<Change> {
         let (operation, key_id, particulars) = match self {
             Self::ListCredentials | Self::ListIssuerKeys => return None,

@@ -82,7 +82,7 @@ pub enum Subject<'a> {
 pub struct Entry<'a> {
     /// Who asked, and for what.
     pub origin: &'a Origin,
-    /// What was computed on, or changed.
+    /// The input of the operation, or the particulars of the change.
     pub subject: Subject<'a>,
     /// Why there is no answer.
     pub error: Option<String>,

@@ -9,9 +9,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// What the log says of a change, whether it was made or not.
+/// A change as the log describes it, whether it was made or not.
 pub(crate) struct Change {
-    /// Who asked, for what, on which key.
+    /// The principal, the operation and the key.
     pub(crate) origin: Origin,
     /// SHA-256 of what was received for it, if that is the material of a key.
     pub(crate) received: Option<[u8; 32]>,
@@ -36,9 +36,9 @@ impl Change {
     }
 }
 
-/// Why a change was not made, in the words of a door.
+/// An error of a door, which says why a change was not made.
 pub(crate) trait Failure: Send + 'static {
-    /// What the log says.
+    /// The text of the error in the log.
     fn outcome(&self) -> String;
 
     /// The error of a change that the log cannot take.

@@ -9,7 +9,7 @@ use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How long a line that has no end is watched.
+/// The time for which a line without an end is watched.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Something that is wrong with the log.

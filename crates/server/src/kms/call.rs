@@ -30,11 +30,11 @@ pub(super) struct Call {
     pub(super) now_ms: u64,
     pub(super) deadline: Instant,
     pub(super) codec: Codec,
-    /// What the audit log is to say of a change.
+    /// Particulars of a change, for the audit log.
     noted: Mutex<Noted>,
 }
 
-/// What was learnt of a change while it was made.
+/// Particulars of a change that were learnt while it was made.
 #[derive(Default)]
 struct Noted {
     key_id: String,
@@ -195,7 +195,7 @@ impl Call {
         self.noted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What the audit log is to say of a change; `None` if it was refused, and the log has many such lines already.
+    /// The line of a change in the audit log; `None` if it was refused, and the log has many such lines already.
     pub(super) fn change(&self, is_refused: bool) -> Option<Change> {
         if is_refused {
             let left_out = self.service.kms.refusals.take(&self.principal.name, self.now_ms)?;

@@ -81,7 +81,7 @@ enum About {
 /// The versions of the language.
 const VERSIONS: [&str; 2] = ["2012-10-17", "2008-10-17"];
 
-/// What AWS says of principals that cannot be.
+/// The message of AWS for principals that cannot be.
 const INVALID_PRINCIPALS: &str = "Policy contains a statement with one or more invalid principals.";
 
 impl Policy {

@@ -1,4 +1,4 @@
-//! How many refused changes of a principal the audit log has, so that nobody without rights can fill the disk.
+//! A limit on the lines that the audit log has of refused changes, so that nobody without rights can fill the disk.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};

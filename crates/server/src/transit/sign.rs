@@ -35,7 +35,7 @@ fn hash(request: &Request<'_>, in_path: Option<&str>) -> Result<Hash, Fault> {
     found.ok_or_else(|| Fault::bad(format!("invalid hash algorithm {name:?}")))
 }
 
-/// How the bytes of signatures are written. RSA signatures have no other structure.
+/// The encoding of signatures in requests and answers. RSA signatures have no other structure.
 fn marshaling(request: &Request<'_>) -> Result<&'static GeneralPurpose, Fault> {
     match request.marshaling_algorithm.as_ref().map_or("", Text::as_str) {
         "asn1" | "" => Ok(&STANDARD),

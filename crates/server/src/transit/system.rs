@@ -129,7 +129,7 @@ struct Paths {
     path: Vec<String>,
 }
 
-/// What the token may do with paths: everything in the mount, and nothing elsewhere.
+/// The capabilities of the token: everything in the mount, and nothing elsewhere.
 async fn capabilities(State(transit): State<Arc<Transit>>, call: Call) -> Result<Response, Fault> {
     let Paths { paths, path } = parse(&call.body)?;
     let paths = if paths.is_empty() { path } else { paths };

@@ -62,7 +62,7 @@ fn members(value: &Value) -> usize {
     }
 }
 
-/// What the model says of a policy; `None` if it has a condition that the model does not know.
+/// The verdict of the model on a policy; `None` if it has a condition that the model does not know.
 fn verdict(policy: &Value, question: &Question<'_>) -> Option<Verdict> {
     let one = std::slice::from_ref(&policy["Statement"]);
     let mut found = Vec::new();

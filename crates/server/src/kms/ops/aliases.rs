@@ -13,7 +13,7 @@ use crate::records::{Changes, Records};
 use serde::Deserialize;
 use serde_json::json;
 
-/// What AWS says of other names.
+/// The message of AWS for other names.
 const PREFIX: &str = "Alias must start with the prefix \"alias/\". Please see \
                       https://docs.aws.amazon.com/kms/latest/developerguide/kms-alias.html";
 

@@ -1,4 +1,4 @@
-//! What a statement may name. A name that nobody can have, and a pattern that nothing fits, would make a statement mean nothing.
+//! Checks of what statements name. A name that nobody can have, and a pattern that nothing fits, would make a statement mean nothing.
 
 use super::{Policy, Principals, Statement};
 use crate::credentials::is_name;
