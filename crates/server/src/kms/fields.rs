@@ -2,7 +2,9 @@
 
 use super::KmsError;
 use super::codec::Blob;
+use serde::de::{Deserializer, Error, MapAccess, Visitor};
 use std::collections::BTreeMap;
+use std::fmt;
 use std::ops::RangeInclusive;
 
 /// A member that must be there.
@@ -86,6 +88,30 @@ pub(super) fn grant_tokens(tokens: Option<&Vec<String>>) -> Result<(), KmsError>
 
 /// An encryption context, which is authenticated with a ciphertext.
 pub(super) type Context = BTreeMap<String, String>;
+
+/// Reads an encryption context that may be missing. A name that comes twice is refused, as members of requests are.
+pub(super) fn context<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Context>, D::Error> {
+    struct Entries;
+    impl<'de> Visitor<'de> for Entries {
+        type Value = Option<Context>;
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an encryption context")
+        }
+        fn visit_unit<E>(self) -> Result<Self::Value, E> {
+            Ok(None)
+        }
+        fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Self::Value, A::Error> {
+            let mut context = Context::new();
+            while let Some((name, value)) = entries.next_entry()? {
+                if context.insert(name, value).is_some() {
+                    return Err(A::Error::custom("a name comes twice"));
+                }
+            }
+            Ok(Some(context))
+        }
+    }
+    deserializer.deserialize_any(Entries)
+}
 
 /// A recipient is an enclave of AWS, which nobody here can attest.
 pub(super) fn no_recipient<T>(recipient: Option<&T>) -> Result<(), KmsError> {

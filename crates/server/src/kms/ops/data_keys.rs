@@ -16,6 +16,7 @@ use zeroize::Zeroizing;
 #[serde(rename_all = "PascalCase")]
 pub(in crate::kms) struct Request {
     key_id: Option<String>,
+    #[serde(default, deserialize_with = "fields::context")]
     encryption_context: Option<Context>,
     number_of_bytes: Option<i64>,
     key_spec: Option<String>,

@@ -151,6 +151,7 @@ fn source(
 pub(in crate::kms) struct EncryptRequest {
     key_id: Option<String>,
     plaintext: Option<Blob>,
+    #[serde(default, deserialize_with = "fields::context")]
     encryption_context: Option<Context>,
     encryption_algorithm: Option<String>,
     grant_tokens: Option<Vec<String>>,
@@ -186,6 +187,7 @@ pub(in crate::kms) async fn encrypt(call: &Call, request: EncryptRequest) -> Res
 #[serde(rename_all = "PascalCase")]
 pub(in crate::kms) struct DecryptRequest {
     ciphertext_blob: Option<Blob>,
+    #[serde(default, deserialize_with = "fields::context")]
     encryption_context: Option<Context>,
     key_id: Option<String>,
     encryption_algorithm: Option<String>,
@@ -226,10 +228,12 @@ pub(in crate::kms) async fn decrypt(call: &Call, request: DecryptRequest) -> Res
 #[serde(rename_all = "PascalCase")]
 pub(in crate::kms) struct ReEncryptRequest {
     ciphertext_blob: Option<Blob>,
+    #[serde(default, deserialize_with = "fields::context")]
     source_encryption_context: Option<Context>,
     source_key_id: Option<String>,
     source_encryption_algorithm: Option<String>,
     destination_key_id: Option<String>,
+    #[serde(default, deserialize_with = "fields::context")]
     destination_encryption_context: Option<Context>,
     destination_encryption_algorithm: Option<String>,
     grant_tokens: Option<Vec<String>>,

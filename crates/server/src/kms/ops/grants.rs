@@ -44,7 +44,9 @@ fn grantable(key: &KeyRecord) -> &'static [&'static str] {
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "PascalCase")]
 struct Constraints {
+    #[serde(default, deserialize_with = "fields::context")]
     encryption_context_subset: Option<Context>,
+    #[serde(default, deserialize_with = "fields::context")]
     encryption_context_equals: Option<Context>,
     source_arn: Option<IgnoredAny>,
 }

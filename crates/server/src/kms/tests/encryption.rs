@@ -1,4 +1,4 @@
-use super::bench::{Bench, b64, bytes, key_arn};
+use super::bench::{ADMIN, Bench, b64, bytes, key_arn};
 use modmill_rsa::{PrivateKey, PublicKey, Sizes};
 use serde_json::{Value, json};
 
@@ -75,6 +75,9 @@ async fn symmetric_keys_encrypt_with_a_context() {
         bench.fails("Decrypt", json!({"CiphertextBlob": b64(elsewhere)})).await,
         "AccessDeniedException"
     );
+    let twice = format!(r#"{{"KeyId":"{id}","Plaintext":"AAAA","EncryptionContext":{{"a":"1","a":"1"}}}}"#);
+    let answer = bench.ask(bench.signed(ADMIN, "Encrypt", twice.as_bytes()), twice.into_bytes()).await;
+    assert_eq!(answer.unwrap_err().0, "SerializationException");
     let recipient = json!({"CiphertextBlob": blob, "Recipient": {"AttestationDocument": "AAAA"}});
     assert_eq!(bench.fails("Decrypt", recipient).await, "UnsupportedOperationException");
 }
