@@ -1,88 +1,119 @@
-//! New RSA keys, a few at a time.
+//! New RSA keys, a few at a time, for every principal in its turn.
 
 use crate::batch::Refused;
+use crate::credentials::Principal;
 use crate::service::Service;
+use crate::shares::Shares;
+use crate::turns::Turns;
 use modmill_rsa::{PrivateKey, Sizes};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use tokio::sync::Semaphore;
+use tokio::sync::oneshot;
 
 /// The number of keys that are generated at the same time. The engine's threads work on each.
 const RUNNING: usize = 2;
 
-/// The number of requests that wait for a key or for their turn. More are told to come back.
-const WAITING: usize = 64;
+/// The number of requests that wait for a key or for their turn. Each principal has a share of them. Who asks for more is told to
+/// come back.
+const WAITING: usize = 128;
 
 /// When those who are told so should come back.
 const BACK: Duration = Duration::from_secs(1);
 
 /// Limits the generation of keys.
 pub(crate) struct Generator {
-    waiting: Arc<Semaphore>,
-    running: Arc<Semaphore>,
+    room: Arc<Shares<String>>,
+    order: Arc<Mutex<Order>>,
+}
+
+/// Whose turn it is.
+#[derive(Default)]
+struct Order {
+    running: usize,
+    waiting: Turns<oneshot::Sender<Turn>>,
+}
+
+/// The right to run now. It goes to the next who waits when it is dropped.
+struct Turn(Arc<Mutex<Order>>);
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        let mut order = locked(&self.0);
+        match order.waiting.next() {
+            None => order.running -= 1,
+            Some(next) => {
+                drop(order);
+                // Whoever has left does not take the turn: it is dropped here, and goes on.
+                drop(next.send(Turn(Arc::clone(&self.0))));
+            }
+        }
+    }
+}
+
+fn locked(order: &Mutex<Order>) -> MutexGuard<'_, Order> {
+    order.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Default for Generator {
     fn default() -> Self {
-        Self { waiting: Arc::new(Semaphore::new(WAITING)), running: Arc::new(Semaphore::new(RUNNING)) }
+        Self { room: Shares::new(WAITING), order: Arc::default() }
     }
 }
 
 impl Generator {
-    /// A new key of `bits` bits, whose turn must come before `deadline`.
+    /// A new key of `bits` bits for `principal`, whose turn must come before `deadline`.
     pub(crate) async fn rsa(
         &self,
         service: &Service,
+        principal: &Principal,
         bits: usize,
         deadline: Instant,
     ) -> Result<PrivateKey, Refused> {
         let engine = Arc::clone(service.batcher.engine());
         let generate = move || PrivateKey::generate(&engine, bits, Sizes::Standard);
-        self.run(deadline, generate).await?.map_err(|error| Refused::Failed(error.to_string()))
+        self.run(principal, deadline, generate).await?.map_err(|error| Refused::Failed(error.to_string()))
     }
 
-    /// Runs long work in its turn, on a thread that may take its time. A client that goes away does not stop it, so that the
-    /// work itself holds its place.
+    /// Runs long work of `principal` in its turn, on a thread that may take its time. A client that goes away does not stop it, so
+    /// that the work itself holds its place.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
+        principal: &Principal,
         deadline: Instant,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Refused> {
-        let waiting = Arc::clone(&self.waiting).try_acquire_owned().map_err(|_| Refused::Overloaded(BACK))?;
-        let turn = tokio::time::timeout_at(deadline.into(), Arc::clone(&self.running).acquire_owned());
-        let running =
-            turn.await.map_err(|_| Refused::Late)?.map_err(|error| Refused::Failed(error.to_string()))?;
+        let place = self.room.take(principal.name.clone(), 1).ok_or(Refused::Overloaded(BACK))?;
+        let turn = tokio::time::timeout_at(deadline.into(), self.turn(&principal.name));
+        let turn = turn.await.map_err(|_| Refused::Late)?;
         let work = move || {
             let answer = work();
-            drop((waiting, running));
+            drop((place, turn));
             answer
         };
         tokio::task::spawn_blocking(work).await.map_err(|error| Refused::Failed(error.to_string()))
     }
+
+    /// Waits for the turn of `principal`.
+    async fn turn(&self, principal: &str) -> Turn {
+        loop {
+            let waits = {
+                let mut order = locked(&self.order);
+                if order.running < RUNNING {
+                    order.running += 1;
+                    return Turn(Arc::clone(&self.order));
+                }
+                let (sender, waits) = oneshot::channel();
+                let line = order.waiting.line(principal);
+                line.retain(|waiting| !waiting.is_closed());
+                line.push_back(sender);
+                waits
+            };
+            if let Ok(turn) = waits.await {
+                return turn;
+            }
+        }
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test]
-    async fn work_is_limited_even_if_nobody_waits_for_it() {
-        let generator = Generator::default();
-        let later = Instant::now() + Duration::from_secs(60);
-        let (release, held) = std::sync::mpsc::channel::<()>();
-        let held = Arc::new(std::sync::Mutex::new(held));
-        for _ in 0..RUNNING {
-            let held = Arc::clone(&held);
-            let work = generator.run(later, move || held.lock().is_ok_and(|held| held.recv().is_ok()));
-            // The client goes away.
-            assert!(tokio::time::timeout(Duration::from_millis(20), work).await.is_err());
-        }
-        let late = generator.run(Instant::now() + Duration::from_millis(20), || ()).await;
-        assert_eq!(late.unwrap_err(), Refused::Late);
-        let kept =
-            Arc::clone(&generator.waiting).acquire_many_owned((WAITING - RUNNING) as u32).await.unwrap();
-        assert_eq!(generator.run(later, || ()).await.unwrap_err(), Refused::Overloaded(BACK));
-        drop((kept, release));
-        generator.run(later, || ()).await.unwrap();
-    }
-}
+mod tests;

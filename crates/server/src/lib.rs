@@ -42,11 +42,13 @@ pub mod records;
 pub mod run;
 pub mod service;
 pub mod settings;
+mod shares;
 pub mod sigv4;
 mod socket;
 pub mod store;
 mod tls_client;
 pub mod transit;
+mod turns;
 mod uuid;
 
 use modmill_seal::files;

@@ -2,7 +2,8 @@
 
 use super::call::{Call, Class, Piece};
 use super::task::Refused;
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use crate::turns::Turns;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -26,17 +27,10 @@ struct Waiting {
     charge: f64,
 }
 
-/// The calls of one principal, in the order in which they came.
-struct Line {
-    principal: String,
-    calls: VecDeque<Waiting>,
-}
-
 /// The queue of one class.
 #[derive(Default)]
 struct Queue {
-    /// The next line is served first.
-    lines: VecDeque<Line>,
+    lines: Turns<Waiting>,
     items: usize,
     /// When the queue was last served, in turns.
     served: u64,
@@ -92,11 +86,7 @@ impl Queues {
         let queue = self.classes.entry(class).or_default();
         let end = call.work.len();
         *self.principals.entry(principal.clone()).or_default() += charge;
-        let waiting = Waiting { call: Arc::clone(&call), next: 0, end, charge };
-        match queue.lines.iter_mut().find(|line| line.principal == *principal) {
-            Some(line) => line.calls.push_back(waiting),
-            None => queue.lines.push_back(Line { principal: principal.clone(), calls: [waiting].into() }),
-        }
+        queue.lines.line(principal).push_back(Waiting { call: Arc::clone(&call), next: 0, end, charge });
         queue.items += end;
         self.seconds += charge;
         self.calls += 1;
@@ -125,15 +115,15 @@ impl Queues {
         self.turn += 1;
         let Some(queue) = self.classes.get_mut(&class) else { return taken };
         queue.served = self.turn;
-        let quantum = quantum.max(most / queue.lines.len().max(1)).max(1);
+        let quantum = quantum.max(most / queue.lines.principals().max(1)).max(1);
         let mut left = Vec::new();
         while taken.items < most
-            && let Some(mut line) = queue.lines.pop_front()
+            && let Some(mut line) = queue.lines.next_line()
         {
             let before = taken.items;
             let quota = quantum.min(most - taken.items);
             while taken.items - before < quota
-                && let Some(waiting) = line.calls.front_mut()
+                && let Some(waiting) = line.items.front_mut()
             {
                 let is_late = waiting.call.origin.deadline <= now;
                 if is_late || !waiting.call.is_wanted() {
@@ -151,14 +141,12 @@ impl Queues {
                     queue.items -= count;
                 }
                 if waiting.next == waiting.end
-                    && let Some(gone) = line.calls.pop_front()
+                    && let Some(gone) = line.items.pop_front()
                 {
                     left.push((line.principal.clone(), gone.charge));
                 }
             }
-            if !line.calls.is_empty() {
-                queue.lines.push_back(line);
-            }
+            queue.lines.put_back(line);
         }
         for (principal, charge) in left {
             self.leave(&principal, charge);

@@ -26,13 +26,13 @@ use zeroize::Zeroizing;
 /// The length of the wrapping key.
 const WRAPPING_BITS: usize = 4096;
 
-/// The wrapping key, which is made when it is first needed.
-async fn wrapping(transit: &Transit) -> Result<Arc<WrappingKey>, Fault> {
+/// The wrapping key, which is made when it is first needed, in the turn of whoever asks then.
+async fn wrapping(transit: &Transit, call: &Call) -> Result<Arc<WrappingKey>, Fault> {
     let records = &transit.service.records;
     if let Some(key) = records.get(WrappingKey::ID) {
         return Ok(key);
     }
-    let version = generate(transit, WRAPPING_BITS).await?;
+    let version = generate(transit, call, WRAPPING_BITS).await?;
     let own = Arc::new(WrappingKey { id: WrappingKey::ID.into(), version });
     // If another request was faster, its key is the one.
     let decide = |records: &Records| -> Result<_, RecordsError> {
@@ -45,7 +45,7 @@ async fn wrapping(transit: &Transit) -> Result<Arc<WrappingKey>, Fault> {
 }
 
 pub(super) async fn wrapping_key(State(transit): State<Arc<Transit>>, call: Call) -> Result<Response, Fault> {
-    let key = wrapping(&transit).await?;
+    let key = wrapping(&transit, &call).await?;
     Ok(respond(&call.request_id, &json!({ "public_key": key.version.public_key }), &[]))
 }
 
@@ -79,7 +79,7 @@ async fn unwrap(transit: &Transit, call: &Call, import: &Import<'_>) -> Result<P
     let (sealed_key, wrapped) = bytes
         .split_at_checked(WRAPPING_BITS / 8)
         .ok_or_else(|| Fault::bad("provided ciphertext is too short"))?;
-    let wrapping = wrapping(transit).await?;
+    let wrapping = wrapping(transit, call).await?;
     let private =
         door::private_key(&transit.service, &wrapping.version.material_id, &wrapping.version.material).await;
     let origin = transit.origin(call, "import", WrappingKey::ID);
@@ -109,7 +109,8 @@ async fn unwrap(transit: &Transit, call: &Call, import: &Import<'_>) -> Result<P
             Err(error) => Err(unusable(&error)),
         }
     };
-    door::blocking(work).await.map_err(Fault::internal)?
+    let deadline = door::deadline(&transit.service);
+    transit.service.generator.run(&call.principal, deadline, work).await?
 }
 
 /// The version of an imported key, which has to have `bits` bits.

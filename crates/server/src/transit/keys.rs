@@ -137,11 +137,11 @@ pub(super) fn check_auto_rotation(period: Option<&Text<'_>>) -> Result<(), Fault
     }
 }
 
-/// Generates a key in its turn.
-pub(super) async fn generate(transit: &Transit, bits: usize) -> Result<Version, Fault> {
+/// Generates a key in the turn of whoever asks.
+pub(super) async fn generate(transit: &Transit, call: &Call, bits: usize) -> Result<Version, Fault> {
     let service = &transit.service;
     let deadline = Instant::now() + Duration::from_millis(service.settings.deadline_ms);
-    let key = service.generator.rsa(service, bits, deadline).await?;
+    let key = service.generator.rsa(service, &call.principal, bits, deadline).await?;
     Version::of(&key, service.clock.now_ms())
 }
 
@@ -160,7 +160,7 @@ pub(super) async fn create(
     if let Some(key) = transit.service.records.get::<TransitKey>(&name) {
         return existed(&key);
     }
-    let mut key = TransitKey::new(&name, bits, generate(&transit, bits).await?);
+    let mut key = TransitKey::new(&name, bits, generate(&transit, &call, bits).await?);
     key.exportable = options.exportable == Some(Flag(true));
     // Somebody else may have created it in the meantime, and then that key stays.
     let other = transit

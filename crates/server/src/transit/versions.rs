@@ -80,7 +80,7 @@ pub(super) async fn rotate(
 ) -> Result<Response, Fault> {
     let missing = || Fault::bad("key not found");
     let bits = transit.service.records.get::<TransitKey>(&name).ok_or_else(missing)?.bits;
-    let version = generate(&transit, bits).await?;
+    let version = generate(&transit, &call, bits).await?;
     let add = |key: &mut TransitKey| {
         if key.imported && !key.allow_rotation {
             return Err(Fault::bad(format!("imported key {name} does not allow rotation within Vault")));

@@ -135,7 +135,9 @@ pub(in crate::kms) async fn parameters(call: &Call, request: ParametersRequest) 
         "SM2" => KmsError::unsupported("SM2 is not supported by this service."),
         name => fields::not_in_list(name, "wrappingKeySpec", &specs),
     })?;
-    let pair = Material::of_rsa(&call.service.generator.rsa(&call.service, bits, call.deadline).await?)?;
+    let pair = Material::of_rsa(
+        &call.service.generator.rsa(&call.service, &call.principal, bits, call.deadline).await?,
+    )?;
     let token = SecretBytes::random(TOKEN)?;
     call.note("wrapping", wrapping.name());
     let expires_ms = call.now_ms + TOKEN_MS;
@@ -263,7 +265,7 @@ pub(in crate::kms) async fn import(call: &Call, mut request: ImportRequest) -> R
     let (engine, spec) = (Arc::clone(call.service.batcher.engine()), key.record.spec);
     call.note_received(wrapped.bytes());
     let read = move || read_material(&engine, &token, &wrapped, spec);
-    let material = call.service.generator.run(call.deadline, read).await??;
+    let material = call.service.generator.run(&call.principal, call.deadline, read).await??;
     let material = Material { expires_ms, ..material };
     call.note("material", material.id.as_str());
     call.note("expires_ms", expires_ms);

@@ -14,9 +14,9 @@ impl Material {
     /// New material for a key of `spec`.
     pub(super) async fn generate(call: &Call, spec: Spec) -> Result<Self, KmsError> {
         match spec.rsa_bits() {
-            Some(bits) => {
-                Self::of_rsa(&call.service.generator.rsa(&call.service, bits, call.deadline).await?)
-            }
+            Some(bits) => Self::of_rsa(
+                &call.service.generator.rsa(&call.service, &call.principal, bits, call.deadline).await?,
+            ),
             None => Self::of_symmetric(SecretBytes::random(32)?),
         }
     }
