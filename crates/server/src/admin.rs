@@ -21,7 +21,7 @@ use axum::Router;
 use axum::body::Bytes;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use axum::routing::post;
+use axum::routing::{get, post};
 use http::StatusCode;
 use modmill::{Backend, Engine};
 use serde::{Deserialize, Serialize};
@@ -229,7 +229,8 @@ pub(crate) fn listen(folder: &Path) -> std::io::Result<UnixListener> {
 
 /// Takes commands from a socket until the future is dropped.
 pub(crate) async fn serve(listener: UnixListener, service: Arc<Service>) -> std::io::Result<()> {
-    let router = Router::new().route("/command", post(command)).with_state(service);
+    let router = Router::new().route("/alive", get(async || ())).route("/command", post(command));
+    let router = router.with_state(service);
     axum::serve(listener, router).await
 }
 
