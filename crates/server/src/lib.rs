@@ -34,6 +34,7 @@ pub mod key_cache;
 pub mod kms;
 pub mod limits;
 pub mod load;
+pub mod log;
 pub mod master_key;
 pub mod metrics;
 pub mod page;

@@ -122,7 +122,7 @@ impl Metrics {
         self.registered.limited.inc();
     }
 
-    /// Notes a request whose body found no room among those that are held.
+    /// Notes a request whose body found no room among those that are held, or came too slowly.
     pub fn refused_body(&self) {
         self.registered.refused_bodies.inc();
     }

@@ -4,6 +4,7 @@ mod admin;
 mod credentials;
 mod issuer;
 mod logging;
+mod memory;
 mod options;
 
 use crate::failure::Failure;
@@ -48,6 +49,12 @@ pub(crate) struct Serve {
     /// The address to listen on; port 0 takes a free one
     #[arg(long, value_name = "ADDRESS:PORT")]
     listen: Option<SocketAddr>,
+    /// The region in ARNs and in the signatures of requests [default: us-east-1]
+    #[arg(long, value_name = "NAME")]
+    region: Option<String>,
+    /// The twelve digits of the account in ARNs [default: 000000000000]
+    #[arg(long, value_name = "DIGITS")]
+    account: Option<String>,
     /// Do not encrypt connections; for loopback addresses only
     #[arg(long)]
     no_tls: bool,
@@ -96,13 +103,20 @@ impl Serve {
         if let Some(listen) = self.listen {
             config.listen = listen;
         }
+        if let Some(region) = self.region {
+            config.region = region;
+        }
+        if let Some(account) = self.account {
+            config.account = account;
+        }
         config.tls.enabled &= !self.no_tls;
         let usage = |error: &dyn std::fmt::Display| Failure::Usage(error.to_string());
         config.check().map_err(|error| usage(&error))?;
         if self.check {
             return io::print("the configuration is right\n");
         }
-        logging::start(self.log);
+        memory::give_back();
+        let _lines = logging::start(self.log)?;
         let runtime = options::runtime()?;
         let ended = runtime.block_on(async {
             let announce = |url: &str| {

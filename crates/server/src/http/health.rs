@@ -2,6 +2,7 @@
 
 use crate::credentials::Right;
 use crate::door;
+use crate::log;
 use crate::service::Service;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -34,6 +35,7 @@ async fn ready(State(service): State<Arc<Service>>) -> Response {
         service.is_warm.load(Ordering::Acquire),
     );
     let state = |is_good: bool, problem: &str| if is_good { "ok".to_owned() } else { problem.to_owned() };
+    // Lines that are lost are no reason to send requests elsewhere.
     let is_ready = is_fresh && audit && batcher && kernels;
     let body = json!({
         "ready": is_ready,
@@ -41,6 +43,10 @@ async fn ready(State(service): State<Arc<Service>>) -> Response {
         "audit": state(audit, "the log cannot be written"),
         "batcher": state(batcher, "shutting down"),
         "kernels": state(kernels, "being compiled"),
+        "log": match log::lost() {
+            0 => "ok".to_owned(),
+            lines => format!("{lines} lines could not be written"),
+        },
     });
     let status = if is_ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     (status, Json(body)).into_response()

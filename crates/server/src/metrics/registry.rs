@@ -9,7 +9,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct OperationLabels {
@@ -68,6 +68,7 @@ pub(super) struct Registered {
     pub(super) faults: Counter,
     pub(super) limited: Counter,
     pub(super) refused_bodies: Counter,
+    lost_lines: Counter,
     pub(super) connections: Gauge,
     pub(super) accepted: Counter,
     refused_connections: Family<ReasonLabels, Counter>,
@@ -91,6 +92,7 @@ impl Default for Registered {
             faults: Counter::default(),
             limited: Counter::default(),
             refused_bodies: Counter::default(),
+            lost_lines: Counter::default(),
             connections: Gauge::default(),
             accepted: Counter::default(),
             refused_connections: Family::default(),
@@ -115,8 +117,10 @@ impl Default for Registered {
         registry.register_with_unit("queue", text, Unit::Seconds, this.queue_seconds.clone());
         registry.register("faults", "Batches that failed on a device or an engine", this.faults.clone());
         registry.register("rate_limited", "Requests that came faster than allowed", this.limited.clone());
-        let text = "Requests whose body found no room among those that are held";
+        let text = "Requests whose body found no room among those that are held, or came too slowly";
         registry.register("bodies_refused", text, this.refused_bodies.clone());
+        let text = "Lines of the log that could not be written";
+        registry.register("log_lines_lost", text, this.lost_lines.clone());
         registry.register("connections", "Connections that are open", this.connections.clone());
         registry.register("connections_accepted", "Connections that were opened", this.accepted.clone());
         let text = "Connections that were refused, by reason";
@@ -152,6 +156,7 @@ impl Registered {
     }
 
     pub(super) fn text(&self) -> String {
+        self.lost_lines.inner().store(crate::log::lost(), Ordering::Relaxed);
         let mut text = String::new();
         // Writing to a string does not fail.
         let _ = encode(&mut text, &self.registry);
