@@ -11,7 +11,7 @@ pub enum Refused {
     #[error("core dumps are not switched off: {0}")]
     CoreDumps(String),
     /// Memory could not be locked.
-    #[error("the system may write keys from memory to its swap space on disk: {0}")]
+    #[error("keys in memory may be written to the disk if the machine swaps: {0}")]
     Lock(String),
 }
 
@@ -33,8 +33,8 @@ fn lock() -> Result<(), String> {
     if limit.current.is_some() && setrlimit(Resource::Memlock, unlimited).is_err() {
         let bytes = limit.maximum.or(limit.current).unwrap_or_default();
         return Err(format!(
-            "this user may keep {bytes} bytes out of it; LimitMEMLOCK=infinity in a unit of systemd, or \
-             `ulimit -l unlimited` before the start, lifts that limit"
+            "the system lets this process keep {bytes} bytes in memory for certain, which is too little; start it after \
+             `ulimit -l unlimited` or with LimitMEMLOCK=infinity of systemd, or switch swap off"
         ));
     }
     // Pages are locked when they are first used, so that address space that is only reserved costs nothing.

@@ -1,6 +1,7 @@
 //! The service as a whole: from a configuration to a drain.
 
 mod background;
+mod open_files;
 
 use crate::admin;
 use crate::audit::{Audit, AuditError};
@@ -144,11 +145,12 @@ async fn read_or_create(path: PathBuf, store: &dyn Store) -> Result<MasterKey, R
 }
 
 /// Runs the service until SIGTERM or SIGINT. `announce` is told its URL when requests are served.
-pub async fn run(config: Config, announce: impl FnOnce(&str)) -> Result<(), RunError> {
+pub async fn run(mut config: Config, announce: impl FnOnce(&str)) -> Result<(), RunError> {
     config.check()?;
     for refused in crate::harden::harden() {
         tracing::warn!("{refused}");
     }
+    open_files::adjust(&mut config);
     let mut terminate = signal(SignalKind::terminate()).map_err(RunError::Signals)?;
     let mut interrupt = signal(SignalKind::interrupt()).map_err(RunError::Signals)?;
     let mut hang_up = signal(SignalKind::hangup()).map_err(RunError::Signals)?;
