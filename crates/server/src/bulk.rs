@@ -45,13 +45,14 @@ pub use frame::{Event, FrameError, Frames, Status};
 
 use crate::credentials::{Principal, Right};
 use crate::door::{self, Denied};
+use crate::http::Peer;
 use crate::service::Service;
 use crate::uuid;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{DefaultBodyLimit, Query, State};
 use axum::http::header::CONTENT_TYPE;
-use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::http::{Extensions, HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use futures_util::future::BoxFuture;
@@ -141,6 +142,7 @@ struct Options {
 async fn sign(
     State(bulk): State<Arc<Bulk>>,
     headers: HeaderMap,
+    extensions: Extensions,
     options: Result<Query<Options>, axum::extract::rejection::QueryRejection>,
     body: Body,
 ) -> Result<Response, Refusal> {
@@ -150,10 +152,14 @@ async fn sign(
         Denied::Forbidden => Refusal(StatusCode::FORBIDDEN, "the credential has no right `bulk`".into()),
     })?;
     let principal = Arc::new(principal);
+    Peer::of(&extensions).into_iter().for_each(Peer::prove);
     let often = |wait: Duration| {
         Refusal(StatusCode::TOO_MANY_REQUESTS, format!("too many requests: try again in {wait:?}"))
     };
     service.limits.check(&principal).map_err(often)?;
+    let place = service.streams.take(principal.name.clone(), 1).ok_or_else(|| {
+        Refusal(StatusCode::TOO_MANY_REQUESTS, "too many bulk requests are under way: try again".into())
+    })?;
     let bad = |error: String| Refusal(StatusCode::BAD_REQUEST, error);
     let Query(options) = options.map_err(|error| bad(error.body_text()))?;
     let scheme =
@@ -172,6 +178,7 @@ async fn sign(
         key,
         scheme,
         length,
+        _place: Arc::new(place),
         bulk: Arc::clone(&bulk),
         name: options.key.as_str().into(),
         checked: Arc::new(Mutex::new((service.records.seen(), Instant::now()))),

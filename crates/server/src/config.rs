@@ -88,6 +88,8 @@ mod parts {
             body_bytes: usize,
             batch_body_bytes: usize,
             all_bodies_bytes: usize,
+            body_bytes_per_second: usize,
+            write_timeout_s: u64,
             streams: u32,
             requests_per_second: u32,
             burst: u32,
@@ -202,8 +204,11 @@ impl Config {
                 return value(option, format!("it has to be positive, and {most} at most"));
             }
         }
-        if all_bodies_bytes < body_bytes.max(batch_body_bytes) {
-            let problem = "all bodies together have to have room for one of the longest".into();
+        let least = 2 * body_bytes.max(batch_body_bytes);
+        if all_bodies_bytes < least {
+            let problem = format!(
+                "it has to be {least} at least: one client gets half of it, which has to have room for one of the longest bodies"
+            );
             return value("limits.all_bodies_bytes", problem);
         }
         if self.socket.mode().is_none() {
@@ -221,6 +226,7 @@ impl Config {
             ("limits.connections_per_address", self.limits.connections_per_address as u64),
             ("limits.header_timeout_s", self.limits.header_timeout_s),
             ("limits.idle_timeout_s", self.limits.idle_timeout_s),
+            ("limits.write_timeout_s", self.limits.write_timeout_s),
             ("limits.headers", self.limits.headers as u64),
             ("limits.streams", self.limits.streams.into()),
             ("batch.queue_ms", self.batch.queue_ms),

@@ -1,15 +1,21 @@
 //! Connections: TLS, HTTP/1.1 and HTTP/2, limits that hold before anybody is known, health and metrics.
 
+mod activity;
 mod addresses;
+mod answer;
 mod health;
 mod layers;
 mod listener;
+mod peer;
 mod tls;
+mod trouble;
 
 pub use health::router as health_router;
 pub use layers::{Layers, layered};
 pub use listener::{HttpLimits, listen};
+pub(crate) use peer::{Peer, Small};
 pub use tls::{Tls, TlsError, TlsFiles};
+pub(crate) use trouble::Trouble;
 
 use crate::config::Config;
 use std::time::Duration;
@@ -27,6 +33,7 @@ impl HttpLimits {
             header_bytes: limits.header_bytes,
             headers: limits.headers,
             streams: limits.streams,
+            write_timeout: Duration::from_secs(limits.write_timeout_s),
             drain: Duration::from_secs(config.drain_s),
         }
     }

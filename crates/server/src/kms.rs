@@ -34,9 +34,11 @@ pub use rights::{Asker, Decision};
 pub use ring::KmsRing;
 pub use sweep::sweep;
 
+use crate::body::Holder;
 use crate::door;
+use crate::http::Peer;
 use crate::service::Service;
-use crate::sigv4::{self, Expected, Verifier};
+use crate::sigv4::{Expected, Sender, Verifier};
 use crate::uuid;
 use axum::Router;
 use axum::body::Body;
@@ -94,12 +96,20 @@ async fn answer(
         skew_s: service.settings.skew_s,
         signed: &["x-amz-target", "x-amz-date"],
     };
-    // The signature covers the body. What the head alone shows to be wrong is refused before the body is read.
-    let known = sigv4::known(&service.records, &parts, &expected(service.clock.now_ms()));
-    let known = known.map(drop).map_err(KmsError::from);
-    let ((), body) = service.bodies.read_if(known, &parts, body, LONGEST_BODY).await?;
+    // A head that names the hash of its body is verified before the body is read. Of another one all is checked that can be
+    // checked without the body, and its sender is not proven until then.
+    let verifier = &service.kms.verifier;
+    let sender = verifier.sender(&service.records, &parts, &expected(service.clock.now_ms()));
+    let holder = |sender: &Sender| match sender {
+        Sender::Proven(principal) => Holder::of(principal, &parts),
+        Sender::Named(access_key_id) => Holder::unproven(access_key_id, &parts),
+    };
+    let sender = sender.map_err(KmsError::from);
+    let (_, body) = service.bodies.read_if(sender, holder, &parts, body, LONGEST_BODY).await?;
     let now_ms = service.clock.now_ms();
-    let principal = service.kms.verifier.verify(&service.records, &parts, &body, &expected(now_ms))?;
+    // A credential that was revoked while the body came is known no longer.
+    let principal = verifier.verify(&service.records, &parts, &body, &expected(now_ms))?;
+    Peer::of(&parts.extensions).into_iter().for_each(Peer::prove);
     service.limits.check(&principal).map_err(|_| KmsError::throttling())?;
     let target = parts.headers.get("x-amz-target").and_then(|target| target.to_str().ok());
     let operation = operation::find(target.unwrap_or_default())?;

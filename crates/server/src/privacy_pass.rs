@@ -23,7 +23,7 @@ mod wire;
 pub use issuer::{IssuerError, IssuerKey};
 
 use crate::batch::{PrivateTask, Refused};
-use crate::body::Unread;
+use crate::body::{Holder, Unread};
 use crate::credentials::{Principal, Right};
 use crate::door::{self, Denied};
 use crate::limits::RateLimits;
@@ -140,6 +140,7 @@ impl From<Unread> for Refusal {
         match unread {
             Unread::TooLong => Self::new(StatusCode::PAYLOAD_TOO_LARGE, reason),
             Unread::Full => Self::later(StatusCode::SERVICE_UNAVAILABLE, reason, Duration::from_secs(1)),
+            Unread::Slow => Self::new(StatusCode::REQUEST_TIMEOUT, reason),
             Unread::Incomplete => Self::new(StatusCode::BAD_REQUEST, reason),
         }
     }
@@ -271,8 +272,9 @@ async fn token_request(State(issuer): State<Arc<Issuer>>, request: Request) -> R
     let admitted = issuer.admit(&parts.headers);
     // One request more than the limit, so that it is the batch that is refused, and the length before it.
     let longest = (issuer.settings.max_batch + 1) * TokenRequest::LEN + 8;
+    let holder = |(principal, _): &(Arc<Principal>, bool)| Holder::of(principal, &parts);
     let ((principal, is_batch), body) =
-        issuer.service.bodies.read_if(admitted, &parts, body, longest).await?;
+        issuer.service.bodies.read_if(admitted, holder, &parts, body, longest).await?;
     let requests =
         if is_batch { wire::batch(&body, issuer.settings.max_batch)? } else { vec![wire::single(&body)?] };
     if !is_batch && requests.iter().any(|request| issuer.key(request.truncated_key_id).is_none()) {

@@ -207,7 +207,9 @@ impl Running {
         )?;
         let mut service = Service::new(config.settings(), records, batcher);
         service.clock = clock.clone();
-        let bodies = Bodies::new(config.limits.all_bodies_bytes).counted_by(Arc::clone(&metrics));
+        let bodies = Bodies::new(config.limits.all_bodies_bytes)
+            .with_least_rate(config.limits.body_bytes_per_second)
+            .counted_by(Arc::clone(&metrics));
         service.bodies = Arc::new(bodies);
         service.limits = RateLimits::new(config.limits.requests_per_second, config.limits.burst)
             .counted_by(Arc::clone(&metrics));

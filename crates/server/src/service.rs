@@ -11,8 +11,12 @@ use crate::limits::RateLimits;
 use crate::metrics::Metrics;
 use crate::records::Records;
 use crate::settings::Settings;
+use crate::shares::Shares;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+
+/// Bulk requests that are under way at the same time. Each principal has a share of them.
+const STREAMS: usize = 1024;
 
 /// The service behind the doors. Each door has a function `router(Arc<Service>) -> axum::Router`.
 pub struct Service {
@@ -38,6 +42,8 @@ pub struct Service {
     pub credentials: CredentialIndex,
     /// Whether `/metrics` may be read without a token.
     pub metrics_are_open: bool,
+    /// Bulk requests under way, by principal.
+    pub(crate) streams: Arc<Shares<String>>,
     /// New keys, a few at a time.
     pub(crate) generator: Generator,
     /// Private keys that were read already.
@@ -63,6 +69,7 @@ impl Service {
             is_draining: AtomicBool::new(false),
             credentials: CredentialIndex::default(),
             metrics_are_open: false,
+            streams: Shares::new(STREAMS),
             generator: Generator::default(),
             keys: Arc::default(),
             kms: Kms::default(),

@@ -21,7 +21,7 @@ pub use canonical::{Canonical, canonical_request};
 pub use error::SigV4Error;
 pub use sign::{SignError, Signer, sign};
 pub use time::{date_of, http_time, time_of, timestamp};
-pub use verify::{Expected, Known, Verifier, known};
+pub use verify::{Expected, Known, Sender, Verifier, known};
 
 /// The name of the algorithm.
 pub const ALGORITHM: &str = "AWS4-HMAC-SHA256";

@@ -8,6 +8,7 @@ use crate::batch::{PrivateTask, Refused};
 use crate::bulk::{Keyring, KeyringError, SigningKey};
 use crate::credentials::{Principal, Right};
 use crate::door;
+use crate::http::Trouble;
 use crate::service::Service;
 use crate::uuid;
 use modmill_client::wire::{LONGEST, Reason, Request, Response};
@@ -29,6 +30,9 @@ const UNDER_WAY: usize = 1024;
 /// How long a connection has to say who it is.
 const GREETING: Duration = Duration::from_secs(5);
 
+/// How long a client has to take answers that are ready.
+const WRITING: Duration = Duration::from_secs(30);
+
 /// What all connections share.
 pub(crate) struct Socket {
     service: Arc<Service>,
@@ -48,11 +52,18 @@ impl Socket {
         drain: Duration,
         mut stopped: watch::Receiver<bool>,
     ) -> io::Result<()> {
-        let mut connections = JoinSet::new();
+        let (mut connections, mut trouble) = (JoinSet::new(), Trouble::default());
         loop {
-            let (stream, _) = tokio::select! {
-                accepted = listener.accept() => accepted?,
+            let accepted = tokio::select! {
+                accepted = listener.accept() => accepted,
                 _ = stopped.wait_for(|&stopped| stopped) => break,
+            };
+            let stream = match accepted {
+                Ok((stream, _)) => stream,
+                Err(error) => {
+                    trouble.wait(&error).await;
+                    continue;
+                }
             };
             while connections.try_join_next().is_some() {}
             if connections.len() >= limit {
@@ -212,7 +223,7 @@ async fn write(mut writer: OwnedWriteHalf, mut answers: mpsc::Receiver<Vec<u8>>)
         while let Ok(more) = answers.try_recv() {
             octets.extend(more);
         }
-        writer.write_all(&octets).await?;
+        timeout(WRITING, writer.write_all(&octets)).await.map_err(io::Error::other)??;
     }
     Ok(())
 }

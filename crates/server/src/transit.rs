@@ -35,6 +35,7 @@ pub use key::{TransitKey, Version, WrappingKey};
 pub use ring::TransitRing;
 
 use crate::batch::Origin;
+use crate::body::Holder;
 use crate::credentials::{Principal, Right};
 use crate::door;
 use crate::records::Kinds;
@@ -125,7 +126,8 @@ impl FromRequest<Arc<Transit>> for Call {
             service.limits.check(&principal).map_err(Fault::too_many)?;
             Ok(principal)
         });
-        let (principal, body) = service.bodies.read_if(admitted, &parts, body, LONGEST_BODY).await?;
+        let holder = |principal: &Arc<Principal>| Holder::of(principal, &parts);
+        let (principal, body) = service.bodies.read_if(admitted, holder, &parts, body, LONGEST_BODY).await?;
         Ok(Self { principal, request_id: uuid::of_request(), body })
     }
 }

@@ -15,8 +15,13 @@ struct Service {
 
 impl Service {
     fn start(data: &Path) -> Self {
-        let mut command = modmill(&["serve", "--no-tls", "--listen", "127.0.0.1:0", "--data"]);
-        let mut child = command.arg(data).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        Self::with(modmill(&[]), data, Stdio::piped())
+    }
+
+    /// Starts a service by `command`, which is the program or starts it. Its log goes to `log`.
+    fn with(mut command: Command, data: &Path, log: Stdio) -> Self {
+        command.args(["serve", "--no-tls", "--listen", "127.0.0.1:0", "--data"]).arg(data);
+        let mut child = command.stdout(Stdio::piped()).stderr(log).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
         let address = line.trim_end().strip_prefix("listening on http://").expect(&line).to_owned();
@@ -144,4 +149,55 @@ fn a_configuration_is_printed_and_checked() {
     assert!(stderr(&output).contains("line 1: there is no option listne"), "{}", stderr(&output));
     let output = run(&["serve", "--check", "--no-tls", "--listen", "0.0.0.0:1"], "");
     assert!(stderr(&output).contains("without TLS"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_log_that_cannot_be_written_ends_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let mut service = Service::with(modmill(&[]), &folder.path().join("data"), full.into());
+    let ready = service.get("/ready");
+    assert!(ready.starts_with("HTTP/1.1 200"), "{ready}");
+    // The new master key was a warning.
+    assert!(ready.contains("lines could not be written"), "{ready}");
+    let metrics = service.get("/metrics");
+    let lost = metrics.lines().find_map(|line| line.strip_prefix("modmill_log_lines_lost_total "));
+    assert!(lost.is_some_and(|lost| lost.parse::<u64>().unwrap() > 0), "{lost:?}");
+    let process = service.child.id().to_string();
+    assert!(Command::new("kill").args(["-TERM", &process]).status().unwrap().success());
+    assert!(service.child.wait().unwrap().success());
+}
+
+#[test]
+fn connections_are_as_many_as_files_may_be_open() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Command::new("sh");
+    command.args(["-c", "ulimit -n 400; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_modmill")]);
+    command.env("MODMILL_BACKEND", "cpu");
+    let mut service = Service::with(command, &folder.path().join("data"), Stdio::piped());
+    let process = service.child.id().to_string();
+    assert!(Command::new("kill").args(["-TERM", &process]).status().unwrap().success());
+    let mut log = String::new();
+    service.child.stderr.take().unwrap().read_to_string(&mut log).unwrap();
+    assert!(log.contains("at most 272 connections are taken instead of 20000"), "{log}");
+}
+
+#[test]
+fn a_stopped_service_is_not_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let service = Service::start(&data);
+    let process = service.child.id().to_string();
+    assert!(Command::new("kill").args(["-STOP", &process]).status().unwrap().success());
+    let output = run(&["serve", "credentials", "list", "--data", data.to_str().unwrap()], "");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("has not answered for 10s: it is stopped"), "{}", stderr(&output));
+}
+
+#[test]
+fn region_and_account_are_options() {
+    let check = |options: &[&str]| run(&[&["serve", "--check"], options].concat(), "");
+    assert!(check(&["--region", "eu-west-1", "--account", "123456789012"]).status.success());
+    assert!(stderr(&check(&["--region", "eu west"])).contains("region: a region has"));
+    assert!(stderr(&check(&["--account", "12"])).contains("account: an account has twelve digits"));
 }

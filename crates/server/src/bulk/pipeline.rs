@@ -7,6 +7,7 @@ use crate::batch::Refused;
 use crate::credentials::{Credential, Principal, Right};
 use crate::door;
 use crate::service::Service;
+use crate::shares::Share;
 use axum::body::Body;
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt, stream};
@@ -48,6 +49,8 @@ pub(super) struct Job {
     pub(super) scheme: SignatureScheme,
     /// The length of a signature.
     pub(super) length: usize,
+    /// The place among the bulk requests that are under way.
+    pub(super) _place: Arc<Share<String>>,
     /// The endpoint, and the key's name as the request has it: rights are checked again while a stream goes on.
     pub(super) bulk: Arc<Bulk>,
     pub(super) name: Arc<str>,

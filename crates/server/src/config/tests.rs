@@ -58,16 +58,17 @@ fn values_that_cannot_be_used_are_refused() {
         ("[transit]\nmount = \"transit/\"", "transit.mount"),
         ("[transit]\nmount = \"{name}\"", "transit.mount"),
         ("[limits]\nheader_bytes = 100", "limits.header_bytes"),
+        ("[limits]\nwrite_timeout_s = 0", "limits.write_timeout_s"),
         ("[limits]\nbody_bytes = 1048577", "limits.body_bytes"),
         ("[limits]\nbody_bytes = 0", "limits.body_bytes"),
         ("[limits]\nbatch_body_bytes = 33554433", "limits.batch_body_bytes"),
-        ("[limits]\nall_bodies_bytes = 33554431", "limits.all_bodies_bytes"),
+        ("[limits]\nall_bodies_bytes = 67108863", "limits.all_bodies_bytes"),
     ] {
         let error = Config::parse(text).unwrap().check().unwrap_err();
         assert!(error.to_string().starts_with(option), "{text:?}: {error}");
     }
     Config::parse("listen = \"[::1]:1\"\n[tls]\nenabled = false").unwrap().check().unwrap();
     Config::parse("listen = \"0.0.0.0:1\"").unwrap().check().unwrap();
-    let largest = "[limits]\nbody_bytes = 1048576\nbatch_body_bytes = 33554432\nall_bodies_bytes = 33554432";
+    let largest = "[limits]\nbody_bytes = 1048576\nbatch_body_bytes = 33554432\nall_bodies_bytes = 67108864";
     Config::parse(largest).unwrap().check().unwrap();
 }

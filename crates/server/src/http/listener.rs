@@ -1,24 +1,28 @@
 //! Accepting connections and serving requests on them.
 
+use super::activity::{Activity, UnderWay};
 use super::addresses::Addresses;
+use super::answer::Answer;
+use super::peer::Peer;
 use super::tls::Tls;
+use super::trouble::Trouble;
 use crate::metrics::Metrics;
+use crate::shares::Shares;
 use axum::Router;
-use bytes::Bytes;
-use hyper::body::{Body, Frame, Incoming, SizeHint};
+use axum::response::{IntoResponse, Response};
+use http::{Request, StatusCode};
+use hyper::body::Incoming;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use std::convert::Infallible;
-use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll};
-use std::time::{Duration, Instant};
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 use tower_service::Service as _;
 
 /// Limits of connections. They hold before anybody is authenticated.
@@ -38,6 +42,8 @@ pub struct HttpLimits {
     pub headers: usize,
     /// Requests under way on one connection of HTTP/2.
     pub streams: u32,
+    /// The time within which a client takes the next part of an answer.
+    pub write_timeout: Duration,
     /// The time that requests under way have to end.
     pub drain: Duration,
 }
@@ -49,6 +55,10 @@ const CLOSING: Duration = Duration::from_secs(2);
 const STREAM_WINDOW: u32 = 1 << 18;
 const CONNECTION_WINDOW: u32 = 1 << 20;
 
+/// The memory for heads of requests that connections send side by side before one of their requests was authenticated. Each
+/// address has a share of it.
+const HEADS: usize = 64 << 20;
+
 /// Serves `router` on connections to `listener` until `stop` says true. Then no more connections are accepted, requests under
 /// way are answered, and connections are closed. Returns whether all of them ended in time.
 pub async fn listen(
@@ -59,7 +69,8 @@ pub async fn listen(
     metrics: Arc<Metrics>,
     mut stop: watch::Receiver<bool>,
 ) -> bool {
-    let addresses = Arc::new(Addresses::default());
+    let (addresses, heads) = (Arc::new(Addresses::default()), Shares::new(HEADS));
+    let mut trouble = Trouble::default();
     let builder = Arc::new(builder(&limits));
     let limits = Arc::new(limits);
     let mut connections = JoinSet::new();
@@ -73,9 +84,7 @@ pub async fn listen(
                 let (stream, peer) = match accepted {
                     Ok(accepted) => accepted,
                     Err(error) => {
-                        tracing::warn!(%error, "a connection cannot be accepted");
-                        // Files may have run out: connections that end give some back.
-                        sleep(Duration::from_millis(50)).await;
+                        trouble.wait(&error).await;
                         continue;
                     }
                 };
@@ -91,12 +100,13 @@ pub async fn listen(
                 let acceptor = tls.as_ref().map(|tls| tls.acceptor());
                 let (builder, router, limits) = (Arc::clone(&builder), router.clone(), Arc::clone(&limits));
                 let (metrics, stop) = (Arc::clone(&metrics), for_connections.clone());
+                let asking = Asking { router, peer: Peer::new(peer.ip()), heads: Arc::clone(&heads) };
                 connections.spawn(async move {
                     let _counted = counted;
                     match acceptor {
-                        None => serve(stream, &builder, router, &limits, &metrics, stop).await,
+                        None => serve(stream, &builder, asking, &limits, &metrics, stop).await,
                         Some(acceptor) => match timeout(limits.header_timeout, acceptor.accept(stream)).await {
-                            Ok(Ok(stream)) => serve(stream, &builder, router, &limits, &metrics, stop).await,
+                            Ok(Ok(stream)) => serve(stream, &builder, asking, &limits, &metrics, stop).await,
                             _ => metrics.refused_connection("tls"),
                         },
                     }
@@ -137,59 +147,50 @@ fn builder(limits: &HttpLimits) -> Builder<TokioExecutor> {
     builder
 }
 
-/// What goes on on a connection.
-struct Activity {
-    under_way: AtomicUsize,
-    has_asked: AtomicBool,
-    last: Mutex<Instant>,
+/// What the requests of one connection have in common.
+#[derive(Clone)]
+struct Asking {
+    router: Router,
+    peer: Peer,
+    heads: Arc<Shares<IpAddr>>,
 }
 
-/// A request under way.
-struct UnderWay(Arc<Activity>);
-
-impl UnderWay {
-    fn new(activity: &Arc<Activity>) -> Self {
-        activity.under_way.fetch_add(1, Ordering::AcqRel);
-        activity.has_asked.store(true, Ordering::Release);
-        Self(Arc::clone(activity))
-    }
-}
-
-impl Drop for UnderWay {
-    fn drop(&mut self) {
-        *self.0.last.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
-        self.0.under_way.fetch_sub(1, Ordering::AcqRel);
-    }
-}
-
-impl Activity {
-    fn new() -> Arc<Self> {
-        let last = Mutex::new(Instant::now());
-        Arc::new(Self { under_way: AtomicUsize::new(0), has_asked: AtomicBool::new(false), last })
-    }
-
-    /// Returns when nothing was asked in time.
-    async fn idle(&self, limits: &HttpLimits) {
-        sleep(limits.header_timeout).await;
-        while self.has_asked.load(Ordering::Acquire) {
-            let since = self.last.lock().unwrap_or_else(PoisonError::into_inner).elapsed();
-            let left = match self.under_way.load(Ordering::Acquire) {
-                0 => limits.idle_timeout.saturating_sub(since),
-                _ => limits.idle_timeout,
-            };
-            if left.is_zero() {
-                return;
-            }
-            sleep(left).await;
+impl Asking {
+    /// Answers a request. `most` is the most lines of its head.
+    async fn answer(mut self, mut request: Request<Incoming>, under_way: &UnderWay, most: usize) -> Response {
+        // HTTP/1.1 counts lines while it reads them.
+        if request.headers().len() > most {
+            return (StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "too many headers\n").into_response();
         }
+        // A lone request takes the memory that every connection may have.
+        let head = match under_way.is_alone() || self.peer.is_proven() {
+            true => None,
+            false => match self.heads.take(self.peer.address(), size(&request)) {
+                None => return (StatusCode::SERVICE_UNAVAILABLE, "too many requests\n").into_response(),
+                head => head,
+            },
+        };
+        under_way.admit(&self.peer).await;
+        request.extensions_mut().insert(self.peer);
+        let answer = self.router.call(request.map(axum::body::Body::new)).await;
+        drop(head);
+        answer.unwrap_or_else(|never: Infallible| match never {})
     }
+}
+
+/// The memory of a request's head.
+fn size(request: &Request<Incoming>) -> usize {
+    // What a line takes beside its text.
+    const LINE: usize = 128;
+    let lines = request.headers().iter().map(|(name, value)| name.as_str().len() + value.len() + LINE);
+    lines.sum::<usize>() + request.uri().path().len() + LINE
 }
 
 /// Serves one connection.
 async fn serve(
     stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
     builder: &Builder<TokioExecutor>,
-    router: Router,
+    asking: Asking,
     limits: &HttpLimits,
     metrics: &Arc<Metrics>,
     mut stop: watch::Receiver<bool>,
@@ -197,13 +198,13 @@ async fn serve(
     let _open = metrics.connection();
     let activity = Activity::new();
     let service = hyper::service::service_fn({
-        let activity = Arc::clone(&activity);
-        move |request: hyper::Request<Incoming>| {
-            let (mut router, under_way) = (router.clone(), UnderWay::new(&activity));
+        let (activity, headers) = (Arc::clone(&activity), limits.headers);
+        move |request: Request<Incoming>| {
+            let (asking, under_way) = (asking.clone(), UnderWay::new(&activity));
             async move {
-                let answer = router.call(request.map(axum::body::Body::new)).await;
-                let answer = answer.unwrap_or_else(|never: Infallible| match never {});
-                Ok::<_, Infallible>(answer.map(|body| Held { body, _under_way: under_way }))
+                let version = request.version();
+                let answer = asking.answer(request, &under_way, headers).await;
+                Ok::<_, Infallible>(answer.map(|body| Answer::new(body, version, under_way)))
             }
         }
     });
@@ -212,38 +213,12 @@ async fn serve(
     let ended = tokio::select! {
         ended = connection.as_mut() => Some(ended),
         () = told(&mut stop) => None,
-        () = activity.idle(limits) => None,
+        () = activity.overdue(limits) => None,
     };
     if ended.is_none() {
         connection.as_mut().graceful_shutdown();
-        // A drain waits for requests under way; an idle connection has none.
+        // A drain waits for requests under way; other connections have none, or a client that does not read.
         let patience = if *stop.borrow() { limits.drain } else { CLOSING };
         let _ = timeout(patience, connection).await;
-    }
-}
-
-/// The body of an answer. Until it has been sent, its request is under way.
-struct Held {
-    body: axum::body::Body,
-    _under_way: UnderWay,
-}
-
-impl Body for Held {
-    type Data = Bytes;
-    type Error = axum::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        Pin::new(&mut self.body).poll_frame(context)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
     }
 }

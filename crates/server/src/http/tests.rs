@@ -19,6 +19,7 @@ const LIMITS: HttpLimits = HttpLimits {
     header_bytes: 8192,
     headers: 20,
     streams: 10,
+    write_timeout: LONG,
     drain: LONG,
 };
 
@@ -195,4 +196,100 @@ async fn tls_is_spoken_with_a_certificate_for_development() {
     std::fs::write(&files.key, "nothing").unwrap();
     assert!(tls.reload().is_err());
     connect().await.unwrap();
+}
+
+/// A frame of HTTP/2.
+fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+    let length = (payload.len() as u32).to_be_bytes();
+    [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
+}
+
+/// Asks `count` times for `/fast` on one connection of HTTP/2 with a window of `window` octets, then only answers pings. Returns
+/// when the server closes the connection, with the number of answers that began.
+async fn take_nothing(address: std::net::SocketAddr, count: u32, window: u32) -> usize {
+    const [DATA, HEADERS, SETTINGS, PING]: [u8; 4] = [0, 1, 4, 6];
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let mut octets = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec();
+    octets.extend(frame(SETTINGS, 0, 0, &[&[0, 4][..], &window.to_be_bytes()].concat()));
+    // GET, http, and two headers with their text: the path and the host.
+    let head = [&[0x82, 0x86, 0x04, 5][..], b"/fast", &[0x01, 1], b"x"].concat();
+    (0..count).for_each(|number| octets.extend(frame(HEADERS, 5, 2 * number + 1, &head)));
+    stream.write_all(&octets).await.unwrap();
+    let mut answers = 0;
+    loop {
+        let mut head = [0; 9];
+        if stream.read_exact(&mut head).await.is_err() {
+            return answers;
+        }
+        let length = u32::from_be_bytes([0, head[0], head[1], head[2]]);
+        let mut payload = vec![0; length as usize];
+        if stream.read_exact(&mut payload).await.is_err() {
+            return answers;
+        }
+        let answer = match (head[3], head[4]) {
+            (SETTINGS, 0) => frame(SETTINGS, 1, 0, &[]),
+            (PING, 0) => frame(PING, 1, 0, &payload),
+            (HEADERS, _) => {
+                answers += 1;
+                continue;
+            }
+            (DATA, _) => {
+                assert!(length <= window, "{length}");
+                continue;
+            }
+            _ => continue,
+        };
+        // The server may have closed the connection.
+        let _ = stream.write_all(&answer).await;
+    }
+}
+
+#[tokio::test]
+async fn clients_that_do_not_take_their_answers_are_cut_off() {
+    let limit = Duration::from_secs(2);
+    let limits = HttpLimits { write_timeout: limit, streams: 256, connections_per_address: 100, ..LIMITS };
+    let server = server(limits, None).await;
+    let address = server.address;
+    let start = Instant::now();
+    let mut hostile = tokio::task::JoinSet::new();
+    for number in 0..20 {
+        // A window of one octet is as good as none.
+        hostile.spawn(take_nothing(address, 256, number % 2));
+    }
+    let mut honest = 0;
+    while !hostile.is_empty() {
+        // Others are answered meanwhile.
+        assert!(exchange(address, &request("GET /fast", "", "")).await.ends_with("fast"));
+        honest += 1;
+        while let Some(answers) = hostile.try_join_next() {
+            assert!((1..=32).contains(&answers.unwrap()), "few requests of a stranger are served at a time");
+            assert!(start.elapsed() >= limit);
+        }
+        assert!(start.elapsed() < LONG, "{} connections are still open", hostile.len());
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    assert!(honest > 10, "{honest}");
+}
+
+#[tokio::test]
+async fn answers_of_all_lengths_are_whole() {
+    // Parts of an answer have 64 KiB at most, and the last part on HTTP/2 has one octet.
+    let sizes = get(async |axum::extract::Path(size): axum::extract::Path<usize>| vec![b'a'; size]);
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let (address, (_stop, stopped)) = (listener.local_addr().unwrap(), watch::channel(false));
+    let router = Router::new().route("/{size}", sizes);
+    tokio::spawn(listen(listener, None, router, LIMITS, Arc::default(), stopped));
+    let stream = TcpStream::connect(address).await.unwrap();
+    let (executor, io) = (hyper_util::rt::TokioExecutor::new(), hyper_util::rt::TokioIo::new(stream));
+    let (mut sender, connection) = hyper::client::conn::http2::handshake(executor, io).await.unwrap();
+    tokio::spawn(connection);
+    for size in [0, 1, 2, 1000, (64 << 10) + 1, (128 << 10) + 1, 1 << 20] {
+        let request = http::Request::get(format!("http://x/{size}")).body(String::new()).unwrap();
+        let answer = sender.send_request(request).await.unwrap();
+        assert_eq!(answer.headers()["content-length"], size.to_string());
+        let body = http_body_util::BodyExt::collect(answer.into_body()).await.unwrap().to_bytes();
+        assert_eq!(body.len(), size);
+        let answer = exchange(address, &format!("GET /{size} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"));
+        assert_eq!(answer.await.matches('a').count() - "date: ".matches('a').count(), size, "{size}");
+    }
 }

@@ -123,6 +123,9 @@ impl From<Unread> for KmsError {
         match unread {
             Unread::TooLong => Self::too_large(),
             Unread::Full => Self::throttling(),
+            // A name that clients try again.
+            Unread::Slow => Self::new("RequestTimeoutException", "The request's body came too slowly.")
+                .with_status(StatusCode::REQUEST_TIMEOUT),
             Unread::Incomplete => Self::new("IncompleteBodyException", "The request's body ended early."),
         }
     }

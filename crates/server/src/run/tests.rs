@@ -1,3 +1,5 @@
+mod hostile;
+
 use super::*;
 use crate::admin::{Command, send};
 use crate::batch::{Origin, PrivateTask};

@@ -59,7 +59,29 @@ pub struct Verifier {
     keys: SigningKeys,
 }
 
+/// Who sent a request, as far as its head shows.
+pub enum Sender {
+    /// The principal whose credential signed the head. The head names the hash of the body, which has to be compared.
+    Proven(Arc<Principal>),
+    /// Somebody who names this access key. Its signature can be verified with the body only.
+    Named(String),
+}
+
 impl Verifier {
+    /// Who sent the request with the head `parts`. If the head names the hash of the body, its signature is verified.
+    pub fn sender(
+        &self,
+        records: &Records,
+        parts: &Parts,
+        expected: &Expected<'_>,
+    ) -> Result<Sender, SigV4Error> {
+        let known = known(records, parts, expected)?;
+        match text(&parts.headers, PAYLOAD_HASH)?.filter(|hash| is_hash(hash)) {
+            None => Ok(Sender::Named(known.authorization.access_key_id.to_owned())),
+            Some(hash) => self.check(&known, parts, hash, expected).map(Sender::Proven),
+        }
+    }
+
     /// Who signed the request with the head `parts` and the body `body`.
     pub fn verify(
         &self,
@@ -68,8 +90,18 @@ impl Verifier {
         body: &[u8],
         expected: &Expected<'_>,
     ) -> Result<Arc<Principal>, SigV4Error> {
-        let Known { authorization, time, credential } = known(records, parts, expected)?;
-        let payload_hash = payload_hash(&parts.headers, body)?;
+        let known = known(records, parts, expected)?;
+        self.check(&known, parts, &payload_hash(&parts.headers, body)?, expected)
+    }
+
+    /// Compares the signature of a head, whose body has the hash `payload_hash`.
+    fn check(
+        &self,
+        Known { authorization, time, credential }: &Known<'_>,
+        parts: &Parts,
+        payload_hash: &str,
+        expected: &Expected<'_>,
+    ) -> Result<Arc<Principal>, SigV4Error> {
         let canonical = canonical_request(&Canonical {
             method: parts.method.as_str(),
             path: parts.uri.path(),
@@ -77,11 +109,11 @@ impl Verifier {
             headers: &parts.headers,
             host: parts.uri.authority().map(http::uri::Authority::as_str),
             signed_headers: authorization.signed_headers,
-            payload_hash: &payload_hash,
+            payload_hash,
         })?;
-        let text = string_to_sign(&time, expected.region, expected.service, &canonical);
+        let text = string_to_sign(time, expected.region, expected.service, &canonical);
         let (key, principal) =
-            self.keys.get(&credential, authorization.date, expected.region, expected.service);
+            self.keys.get(credential, authorization.date, expected.region, expected.service);
         let signature = hmac(&**key, text.as_bytes());
         if bool::from(signature.ct_eq(&authorization.signature)) {
             Ok(principal)
@@ -182,10 +214,18 @@ fn check_scope(
     Ok(())
 }
 
+/// The header that names the hash of the body.
+const PAYLOAD_HASH: &str = "x-amz-content-sha256";
+
+/// Whether a text is a hash of SHA-256: 64 hexadecimal digits in lower case.
+fn is_hash(text: &str) -> bool {
+    text.len() == 64 && text.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
+}
+
 /// The hash of the body. A header that names another hash, or none, is refused.
 fn payload_hash(headers: &HeaderMap, body: &[u8]) -> Result<String, SigV4Error> {
     let hash = hex::encode(&Sha256::digest(body));
-    match text(headers, "x-amz-content-sha256")? {
+    match text(headers, PAYLOAD_HASH)? {
         Some(named) if named != hash => Err(SigV4Error::Scope(
             "The value passed in as x-amz-content-sha256 does not match the body's.".into(),
         )),

@@ -60,6 +60,7 @@ impl From<Unread> for Fault {
         match unread {
             Unread::TooLong => Self::new(StatusCode::PAYLOAD_TOO_LARGE, text),
             Unread::Full => Self { retry_after: Some(1), ..Self::new(StatusCode::TOO_MANY_REQUESTS, text) },
+            Unread::Slow => Self::new(StatusCode::REQUEST_TIMEOUT, text),
             Unread::Incomplete => Self::bad(text),
         }
     }
