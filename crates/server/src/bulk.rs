@@ -29,8 +29,10 @@
 //! A stream without the last frame was cut off. Its status is 0 if every digest was answered, and otherwise says why the
 //! stream ends here ([`Status`]).
 //!
-//! Arrow is answered by Arrow: a column `signature` of binary values of fixed size, null where an item was not signed. A
-//! stream that ends early ends without Arrow's end mark.
+//! Arrow is answered by Arrow: a column `signature` of binary values of fixed size, null where an item was not signed. A request
+//! that is wrong before its first signature is answered by a status and a text. An answer that has begun has no place for a
+//! text: it is cut off, without Arrow's end mark. A record batch has at most 64 MiB, and is not compressed. Columns other than
+//! `digest` are passed over, and dictionaries are refused.
 
 #[cfg(feature = "arrow")]
 mod arrow;
@@ -57,7 +59,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use futures_util::future::BoxFuture;
 use modmill_rsa::{Hash, PrivateKey, SignatureScheme};
-use pipeline::{Format, Job};
+use pipeline::{Format, Job, Stop};
 use serde::Deserialize;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -110,18 +112,38 @@ pub trait Keyring: Send + Sync {
 struct Bulk {
     service: Arc<Service>,
     rings: Vec<Arc<dyn Keyring>>,
+    /// Messages of Arrow that may be decoded at a time.
+    #[cfg(feature = "arrow")]
+    decoders: tokio::sync::Semaphore,
 }
 
 /// The endpoint for the keys of `rings`.
 pub fn router(service: Arc<Service>, rings: Vec<Arc<dyn Keyring>>) -> Router {
+    let bulk = Bulk {
+        service,
+        rings,
+        #[cfg(feature = "arrow")]
+        decoders: tokio::sync::Semaphore::new(std::thread::available_parallelism().map_or(1, usize::from)),
+    };
     Router::new()
         .route("/bulk/v1/sign", post(sign))
         .layer(DefaultBodyLimit::disable())
-        .with_state(Arc::new(Bulk { service, rings }))
+        .with_state(Arc::new(bulk))
 }
 
 /// A request that is refused before anything is signed.
 struct Refusal(StatusCode, String);
+
+impl From<Stop> for Refusal {
+    fn from(Stop { status, text }: Stop) -> Self {
+        let code = match status {
+            Status::Request => StatusCode::BAD_REQUEST,
+            Status::Busy | Status::Draining => StatusCode::SERVICE_UNAVAILABLE,
+            _ => StatusCode::INTERNAL_SERVER_ERROR,
+        };
+        Self(code, text)
+    }
+}
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
@@ -185,9 +207,10 @@ async fn sign(
     };
     let content_type = match format {
         Format::Digests => SIGNATURES,
+        #[cfg(feature = "arrow")]
         Format::Arrow => ARROW,
     };
-    let mut response = Response::new(pipeline::start(job, format, body));
+    let mut response = Response::new(pipeline::start(job, format, body).await?);
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
     headers.insert(SIGNATURE_LENGTH, HeaderValue::from(length));
@@ -198,7 +221,8 @@ fn format(headers: &HeaderMap) -> Result<Format, Refusal> {
     let name = headers.get(CONTENT_TYPE).and_then(|name| name.to_str().ok()).unwrap_or_default();
     match name {
         DIGESTS => Ok(Format::Digests),
-        ARROW if cfg!(feature = "arrow") => Ok(Format::Arrow),
+        #[cfg(feature = "arrow")]
+        ARROW => Ok(Format::Arrow),
         _ => {
             let arrow = if cfg!(feature = "arrow") { format!(" or {ARROW}") } else { String::new() };
             let error = format!("{name:?} is not a content type of this endpoint: send {DIGESTS}{arrow}");

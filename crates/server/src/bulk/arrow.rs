@@ -1,20 +1,29 @@
 //! Digests and signatures as Arrow IPC streams.
+//!
+//! Messages are looked at before they are decoded ([`modmill_tables`]), and decoded on threads that serve no requests.
 
 use super::frame::{Event, Frames, Status};
 use super::pipeline::{Job, Part, Stop, answers};
 use arrow_array::{Array, ArrayRef, BinaryArray, FixedSizeBinaryArray, LargeBinaryArray, RecordBatch};
 use arrow_buffer::{Buffer, NullBuffer};
-use arrow_ipc::reader::StreamDecoder;
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 use axum::body::{Body, BodyDataStream};
-use bytes::{Bytes, BytesMut};
+use bytes::{Buf, Bytes, BytesMut};
 use futures_util::{StreamExt, stream};
+use modmill_tables::TableError;
+use modmill_tables::ipc::{Decoder, Framer, Limits, Message};
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
 /// The longest record batch that is taken.
 const MAX_BATCH: usize = 64 << 20;
+
+/// What a stream may hold: nothing that expands, and nothing that stays beyond its batch.
+const LIMITS: Limits = Limits { body: MAX_BATCH as u64, expanded: 0, dictionaries: 0 };
+
+/// The name of the column of digests.
+const DIGEST: &str = "digest";
 
 fn wrong(text: impl Into<String>) -> Stop {
     Stop { status: Status::Request, text: text.into() }
@@ -24,17 +33,32 @@ fn failed(error: &ArrowError) -> Stop {
     Stop { status: Status::Failed, text: error.to_string() }
 }
 
+impl From<TableError> for Stop {
+    fn from(error: TableError) -> Self {
+        wrong(error.to_string())
+    }
+}
+
+/// The position of the digests among the columns, of which the others are passed over.
+fn position(schema: &Schema) -> Result<usize, Stop> {
+    let (position, column) =
+        schema.column_with_name(DIGEST).ok_or_else(|| wrong(format!("there is no column `{DIGEST}`")))?;
+    match column.data_type() {
+        DataType::Binary | DataType::LargeBinary | DataType::FixedSizeBinary(_) => Ok(position),
+        other => Err(wrong(format!("the column `{DIGEST}` is {other} and not binary"))),
+    }
+}
+
 /// The digests of a batch side by side, each of `length` bytes.
 fn digests(batch: &RecordBatch, length: usize) -> Result<Bytes, Stop> {
-    let column = batch.column_by_name("digest").ok_or_else(|| wrong("there is no column `digest`"))?;
+    let column = batch.column(0);
     if column.null_count() > 0 {
         return Err(wrong("a digest is null"));
     }
-    let any = column.as_any();
-    // A column without memory of its own may have any number of rows.
-    if column.data_type() == &DataType::Null || column.len().saturating_mul(length) > MAX_BATCH {
-        return Err(wrong("a record batch is too long, or its digests are null"));
+    if column.len().saturating_mul(length) > MAX_BATCH {
+        return Err(wrong(format!("a record batch has {} digests, which is too many", column.len())));
     }
+    let any = column.as_any();
     let mut joined = BytesMut::with_capacity(column.len() * length);
     let mut add = |digest: Option<&[u8]>| {
         let digest = digest.unwrap_or_default();
@@ -50,29 +74,56 @@ fn digests(batch: &RecordBatch, length: usize) -> Result<Bytes, Stop> {
         column.iter().try_for_each(&mut add)?;
     } else if let Some(column) = any.downcast_ref::<LargeBinaryArray>() {
         column.iter().try_for_each(&mut add)?;
-    } else {
-        return Err(wrong(format!("the column `digest` is {} and not binary", column.data_type())));
     }
     Ok(joined.freeze())
+}
+
+/// The digests of a message, of which a schema has none.
+fn decode(decoder: &mut Decoder, message: &Message, length: usize) -> Result<Bytes, Stop> {
+    let batch = decoder.decode(message)?;
+    match (batch, decoder.schema()) {
+        (Some(batch), _) => digests(&batch, length),
+        (None, Some(schema)) => {
+            let position = position(schema)?;
+            decoder.read_columns(vec![position]);
+            Ok(Bytes::new())
+        }
+        (None, None) => Ok(Bytes::new()),
+    }
 }
 
 /// Reads the digests of a body.
 struct Reader {
     body: BodyDataStream,
-    decoder: StreamDecoder,
-    /// Bytes of the body that were not decoded yet.
-    input: Buffer,
-    /// Bytes that were decoded since the last batch was complete.
-    pending: usize,
+    /// Bytes of the body that were not taken yet.
+    input: Bytes,
+    framer: Framer,
+    /// Taken while a message is decoded.
+    decoder: Option<Decoder>,
     /// Digests that were not handed on yet.
     ready: Bytes,
     /// The length of a digest.
     length: usize,
     /// The length of a full chunk in bytes.
     full: usize,
+    job: Job,
 }
 
 impl Reader {
+    fn new(job: Job, body: Body) -> Self {
+        let length = job.scheme.hash().len();
+        Self {
+            body: body.into_data_stream(),
+            input: Bytes::new(),
+            framer: Framer::new(LIMITS),
+            decoder: Some(Decoder::new(LIMITS)),
+            ready: Bytes::new(),
+            length,
+            full: job.chunk() * length,
+            job,
+        }
+    }
+
     async fn next(&mut self) -> Result<Option<Bytes>, Stop> {
         loop {
             if !self.ready.is_empty() {
@@ -80,26 +131,37 @@ impl Reader {
             }
             if self.input.is_empty() {
                 match self.body.next().await {
-                    Some(Ok(bytes)) => self.input = Buffer::from(bytes),
+                    Some(Ok(bytes)) => self.input = bytes,
                     Some(Err(error)) => return Err(wrong(format!("the request was cut off: {error}"))),
                     None => {
-                        self.decoder.finish().map_err(|error| wrong(error.to_string()))?;
+                        self.framer.finish()?;
                         return Ok(None);
                     }
                 }
             }
-            let before = self.input.len();
-            let batch = self.decoder.decode(&mut self.input).map_err(|error| wrong(error.to_string()))?;
-            self.pending += before - self.input.len();
-            if let Some(batch) = batch {
-                self.ready = digests(&batch, self.length)?;
-                self.pending = 0;
-            } else if self.pending > MAX_BATCH {
-                return Err(wrong(format!("a record batch is longer than {MAX_BATCH} bytes")));
-            } else if self.input.len() == before {
-                return Err(wrong("there are bytes after the end of the Arrow stream"));
+            let mut rest = &self.input[..];
+            let message = self.framer.feed(&mut rest)?;
+            let taken = self.input.len() - rest.len();
+            self.input.advance(taken);
+            if let Some(message) = message {
+                self.ready = self.decode(message).await?;
             }
         }
+    }
+
+    /// Decodes a message on another thread, as many at a time as there are processors.
+    async fn decode(&mut self, message: Message) -> Result<Bytes, Stop> {
+        let ended = |text: String| Stop { status: Status::Failed, text };
+        let _turn = self.job.bulk.decoders.acquire().await.map_err(|error| ended(error.to_string()))?;
+        let mut decoder = self.decoder.take().ok_or_else(|| ended("a decoder has ended".to_owned()))?;
+        let length = self.length;
+        let decoding = tokio::task::spawn_blocking(move || {
+            let digests = decode(&mut decoder, &message, length);
+            (decoder, digests)
+        });
+        let (decoder, digests) = decoding.await.map_err(|error| ended(error.to_string()))?;
+        self.decoder = Some(decoder);
+        digests
     }
 }
 
@@ -146,23 +208,14 @@ impl Writer {
 /// Signs the digests of an Arrow stream.
 pub(super) async fn run(job: Job, body: Body, sender: mpsc::Sender<Part>) {
     if let Err(stop) = convert(job, body, &sender).await {
-        // There is no place for a reason in Arrow: the answer is cut off.
-        let _ = sender.send(Err(std::io::Error::other(stop.text))).await;
+        // There is no place for a reason in Arrow: an answer that has begun is cut off.
+        let _ = sender.send(Err(stop)).await;
     }
 }
 
 async fn convert(job: Job, body: Body, sender: &mpsc::Sender<Part>) -> Result<(), Stop> {
-    let length = job.scheme.hash().len();
-    let reader = Reader {
-        body: body.into_data_stream(),
-        decoder: StreamDecoder::new(),
-        input: Buffer::default(),
-        pending: 0,
-        ready: Bytes::new(),
-        length,
-        full: job.chunk() * length,
-    };
     let mut writer = Writer::new(job.length)?;
+    let reader = Reader::new(job.clone(), body);
     let chunks = stream::unfold(Some(reader), async |reader| {
         let mut reader = reader?;
         match reader.next().await {

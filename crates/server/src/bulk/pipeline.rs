@@ -28,6 +28,8 @@ const CHECKED: Duration = Duration::from_secs(1);
 const LOOK: Duration = Duration::from_millis(100);
 /// The digests of a chunk, for an engine with a GPU and without one. A GPU computes thousands in the time of one.
 const CHUNK: (usize, usize) = (16_384, 1024);
+/// How long the status of an Arrow answer waits for the first signatures, or for what is wrong with the request.
+const FIRST_ANSWER: Duration = Duration::from_secs(1);
 
 /// The form of the request and of its answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +37,7 @@ pub(super) enum Format {
     /// Digests side by side, answered by frames.
     Digests,
     /// Arrow, answered by Arrow.
+    #[cfg(feature = "arrow")]
     Arrow,
 }
 
@@ -178,24 +181,30 @@ async fn drained(service: &Service) {
 }
 
 /// Starts to sign what comes in `body`, and returns the body of the answer.
-pub(super) fn start(job: Job, format: Format, body: Body) -> Body {
-    let (sender, receiver) = mpsc::channel(UNREAD);
-    match format {
+///
+/// Frames have a place for the reason why a stream ends, and Arrow has none. So an Arrow answer begins with its first signatures,
+/// and what is wrong before them is an error.
+pub(super) async fn start(job: Job, format: Format, body: Body) -> Result<Body, Stop> {
+    let (sender, mut receiver) = mpsc::channel(UNREAD);
+    let first = match format {
         Format::Digests => {
             tokio::spawn(digests(job, body, sender));
+            None
         }
         #[cfg(feature = "arrow")]
         Format::Arrow => {
             tokio::spawn(super::arrow::run(job, body, sender));
+            // A client that waits for the status before it sends gets it.
+            tokio::time::timeout(FIRST_ANSWER, receiver.recv()).await.ok().flatten().transpose()?
         }
-        #[cfg(not(feature = "arrow"))]
-        Format::Arrow => drop(sender),
-    }
-    Body::from_stream(stream::unfold(receiver, async |mut receiver| Some((receiver.recv().await?, receiver))))
+    };
+    let others = stream::unfold(receiver, async |mut receiver| Some((receiver.recv().await?, receiver)));
+    let parts = stream::iter(first.map(Ok)).chain(others);
+    Ok(Body::from_stream(parts.map(|part: Part| part.map_err(|stop| std::io::Error::other(stop.text)))))
 }
 
 /// A part of an answer, or the reason to cut it off.
-pub(super) type Part = Result<Bytes, std::io::Error>;
+pub(super) type Part = Result<Bytes, Stop>;
 
 async fn digests(job: Job, body: Body, sender: mpsc::Sender<Part>) {
     let chunks = Chunks::new(body.into_data_stream(), job.scheme.hash().len(), job.chunk());
