@@ -6,10 +6,10 @@ mod number;
 use crate::failure::Failure;
 use crate::records::{AnswerField, Answers, FileRules, Layout, Notation, Operation, OtherFields, Records};
 use groups::{Group, GroupModuli, Groups, Places};
-use modmill::{Batch, Engine, Error, ItemError};
+use modmill::{Batch, Engine, Error, ItemError, Watch};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 /// An operation on numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,9 +73,18 @@ impl Arithmetic {
 ///
 /// Records are grouped by the lengths of their numbers, so that a mixed file does not pay for its longest
 /// record. Groups are computed beside each other, those with the longest moduli first.
-pub(crate) struct NumberOperation<'a> {
-    pub(crate) arithmetic: Arithmetic,
-    pub(crate) engine: &'a Engine,
+pub(crate) struct NumberOperation {
+    arithmetic: Arithmetic,
+    engine: Engine,
+    /// Counts the records of calls of the engine.
+    watch: Arc<Watch>,
+}
+
+impl NumberOperation {
+    pub(crate) fn new(arithmetic: Arithmetic, engine: &Engine) -> Self {
+        let watch = Arc::new(Watch::new());
+        Self { arithmetic, engine: engine.watched_by(&watch), watch }
+    }
 }
 
 /// The answers of a group.
@@ -106,7 +115,7 @@ pub(crate) struct Computed {
     places: Vec<Places>,
 }
 
-impl Operation for NumberOperation<'_> {
+impl Operation for NumberOperation {
     type Prepared = Groups;
     type Computed = Computed;
 
@@ -119,11 +128,11 @@ impl Operation for NumberOperation<'_> {
     }
 
     fn prepare(&self, records: Vec<Records>) -> Groups {
-        Groups::new(self.engine, &self.layout(), records)
+        Groups::new(&self.engine, &self.layout(), records)
     }
 
     fn compute(&self, Groups { groups, places }: Groups) -> Result<Computed, Failure> {
-        let compute = |group: Group| self.arithmetic.compute(self.engine, &group);
+        let compute = |group: Group| self.arithmetic.compute(&self.engine, &group);
         if groups.len() < 2 {
             return Ok(Computed { groups: groups.into_iter().map(compute).collect(), places });
         }
@@ -166,6 +175,10 @@ impl Operation for NumberOperation<'_> {
             _ => self.engine.install(|| places.into_par_iter().map(answer).collect()),
         }
     }
+
+    fn watch(&self) -> Option<&Watch> {
+        Some(&self.watch)
+    }
 }
 
 #[cfg(test)]
@@ -175,9 +188,10 @@ mod tests {
     /// Answers records whose fields are written in hexadecimal, in several pieces.
     fn answer(arithmetic: Arithmetic, rows: &[Vec<Option<String>>]) -> Vec<Result<Vec<u8>, String>> {
         let engine = Engine::builder().threads(2).build().unwrap();
-        let operation = NumberOperation { arithmetic, engine: &engine };
+        let operation = NumberOperation::new(arithmetic, &engine);
         let pieces = rows.chunks(30).map(|rows| Records::from_text(&operation.layout(), rows)).collect();
-        let computed = operation.compute(operation.prepare(pieces)).ok().unwrap();
+        let prepared = operation.prepare(pieces);
+        let computed = operation.compute(prepared).ok().unwrap();
         let owned = |answer: Result<&[u8], &str>| answer.map(<[u8]>::to_vec).map_err(str::to_owned);
         operation
             .finish(computed)
@@ -207,6 +221,16 @@ mod tests {
                 Err(error) => assert_eq!((error.as_str(), index % 7), ("mod: the modulus is zero", 3)),
             }
         }
+    }
+
+    #[test]
+    fn records_are_counted_while_they_are_computed() {
+        let engine = Engine::builder().threads(1).build().unwrap();
+        let operation = NumberOperation::new(Arithmetic::Power, &engine);
+        let rows = vec![vec![field("3"), field("10001"), field("fffffffb")]; 50];
+        let records = Records::from_text(&operation.layout(), &rows);
+        operation.compute(operation.prepare(vec![records])).ok().unwrap();
+        assert_eq!(operation.watch().unwrap().done(), 50);
     }
 
     #[test]

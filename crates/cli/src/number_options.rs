@@ -2,7 +2,7 @@
 
 use crate::arithmetic::{Arithmetic, NumberOperation};
 use crate::failure::Failure;
-use crate::io::{Protected, STANDARD};
+use crate::io::Protected;
 use crate::options::{EngineOptions, LineOption, MemoryOption};
 use crate::records::{self, Format, FormatChoice, Places};
 
@@ -15,7 +15,7 @@ pub(crate) struct NumberOptions {
     /// File of answers; - is standard output
     #[arg(long = "out", value_name = "FILE", default_value = "-", value_parser = crate::io::output_name)]
     output: String,
-    /// Format of both files: auto (by the extension of --in), lines (JSON Lines), parquet or arrow
+    /// Format of both files: auto (by the extension of each), lines (JSON Lines), parquet or arrow
     /// (Arrow IPC: a file, or a stream through standard input and output)
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = parse_format)]
     format: FormatChoice,
@@ -43,11 +43,12 @@ fn parse_format(text: &str) -> Result<FormatChoice, String> {
 impl NumberOptions {
     /// Answers the records of the input.
     pub(crate) fn run(&self, arithmetic: Arithmetic) -> Result<(), Failure> {
-        let format = self.format()?;
+        let (format, output_format) = self.format.of_both(&self.input, &self.output, Format::Lines);
         let engine = self.engine.engine()?;
-        let operation = NumberOperation { arithmetic, engine: &engine };
+        let operation = NumberOperation::new(arithmetic, &engine);
         let places = Places {
             format,
+            output_format,
             is_format_given: self.format != FormatChoice::Auto,
             inputs: vec![&self.input],
             output: &self.output,
@@ -57,23 +58,5 @@ impl NumberOptions {
             quiet: self.quiet,
         };
         records::run(&operation, &places, &engine)?.finish()
-    }
-
-    fn format(&self) -> Result<Format, Failure> {
-        let format = self.format.of(&self.input, Format::Lines);
-        let of_output = Format::by_name(&self.output).filter(|&format| format != Format::Folder);
-        if self.format == FormatChoice::Auto
-            && format != Format::Folder
-            && of_output.unwrap_or(Format::Lines) != format
-            // A stream goes to standard output.
-            && !(format == Format::Arrow && self.output == STANDARD)
-        {
-            return Err(Failure::Usage(format!(
-                "--in {} and --out {} must both be Parquet files or both JSON Lines or both Arrow files; --format says \
-                 which",
-                self.input, self.output
-            )));
-        }
-        Ok(format)
     }
 }

@@ -65,6 +65,16 @@ impl Bar {
         self.0.inc(amount);
     }
 
+    /// Shows that `position` steps are done.
+    pub(crate) fn show(&self, position: u64) {
+        self.0.set_position(position);
+    }
+
+    #[cfg(test)]
+    pub(crate) fn position(&self) -> u64 {
+        self.0.position()
+    }
+
     pub(crate) fn message(&self, text: String) {
         self.0.set_message(text);
     }

@@ -9,6 +9,7 @@
 mod arrow;
 #[cfg(feature = "parquet")]
 mod arrow_batches;
+mod beside;
 mod block_parser;
 mod block_pool;
 mod file;
@@ -19,6 +20,7 @@ mod line_parser;
 mod line_reader;
 mod line_sink;
 mod lines;
+mod meter;
 mod pace;
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -49,8 +51,6 @@ use lines::LineSource;
 use modmill::Engine;
 use pace::Pace;
 use pipeline::answer_all;
-#[cfg(feature = "parquet")]
-use rows::{RowFormatter, RowReader, RowSink, RowSource, RowWriter, answer_schema};
 use std::sync::Arc;
 
 /// Answers all records and counts them.
@@ -62,33 +62,10 @@ pub(crate) fn run<P: Operation>(
     let layout = operation.layout();
     let pace = Arc::new(Pace::new(engine, places.memory));
     match (places.format, operation.files()) {
-        (Format::Lines, _) => {
+        (Format::Lines | Format::Parquet | Format::Arrow, _) => {
             places.protected.check(places.output)?;
-            let source = LineSource::open(layout, places, engine, &pace)?;
-            let sink = LineSink::create(layout, places.output, engine)?;
-            answer_all(source, sink, operation, places, &pace)
+            answer_fields(operation, places, engine, &pace)
         }
-        #[cfg(feature = "parquet")]
-        (Format::Parquet, _) => {
-            places.protected.check(places.output)?;
-            let reader = parquet::open(&layout, places.input(), &pace)?;
-            answer_rows(operation, places, engine, &pace, reader, |columns| {
-                parquet::ParquetWriter::create(&layout, places.output, columns.clone())
-            })
-        }
-        #[cfg(feature = "parquet")]
-        (Format::Arrow, _) => {
-            places.protected.check(places.output)?;
-            let reader = arrow::open(&layout, places.input())?;
-            answer_rows(operation, places, engine, &pace, reader, |columns| {
-                arrow::ArrowWriter::create(places.output, columns)
-            })
-        }
-        #[cfg(not(feature = "parquet"))]
-        (Format::Parquet | Format::Arrow, _) => Err(Failure::Usage(format!(
-            "{}: this build reads no Parquet and no Arrow; build modmill-cli with --features parquet",
-            places.input()
-        ))),
         (Format::Folder, Some(rules)) => {
             let source = FolderSource::open(rules, places, engine, pace.clone())?;
             let sink = FolderSink::create(layout, rules, places, engine)?;
@@ -105,20 +82,67 @@ pub(crate) fn run<P: Operation>(
     }
 }
 
-/// Answers the rows of record batches.
+/// Answers records with named fields. The input and the output may have different formats.
 #[cfg(feature = "parquet")]
-fn answer_rows<P: Operation, W: RowWriter>(
+fn answer_fields<P: Operation>(
     operation: &P,
     places: &Places<'_>,
     engine: &Engine,
     pace: &Arc<Pace>,
-    reader: RowReader,
-    create: impl FnOnce(&arrow_schema::SchemaRef) -> Result<W, Failure>,
 ) -> Result<Tally, Failure> {
     let layout = operation.layout();
-    let source = RowSource::new(layout, reader, engine, pace)?;
-    let columns = answer_schema(&layout, source.kept_columns());
-    let writer = create(&columns)?;
-    let formatter = RowFormatter { layout, engine, columns };
+    let reader = match places.format {
+        Format::Parquet => parquet::open(&layout, places.input(), places.memory, pace)?,
+        Format::Arrow => arrow::open(&layout, places.input(), places.memory)?,
+        _ => {
+            let source = LineSource::open(layout, places, engine, pace)?;
+            return answer_to(source, operation, places, engine, pace);
+        }
+    };
+    let source = rows::RowSource::new(layout, reader, engine, pace)?;
+    answer_to(source, operation, places, engine, pace)
+}
+
+/// Answers the records of `source` in the format of the output.
+#[cfg(feature = "parquet")]
+fn answer_to<P: Operation, S: beside::FieldSource>(
+    source: S,
+    operation: &P,
+    places: &Places<'_>,
+    engine: &Engine,
+    pace: &Pace,
+) -> Result<Tally, Failure> {
+    use rows::{RowFormatter, RowSink, answer_schema};
+    let (layout, kept) = (operation.layout(), source.kept_columns());
+    if places.output_format == Format::Lines {
+        beside::check_text(&kept).map_err(Failure::Usage)?;
+        return answer_all(source, LineSink::create(layout, places.output, engine)?, operation, places, pace);
+    }
+    let columns = answer_schema(&layout, kept);
+    let formatter = RowFormatter { layout, engine, columns: columns.clone() };
+    if places.output_format == Format::Parquet {
+        let writer = parquet::ParquetWriter::create(&layout, places.output, columns)?;
+        return answer_all(source, RowSink { formatter, writer }, operation, places, pace);
+    }
+    let writer = arrow::ArrowWriter::create(places.output, &columns)?;
     answer_all(source, RowSink { formatter, writer }, operation, places, pace)
+}
+
+/// Answers JSON Lines: this build has no other format with named fields.
+#[cfg(not(feature = "parquet"))]
+fn answer_fields<P: Operation>(
+    operation: &P,
+    places: &Places<'_>,
+    engine: &Engine,
+    pace: &Arc<Pace>,
+) -> Result<Tally, Failure> {
+    if (places.format, places.output_format) != (Format::Lines, Format::Lines) {
+        return Err(Failure::Usage(format!(
+            "{}: this build reads and writes no Parquet and no Arrow; build modmill-cli with --features parquet",
+            places.input()
+        )));
+    }
+    let layout = operation.layout();
+    let source = LineSource::open(layout, places, engine, pace)?;
+    answer_all(source, LineSink::create(layout, places.output, engine)?, operation, places, pace)
 }

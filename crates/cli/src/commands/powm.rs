@@ -26,7 +26,8 @@ Lines are answered in chunks, so the input may be larger than memory. Lines from
 terminal are answered as soon as no further ones arrive.
 
 *.parquet and *.arrow files are read and written too: columns base, exp and mod, binary with
-the most significant byte first or hexadecimal text, give the columns result and error.
+the most significant byte first or hexadecimal text, give the columns result and error. The
+answers to any of them may go to any other, by the extension of --out.
 --format arrow reads an Arrow stream from standard input and writes one to standard output."#;
 
 const EXAMPLES: &str = r#"Examples:

@@ -4,62 +4,51 @@
 
 use super::arrow_batches::ArrowBatches;
 use super::layout::Layout;
-use super::rows::{RowReader, RowWriter, check_columns, columns_read};
+use super::rows::{RowReader, RowWriter, SHARE, check_columns, columns_read};
 use crate::failure::Failure;
 use crate::io::{Input, Output, STANDARD, writes_terminal};
 use arrow_array::RecordBatch;
-use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_ipc::writer::{FileWriter, StreamWriter};
 use arrow_schema::{ArrowError, SchemaRef};
+use modmill_tables::TableError;
+use modmill_tables::ipc;
 use std::fs::File;
-use std::io::{BufWriter, Read, Seek};
+use std::io::{BufWriter, Read};
 use std::path::Path;
 
-/// The first bytes of a file.
-const MAGIC: &[u8; 6] = b"ARROW1";
-
-fn failed(action: &str, name: &str, error: &ArrowError) -> Failure {
+fn failed(name: &str, error: &ArrowError) -> Failure {
     match error {
-        ArrowError::IoError(_, error) if action == "write" => Failure::write(name, error),
-        ArrowError::IoError(_, error) => Failure::file(action, name, error),
-        other => Failure::Usage(format!("cannot {action} {name}: {other}")),
+        ArrowError::IoError(_, error) => Failure::write(name, error),
+        other => Failure::Usage(format!("cannot write {name}: {other}")),
     }
 }
 
-/// Opens a file or a stream; `-` is a stream on standard input.
-pub(super) fn open(layout: &Layout, path: &str) -> Result<RowReader, Failure> {
-    let input = Input::open(path)?;
+/// Opens a file or a stream; `-` is a stream on standard input. `memory` is the memory for records.
+pub(super) fn open(layout: &Layout, path: &str, memory: u64) -> Result<RowReader, Failure> {
+    let mut input = Input::open(path)?;
     let (name, is_impatient) = (input.name.clone(), input.size.is_none());
-    let failed = |error: &ArrowError| failed("read", &name, error);
-    let file = (!is_impatient && path != STANDARD).then(|| open_file(path)).transpose();
-    if let Some(file) = file.map_err(|error| Failure::file("read", &name, &error))?.flatten() {
-        // The first reader is for the names of the columns.
-        let whole = FileReader::try_new(&file, None).map_err(|error| failed(&error))?;
-        let schema = whole.schema();
-        let columns = check(layout, &schema, &name)?;
-        let again = || FileReader::try_new(File::open(path)?, Some(columns.clone()));
-        let reader = FileReader::try_new(file, Some(columns.clone())).map_err(|error| failed(&error))?;
-        let batches = ArrowBatches::new(reader, again).map_err(|error| failed(&error))?;
+    let failed = |error: TableError| Failure::Usage(format!("cannot read {name}: {error}"));
+    let limits = ipc::Limits { body: u64::MAX, expanded: memory / SHARE, dictionaries: memory / SHARE };
+    let columns = |schema: &SchemaRef| {
+        check_columns(layout, schema).map_err(TableError::Refused)?;
+        Ok::<_, TableError>(columns_read(layout, schema))
+    };
+    let mut start = Vec::new();
+    input.by_ref().take(6).read_to_end(&mut start).map_err(|error| failed(error.into()))?;
+    if ipc::File::begins(&start) && !is_impatient && path != STANDARD {
+        let open = || File::open(path);
+        let mut file = open().map_err(|error| failed(error.into()))?;
+        let mut index = ipc::File::open(&mut file, limits).map_err(failed)?;
+        let schema = index.schema();
+        index.read_columns(columns(&schema).map_err(failed)?);
+        let batches = ArrowBatches::new(index, file, open).map_err(failed)?;
         return Ok(RowReader { name, schema, rows: None, batches: Box::new(batches), is_impatient });
     }
-    let reader = StreamReader::try_new_buffered(input, None).map_err(|error| failed(&error))?;
-    let schema = reader.schema();
-    check(layout, &schema, &name)?;
-    Ok(RowReader { name, schema, rows: None, batches: Box::new(reader), is_impatient })
-}
-
-fn check(layout: &Layout, schema: &SchemaRef, name: &str) -> Result<Vec<usize>, Failure> {
-    check_columns(layout, schema).map_err(|error| Failure::Usage(format!("cannot read {name}: {error}")))?;
-    Ok(columns_read(layout, schema))
-}
-
-/// Opens a file; `None` if it is a stream.
-fn open_file(path: &str) -> std::io::Result<Option<File>> {
-    let mut file = File::open(path)?;
-    let mut start = Vec::new();
-    file.by_ref().take(MAGIC.len() as u64).read_to_end(&mut start)?;
-    file.rewind()?;
-    Ok((start == MAGIC).then_some(file))
+    let input = std::io::Cursor::new(start).chain(input);
+    let mut stream = ipc::Stream::open(input, limits).map_err(failed)?;
+    let schema = stream.schema();
+    stream.read_columns(columns(&schema).map_err(failed)?);
+    Ok(RowReader { name, schema, rows: None, batches: Box::new(stream), is_impatient })
 }
 
 enum Kind {
@@ -89,7 +78,7 @@ impl ArrowWriter {
             true => StreamWriter::try_new_buffered(output, columns).map(Kind::Stream),
             false => FileWriter::try_new_buffered(output, columns).map(Kind::File),
         };
-        let kind = Some(kind.map_err(|error| failed("write", &name, &error))?);
+        let kind = Some(kind.map_err(|error| failed(&name, &error))?);
         Ok(Self { name, kind })
     }
 }
@@ -101,7 +90,7 @@ impl RowWriter for ArrowWriter {
             Some(Kind::Stream(writer)) => writer.write(batch),
             None => Ok(()),
         };
-        written.map_err(|error| failed("write", &self.name, &error))
+        written.map_err(|error| failed(&self.name, &error))
     }
 
     fn flush(&mut self) -> Result<(), Failure> {
@@ -110,7 +99,7 @@ impl RowWriter for ArrowWriter {
             // Nobody reads a file before its end.
             Some(Kind::File(_)) | None => Ok(()),
         };
-        flushed.map_err(|error| failed("write", &self.name, &error))
+        flushed.map_err(|error| failed(&self.name, &error))
     }
 
     fn finish(&mut self) -> Result<(), Failure> {
@@ -119,7 +108,7 @@ impl RowWriter for ArrowWriter {
             Some(Kind::Stream(writer)) => writer.into_inner(),
             None => return Ok(()),
         };
-        let output = output.map_err(|error| failed("write", &self.name, &error))?;
+        let output = output.map_err(|error| failed(&self.name, &error))?;
         let output = output.into_inner().map_err(|error| Failure::write(&self.name, error.error()));
         output?.finish()
     }

@@ -3,49 +3,100 @@
 //! One thread reads and checks about two gigabytes a second, which is less than a GPU asks for.
 
 use arrow_array::RecordBatch;
-use arrow_ipc::reader::FileReader;
-use arrow_schema::ArrowError;
+use modmill_tables::TableError;
+use modmill_tables::ipc;
 use std::fs::File;
+use std::io;
 use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 
 /// The most threads that read a file.
 const THREADS: usize = 4;
 
 /// Bytes of batches that may wait for their turn, about.
-const WAITING_BYTES: usize = 64 << 20;
+const WAITING_BYTES: u64 = 64 << 20;
 
-type Batch = Result<RecordBatch, ArrowError>;
+type Batch = Result<RecordBatch, TableError>;
 
 /// The batches of a file in order.
-pub(super) enum ArrowBatches {
-    /// Read by the thread that asks for them.
-    One(FileReader<File>),
-    /// The first batch, and the threads that read the others by turns.
-    Several { first: Option<Batch>, readers: Vec<Receiver<Batch>>, turn: usize, left: usize },
+pub(super) struct ArrowBatches {
+    /// The threads that read the batches by turns.
+    readers: Vec<Receiver<Batch>>,
+    turns: Arc<Turns>,
+    /// The batch that comes next, and how many there are.
+    next: usize,
+    count: usize,
+}
+
+/// Whose turn it is. A batch that is too long to wait for its turn is read when it has come.
+#[derive(Default)]
+struct Turns {
+    next: Mutex<usize>,
+    changed: Condvar,
+}
+
+impl Turns {
+    /// Waits for the turn of the batch `index`.
+    fn wait(&self, index: usize) {
+        let next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
+        drop(self.changed.wait_while(next, |next| *next < index).unwrap_or_else(PoisonError::into_inner));
+    }
+
+    fn advance(&self, next: usize) {
+        *self.next.lock().unwrap_or_else(PoisonError::into_inner) = next;
+        self.changed.notify_all();
+    }
+}
+
+/// One of the threads that read.
+struct Reader {
+    index: Arc<ipc::File>,
+    file: File,
+    turns: Arc<Turns>,
+    /// The most bytes of a batch that waits for its turn.
+    share: u64,
+}
+
+impl Reader {
+    fn read(&mut self, batch: usize) -> Batch {
+        let wait = |bytes: u64| {
+            if bytes > self.share {
+                self.turns.wait(batch);
+            }
+        };
+        wait(self.index.stored_bytes(batch));
+        let loaded = self.index.load(&mut self.file, batch)?;
+        wait(loaded.bytes());
+        loaded.decode()
+    }
 }
 
 impl ArrowBatches {
-    /// The batches of the file that `reader` has opened. The function `open` opens it once more.
+    /// The batches of the file that `index` belongs to. The function `open` opens it once more.
     pub(super) fn new(
-        mut reader: FileReader<File>,
-        open: impl Fn() -> Result<FileReader<File>, ArrowError>,
-    ) -> Result<Self, ArrowError> {
-        let count = reader.num_batches();
-        if count < 3 {
-            return Ok(Self::One(reader));
-        }
-        let Some(first) = reader.next() else { return Ok(Self::One(reader)) };
-        let bytes = first.as_ref().map_or(WAITING_BYTES, RecordBatch::get_array_memory_size);
+        index: ipc::File,
+        file: File,
+        open: impl Fn() -> io::Result<File>,
+    ) -> Result<Self, TableError> {
+        let count = index.batches();
+        let longest = (0..count).map(|batch| index.stored_bytes(batch)).max().unwrap_or(0);
         // Every thread has a batch in its hands and one that waits.
-        let threads = (WAITING_BYTES / (2 * bytes.max(1))).clamp(1, THREADS).min(count - 1);
+        let threads = usize::try_from(WAITING_BYTES / (2 * longest.max(1))).unwrap_or(THREADS);
+        let threads = threads.clamp(1, THREADS).min(count);
+        let share = WAITING_BYTES / (2 * threads.max(1)) as u64;
+        let (index, turns) = (Arc::new(index), Arc::new(Turns::default()));
+        let mut files = vec![file];
+        while files.len() < threads {
+            files.push(open()?);
+        }
         let mut readers = Vec::with_capacity(threads);
-        for start in 1..=threads {
-            let mut reader = open()?;
+        for (start, file) in files.into_iter().enumerate().take(threads) {
+            let mut reader = Reader { index: Arc::clone(&index), file, turns: Arc::clone(&turns), share };
             let (sender, receiver) = sync_channel(1);
             let read = move || {
-                for index in (start..count).step_by(threads) {
-                    let batch = reader.set_index(index).and_then(|()| reader.next().unwrap_or_else(missing));
+                for batch in (start..count).step_by(threads) {
+                    let batch = reader.read(batch);
                     // Nobody wants more than the first error.
                     let is_last = batch.is_err();
                     if sender.send(batch).is_err() || is_last {
@@ -56,27 +107,30 @@ impl ArrowBatches {
             thread::Builder::new().name("reader".to_owned()).spawn(read)?;
             readers.push(receiver);
         }
-        Ok(Self::Several { first: Some(first), readers, turn: 0, left: count - 1 })
+        Ok(Self { readers, turns, next: 0, count })
     }
 }
 
-fn missing() -> Batch {
-    Err(ArrowError::ParseError("the file has fewer batches than its index says".to_owned()))
+impl Drop for ArrowBatches {
+    /// Threads that wait for a turn find that nobody takes their batch.
+    fn drop(&mut self) {
+        self.readers.clear();
+        self.turns.advance(usize::MAX);
+    }
 }
 
 impl Iterator for ArrowBatches {
     type Item = Batch;
 
     fn next(&mut self) -> Option<Batch> {
-        match self {
-            Self::One(reader) => reader.next(),
-            Self::Several { first, readers, turn, left } => first.take().or_else(|| {
-                *left = left.checked_sub(1)?;
-                let batch = readers[*turn].recv().unwrap_or_else(|_| missing());
-                *turn = (*turn + 1) % readers.len();
-                Some(batch)
-            }),
+        if self.next == self.count {
+            return None;
         }
+        self.turns.advance(self.next);
+        let missing = |_| Err(TableError::Malformed("a thread that reads the file has ended".to_owned()));
+        let batch = self.readers[self.next % self.readers.len()].recv().unwrap_or_else(missing);
+        self.next = if batch.is_err() { self.count } else { self.next + 1 };
+        Some(batch)
     }
 }
 
@@ -101,23 +155,21 @@ mod tests {
         writer.finish().unwrap();
     }
 
-    fn read(path: &Path) -> Result<ArrowBatches, ArrowError> {
-        let open = || FileReader::try_new(File::open(path)?, None);
-        ArrowBatches::new(open()?, open)
+    fn read(path: &Path) -> Result<ArrowBatches, TableError> {
+        let limits = ipc::Limits { body: u64::MAX, expanded: 0, dictionaries: 0 };
+        let open = || File::open(path);
+        let mut file = open()?;
+        ArrowBatches::new(ipc::File::open(&mut file, limits)?, file, open)
     }
 
     #[test]
     fn batches_come_in_order_however_many_threads_read() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("batches.arrow");
-        for (count, bytes, threads) in
-            [(0, 1, None), (1, 1, None), (3, 1, Some(2)), (50, 1, Some(4)), (5, 40 << 20, Some(1))]
-        {
+        for (count, bytes, threads) in [(0, 1, 0), (1, 1, 1), (3, 1, 3), (50, 1, 4), (5, 40 << 20, 1)] {
             write(&path, count, bytes);
             let batches = read(&path).unwrap();
-            let readers =
-                if let ArrowBatches::Several { readers, .. } = &batches { Some(readers.len()) } else { None };
-            assert_eq!(readers, threads, "{count} batches");
+            assert_eq!(batches.readers.len(), threads, "{count} batches");
             let numbers: Vec<u8> =
                 batches.map(|batch| batch.unwrap().column(0).as_binary::<i32>().value(0)[0]).collect();
             assert_eq!(numbers, (0..count).collect::<Vec<u8>>());

@@ -21,6 +21,17 @@ pub(super) struct Kept {
 }
 
 impl Kept {
+    /// The fields of each record.
+    #[cfg(feature = "parquet")]
+    pub(super) fn from_records(records: impl Iterator<Item = String>) -> Self {
+        let mut kept = Self::default();
+        for record in records {
+            kept.text.extend_from_slice(record.as_bytes());
+            kept.ends.push(kept.text.len());
+        }
+        kept
+    }
+
     fn end_record(&mut self, layout: &Layout) {
         if layout.keeps_any() {
             self.ends.push(self.text.len());

@@ -78,6 +78,8 @@ impl<R: Read> LineReader<R> {
         // The first bytes of the buffer, in which there is no line break.
         let mut searched = 0;
         let mut line_break = None;
+        // The blanks that the line begins with.
+        let mut blanks = 0;
         loop {
             let found = memrchr(b'\n', &self.buffer[searched..self.length]).map(|at| searched + at);
             line_break = found.or(line_break);
@@ -88,7 +90,7 @@ impl<R: Read> LineReader<R> {
                 }
             } else if self.length >= self.limit {
                 return Ok(Some(Block { bytes: self.skip_line()?, content: Content::TooLong }));
-            } else if self.length > MAX_OTHER_BYTES && !may_be_object(self.without_mark()) {
+            } else if self.length > MAX_OTHER_BYTES && !self.goes_on_as_object(&mut blanks) {
                 return Ok(Some(Block { bytes: self.skip_line()?, content: Content::NotAnObject }));
             } else if self.has_ended {
                 return Ok((self.length > 0).then(|| self.take_cut_line()));
@@ -98,6 +100,13 @@ impl<R: Read> LineReader<R> {
             }
             self.fill()?;
         }
+    }
+
+    /// Whether the line begins as an object does, or may yet. Its first `blanks` bytes were looked at before, and are not again.
+    fn goes_on_as_object(&self, blanks: &mut usize) -> bool {
+        let line = self.without_mark();
+        *blanks += line[*blanks..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        may_be_object(&line[*blanks..])
     }
 
     /// Takes the first `length` bytes of the buffer, which end with a line break.
@@ -288,5 +297,20 @@ mod tests {
             reader.pool.put(text);
         }
         assert_eq!(reader.length, 0);
+    }
+
+    /// Blanks take no longer than other bytes, which are looked at once.
+    #[test]
+    fn a_line_of_blanks_is_read_in_linear_time() {
+        let time = |first: &[u8]| {
+            let line = [first, &vec![b' '; 4 << 20]].concat();
+            let start = std::time::Instant::now();
+            let found = read(reader(&line, 1000, usize::MAX, false));
+            assert_eq!(found.iter().map(|block| block.bytes).sum::<usize>(), line.len());
+            start.elapsed()
+        };
+        // Quadratic time would be 4000 looks at two megabytes.
+        let (object, blanks) = (time(b"{"), time(b""));
+        assert!(blanks < 10 * object + std::time::Duration::from_millis(500), "{blanks:?} beside {object:?}");
     }
 }

@@ -1,8 +1,9 @@
 //! JSON Lines out: one object a line, formatted on the threads of the engine.
 
+use super::beside::Beside;
+use super::block_parser::Kept;
 use super::layout::{AnswerField, ERROR, Layout};
 use super::line_parser::to_json;
-use super::lines::LineOrigin;
 use super::pipeline::{Formatter, Sink};
 use super::secret::SecretOctets;
 use super::table::Answers;
@@ -30,11 +31,14 @@ pub(super) struct LineFormatter<'a> {
     engine: &'a Engine,
 }
 
-impl Formatter<LineOrigin> for LineFormatter<'_> {
+impl<O: Beside> Formatter<O> for LineFormatter<'_> {
     type Formatted = Vec<SecretOctets>;
 
-    fn format(&self, pieces: Vec<(LineOrigin, Answers)>) -> Result<Vec<SecretOctets>, Failure> {
-        let format = |(origin, answers): (LineOrigin, Answers)| format(&self.layout, &origin, &answers);
+    fn format(&self, pieces: Vec<(O, Answers)>) -> Result<Vec<SecretOctets>, Failure> {
+        let format = |(origin, answers): (O, Answers)| {
+            let kept = origin.into_text(answers.len());
+            format(&self.layout, &kept, &answers)
+        };
         Ok(match pieces.len() {
             1 => pieces.into_iter().map(format).collect(),
             _ => self.engine.install(|| pieces.into_par_iter().map(format).collect()),
@@ -43,15 +47,15 @@ impl Formatter<LineOrigin> for LineFormatter<'_> {
 }
 
 /// The lines of some answers.
-fn format(layout: &Layout, origin: &LineOrigin, answers: &Answers) -> SecretOctets {
+fn format(layout: &Layout, kept: &Kept, answers: &Answers) -> SecretOctets {
     // Room for everything from the start, so that no copy of an answer stays behind in freed memory. An
     // answer takes two digits an octet, and an error at most six characters a byte.
     let errors: usize = answers.errors().iter().map(|(_, reason)| 6 * reason.len()).sum();
-    let room = 2 * answers.octets_len() + errors + origin.kept.text.len() + 64 * answers.len();
+    let room = 2 * answers.octets_len() + errors + kept.text.len() + 64 * answers.len();
     let mut text = SecretOctets::with_capacity(room);
     for (record, answer) in answers.iter().enumerate() {
         append(layout, &mut text, answer);
-        text.extend_from_slice(origin.kept.get(record));
+        text.extend_from_slice(kept.get(record));
         text.extend_from_slice(b"}\n");
     }
     debug_assert!(text.len() <= room);
@@ -84,7 +88,7 @@ fn append_all<const N: usize>(text: &mut Vec<u8>, parts: [&str; N]) {
     parts.into_iter().for_each(|part| text.extend_from_slice(part.as_bytes()));
 }
 
-impl<'a> Sink<LineOrigin> for LineSink<'a> {
+impl<'a, O: Beside> Sink<O> for LineSink<'a> {
     const HOLDS_ERRORS: bool = true;
     type Formatter = LineFormatter<'a>;
 

@@ -71,6 +71,12 @@ impl<'a> LineSource<'a> {
         Ok(Self { layout, engine, name, size, limit, blocks, pool, next_line: 1, empty_lines: 0 })
     }
 
+    /// Whether fields of the lines stand beside answers.
+    #[cfg(feature = "parquet")]
+    pub(super) fn keeps_any(&self) -> bool {
+        self.layout.keeps_any()
+    }
+
     /// Numbers the lines of a block, and puts the empty lines before them in their places.
     fn place(&mut self, parsed: ParsedBlock, pieces: &mut Vec<Piece<LineOrigin>>) {
         let count = parsed.records.len() as u64;

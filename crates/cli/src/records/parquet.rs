@@ -2,16 +2,14 @@
 
 use super::layout::Layout;
 use super::pace::Pace;
-use super::rows::{RowReader, RowWriter, check_columns, columns_read};
+use super::rows::{RowReader, RowWriter, SHARE, check_columns, columns_read};
 use crate::failure::Failure;
 use crate::io::{Output, STANDARD};
 use arrow_array::RecordBatch;
-use arrow_schema::{ArrowError, Schema, SchemaRef};
-use parquet::arrow::arrow_reader::{
-    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
-};
-use parquet::arrow::{ArrowWriter, ProjectionMask};
-use parquet::file::metadata::ParquetMetaData;
+use arrow_schema::{Schema, SchemaRef};
+use modmill_tables::TableError;
+use modmill_tables::parquet::{Column, Limits, Table};
+use parquet::arrow::ArrowWriter;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnPath;
 use std::fmt::Display;
@@ -26,83 +24,111 @@ const ROW_GROUP_BYTES: usize = 32 << 20;
 /// The most rows that are read at a time.
 const BATCH_ROWS: usize = 8192;
 
+/// The bytes of a page that are taken however many columns share the memory.
+const LEAST_PAGE_BYTES: u64 = 4 << 20;
+
+/// The batches of a column that are in memory: one that is read, one that waits, one that is handed on.
+const BATCHES: u64 = 3;
+
 fn failed(action: &str, name: &str, error: &dyn Display) -> Failure {
     Failure::Usage(format!("cannot {action} {name}: {error}"))
 }
 
-/// Opens a Parquet file.
-pub(super) fn open(layout: &Layout, path: &str, pace: &Pace) -> Result<RowReader, Failure> {
+/// Opens a Parquet file. `memory` is the memory for records.
+pub(super) fn open(layout: &Layout, path: &str, memory: u64, pace: &Pace) -> Result<RowReader, Failure> {
     if path == STANDARD {
         let reason = "Parquet cannot be read from standard input; name a file with --in";
         return Err(Failure::Usage(reason.to_owned()));
     }
     let failed = |error: &dyn Display| failed("read", path, error);
     let open = || File::open(path).map_err(|error| failed(&error));
-    let metadata = ArrowReaderMetadata::load(&open()?, ArrowReaderOptions::default());
-    let metadata = metadata.map_err(|error| failed(&error))?;
-    let rows = u64::try_from(metadata.metadata().file_metadata().num_rows()).ok();
-    let schema = metadata.schema().clone();
+    let table = Table::open(&open()?).map_err(|error| failed(&error))?;
+    let schema = table.schema();
     check_columns(layout, &schema).map_err(|error| failed(&error))?;
-    let batch_size = pace.records_of(row_bytes(metadata.metadata())).min(BATCH_ROWS);
+    let positions = columns_read(layout, &schema);
+    let count = positions.len().max(1) as u64;
+    let limits = Limits {
+        page: (memory / (2 * SHARE * count)).max(LEAST_PAGE_BYTES),
+        batch: memory / (SHARE * BATCHES * count),
+        rows: pace.records_of(table.row_bytes()).min(BATCH_ROWS),
+    };
     let mut columns = Vec::new();
-    for column in columns_read(layout, &schema) {
-        // Readers move in their files: each has one of its own.
-        let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(open()?, metadata.clone());
-        let mask = ProjectionMask::roots(builder.parquet_schema(), [column]);
-        let reader = builder.with_projection(mask).with_batch_size(batch_size).build();
-        columns.push(
-            ColumnReader::start(reader.map_err(|error| failed(&error))?).map_err(|error| failed(&error))?,
-        );
+    for position in positions {
+        let column = table.column(open()?, position, limits);
+        columns.push(ColumnReader::start(column).map_err(|error| failed(&error))?);
     }
     let batches = Box::new(ColumnReaders(columns));
-    Ok(RowReader { name: path.to_owned(), schema, rows, batches, is_impatient: false })
+    Ok(RowReader { name: path.to_owned(), schema, rows: table.rows(), batches, is_impatient: false })
 }
 
 /// A column that is decompressed and decoded on a thread of its own.
-struct ColumnReader(Receiver<Result<RecordBatch, ArrowError>>);
+struct ColumnReader {
+    batches: Receiver<Result<RecordBatch, TableError>>,
+    /// Rows that wait for those of other columns.
+    rows: Option<RecordBatch>,
+}
 
 impl ColumnReader {
-    fn start(reader: ParquetRecordBatchReader) -> io::Result<Self> {
-        let (sender, receiver) = sync_channel(1);
+    fn start(column: Column) -> io::Result<Self> {
+        let (sender, batches) = sync_channel(1);
         let read = move || {
             // The receiver leaves when the program ends early.
-            let _ = reader.into_iter().try_for_each(|batch| sender.send(batch));
+            let _ = column.into_iter().try_for_each(|batch| sender.send(batch));
         };
         std::thread::Builder::new().name("column".to_owned()).spawn(read)?;
-        Ok(Self(receiver))
+        Ok(Self { batches, rows: None })
+    }
+
+    /// The number of rows that there are, 0 at the end.
+    fn fill(&mut self) -> Result<usize, TableError> {
+        while self.rows.as_ref().is_none_or(|rows| rows.num_rows() == 0) {
+            match self.batches.recv() {
+                Ok(batch) => self.rows = Some(batch?),
+                Err(_) => return Ok(0),
+            }
+        }
+        Ok(self.rows.as_ref().map_or(0, RecordBatch::num_rows))
+    }
+
+    /// Takes the first `count` rows.
+    fn take(&mut self, count: usize) -> Option<RecordBatch> {
+        let rows = self.rows.take()?;
+        self.rows = Some(rows.slice(count, rows.num_rows() - count));
+        Some(rows.slice(0, count))
     }
 }
 
-/// Columns side by side: a batch of each makes a batch of rows.
+/// Columns side by side. Each has batches of its own lengths, and rows go as far as the shortest.
 struct ColumnReaders(Vec<ColumnReader>);
 
-impl Iterator for ColumnReaders {
-    type Item = Result<RecordBatch, ArrowError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let columns: Vec<Option<_>> = self.0.iter().map(|column| column.0.recv().ok()).collect();
-        if columns.iter().all(Option::is_none) {
-            return None;
-        }
-        let missing = || ArrowError::ParquetError("columns end at different rows".to_owned());
-        let columns = columns.into_iter().map(|batch| batch.ok_or_else(missing)?);
-        Some(columns.collect::<Result<Vec<_>, _>>().and_then(|batches| {
-            let fields: Vec<_> = batches
-                .iter()
-                .flat_map(|batch| batch.schema().fields().iter().cloned().collect::<Vec<_>>())
-                .collect();
-            let values = batches.iter().flat_map(|batch| batch.columns().iter().cloned()).collect();
-            RecordBatch::try_new(Arc::new(Schema::new(fields)), values)
-        }))
+impl ColumnReaders {
+    fn batch(&mut self) -> Result<Option<RecordBatch>, TableError> {
+        let lengths = self.0.iter_mut().map(ColumnReader::fill).collect::<Result<Vec<_>, _>>()?;
+        let (least, most) = (lengths.iter().min(), lengths.iter().max());
+        let count = match (least, most) {
+            (Some(0), Some(0)) | (None, _) | (_, None) => return Ok(None),
+            (Some(0), _) => {
+                let reason = "columns end at different rows";
+                return Err(TableError::Malformed(reason.to_owned()));
+            }
+            (Some(&least), _) => least,
+        };
+        let batches: Vec<RecordBatch> = self.0.iter_mut().filter_map(|column| column.take(count)).collect();
+        let fields: Vec<_> = batches
+            .iter()
+            .flat_map(|batch| batch.schema().fields().iter().cloned().collect::<Vec<_>>())
+            .collect();
+        let values = batches.iter().flat_map(|batch| batch.columns().iter().cloned()).collect();
+        Ok(Some(RecordBatch::try_new(Arc::new(Schema::new(fields)), values)?))
     }
 }
 
-/// The mean length of a row in the row group where it is longest.
-fn row_bytes(metadata: &ParquetMetaData) -> usize {
-    let mean = |bytes: i64, rows: i64| bytes.max(0) / rows.max(1);
-    let groups = metadata.row_groups().iter();
-    let longest = groups.map(|group| mean(group.total_byte_size(), group.num_rows())).max().unwrap_or(0);
-    usize::try_from(longest).unwrap_or(usize::MAX)
+impl Iterator for ColumnReaders {
+    type Item = Result<RecordBatch, TableError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.batch().transpose()
+    }
 }
 
 /// Writes a Parquet file.

@@ -6,12 +6,14 @@
 
 use super::format::Format;
 use super::layout::{FileNames, Layout};
+use super::meter::Meter;
 use super::pace::Pace;
 use super::table::{Answers, Reason, Records};
 use super::tally::Tally;
 use crate::failure::{Failure, say};
 use crate::io::{Protected, reads_terminal};
 use crate::progress::{Bar, show_compilations};
+use modmill::Watch;
 use modmill_rsa::Hash;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
@@ -36,6 +38,11 @@ pub(crate) trait Operation: Sync {
 
     /// The answers, in as many pieces as there were pieces of records.
     fn finish(&self, computed: Self::Computed) -> Vec<Answers>;
+
+    /// The watch that counts the records while they are computed, if there is one.
+    fn watch(&self) -> Option<&Watch> {
+        None
+    }
 }
 
 /// How records are read from files.
@@ -49,7 +56,10 @@ pub(crate) struct FileRules {
 
 /// Where records are and where their answers go.
 pub(crate) struct Places<'a> {
+    /// The format of the records.
     pub(crate) format: Format,
+    /// The format of the answers.
+    pub(crate) output_format: Format,
     /// Whether the user asked for this format. Otherwise it was guessed from names.
     pub(crate) is_format_given: bool,
     /// The file or folder of records; after it, for files and folders, the places of the further fields.
@@ -80,7 +90,7 @@ pub(super) struct Piece<O> {
 /// Records that are computed together.
 pub(super) struct Chunk<O> {
     pub(super) pieces: Vec<Piece<O>>,
-    /// How far the progress bar moves when the chunk is answered.
+    /// How far the progress bar moves while the chunk is computed.
     pub(super) progress: u64,
 }
 
@@ -152,13 +162,11 @@ pub(super) trait Sink<O>: Send {
 struct Passing<O, T> {
     origins: Vec<O>,
     records: usize,
-    progress: u64,
     content: T,
 }
 
 /// The answers of a chunk on their way to the sink.
 struct Leaving<T> {
-    progress: u64,
     formatted: T,
     /// Errors that have no place among the answers.
     errors: Vec<Reason>,
@@ -177,6 +185,7 @@ pub(super) fn answer_all<P: Operation, S: Source, W: Sink<S::Origin>>(
     }
     let quiet = places.quiet || reads_terminal(places.input());
     let bar = Bar::new(source.size(), quiet, S::PROGRESS_UNIT);
+    let meter = Meter::new(operation.watch());
     let mut tally = Tally::new(S::RECORDS, W::HOLDS_ERRORS);
     let stop = source.stop();
     thread::scope(|scope| {
@@ -184,7 +193,8 @@ pub(super) fn answer_all<P: Operation, S: Source, W: Sink<S::Origin>>(
         let (to_format, from_compute) = sync_channel(0);
         let (to_sink, from_format) = sync_channel(0);
         let reading = scope.spawn(move || read(&mut source, operation, &to_compute));
-        let (sink, tally, bar, stop) = (&mut sink, &mut tally, &bar, &stop);
+        let (sink, tally, bar, stop, meter) = (&mut sink, &mut tally, &bar, &stop, &meter);
+        let _shown = meter.show(scope, bar);
         let formatter = sink.formatter();
         // After an error, nobody wants the rest of the input.
         let formatting = scope.spawn(move || {
@@ -192,7 +202,7 @@ pub(super) fn answer_all<P: Operation, S: Source, W: Sink<S::Origin>>(
             format.run(&from_compute, &to_sink).inspect_err(|_| stop())
         });
         let writing = scope.spawn(move || write(sink, &from_format, bar).inspect_err(|_| stop()));
-        let computed = compute(operation, &from_source, &to_format, pace).inspect_err(|_| stop());
+        let computed = compute(operation, &from_source, &to_format, (pace, meter)).inspect_err(|_| stop());
         // The other stages end when their channels do.
         drop((from_source, to_format));
         let failed = || Failure::Usage("a thread of the program failed".to_owned());
@@ -210,14 +220,14 @@ pub(super) fn answer_all<P: Operation, S: Source, W: Sink<S::Origin>>(
 fn read<P: Operation, S: Source>(
     source: &mut S,
     operation: &P,
-    to_compute: &SyncSender<Passing<S::Origin, P::Prepared>>,
+    to_compute: &SyncSender<Passing<S::Origin, (P::Prepared, u64)>>,
 ) -> Result<(), Failure> {
     while let Some(Chunk { pieces, progress }) = source.next_chunk()? {
         let (records, origins): (Vec<Records>, Vec<S::Origin>) =
             pieces.into_iter().map(|piece| (piece.records, piece.origin)).unzip();
         let count = records.iter().map(Records::len).sum();
-        let content = operation.prepare(records);
-        if to_compute.send(Passing { origins, records: count, progress, content }).is_err() {
+        let content = (operation.prepare(records), progress);
+        if to_compute.send(Passing { origins, records: count, content }).is_err() {
             break;
         }
     }
@@ -227,15 +237,17 @@ fn read<P: Operation, S: Source>(
 /// The second stage.
 fn compute<P: Operation, O>(
     operation: &P,
-    from_source: &Receiver<Passing<O, P::Prepared>>,
+    from_source: &Receiver<Passing<O, (P::Prepared, u64)>>,
     to_format: &SyncSender<Passing<O, P::Computed>>,
-    pace: &Pace,
+    (pace, meter): (&Pace, &Meter<'_>),
 ) -> Result<(), Failure> {
-    for Passing { origins, records, progress, content } in from_source {
+    for Passing { origins, records, content: (content, progress) } in from_source {
         let start = Instant::now();
+        meter.begin(records, progress);
         let content = operation.compute(content)?;
+        meter.end();
         pace.learn(records, start.elapsed());
-        if to_format.send(Passing { origins, records, progress, content }).is_err() {
+        if to_format.send(Passing { origins, records, content }).is_err() {
             break;
         }
     }
@@ -259,7 +271,7 @@ impl<P: Operation, F> Formatting<'_, P, F> {
     where
         F: Formatter<O>,
     {
-        for Passing { origins, progress, content, .. } in from_compute {
+        for Passing { origins, content, .. } in from_compute {
             let mut pieces: Vec<(O, Answers)> =
                 origins.into_iter().zip(self.operation.finish(content)).collect();
             let mut errors = Vec::new();
@@ -273,7 +285,7 @@ impl<P: Operation, F> Formatting<'_, P, F> {
                 }
             }
             let formatted = self.formatter.format(pieces)?;
-            if to_sink.send(Leaving { progress, formatted, errors }).is_err() {
+            if to_sink.send(Leaving { formatted, errors }).is_err() {
                 break;
             }
         }
@@ -287,12 +299,11 @@ fn write<O, W: Sink<O>>(
     from_format: &Receiver<Leaving<<W::Formatter as Formatter<O>>::Formatted>>,
     bar: &Bar,
 ) -> Result<(), Failure> {
-    for Leaving { progress, formatted, errors } in from_format {
+    for Leaving { formatted, errors } in from_format {
         sink.write(formatted)?;
         if !errors.is_empty() {
             bar.aside(|| errors.iter().for_each(|reason| say(reason)));
         }
-        bar.advance(progress);
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! The values of a column, of any of Arrow's types for octets and text.
 
+use arrow_array::cast::AsArray;
 use arrow_array::{
     Array, ArrayRef, BinaryArray, BinaryViewArray, FixedSizeBinaryArray, LargeBinaryArray, LargeStringArray,
     StringArray, StringViewArray,
@@ -15,6 +16,13 @@ pub(super) enum Values<'a> {
     Text(&'a StringArray),
     LargeText(&'a LargeStringArray),
     TextView(&'a StringViewArray),
+    /// Rows that name values of a dictionary.
+    Dictionary {
+        rows: &'a dyn Array,
+        /// For each row, the place of its value.
+        places: Vec<usize>,
+        values: Box<Self>,
+    },
 }
 
 /// One value.
@@ -28,16 +36,17 @@ pub(super) enum Cell<'a> {
 impl<'a> Values<'a> {
     /// Whether columns of a type have values.
     pub(super) fn takes(kind: &DataType) -> bool {
-        matches!(
-            kind,
+        match kind {
             DataType::Binary
-                | DataType::LargeBinary
-                | DataType::BinaryView
-                | DataType::FixedSizeBinary(_)
-                | DataType::Utf8
-                | DataType::LargeUtf8
-                | DataType::Utf8View
-        )
+            | DataType::LargeBinary
+            | DataType::BinaryView
+            | DataType::FixedSizeBinary(_)
+            | DataType::Utf8
+            | DataType::LargeUtf8
+            | DataType::Utf8View => true,
+            DataType::Dictionary(_, values) => Self::takes(values),
+            _ => false,
+        }
     }
 
     /// The values of a column; `None` if it has another type.
@@ -51,6 +60,13 @@ impl<'a> Values<'a> {
             DataType::Utf8 => any.downcast_ref().map(Self::Text),
             DataType::LargeUtf8 => any.downcast_ref().map(Self::LargeText),
             DataType::Utf8View => any.downcast_ref().map(Self::TextView),
+            DataType::Dictionary(_, _) => {
+                let rows = column.as_any_dictionary_opt()?;
+                // A dictionary without values has only missing rows.
+                let places = if rows.values().is_empty() { Vec::new() } else { rows.normalized_keys() };
+                let values = Box::new(Self::new(rows.values())?);
+                Some(Self::Dictionary { rows: column, places, values })
+            }
             _ => None,
         }
     }
@@ -64,6 +80,7 @@ impl<'a> Values<'a> {
             Self::Text(array) => array,
             Self::LargeText(array) => array,
             Self::TextView(array) => array,
+            Self::Dictionary { rows, .. } => *rows,
         }
     }
 
@@ -80,16 +97,16 @@ impl<'a> Values<'a> {
             Self::Text(array) => Cell::Text(array.value(row)),
             Self::LargeText(array) => Cell::Text(array.value(row)),
             Self::TextView(array) => Cell::Text(array.value(row)),
+            Self::Dictionary { places, values, .. } => values.get(*places.get(row)?)?,
         })
     }
 
-    /// The octets that all values take at most.
-    pub(super) fn octets(&self) -> usize {
-        let length = |row| match self.get(row) {
+    /// The octets that the value of a row takes at most.
+    pub(super) fn octets(&self, row: usize) -> usize {
+        match self.get(row) {
             None => 0,
             Some(Cell::Octets(octets)) => octets.len(),
             Some(Cell::Text(text)) => text.len().div_ceil(2),
-        };
-        (0..self.array().len()).map(length).sum()
+        }
     }
 }

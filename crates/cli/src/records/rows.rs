@@ -2,6 +2,7 @@
 //!
 //! Parquet and Arrow share everything but how batches are read and written.
 
+use super::beside::{Beside, FieldSource};
 use super::layout::{AnswerField, ERROR, Layout, Notation};
 use super::pace::Pace;
 use super::pipeline::{Chunk, Formatter, Origin, Piece, Sink, Source, Stop};
@@ -10,9 +11,10 @@ use super::table::{Answers, Records};
 use crate::failure::Failure;
 use arrow_array::builder::BinaryBuilder;
 use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch, StringArray};
-use arrow_schema::{ArrowError, DataType, Field as Column, Schema, SchemaRef};
+use arrow_schema::{DataType, Field as Column, Schema, SchemaRef};
 use modmill::Engine;
 use modmill::hex::HexError;
+use modmill_tables::{TableError, guarded};
 use rayon::prelude::*;
 use std::io;
 use std::sync::Arc;
@@ -23,6 +25,9 @@ use super::row_values::{Cell, Values};
 const PIECE_ROWS: usize = 4096;
 /// The bytes of a piece, about.
 const PIECE_BYTES: usize = 4 << 20;
+/// The part of the memory for records, one of so many, that what a message or a page expands to may take. A batch is in memory
+/// while the next one is read.
+pub(super) const SHARE: u64 = 8;
 
 /// A file or stream of record batches, opened for reading.
 pub(super) struct RowReader {
@@ -30,7 +35,7 @@ pub(super) struct RowReader {
     /// The columns that the batches have.
     pub(super) schema: SchemaRef,
     pub(super) rows: Option<u64>,
-    pub(super) batches: Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>,
+    pub(super) batches: Box<dyn Iterator<Item = Result<RecordBatch, TableError>> + Send>,
     /// Whether rows are answered as soon as no further ones arrive.
     pub(super) is_impatient: bool,
 }
@@ -77,7 +82,7 @@ pub(super) struct RowSource<'a> {
 /// The first row of a piece, and the columns that stand beside the answers.
 pub(super) struct RowOrigin {
     first_row: u64,
-    kept: Vec<ArrayRef>,
+    pub(super) kept: Vec<(Arc<Column>, ArrayRef)>,
 }
 
 impl Origin for RowOrigin {
@@ -97,15 +102,20 @@ impl<'a> RowSource<'a> {
         let kept = schema.fields().iter().filter(|column| layout.keeps(column.name())).cloned().collect();
         let (sender, receiver) = queue(pace.clone(), is_impatient);
         let read = move || {
-            let push = |piece: RecordBatch| {
-                let (rows, bytes) = (piece.num_rows(), bytes(&piece));
+            let push = |(piece, bytes): (RecordBatch, usize)| {
+                let rows = piece.num_rows();
                 sender.push(piece, rows, bytes)
             };
             let mut end = Ok(());
             for batch in batches {
-                match batch {
-                    Ok(batch) if pieces(&batch).all(push) => {}
-                    Ok(_) => break,
+                let pieces = batch.and_then(|batch| guarded(|| Ok(pieces(&layout, &batch))));
+                match pieces.map(|pieces| pieces.into_iter().all(push)) {
+                    Ok(true) => {}
+                    Ok(false) => break,
+                    Err(TableError::Io(error)) => {
+                        end = Err(error);
+                        break;
+                    }
                     Err(error) => {
                         end = Err(io::Error::other(error));
                         break;
@@ -118,31 +128,42 @@ impl<'a> RowSource<'a> {
         thread.map_err(|error| Failure::file("read", &name, &error))?;
         Ok(Self { layout, engine, name, rows, batches: receiver, next_row: 1, kept })
     }
+}
 
-    pub(super) fn kept_columns(&self) -> Vec<Arc<Column>> {
+impl FieldSource for RowSource<'_> {
+    fn kept_columns(&self) -> Vec<Arc<Column>> {
         self.kept.clone()
     }
 }
 
-/// The bytes of a batch's rows.
-fn bytes(batch: &RecordBatch) -> usize {
-    let sizes = batch.columns().iter().map(|column| column.to_data().get_slice_memory_size().unwrap_or(0));
-    sizes.sum()
-}
-
-/// The pieces of a batch. None of them copies.
-fn pieces(batch: &RecordBatch) -> impl Iterator<Item = RecordBatch> {
+/// The pieces of a batch, each with its bytes. None of them copies. Values of dictionaries count for every row that names them.
+fn pieces(layout: &Layout, batch: &RecordBatch) -> Vec<(RecordBatch, usize)> {
     let rows = batch.num_rows();
-    let mean = bytes(batch) / rows.max(1);
-    let step = (PIECE_BYTES / mean.max(1)).clamp(1, PIECE_ROWS);
-    (0..rows).step_by(step).map(move |start| batch.slice(start, step.min(rows - start)))
+    let (read, others): (Vec<_>, Vec<_>) = (0..batch.num_columns())
+        .partition(|&index| layout.position(batch.schema_ref().field(index).name()).is_some());
+    let values: Vec<Values<'_>> =
+        read.into_iter().filter_map(|index| Values::new(batch.column(index))).collect();
+    let size = |index: usize| batch.column(index).to_data().get_slice_memory_size().unwrap_or(0);
+    let beside = others.into_iter().map(size).sum::<usize>() / rows.max(1);
+    let mut pieces = Vec::new();
+    let (mut start, mut bytes) = (0, 0);
+    for row in 0..rows {
+        bytes += beside + values.iter().map(|values| values.octets(row)).sum::<usize>();
+        let count = row + 1 - start;
+        if bytes >= PIECE_BYTES || count == PIECE_ROWS || row + 1 == rows {
+            pieces.push((batch.slice(start, count), bytes));
+            (start, bytes) = (row + 1, 0);
+        }
+    }
+    pieces
 }
 
 /// The records of a piece.
 fn parse(layout: &Layout, batch: &RecordBatch) -> Records {
     let columns: Vec<Option<Values<'_>>> =
         layout.names().map(|name| batch.column_by_name(name).and_then(Values::new)).collect();
-    let octets = columns.iter().flatten().map(Values::octets).sum();
+    let octets = |row| columns.iter().flatten().map(|values| values.octets(row)).sum::<usize>();
+    let octets = (0..batch.num_rows()).map(octets).sum();
     let mut records = Records::with_room(columns.len(), octets, batch.num_rows());
     for row in 0..batch.num_rows() {
         let start = records.octets_len();
@@ -201,7 +222,9 @@ impl Source for RowSource<'_> {
         let mut progress = 0;
         let mut pieces = Vec::with_capacity(records.len());
         for (records, batch) in records.into_iter().zip(batches) {
-            let kept = self.kept.iter().filter_map(|column| batch.column_by_name(column.name()).cloned());
+            let kept = self.kept.iter().filter_map(|column| {
+                Some((Arc::clone(column), Arc::clone(batch.column_by_name(column.name())?)))
+            });
             let origin = RowOrigin { first_row: self.next_row + progress, kept: kept.collect() };
             progress += batch.num_rows() as u64;
             pieces.push(Piece { records, origin });
@@ -250,11 +273,14 @@ pub(super) struct RowFormatter<'a> {
     pub(super) columns: SchemaRef,
 }
 
-impl Formatter<RowOrigin> for RowFormatter<'_> {
+impl<O: Beside> Formatter<O> for RowFormatter<'_> {
     type Formatted = Vec<RecordBatch>;
 
-    fn format(&self, pieces: Vec<(RowOrigin, Answers)>) -> Result<Vec<RecordBatch>, Failure> {
-        let batch = |piece: (RowOrigin, Answers)| batch(&self.layout, &self.columns, &piece);
+    fn format(&self, pieces: Vec<(O, Answers)>) -> Result<Vec<RecordBatch>, Failure> {
+        let batch = |(origin, answers): (O, Answers)| {
+            let kept = origin.into_columns(&self.layout, answers.len());
+            batch(&self.layout, &self.columns, kept, &answers)
+        };
         self.engine.install(|| pieces.into_par_iter().map(batch).collect())
     }
 }
@@ -263,7 +289,8 @@ impl Formatter<RowOrigin> for RowFormatter<'_> {
 fn batch(
     layout: &Layout,
     columns: &SchemaRef,
-    (origin, answers): &(RowOrigin, Answers),
+    kept: Vec<ArrayRef>,
+    answers: &Answers,
 ) -> Result<RecordBatch, Failure> {
     let answer: ArrayRef = match layout.answer {
         AnswerField::Octets(_) => Arc::new(binary_column(answers)?),
@@ -272,7 +299,7 @@ fn batch(
         }
     };
     let errors: StringArray = answers.iter().map(Result::err).collect();
-    let values = origin.kept.iter().cloned().chain([answer, Arc::new(errors) as ArrayRef]).collect();
+    let values = kept.into_iter().chain([answer, Arc::new(errors) as ArrayRef]).collect();
     RecordBatch::try_new(columns.clone(), values)
         .map_err(|error| Failure::Usage(format!("cannot write the answers: {error}")))
 }
@@ -288,7 +315,7 @@ fn binary_column(answers: &Answers) -> Result<arrow_array::BinaryArray, Failure>
     Ok(column.finish())
 }
 
-impl<'a, W: RowWriter> Sink<RowOrigin> for RowSink<'a, W> {
+impl<'a, O: Beside, W: RowWriter> Sink<O> for RowSink<'a, W> {
     const HOLDS_ERRORS: bool = true;
     type Formatter = RowFormatter<'a>;
 
@@ -297,8 +324,10 @@ impl<'a, W: RowWriter> Sink<RowOrigin> for RowSink<'a, W> {
     }
 
     fn write(&mut self, batches: Vec<RecordBatch>) -> Result<(), Failure> {
+        // Columns that stand beside answers are as others wrote them.
+        let failed = |error: TableError| Failure::Usage(format!("cannot write the answers: {error}"));
         for batch in batches {
-            self.writer.write(&batch)?;
+            guarded(|| Ok(self.writer.write(&batch))).map_err(failed)??;
         }
         self.writer.flush()
     }

@@ -130,7 +130,7 @@ impl FileBench<'_> {
             library_per_s: numbers.library_rate(self.engine, self.time)?,
             request: request(count),
         };
-        let operation = NumberOperation { arithmetic: arithmetic(op), engine: self.engine };
+        let operation = NumberOperation::new(arithmetic(op), self.engine);
         self.formats(point, &operation, &inputs, folder, measuring, done)
     }
 
@@ -219,6 +219,7 @@ impl FileBench<'_> {
         let output = input.with_file_name(format!("out.{name}"));
         let places = Places {
             format,
+            output_format: format,
             is_format_given: true,
             inputs: vec![text(input)?],
             output: text(&output)?,

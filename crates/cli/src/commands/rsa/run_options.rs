@@ -34,7 +34,7 @@ pub(crate) struct RunOptions {
     /// Input: a file, a folder of files, *.jsonl, *.parquet or *.arrow; - is standard input
     #[arg(long = "in", value_name = "FILE", default_value = "-", value_parser = crate::io::input_name)]
     input: String,
-    /// Output of the same kind; - is standard output
+    /// Output: of the same kind, or another of *.jsonl, *.parquet and *.arrow; - is standard output
     #[arg(long = "out", value_name = "FILE", default_value = "-", value_parser = crate::io::output_name)]
     output: String,
     /// Format of the input and the output
@@ -102,8 +102,10 @@ impl RunOptions {
         signatures: Option<&str>,
         engine: &Engine,
     ) -> Result<Tally, Failure> {
+        let (format, output_format) = self.format.of_both(&self.input, &self.output, Format::File);
         let places = Places {
-            format: self.format(),
+            format,
+            output_format,
             is_format_given: self.format != FormatChoice::Auto,
             inputs: std::iter::once(self.input.as_str()).chain(signatures).collect(),
             output: &self.output,
