@@ -18,3 +18,5 @@ mod serve;
 mod server;
 #[cfg(feature = "serve")]
 mod service_load;
+#[cfg(feature = "parquet")]
+mod tables;

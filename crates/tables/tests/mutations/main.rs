@@ -1,7 +1,8 @@
-//! Mutated tables: each is read, or is an error. Nothing panics aloud, and memory stays below 512 MB.
+//! Mutated and hostile tables: each is read, or is an error. Nothing panics aloud, and memory stays below 512 MB.
 //!
 //! `MODMILL_MUTATIONS=12000` makes more of them.
 
+mod bombs;
 mod mutate;
 mod samples;
 
