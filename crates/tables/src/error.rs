@@ -28,10 +28,11 @@ impl TableError {
 }
 
 impl From<ArrowError> for TableError {
+    /// Decoders read from memory: an error of theirs is one of the data.
     fn from(error: ArrowError) -> Self {
-        match error {
-            ArrowError::IoError(_, error) => Self::Io(error),
-            other => Self::Malformed(other.to_string()),
-        }
+        Self::Malformed(match error {
+            ArrowError::IoError(text, _) => text,
+            other => other.to_string(),
+        })
     }
 }

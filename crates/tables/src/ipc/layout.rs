@@ -204,7 +204,8 @@ impl<'a> Layout<'a> {
         let most = LZ4_RATIO.saturating_mul(content.len() as u64);
         if codec == CompressionType::LZ4_FRAME && most > length && most > self.limits.expanded {
             let decoder = lz4_flex::frame::FrameDecoder::new(content);
-            if io::copy(&mut decoder.take(length + 1), &mut io::sink())? > length {
+            let damaged = |error| TableError::malformed(format!("a compressed buffer is damaged: {error}"));
+            if io::copy(&mut decoder.take(length + 1), &mut io::sink()).map_err(damaged)? > length {
                 return Err(TableError::malformed(format!(
                     "a compressed buffer expands to more than its {length} bytes"
                 )));

@@ -13,6 +13,7 @@ use std::fs;
 use std::io::{Cursor, Write};
 use std::panic;
 use std::path::Path;
+use std::sync::Once;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The limits that the program has with its usual memory, and those of the bulk endpoint.
@@ -25,11 +26,27 @@ fn rows(batches: impl Iterator<Item = Result<RecordBatch, TableError>>) -> Resul
     batches.map(|batch| batch.map(|batch| batch.num_rows())).sum()
 }
 
+/// Texts of panics that were printed.
+static PRINTED: AtomicUsize = AtomicUsize::new(0);
+
+/// Counts them from now on. The guard asks the hook that it finds for panics outside of it, so that this comes first.
+fn count_texts() {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        panic::set_hook(Box::new(|info| {
+            PRINTED.fetch_add(1, Ordering::Relaxed);
+            eprintln!("{info}");
+        }));
+    });
+}
+
 fn stream(bytes: &[u8], limits: ipc::Limits) -> Result<usize, TableError> {
+    count_texts();
     rows(ipc::Stream::open(bytes, limits)?)
 }
 
 fn file(bytes: &[u8]) -> Result<usize, TableError> {
+    count_texts();
     let mut input = Cursor::new(bytes);
     let mut file = ipc::File::open(&mut input, PROGRAM)?;
     if file.schema().fields().len() > 3 {
@@ -39,6 +56,7 @@ fn file(bytes: &[u8]) -> Result<usize, TableError> {
 }
 
 fn parquet_file(path: &Path, bytes: &[u8]) -> Result<usize, TableError> {
+    count_texts();
     fs::File::create(path)?.write_all(bytes)?;
     let file = fs::File::open(path)?;
     let table = parquet::Table::open(&file)?;
@@ -56,12 +74,6 @@ fn peak() -> Option<usize> {
 
 #[test]
 fn mutated_tables_are_read_or_refused_in_bounded_memory() {
-    static PRINTED: AtomicUsize = AtomicUsize::new(0);
-    // The guard asks this hook for panics outside of it.
-    panic::set_hook(Box::new(|info| {
-        PRINTED.fetch_add(1, Ordering::Relaxed);
-        eprintln!("{info}");
-    }));
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("mutated.parquet");
     let (streams, files, parquet_files) = (samples::streams(), samples::files(), samples::parquet_files());
