@@ -54,7 +54,7 @@ pub fn page(header: &Header, records: &[Record]) -> String {
     );
     body += &section(
         "Against the peers",
-        "How many times the peer's throughput the engine's chosen path reaches, median slice against median slice.",
+        "How many times the peer's throughput the engine's chosen path reaches: by processor time on one thread, and median slice against median slice on several.",
         &ratios(records),
     );
     body += &format!("<h2>All measurements</h2>\n<div class=\"scroll\">{}</div>\n", results(records));

@@ -16,10 +16,15 @@ pub(crate) fn peers(records: &[Record]) -> Vec<String> {
     labels
 }
 
-/// The rate of a record divided by the rate of a peer at the same point, both in their median slices.
+/// The rate of a record divided by the rate of a peer at the same point. One thread is compared by processor time, which
+/// other work on the machine hardly changes; several threads, which may wait for each other, by their median slices.
 pub(crate) fn ratio(record: &Record, peer: &str, records: &[Record]) -> Option<f64> {
     let matches = |other: &&Record| other.same_point(record) && other.peer_label().as_deref() == Some(peer);
-    records.iter().find(matches).map(|other| record.median_ops_per_s / other.median_ops_per_s)
+    let other = records.iter().find(matches)?;
+    Some(match (record.threads, record.cpu_ops_per_s, other.cpu_ops_per_s) {
+        (1, Some(own), Some(peers)) => own / peers,
+        _ => record.median_ops_per_s / other.median_ops_per_s,
+    })
 }
 
 /// Whether some record has a rate of kernels alone.
@@ -246,14 +251,17 @@ mod tests {
     }
 
     #[test]
-    fn ratios_are_of_medians_and_a_busy_machine_is_named() {
-        let text =
-            within(&header(), &results("pow", [16, 16], rates(892.0, 292.0), rates(189.0, 98.66)), None);
-        assert!(text.contains("2.96x") && text.contains("batch 16, threads 1"), "{text}");
+    fn ratios_are_of_processor_time_or_medians_and_a_busy_machine_is_named() {
+        let mut results = results("pow", [16, 16], rates(892.0, 292.0), rates(189.0, 98.66));
+        results.records[1].cpu_ops_per_s = Some(223.0);
+        let text = within(&header(), &results, None);
+        assert!(text.contains("4.00x") && text.contains("batch 16, threads 1"), "{text}");
+        results.records.iter_mut().for_each(|record| record.threads = 2);
+        assert!(within(&header(), &results, None).contains("2.96x"));
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(text.contains("the best slice was up to 3.05 times as fast as the median one"), "{text}");
         assert!(text.contains("threads had no processor for up to 67 % of the time"), "{text}");
-        let quiet = results("pow", [16, 16], rates(892.0, 880.0), rates(189.0, 188.0));
+        let quiet = self::results("pow", [16, 16], rates(892.0, 880.0), rates(189.0, 188.0));
         assert!(!within(&header(), &quiet, None).contains("busy"));
         assert!(quiet.records.iter().all(|record| !record.busy));
     }

@@ -5,11 +5,12 @@ Measures operations beside the other libraries found on this machine, and checks
 
 All contenders get the same random inputs: odd moduli of full length, bases below them, exponents of \
 full length. They take turns in short time slices, so that other load on the machine slows all of them \
-alike. ops/s is the rate of the best slice, and median that of the median slice. Ratios compare medians. \
-ops per CPU s divides by the processor time of all threads, which others' work hardly changes. Where best \
-and median differ much, or threads waited for a processor, a line says that the machine was busy, and \
---json has the part of the time that was lost. Every answer of ours is compared with a peer's, or with \
-num-bigint's where there is no peer. A wrong answer makes the exit status 1.
+alike. ops/s is the rate of the best slice, and median that of the median slice. ops per CPU s \
+divides by the processor time of all threads, which other work hardly changes. Ratios compare it on one \
+thread, and medians on several. Where best and median differ much, or threads waited for a processor, a \
+line says that the machine was busy, and --json has the part of the time that was lost. Every answer of \
+ours is compared with a peer's, or with num-bigint's where there is no peer. A wrong answer makes the \
+exit status 1.
 
 Peers are GMP, OpenSSL and FLINT. They are loaded at run time where they are found; --peers=none leaves \
 them out. A peer computes one operation after the other on each of --threads threads, with its numbers \
