@@ -473,6 +473,11 @@ fn keys_are_written_read_and_described() {
     desk.bad("inspect --key @key.pem", 2, "--allow-small");
     desk.bad("inspect --key @password", 2, "not a key that can be read");
     desk.bad("inspect --key @nothing", 2, "cannot read");
+    #[cfg(unix)]
+    {
+        desk.bad("inspect --key /dev/zero", 2, "/dev/zero is longer than 16 MiB");
+        desk.bad("inspect --key @d.pem --password-file /dev/zero", 2, "/dev/zero is longer than 16 MiB");
+    }
     desk.bad("keygen --bits 1024 --out @x", 2, "too short");
     desk.bad("keygen --bits 2049 --out @x", 2, "odd");
     desk.bad("keygen --format jwk --password-file @password --out @x", 2, "PKCS #8");

@@ -4,13 +4,25 @@ use crate::failure::Failure;
 use crate::io::{Input, STANDARD};
 use crate::records::read_all;
 use modmill_rsa::{AnyKey, KeyError, PrivateKey, PublicKey, Sizes};
+use std::io::Read;
 use zeroize::Zeroizing;
 
-/// Reads a whole file, or standard input for `-`.
-fn read(path: &str) -> Result<Zeroizing<Vec<u8>>, Failure> {
+/// The most bytes of a file with a key, a password, a token or certificates.
+const MOST: u64 = 16 << 20;
+
+/// Reads a whole file of at most [`MOST`] bytes, or standard input for `-`.
+pub(crate) fn read_small(path: &str) -> Result<Zeroizing<Vec<u8>>, Failure> {
     let input = Input::open(path)?;
-    let (name, size) = (input.name.clone(), input.size);
-    read_all(input, size).map_err(|error| Failure::file("read", &name, &error))
+    let (name, size) = (input.name.clone(), input.size.map(|size| size.min(MOST)));
+    let octets =
+        read_all(input.take(MOST + 1), size).map_err(|error| Failure::file("read", &name, &error))?;
+    match octets.len() as u64 > MOST {
+        true => Err(Failure::Usage(format!(
+            "{name} is longer than {} MiB: no key, password, token or certificate is",
+            MOST >> 20
+        ))),
+        false => Ok(octets),
+    }
 }
 
 /// A key and how it is read.
@@ -36,7 +48,7 @@ pub(crate) struct PasswordOption {
 impl PasswordOption {
     pub(crate) fn read(&self) -> Result<Option<Zeroizing<Vec<u8>>>, Failure> {
         let Some(file) = &self.password_file else { return Ok(None) };
-        let text = read(file)?;
+        let text = read_small(file)?;
         let line = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
         Ok(Some(Zeroizing::new(line.strip_suffix(b"\r").unwrap_or(line).to_vec())))
     }
@@ -66,7 +78,8 @@ impl KeyOptions {
         check_standard_input(self.files())?;
         let password = self.password.read()?;
         let password = password.as_ref().map(|password| password.as_slice());
-        AnyKey::read(&read(&self.key)?, password, self.sizes.sizes()).map_err(|error| self.failure(&error))
+        AnyKey::read(&read_small(&self.key)?, password, self.sizes.sizes())
+            .map_err(|error| self.failure(&error))
     }
 
     pub(crate) fn private(&self) -> Result<PrivateKey, Failure> {

@@ -1,15 +1,13 @@
 //! Signatures by a service (`modmill serve`) in the place of this machine.
 
+use super::key_options::read_small;
 use super::message_operation::AnswerList;
 use crate::failure::Failure;
-use crate::io::Input;
-use crate::records::read_all;
 use modmill::Engine;
 use modmill_rsa::{Hash, ItemError, SignatureScheme};
 use modmill_server::client::{BulkClient, ClientError, Signed, Trust};
 use rayon::prelude::*;
 use tokio::runtime::Runtime;
-use zeroize::Zeroizing;
 
 /// Where a service is, and how to get in.
 #[derive(Debug, clap::Args)]
@@ -27,12 +25,6 @@ pub(crate) struct ServerOptions {
     server_ca: Option<String>,
 }
 
-fn read(path: &str) -> Result<Zeroizing<Vec<u8>>, Failure> {
-    let input = Input::open(path)?;
-    let (name, size) = (input.name.clone(), input.size);
-    read_all(input, size).map_err(|error| Failure::file("read", &name, &error))
-}
-
 impl ServerOptions {
     /// The options and the files that they name.
     pub(crate) fn files(&self) -> impl Iterator<Item = (&str, &str)> {
@@ -43,12 +35,12 @@ impl ServerOptions {
     /// Connects to the service if one was named. `key` is the name of the key there.
     pub(crate) fn connect(&self, key: &str, scheme: SignatureScheme) -> Result<Option<Remote>, Failure> {
         let (Some(server), Some(token_file)) = (&self.server, &self.token_file) else { return Ok(None) };
-        let text = read(token_file)?;
+        let text = read_small(token_file)?;
         let line = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
         let token = str::from_utf8(line).map_err(|_| Failure::from(ClientError::Token))?;
         let trust = match &self.server_ca {
             None => Trust::System,
-            Some(file) => Trust::Only(read(file)?.to_vec()),
+            Some(file) => Trust::Only(read_small(file)?.to_vec()),
         };
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
