@@ -3,7 +3,7 @@
 use crate::inputs::{Inputs, Workload};
 use crate::record::{Header, json_lines};
 use crate::rsa_items::SIGNATURE;
-use crate::table::number;
+use crate::table::{number, terminal};
 use modmill::{Batch, Engine, Error, Op, Request};
 use modmill_core::limbs::copy_be_bytes;
 use modmill_rsa::{Hash, PrivateKey, Rsa, SignatureScheme, Sizes};
@@ -194,17 +194,26 @@ pub fn to_json(header: &Header, records: &[FileRecord]) -> Result<String, serde_
     json_lines(header, records)
 }
 
-/// The columns of [`line()`].
+/// The columns of [`line()`]. A terminal of fewer than 95 columns goes without the number of records and megabytes.
 #[must_use]
 pub fn header() -> String {
-    columns(["op", "bits", "exp", "format", "path", "records", "records/s", "MB/s", "library/s", "share"])
+    header_in(is_narrow())
+}
+
+fn header_in(is_narrow: bool) -> String {
+    let names = ["op", "bits", "exp", "format", "path", "records", "records/s", "MB/s", "library/s", "share"];
+    columns(names, is_narrow)
 }
 
 /// A record as a line for people.
 #[must_use]
 pub fn line(record: &FileRecord) -> String {
+    line_in(record, is_narrow())
+}
+
+fn line_in(record: &FileRecord, is_narrow: bool) -> String {
     let exponent_bits = record.exponent_bits.map_or_else(|| "-".to_owned(), |bits| bits.to_string());
-    columns([
+    let cells = [
         &record.op,
         &record.bits.to_string(),
         &exponent_bits,
@@ -215,14 +224,23 @@ pub fn line(record: &FileRecord) -> String {
         &number(record.megabytes_per_s),
         &number(record.library_per_s),
         &format!("{:.0}%", 100.0 * record.records_per_s / record.library_per_s),
-    ])
+    ];
+    columns(cells, is_narrow)
+}
+
+fn is_narrow() -> bool {
+    terminal().is_some_and(|columns| columns < 95)
 }
 
 /// Names on the left and numbers on the right of their columns. The columns are as wide as the longest usual texts.
-fn columns([op, bits, exp, format, path, records, rate, megabytes, library, share]: [&str; 10]) -> String {
-    format!(
-        "{op:<11} {bits:>7} {exp:>7} {format:<7} {path:<12} {records:>9} {rate:>11} {megabytes:>6} {library:>11} {share:>5}\n"
-    )
+fn columns(cells: [&str; 10], is_narrow: bool) -> String {
+    let [op, bits, exp, format, path, records, rate, megabytes, library, share] = cells;
+    let start = format!("{op:<11} {bits:>7} {exp:>7} {format:<7} {path:<12}");
+    let end = format!("{library:>11} {share:>5}");
+    match is_narrow {
+        true => format!("{start} {rate:>11} {end}\n"),
+        false => format!("{start} {records:>9} {rate:>11} {megabytes:>6} {end}\n"),
+    }
 }
 
 #[cfg(test)]
@@ -278,8 +296,13 @@ mod tests {
             library_per_s: 5_000_000.0,
             verified: true,
         };
-        let line = line(&record);
-        assert!(line.ends_with("1000000   2,500,000  1,234   5,000,000   50%\n"), "{line}");
-        assert_eq!(line.len(), header().len());
+        for (is_narrow, end, columns) in [
+            (false, "1000000   2,500,000  1,234   5,000,000   50%\n", 95),
+            (true, "avx512/ifma    2,500,000   5,000,000   50%\n", 78),
+        ] {
+            let line = line_in(&record, is_narrow);
+            assert!(line.ends_with(end) && line.trim_end().len() == columns, "{line}");
+            assert_eq!(line.len(), header_in(is_narrow).len());
+        }
     }
 }

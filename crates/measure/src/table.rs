@@ -14,7 +14,7 @@ use std::fmt::Write;
 pub const WIDTH: usize = 100;
 
 /// The columns of the terminal that standard output is; `None` if it is none.
-fn terminal() -> Option<usize> {
+pub(crate) fn terminal() -> Option<usize> {
     Table::new().width().map(usize::from)
 }
 
