@@ -28,6 +28,7 @@ __all__ = [
     "PsiParty",
     "RsaPrivateKey",
     "RsaPublicKey",
+    "__version__",
     "gcd",
     "invert",
     "is_prime",

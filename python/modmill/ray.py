@@ -65,9 +65,6 @@ Concurrency = int | tuple[int, int] | None
 MAX_BITS = 2**20
 """Bits of the longest number of a row, unless the caller names others."""
 
-RESTARTS = 10
-"""How often Ray starts an actor again that was lost, before the job fails: a batch that kills its actor would do so each time."""
-
 
 class Worker:
     """What an actor holds: a step, with the engine of its machine."""
@@ -128,8 +125,6 @@ class Actors:
             num_cpus=self.num_cpus,
             num_gpus=self.num_gpus,
             compute=self._pool(),
-            max_restarts=RESTARTS,
-            max_task_retries=RESTARTS,
         )
 
     def _pool(self) -> Any:

@@ -92,7 +92,7 @@ def test_wrong_columns_are_told_at_once(cluster: None, tmp_path: Path) -> None:
     for name, call in {
         "exp": lambda: modmill.ray.powmod(ds, base="number", exp="absent", mod=PRIME),
         "message": lambda: modmill.ray.rsa_sign(ds, key=rsa.generate(2048).picklable(), message="absent"),
-        "column": lambda: modmill.ray.paillier_encrypt(ds, key=paillier.generate(2048).public_key, column="absent"),
+        "column": lambda: modmill.ray.paillier_encrypt(ds, key=paillier.generate(2048)[0], column="absent"),
     }.items():
         with pytest.raises(ValueError, match=f"^{name}: there is no column 'absent'; the columns are id, number$"):
             call()
