@@ -118,7 +118,7 @@ def test_zero_moduli_fail_alone() -> None:
     ("arguments", "error", "text"),
     [
         (([1, 2], [1], 7), ValueError, "base has 2 items and exp has 1"),
-        (([1], [1], -7), ValueError, "mod: item 0 is negative"),
+        (([1], [1], -7), ValueError, "mod is negative"),
         ((["1"], 1, 7), TypeError, "base: item 0 is of type str"),
         (("12", 1, 7), TypeError, "base must be an int"),
         (([1, b"2"], 1, 7), TypeError, "base: item 1 is of type bytes; an int was expected"),
