@@ -52,21 +52,23 @@ fn wide(a: i64, b: i64) -> i128 {
 ///
 /// A sum of two products is below `2^62 2^62` for the low digits and below twice that for the top digits. The
 /// carry is below 2^65. All of it fits in 128 bits.
-pub(crate) fn update(f: &mut [i64], g: &mut [i64], step: StepMatrix) {
-    let (mut carry_f, mut carry_g) = (0i128, 0i128);
-    let (mut below_f, mut below_g) = (&mut 0, &mut 0);
-    for (f, g) in f.iter_mut().zip(g) {
-        carry_f += wide(step.u, *f) + wide(step.v, *g);
-        carry_g += wide(step.q, *f) + wide(step.r, *g);
-        // The lowest digits of both sums are zero and are dropped.
-        *below_f = carry_f as i64 & MASK;
-        *below_g = carry_g as i64 & MASK;
+pub(crate) fn update(f: &mut [i64], g: &mut [i64], StepMatrix { u, v, q, r }: StepMatrix) {
+    let len = f.len();
+    let (f, g) = (&mut f[..len], &mut g[..len]);
+    // The lowest digits of both sums are zero and are dropped.
+    let mut carry_f = (wide(u, f[0]) + wide(v, g[0])) >> BATCH;
+    let mut carry_g = (wide(q, f[0]) + wide(r, g[0])) >> BATCH;
+    for index in 1..len {
+        let (x, y) = (f[index], g[index]);
+        carry_f += wide(u, x) + wide(v, y);
+        carry_g += wide(q, x) + wide(r, y);
+        f[index - 1] = carry_f as i64 & MASK;
+        g[index - 1] = carry_g as i64 & MASK;
         carry_f >>= BATCH;
         carry_g >>= BATCH;
-        (below_f, below_g) = (f, g);
     }
-    *below_f = carry_f as i64;
-    *below_g = carry_g as i64;
+    f[len - 1] = carry_f as i64;
+    g[len - 1] = carry_g as i64;
 }
 
 /// `(d, e) <- (u d + v e, q d + r e) / 2^62` modulo the odd `modulus`, whose inverse modulo 2^62 is

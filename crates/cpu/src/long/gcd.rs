@@ -49,18 +49,20 @@ pub fn gcd_into(multiplier: &Multiplier, a: &[u64], b: &[u64], out: &mut [u64], 
     if short.is_empty() {
         return out[..long.len()].copy_from_slice(long);
     }
-    if short.len() >= short::LIMIT {
-        let divisor = reduced(multiplier, long.to_vec(), short.to_vec(), &mut Matrix::identity(0));
-        return out[..divisor.len()].copy_from_slice(&divisor);
-    }
-    if long.len() - short.len() < 2 {
+    if long.len() - short.len() < 2 && long.len() < half::THRESHOLD {
         return short::gcd(long, short, out, scratch);
     }
+    let (mut long, mut short) = (long.to_vec(), short.to_vec());
     // Steps would shorten the longer number by a bit at a time.
-    match natural::remainder(multiplier, long.to_vec(), short) {
-        rest if rest.is_empty() => out[..short.len()].copy_from_slice(short),
-        rest => short::gcd(short, &rest, out, scratch),
+    while long.len() - short.len() >= 2 {
+        let rest = natural::remainder(multiplier, long, &short);
+        if rest.is_empty() {
+            return out[..short.len()].copy_from_slice(&short);
+        }
+        (long, short) = (short, rest);
     }
+    shorten(multiplier, &mut long, &mut short);
+    short::gcd(&long, &short, out, scratch);
 }
 
 /// `gcd(a, b)` with cofactors.
@@ -108,12 +110,25 @@ fn reduced(multiplier: &Multiplier, mut a: Natural, mut b: Natural, matrix: &mut
             lehmer::reduce(multiplier, &mut a, &mut b, 0, matrix);
             return a;
         }
-        // Without a matrix to update, small steps cost less.
-        let cut = if matrix.is_empty() { 2 * n / 3 } else { n / 2 };
-        if !half::reduce_top(multiplier, &mut a, &mut b, cut, matrix)
+        if !half::reduce_top(multiplier, &mut a, &mut b, n / 2, matrix)
             && !lehmer::round(multiplier, &mut a, &mut b, 0, matrix)
         {
             return a;
+        }
+    }
+}
+
+/// Reduces two non-zero numbers to less than the threshold of half-gcd, or to their divisor if that is longer.
+fn shorten(multiplier: &Multiplier, a: &mut Natural, b: &mut Natural) {
+    let mut none = Matrix::identity(0);
+    loop {
+        let n = a.len().max(b.len());
+        // Without a matrix to update, small steps cost less.
+        if n < half::THRESHOLD
+            || !half::reduce_top(multiplier, a, b, 2 * n / 3, &mut none)
+                && !lehmer::round(multiplier, a, b, 0, &mut none)
+        {
+            return;
         }
     }
 }

@@ -25,10 +25,6 @@ impl Matrix {
         Self { rows: vec![[vec![], vec![1]]] }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.rows.is_empty()
-    }
-
     pub(super) fn is_identity(&self) -> bool {
         let [[_, m01], [m10, _]] = self.entries();
         m01.is_empty() && m10.is_empty()

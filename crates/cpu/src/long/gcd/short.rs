@@ -1,13 +1,10 @@
 //! Divisors of short numbers by division steps, in time that depends on the numbers.
 //!
-//! A batch of 62 steps takes about as long for numbers of a few limbs as the update of both numbers, and needs no division.
+//! They are faster than Lehmer's steps up to the threshold of half-gcd: these update the numbers half as often, but their matrices cost more.
 
 use crate::inverse::divsteps::{BATCH, batch_vartime};
 use crate::inverse::signed::{negate_and_add, sign, update};
 use modmill_core::limbs::{bit_length, bits_at, trailing_zeros};
-
-/// The number of limbs from which Lehmer's steps are faster, which update the numbers half as often; measured.
-pub(super) const LIMIT: usize = 128;
 
 /// Memory that divisors of short numbers are computed in, one after the other.
 #[derive(Default)]
