@@ -71,7 +71,7 @@ pub(crate) fn refuse_marks(column: &Column) -> PyResult<()> {
         None => Ok(()),
         Some(item) => {
             let text = format!(
-                "{}: item {item} is negative, null or longer than max_bits, which a device cannot hold",
+                "{}: item {item} is negative or null, or longer than max_bits, which a device cannot hold",
                 column.name
             );
             Err(PyValueError::new_err(text))
