@@ -139,7 +139,7 @@ fn short_numbers_of_every_length() {
         for other in [1, 2, 61, 62, 63, 64, bits / 2 + 1, bits.saturating_sub(64).max(1), bits, bits + 1] {
             let (a, b) = (random.bits(bits), random.bits(other));
             let (factor, shift) = (big(&random.bits(bits / 3 + 1)), bits % 131);
-            let (times_a, times_b) = (big(&a) * &factor << shift, big(&b) * &factor << (shift / 2));
+            let (times_a, times_b) = ((big(&a) * &factor) << shift, (big(&b) * &factor) << (shift / 2));
             for (x, y) in [
                 (big(&a), big(&b)),
                 (times_a.clone(), times_b),
