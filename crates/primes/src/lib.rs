@@ -17,8 +17,10 @@
 #![forbid(unsafe_code)]
 
 mod find;
+mod flaw;
 pub mod random;
 mod sieve;
 
 pub use find::{far_apart, find, find_drawn, is_probable_prime};
+pub use flaw::ModulusFlaw;
 pub use sieve::{Sieve, remainder};

@@ -1,5 +1,6 @@
 //! Errors of a call, of a key, and of one item of a batch.
 
+use modmill_primes::ModulusFlaw;
 use thiserror::Error;
 
 /// The reason why a call has no answers at all.
@@ -182,19 +183,4 @@ pub enum KeyError {
         /// The reason.
         reason: &'static str,
     },
-}
-
-/// A flaw that makes a modulus easy to factor.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum ModulusFlaw {
-    /// The modulus is divisible by a small prime.
-    #[error("it is divisible by {0}")]
-    SmallFactor(u64),
-    /// The modulus is a power of another number, with this exponent.
-    #[error("it is a perfect power with exponent {0}")]
-    PerfectPower(usize),
-    /// The modulus is prime.
-    #[error("it is prime")]
-    Prime,
 }

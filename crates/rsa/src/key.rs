@@ -2,7 +2,6 @@
 
 mod any;
 mod encode;
-mod flaw;
 mod generate;
 mod jwk;
 mod password;

@@ -53,10 +53,11 @@ mod verify;
 
 pub use blind::BlindScheme;
 pub use blind::client::Blinded;
-pub use error::{Error, ItemError, KeyError, ModulusFlaw};
+pub use error::{Error, ItemError, KeyError};
 pub use hash::{Digest, Hash, Hasher};
 pub use key::{AnyKey, PrivateKey, PrivateParts, PublicKey, Sizes};
 pub use keys::Keys;
+pub use modmill_primes::ModulusFlaw;
 pub use padding::oaep::Oaep;
 pub use padding::pss::{Pss, SaltLength};
 pub use rows::Rows;

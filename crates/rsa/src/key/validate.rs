@@ -1,6 +1,6 @@
 //! Checks of keys that take longer than reading them.
 
-use super::{PrivateKey, PublicKey, flaw};
+use super::{PrivateKey, PublicKey};
 use crate::{Error, KeyError, ModulusFlaw};
 use modmill::Engine;
 use modmill_primes::is_probable_prime;
@@ -29,7 +29,7 @@ impl PublicKey {
     /// # Ok::<(), Error>(())
     /// ```
     pub fn check_modulus(&self, engine: &Engine) -> Result<(), Error> {
-        let flaw = match flaw::find(self.modulus().value()) {
+        let flaw = match ModulusFlaw::find(self.modulus().value()) {
             None if is_probable_prime(engine, self.modulus(), MODULUS_ROUNDS)? => Some(ModulusFlaw::Prime),
             flaw => flaw,
         };

@@ -1,18 +1,50 @@
 //! Flaws of a modulus that anyone can find: small factors and perfect powers. Everything here is public, and takes
 //! variable time.
 
-use crate::ModulusFlaw;
-use crate::number;
+use crate::Sieve;
 use crypto_bigint::BoxedUint;
-use modmill_primes::Sieve;
+use modmill::number;
+use std::sync::LazyLock;
+use thiserror::Error;
 
 /// Factors below this limit are found by trial division.
 const SMALL: usize = 1 << 16;
 
-/// The first flaw of an odd modulus, if it has one.
-pub(super) fn find(modulus: &[u64]) -> Option<ModulusFlaw> {
-    let factor = Sieve::below(SMALL).factor(modulus).map(ModulusFlaw::SmallFactor);
-    factor.or_else(|| power_exponent(modulus).map(ModulusFlaw::PerfectPower))
+/// A flaw that makes a modulus easy to factor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ModulusFlaw {
+    /// The modulus is divisible by a small prime.
+    #[error("it is divisible by {0}")]
+    SmallFactor(u64),
+    /// The modulus is a power of another number, with this exponent.
+    #[error("it is a perfect power with exponent {0}")]
+    PerfectPower(usize),
+    /// The modulus is prime.
+    #[error("it is prime")]
+    Prime,
+}
+
+impl ModulusFlaw {
+    /// The first flaw of a modulus that is odd or even: a prime factor below 2^16, or a power of another number. Whether the modulus
+    /// is prime is not looked at.
+    ///
+    /// ```
+    /// use modmill_primes::ModulusFlaw;
+    ///
+    /// assert_eq!(ModulusFlaw::find(&[65_537 * 3]), Some(ModulusFlaw::SmallFactor(3)));
+    /// assert_eq!(ModulusFlaw::find(&[65_537 * 65_537]), Some(ModulusFlaw::PerfectPower(2)));
+    /// assert_eq!(ModulusFlaw::find(&[65_537 * 65_539]), None);
+    /// ```
+    #[must_use]
+    pub fn find(modulus: &[u64]) -> Option<Self> {
+        static SIEVE: LazyLock<Sieve> = LazyLock::new(|| Sieve::below(SMALL));
+        if modulus.first().is_none_or(|low| low & 1 == 0) {
+            return Some(Self::SmallFactor(2));
+        }
+        let factor = SIEVE.factor(modulus).map(Self::SmallFactor);
+        factor.or_else(|| power_exponent(modulus).map(Self::PerfectPower))
+    }
 }
 
 /// The least exponent k > 1 for which an odd number without small factors is a k-th power. It is prime.
