@@ -48,7 +48,9 @@ impl Ciphertexts {
     /// use modmill::Batch;
     /// use modmill_paillier::{Ciphertexts, PublicKey};
     ///
-    /// let key = PublicKey::new(&[0xff; 128])?;
+    /// let mut n = [0xff; 128];
+    /// n[127] = 0xd9;
+    /// let key = PublicKey::new(&n)?;
     /// let column = Ciphertexts::new(&key, &Batch::from_values([[5u64], [6]]))?;
     /// let picked = column.gathered(&[1, 1, 0])?;
     /// assert_eq!(Ciphertexts::joined(&key, &[&picked, &column])?.len(), 5);

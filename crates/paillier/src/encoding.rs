@@ -40,7 +40,9 @@ impl EncodedColumn {
     /// ```
     /// use modmill_paillier::{EncodedColumn, Integers, PublicKey};
     ///
-    /// let key = PublicKey::new(&[0xff; 128])?;
+    /// let mut n = [0xff; 128];
+    /// n[127] = 0xd9;
+    /// let key = PublicKey::new(&n)?;
     /// let column = EncodedColumn::from_integers(&key, &Integers::from_i64(&[5, -5]))?;
     /// assert_eq!((column.magnitude_bits(), column.to_i128(1)?), (64, Some(-5)));
     /// # Ok::<(), modmill_paillier::Error>(())
@@ -60,6 +62,21 @@ impl EncodedColumn {
         }
         let magnitude_bits = magnitudes.bits().min(number::bit_length(limit));
         Ok(Self::of_integers(key, values.clone(), Exponents::Shared(0), magnitude_bits))
+    }
+
+    /// Encodes integers times `16^exponent`.
+    ///
+    /// ```
+    /// use modmill_paillier::{EncodedColumn, Integers, PublicKey};
+    ///
+    /// let mut n = [0xff; 128];
+    /// n[127] = 0xd9;
+    /// let halves = EncodedColumn::from_scaled(&PublicKey::new(&n)?, &Integers::from_i64(&[8, -4]), -1)?;
+    /// assert_eq!(halves.to_f64()?, [0.5, -0.25]);
+    /// # Ok::<(), modmill_paillier::Error>(())
+    /// ```
+    pub fn from_scaled(key: &PublicKey, values: &Integers, exponent: i32) -> Result<Self, Error> {
+        Ok(Self { exponents: Exponents::Shared(exponent), ..Self::from_integers(key, values)? })
     }
 
     /// Encodes floating-point numbers with one exponent: a given one, or the greatest that keeps all bits of every item. A given exponent
@@ -171,6 +188,12 @@ impl EncodedColumn {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// The numbers with the other sign.
+    pub fn neg(&self) -> Result<Self, Error> {
+        let numbers = Numbers::Integers(self.integers()?.negated().without_negative_zero());
+        Ok(Self { key: self.key.clone(), numbers, exponents: self.exponents.clone(), ..*self })
     }
 
     /// The signed integers, without their exponents. An item that is no encoding is refused. Long columns are converted by the threads

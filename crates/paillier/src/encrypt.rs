@@ -228,7 +228,7 @@ mod tests {
         let mut least = [0; 128];
         (least[0], least[127]) = (0x80, 1);
         for (n, has_room) in [([0xff; 128], false), (greater, true), (least, true)] {
-            let key = PublicKey::new(&n).unwrap();
+            let key = PublicKey::of_number(&number::from_be_bytes(&n), None).unwrap();
             let integers = Integers::from_i64(&[0, 1, -1, i64::MAX, i64::MIN, 1 << 40]);
             let column = EncodedColumn::from_integers(&key, &integers).unwrap();
             assert_eq!(column.shift(), has_room.then_some(64));

@@ -115,6 +115,11 @@ impl EncryptedColumn {
         self.add(paillier, &other)
     }
 
+    /// The differences of an encrypted and an encoded column.
+    pub fn sub_encoded(&self, paillier: &Paillier<'_>, other: &EncodedColumn) -> Result<Self, Error> {
+        self.add_encoded(paillier, &other.neg()?)
+    }
+
     /// The products by encoded numbers, one for each item, or a single one for all. The time depends on the bound of the factors and not on
     /// their values.
     pub fn mul(&self, paillier: &Paillier<'_>, factors: &EncodedColumn) -> Result<Self, Error> {
@@ -130,11 +135,21 @@ impl EncryptedColumn {
 
     /// The sum of the column, as a column of one item.
     pub fn sum(&self, paillier: &Paillier<'_>) -> Result<Self, Error> {
+        let (lowered, exponents, magnitude_bits) = self.summands(paillier, self.len())?;
+        let ciphertexts = paillier.sum(&lowered.ciphertexts)?;
+        Ok(Self { ciphertexts, exponents, magnitude_bits })
+    }
+
+    /// The items with one exponent, that exponent, and the bound of sums of `terms` items.
+    pub(crate) fn summands(
+        &self,
+        paillier: &Paillier<'_>,
+        terms: usize,
+    ) -> Result<(Cow<'_, Self>, Exponents, usize), Error> {
         let least = Exponents::Shared(self.exponents.least());
         let lowered = self.lowered(paillier, &least)?;
-        let bits = self.room("the sum", lowered.magnitude_bits + ceil_log2(self.len()))?;
-        let sum = paillier.sum(&lowered.ciphertexts)?;
-        Ok(Self { ciphertexts: sum, exponents: least, magnitude_bits: bits })
+        let bits = self.room("the sum", lowered.magnitude_bits + ceil_log2(terms))?;
+        Ok((lowered, least, bits))
     }
 
     /// The sum of the products by public weights, as a column of one item. The time depends on the weights.

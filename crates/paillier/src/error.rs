@@ -1,6 +1,7 @@
 //! Errors of calls and of keys.
 
 use modmill_fhe::file::FileError;
+use modmill_primes::ModulusFlaw;
 use thiserror::Error;
 
 /// The reason why a call has no answer.
@@ -13,9 +14,12 @@ pub enum Error {
     /// The engine could not compute.
     #[error(transparent)]
     Engine(#[from] modmill::Error),
-    /// A file cannot be read or written.
+    /// A file cannot be written.
     #[error(transparent)]
     File(#[from] FileError),
+    /// A column cannot be read.
+    #[error("not a Paillier column that can be read: {0}")]
+    Column(#[source] FileError),
     /// The operands of a call differ in number.
     #[error("{what} has {found} items where {expected} were expected")]
     LengthMismatch {
@@ -132,10 +136,16 @@ pub enum KeyError {
     /// The modulus is even.
     #[error("n is even")]
     Even,
+    /// Anyone can factor the modulus.
+    #[error("n is not well-formed: {0}")]
+    Modulus(ModulusFlaw),
     /// The numbers of the key do not belong together.
     #[error("the key is inconsistent: {0}")]
     Inconsistent(&'static str),
     /// A factor is not prime.
     #[error("the factor {0} is not prime")]
     NotPrime(&'static str),
+    /// The engine could not check the key.
+    #[error("the key could not be checked: {0}")]
+    Unchecked(String),
 }

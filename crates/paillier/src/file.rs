@@ -14,7 +14,6 @@
 //! | `magnitude_bits` | encoded columns |
 //! | `value_bits`, `terms_limit`, `signed`, `len`, `terms` | packed columns |
 
-use crate::key::short_name;
 use crate::{Ciphertexts, EncryptedColumn, Error, Exponents, PackedColumn, Packing, PublicKey};
 use modmill::{Batch, number};
 use modmill_fhe::file::{FileError, Header, Kind, Reader, Writer};
@@ -42,7 +41,7 @@ impl Ciphertexts {
     /// Reads what [`Ciphertexts::to_bytes`] wrote, for the same key.
     pub fn from_bytes(key: &PublicKey, bytes: &[u8]) -> Result<Self, Error> {
         let (column, reader) = reader(key, bytes, PLAIN)?;
-        reader.finish()?;
+        reader.finish().map_err(Error::Column)?;
         Ok(column)
     }
 }
@@ -84,13 +83,13 @@ impl EncryptedColumn {
                 Exponents::Shared(i32::try_from(exponent).map_err(|_| Error::Exponent(exponent))?)
             }
             Err(_) => {
-                reader.expect_length(EXPONENTS, 4 * ciphertexts.len() as u64)?;
-                let bytes = reader.rest()?;
+                reader.expect_length(EXPONENTS, 4 * ciphertexts.len() as u64).map_err(Error::Column)?;
+                let bytes = reader.rest().map_err(Error::Column)?;
                 let (words, _) = bytes.as_chunks::<4>();
                 Exponents::Each(words.iter().map(|word| i32::from_le_bytes(*word)).collect())
             }
         };
-        reader.finish()?;
+        reader.finish().map_err(Error::Column)?;
         Self::new(ciphertexts, exponents, magnitude_bits)
     }
 }
@@ -114,10 +113,10 @@ impl PackedColumn {
     pub fn from_bytes(key: &PublicKey, bytes: &[u8]) -> Result<Self, Error> {
         let (ciphertexts, reader) = reader(key, bytes, PACKED)?;
         let value_bits = small(&reader, "value_bits")?;
-        let [limit, signed, terms] =
-            ["terms_limit", "signed", "terms"].map(|name| reader.header().parameter(name));
+        let [limit, signed, terms] = ["terms_limit", "signed", "terms"]
+            .map(|name| reader.header().parameter(name).map_err(Error::Column));
         let (limit, signed, terms, len) = (limit?, signed?, terms?, small(&reader, "len")?);
-        reader.finish()?;
+        reader.finish().map_err(Error::Column)?;
         let packing = match signed {
             0 => Packing::unsigned(value_bits, limit)?,
             _ => Packing::signed(value_bits, limit)?,
@@ -150,18 +149,12 @@ fn writer(column: &Ciphertexts, kind: u64, more: &[(&str, u64)]) -> Result<Write
 
 /// Reads the header and the ciphertexts of a column. What is returned can be trusted once the reader has compared the checksum.
 fn reader<'a>(key: &PublicKey, bytes: &'a [u8], kind: u64) -> Result<(Ciphertexts, Reader<&'a [u8]>), Error> {
-    let mut reader = Reader::new(bytes, bytes.len() as u64)?;
-    let header = reader.header();
-    header.expect_kind(Kind::Ciphertexts)?;
-    check_scheme(header)?;
-    expect(header, "column", kind, "another kind of column is needed")?;
-    if header.fingerprint != *key.fingerprint() {
-        let (expected, found) = (key.short_name(), short_name(&header.fingerprint));
-        return Err(Error::WrongKey { what: "the file", expected, found });
-    }
+    let mut reader = column(bytes, kind).map_err(Error::Column)?;
+    key.expect_fingerprint("the file", &reader.header().fingerprint)?;
     let (count, size) = (small(&reader, "count")?, size(key));
-    reader.expect_length(CIPHERTEXTS, (size as u64).saturating_mul(count as u64))?;
-    let bytes = reader.rest()?;
+    let length = (size as u64).saturating_mul(count as u64);
+    reader.expect_length(CIPHERTEXTS, length).map_err(Error::Column)?;
+    let bytes = reader.rest().map_err(Error::Column)?;
     let mut values = Batch::zeros(8 * size, count);
     for (index, value) in bytes.chunks_exact(size).enumerate() {
         number::copy_be_bytes(value, values.get_mut(index));
@@ -169,30 +162,37 @@ fn reader<'a>(key: &PublicKey, bytes: &'a [u8], kind: u64) -> Result<(Ciphertext
     Ok((Ciphertexts::new(key, &values)?, reader))
 }
 
+/// A file of this kind of column, after its header.
+fn column(bytes: &[u8], kind: u64) -> Result<Reader<&[u8]>, FileError> {
+    let reader = Reader::new(bytes, bytes.len() as u64)?;
+    reader.header().expect_kind(Kind::Ciphertexts)?;
+    check_scheme(reader.header())?;
+    expect(reader.header(), "column", kind, "another kind of column is needed")?;
+    Ok(reader)
+}
+
 /// Refuses a file of another scheme or version.
-pub(crate) fn check_scheme(header: &Header) -> Result<(), Error> {
+pub(crate) fn check_scheme(header: &Header) -> Result<(), FileError> {
     header.expect_scheme(SCHEME)?;
     expect(header, "version", VERSION, "only version 1 is known")
 }
 
 /// Refuses a parameter that has another value.
-fn expect(header: &Header, name: &str, expected: u64, reason: &str) -> Result<(), Error> {
+fn expect(header: &Header, name: &str, expected: u64, reason: &str) -> Result<(), FileError> {
     let value = header.parameter(name)?;
     if value == expected {
         return Ok(());
     }
-    Err(FileError::Parameter { name: name.to_owned(), value, reason: reason.to_owned() }.into())
+    Err(FileError::Parameter { name: name.to_owned(), value, reason: reason.to_owned() })
 }
 
 /// A parameter that is a length.
 fn small(reader: &Reader<&[u8]>, name: &str) -> Result<usize, Error> {
-    let value = reader.header().parameter(name)?;
+    let value = reader.header().parameter(name).map_err(Error::Column)?;
     // Nothing that fits memory is longer.
     let fits = usize::try_from(value).ok().filter(|&value| value <= isize::MAX as usize / 8);
-    let reason = "it is too large";
-    fits.ok_or_else(|| {
-        FileError::Parameter { name: name.to_owned(), value, reason: reason.to_owned() }.into()
-    })
+    let (name, reason) = (name.to_owned(), "it is too large".to_owned());
+    fits.ok_or(Error::Column(FileError::Parameter { name, value, reason }))
 }
 
 /// The bytes of a ciphertext.

@@ -115,6 +115,12 @@ impl Integers {
         }
     }
 
+    /// The integers with the other sign.
+    pub(crate) fn negated(mut self) -> Self {
+        self.negative.iter_mut().for_each(|sign| *sign = !*sign);
+        self
+    }
+
     /// The same integers, of which zero is not negative. The time depends on widths alone.
     pub(crate) fn without_negative_zero(mut self) -> Self {
         for (sign, magnitude) in self.negative.iter_mut().zip(self.magnitudes.iter()) {
@@ -251,7 +257,7 @@ mod tests {
 
     #[test]
     fn long_columns_are_converted_as_their_items_are() {
-        let key = PublicKey::new(&[0xff; 128]).unwrap();
+        let key = PublicKey::of_number(&[u64::MAX; 16], None).unwrap();
         let values: Vec<i64> =
             (0..3 * CHUNK as i64 + 7).map(|item| item * item * 977 - 4_000_000_000).collect();
         let integers = Integers::from_i64(&values);

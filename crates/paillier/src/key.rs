@@ -14,7 +14,7 @@ pub(crate) use generate::half as halved;
 pub use private::PrivateKey;
 pub(crate) use private::{Factor, Unmasking};
 pub use public::PublicKey;
-pub(crate) use public::{ShortBase, fixed_base, short_name};
+pub(crate) use public::{ShortBase, fixed_base};
 
 /// The length of the shortest n, in bits. Keys of fewer than 2048 bits do not protect data for long.
 pub const MIN_BITS: usize = 1024;

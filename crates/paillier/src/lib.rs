@@ -43,6 +43,7 @@ mod packing;
 mod paillier;
 mod parts;
 mod rows;
+mod selection;
 mod warm;
 
 pub use ciphertexts::Ciphertexts;

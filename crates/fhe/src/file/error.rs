@@ -11,7 +11,7 @@ pub enum FileError {
     #[error(transparent)]
     Io(#[from] io::Error),
     /// It was not written by this program.
-    #[error("it is no file of `modmill fhe`: its first bytes are not those of one")]
+    #[error("it is no file of modmill: its first bytes are not those of one")]
     Foreign,
     /// It has a version of the format that is not known.
     #[error("it has version {0} of the format, and only version {VERSION} is known")]

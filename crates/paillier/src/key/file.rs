@@ -3,11 +3,10 @@
 //! parameter `exponent_bits` is the length of the exponents of `hs`, or 0 if there is none.
 
 use super::{PrivateKey, PublicKey, ShortBase};
-use crate::Error;
 use crate::file::{SCHEME, VERSION, check_scheme};
-use crate::key::short_name;
+use crate::{Error, KeyError};
 use modmill::number::{self, Number};
-use modmill_fhe::file::{Header, Kind, Reader, Writer};
+use modmill_fhe::file::{FileError, Header, Kind, Reader, Writer};
 use zeroize::Zeroizing;
 
 const EXPONENT_BITS: &str = "exponent_bits";
@@ -24,14 +23,9 @@ impl PublicKey {
 
     /// Reads what [`PublicKey::to_bytes`] wrote.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
-        let mut reader = reader(bytes, Kind::PublicKey)?;
-        reader.expect("n")?;
-        let n = reader.rest()?;
-        let base = short_base(&mut reader)?;
-        let fingerprint = reader.header().fingerprint;
-        reader.finish()?;
-        let key = Self::of_number(&number::from_be_bytes(&n), base)?;
-        check_fingerprint(&key, fingerprint)?;
+        let (header, n, base) = public_parts(bytes).map_err(unreadable)?;
+        let key = Self::of_stranger(&n, base)?;
+        key.expect_fingerprint("the header", &header.fingerprint)?;
         Ok(key)
     }
 }
@@ -66,17 +60,9 @@ impl PrivateKey {
 
     /// Reads what [`PrivateKey::to_bytes`] wrote.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
-        let mut reader = reader(bytes, Kind::SecretKey)?;
-        reader.expect("p")?;
-        let p = reader.rest()?;
-        reader.expect("q")?;
-        let q = reader.rest()?;
-        let base = short_base(&mut reader)?;
-        let orders = subgroup(&mut reader)?;
-        let fingerprint = reader.header().fingerprint;
-        reader.finish()?;
-        let key = Self::of_numbers(&number::from_be_bytes(&p), &number::from_be_bytes(&q), base, orders)?;
-        check_fingerprint(key.public_key(), fingerprint)?;
+        let (header, [p, q], base, orders) = private_parts(bytes).map_err(unreadable)?;
+        let key = Self::of_stranger(&p, &q, base, orders)?;
+        key.public_key().expect_fingerprint("the header", &header.fingerprint)?;
         Ok(key)
     }
 }
@@ -97,40 +83,61 @@ fn write_short_base(writer: &mut Writer<Vec<u8>>, key: &PublicKey) -> Result<(),
     }
 }
 
-fn reader(bytes: &[u8], kind: Kind) -> Result<Reader<&[u8]>, Error> {
+/// The header, n and the base of a public key.
+fn public_parts(bytes: &[u8]) -> Result<(Header, Number, Option<ShortBase>), FileError> {
+    let mut reader = reader(bytes, Kind::PublicKey)?;
+    let n = number(&mut reader, "n")?;
+    let base = short_base(&mut reader)?;
+    let header = reader.header().clone();
+    reader.finish()?;
+    Ok((header, n, base))
+}
+
+/// The header, the primes, the base and the primes of the subgroup of a private key.
+type PrivateParts = (Header, [Number; 2], Option<ShortBase>, Option<[Number; 2]>);
+
+fn private_parts(bytes: &[u8]) -> Result<PrivateParts, FileError> {
+    let mut reader = reader(bytes, Kind::SecretKey)?;
+    let primes = [number(&mut reader, "p")?, number(&mut reader, "q")?];
+    let base = short_base(&mut reader)?;
+    let orders = subgroup(&mut reader)?;
+    let header = reader.header().clone();
+    reader.finish()?;
+    Ok((header, primes, base, orders))
+}
+
+fn reader(bytes: &[u8], kind: Kind) -> Result<Reader<&[u8]>, FileError> {
     let reader = Reader::new(bytes, bytes.len() as u64)?;
     reader.header().expect_kind(kind)?;
     check_scheme(reader.header())?;
     Ok(reader)
 }
 
+/// The number of the next section.
+fn number(reader: &mut Reader<&[u8]>, section: &str) -> Result<Number, FileError> {
+    reader.expect(section)?;
+    Ok(number::from_be_bytes(&reader.rest()?))
+}
+
 /// The base for short exponents, if the header says that there is one.
-fn short_base(reader: &mut Reader<&[u8]>) -> Result<Option<ShortBase>, Error> {
+fn short_base(reader: &mut Reader<&[u8]>) -> Result<Option<ShortBase>, FileError> {
     let exponent_bits = reader.header().parameter(EXPONENT_BITS)?;
     if exponent_bits == 0 {
         return Ok(None);
     }
-    reader.expect("hs")?;
-    let hs = number::from_be_bytes(&reader.rest()?);
+    let hs = number(reader, "hs")?;
     // A number that does not fit is too long, which is an error of the key.
     Ok(Some(ShortBase { hs, exponent_bits: Some(usize::try_from(exponent_bits).unwrap_or(usize::MAX)) }))
 }
 
 /// The primes of a small subgroup, if the header says that there is one.
-fn subgroup(reader: &mut Reader<&[u8]>) -> Result<Option<[Number; 2]>, Error> {
+fn subgroup(reader: &mut Reader<&[u8]>) -> Result<Option<[Number; 2]>, FileError> {
     if reader.header().parameter(SUBGROUP)? == 0 {
         return Ok(None);
     }
-    reader.expect("u")?;
-    let u = number::from_be_bytes(&reader.rest()?);
-    reader.expect("v")?;
-    Ok(Some([u, number::from_be_bytes(&reader.rest()?)]))
+    Ok(Some([number(reader, "u")?, number(reader, "v")?]))
 }
 
-/// Refuses a key whose fingerprint is not the one of its header.
-fn check_fingerprint(key: &PublicKey, fingerprint: [u8; 32]) -> Result<(), Error> {
-    if fingerprint == *key.fingerprint() {
-        return Ok(());
-    }
-    Err(Error::WrongKey { what: "the header", expected: key.short_name(), found: short_name(&fingerprint) })
+fn unreadable(error: FileError) -> Error {
+    KeyError::Format(error.to_string()).into()
 }

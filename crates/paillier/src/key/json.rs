@@ -12,6 +12,7 @@ use super::{PrivateKey, PublicKey, ShortBase};
 use crate::KeyError;
 use base64ct::{Base64UrlUnpadded, Encoding};
 use modmill::number::{self, Number};
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use zeroize::{ZeroizeOnDrop, Zeroizing};
 
@@ -50,6 +51,16 @@ struct PrivateMembers {
     kid: String,
 }
 
+/// The members that tell which kind of key a text is.
+#[derive(Deserialize)]
+struct Outline {
+    kty: Option<String>,
+    n: Option<IgnoredAny>,
+    p: Option<IgnoredAny>,
+    #[serde(rename = "pub")]
+    public: Option<IgnoredAny>,
+}
+
 /// Text that is overwritten when it is dropped, also if the JSON after it turns out to be wrong.
 #[derive(Deserialize, Serialize, ZeroizeOnDrop)]
 #[serde(transparent)]
@@ -61,7 +72,9 @@ impl PublicKey {
     /// ```
     /// use modmill_paillier::PublicKey;
     ///
-    /// let key = PublicKey::new(&[0xff; 128])?;
+    /// let mut n = [0xff; 128];
+    /// n[127] = 0xd9;
+    /// let key = PublicKey::new(&n)?;
     /// let json = key.to_json("a name")?;
     /// assert!(json.starts_with(r#"{"kty":"DAJ","alg":"PAI-GN1","key_ops":["encrypt"],"n":"_____"#));
     /// assert_eq!(PublicKey::from_json(&json)?, key);
@@ -73,6 +86,7 @@ impl PublicKey {
 
     /// Reads a public key in JSON.
     pub fn from_json(text: &str) -> Result<Self, KeyError> {
+        expect_kind(text, "a public key")?;
         of_members(&serde_json::from_str(text).map_err(wrong)?)
     }
 }
@@ -116,8 +130,8 @@ impl PrivateKey {
 
     /// Reads a private key in JSON.
     pub fn from_json(text: &str) -> Result<Self, KeyError> {
+        expect_kind(text, "a private key")?;
         let members: PrivateMembers = serde_json::from_str(text).map_err(wrong)?;
-        check_type(&members.kty)?;
         let public = of_members(&members.public)?;
         let (p, q) = (decode("p", &members.p.0)?, decode("q", &members.q.0)?);
         let orders = match (&members.u, &members.v) {
@@ -131,7 +145,7 @@ impl PrivateKey {
             hs: Number::new(hs.to_vec()),
             exponent_bits: Some(public.short_exponent_bits()),
         });
-        let key = Self::of_numbers(&number::from_be_bytes(&p), &number::from_be_bytes(&q), base, orders)?;
+        let key = Self::of_stranger(&number::from_be_bytes(&p), &number::from_be_bytes(&q), base, orders)?;
         match *key.public_key() == public {
             true => Ok(key),
             false => Err(KeyError::Inconsistent("n is not the product of p and q")),
@@ -162,6 +176,21 @@ fn of_members(members: &PublicMembers) -> Result<PublicKey, KeyError> {
         (Some(base), Some(bits)) => PublicKey::with_subgroup_base(&n, &decode("hs", base)?, bits),
         (Some(base), None) => PublicKey::with_short_base(&n, &decode("hs", base)?),
         (None, _) => PublicKey::new(&n),
+    }
+}
+
+/// Refuses a text that is another kind of key, or none.
+fn expect_kind(text: &str, expected: &str) -> Result<(), KeyError> {
+    let outline: Outline = serde_json::from_str(text).map_err(wrong)?;
+    let found = match outline {
+        Outline { kty: Some(kty), .. } if kty != TYPE => return check_type(&kty),
+        Outline { p: Some(_), .. } | Outline { public: Some(_), .. } => "a private key",
+        Outline { n: Some(_), .. } => "a public key",
+        Outline { .. } => "no key of Paillier's encryption",
+    };
+    match found == expected {
+        true => Ok(()),
+        false => Err(KeyError::Format(format!("it is {found} where {expected} was expected"))),
     }
 }
 

@@ -6,13 +6,17 @@ use crate::crt::Garner;
 use crate::rows::{exponent, is_one, shared};
 use crate::{Error, KeyError};
 use modmill::number::{self, Number};
-use modmill::{Engine, FixedBase, Modulus};
+use modmill::{Backend, Engine, FixedBase, Modulus};
 use modmill_primes::is_probable_prime;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 /// The rounds of Miller-Rabin of [`PrivateKey::check`]: whoever made the key may have chosen its factors.
 const ROUNDS: usize = 32;
+
+/// The rounds for a key that is read: the lanes of one vector. A composite number that nobody chose passes a single round with
+/// negligible probability, and one that somebody chose passes all of them with a probability of at most 2^-16.
+const READING_ROUNDS: usize = 8;
 
 /// A private key. A clone is cheap, and shares the constants that were computed for the moduli. The secrets are zeroized
 /// when the last clone is dropped.
@@ -56,22 +60,27 @@ pub(crate) struct Unmasking {
 }
 
 impl PrivateKey {
-    /// A key from the big-endian bytes of its primes. It does not check that they are prime: [`PrivateKey::check`] does.
+    /// A key from the big-endian bytes of its primes. Keys that are read are checked as by [`PrivateKey::check`], with fewer tests of
+    /// their primes.
     ///
     /// ```
     /// use modmill_paillier::{KeyError, PrivateKey};
     ///
     /// let wrong = PrivateKey::new(&[0xff; 128], &[0xff; 128]).unwrap_err();
     /// assert_eq!(wrong, KeyError::Inconsistent("p and q share a factor"));
+    /// // 2^512 - 569 is prime, and 2^512 - 5 is not.
+    /// let (mut p, mut q) = ([0xff; 64], [0xff; 64]);
+    /// (p[62], p[63], q[63]) = (0xfd, 0xc7, 0xfb);
+    /// assert_eq!(PrivateKey::new(&p, &q).unwrap_err(), KeyError::NotPrime("q"));
     /// ```
     pub fn new(p: &[u8], q: &[u8]) -> Result<Self, KeyError> {
-        Self::of_numbers(&number::from_be_bytes(p), &number::from_be_bytes(q), None, None)
+        Self::of_stranger(&number::from_be_bytes(p), &number::from_be_bytes(q), None, None)
     }
 
     /// The same with `hs`, the base for short exponents.
     pub fn with_short_base(p: &[u8], q: &[u8], hs: &[u8]) -> Result<Self, KeyError> {
         let base = ShortBase { hs: number::from_be_bytes(hs), exponent_bits: None };
-        Self::of_numbers(&number::from_be_bytes(p), &number::from_be_bytes(q), Some(base), None)
+        Self::of_stranger(&number::from_be_bytes(p), &number::from_be_bytes(q), Some(base), None)
     }
 
     /// The same for a base of a small subgroup: `u` divides `p - 1`, `v` divides `q - 1`, and both have half the length of the
@@ -84,9 +93,28 @@ impl PrivateKey {
     ) -> Result<Self, KeyError> {
         let base = ShortBase { hs: number::from_be_bytes(hs), exponent_bits: Some(exponent_bits) };
         let orders = [u, v].map(number::from_be_bytes);
-        Self::of_numbers(&number::from_be_bytes(p), &number::from_be_bytes(q), Some(base), Some(orders))
+        Self::of_stranger(&number::from_be_bytes(p), &number::from_be_bytes(q), Some(base), Some(orders))
     }
 
+    /// A key from numbers of which p and q may be composite, and the base any number.
+    pub(crate) fn of_stranger(
+        p: &[u64],
+        q: &[u64],
+        base: Option<ShortBase>,
+        orders: Option<[Number; 2]>,
+    ) -> Result<Self, KeyError> {
+        let key = Self::of_numbers(p, q, base, orders)?;
+        // An engine of the process would not survive a fork.
+        let engine = Engine::builder().backend(Backend::Cpu).threads(1).build();
+        let checked = engine.map_err(Error::from).and_then(|engine| key.check_with(&engine, READING_ROUNDS));
+        match checked {
+            Ok(()) => Ok(key),
+            Err(Error::Key(error)) => Err(error),
+            Err(error) => Err(KeyError::Unchecked(error.to_string())),
+        }
+    }
+
+    /// A key from primes and a base that were made for it.
     pub(crate) fn of_numbers(
         p: &[u64],
         q: &[u64],
@@ -115,7 +143,7 @@ impl PrivateKey {
     }
 
     /// Checks that both factors are prime, by Miller-Rabin tests to random bases, and that the base for short exponents is
-    /// an n-th power of the subgroup that it should be in. Reading a key does not check this.
+    /// an n-th power of the subgroup that it should be in. A key that is read passed the same check with fewer tests.
     ///
     /// ```
     /// use modmill::Engine;
@@ -126,8 +154,12 @@ impl PrivateKey {
     /// # Ok::<(), modmill_paillier::Error>(())
     /// ```
     pub fn check(&self, engine: &Engine) -> Result<(), Error> {
+        self.check_with(engine, ROUNDS)
+    }
+
+    fn check_with(&self, engine: &Engine, rounds: usize) -> Result<(), Error> {
         for (name, factor) in [("p", self.p()), ("q", self.q())] {
-            if !is_probable_prime(engine, &factor.prime, ROUNDS)? {
+            if !is_probable_prime(engine, &factor.prime, rounds)? {
                 return Err(KeyError::NotPrime(name).into());
             }
             let Some(base) = self.public_key().short_base() else { continue };

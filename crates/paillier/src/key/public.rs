@@ -2,10 +2,11 @@
 
 use super::generate::random_base;
 use super::{MAX_BITS, MIN_BITS, subgroup};
-use crate::rows::shared;
+use crate::rows::{is_one, shared};
 use crate::{Error, KeyError};
 use modmill::number::{self, Number};
 use modmill::{Engine, FixedBase, Modulus, Operand};
+use modmill_primes::ModulusFlaw;
 use sha2::{Digest, Sha256};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -13,7 +14,8 @@ use std::sync::{Arc, OnceLock};
 /// A public key: the modulus n, and for short exponents the base `hs = h^n mod n^2`. A clone is cheap, and shares the
 /// constants that were computed for the moduli.
 ///
-/// Two keys are equal if their n are equal: their ciphertexts can be added to each other.
+/// Two keys are equal if their n are equal, and their bases with the lengths of their exponents. Ciphertexts of keys with the same n
+/// can be added to each other, whatever their bases ([`PublicKey::has_modulus_of`]).
 #[derive(Clone)]
 pub struct PublicKey(Arc<Parts>);
 
@@ -21,6 +23,8 @@ struct Parts {
     modulus: Modulus,
     square: Modulus,
     fingerprint: [u8; 32],
+    /// The fingerprint of the key without its base.
+    modulus_fingerprint: [u8; 32],
     short: Option<Short>,
     greatest_signed: Vec<u64>,
 }
@@ -34,6 +38,15 @@ struct Short {
     fixed: OnceLock<FixedBase>,
 }
 
+impl Short {
+    /// The fingerprint of a key with this base, from that of n.
+    fn fingerprint(&self, modulus: &[u8; 32]) -> [u8; 32] {
+        let hash = Sha256::new().chain_update(b"modmill paillier n, hs").chain_update(modulus);
+        let hash = hash.chain_update((self.exponent_bits as u64).to_le_bytes());
+        hash.chain_update(number::to_short_be_bytes(&self.base)).finalize().into()
+    }
+}
+
 /// A base of short exponents with the length of these exponents in bits, which is half the length of n if it is not given.
 pub(crate) struct ShortBase {
     pub(crate) hs: Number,
@@ -41,31 +54,37 @@ pub(crate) struct ShortBase {
 }
 
 impl PublicKey {
-    /// A key from the big-endian bytes of n.
+    /// A key from the big-endian bytes of n. An n that anyone can factor is refused: one that is even, has a prime factor below 2^16, or
+    /// is a power of another number.
     ///
     /// ```
     /// use modmill_paillier::{KeyError, PublicKey};
     ///
-    /// assert_eq!(PublicKey::new(&[0xff; 256])?.bits(), 2048);
+    /// let mut n = [0xff; 128];
+    /// n[127] = 0xd9;
+    /// assert_eq!(PublicKey::new(&n)?.bits(), 1024);
     /// assert_eq!(PublicKey::new(&[0xff; 64]).unwrap_err(), KeyError::Length { bits: 512 });
+    /// let flawed = PublicKey::new(&[0xff; 128]).unwrap_err();
+    /// assert_eq!(flawed.to_string(), "n is not well-formed: it is divisible by 3");
     /// # Ok::<(), KeyError>(())
     /// ```
     pub fn new(n: &[u8]) -> Result<Self, KeyError> {
-        Self::of_number(&number::from_be_bytes(n), None)
+        Self::of_stranger(&number::from_be_bytes(n), None)
     }
 
-    /// A key from the big-endian bytes of n and of `hs`, the base for short exponents. Whether `hs` is the n-th power
-    /// that it should be cannot be seen without the private key: it has to come from whoever made the key.
+    /// A key from the big-endian bytes of n and of `hs`, the base for short exponents. An `hs` that is 1 or -1 modulo n is refused:
+    /// ciphertexts that it masks can be read by anyone. Whether `hs` is the n-th power that it should be cannot be seen without the
+    /// private key: it has to come from whoever made the key.
     pub fn with_short_base(n: &[u8], hs: &[u8]) -> Result<Self, KeyError> {
         let base = ShortBase { hs: number::from_be_bytes(hs), exponent_bits: None };
-        Self::of_number(&number::from_be_bytes(n), Some(base))
+        Self::of_stranger(&number::from_be_bytes(n), Some(base))
     }
 
     /// The same with exponents of `exponent_bits` bits, for a base of a small subgroup
     /// ([`Randomness::Subgroup`](crate::Randomness::Subgroup)). Fewer than four times the strength of n are refused.
     pub fn with_subgroup_base(n: &[u8], hs: &[u8], exponent_bits: usize) -> Result<Self, KeyError> {
         let base = ShortBase { hs: number::from_be_bytes(hs), exponent_bits: Some(exponent_bits) };
-        Self::of_number(&number::from_be_bytes(n), Some(base))
+        Self::of_stranger(&number::from_be_bytes(n), Some(base))
     }
 
     /// The same key with a new base for short exponents of half the length of n, as
@@ -76,6 +95,14 @@ impl PublicKey {
         Ok(Self::of_number(self.modulus().value(), Some(ShortBase { hs, exponent_bits: None }))?)
     }
 
+    /// A key from numbers of which n may be flawed.
+    pub(crate) fn of_stranger(n: &[u64], short_base: Option<ShortBase>) -> Result<Self, KeyError> {
+        // The length is checked first, because the search takes long for a long number.
+        let key = Self::of_number(n, short_base)?;
+        ModulusFlaw::find(key.modulus().value()).map_or(Ok(key), |flaw| Err(KeyError::Modulus(flaw)))
+    }
+
+    /// A key from numbers of which n is the product of two primes.
     pub(crate) fn of_number(n: &[u64], short_base: Option<ShortBase>) -> Result<Self, KeyError> {
         let bits = number::bit_length(n);
         if !(MIN_BITS..=MAX_BITS).contains(&bits) {
@@ -96,13 +123,21 @@ impl PublicKey {
             }
             None => None,
         };
-        let mut hash = Sha256::new();
-        hash.update(b"modmill paillier n");
-        hash.update(number::to_short_be_bytes(modulus.value()));
-        let fingerprint = hash.finalize().into();
+        let octets = number::to_short_be_bytes(modulus.value());
+        let hash = Sha256::new().chain_update(b"modmill paillier n").chain_update(octets);
+        let modulus_fingerprint = hash.finalize().into();
+        let fingerprint =
+            short.as_ref().map_or(modulus_fingerprint, |short| short.fingerprint(&modulus_fingerprint));
         let mut greatest_signed = third(modulus.value());
         number::sub_assign(&mut greatest_signed, &[1]);
-        Ok(Self(Arc::new(Parts { modulus, square, fingerprint, short, greatest_signed })))
+        Ok(Self(Arc::new(Parts {
+            modulus,
+            square,
+            fingerprint,
+            modulus_fingerprint,
+            short,
+            greatest_signed,
+        })))
     }
 
     /// The length of n in bits.
@@ -174,10 +209,25 @@ impl PublicKey {
         self.0.short.as_ref().map_or(half_bits(self.bits()), |short| short.exponent_bits)
     }
 
-    /// SHA-256 of n: what tells keys apart.
+    /// SHA-256 of n, and of the base with the length of its exponents if the key has one: what tells keys apart.
     #[must_use]
     pub fn fingerprint(&self) -> &[u8; 32] {
         &self.0.fingerprint
+    }
+
+    /// Whether another key has the same n. The private key of either decrypts ciphertexts of both, and they can be added to each other.
+    #[must_use]
+    pub fn has_modulus_of(&self, other: &Self) -> bool {
+        self.0.modulus_fingerprint == other.0.modulus_fingerprint
+    }
+
+    /// Refuses the fingerprint of another key. The fingerprint of n alone is taken for any base: keys without a base have it, and files
+    /// of earlier versions have it for all keys.
+    pub(crate) fn expect_fingerprint(&self, what: &'static str, found: &[u8; 32]) -> Result<(), Error> {
+        if [&self.0.fingerprint, &self.0.modulus_fingerprint].contains(&found) {
+            return Ok(());
+        }
+        Err(Error::WrongKey { what, expected: self.short_name(), found: short_name(found) })
     }
 
     /// The length of the longest signed numbers that can be encoded, in bits: magnitudes below `2^signed_bits` are at most
@@ -198,9 +248,9 @@ impl PublicKey {
         Operand::Shared { bits: self.bits(), value: self.modulus().value() }
     }
 
-    /// Refuses an operand of another key.
+    /// Refuses an operand of another n.
     pub(crate) fn expect(&self, what: &'static str, found: &Self) -> Result<(), Error> {
-        if self == found {
+        if self.has_modulus_of(found) {
             return Ok(());
         }
         Err(Error::WrongKey { what, expected: self.short_name(), found: found.short_name() })
@@ -254,11 +304,12 @@ fn third(n: &[u64]) -> Vec<u64> {
 }
 
 /// The first eight bytes of a fingerprint in hexadecimal.
-pub(crate) fn short_name(fingerprint: &[u8; 32]) -> String {
+fn short_name(fingerprint: &[u8; 32]) -> String {
     fingerprint[..8].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A base is from 2 to `n^2 - 1` and coprime to n.
+/// A base is from 2 to `n^2 - 1`, coprime to n, and not 1 or -1 modulo n. Powers of such a number are `±(1 + k n)`, from which anyone reads
+/// the plaintext or a multiple of the exponent.
 fn check_short_base(base: &[u64], modulus: &Modulus, square: &Modulus) -> Result<(), KeyError> {
     let mut difference = Number::new(square.value().to_vec());
     let fits = number::bit_length(base) <= square.bits() && number::sub_assign(&mut difference, base) == 0;
@@ -266,6 +317,9 @@ fn check_short_base(base: &[u64], modulus: &Modulus, square: &Modulus) -> Result
         return Err(KeyError::Inconsistent("hs is not from 2 to n^2 - 1"));
     }
     let reduced = number::remainder(base, modulus.value());
+    if is_one(&reduced) || number::equal(&reduced, &number::minus_one(modulus.value())) {
+        return Err(KeyError::Inconsistent("hs is 1 or -1 modulo n, and masks nothing"));
+    }
     match number::inv(&reduced, modulus.value()) {
         Some(_) => Ok(()),
         None => Err(KeyError::Inconsistent("hs shares a factor with n")),

@@ -1,8 +1,10 @@
 use super::*;
-use crate::{Error, KeyError};
+use crate::{Error, KeyError, Paillier};
+use base64ct::{Base64UrlUnpadded, Encoding};
 use modmill::{Engine, number};
 use modmill_testing::oracle::number as big;
 use num_bigint::BigUint;
+use sha2::{Digest, Sha256};
 
 fn gcd(mut a: BigUint, mut b: BigUint) -> BigUint {
     while b != BigUint::ZERO {
@@ -91,19 +93,100 @@ fn inconsistent_keys_are_refused() {
     for (p, q) in [(&p[..], &p[..]), (&[], &q), (&[1], &q), (&p, &[0xfe; 64])] {
         assert!(matches!(PrivateKey::new(p, q), Err(KeyError::Inconsistent(_) | KeyError::Length { .. })));
     }
-    // A composite factor is found by the check, and so is a base that is no n-th power.
+    // A composite factor, and a base that is no n-th power.
     let prime: BigUint = (BigUint::from(1u8) << 256) - 189u8;
     let composite = BigUint::to_bytes_be(&(&prime * &prime));
-    let wrong = PrivateKey::new(&p, &composite).unwrap();
-    assert!(matches!(wrong.check(&engine), Err(Error::Key(KeyError::NotPrime("q")))));
-    let wrong = PrivateKey::with_short_base(&p, &q, &[3]).unwrap();
-    assert!(matches!(wrong.check(&engine), Err(Error::Key(KeyError::Inconsistent("hs is no n-th power")))));
+    assert_eq!(PrivateKey::new(&p, &composite).unwrap_err(), KeyError::NotPrime("q"));
+    let refused = PrivateKey::with_short_base(&p, &q, &[3]).unwrap_err();
+    assert_eq!(refused, KeyError::Inconsistent("hs is no n-th power"));
     // Bases out of range, and one that shares a factor with n.
     let n = number::to_short_be_bytes(key.public_key().modulus().value());
     let square = number::to_short_be_bytes(key.public_key().square().value());
     for base in [&[][..], &[0], &[1], &square, &[0xff; 300], &p] {
         assert!(matches!(PublicKey::with_short_base(&n, base), Err(KeyError::Inconsistent(_))), "{base:?}");
     }
+    // Bases that are 1 or -1 modulo n: whoever knows n can make them, and reads what they mask.
+    let n = big(key.public_key().modulus().value());
+    for base in [&n + 1u8, &n - 1u8, &n * 7u8 + 1u8, &n * 7u8 - 1u8, &n * &n - 1u8] {
+        let refused = PublicKey::with_short_base(&n.to_bytes_be(), &base.to_bytes_be()).unwrap_err();
+        assert!(refused.to_string().contains("1 or -1 modulo n"), "{refused}");
+        let json = key.public_key().to_json("").unwrap();
+        let [ours, theirs] = [key.public_key().short_base().unwrap(), &base.to_u64_digits()].map(encode);
+        let refused = PublicKey::from_json(&json.replace(&ours, &theirs)).unwrap_err();
+        assert!(refused.to_string().contains("1 or -1 modulo n"), "{refused}");
+    }
+}
+
+fn encode(number: &[u64]) -> String {
+    Base64UrlUnpadded::encode_string(&number::to_short_be_bytes(number))
+}
+
+#[test]
+fn moduli_that_anyone_can_factor_are_refused() {
+    let prime: BigUint = (BigUint::from(1u8) << 512) - 569u32;
+    let (power, short): (BigUint, BigUint) = (prime.pow(2), (BigUint::from(1u8) << 256) - 189u32);
+    for (n, reason) in [
+        (BigUint::from(3u8).pow(700), "divisible by 3"),
+        (power.clone(), "perfect power with exponent 2"),
+        (&power * 65_521u32, "divisible by 65521"),
+        (short.pow(5), "perfect power with exponent 5"),
+    ] {
+        let refused = PublicKey::new(&n.to_bytes_be()).unwrap_err();
+        assert!(refused.to_string().contains(reason), "{refused}");
+        let json = format!(r#"{{"kty":"DAJ","alg":"PAI-GN1","n":"{}"}}"#, encode(&n.to_u64_digits()));
+        assert!(PublicKey::from_json(&json).unwrap_err().to_string().contains(reason));
+        let file = PublicKey::of_number(&n.to_u64_digits(), None).unwrap().to_bytes().unwrap();
+        assert!(PublicKey::from_bytes(&file).unwrap_err().to_string().contains(reason));
+    }
+}
+
+/// The base and the length of its exponents tell keys apart; ciphertexts of all keys with one n go together.
+#[test]
+fn keys_with_other_bases_are_other_keys() {
+    let engine = Engine::new().unwrap();
+    let key = PrivateKey::generate(&engine, 1024, Randomness::Short).unwrap();
+    let public = key.public_key();
+    let [n, hs] = [public.modulus().value(), public.short_base().unwrap()].map(number::to_short_be_bytes);
+    let plain = PublicKey::new(&n).unwrap();
+    let longer = PublicKey::with_subgroup_base(&n, &hs, 600).unwrap();
+    let other = public.with_new_base(&engine).unwrap();
+    let keys = [public, &plain, &longer, &other];
+    for (i, a) in keys.iter().enumerate() {
+        for (j, b) in keys.iter().enumerate() {
+            assert_eq!((a == b, a.fingerprint() == b.fingerprint()), (i == j, i == j));
+            assert!(a.has_modulus_of(b));
+        }
+    }
+    assert_eq!(PublicKey::with_short_base(&n, &hs).unwrap(), *public);
+    let paillier = Paillier::new(&engine);
+    let column = |key: &PublicKey| paillier.encrypt(key, &modmill::Batch::from_values([[5u64]])).unwrap();
+    let sum = keys.iter().skip(1).fold(column(public), |sum, key| paillier.add(&sum, &column(key)).unwrap());
+    assert_eq!(paillier.decrypt(&key, &sum).unwrap().get(0)[0], 20);
+    // A file of another base is refused. One with the fingerprint of n alone is of a key without a base, or of an earlier version.
+    for (key, is_read) in [(public, true), (&plain, true), (&longer, false), (&other, false)] {
+        let read = crate::Ciphertexts::from_bytes(public, &column(key).to_bytes().unwrap());
+        assert_eq!(read.is_ok(), is_read, "{read:?}");
+        assert!(is_read || matches!(read, Err(Error::WrongKey { .. })));
+    }
+}
+
+/// Files of earlier versions have the fingerprint of n, whatever the base.
+#[test]
+fn keys_of_earlier_versions_are_read() {
+    let engine = Engine::new().unwrap();
+    let key = PrivateKey::generate(&engine, 1024, Randomness::Subgroup).unwrap();
+    let plain = PublicKey::of_number(key.public_key().modulus().value(), None).unwrap();
+    let earlier = |file: &[u8]| {
+        let [new, old] = [key.public_key(), &plain].map(PublicKey::fingerprint);
+        let place = file.windows(32).position(|octets| octets == new).unwrap();
+        let mut changed = file[..file.len() - 32].to_vec();
+        changed[place..place + 32].copy_from_slice(old);
+        let checksum = Sha256::digest(&changed);
+        [&changed[..], &checksum].concat()
+    };
+    let public = PublicKey::from_bytes(&earlier(&key.public_key().to_bytes().unwrap())).unwrap();
+    assert_eq!(public, *key.public_key());
+    assert_eq!(PrivateKey::from_bytes(&earlier(&key.to_bytes().unwrap())).unwrap().primes(), key.primes());
 }
 
 #[test]
@@ -124,12 +207,12 @@ fn wrong_subgroups_are_refused() {
     for bits in [0, 319, 1025, usize::MAX] {
         assert!(matches!(with(&u, &v, bits), Err(KeyError::Inconsistent(_))), "{bits}");
     }
-    // A base of the whole group is found by the check.
+    // A base of the whole group.
     let n = number::to_short_be_bytes(key.public_key().modulus().value());
     let whole = PublicKey::new(&n).unwrap().with_new_base(&engine).unwrap();
     let base = number::to_short_be_bytes(whole.short_base().unwrap());
-    let wrong = PrivateKey::with_subgroup([&p, &q], [&u, &v], &base, 320).unwrap();
-    assert!(matches!(wrong.check(&engine), Err(Error::Key(KeyError::Inconsistent(_)))));
+    let refused = PrivateKey::with_subgroup([&p, &q], [&u, &v], &base, 320).unwrap_err();
+    assert_eq!(refused, KeyError::Inconsistent("hs is no n-th power"));
     assert!(PrivateKey::with_short_base(&p, &q, &base).unwrap().check(&engine).is_ok());
     let json = key.to_json("").unwrap().replacen("\"u\":", "\"w\":", 1);
     assert!(PrivateKey::from_json(&json).unwrap_err().to_string().contains("one of u and v"));
@@ -187,5 +270,12 @@ fn json_that_is_no_key_is_named() {
     let other = PrivateKey::generate(&engine, 1024, Randomness::Full).unwrap();
     let [ours, theirs] = [&key, &other].map(|key| PublicKey::to_json(key.public_key(), "name").unwrap());
     assert!(changed(&ours, &theirs).contains("n is not the product"));
+    // A key of the other kind, and what is no key.
+    assert!(changed(&json, &ours).contains("it is a public key where a private key was expected"));
+    let refused = |text: &str| PublicKey::from_json(text).unwrap_err().to_string();
+    assert!(refused(&json).contains("it is a private key where a public key was expected"));
+    assert!(refused("{}").contains("it is no key of Paillier's encryption where a public key was expected"));
+    assert!(refused(r#"{"kty":"RSA","n":"AQ"}"#).contains("\"RSA\" instead of \"DAJ\""));
+    assert!(refused("[").contains("JSON"));
     assert!(!format!("{key:?} {:?}", key.public_key()).contains(&json[40..60]));
 }

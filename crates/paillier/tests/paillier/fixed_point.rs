@@ -177,3 +177,36 @@ fn integers_come_back_as_integers() {
     let large = EncodedColumn::from_f64(public, &[1e40, 0.0], Some(20)).unwrap();
     assert_eq!((large.to_i128(0).unwrap(), large.to_i128(1).unwrap()), (None, Some(0)));
 }
+
+#[test]
+fn parts_joined_columns_and_sums_by_group() {
+    let (key, public) = (&KEYS[1], KEYS[1].public_key());
+    let decrypt = |column: &EncryptedColumn| column.decrypt(&paillier(), key).unwrap().to_f64().unwrap();
+    let whole: Vec<i64> = (0..37).map(|item| item * item - 100).collect();
+    let whole_column = EncodedColumn::from_integers(public, &Integers::from_i64(&whole)).unwrap();
+    let integers = whole_column.encrypt(&paillier()).unwrap();
+    let floats = [0.5, -1e10, 3.0];
+    let each = EncodedColumn::from_f64_each(public, &floats).unwrap().encrypt(&paillier()).unwrap();
+    let picked = each.gathered(&[2, 0, 0]).unwrap();
+    assert_eq!(decrypt(&picked), [3.0, 0.5, 0.5]);
+    assert!(matches!(each.gathered(&[3]), Err(Error::OutOfRange { .. })));
+    let joined = EncryptedColumn::joined(public, &[&integers, &picked]).unwrap();
+    assert_eq!((joined.exponents().get(0), joined.len()), (0, 40));
+    let mut expected: Vec<f64> = whole.iter().map(|&number| number as f64).collect();
+    expected.extend([3.0, 0.5, 0.5]);
+    assert_eq!(decrypt(&joined), expected);
+    // Groups of one item, of many and of none.
+    let groups: Vec<usize> = (0..40).map(|item| [0, 3, 1, 3, 3, 3, 4][item % 7]).collect();
+    let mut sums = [0.0; 6];
+    groups.iter().zip(&expected).for_each(|(&group, number)| sums[group] += number);
+    let found = joined.sums(&paillier(), &groups, 6).unwrap();
+    assert_eq!(decrypt(&found), sums);
+    assert!(matches!(joined.sums(&paillier(), &groups[1..], 6), Err(Error::LengthMismatch { .. })));
+    assert!(matches!(joined.sums(&paillier(), &groups, 4), Err(Error::OutOfRange { index: 6, .. })));
+    let none = EncryptedColumn::joined(public, &[]).unwrap();
+    assert_eq!(decrypt(&none.sums(&paillier(), &[], 2).unwrap()), [0.0, 0.0]);
+    // Differences with numbers in the clear, zero among them.
+    let zeros = integers.sub_encoded(&paillier(), &whole_column).unwrap();
+    assert_eq!(decrypt(&zeros), vec![0.0; 37]);
+    assert_eq!(decrypt(&integers.sub_encoded(&paillier(), &whole_column.neg().unwrap()).unwrap())[0], -200.0);
+}

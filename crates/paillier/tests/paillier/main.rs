@@ -1,8 +1,10 @@
 //! Paillier against independent arithmetic, with hard inputs, wrong keys and overflows.
 
+mod bodies;
 mod columns;
 mod files;
 mod fixed_point;
+mod mutations;
 mod packing;
 mod phe;
 mod scheme;
