@@ -50,13 +50,29 @@ impl Partitions {
     /// The records of each part in ascending order. Over all parts the order is ascending too.
     pub(crate) fn into_sorted_parts(self) -> impl Iterator<Item = Result<Vec<u8>, Error>> {
         let length = self.record;
-        self.into_parts().map(move |records| {
-            let records = records?;
-            let mut sorted: Vec<&[u8]> = records.chunks_exact(length).collect();
-            sorted.sort_unstable();
-            Ok(sorted.concat())
-        })
+        self.into_parts().map(move |records| Ok(sorted(&records?, length).concat()))
     }
+
+    /// The same records in ascending order, each once, and their number.
+    pub(crate) fn sorted_once(self) -> Result<(Self, u64), Error> {
+        let (length, count) = (self.record, self.parts.len());
+        let (mut once, mut records) = (Self::new(length, count), 0);
+        for (part, all) in self.into_parts().enumerate() {
+            let all = all?;
+            let mut sorted = sorted(&all, length);
+            sorted.dedup();
+            records += sorted.len() as u64;
+            once.parts[part].write_all(&sorted.concat()).map_err(Error::file)?;
+        }
+        Ok((once, records))
+    }
+}
+
+/// Records of `length` octets in ascending order.
+fn sorted(records: &[u8], length: usize) -> Vec<&[u8]> {
+    let mut sorted: Vec<&[u8]> = records.chunks_exact(length).collect();
+    sorted.sort_unstable();
+    sorted
 }
 
 #[cfg(test)]
@@ -69,10 +85,13 @@ mod tests {
             let mut partitions = Partitions::new(3, parts);
             let record = |n: u32| [(n * 37 % 256) as u8, (n * 101 % 256) as u8, (n % 256) as u8];
             (0..1000).for_each(|n| partitions.push(&record(n)).unwrap());
-            let records: Vec<u8> = partitions.into_sorted_parts().flat_map(Result::unwrap).collect();
+            (0..10).for_each(|n| partitions.push(&record(n)).unwrap());
+            let (once, count) = partitions.sorted_once().unwrap();
+            let records: Vec<u8> = once.into_parts().flat_map(Result::unwrap).collect();
             let mut expected: Vec<_> = (0..1000).map(record).collect();
             expected.sort_unstable();
-            assert_eq!(records, expected.concat(), "{parts}");
+            expected.dedup();
+            assert_eq!((records, count), (expected.concat(), expected.len() as u64), "{parts}");
         }
     }
 

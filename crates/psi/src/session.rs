@@ -11,7 +11,7 @@
 //! do step 1 at the same time, and step 3 too.
 
 use crate::partitions::Partitions;
-use crate::wire::{self, Frame, Hello};
+use crate::wire::{self, Frame, Frames, Hello};
 use crate::{Elements, Error, Group, Matcher, Party, TAG_OCTETS, Tag};
 use modmill::Engine;
 use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
@@ -158,14 +158,10 @@ impl Role<'_> {
         }
     }
 
-    /// Blinds elements of the other party again, and reports progress.
-    fn blind_again(&self, elements: &Elements, done: &mut u64, total: u64) -> Result<Vec<Tag>, Error> {
-        *done += elements.len() as u64;
-        if *done > total {
-            return Err(Error::Peer(format!("sent more elements than the {total} that it announced")));
-        }
+    /// Blinds elements of the other party again, and reports progress: `done` elements of `total` with these.
+    fn blind_again(&self, elements: &Elements, (done, total): (u64, u64)) -> Result<Vec<Tag>, Error> {
         let tags = self.party.blind_again(self.engine, elements)?.tags();
-        self.report(Progress { stage: Stage::Other, done: *done, total })?;
+        self.report(Progress { stage: Stage::Other, done, total })?;
         Ok(tags)
     }
 
@@ -198,7 +194,7 @@ impl Receiver<'_> {
         let sender = hello.read_counterpart(&mut reader)?;
         thread::scope(|scope| {
             let sending = scope.spawn(move || send_blinded(blinded, items, group, role.block, &mut writer));
-            let received = self.receive(items, sender.items, &mut reader);
+            let received = self.receive(Frames::new(group, &mut reader, sender.items, items));
             // If the other party fell silent, its error says more than that of writing to it.
             let sent = sending.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             received.and_then(|outcome| sent.map(|()| outcome))
@@ -206,27 +202,22 @@ impl Receiver<'_> {
     }
 
     /// Reads the sender's frames until both of its streams of records have ended.
-    fn receive(&self, own: u64, other: u64, reader: &mut impl Read) -> Result<Outcome, Error> {
+    fn receive(&self, mut frames: Frames<impl Read>) -> Result<Outcome, Error> {
         let Self(role) = self;
-        let mut matcher = Matcher::new(own, other);
-        let (mut elements_done, mut tags_done) = (0, 0);
+        let mut matcher = Matcher::new(frames.tags.1, frames.elements.1);
+        let mut last = Vec::new();
         let (mut has_elements, mut has_tags) = (true, true);
         while has_elements || has_tags {
-            match wire::read(role.group(), reader)? {
+            match frames.read()? {
                 Frame::Elements(elements) if has_elements => {
-                    matcher.add_other(&role.blind_again(&elements, &mut elements_done, other)?)?;
+                    check_order(&elements, &mut last)?;
+                    matcher.add_other(&role.blind_again(&elements, frames.elements)?)?;
                 }
-                Frame::Tags(tags) if has_tags => {
-                    tags_done += tags.len() as u64;
-                    matcher.add_own(&tags)?;
-                }
+                Frame::Tags(tags) if has_tags => matcher.add_own(&tags)?,
                 Frame::EndOfElements if has_elements => has_elements = false,
                 Frame::EndOfTags if has_tags => has_tags = false,
                 _ => return Err(Error::Peer("went on after the end of its records".into())),
             }
-        }
-        if tags_done != own {
-            return Err(Error::Peer(format!("sent {tags_done} tags for {own} items")));
         }
         let common = matcher.intersect()?;
         Ok(match role.reveal {
@@ -234,6 +225,18 @@ impl Receiver<'_> {
             Reveal::Size => Outcome::Size(common.len() as u64),
         })
     }
+}
+
+/// Refuses elements that do not ascend. `last` is the element before them, or empty, and becomes their last.
+fn check_order(elements: &Elements, last: &mut Vec<u64>) -> Result<(), Error> {
+    for element in elements.numbers().iter() {
+        if !last.is_empty() && element.iter().rev().le(last.iter().rev()) {
+            return Err(Error::Peer("sent elements that are repeated or not in ascending order".into()));
+        }
+        last.clear();
+        last.extend_from_slice(element);
+    }
+    Ok(())
 }
 
 /// Sends the receiver's blinded items from their file.
@@ -273,9 +276,11 @@ impl Sender<'_> {
         let expected = items.size_hint().1.unwrap_or(usize::MAX) as u64;
         let parts = Partitions::parts_for(expected.saturating_mul(group.octets() as u64));
         let mut blinded = Partitions::new(group.octets(), parts);
-        let items = role.blind_all(items, |elements| {
+        role.blind_all(items, |elements| {
             elements.to_octets().chunks_exact(group.octets()).try_for_each(|element| blinded.push(element))
         })?;
+        // What is announced is what is sent: an item that came twice counts once.
+        let (blinded, items) = blinded.sorted_once()?;
         let hello = Hello { is_receiver: false, group, reveal: role.reveal, items };
         let (mut reader, mut writer) = (BufReader::new(reader), BufWriter::new(writer));
         hello.write(&mut writer)?;
@@ -283,25 +288,24 @@ impl Sender<'_> {
         let writer = Mutex::new(writer);
         thread::scope(|scope| {
             let sending = scope.spawn(|| send_sorted(blinded, group, role.block, &writer));
-            let answered = self.answer(receiver.items, &mut reader, &writer);
+            let answered = self.answer(Frames::new(group, &mut reader, receiver.items, 0), &writer);
             let sent = sending.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             answered.and(sent).map(|()| receiver.items)
         })
     }
 
     /// Blinds the receiver's elements again and sends their tags.
-    fn answer(&self, total: u64, reader: &mut impl Read, writer: &Mutex<impl Write>) -> Result<(), Error> {
+    fn answer(&self, mut frames: Frames<impl Read>, writer: &Mutex<impl Write>) -> Result<(), Error> {
         let Self(role) = self;
-        let mut done = 0;
         // For the size alone, the tags wait for the last one, and their order is lost.
         let mut unordered = (role.reveal == Reveal::Size).then(|| {
-            let octets = total.saturating_mul(TAG_OCTETS as u64);
+            let octets = frames.elements.1.saturating_mul(TAG_OCTETS as u64);
             Partitions::new(TAG_OCTETS, Partitions::parts_for(octets))
         });
         loop {
-            match wire::read(role.group(), reader)? {
+            match frames.read()? {
                 Frame::Elements(elements) => {
-                    let tags = role.blind_again(&elements, &mut done, total)?;
+                    let tags = role.blind_again(&elements, frames.elements)?;
                     match &mut unordered {
                         Some(unordered) => tags.iter().try_for_each(|tag| unordered.push(tag))?,
                         None => wire::write_tags(&tags, &mut *lock(writer))?,
@@ -313,9 +317,6 @@ impl Sender<'_> {
                 }
             }
         }
-        if done != total {
-            return Err(Error::Peer(format!("sent {done} elements of the {total} that it announced")));
-        }
         for tags in unordered.into_iter().flat_map(Partitions::into_sorted_parts) {
             for tags in tags?.as_chunks().0.chunks(wire::MOST_RECORDS) {
                 wire::write_tags(tags, &mut *lock(writer))?;
@@ -325,19 +326,16 @@ impl Sender<'_> {
     }
 }
 
-/// Sends the sender's blinded items in ascending order, each once.
+/// Sends the sender's blinded items, which are sorted.
 fn send_sorted(
     blinded: Partitions,
     group: Group,
     block: usize,
     writer: &Mutex<impl Write>,
 ) -> Result<(), Error> {
-    for elements in blinded.into_sorted_parts() {
-        let elements = elements?;
-        let mut once: Vec<&[u8]> = elements.chunks_exact(group.octets()).collect();
-        once.dedup();
-        for elements in once.chunks(block) {
-            wire::write_elements(&elements.concat(), group, &mut *lock(writer))?;
+    for elements in blinded.into_parts() {
+        for elements in elements?.chunks(block * group.octets()) {
+            wire::write_elements(elements, group, &mut *lock(writer))?;
         }
     }
     wire::write_end_of_elements(&mut *lock(writer))
