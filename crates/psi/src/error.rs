@@ -53,7 +53,7 @@ pub enum Error {
     /// The function that is told about progress stopped the run.
     #[error("the run was stopped")]
     Stopped,
-    /// The other party does not follow the protocol.
+    /// The other party does not follow the protocol, or closed the connection before its end.
     #[error("the other party {0}")]
     Peer(String),
 }
