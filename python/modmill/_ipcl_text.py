@@ -6,7 +6,7 @@ from typing import Any
 
 from . import _modmill
 from ._ipcl_numbers import ipclBigNumber
-from .paillier import _options
+from ._paillier_numbers import options as _options
 
 __all__ = ["ipclCipherText", "listed", "matrix", "position_of"]
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from math import isfinite
 from typing import Any
 
+from ._paillier_arrow import agreed, labels
 from ._steps import Keyed, pa
 from .engine import Engine
 from .paillier import EncryptedColumn, PrivateKey, PublicKey
@@ -18,8 +19,8 @@ NULL = "the number is null"
 class PaillierEncrypt(Keyed[PublicKey | PrivateKey]):
     """Ciphertexts of a column of integers or of floating-point numbers.
 
-    All pieces of a column share one exponent and one bound, which are not written beside the ciphertexts: whoever reads them
-    states the same. ``exponent`` rounds floating-point numbers to multiples of ``16 ** exponent``; integers have 0. All numbers
+    All pieces of a column share one exponent and one bound, which are written to the metadata of the column's field: whoever reads them
+    there need not be told. ``exponent`` rounds floating-point numbers to multiples of ``16 ** exponent``; integers have 0. All numbers
     are below ``2 ** magnitude_bits`` in units of ``16 ** exponent``; one that is not has no answer. The private key encrypts faster
     than the public one. Every call draws new randomness.
 
@@ -27,7 +28,7 @@ class PaillierEncrypt(Keyed[PublicKey | PrivateKey]):
     >>> public, private = paillier.generate(1024)
     >>> votes = pa.table({"vote": [1, 0, None, 1]})
     >>> encrypted = PaillierEncrypt(public, column="vote", out="secret", magnitude_bits=32)(votes)
-    >>> PaillierDecrypt(private, column="secret", out="again", error="why", magnitude_bits=32)(encrypted)["again"].to_pylist()
+    >>> PaillierDecrypt(private, column="secret", out="again", error="why")(encrypted)["again"].to_pylist()
     [1, 0, None, 1]
     """
 
@@ -63,6 +64,9 @@ class PaillierEncrypt(Keyed[PublicKey | PrivateKey]):
         encrypted = self.key.encrypt(numbers, self.exponent if is_float else None, engine=self.engine)
         return spread(pa.array(encrypted.to_arrow()), reasons), pa.array(reasons, pa.string())
 
+    def _field(self, type: Any) -> Any:
+        return pa.field(self.out, type, metadata=labels(self.exponent, self.magnitude_bits))
+
     def _refusal(self, number: int | float | None, unit: int | float) -> str | None:
         """Why a number is not encrypted, if it is not."""
         if number is None:
@@ -76,7 +80,8 @@ class PaillierEncrypt(Keyed[PublicKey | PrivateKey]):
 class PaillierDecrypt(Keyed[PrivateKey]):
     """Numbers of a column of ciphertexts with one ``exponent`` and one bound ``magnitude_bits``.
 
-    The answers have the type int64 if the exponent is 0 or above, and else float64; ``type`` sets another. A number that does not
+    Both are those that `PaillierEncrypt` wrote to the column's field, and other ones are refused. Where the field says nothing and they are
+    not given, they are 0 and 64. The answers have the type int64 if the exponent is 0 or above, and else float64; ``type`` sets another. A number that does not
     fit the type has no answer, and neither has what is no ciphertext.
     """
 
@@ -87,8 +92,8 @@ class PaillierDecrypt(Keyed[PrivateKey]):
         column: str,
         out: str = "decrypted",
         error: str | None = "error",
-        exponent: int = 0,
-        magnitude_bits: int = 64,
+        exponent: int | None = None,
+        magnitude_bits: int | None = None,
         type: Any = None,
         engine: Engine | None = None,
     ) -> None:
@@ -96,54 +101,72 @@ class PaillierDecrypt(Keyed[PrivateKey]):
         self.column = column
         self.exponent = exponent
         self.magnitude_bits = magnitude_bits
-        self.type = type or (pa.int64() if exponent >= 0 else pa.float64())
+        self.type = type
 
     def _compute(self, table: Any) -> tuple[Any, Any]:
         column = self._column(table, self.column, "column")
+        exponent, bits = settings(table, self.column, self.exponent, self.magnitude_bits)
+        kind = self.type or (pa.int64() if exponent >= 0 else pa.float64())
+
+        def decrypt(ciphertexts: list[bytes]) -> list[Any]:
+            encrypted = EncryptedColumn.from_arrow(self.key.public_key, ciphertexts, exponent, bits)
+            decrypted = self.key.decrypt(encrypted, engine=self.engine)
+            _fit(decrypted, kind)
+            return decrypted
+
         # What is wrong with the settings is wrong without any ciphertext.
-        self._decrypt([])
+        decrypt([])
         numbers: list[Any] = [None] * len(column)
         reasons: list[str | None] = [NULL] * len(column)
-        self._fill([item for item in enumerate(column.to_pylist()) if item[1] is not None], numbers, reasons)
-        return pa.array(numbers, self.type), pa.array(reasons, pa.string())
+        _fill(decrypt, [item for item in enumerate(column.to_pylist()) if item[1] is not None], numbers, reasons)
+        return pa.array(numbers, kind), pa.array(reasons, pa.string())
 
-    def _decrypt(self, ciphertexts: list[bytes]) -> list[Any]:
-        public = self.key.public_key
-        column = EncryptedColumn.from_arrow(public, ciphertexts, self.exponent, self.magnitude_bits)
-        return self.key.decrypt(column, engine=self.engine)
 
-    def _fit(self, numbers: list[Any]) -> None:
-        try:
-            pa.array(numbers, self.type)
-        except (pa.ArrowInvalid, OverflowError):
-            raise ValueError(f"the number does not fit the type {self.type}") from None
+def _fit(numbers: list[Any], kind: Any) -> None:
+    try:
+        pa.array(numbers, kind)
+    except (pa.ArrowInvalid, OverflowError):
+        raise ValueError(f"the number does not fit the type {kind}") from None
 
-    def _fill(self, items: list[tuple[int, bytes]], numbers: list[Any], reasons: list[str | None]) -> None:
-        """Decrypt items and write numbers and reasons to their places. A part that fails is halved until the wrong items are found."""
-        try:
-            decrypted = self._decrypt([ciphertext for _, ciphertext in items])
-            self._fit(decrypted)
-        except ValueError as error:
-            if len(items) == 1:
-                reasons[items[0][0]] = str(error)
-                return
-            middle = len(items) // 2
-            self._fill(items[:middle], numbers, reasons)
-            self._fill(items[middle:], numbers, reasons)
+
+def _fill(
+    decrypt: Callable[[list[bytes]], list[Any]],
+    items: list[tuple[int, bytes]],
+    numbers: list[Any],
+    reasons: list[str | None],
+) -> None:
+    """Decrypt items and write numbers and reasons to their places. A part that fails is halved until the wrong items are found."""
+    try:
+        decrypted = decrypt([ciphertext for _, ciphertext in items])
+    except (ValueError, OverflowError) as error:
+        if len(items) == 1:
+            reasons[items[0][0]] = str(error)
             return
-        for (row, _), number in zip(items, decrypted, strict=True):
-            numbers[row], reasons[row] = number, None
+        middle = len(items) // 2
+        _fill(decrypt, items[:middle], numbers, reasons)
+        _fill(decrypt, items[middle:], numbers, reasons)
+        return
+    for (row, _), number in zip(items, decrypted, strict=True):
+        numbers[row], reasons[row] = number, None
+
+
+def settings(table: Any, column: str, exponent: int | None, magnitude_bits: int | None) -> tuple[int, int]:
+    """The exponent and the bound of a column of a table."""
+    found, bits = agreed(table.schema.field(column), exponent, magnitude_bits)
+    if not isinstance(found, int):
+        raise TypeError(f"exponent must be one int for all numbers of the column {column!r}")
+    return found, 64 if bits is None else bits
 
 
 class PaillierSum(Keyed[PublicKey]):
-    """The sum of a column of ciphertexts: a table of one row, with the ciphertext and the bound of the sum.
+    """The sum of a column of ciphertexts: a table of one row, with the ciphertext, the bound and the exponent of the sum.
 
-    `join` adds the sums of all pieces up. A null has no sum, and raises ``ValueError``.
+    Exponent and bound of the column are found as by `PaillierDecrypt`. `join` adds the sums of all pieces up. A null has no sum, and raises ``ValueError``.
 
     >>> from modmill import paillier
     >>> public, private = paillier.generate(1024)
-    >>> encrypted = pa.table({"c": pa.array(public.encrypt([1, 2, 3]).to_arrow())})
-    >>> step = PaillierSum(public, column="c", magnitude_bits=64)
+    >>> encrypted = pa.table(public.encrypt([1, 2, 3]).to_arrow("c"))
+    >>> step = PaillierSum(public, column="c")
     >>> private.decrypt(step.join([step(encrypted), step(encrypted.slice(0, 2))]))
     [9]
     """
@@ -153,8 +176,8 @@ class PaillierSum(Keyed[PublicKey]):
         key: PublicKey | Callable[[], PublicKey],
         *,
         column: str,
-        exponent: int = 0,
-        magnitude_bits: int = 64,
+        exponent: int | None = None,
+        magnitude_bits: int | None = None,
         engine: Engine | None = None,
     ) -> None:
         super().__init__(key, "ciphertext", None, engine)
@@ -167,15 +190,18 @@ class PaillierSum(Keyed[PublicKey]):
         column = self._column(table, self.column, "column")
         if column.null_count:
             raise ValueError(f"{column.null_count} rows of the column {self.column!r} are null; leave them out of the sum")
-        terms = EncryptedColumn.from_arrow(self.key, column, self.exponent, self.magnitude_bits)
-        total = terms.sum(engine=self.engine)
-        return pa.table({self.out: pa.array(total.to_arrow()), "magnitude_bits": [total.magnitude_bits]})
+        exponent, bits = settings(table, self.column, self.exponent, self.magnitude_bits)
+        total = EncryptedColumn.from_arrow(self.key, column, exponent, bits).sum(engine=self.engine)
+        sums = {self.out: pa.array(total.to_arrow()), "magnitude_bits": [total.magnitude_bits], "exponent": [total.exponent]}
+        return pa.table(sums)
 
     def join(self, pieces: list[Any]) -> EncryptedColumn:
         """Return the encrypted sum of the sums of pieces, which is 0 if there are none."""
         ciphertexts = [row for piece in pieces for row in piece.column(self.out).to_pylist()]
         bounds = [bits for piece in pieces for bits in piece.column("magnitude_bits").to_pylist()]
-        parts = EncryptedColumn.from_arrow(self.key, ciphertexts, self.exponent, max(bounds, default=1))
+        exponents = [exponent for piece in pieces for exponent in piece.column("exponent").to_pylist()]
+        shared = exponents[0] if len(set(exponents)) == 1 else exponents or self.exponent
+        parts = EncryptedColumn.from_arrow(self.key, ciphertexts, shared, max(bounds, default=1))
         return parts.sum(engine=self.engine)
 
 

@@ -33,8 +33,12 @@ class Step:
             if name in table.column_names:
                 raise ValueError(f"the table has a column {name!r} already; name the new one otherwise")
         answers, reasons = self._compute(table)
-        table = table.append_column(self.out, answers)
+        table = table.append_column(self._field(answers.type), answers)
         return table if self.error is None else table.append_column(self.error, reasons)
+
+    def _field(self, type: Any) -> Any:
+        """Return the field of the answers, which have a type."""
+        return pa.field(self.out, type)
 
     def schema(self, schema: Any) -> Any:
         """Return the schema of the answers to tables with a schema."""

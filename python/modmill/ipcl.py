@@ -25,7 +25,7 @@ from typing import Any
 from . import _modmill
 from ._ipcl_numbers import BNUtils, decode, encode, ipclBigNumber
 from ._ipcl_text import ipclCipherText, listed, matrix, position_of
-from .paillier import _options
+from ._paillier_numbers import options as _options
 
 __all__ = [
     "BNUtils",
@@ -101,10 +101,11 @@ class PaillierPublicKey:
         return texts if isinstance(x, ipclCipherText) else texts[0]
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, PaillierPublicKey) and self.pubkey == other.pubkey
+        # Each process may have made a base of its own for the same n.
+        return isinstance(other, PaillierPublicKey) and self.n == other.n
 
     def __hash__(self) -> int:
-        return hash(self.pubkey)
+        return hash(self.n)
 
     def __repr__(self) -> str:
         return repr(self.pubkey)
@@ -143,7 +144,7 @@ class PaillierPrivateKey:
             raise ValueError("n is not the product of p and q")
 
     def _decrypted(self, number: PaillierEncryptedNumber) -> list[int]:
-        if number.public_key.pubkey != self.prikey.public_key:
+        if number.public_key.n != self.prikey.public_key.n:
             raise ValueError("the number was encrypted with another key")
         return number.ciphertext().native.decrypt(self.prikey, _options())
 
@@ -160,10 +161,10 @@ class PaillierPrivateKey:
         return numbers[0] if len(numbers) == 1 else numbers
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, PaillierPrivateKey) and self.prikey.public_key == other.prikey.public_key
+        return isinstance(other, PaillierPrivateKey) and self.prikey.public_key.n == other.prikey.public_key.n
 
     def __hash__(self) -> int:
-        return hash(self.prikey.public_key)
+        return hash(self.prikey.public_key.n)
 
     def __repr__(self) -> str:
         return repr(self.prikey)
@@ -183,7 +184,7 @@ class PaillierEncryptedNumber:
     __array_ufunc__ = None
 
     def __init__(self, public_key: PaillierPublicKey, ciphertext: ipclCipherText, exponents: Sequence[int], length: int) -> None:
-        if ciphertext.public_key != public_key.pubkey:
+        if ciphertext.public_key.n != public_key.n:
             raise ValueError("the ciphertexts belong to another key")
         if not len(ciphertext) == len(exponents) == length:
             raise ValueError(f"{len(ciphertext)} ciphertexts, {len(exponents)} exponents and a length of {length}")
@@ -329,7 +330,9 @@ class PaillierEncryptedNumber:
         return self._new(_modmill.PaillierCiphertexts.joined(self.public_key.pubkey, natives), exponents)
 
     def __reduce__(self) -> Any:
-        return (_encrypted_number, (self.public_key, self._native.to_bytes(), self._exponents))
+        # Whoever reads the octets has the key with the base that is pickled beside them.
+        native = _modmill.PaillierCiphertexts.joined(self.public_key._masking(), [self._native])
+        return (_encrypted_number, (self.public_key, native.to_bytes(), self._exponents))
 
     def __repr__(self) -> str:
         return f"<modmill.ipcl.PaillierEncryptedNumber of {len(self)} numbers>"

@@ -124,7 +124,8 @@ def receive(
 
     Return the positions of the common items among ``items``, or with ``reveal="size"`` their number. ``items`` may be a
     generator: items are blinded block by block, and wait in temporary files. The other party runs `send` with the same
-    ``group`` and ``reveal``. A party that breaks the protocol is a ``ConnectionError``.
+    ``group`` and ``reveal``. A party that breaks the protocol or closes the connection early is a ``ConnectionError``: nothing is returned
+    unless it sent as many elements as it announced, each once. What is wrong with the arguments is a ``ValueError``.
     """
     return _modmill.psi_receive(items, stream, group, reveal, engine, progress)
 
@@ -138,5 +139,8 @@ def send(
     engine: Engine | None = None,
     progress: Progress | None = None,
 ) -> int:
-    """Run the protocol as the party that learns nothing but the number of the receiver's items, which is returned."""
+    """Run the protocol as the party that learns nothing but the number of the receiver's items, which is returned.
+
+    Errors are those of `receive`.
+    """
     return _modmill.psi_send(items, stream, group, reveal, engine, progress)

@@ -5,8 +5,9 @@ use crate::column::named;
 use crate::watching::look_at_signals;
 use arrow_array::builder::StringBuilder;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, to_ffi};
-use arrow_array::{Array, ArrayRef, BooleanArray, FixedSizeBinaryArray, LargeBinaryArray};
+use arrow_array::{Array, ArrayRef, BooleanArray, FixedSizeBinaryArray, LargeBinaryArray, StructArray};
 use arrow_buffer::{Buffer, NullBuffer};
+use arrow_schema::Field;
 use modmill::{Batch, Engine};
 use modmill_core::{limbs, try_vector};
 use pyo3::exceptions::{PyIndexError, PyValueError};
@@ -14,18 +15,22 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyList, PySlice, PyTuple};
 use rayon::prelude::*;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// A column of answers, which Arrow libraries read without a copy.
 #[pyclass(frozen, module = "modmill")]
 pub(crate) struct Column {
     array: ArrayRef,
+    /// The metadata of the column's field.
+    metadata: HashMap<String, String>,
 }
 
 #[pymethods]
 impl Column {
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        let schema = FFI_ArrowSchema::try_from(self.array.data_type()).map_err(failed)?;
+        let schema = FFI_ArrowSchema::try_from(self.array.data_type());
+        let schema = schema.and_then(|schema| schema.with_metadata(&self.metadata)).map_err(failed)?;
         PyCapsule::new_with_value(py, schema, c"arrow_schema")
     }
 
@@ -39,6 +44,7 @@ impl Column {
         let _ = requested_schema;
         let (array, schema): (FFI_ArrowArray, FFI_ArrowSchema) =
             to_ffi(&self.array.to_data()).map_err(failed)?;
+        let schema = schema.with_metadata(&self.metadata).map_err(failed)?;
         let schema = PyCapsule::new_with_value(py, schema, c"arrow_schema")?;
         PyTuple::new(py, [schema, PyCapsule::new_with_value(py, array, c"arrow_array")?])
     }
@@ -68,7 +74,7 @@ impl Column {
                 return Err(PyValueError::new_err("slices of a column have the step 1"));
             }
             let array = self.array.slice(range.start as usize, range.slicelength);
-            return Ok(Bound::new(py, Self { array })?.into_any());
+            return Ok(Bound::new(py, Self { array, metadata: self.metadata.clone() })?.into_any());
         }
         let index: isize = index.extract()?;
         let row = if index < 0 { index.checked_add_unsigned(len) } else { Some(index) };
@@ -89,15 +95,21 @@ impl Column {
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
-        let octets = arrow_values::to_octets(&self.array).map_err(failed)?;
+        let octets = arrow_values::to_octets(&self.array, &self.metadata).map_err(failed)?;
         let make = py.get_type::<Self>().getattr(intern!(py, "_unpickle"))?;
         Ok((make, (PyBytes::new(py, &octets),)))
     }
 
     #[staticmethod]
     fn _unpickle(data: &[u8]) -> PyResult<Self> {
-        let array = arrow_values::from_octets(data).map_err(failed)?;
-        Ok(Self { array })
+        let (array, metadata) = arrow_values::from_octets(data).map_err(failed)?;
+        Ok(Self { array, metadata })
+    }
+
+    /// The metadata of the column's field.
+    #[getter]
+    fn metadata(&self) -> HashMap<String, String> {
+        self.metadata.clone()
     }
 
     /// Shows the shape and never the values, which may be secret.
@@ -118,7 +130,20 @@ fn failed(error: arrow_schema::ArrowError) -> PyErr {
 impl Column {
     /// An array as it is.
     pub(crate) fn of(array: ArrayRef) -> Self {
-        Self { array }
+        Self { array, metadata: HashMap::new() }
+    }
+
+    /// The same column with metadata of its field.
+    pub(crate) fn with_metadata(self, metadata: HashMap<String, String>) -> Self {
+        Self { metadata, ..self }
+    }
+
+    /// A table of this column, whose field has a name and the column's metadata.
+    pub(crate) fn named(self, name: &str) -> Self {
+        let is_nullable = self.array.null_count() > 0;
+        let field =
+            Field::new(name, self.array.data_type().clone(), is_nullable).with_metadata(self.metadata);
+        Self::of(Arc::new(StructArray::from(vec![(Arc::new(field), self.array)])))
     }
 
     /// Big-endian numbers of `size` octets each, one after the other, without a copy.
@@ -127,7 +152,7 @@ impl Column {
         let size =
             i32::try_from(size).map_err(|_| PyValueError::new_err("numbers are too long for Arrow"))?;
         let array = FixedSizeBinaryArray::try_new_with_len(size, Buffer::from_vec(octets), None, count);
-        Ok(Self { array: Arc::new(array.map_err(failed)?) })
+        Ok(Self::of(Arc::new(array.map_err(failed)?)))
     }
 
     /// Big-endian numbers of fixed size, null at the items of `failed`.
@@ -144,7 +169,7 @@ impl Column {
         let nulls = nulls(batch.len(), failed);
         let array =
             FixedSizeBinaryArray::try_new_with_len(size, Buffer::from_vec(values), nulls, batch.len());
-        Ok(Self { array: Arc::new(array.map_err(self::failed)?) })
+        Ok(Self::of(Arc::new(array.map_err(self::failed)?)))
     }
 
     /// Octet strings: of fixed size if they all have the same size.
@@ -156,14 +181,14 @@ impl Column {
             FixedSizeBinaryArray::try_from_sparse_iter_with_size(rows, size as i32).ok()
         });
         match fixed.flatten() {
-            Some(array) => Self { array: Arc::new(array) },
-            None => Self { array: Arc::new(LargeBinaryArray::from_iter(strings)) },
+            Some(array) => Self::of(Arc::new(array)),
+            None => Self::of(Arc::new(LargeBinaryArray::from_iter(strings))),
         }
     }
 
     /// Truth values, null at the items of `failed`.
     pub(crate) fn booleans(values: &[bool], failed: &[usize]) -> Self {
-        Self { array: Arc::new(BooleanArray::new(values.into(), nulls(values.len(), failed))) }
+        Self::of(Arc::new(BooleanArray::new(values.into(), nulls(values.len(), failed))))
     }
 
     /// The reasons of failed items, null at the others.
@@ -176,7 +201,7 @@ impl Column {
                 None => builder.append_null(),
             }
         }
-        Self { array: Arc::new(builder.finish()) }
+        Self::of(Arc::new(builder.finish()))
     }
 }
 

@@ -12,6 +12,7 @@ use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Item `row` as an object of Python: `bytes`, `bool`, `str`, `int`, `float` or `None`.
@@ -47,18 +48,23 @@ pub(crate) fn object<'py>(py: Python<'py>, array: &ArrayRef, row: usize) -> PyRe
     }
 }
 
-/// A column as a stream of Arrow's IPC format.
-pub(crate) fn to_octets(array: &ArrayRef) -> Result<Vec<u8>, ArrowError> {
-    let schema = Arc::new(Schema::new(vec![Field::new("column", array.data_type().clone(), true)]));
+/// A column, with the metadata of its field, as a stream of Arrow's IPC format.
+pub(crate) fn to_octets(
+    array: &ArrayRef,
+    metadata: &HashMap<String, String>,
+) -> Result<Vec<u8>, ArrowError> {
+    let field = Field::new("column", array.data_type().clone(), true).with_metadata(metadata.clone());
+    let schema = Arc::new(Schema::new(vec![field]));
     let mut writer = StreamWriter::try_new(Vec::new(), &schema)?;
     writer.write(&RecordBatch::try_new(schema, vec![array.clone()])?)?;
     writer.into_inner()
 }
 
-/// The column of a stream that [`to_octets`] wrote.
-pub(crate) fn from_octets(octets: &[u8]) -> Result<ArrayRef, ArrowError> {
+/// The column of a stream that [`to_octets`] wrote, and the metadata of its field.
+pub(crate) fn from_octets(octets: &[u8]) -> Result<(ArrayRef, HashMap<String, String>), ArrowError> {
     let mut batches = StreamReader::try_new(octets, None)?;
     let none = || ArrowError::IpcError("the stream has no column".to_owned());
     let rows = batches.next().ok_or_else(none)??;
-    rows.columns().first().cloned().ok_or_else(none)
+    let array = rows.columns().first().cloned().ok_or_else(none)?;
+    Ok((array, rows.schema_ref().field(0).metadata().clone()))
 }

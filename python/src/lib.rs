@@ -22,7 +22,9 @@ mod limb_arrays;
 mod options;
 mod paillier;
 mod paillier_arrow;
+mod paillier_calls;
 mod paillier_keys;
+mod paillier_packed;
 mod paillier_raw;
 mod parquet;
 mod primes;
@@ -61,6 +63,8 @@ mod _modmill {
     use crate::paillier_arrow::{paillier_decrypt_arrow, paillier_decrypt_column_to_arrow};
     #[pymodule_export]
     use crate::paillier_keys::{PaillierPrivateKey, PaillierPublicKey, paillier_generate, paillier_warm};
+    #[pymodule_export]
+    use crate::paillier_packed::{PaillierPackedColumn, paillier_slots};
     #[pymodule_export]
     use crate::paillier_raw::PaillierCiphertexts;
     #[pymodule_export]

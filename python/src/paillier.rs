@@ -4,86 +4,21 @@ use crate::answers::{Answers, OnFailure, Target};
 use crate::arguments::{Call, Options};
 use crate::arrow_out::Column;
 use crate::column::Form;
-use crate::errors::of_call;
 use crate::ints::Ints;
+use crate::paillier_arrow::labelled;
+use crate::paillier_calls::{DECRYPTION_COUNTS, Floats, Work, integers, plain_options, raised, run};
 use crate::paillier_keys::{PaillierPrivateKey, PaillierPublicKey};
 use modmill_paillier::{
-    Ciphertexts, EncodedColumn, EncryptedColumn, Error, Exponents, Integers, Paillier, PublicKey,
+    Ciphertexts, EncodedColumn, EncryptedColumn, Error, Exponents, Paillier, nearest_f64,
 };
-use pyo3::buffer::PyBuffer;
+use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyOverflowError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyTuple};
 
-/// How often the engine counts an item that is decrypted: a power and a product modulo each prime.
-pub(crate) const DECRYPTION_COUNTS: usize = 4;
-
-/// The exception of an error of Paillier's operations.
-pub(crate) fn raised(py: Python<'_>, error: &Error) -> PyErr {
-    match error {
-        Error::Engine(error) => of_call(py, error),
-        Error::Overflow { .. } | Error::TooLarge { .. } | Error::NotEncoded { .. } => {
-            PyOverflowError::new_err(error.to_string())
-        }
-        error => PyValueError::new_err(error.to_string()),
-    }
-}
-
-/// How much an operation of Paillier's has to do.
-#[derive(Clone, Copy)]
-pub(crate) struct Work {
-    /// The number of items.
-    pub(crate) items: usize,
-    /// The products modulo the square of n for an item, about. They decide whether signals are looked at.
-    pub(crate) products: usize,
-    /// How often the engine counts an item before its answer is near.
-    pub(crate) counts: usize,
-}
-
-/// Runs Paillier's operations with the options of a call.
-pub(crate) fn run<'py, T: Send>(
-    py: Python<'py>,
-    options: Options<'py>,
-    key: &PublicKey,
-    Work { items, products, counts }: Work,
-    work: impl FnOnce(&Paillier<'_>) -> Result<T, Error> + Send,
-) -> PyResult<T> {
-    let call = Call::new(py, options)?;
-    let steps = items.saturating_mul(products).saturating_mul(2 * key.square().bits().div_ceil(64).pow(2));
-    let answer = call.run_counted(items, (steps, counts), |engine| work(&Paillier::new(engine)))?;
-    answer.map_err(|error| raised(py, &error))
-}
-
-/// Reads whole numbers, which may be negative. None may be null.
-pub(crate) fn integers<'py>(
-    call: &Call<'py>,
-    name: &'static str,
-    object: &Bound<'py, PyAny>,
-) -> PyResult<Integers> {
-    let [column] = call.columns([(name, object)])?;
-    if let Some(item) = column.null.first() {
-        return Err(PyValueError::new_err(format!("{name}: item {item} is null")));
-    }
-    let items = column.negative.clone();
-    let batch = column.into_batch().map_err(|error| call.error(&error))?;
-    let mut negative = vec![false; batch.len()];
-    items.into_iter().for_each(|item| negative[item] = true);
-    Integers::new(batch, negative).map_err(|error| raised(object.py(), &error))
-}
-
-/// Floating-point numbers: a buffer of doubles, or a sequence.
-pub(crate) struct Floats(pub(crate) Vec<f64>);
-
-impl<'py> FromPyObject<'_, 'py> for Floats {
-    type Error = PyErr;
-
-    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        match PyBuffer::<f64>::get(&object) {
-            Ok(buffer) => buffer.to_vec(object.py()).map(Self),
-            Err(_) => object.extract().map(Self),
-        }
-    }
-}
+/// The greatest exponent of a whole number that is decrypted. A column of somebody else's may name any, and a number of this one has half a
+/// megabit already.
+const GREATEST_EXPONENT: i32 = 1 << 17;
 
 /// A column of encrypted numbers.
 #[pyclass(frozen, module = "modmill._modmill")]
@@ -105,12 +40,12 @@ impl PaillierColumn {
         Ok(Self { column: run(py, options, self.column.key(), extent, work)? })
     }
 
-    /// Factors or summands in the clear: floating-point numbers, or whole numbers.
+    /// Factors or summands in the clear: floating-point numbers, or whole numbers times `16^exponent`.
     fn encoded<'py>(
         &self,
         py: Python<'py>,
         floats: Option<Floats>,
-        whole: &Bound<'py, PyAny>,
+        (whole, exponent): (&Bound<'py, PyAny>, i32),
     ) -> PyResult<EncodedColumn> {
         let key = self.column.key();
         let encoded = match floats {
@@ -118,16 +53,11 @@ impl PaillierColumn {
             None => {
                 let call = Call::new(py, plain_options(py)?)?;
                 let integers = integers(&call, "the numbers", whole)?;
-                py.detach(|| call.engine.install(|| EncodedColumn::from_integers(key, &integers)))
+                py.detach(|| call.engine.install(|| EncodedColumn::from_scaled(key, &integers, exponent)))
             }
         };
         encoded.map_err(|error| raised(py, &error))
     }
-}
-
-/// The options of a call that has none.
-pub(crate) fn plain_options(py: Python<'_>) -> PyResult<Options<'_>> {
-    (None::<usize>, "like", "raise", None::<usize>, None::<usize>).into_pyobject(py)?.extract()
 }
 
 #[pymethods]
@@ -181,10 +111,45 @@ impl PaillierColumn {
         self.column.magnitude_bits()
     }
 
-    /// The ciphertexts as a column of Arrow.
-    fn to_arrow(&self, py: Python<'_>) -> PyResult<Column> {
+    /// The ciphertexts as a column of Arrow, or as a table of one column with a name.
+    fn to_arrow(&self, py: Python<'_>, name: Option<&str>) -> PyResult<Column> {
         let engine = Call::new(py, plain_options(py)?)?.engine;
-        py.detach(|| Column::numbers(&engine, self.column.ciphertexts().values(), &[]))
+        let column = py.detach(|| Column::numbers(&engine, self.column.ciphertexts().values(), &[]))?;
+        let column = labelled(column, self.column.exponents(), self.column.magnitude_bits());
+        Ok(match name {
+            Some(name) => column.named(name),
+            None => column,
+        })
+    }
+
+    /// The items at these positions.
+    fn gathered(&self, py: Python<'_>, items: Vec<usize>) -> PyResult<Self> {
+        let column = py.detach(|| self.column.gathered(&items));
+        Ok(Self { column: column.map_err(|error| raised(py, &error))? })
+    }
+
+    /// The columns one after the other.
+    #[staticmethod]
+    fn joined<'py>(
+        py: Python<'py>,
+        key: &Bound<'py, PaillierPublicKey>,
+        columns: Vec<Bound<'py, Self>>,
+    ) -> PyResult<Self> {
+        let columns: Vec<&EncryptedColumn> = columns.iter().map(|column| &column.get().column).collect();
+        let key = &key.get().key;
+        let column = py.detach(|| EncryptedColumn::joined(key, &columns));
+        Ok(Self { column: column.map_err(|error| raised(py, &error))? })
+    }
+
+    /// The sums of `count` groups. `groups` has the group of each item.
+    fn sums<'py>(
+        &self,
+        py: Python<'py>,
+        groups: Vec<usize>,
+        count: usize,
+        options: Options<'py>,
+    ) -> PyResult<Self> {
+        self.made(py, options, 1, |paillier| self.column.sums(paillier, &groups, count))
     }
 
     /// The ciphertexts as numbers, in the form that `out` names.
@@ -199,15 +164,20 @@ impl PaillierColumn {
         self.made(py, options, 1, |paillier| self.column.add(paillier, other))
     }
 
+    /// The sums with numbers in the clear, or the differences.
     fn add_clear<'py>(
         &self,
         py: Python<'py>,
         floats: Option<Floats>,
         whole: &Bound<'py, PyAny>,
+        is_difference: bool,
         options: Options<'py>,
     ) -> PyResult<Self> {
-        let clear = self.encoded(py, floats, whole)?;
-        self.made(py, options, 2, |paillier| self.column.add_encoded(paillier, &clear))
+        let clear = self.encoded(py, floats, (whole, 0))?;
+        self.made(py, options, 2, |paillier| match is_difference {
+            true => self.column.sub_encoded(paillier, &clear),
+            false => self.column.add_encoded(paillier, &clear),
+        })
     }
 
     fn negate<'py>(&self, py: Python<'py>, options: Options<'py>) -> PyResult<Self> {
@@ -222,11 +192,24 @@ impl PaillierColumn {
         secret: bool,
         options: Options<'py>,
     ) -> PyResult<Self> {
-        let factors = self.encoded(py, floats, whole)?;
+        let factors = self.encoded(py, floats, (whole, 0))?;
         self.made(py, options, factors.magnitude_bits(), |paillier| match secret {
             true => self.column.mul(paillier, &factors),
             false => self.column.mul_vartime(paillier, &factors),
         })
+    }
+
+    /// The products by `number 16^exponent`, which is public.
+    fn scaled<'py>(
+        &self,
+        py: Python<'py>,
+        number: &Bound<'py, PyAny>,
+        exponent: i32,
+        options: Options<'py>,
+    ) -> PyResult<Self> {
+        let factor = self.encoded(py, None, (number, exponent))?;
+        let products = factor.magnitude_bits();
+        self.made(py, options, products, |paillier| self.column.mul_vartime(paillier, &factor))
     }
 
     fn dot<'py>(
@@ -236,7 +219,7 @@ impl PaillierColumn {
         whole: &Bound<'py, PyAny>,
         options: Options<'py>,
     ) -> PyResult<Self> {
-        let weights = self.encoded(py, floats, whole)?;
+        let weights = self.encoded(py, floats, (whole, 0))?;
         self.made(py, options, weights.magnitude_bits(), |paillier| self.column.dot(paillier, &weights))
     }
 
@@ -249,23 +232,32 @@ impl PaillierColumn {
         self.made(py, options, products, |paillier| self.column.randomize(paillier))
     }
 
-    /// Decrypts the column. Whole numbers are `int`, others `float`.
+    /// Decrypts the column. Numbers with an exponent of 0 or above are `int`, others `float`.
     fn decrypt<'py>(
         &self,
         py: Python<'py>,
         key: &Bound<'py, PaillierPrivateKey>,
         options: Options<'py>,
     ) -> PyResult<Bound<'py, PyList>> {
-        if self.column.exponents().least() < 0 {
+        let exponents = self.column.exponents();
+        if let Exponents::Shared(..0) = exponents {
             return PyList::new(py, self.decrypted(py, key, options, EncodedColumn::to_f64)?);
         }
         let integers = self.decrypted(py, key, options, EncodedColumn::integers)?;
         let ints = Ints::new(py)?;
         let number = |(index, magnitude): (usize, &[u64])| -> PyResult<Bound<'py, PyAny>> {
-            let number = ints.read(magnitude, integers.is_negative(index))?;
-            match self.column.exponents().get(index) {
-                0 => Ok(number),
-                exponent => number.lshift(4 * exponent),
+            let is_negative = integers.is_negative(index);
+            match exponents.get(index) {
+                0 => ints.read(magnitude, is_negative),
+                exponent @ 1..=GREATEST_EXPONENT => ints.read(magnitude, is_negative)?.lshift(4 * exponent),
+                exponent => {
+                    let value = nearest_f64(magnitude, exponent).filter(|_| exponent < 0);
+                    let value = value.ok_or_else(|| {
+                        let text = format!("item {index} is too large: its exponent is {exponent}");
+                        PyOverflowError::new_err(text)
+                    })?;
+                    (if is_negative { -value } else { value }).into_bound_py_any(py)
+                }
             }
         };
         let numbers: Vec<_> =

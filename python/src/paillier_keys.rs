@@ -4,7 +4,9 @@ use crate::arguments::{Call, Options};
 use crate::arrow_out::Column;
 use crate::engine::Engine;
 use crate::ints::Ints;
-use crate::paillier::{Floats, PaillierColumn, Work, integers, raised, run};
+use crate::paillier::PaillierColumn;
+use crate::paillier_arrow::labelled;
+use crate::paillier_calls::{Floats, Work, integers, raised, run};
 use crate::watching::{self, Extent};
 use modmill_paillier::{EncodedColumn, Error, Paillier, PrivateKey, PublicKey, Randomness};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -217,10 +219,12 @@ impl PaillierPublicKey {
         options: Options<'py>,
     ) -> PyResult<Column> {
         let extent = Work { items, products: self.key.bits(), counts: 1 };
-        let octets = run(py, options, &self.key, extent, |paillier| {
-            paillier.engine().install(encode)?.encrypt_to_octets(paillier)
+        let (octets, exponents, bits) = run(py, options, &self.key, extent, |paillier| {
+            let encoded = paillier.engine().install(encode)?;
+            let octets = encoded.encrypt_to_octets(paillier)?;
+            Ok((octets, encoded.exponents().clone(), encoded.magnitude_bits()))
         })?;
-        Column::octets(octets, self.key.ciphertext_octets())
+        Ok(labelled(Column::octets(octets, self.key.ciphertext_octets())?, &exponents, bits))
     }
 }
 

@@ -5,7 +5,7 @@ use crate::answers::{Answers, OnFailure, Target};
 use crate::arguments::{Call, Options};
 use crate::column::Form;
 use crate::ints::Ints;
-use crate::paillier::{DECRYPTION_COUNTS, Work, integers, plain_options, raised, run};
+use crate::paillier_calls::{DECRYPTION_COUNTS, Work, integers, plain_options, raised, run};
 use crate::paillier_keys::{PaillierPrivateKey, PaillierPublicKey};
 use modmill_paillier::{Ciphertexts, EncodedColumn, EncryptedColumn, Error, Exponents, Paillier};
 use pyo3::exceptions::PyValueError;

@@ -29,9 +29,10 @@ def test_first_example(name: str, tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", example], check=True, cwd=tmp_path, timeout=600)
 
 
-def test_the_example_with_the_names_of_ipcl(tmp_path: Path) -> None:
+@pytest.mark.parametrize("subject", ["modmill.ipcl", "parquet", "Packing"])
+def test_the_other_examples_of_paillier(subject: str, tmp_path: Path) -> None:
     examples = re.findall(r"```python\n(.*?)```", (ROOT / "docs/paillier.md").read_text(), re.DOTALL)
-    (example,) = [example for example in examples if "modmill.ipcl" in example]
+    (example,) = [example for example in examples if subject in example]
     subprocess.run([sys.executable, "-c", example], check=True, cwd=tmp_path, timeout=600)
 
 

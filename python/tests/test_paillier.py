@@ -1,5 +1,7 @@
 """Paillier: identities, python-paillier both ways, overflows, forms of columns, pickling."""
 
+import base64
+import json
 import math
 import pickle
 import random
@@ -25,7 +27,7 @@ def keys(request):
 @pytest.fixture(scope="module")
 def theirs(keys):
     public = phe.PaillierPublicKey(keys[0].n)
-    members = __import__("json").loads(keys[1].to_json())
+    members = json.loads(keys[1].to_json())
     p, q = (phe.util.base64_to_int(members[name]) for name in "pq")
     return public, phe.PaillierPrivateKey(public, p, q)
 
@@ -86,9 +88,9 @@ def test_columns_of_arrow_come_out(keys):
     assert arrow(public.encrypt([0.5, -3.25])) == pyarrow.array([0.5, -3.25], "float64")
     assert arrow(public.encrypt([])) == pyarrow.array([], "int64")
     # An exponent of one, and numbers that it takes beyond 64 bits.
-    sixteens = EncryptedColumn.from_arrow(public, public.encrypt([3, -(2**59), 0]).to_arrow(), 1, 64)
+    sixteens = EncryptedColumn.from_arrow(public, public.encrypt([3, -(2**59), 0]).ciphertexts(), 1, 64)
     assert arrow(sixteens).to_pylist() == [48, -(2**63), 0]
-    beyond = EncryptedColumn.from_arrow(public, public.encrypt([3, 2**59]).to_arrow(), 1, 64)
+    beyond = EncryptedColumn.from_arrow(public, public.encrypt([3, 2**59]).ciphertexts(), 1, 64)
     for column, item in [(public.encrypt([1, 2**63]), 1), (public.encrypt([-(2**64)]), 0), (beyond, 1)]:
         with pytest.raises(OverflowError, match=f"item {item} does not fit in 64 bits: decrypt to a list"):
             private.decrypt_to_arrow(column)
@@ -144,8 +146,9 @@ def test_columns_of_arrow_that_are_refused(keys):
         public.encrypt_to_arrow([5], 1)
     with pytest.raises(ValueError, match="exponent is for columns of Arrow"):
         private.decrypt_to_arrow(public.encrypt([5]), 0)
-    with pytest.raises(ValueError, match="item 1 is not finite"):
-        public.encrypt(pyarrow.array([0.5, None]))
+    for numbers in [pyarrow.array([0.5, None]), polars.Series([0.5, None]), [0.5, None]]:
+        with pytest.raises(ValueError, match="column: item 1 is null"):
+            public.encrypt(numbers)
 
 
 def test_python_paillier_reads_ours(keys, theirs):
@@ -179,6 +182,37 @@ def test_keys_exchange_with_python_paillier(keys):
     assert again.public_key == public and again.decrypt(public.encrypt([5])) == [5]
     with pytest.raises(ValueError, match="not a key"):
         PublicKey.from_json("{}")
+    with pytest.raises(ValueError, match="it is a public key where a private key was expected"):
+        PrivateKey.from_json(public.to_json())
+    with pytest.raises(ValueError, match="it is a private key where a public key was expected"):
+        PublicKey.from_json(private.to_json())
+
+
+def test_a_base_that_hides_nothing_is_refused():
+    """Who changes the base of a public key on its way must not read what is encrypted with it."""
+    public, private = generate(1024)
+    members, n = json.loads(public.to_json()), public.n
+    for base in [n * n - 1, n + 1, n - 1, 1, n]:
+        members["hs"] = base64.urlsafe_b64encode(base.to_bytes(256, "big").lstrip(b"\0")).rstrip(b"=").decode()
+        with pytest.raises(ValueError, match="hs"):
+            PublicKey.from_json(json.dumps(members))
+    members["hs"] = json.loads(generate(1024)[0].to_json())["hs"]
+    changed = PublicKey.from_json(json.dumps(members))
+    assert changed != public and len({changed, public}) == 2
+    with pytest.raises(ValueError, match="belongs to the key"):
+        EncryptedColumn.from_bytes(public, changed.encrypt([52000]).to_bytes())
+    with pytest.raises(ValueError, match="not a Paillier column that can be read"):
+        EncryptedColumn.from_bytes(public, b"rubbish")
+
+
+def test_keys_that_anyone_can_factor_are_refused():
+    text = '{"kty":"DAJ","alg":"PAI-GN1","n":"%s"}'
+    for n, reason in [(3**700, "divisible by 3"), ((2**512 - 569) ** 2, "perfect power with exponent 2")]:
+        octets = n.to_bytes((n.bit_length() + 7) // 8, "big")
+        with pytest.raises(ValueError, match=reason):
+            PublicKey.from_json(text % base64.urlsafe_b64encode(octets).rstrip(b"=").decode())
+    with pytest.raises(ValueError, match="the factor q is not prime"):
+        modmill._modmill.PaillierPrivateKey.of_primes(2**512 - 569, 2**512 - 5)
 
 
 def test_overflow_is_refused(keys):
@@ -213,6 +247,7 @@ def test_pickles_arrow_and_bytes(keys):
         pickle.loads(pickle.dumps(column)),
         EncryptedColumn.from_bytes(public, column.to_bytes()),
         EncryptedColumn.from_arrow(public, column.to_arrow(), column.exponent, column.magnitude_bits),
+        EncryptedColumn.from_arrow(public, column.to_arrow()),
         EncryptedColumn.from_arrow(public, pyarrow.array(column.to_arrow()), column.exponent),
     ]:
         assert private.decrypt(again) == [1.5, -2.5]

@@ -174,3 +174,42 @@ def test_a_party_is_pickled_on_request() -> None:
     pickle.dumps(again)
     with pytest.raises(ValueError, match="secret exponent of ffdhe2048"):
         type(party._party)._unpickle("ffdhe2048", b"\x03")
+
+
+def hello(items, role=0):
+    return b"modmill-psi1" + bytes([role, 0, 0]) + items.to_bytes(8, "little")
+
+
+def frame(kind, *records):
+    return bytes([kind]) + len(records).to_bytes(4, "little") + b"".join(records)
+
+
+def element(number):
+    return number.to_bytes(256, "big")
+
+
+REST = frame(1) + frame(2, bytes(16)) + frame(2)
+
+
+@pytest.mark.parametrize(
+    "messages, reason",
+    [
+        (hello(3) + frame(1, element(4), element(5)) + REST, "sent 2 of the 3 elements that it announced"),
+        (hello(2**63) + REST, "the limit is"),
+        (hello(2) + frame(1, element(5), element(4)) + REST, "not in ascending order"),
+        (hello(2) + frame(1, element(5), element(5)) + REST, "repeated"),
+        (hello(2) + frame(1, element(5), element(1)) + REST, "sent element 1, which is not between 2 and p - 2"),
+        (hello(2) + frame(1, element(5), element(2**2048 - 1)) + REST, "sent element 1"),
+        (hello(0, role=0x80) + REST, "unknown role 128"),
+        (hello(148) + frame(1, element(4), element(5)), "closed the connection after 2 of 148 elements"),
+        (b"", "closed the connection before"),
+    ],
+)
+def test_a_party_that_breaks_the_protocol_is_a_connection_error(messages, reason):
+    here, there = socket.socketpair()
+    there.sendall(messages)
+    there.shutdown(socket.SHUT_WR)
+    with pytest.raises(ConnectionError, match=reason):
+        psi.receive([b"ann"], here, group="ffdhe2048")
+    here.close()
+    there.close()
