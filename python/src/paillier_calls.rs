@@ -14,9 +14,10 @@ pub(crate) const DECRYPTION_COUNTS: usize = 4;
 pub(crate) fn raised(py: Python<'_>, error: &Error) -> PyErr {
     match error {
         Error::Engine(error) => of_call(py, error),
-        Error::Overflow { .. } | Error::TooLarge { .. } | Error::NotEncoded { .. } => {
-            PyOverflowError::new_err(error.to_string())
-        }
+        Error::Overflow { .. }
+        | Error::Headroom { .. }
+        | Error::TooLarge { .. }
+        | Error::NotEncoded { .. } => PyOverflowError::new_err(error.to_string()),
         error => PyValueError::new_err(error.to_string()),
     }
 }

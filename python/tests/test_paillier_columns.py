@@ -175,7 +175,7 @@ def test_sums_by_group():
         assert [str(label).removeprefix("group ") for label in found] == [str(label) for label in expected.index]
         assert decrypt(sums) == expected.tolist()
     each = PUBLIC.encrypt([0.5, 1e6, 2.0], each=True)
-    assert decrypt(each.sum_by("aba")[1]) == [2.5, 1e6]
+    assert decrypt(each.sum_by(list("aba"))[1]) == [2.5, 1e6]
     assert decrypt(PUBLIC.encrypt([]).sum_by([])[1]) == []
     with pytest.raises(ValueError, match="2 keys for 3 numbers"):
         column().sum_by([1, 2])
@@ -193,7 +193,7 @@ def test_fresh_numbers_are_not_masked_again():
     fresh += [EncryptedColumn.from_phe(PUBLIC, [theirs.encrypt(5)])]
     assert not any(masked(encrypted) for encrypted in fresh)
     computed = [column() + 1, column() * 2, -column(), column().sum(), column() @ [1, 2, 3], column() / 2]
-    computed += [EncryptedColumn.concat([column(), column() + 1]), column().sum_by("aab")[1]]
+    computed += [EncryptedColumn.concat([column(), column() + 1]), column().sum_by(list("aab"))[1]]
     assert all(masked(encrypted) for encrypted in computed)
 
 
