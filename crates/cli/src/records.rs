@@ -28,6 +28,8 @@ mod pipeline;
 mod plain_line;
 mod queue;
 #[cfg(feature = "parquet")]
+mod row_sink;
+#[cfg(feature = "parquet")]
 mod row_values;
 #[cfg(feature = "parquet")]
 mod rows;
@@ -112,7 +114,7 @@ fn answer_to<P: Operation, S: beside::FieldSource>(
     engine: &Engine,
     pace: &Pace,
 ) -> Result<Tally, Failure> {
-    use rows::{RowFormatter, RowSink, answer_schema};
+    use row_sink::{RowFormatter, RowSink, answer_schema};
     let (layout, kept) = (operation.layout(), source.kept_columns());
     if places.output_format == Format::Lines {
         beside::check_text(&kept).map_err(Failure::Usage)?;

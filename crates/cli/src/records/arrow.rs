@@ -4,7 +4,8 @@
 
 use super::arrow_batches::ArrowBatches;
 use super::layout::Layout;
-use super::rows::{RowReader, RowWriter, SHARE, check_columns, columns_read};
+use super::row_sink::RowWriter;
+use super::rows::{RowReader, SHARE, check_columns, columns_read};
 use crate::failure::Failure;
 use crate::io::{Input, Output, STANDARD, writes_terminal};
 use arrow_array::RecordBatch;

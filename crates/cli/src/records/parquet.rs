@@ -2,7 +2,8 @@
 
 use super::layout::Layout;
 use super::pace::Pace;
-use super::rows::{RowReader, RowWriter, SHARE, check_columns, columns_read};
+use super::row_sink::RowWriter;
+use super::rows::{RowReader, SHARE, check_columns, columns_read};
 use crate::failure::Failure;
 use crate::io::{Output, STANDARD};
 use arrow_array::RecordBatch;

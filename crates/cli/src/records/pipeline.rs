@@ -162,6 +162,7 @@ pub(super) trait Sink<O>: Send {
 struct Passing<O, T> {
     origins: Vec<O>,
     records: usize,
+    progress: u64,
     content: T,
 }
 
@@ -220,14 +221,14 @@ pub(super) fn answer_all<P: Operation, S: Source, W: Sink<S::Origin>>(
 fn read<P: Operation, S: Source>(
     source: &mut S,
     operation: &P,
-    to_compute: &SyncSender<Passing<S::Origin, (P::Prepared, u64)>>,
+    to_compute: &SyncSender<Passing<S::Origin, P::Prepared>>,
 ) -> Result<(), Failure> {
     while let Some(Chunk { pieces, progress }) = source.next_chunk()? {
         let (records, origins): (Vec<Records>, Vec<S::Origin>) =
             pieces.into_iter().map(|piece| (piece.records, piece.origin)).unzip();
         let count = records.iter().map(Records::len).sum();
-        let content = (operation.prepare(records), progress);
-        if to_compute.send(Passing { origins, records: count, content }).is_err() {
+        let content = operation.prepare(records);
+        if to_compute.send(Passing { origins, records: count, progress, content }).is_err() {
             break;
         }
     }
@@ -237,17 +238,17 @@ fn read<P: Operation, S: Source>(
 /// The second stage.
 fn compute<P: Operation, O>(
     operation: &P,
-    from_source: &Receiver<Passing<O, (P::Prepared, u64)>>,
+    from_source: &Receiver<Passing<O, P::Prepared>>,
     to_format: &SyncSender<Passing<O, P::Computed>>,
     (pace, meter): (&Pace, &Meter<'_>),
 ) -> Result<(), Failure> {
-    for Passing { origins, records, content: (content, progress) } in from_source {
+    for Passing { origins, records, progress, content } in from_source {
         let start = Instant::now();
         meter.begin(records, progress);
         let content = operation.compute(content)?;
         meter.end();
         pace.learn(records, start.elapsed());
-        if to_format.send(Passing { origins, records, content }).is_err() {
+        if to_format.send(Passing { origins, records, progress, content }).is_err() {
             break;
         }
     }

@@ -1,17 +1,16 @@
-//! Rows of Arrow's record batches: binary or text columns in, a column of answers and a column of errors out.
+//! Rows of Arrow's record batches as records: binary or text columns.
 //!
 //! Parquet and Arrow share everything but how batches are read and written.
 
-use super::beside::{Beside, FieldSource};
-use super::layout::{AnswerField, ERROR, Layout, Notation};
+use super::beside::FieldSource;
+use super::layout::{Layout, Notation};
 use super::pace::Pace;
-use super::pipeline::{Chunk, Formatter, Origin, Piece, Sink, Source, Stop};
+use super::pipeline::{Chunk, Origin, Piece, Source, Stop};
 use super::queue::{Receiver, queue};
-use super::table::{Answers, Records};
+use super::table::Records;
 use crate::failure::Failure;
-use arrow_array::builder::BinaryBuilder;
-use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch, StringArray};
-use arrow_schema::{DataType, Field as Column, Schema, SchemaRef};
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_schema::{Field as Column, Schema, SchemaRef};
 use modmill::Engine;
 use modmill::hex::HexError;
 use modmill_tables::{TableError, guarded};
@@ -25,8 +24,8 @@ use super::row_values::{Cell, Values};
 const PIECE_ROWS: usize = 4096;
 /// The bytes of a piece, about.
 const PIECE_BYTES: usize = 4 << 20;
-/// The part of the memory for records, one of so many, that what a message or a page expands to may take. A batch is in memory
-/// while the next one is read.
+/// The memory for records divided by this is the most that a message or a page may expand to. A batch is in memory while the next
+/// one is read.
 pub(super) const SHARE: u64 = 8;
 
 /// A file or stream of record batches, opened for reading.
@@ -235,104 +234,5 @@ impl Source for RowSource<'_> {
 
     fn stop(&self) -> Stop {
         self.batches.stop()
-    }
-}
-
-/// A file or stream of record batches, opened for writing.
-pub(super) trait RowWriter: Send {
-    fn write(&mut self, batch: &RecordBatch) -> Result<(), Failure>;
-
-    /// Writes out what a reader may wait for.
-    fn flush(&mut self) -> Result<(), Failure>;
-
-    fn finish(&mut self) -> Result<(), Failure>;
-}
-
-/// The columns of answers: those that are kept, the answers, the errors.
-pub(super) fn answer_schema(layout: &Layout, kept: Vec<Arc<Column>>) -> SchemaRef {
-    let kind = match layout.answer {
-        AnswerField::Octets(_) => DataType::Binary,
-        AnswerField::Verdict => DataType::Boolean,
-    };
-    let answer = Arc::new(Column::new(layout.answer.name(), kind, true));
-    let error = Arc::new(Column::new(ERROR, DataType::Utf8, true));
-    Arc::new(Schema::new(kept.into_iter().chain([answer, error]).collect::<Vec<_>>()))
-}
-
-/// Writes a row for each record.
-pub(super) struct RowSink<'a, W> {
-    pub(super) formatter: RowFormatter<'a>,
-    pub(super) writer: W,
-}
-
-/// Makes the rows.
-#[derive(Clone)]
-pub(super) struct RowFormatter<'a> {
-    pub(super) layout: Layout,
-    pub(super) engine: &'a Engine,
-    pub(super) columns: SchemaRef,
-}
-
-impl<O: Beside> Formatter<O> for RowFormatter<'_> {
-    type Formatted = Vec<RecordBatch>;
-
-    fn format(&self, pieces: Vec<(O, Answers)>) -> Result<Vec<RecordBatch>, Failure> {
-        let batch = |(origin, answers): (O, Answers)| {
-            let kept = origin.into_columns(&self.layout, answers.len());
-            batch(&self.layout, &self.columns, kept, &answers)
-        };
-        self.engine.install(|| pieces.into_par_iter().map(batch).collect())
-    }
-}
-
-/// The rows of some answers.
-fn batch(
-    layout: &Layout,
-    columns: &SchemaRef,
-    kept: Vec<ArrayRef>,
-    answers: &Answers,
-) -> Result<RecordBatch, Failure> {
-    let answer: ArrayRef = match layout.answer {
-        AnswerField::Octets(_) => Arc::new(binary_column(answers)?),
-        AnswerField::Verdict => {
-            Arc::new(answers.iter().map(|answer| Some(answer.is_ok())).collect::<BooleanArray>())
-        }
-    };
-    let errors: StringArray = answers.iter().map(Result::err).collect();
-    let values = kept.into_iter().chain([answer, Arc::new(errors) as ArrayRef]).collect();
-    RecordBatch::try_new(columns.clone(), values)
-        .map_err(|error| Failure::Usage(format!("cannot write the answers: {error}")))
-}
-
-fn binary_column(answers: &Answers) -> Result<arrow_array::BinaryArray, Failure> {
-    // Offsets have 31 bits.
-    if i32::try_from(answers.octets_len()).is_err() {
-        let reason = "cannot write the answers: they are too long for a binary column; use JSON Lines";
-        return Err(Failure::Usage(reason.to_owned()));
-    }
-    let mut column = BinaryBuilder::with_capacity(answers.len(), answers.octets_len());
-    answers.iter().for_each(|answer| column.append_option(answer.ok()));
-    Ok(column.finish())
-}
-
-impl<'a, O: Beside, W: RowWriter> Sink<O> for RowSink<'a, W> {
-    const HOLDS_ERRORS: bool = true;
-    type Formatter = RowFormatter<'a>;
-
-    fn formatter(&self) -> RowFormatter<'a> {
-        self.formatter.clone()
-    }
-
-    fn write(&mut self, batches: Vec<RecordBatch>) -> Result<(), Failure> {
-        // Columns that stand beside answers are as others wrote them.
-        let failed = |error: TableError| Failure::Usage(format!("cannot write the answers: {error}"));
-        for batch in batches {
-            guarded(|| Ok(self.writer.write(&batch))).map_err(failed)??;
-        }
-        self.writer.flush()
-    }
-
-    fn finish(&mut self) -> Result<(), Failure> {
-        self.writer.finish()
     }
 }

@@ -118,8 +118,8 @@ async fn mutated_streams_are_answered_or_refused() {
     let digests = [[7u8; 32], [8; 32], [9; 32]];
     let numbers: ArrayRef = Arc::new(Int32Array::from(vec![1, 2, 3]));
     let columns: [ArrayRef; 3] = [
-        Arc::new(BinaryArray::from_iter_values(&digests)),
-        Arc::new(LargeBinaryArray::from_iter_values(&digests)),
+        Arc::new(BinaryArray::from_iter_values(digests)),
+        Arc::new(LargeBinaryArray::from_iter_values(digests)),
         Arc::new(FixedSizeBinaryArray::try_from_iter(digests.iter()).expect("digests")),
     ];
     let mut samples = vec![compressed()];
