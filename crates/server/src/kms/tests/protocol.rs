@@ -51,6 +51,12 @@ async fn requests_without_a_right_signature_are_refused() {
     ] {
         assert_eq!(error(&bench, parts).await.0, name, "{authorization}");
     }
+    let (_, message) = error(&bench, rewritten("us-east-1", "eu-west-1")).await;
+    assert!(
+        message.starts_with("Credential should be scoped to a valid region, not 'eu-west-1'."),
+        "{message}"
+    );
+    assert!(message.contains("'us-east-1'"), "{message}");
     let tampered = bench.ask(signed(), b"{ }".to_vec()).await.unwrap_err();
     assert_eq!(tampered.0, "InvalidSignatureException");
 }

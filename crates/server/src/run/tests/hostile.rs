@@ -23,7 +23,7 @@ async fn start(folder: &std::path::Path) -> Running {
 
 async fn credential(running: &Running, name: &str) -> NewCredential {
     let service = &running.service;
-    let rights = [Right::Kms, Right::Transit].into();
+    let rights = [Right::Bulk, Right::Kms, Right::Transit].into();
     credentials::create(&service.records, name, rights, service.clock.now_ms()).await.unwrap()
 }
 
@@ -175,5 +175,27 @@ async fn bodies_that_stand_still_are_refused_in_words() {
     let read = tokio::time::timeout(Duration::from_secs(120), slow.read_to_string(&mut answer)).await;
     read.expect("it is not waited for").unwrap();
     assert!(answer.starts_with("HTTP/1.1 408") && answer.contains("too slowly"), "{answer}");
+    assert!(running.stop().await);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn bulk_requests_of_one_client_leave_places_for_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let running = start(folder.path()).await;
+    let (hostile, modest) = (credential(&running, "hostile").await, credential(&running, "modest").await);
+    let streams = &running.service.streams;
+    let mut under_way: Vec<_> = std::iter::from_fn(|| streams.take("hostile".into(), 1)).collect();
+    let bulk = async |token: &str| {
+        let path = "POST /bulk/v1/sign?key=transit/none&scheme=pss-sha256 HTTP/1.1\r\nhost: x\r\nconnection: close\r\n";
+        let kind = "content-type: application/x-modmill-digests\r\ncontent-length: 0\r\n\r\n";
+        ask(&running, &format!("{path}authorization: Bearer {token}\r\n{kind}"), b"").await
+    };
+    assert_eq!(bulk(&hostile.token).await, 429);
+    // There is no such key, which is looked up when there is a place.
+    assert_eq!(bulk(&modest.token).await, 404);
+    under_way.pop();
+    assert_eq!(bulk(&hostile.token).await, 404);
+    assert_eq!(streams.held(), under_way.len(), "places are given back");
+    drop(under_way);
     assert!(running.stop().await);
 }
