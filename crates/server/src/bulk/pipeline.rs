@@ -29,6 +29,7 @@ const LOOK: Duration = Duration::from_millis(100);
 /// The digests of a chunk, for an engine with a GPU and without one. A GPU computes thousands in the time of one.
 const CHUNK: (usize, usize) = (16_384, 1024);
 /// How long the status of an Arrow answer waits for the first signatures, or for what is wrong with the request.
+#[cfg(feature = "arrow")]
 const FIRST_ANSWER: Duration = Duration::from_secs(1);
 
 /// The form of the request and of its answer.
@@ -185,6 +186,7 @@ async fn drained(service: &Service) {
 /// Frames have a place for the reason why a stream ends, and Arrow has none. So an Arrow answer begins with its first signatures,
 /// and what is wrong before them is an error.
 pub(super) async fn start(job: Job, format: Format, body: Body) -> Result<Body, Stop> {
+    #[cfg_attr(not(feature = "arrow"), allow(unused_mut))]
     let (sender, mut receiver) = mpsc::channel(UNREAD);
     let first = match format {
         Format::Digests => {
