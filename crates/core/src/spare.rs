@@ -103,7 +103,7 @@ mod tests {
         assert_eq!(spare.try_take(7), Ok(vec![0; 7]));
         assert_eq!(spare.try_take(1007), Ok(vec![0; 1007]));
         for len in [1 << 58, usize::MAX] {
-            let Err(Error::OutOfMemory { bytes, .. }) = spare.take(len) else { panic!("{len}") };
+            let Err(Error::OutOfMemory { bytes, .. }) = spare.try_take(len) else { panic!("{len}") };
             assert_eq!(bytes, len.saturating_mul(8));
         }
     }
