@@ -118,6 +118,12 @@ impl Bodies {
         self.shares.held()
     }
 
+    /// A share of `holder` with nothing in it, for what is read part by part.
+    #[cfg(feature = "arrow")]
+    pub(crate) fn open(&self, holder: Holder) -> Share<Holder> {
+        self.shares.open(holder)
+    }
+
     /// Reads the body of a request whose head was looked at: `admitted` says who asks, or why the request is refused, and `holder`
     /// whose memory the body takes. The body of a refused request is not kept. `longest` is the most octets of this body.
     pub(crate) async fn read_if<T, E: From<Unread>>(

@@ -71,20 +71,27 @@ impl<K: Clone + Eq + Hash> Share<K> {
         self.units = units;
         true
     }
-}
 
-impl<K: Clone + Eq + Hash> Drop for Share<K> {
-    fn drop(&mut self) {
-        if self.units == 0 {
+    /// Gives back what is above `units`.
+    pub(crate) fn shrink_to(&mut self, units: usize) {
+        let less = self.units.saturating_sub(units);
+        if less == 0 {
             return;
         }
+        self.units -= less;
         let mut ledger = self.shares.ledger();
-        ledger.all -= self.units;
-        let own = ledger.by_holder.get(&self.holder).copied().unwrap_or(0).saturating_sub(self.units);
+        ledger.all -= less;
+        let own = ledger.by_holder.get(&self.holder).copied().unwrap_or(0).saturating_sub(less);
         match own {
             0 => ledger.by_holder.remove(&self.holder),
             own => ledger.by_holder.insert(self.holder.clone(), own),
         };
+    }
+}
+
+impl<K: Clone + Eq + Hash> Drop for Share<K> {
+    fn drop(&mut self) {
+        self.shrink_to(0);
     }
 }
 
@@ -102,6 +109,10 @@ mod tests {
         assert!(shares.take("second", 1).is_none());
         let third = shares.take("third", 12).unwrap();
         assert_eq!(shares.held(), 87);
+        greedy.shrink_to(60);
+        assert_eq!(shares.held(), 87);
+        greedy.shrink_to(20);
+        assert_eq!(shares.held(), 57);
         drop(greedy);
         assert_eq!(shares.held(), 37);
         // All of a holder's shares count together.

@@ -4,12 +4,17 @@
 
 use super::frame::{Event, Frames, Status};
 use super::pipeline::{Job, Part, Stop, answers};
-use arrow_array::{Array, ArrayRef, BinaryArray, FixedSizeBinaryArray, LargeBinaryArray, RecordBatch};
-use arrow_buffer::{Buffer, NullBuffer};
+use crate::body::Holder;
+use crate::shares::Share;
+use arrow_array::{
+    Array, ArrayRef, BinaryArray, FixedSizeBinaryArray, GenericBinaryArray, LargeBinaryArray,
+    OffsetSizeTrait, RecordBatch,
+};
+use arrow_buffer::{ArrowNativeType, Buffer, NullBuffer};
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 use axum::body::{Body, BodyDataStream};
-use bytes::{Buf, Bytes, BytesMut};
+use bytes::{Buf, Bytes};
 use futures_util::{StreamExt, stream};
 use modmill_tables::TableError;
 use modmill_tables::ipc::{Decoder, Framer, Limits, Message};
@@ -49,33 +54,39 @@ fn position(schema: &Schema) -> Result<usize, Stop> {
     }
 }
 
-/// The digests of a batch side by side, each of `length` bytes.
+/// The digests of a batch side by side, each of `length` bytes, without a copy: they stand so in the batch.
 fn digests(batch: &RecordBatch, length: usize) -> Result<Bytes, Stop> {
     let column = batch.column(0);
     if column.null_count() > 0 {
         return Err(wrong("a digest is null"));
     }
-    if column.len().saturating_mul(length) > MAX_BATCH {
-        return Err(wrong(format!("a record batch has {} digests, which is too many", column.len())));
-    }
-    let any = column.as_any();
-    let mut joined = BytesMut::with_capacity(column.len() * length);
-    let mut add = |digest: Option<&[u8]>| {
-        let digest = digest.unwrap_or_default();
-        if digest.len() != length {
-            return Err(wrong(format!("a digest has {} bytes instead of {length}", digest.len())));
-        }
-        joined.extend_from_slice(digest);
-        Ok(())
+    let check = |found: usize| match found == length {
+        true => Ok(()),
+        false => Err(wrong(format!("a digest has {found} bytes instead of {length}"))),
     };
-    if let Some(column) = any.downcast_ref::<FixedSizeBinaryArray>() {
-        column.iter().try_for_each(&mut add)?;
+    let any = column.as_any();
+    let values = if let Some(column) = any.downcast_ref::<FixedSizeBinaryArray>() {
+        (0..column.len().min(1)).try_for_each(|item| check(column.value(item).len()))?;
+        column.values().slice_with_length(0, column.len() * length)
     } else if let Some(column) = any.downcast_ref::<BinaryArray>() {
-        column.iter().try_for_each(&mut add)?;
+        side_by_side(column, check)?
     } else if let Some(column) = any.downcast_ref::<LargeBinaryArray>() {
-        column.iter().try_for_each(&mut add)?;
-    }
-    Ok(joined.freeze())
+        side_by_side(column, check)?
+    } else {
+        Buffer::default()
+    };
+    Ok(Bytes::from_owner(values))
+}
+
+/// The octets of all values of a column, whose lengths `check` looks at.
+fn side_by_side<O: OffsetSizeTrait>(
+    column: &GenericBinaryArray<O>,
+    check: impl Fn(usize) -> Result<(), Stop>,
+) -> Result<Buffer, Stop> {
+    column.iter().try_for_each(|digest| check(digest.map_or(0, <[u8]>::len)))?;
+    let offsets = column.value_offsets();
+    let (start, end) = (offsets[0].as_usize(), offsets[column.len()].as_usize());
+    Ok(column.values().slice_with_length(start, end - start))
 }
 
 /// The digests of a message, of which a schema has none.
@@ -106,6 +117,8 @@ struct Reader {
     length: usize,
     /// The length of a full chunk in bytes.
     full: usize,
+    /// The memory of the message that comes and of its digests, out of the principal's share.
+    room: Share<Holder>,
     job: Job,
 }
 
@@ -120,6 +133,7 @@ impl Reader {
             ready: Bytes::new(),
             length,
             full: job.chunk() * length,
+            room: job.service.bodies.open(Holder::Principal(job.principal.name.clone())),
             job,
         }
     }
@@ -129,6 +143,7 @@ impl Reader {
             if !self.ready.is_empty() {
                 return Ok(Some(self.ready.split_to(self.full.min(self.ready.len()))));
             }
+            self.room.shrink_to(self.framer.held());
             if self.input.is_empty() {
                 match self.body.next().await {
                     Some(Ok(bytes)) => self.input = bytes,
@@ -143,8 +158,22 @@ impl Reader {
             let message = self.framer.feed(&mut rest)?;
             let taken = self.input.len() - rest.len();
             self.input.advance(taken);
+            self.hold(self.framer.held())?;
             if let Some(message) = message {
+                // The digests are a part of the message.
+                self.hold(message.held())?;
                 self.ready = self.decode(message).await?;
+            }
+        }
+    }
+
+    /// Makes room for `octets` of memory in all.
+    fn hold(&mut self, octets: usize) -> Result<(), Stop> {
+        match self.room.grow_to(octets) {
+            true => Ok(()),
+            false => {
+                let text = "record batches take as much memory as they may: try again, or send shorter ones";
+                Err(Stop { status: Status::Busy, text: text.to_owned() })
             }
         }
     }

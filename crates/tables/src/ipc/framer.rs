@@ -19,6 +19,12 @@ pub struct Message {
 }
 
 impl Message {
+    /// The bytes of memory that it takes.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        self.header.capacity() + self.body.capacity()
+    }
+
     /// The header.
     pub(super) fn root(&self) -> Result<arrow_ipc::Message<'_>, TableError> {
         root_as_message_with_opts(&verifier(), &self.header).map_err(|error| not_a_header(&error))
@@ -93,6 +99,13 @@ impl Framer {
                 State::Ended => self.state = State::Ended,
             }
         }
+    }
+
+    /// The bytes of memory that the part of a message that has arrived takes.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        let header = if let State::Body(header, _) = &self.state { header.len() } else { 0 };
+        header + self.buffer.capacity()
     }
 
     /// Whether the end mark was there.

@@ -2,6 +2,7 @@
 mod mutate;
 
 use super::*;
+use crate::body::Holder;
 use arrow_array::{
     Array, ArrayRef, BinaryArray, FixedSizeBinaryArray, Int32Array, LargeBinaryArray, RecordBatch,
 };
@@ -76,6 +77,24 @@ async fn other_arrow_is_refused_with_a_text() {
         let error = answer.json()["error"].as_str().expect("a text").to_owned();
         assert!(error.contains(reason), "{error}, not {reason}");
     }
+}
+
+/// Record batches come out of the memory of bodies, of which a principal alone gets half.
+#[tokio::test]
+async fn record_batches_have_a_share_of_memory() {
+    let bulk = Bulk::new().await;
+    let digests: ArrayRef =
+        Arc::new(FixedSizeBinaryArray::try_from_iter([[7u8; 32]; 2000].iter()).expect("digests"));
+    let body = stream_of("digest", vec![digests]);
+    let mut other_requests = bulk.service.bodies.open(Holder::Principal("name-A".to_owned()));
+    for (held, status) in [(1 << 20, 200), (128 << 20, 503)] {
+        assert!(other_requests.grow_to(held));
+        let answer = bulk.post(QUERY, TOKEN, ARROW, body.clone()).await;
+        assert_eq!(answer.status.as_u16(), status);
+        assert!(status == 200 || answer.json()["error"].as_str().expect("a text").contains("memory"));
+    }
+    drop(other_requests);
+    assert_eq!(bulk.service.bodies.held(), 0);
 }
 
 /// A stream with a compressed batch that says that it has 64 TiB.
