@@ -10,7 +10,7 @@ use arrow_array::{
     Array, ArrayRef, BinaryArray, FixedSizeBinaryArray, GenericBinaryArray, LargeBinaryArray,
     OffsetSizeTrait, RecordBatch,
 };
-use arrow_buffer::{ArrowNativeType, Buffer, NullBuffer};
+use arrow_buffer::{Buffer, NullBuffer};
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 use axum::body::{Body, BodyDataStream};
@@ -75,7 +75,16 @@ fn digests(batch: &RecordBatch, length: usize) -> Result<Bytes, Stop> {
     } else {
         Buffer::default()
     };
-    Ok(Bytes::from_owner(values))
+    Ok(Bytes::from_owner(Octets(values)))
+}
+
+/// The memory of a batch, for [`Bytes`].
+struct Octets(Buffer);
+
+impl AsRef<[u8]> for Octets {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
 }
 
 /// The octets of all values of a column, whose lengths `check` looks at.
