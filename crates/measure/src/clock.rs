@@ -85,15 +85,16 @@ mod tests {
 
     #[test]
     #[cfg(unix)]
-    fn sleep_takes_wall_time_and_work_takes_both() {
+    fn sleep_takes_wall_time_and_work_takes_processor_time() {
         let mut asleep = Spent::NOTHING;
         asleep.during(|| std::thread::sleep(Duration::from_millis(30)));
         let mut awake = Spent::NOTHING;
         let start = cpu_time();
         awake.during(|| while difference(start, cpu_time()) < Some(Duration::from_millis(30)) {});
         let least = Duration::from_millis(29);
-        assert!(asleep.wall >= least && awake.wall >= least, "{asleep:?} {awake:?}");
-        assert!(awake.cpu.unwrap() >= least, "{awake:?}");
+        assert!(asleep.wall >= least, "{asleep:?}");
+        // Other tests of this process may have worked at the same time, so that the wall time is shorter.
+        assert!(awake.cpu.unwrap() >= least && awake.wall > Duration::ZERO, "{awake:?}");
         let mut both = asleep;
         both.add(awake);
         assert_eq!(
