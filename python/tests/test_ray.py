@@ -187,7 +187,7 @@ def test_files(cluster: None, tmp_path: Path) -> None:
     modmill.ray.powmod_files(source, target, keep=["id"], mode="replace", **arguments)
     kept = pq.read_table(target)
     assert kept.column_names == ["id", "inverse", "error"] and by_id(kept.to_pylist(), "inverse") == inverses
-    with pytest.raises(Exception, match="keep: the file has no column 'nombre'"):
+    with pytest.raises(Exception, match="keep: there is no column 'nombre'"):
         modmill.ray.powmod_files(source, target, keep=["nombre"], mode="replace", **arguments)
     modmill.ray.powmod_files([source / "1.parquet"], target, mode="replace", **arguments)
 

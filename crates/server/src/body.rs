@@ -1,7 +1,7 @@
 //! Bodies of requests that are read as a whole, and the memory that all of them share.
 //!
 //! Each principal has a share of the memory, and so has everybody who names an access key and has not shown yet to have its secret
-//! ([`Holder`]). Bodies of up to [`SMALL`] octets are in the room that each connection has of its own, so that requests of
+//! (`Holder`). Bodies of up to `SMALL` octets are in the room that each connection has of its own, so that requests of
 //! ordinary length are answered whatever others hold. A body has to arrive at a least rate.
 
 mod octets;
