@@ -38,8 +38,6 @@ class Packing:
     [0.75, -4.5]
     """
 
-    __module__ = "modmill.paillier"
-
     value_bits: int
     terms: int
     signed: bool = True
@@ -86,6 +84,10 @@ class Packing:
         if self.exponent >= 0:
             return [multiple << 4 * self.exponent for multiple in multiples]
         return [multiple / 16**-self.exponent for multiple in multiples]
+
+
+# After the decorator, which looks into the module that the class names.
+Packing.__module__ = "modmill.paillier"
 
 
 class PackedColumn:
