@@ -21,7 +21,7 @@ pub(crate) fn is_busy(rates: &Rates, waited: Option<f64>) -> bool {
     is_uneven(rates) || waited > Some(WAITED) || rates.stolen > Some(STOLEN)
 }
 
-/// What shows that the machine was busy; `None` if nothing does.
+/// The reason to say that the machine was busy; `None` if there is none.
 pub(crate) fn note(records: &[Record]) -> Option<String> {
     if !records.iter().any(|record| record.busy) {
         return None;

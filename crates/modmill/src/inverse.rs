@@ -82,7 +82,7 @@ impl Engine {
     /// inverted. Going down, the inverse of a number is the inverse of its pair times the other number. The
     /// numbers of a pair that has no inverse are inverted one by one, so that an item without an inverse costs
     /// two inversions for each level. The answer is the inverses and the items that have none, or `None` if
-    /// those are so many that inversions one by one cost less.
+    /// inversions one by one cost less because many have none.
     fn inv_together(
         &self,
         inverter: Inverter,

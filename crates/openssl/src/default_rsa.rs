@@ -101,7 +101,7 @@ impl DefaultRsa {
         (status == 1 && !key.is_null()).then(|| OwnedKey(self.evp, key))
     }
 
-    /// What `read` makes of the numbers of a key pair.
+    /// Calls `read` with the numbers of a key pair, and returns its result.
     pub(crate) fn numbers<T>(&self, key: &OwnedKey, read: impl FnOnce(Given<'_>) -> T) -> Option<T> {
         let mut state = (Some(read), None);
         let collect = collector(&state);

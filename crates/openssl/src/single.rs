@@ -94,7 +94,7 @@ impl Single {
         Some(power)
     }
 
-    /// What a context that is ready makes of `input`.
+    /// The result of `input` in a context that is ready.
     fn run(&self, context: &Context, input: &[u8], is_private: bool) -> Option<Zeroizing<Vec<u8>>> {
         let mut answer = Zeroizing::new(vec![0; self.size]);
         let mut len = answer.len();

@@ -1,4 +1,4 @@
-//! What stands beside answers: fields of lines as JSON text, or columns of rows. Each becomes the other where the input and the
+//! The fields of lines, as JSON text, or the columns of rows that stand beside answers. Each becomes the other where the input and the
 //! output have different formats.
 
 use super::block_parser::Kept;

@@ -26,7 +26,7 @@ pub(super) enum LogFormat {
     Json,
 }
 
-/// What the thread is told.
+/// A message to the thread that writes the log.
 enum Message {
     Line(Vec<u8>),
     /// All lines before this are written when the sender is dropped.
