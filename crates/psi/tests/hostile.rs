@@ -35,7 +35,7 @@ fn receive(messages: &[u8]) -> Result<Outcome, Error> {
     receiver.run(["ann", "ben", "cid"], messages, std::io::sink())
 }
 
-/// What an honest sender of three items says.
+/// The messages of an honest sender of three items.
 fn honest() -> Vec<u8> {
     let parts = [
         hello(0, 0, 3),

@@ -39,7 +39,7 @@ impl Tally {
         self.finish_in_words(&format!("{failed} of {items} {unit} could not be answered"))
     }
 
-    /// The same, with `summary` for the words that count the failures.
+    /// Ends as [`Self::finish`] does; `summary` is the text that counts the failures.
     pub(crate) fn finish_in_words(self, summary: &str) -> Result<(), Failure> {
         match self.first_failure {
             None => Ok(()),

@@ -73,7 +73,7 @@ impl Api {
         )
     }
 
-    /// A new key of 1024 bits with so many primes.
+    /// A new key of 1024 bits with the given number of primes.
     fn generate(&self, primes: i32) -> Pointer {
         let (mut bits, mut primes, mut key) = ([1024], [primes], null_mut());
         let options = [param(c"bits", 1, &mut bits), param(c"primes", 1, &mut primes), LAST];

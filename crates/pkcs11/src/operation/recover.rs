@@ -27,7 +27,7 @@ impl Recovering {
         Ok(Self { object, scheme: mechanism.row.scheme })
     }
 
-    /// What was signed, without its padding if the mechanism has one.
+    /// The data that was signed, without its padding if the mechanism has one.
     pub(crate) fn recover(&self, signature: &[u8]) -> Answer<Vec<u8>> {
         let key = self.object.public_key()?;
         check_length(key, signature)?;

@@ -1,4 +1,4 @@
-//! What a key is for: mechanisms, logins and lengths.
+//! Restrictions of keys: mechanisms, logins and lengths.
 
 use crate::common::{key_pair, module, refused, session, slot};
 use cryptoki::error::RvError;

@@ -24,7 +24,7 @@ use tokio::sync::mpsc;
 /// The longest record batch that is taken.
 const MAX_BATCH: usize = 64 << 20;
 
-/// What a stream may hold: nothing that expands, and nothing that stays beyond its batch.
+/// The limits of a stream: nothing expands, and nothing stays beyond its batch.
 const LIMITS: Limits = Limits { body: MAX_BATCH as u64, expanded: 0, dictionaries: 0 };
 
 /// The name of the column of digests.

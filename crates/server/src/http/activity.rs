@@ -1,4 +1,4 @@
-//! What goes on on a connection, and when it is closed because nothing does.
+//! The activity of a connection, which is closed when there is none for too long.
 
 use super::listener::HttpLimits;
 use super::peer::Peer;

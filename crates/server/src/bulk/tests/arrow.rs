@@ -113,7 +113,7 @@ fn compressed() -> Vec<u8> {
     body
 }
 
-/// What is wrong after the first signatures cuts the answer off.
+/// An error after the first signatures cuts the answer off.
 #[tokio::test]
 async fn an_answer_that_has_begun_is_cut_off() {
     let bulk = Bulk::new().await;
