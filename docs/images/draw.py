@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the pictures of docs/architecture.md (crates.svg, flow.svg), the diagrams of docs/hardware.md, and the plot of the table of powers
+"""Writes the pictures of docs/inside/architecture.md (crates.svg, flow.svg), the diagrams of docs/use/hardware.md, and the plot of the table of powers
 in docs/benchmarks.md (pow-h200.svg).
 
 Run `python3 docs/images/draw.py` after a change of the text below; it needs the standard library alone.

@@ -18,7 +18,7 @@ which is not encrypted: the greatest that keeps all their bits, or the one that 
 `Packing` puts several short numbers into one ciphertext.
 
 An answer that might not fit the key raises ``OverflowError`` before it is computed. Ciphertexts hide numbers from those who read
-them, and do not keep anybody from changing them: see docs/paillier.md.
+them, and do not keep anybody from changing them: see docs/use/paillier.md.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def generate(
 
     With ``short`` the key has a base for short exponents (Damgård, Jurik, Nielsen), which makes encryption several times as
     fast. Without it encryption is as Paillier wrote it. With ``subgroup`` the base generates a small subgroup (Ma, Han, Lei), and
-    encryption and decryption are faster again: docs/paillier.md says on what assumption.
+    encryption and decryption are faster again: docs/use/paillier.md says on what assumption.
 
     >>> public, private = generate(1024)
     >>> public.bits

@@ -20,7 +20,7 @@ blinded are equal exactly if the items are:
 [1]
 >>> sender.join()
 
-Items are ``bytes``. Both parties have to follow the protocol: docs/psi.md of the repository says what each learns, and what it
+Items are ``bytes``. Both parties have to follow the protocol: docs/use/psi.md of the repository says what each learns, and what it
 does not protect against.
 """
 

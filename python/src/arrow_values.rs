@@ -49,10 +49,7 @@ pub(crate) fn object<'py>(py: Python<'py>, array: &ArrayRef, row: usize) -> PyRe
 }
 
 /// A column, with the metadata of its field, as a stream of Arrow's IPC format.
-pub(crate) fn to_octets(
-    array: &ArrayRef,
-    metadata: &HashMap<String, String>,
-) -> Result<Vec<u8>, ArrowError> {
+pub(crate) fn to_octets(array: &ArrayRef, metadata: &HashMap<String, String>) -> Result<Vec<u8>, ArrowError> {
     let field = Field::new("column", array.data_type().clone(), true).with_metadata(metadata.clone());
     let schema = Arc::new(Schema::new(vec![field]));
     let mut writer = StreamWriter::try_new(Vec::new(), &schema)?;

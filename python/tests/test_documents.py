@@ -23,7 +23,7 @@ def first_example(document: Path) -> str:
     return match[1]
 
 
-@pytest.mark.parametrize("name", ["docs/python.md", "docs/paillier.md", "docs/psi.md", "python/README.md"])
+@pytest.mark.parametrize("name", ["docs/use/python.md", "docs/use/paillier.md", "docs/use/psi.md", "python/README.md"])
 def test_first_example(name: str, tmp_path: Path) -> None:
     example = first_example(ROOT / name)
     subprocess.run([sys.executable, "-c", example], check=True, cwd=tmp_path, timeout=600)
@@ -31,7 +31,7 @@ def test_first_example(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("subject", ["modmill.ipcl", "parquet", "Packing"])
 def test_the_other_examples_of_paillier(subject: str, tmp_path: Path) -> None:
-    examples = re.findall(r"```python\n(.*?)```", (ROOT / "docs/paillier.md").read_text(), re.DOTALL)
+    examples = re.findall(r"```python\n(.*?)```", (ROOT / "docs/use/paillier.md").read_text(), re.DOTALL)
     (example,) = [example for example in examples if subject in example]
     subprocess.run([sys.executable, "-c", example], check=True, cwd=tmp_path, timeout=600)
 

@@ -199,7 +199,7 @@ def test_files(cluster: None, tmp_path: Path) -> None:
 
 
 def test_first_example_of_the_manual(tmp_path: Path) -> None:
-    example = first_example(ROOT / "docs/ray.md")
+    example = first_example(ROOT / "docs/use/ray.md")
     subprocess.run([sys.executable, "-c", example], check=True, cwd=tmp_path, timeout=600, env=ENVIRONMENT)
 
 

@@ -1,9 +1,0 @@
-//! Key policies of KMS, beside a small model of what they mean.
-#![no_main]
-
-#[path = "../../crates/server/tests/requests/policies.rs"]
-mod policies;
-
-libfuzzer_sys::fuzz_target!(|data: &[u8]| {
-    policies::policy(data);
-});

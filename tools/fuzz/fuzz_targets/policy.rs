@@ -1,0 +1,9 @@
+//! Key policies of KMS, beside a small model of what they mean.
+#![no_main]
+
+#[path = "../../../service/server/tests/requests/policies.rs"]
+mod policies;
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| {
+    policies::policy(data);
+});
