@@ -2,7 +2,7 @@
 
 use modmill::Engine;
 use modmill_fhe::circuit::{Expression, Operation, Plan, PlanError, Scheme, evaluate};
-use modmill_fhe::file::{FileError, Kind};
+use modmill_container::{FileError, Kind};
 use modmill_fhe::gentry_halevi::{
     Ciphertexts, Decryptor, Description, Error, GentryHalevi, PublicKey, SecretKey, Setting, StoredError,
     generate,

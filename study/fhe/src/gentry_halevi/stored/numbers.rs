@@ -1,6 +1,6 @@
 //! Long numbers in sections, one after the other, without a second copy of them all.
 
-use crate::file::{FileError, Reader, Writer};
+use modmill_container::{FileError, Reader, Writer};
 use modmill::{Batch, Modulus};
 use std::io::{Read, Write};
 use zeroize::Zeroizing;
