@@ -14,8 +14,8 @@ mod numbers;
 
 use super::keys::decode_modulus;
 use super::{Ciphertexts, Error, GentryHalevi, PublicKey, SecretKey, Setting};
-use modmill_container::{FileError, Header, Kind, Reader, Writer};
 use modmill::{Batch, Engine};
+use modmill_container::{FileError, Header, Kind, Reader, Writer};
 use numbers::{limit, read_doubles, read_numbers, write_numbers};
 use std::fs::File;
 use std::path::Path;
