@@ -37,7 +37,7 @@ DEVICE u32 digit_at(const u32* words, u32 length, u32 at, u32 shift, u32 bits) {
     return (u32)(pair_of(low, high) >> shift) & ((1u << bits) - 1);
 }
 
-// The same, plus the digit of the addend if there is one.
+// The digit of an item's number, plus the digit of its addend if there is one.
 DEVICE u32 digit_at(const CutCall& call, u32 item, u32 at, u32 shift) {
     u32 digit = digit_at(row_of(call.numbers, item), call.numbers.length, at, shift, call.digit_bits);
     if (call.addends.length > 0)

@@ -43,8 +43,8 @@ DEVICE int missing(const RemainderCall& call, u32 item) {
     return (int)(y[0] + y[call.wrap] - upper - q * row_of(call.divisor, item)[0]);
 }
 
-// x - y - k d of a chunk, and two more than the borrow out of it, which may be -2 and is at most k + 2: every chunk
-// but the first has two added. `adjustment` is what the lowest word has added, and the word s bits up taken.
+// x - y - k d of a chunk. Returns the borrow out of the chunk plus 2: the borrow is at least -2 and at most k + 2. Every
+// chunk but the first adds that 2 again. `adjustment` is added to the lowest word and subtracted from the word s bits up.
 DEVICE u32 subtract(const RemainderCall& call, u32 item, u32 k, u32 chunk, int adjustment, u32 (&words)[CHUNK]) {
     const u32 *x = row_of(call.x, item), *y = row_of(call.y, item), *d = row_of(call.divisor, item);
     long long rest = chunk == 0 ? adjustment : 2; // above -2^53, below 2^34

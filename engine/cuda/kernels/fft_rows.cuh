@@ -102,7 +102,7 @@ template <bool LONG> struct Rows {
     }
 };
 
-// Where this thread's points of a row are, in the outer arrangement, if the row is there at all. Transforms that
+// The place of this thread's points of a row, in the outer arrangement, and whether the row exists. Transforms that
 // are kept stand there too, a thread's own in its own places, so that neighbours read neighbours.
 struct Place {
     u64 first;

@@ -132,7 +132,7 @@ struct BitFactors {
     }
 };
 
-// The same of a vector of residues: four planes of bytes.
+// The lane's bytes of a vector of residues in a step: four planes of bytes.
 struct WordFactors {
     enum { PLANES = 4 };
     u32 byte[PLANES][2];

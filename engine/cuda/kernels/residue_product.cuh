@@ -30,7 +30,7 @@ static_assert(sizeof(FactorsCall) == 48 && AT(FactorsCall, vectors, 0) && AT(Fac
               AT(FactorsCall, rows, 28) && AT(FactorsCall, count, 32) && AT(FactorsCall, groups, 36) &&
               AT(FactorsCall, steps, 40), "FactorsCall, as in Rust");
 
-// Which unit and which of its words a thread writes: 512 words a unit.
+// The unit, and the word of its 512 words, that a thread writes.
 struct FactorPlace {
     u32 place, group, step, block, row, column;
     u64 index;

@@ -5,9 +5,9 @@
 // Constants of a channel for conversions. A number's remainder comes as x 2^-32, and a product divides by
 // 2^32 once more, so that factors have 2^64 in them.
 struct alignas(16) Conversion {
-    u32 high;    // 2^48: of the high halves of words
-    u32 number;  // A: 2^64 / A_j, to xi. B: 2^64.
-    u32 modulus; // A: of N to the factor of the quotient. B: -1 / B_i, of 1 / N to the factor of squares.
+    u32 high;    // 2^48, the factor of the high halves of words
+    u32 number;  // A: 2^64 / A_j, which leads to xi. B: 2^64.
+    u32 modulus; // A: leads from N to the quotient's factor. B: -1 / B_i, from 1 / N to the squares' factor.
     u32 one;     // A: the entry of 1
     u32 state;   // A: 1 / A_j, xi of 1
     u32 unused[3];

@@ -67,12 +67,12 @@ DEVICE void copy_register(u32& to, u32 from) {
 }
 
 template <bool SECRET> struct TileNumbers {
-    // Rows of a table that are looked at beside the chunks of one side, so that all are between two words of an exponent: a digit has
+    // Rows of a table that are looked at during the chunks of one side, so that all are between two words of an exponent: a digit has
     // SECRET_WINDOW squares and a product, of two sides each.
     enum { ROUNDS = 2 * SCAN_DIGITS * (SECRET_WINDOW + 1), SCANS_OF_SIDE = (SCAN_ROWS + ROUNDS - 1) / ROUNDS };
-    // Where registers are short, factors in base B are loaded when they are needed: merged squares have none.
+    // If registers are short, factors in base B are loaded when they are needed: merged squares have none.
     enum { LATE_FACTORS = MERGED && SECRET && !STREAMED };
-    // When the products with a chunk's pieces have been started, those before the last two are finished. What every product needs is
+    // As soon as the products with a chunk's pieces have been started, those before the last two are finished. What every product needs is
     // loaded before them.
     enum { EARLY_FACTORS = SHARED_WORDS };
     Memory memory;

@@ -43,7 +43,7 @@ struct Addends {
     DEVICE u32 second(u32 at) const { return word_in(b, b_length, at) ^ flip; }
 };
 
-// What a comparison answers: a row of two words.
+// Writes the answer of a comparison: a row of two words.
 DEVICE void answer(const StepCall& call, u32 item, u32 carry, bool different) {
     u32* row = call.results + (u64)item * call.result_stride;
     row[0] = call.task == LESS ? carry ^ 1 : (u32)!different;

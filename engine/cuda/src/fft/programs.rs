@@ -102,9 +102,9 @@ pub(super) struct Kernels {
     pub(super) choose: [Kernel; 2],
     /// Of short rows and of long ones, compiled when they are first needed.
     rows: Mutex<[Option<Arc<RowKernels>>; 2]>,
-    /// By the bits of digits, likewise.
+    /// By the bits of digits, compiled when they are first needed.
     carry: Mutex<HashMap<u32, Kernel>>,
-    /// Of sums of products, and of sums with weights, likewise.
+    /// Of sums of products, and of sums with weights, compiled when they are first needed.
     sums: Mutex<Option<[Kernel; 2]>>,
 }
 
@@ -116,10 +116,10 @@ fn by_radix(module: &Module, name: &str) -> Result<ByRadix> {
     Ok([kernel(2)?, kernel(4)?, kernel(8)?, kernel(16)?])
 }
 
-/// What is done with rows of one length, by `RowTask`.
+/// The kernels for rows of one length, by `RowTask`.
 pub(super) type RowKernels = [Kernel; 5];
 
-/// What is done with rows; the place of its kernels.
+/// An operation on rows; the index of its kernel.
 #[derive(Clone, Copy)]
 pub(super) enum RowTask {
     Multiply,

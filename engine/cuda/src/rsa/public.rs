@@ -86,7 +86,7 @@ pub(super) struct Public {
     pub(super) numbers: Buffer,
     /// Their powers.
     pub(super) powers: Buffer,
-    /// What leads out of Montgomery form, for one modulus and many items.
+    /// The factors that lead out of Montgomery form, for one modulus and many items.
     exits: Option<Buffer>,
 }
 
