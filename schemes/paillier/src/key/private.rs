@@ -77,13 +77,13 @@ impl PrivateKey {
         Self::of_stranger(&number::from_be_bytes(p), &number::from_be_bytes(q), None, None)
     }
 
-    /// The same with `hs`, the base for short exponents.
+    /// A key from its primes and from `hs`, the base for short exponents.
     pub fn with_short_base(p: &[u8], q: &[u8], hs: &[u8]) -> Result<Self, KeyError> {
         let base = ShortBase { hs: number::from_be_bytes(hs), exponent_bits: None };
         Self::of_stranger(&number::from_be_bytes(p), &number::from_be_bytes(q), Some(base), None)
     }
 
-    /// The same for a base of a small subgroup: `u` divides `p - 1`, `v` divides `q - 1`, and both have half the length of the
+    /// A key with a base of a small subgroup: `u` divides `p - 1`, `v` divides `q - 1`, and both have half the length of the
     /// exponents, which is `exponent_bits`.
     pub fn with_subgroup(
         [p, q]: [&[u8]; 2],
