@@ -37,7 +37,7 @@ impl Reply {
     }
 }
 
-/// Where a thread that waits finds its answer.
+/// The place in which a waiting thread finds its answer.
 pub(super) struct Slot {
     answer: Mutex<Option<Answer>>,
     pub(super) thread: Thread,
