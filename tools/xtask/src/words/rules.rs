@@ -20,8 +20,13 @@ pub(super) fn broken(block: &Block) -> Vec<(usize, String)> {
     let mut found: Vec<(usize, String)> = Vec::new();
     found.extend(summary(block).map(|reason| (0, reason)));
     let may_say_octet = OCTET_FUNCTIONS.iter().any(|name| block.lines.iter().any(|line| line.contains(name)));
+    let mut in_example = false;
     for (index, line) in block.lines.iter().enumerate() {
         let line = line.trim();
+        in_example ^= line.starts_with("```");
+        if in_example {
+            continue;
+        }
         let next = block.lines.get(index + 1).map_or("", |next| next.trim());
         // A phrase that is broken over two lines counts for the first one.
         let both = format!("{line} {next}").to_lowercase();
@@ -110,5 +115,6 @@ mod tests {
         assert_eq!(places(&["The octets of a number."]), [0]);
         assert!(places(&["I2OSP of RFC 8017:", "the octets of a number."]).is_empty());
         assert!(places(&["Calls `from_octets` and octets_of."]).is_empty());
+        assert_eq!(places(&["Example:", "```", "let octets = f();", "```", "The octets."]), [4]);
     }
 }
