@@ -43,7 +43,7 @@ pub enum Command {
     CreateCredential {
         /// The name of the principal.
         name: String,
-        /// What it may do.
+        /// The rights of the credential.
         rights: BTreeSet<Right>,
     },
     /// Lists credentials without their secrets.

@@ -25,7 +25,7 @@ pub struct Soak {
     pub bound: f64,
 }
 
-/// What happened between two reports.
+/// The events between two reports.
 #[derive(Debug, Clone, Serialize)]
 pub struct Stretch {
     /// The time since the start, in seconds.

@@ -1,4 +1,4 @@
-//! What is counted while requests are answered.
+//! The counts that are kept while requests are answered.
 
 use super::connection::Incoming;
 use super::door::{Asked, DIGEST, Door};
@@ -19,7 +19,7 @@ const MOST_KEPT: usize = 512 << 20;
 /// The failure of one item of a batch.
 const NO_SIGNATURE: &str = "item without signature";
 
-/// What was counted. Requests count for the window that they were meant to start in; rates count the answers within it.
+/// The counts. Requests count for the window that they were meant to start in; rates count the answers within it.
 pub(super) struct Tally {
     /// The time that is measured.
     window: Range<Instant>,
