@@ -1,4 +1,4 @@
-//! When operations end, and which calls belong together.
+//! The end of operations, and the calls that belong together.
 #![allow(unsafe_code)]
 
 use crate::common::USER;
