@@ -13,7 +13,7 @@ use modmill::ResidueModuli;
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub(super) struct Noise(f64);
 
-/// What is added to logarithms, so that their rounding errors only raise a bound.
+/// The margin that is added to logarithms, so that their rounding errors only raise a bound.
 const ROUNDING: f64 = 1e-9;
 
 impl Noise {
