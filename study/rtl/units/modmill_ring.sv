@@ -75,7 +75,7 @@ package modmill_ring;
     save_carry = {carry[94:0], ~carry[95]};
   endfunction
 
-  // The difference between the parts Y(n0, k0) of the 16-point transform and their true values: see modmill_radix16 for the differences,
+  // The sum that the parts Y(n0, k0) of the 16-point transform lack of their true values: see modmill_radix16 for the differences,
   // which are 2^64 too large, and modmill_radix4_parts for the rest.
   function automatic [63:0] part_constant(input integer k0);
     part_constant = 64'd0;

@@ -12,7 +12,7 @@ const PHRASES: [(&str, &str); 3] = [
     ("one's own", "\"one's own\"; say whose"),
 ];
 
-/// The functions of RFC 8017 that convert octet strings. A comment about them may use the standard's word.
+/// The functions of RFC 8017 whose names stand for octets. A comment about I2OSP or OS2IP may use that word.
 const OCTET_FUNCTIONS: [&str; 2] = ["I2OSP", "OS2IP"];
 
 /// The rules that a comment breaks: the index of the line and the reason.
