@@ -1,4 +1,4 @@
-// Between bytes, most significant first, and words, least significant first. A number of either kind has
+// Conversions between bytes, most significant first, and words, least significant first. A number of either kind has
 // as many words as the other.
 #pragma once
 

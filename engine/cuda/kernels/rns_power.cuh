@@ -121,7 +121,7 @@ template <bool SECRET> struct TileNumbers {
         }
     }
 
-    // From the column sums of a group, a residue of one of the two numbers: `low` and `high` are added to sums.
+    // A residue of one of the two numbers, from the column sums of a group: `low` and `high` are added to sums.
     static DEVICE u32 residue_of(const u32* sums, int row, const Channel& channel, u32 low = 0, u32 high = 0) {
         const u32* digits = sums + 2 * row;
         return fold(digits[0] + low, digits[1], digits[4] + (digits[5] << 8) + high, channel);
@@ -136,7 +136,7 @@ template <bool SECRET> struct TileNumbers {
             start_chunk<COUNT>(sums, xi, 0, index);
         }
         if (SECRET && index < SCANS_OF_SIDE) scan.advance();
-        // Even if squares have none: a branch costs more.
+        // Factors are loaded even for squares, which have none: a branch costs more.
         if (!EARLY_FACTORS && !LATE_FACTORS) load_factors<COUNT>(factors, entries, first);
         finish_chunk(0, index);
         auto channel_of = [&](int i) { return memory.channels[CHANNELS + 4 * (first + i) + t]; };

@@ -119,7 +119,7 @@ KERNEL(rsa_join, JoinCall) {
     const u32* second = call.halves + (u64)(call.count + item) * call.half_words;
     for (u32 i = 0; i < WORDS; i++) half[i] = i < call.half_words ? second[i] : 0;
     product(t, half, seed_in(p_row), p_row);
-    // Both times R and below p; the product with the coefficient takes R away.
+    // Both halves are multiplied by R, and below p; the product with the coefficient divides by R.
 EACH_WORD
     for (int i = 0; i < WORDS; i++) {
         u64 difference = (u64)first[i] - t[i] - borrow;

@@ -87,7 +87,7 @@ impl Cuda {
         Ok(Self { warnings, ..Self::on(devices, settings) })
     }
 
-    /// These devices.
+    /// A backend on these devices.
     #[must_use]
     pub fn on(devices: Vec<Device>, settings: Settings) -> Self {
         let table = settings.table.clone().unwrap_or_else(|| match devices.first() {

@@ -314,7 +314,7 @@ struct KernelStages<'a> {
 struct ResidueStages {
     work: ResidueWork,
     constants: JobConstants,
-    /// By slot: whether its flags tell of the one modulus of all items.
+    /// For each slot, whether its flags tell of the one modulus of all items.
     has_modulus: [Cell<bool>; IN_FLIGHT],
 }
 

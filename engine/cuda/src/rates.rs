@@ -31,7 +31,7 @@ struct Rates {
 }
 
 impl Rates {
-    /// By compute capability, from the arithmetic throughput table of the CUDA C++ Programming Guide and the data
+    /// The rates by compute capability, from the arithmetic throughput table of the CUDA C++ Programming Guide and the data
     /// sheets of the chips.
     fn of(limits: &Limits) -> Self {
         let single = if matches!(limits.capability, (7, _) | (8, 0)) { 64.0 } else { 128.0 };

@@ -18,9 +18,9 @@ pub struct Transformed {
 
 #[derive(Clone)]
 enum Form {
-    /// As numbers: those that are too short for transforms, and all where there are no GPUs.
+    /// The factors as numbers: those that are too short for transforms, and all if there are no GPUs.
     Plain(Resident),
-    /// As points of transforms.
+    /// The factors as points of transforms.
     Points(Arc<modmill_cuda::Transformed>),
 }
 

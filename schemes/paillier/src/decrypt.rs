@@ -76,7 +76,7 @@ pub(crate) trait Witness<C: Chain> {
     fn see(&mut self, _stage: Stage, _chain: &C, _numbers: &mut C::Numbers) {}
 }
 
-/// Nobody looks.
+/// A witness that looks at nothing.
 impl<C: Chain> Witness<C> for () {}
 
 impl Paillier<'_> {

@@ -35,7 +35,7 @@ pub enum Sync {
     None,
     /// Before the answers of every batch.
     Batch,
-    /// Every so often.
+    /// Once in every interval.
     Interval(Duration),
 }
 

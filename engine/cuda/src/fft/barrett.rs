@@ -20,7 +20,7 @@ use crate::staging::words;
 pub(super) struct Reduction {
     pub(super) bits: usize,
     pub(super) limbs: usize,
-    /// Of products with moduli, which are found modulo `2^s - 1`.
+    /// The length of transforms of products with moduli, which are found modulo `2^s - 1`.
     pub(super) wrapped: Length,
     /// The modulus, if there is one for all.
     pub(super) own: Option<Buffer>,

@@ -26,7 +26,7 @@ pub(crate) struct LongJob<'a> {
 #[derive(Clone, Copy)]
 pub(crate) enum LongTask<'a> {
     Multiply(Operand<'a>),
-    /// By factors whose transforms are on the device.
+    /// Products with factors whose transforms are on the device.
     MultiplyKept(KeptFactor<'a>),
     Square,
     /// Only modulo a number.

@@ -39,9 +39,9 @@ const MOST_NUMBERS: usize = 1 << 16;
 /// A modulus on a device, with the memory for sums modulo it.
 pub(crate) struct SumsModulo {
     transforms: Arc<Transforms>,
-    /// Of the factors of products, with room for sums, if there are digits that are short enough.
+    /// The length of transforms of products' factors, with room for sums, if there are digits that are short enough.
     length: Option<Length>,
-    /// Of reductions.
+    /// The length of transforms of reductions.
     plain: Length,
     reduction: Reduction,
     workspace: Workspace,

@@ -16,11 +16,11 @@ pub(super) struct Request {
     pub(super) reply: Reply,
 }
 
-/// The way of an answer.
+/// The receiver of an answer.
 pub(super) enum Reply {
-    /// To a thread that waits.
+    /// A thread that waits.
     Thread(Arc<Slot>),
-    /// To a function.
+    /// A function.
     Callback(Callback),
 }
 

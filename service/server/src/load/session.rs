@@ -102,7 +102,7 @@ pub struct Settings {
     pub spread: super::Spread,
     /// The seed of arrivals and digests.
     pub seed: u64,
-    /// Of how many signatures one is verified; 0 verifies none.
+    /// One in this many signatures is verified; 0 verifies none.
     pub verify_every: u64,
     /// The server's process.
     pub process: Option<Process>,

@@ -21,7 +21,7 @@ pub struct Soak {
     pub duration: Duration,
     /// The time between two reports.
     pub every: Duration,
-    /// By how much the memory may grow, as a part of what it was.
+    /// The growth of memory that is allowed, as a part of the memory at the start.
     pub bound: f64,
 }
 

@@ -23,7 +23,7 @@ const NO_SIGNATURE: &str = "item without signature";
 pub(super) struct Tally {
     /// The time that is measured.
     window: Range<Instant>,
-    /// Of how many signatures one is kept; 0 keeps none.
+    /// One in this many signatures is kept; 0 keeps none.
     keep_every: u64,
     signatures: u64,
     kept_bytes: usize,
