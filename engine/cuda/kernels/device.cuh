@@ -155,7 +155,7 @@ DEVICE void warp_barrier() { __syncwarp(); }
 // Memory written by a thread of the block is seen by the others after this.
 DEVICE void block_barrier() { __syncthreads(); }
 
-// Between blocks: a number that each gets once, in the order in which they start; and words that are zero until
+// Communication of blocks: a number that each gets once, in the order in which they start; and words that are zero until
 // another block has published them, which must have started before.
 DEVICE u32 next_number(u32* counter) { return atomicAdd(counter, 1); }
 DEVICE void publish(u32* place, u32 word) { *(volatile u32*)place = word; }

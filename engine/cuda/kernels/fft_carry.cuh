@@ -1,4 +1,4 @@
-// From coefficients to words: the sum of c_k 2^(k DIGIT_BITS).
+// Turns coefficients into words: the sum of c_k 2^(k DIGIT_BITS).
 //
 // A thread computes a chunk of the result: the DIGIT_BITS words that 32 coefficients begin in. They begin at the same
 // bits of the chunk in every thread, which the compiler knows. The thread adds them up; what goes beyond its words is below
@@ -14,7 +14,7 @@ struct CarryCall {
     u32* results;
     u32 result_stride; // words
     u32* flags;        // zeros: a counter, and a word for each block of each item
-    u32 blocks;        // of an item; each has chunks for all threads but the first
+    u32 blocks;        // blocks of an item; each has chunks for all threads but the first
 };
 static_assert(sizeof(CarryCall) == 48 && AT(CarryCall, points, 0) && AT(CarryCall, count, 8) &&
               AT(CarryCall, results, 16) && AT(CarryCall, result_stride, 24) && AT(CarryCall, flags, 32) &&
@@ -82,7 +82,7 @@ template <int ROW> DEVICE void write_rows(u32* to, const u32* rows, u32 least, u
 
 // The first thread has the last chunk of the block before, for what goes beyond it.
 KERNEL(fft_carry, CarryCall) {
-    enum { ROW = CHUNK_WORDS | 1 }; // of a chunk in shared memory; odd, so that neighbours are in other banks
+    enum { ROW = CHUNK_WORDS | 1 }; // words of a chunk in shared memory; odd, so that banks differ
     SHARED_POOL(u32, rows);
     u32 thread = threadIdx.x, lane = thread % 32, chunks = blockDim.x - 1;
     u64* beyond = (u64*)(rows + ROW * blockDim.x);

@@ -17,7 +17,7 @@ struct CutCall {
     u32 columns;
     u32 rows;
     u32 digit_bits;     // at most 31
-    u32 digits;         // that are not all zero for want of words
+    u32 digits;         // number of digits that lie in the numbers' words; those above are zero
     u32 offset;         // the bit, below 32, that the numbers and addends begin at
     u32 count;          // threads
     u32* flags;         // words that carries find zero, no more of them than threads

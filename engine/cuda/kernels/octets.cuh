@@ -8,7 +8,7 @@ DEVICE u32 reversed(u32 word) { return word >> 24 | (word >> 8 & 0xff00) | (word
 struct WordsOfOctets {
     const u32* octets;
     u32* numbers;
-    u32 words; // of a number
+    u32 words; // words of a number
     u32 count;
 };
 static_assert(sizeof(WordsOfOctets) == 24 && AT(WordsOfOctets, octets, 0) && AT(WordsOfOctets, numbers, 8) &&
@@ -29,7 +29,7 @@ struct Release {
     const u32* expected; // ... with which bytes; null if nothing is
     u32* octets;
     u32* wrong;          // whether they differ, by item
-    u32 words;           // of a number
+    u32 words;           // words of a number
     u32 count;
 };
 static_assert(sizeof(Release) == 48 && AT(Release, numbers, 0) && AT(Release, found, 8) &&

@@ -89,7 +89,7 @@ struct Matrices {
     const unsigned char* matrices;
     u32 ring;    // its place in shared memory
     u32 product; // the number of its first chunk, counted from the start
-    u32 uniform; // the same as `ring`
+    u32 uniform; // equals `ring`; the compiler does not know that
 
     // The stage of a piece, and the round in which it is there. `chunk` is its number, counted from the start.
     static DEVICE u32 stage_of(u32 chunk, u32 piece) { return (FIXED ? piece : chunk * PIECES + piece) % STAGES; }
@@ -136,7 +136,7 @@ struct Matrices {
         return FIXED ? uniform + stage * STAGE_BYTES : __shfl_sync(0xffffffffu, place_of(stage), 0);
     }
 
-    // Before the first piece of a chunk. If places were known, the compiler would compute the descriptors of all chunks before the first
+    // Hides the place of the ring before the first piece of a chunk: else the compiler would compute the descriptors of all chunks first
     // and have no registers for them.
     DEVICE void begin_chunk() {
         if (!FIXED) return;

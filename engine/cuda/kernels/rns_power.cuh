@@ -10,7 +10,7 @@
 // a place in it is one word.
 struct PowerCall {
     const unsigned char* matrices; // A to B, then B to A
-    const Channel* channels;       // of A, then of B
+    const Channel* channels;       // those of A, then those of B
     Pair* workspace;
     const Pair* bases;             // tiles of one side
     Pair* results;                 // tiles of one side
@@ -18,7 +18,7 @@ struct PowerCall {
     Numbers exponents;
     u32 exponent_bits;
     u32 window;
-    u32 count;                     // of items
+    u32 count;                     // items
     u32 modulus_stride;            // in tiles; 0 means one modulus for all
     u32 tables;                    // where the tables begin in the workspace, in pairs
 };

@@ -19,12 +19,12 @@ static_assert(SCAN_STEP % BANKS == 0, "a lane's bank must not depend on the digi
 
 // Looks the digits up that are in a word of each of the two numbers' exponents.
 struct Scan {
-    enum { SHARED_QUADS = SCAN_WORDS / 4 + 1 }; // of a warp: a row, then its barrier
+    enum { SHARED_QUADS = SCAN_WORDS / 4 + 1 }; // quads of a warp: a row, then its barrier
     u32* table;    // this warp's
     Pair* place;   // this lane's, for what the next row says of the first chosen entry; others follow it
     u32* stage;    // this warp's row in shared memory
     u32 row;       // to be looked at next; SCAN_ROWS if none is
-    u32 number;    // of rows looked at so far
+    u32 number;    // rows looked at so far
     u32 digits[2]; // for each of the two numbers, the first chosen in the lowest bits
 
     DEVICE u64* barrier() const { return (u64*)(stage + SCAN_WORDS); }

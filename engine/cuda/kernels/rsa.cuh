@@ -57,7 +57,7 @@ EACH_WORD
 struct BasesCall {
     const u32* numbers;     // rows of `words` words
     u32 words;
-    u32 count;              // of items, which is that of rows of a half
+    u32 count;              // items, which is the number of rows of a half, too
     const u32* constants;   // rows for the first primes, then for the second
     u32 constants_stride;   // in words; 0 if all items have one key
     u32 second;             // where the rows for the second primes begin, in words
@@ -95,7 +95,7 @@ struct JoinCall {
     const u32* halves;      // powers, below the primes: rows of `half_words`, the first halves, then the second
     u32 half_words;
     u32 count;
-    const u32* constants;   // as above
+    const u32* constants;   // rows for the first primes, then for the second
     u32 constants_stride;
     u32 second;
     Numbers coefficients;   // 1 / q modulo p

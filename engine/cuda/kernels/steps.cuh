@@ -10,7 +10,7 @@ struct StepCall {
     Numbers flags;  // for `select`: its lowest bit chooses a; for `gather`: the index, in two words
     u32* results;
     u32 result_stride;
-    u32 words;      // of a result; of the longer operand for comparisons
+    u32 words;      // words of a result; for comparisons, those of the longer operand
     u32 task;       // one of those below
     u32 shift_words; // the shift in bits is 32 shift_words + shift_bits
     u32 shift_bits;

@@ -89,7 +89,7 @@ pub(crate) struct Kept<'a> {
 }
 
 impl<'a> Kept<'a> {
-    /// From the beginning of a buffer on.
+    /// Transforms that are kept from the beginning of a buffer on.
     pub(crate) fn all(buffer: &'a Buffer, count: usize) -> Self {
         Self { buffer, start: 0, count }
     }
@@ -124,7 +124,7 @@ pub(crate) struct Output<'a> {
 }
 
 impl<'a> Output<'a> {
-    /// From the beginning of a buffer on.
+    /// Rows from the beginning of a buffer on.
     pub(crate) fn all(buffer: &'a Buffer, words: u32) -> Self {
         Self { buffer, start: 0, words }
     }
@@ -354,7 +354,7 @@ impl Transforms {
         self.columns_back(work, output)
     }
 
-    /// From rows that were transformed back to numbers.
+    /// Turns rows that were transformed back into numbers.
     fn columns_back(&self, work: &Work<'_>, output: Output<'_>) -> Result<()> {
         let Work { stream, length, workspace, items, .. } = *work;
         let points = &workspace.points;
@@ -371,7 +371,7 @@ impl Transforms {
         self.carry(work, (length.digit_bits, length.shape.points()), output)
     }
 
-    /// From coefficients of digits of `digit_bits` bits, `count` for each item, to numbers.
+    /// Turns coefficients of digits of `digit_bits` bits, `count` for each item, into numbers.
     fn carry(&self, work: &Work<'_>, (digit_bits, count): (u32, usize), output: Output<'_>) -> Result<()> {
         let Work { stream, workspace, items, .. } = *work;
         let points = &workspace.points;
@@ -395,7 +395,7 @@ impl Transforms {
         unsafe { stream.launch(&kernel, shape, &call, &[points, output.buffer, &workspace.flags]) }
     }
 
-    /// From several rows to coefficients in order, in place.
+    /// Turns several rows into coefficients in order, in place.
     fn join(&self, stream: &Stream, length: &Length, items: usize, points: &Buffer) -> Result<()> {
         let kernel = match length.shape.rows {
             1 => return Ok(()),

@@ -207,7 +207,7 @@ mod tests {
         }
     }
 
-    /// To residues and back takes longer than a few products.
+    /// Converting to residues and back takes longer than a few products.
     #[test]
     fn residues_are_for_long_exponents() {
         let table = Table::shipped();

@@ -80,7 +80,7 @@ pub struct Operation {
     pub items: usize,
     /// The outcome.
     pub outcome: Outcome,
-    /// From the call to the answer.
+    /// The seconds from the call to the answer.
     pub seconds: f64,
 }
 

@@ -29,7 +29,7 @@ impl Length {
         (CHUNK_BYTES / (2 * self.bytes())).max(1)
     }
 
-    /// For products of numbers of these many bits, where digits of one of them may be as large as `sums` digits
+    /// The length for products of numbers of these many bits, where digits of one of them may be as large as `sums` digits
     /// together.
     pub(crate) fn new(a_bits: usize, b_bits: usize, sums: usize) -> Self {
         Self::for_sums(a_bits, b_bits, sums).expect("the longest numbers fit")
@@ -41,7 +41,7 @@ impl Length {
         Some(Self::of(digit_bits, digits(a_bits, digit_bits) + digits(b_bits, digit_bits) - 1))
     }
 
-    /// For products of numbers of `bits` bits modulo `2^s - 1`, where s is `wrapped_bits` and not less.
+    /// The length for products of numbers of `bits` bits modulo `2^s - 1`, where s is `wrapped_bits` and not less.
     pub(crate) fn wrapped(bits: usize, sums: usize) -> Self {
         let digit_bits = digit_bits(bits, sums).expect("the longest numbers fit");
         Self::of(digit_bits, digits(bits, digit_bits))

@@ -63,7 +63,7 @@ pub(super) struct Powers {
 }
 
 impl Powers {
-    /// For moduli of `limbs` limbs, and chunks of `size` items.
+    /// A table for moduli of `limbs` limbs, and chunks of `size` items.
     pub(super) fn new(device: &Device, exponents: &Exponents<'_>, limbs: usize, size: usize) -> Result<Self> {
         // Rows are whole quads of words.
         let limbs = limbs.next_multiple_of(2);

@@ -39,9 +39,9 @@ pub(crate) struct Factor {
     pub(crate) square: Modulus,
     /// `p^-1 mod q^2`: a product by it modulo `q^2` divides a multiple of p by p.
     pub(crate) inverse: Number,
-    /// With the exponent `p - 1`, which removes every mask.
+    /// The removal of every mask, with the exponent `p - 1`.
     pub(crate) full: Unmasking,
-    /// With the exponent `2 u`, which removes the masks of a small subgroup, if the key has one.
+    /// The removal of the masks of a small subgroup, with the exponent `2 u`, if the key has one.
     pub(crate) short: Option<Unmasking>,
     /// The powers of the base of short exponents modulo p^2, made by the owner's first encryption.
     pub(crate) fixed: OnceLock<FixedBase>,

@@ -27,7 +27,7 @@ pub(super) struct Tally {
     keep_every: u64,
     signatures: u64,
     kept_bytes: usize,
-    /// From the intended start to the last byte of the answer.
+    /// The times from the intended start to the last byte of the answer.
     pub(super) latency: Histogram,
     /// Answers within the window.
     pub(super) requests: u64,

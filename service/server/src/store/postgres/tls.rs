@@ -17,7 +17,7 @@ use tokio_postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream}
 
 /// How long a connection may take to be made.
 const CONNECT: Duration = Duration::from_secs(3);
-/// After how long of silence a connection is tried, so that a database that vanished is noticed.
+/// The time of silence after which a connection is tried, so that a database that vanished is noticed.
 const KEEPALIVE: Duration = Duration::from_secs(5);
 
 /// The address of the database, and the way to talk to it.
