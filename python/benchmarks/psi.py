@@ -1,4 +1,4 @@
-"""Items a second of private set intersection on one core, beside OpenMined's PSI, which uses elliptic curves.
+"""Items a second of private set intersection on one core, compared with OpenMined's PSI, which uses elliptic curves.
 
     python benchmarks/psi.py [--items 4000] [--rounds 3]
 

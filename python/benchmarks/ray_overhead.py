@@ -1,4 +1,4 @@
-"""What Ray costs: CPU seconds of a million rows over the bare engine, one worker against two, and files on a GPU.
+"""The cost of Ray: CPU seconds of a million rows over the bare engine, one worker against two, and files on a GPU.
 
     python benchmarks/ray_overhead.py [--rows 1000000] [--rounds 3]
     python benchmarks/ray_overhead.py --scaling [--rows 40000]
@@ -76,7 +76,7 @@ class Meter:
     def _watch(self) -> None:
         while True:
             self.seconds()
-            # What the watching itself takes does not count.
+            # The time of the watching itself does not count.
             self._own = time.thread_time()
             time.sleep(self._period)
 

@@ -51,7 +51,7 @@ class ipclBigNumber(int):
     """An integer that is not negative, with the methods of IPCL's big numbers."""
 
     def to_bytes(self) -> bytes:  # type: ignore[override]
-        """Little-endian octets, a multiple of four.
+        """Little-endian bytes, a multiple of four.
 
         >>> ipclBigNumber(258).to_bytes()
         b'\\x02\\x01\\x00\\x00'
@@ -72,12 +72,12 @@ class BNUtils:
 
     @staticmethod
     def int2Bytes(val: int) -> bytes:
-        """Little-endian octets."""
+        """Little-endian bytes."""
         return int(val).to_bytes((val.bit_length() + 7) // 8, "little")
 
     @staticmethod
     def bytes2Int(val: bytes) -> int:
-        """The number of little-endian octets."""
+        """The number of little-endian bytes."""
         return int.from_bytes(val, "little")
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""What the field of a column of ciphertexts says about their numbers: the exponent and the bound."""
+"""The metadata of a column of ciphertexts: the exponent and the bound of its numbers."""
 
 from __future__ import annotations
 

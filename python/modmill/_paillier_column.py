@@ -40,7 +40,7 @@ class EncryptedColumn:
     __module__ = "modmill.paillier"
     __slots__ = ("_column", "_is_fresh")
 
-    # Arrays of NumPy and series of pandas on the left leave the operation to this class, in the place of taking the numbers one by one.
+    # Arrays of NumPy and series of pandas on the left leave the operation to this class, instead of taking the numbers one by one.
     __array_ufunc__ = None
     __pandas_priority__ = 5000
 

@@ -44,7 +44,7 @@ class Packing:
     exponent: int = 0
 
     def __post_init__(self) -> None:
-        # A power of two: the slots have room for so many terms.
+        # A power of two: the number of terms that the slots have room for.
         terms = _modmill.paillier_slots(*self._layout, None)[1]
         object.__setattr__(self, "terms", min(terms, (1 << 64) - 1))
 

@@ -114,7 +114,7 @@ class PaillierDecrypt(Keyed[PrivateKey]):
             _fit(decrypted, kind)
             return decrypted
 
-        # What is wrong with the settings is wrong without any ciphertext.
+        # Wrong settings are refused even without a ciphertext.
         decrypt([])
         numbers: list[Any] = [None] * len(column)
         reasons: list[str | None] = [NULL] * len(column)

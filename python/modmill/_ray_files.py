@@ -63,7 +63,7 @@ class FileWorker:
 
 
     def _answers(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """The answers to batches in their order. ``at_once`` of them are computed beside each other."""
+        """The answers to batches in their order. ``at_once`` of them are computed at the same time."""
         waiting: deque[Future[Any]] = deque()
         with ThreadPoolExecutor(self.at_once) as pool:
             for batch in batches:
@@ -163,7 +163,7 @@ def _check(folder: Path, mode: str, sources: list[Path]) -> None:
 
 
 def _swap(staging: Path, folder: Path) -> None:
-    """Put a folder in the place of another."""
+    """Replace a folder by another."""
     if not folder.exists():
         staging.rename(folder)
         return

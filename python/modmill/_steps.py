@@ -1,4 +1,4 @@
-"""What the steps of `modmill.tables` share."""
+"""The parts that the steps of `modmill.tables` share."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Key = TypeVar("Key")
 
 
 class Step:
-    """What all steps share: an engine, and the names of new columns."""
+    """The parts that all steps share: an engine, and the names of new columns."""
 
     def __init__(self, out: str, error: str | None, engine: Engine | None) -> None:
         if out == error:

@@ -24,7 +24,7 @@ class ItemError(ValueError):
     """The failed items by rising index, each with the reason."""
 
     answers: Any
-    """What the call would have returned, with nothing at the failed items: ``None`` in a list, null in a column of
+    """The answers of the call, with nothing at the failed items: ``None`` in a list, null in a column of
     Arrow, zero in an array of limbs."""
 
     def __init__(self, message: str, failed: list[tuple[int, str]], answers: Any) -> None:

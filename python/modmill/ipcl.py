@@ -180,7 +180,7 @@ class PaillierEncryptedNumber:
     the clear. A single number serves all numbers of the other side.
     """
 
-    # An array of NumPy on the left leaves the operation to this class, in the place of taking the numbers one by one.
+    # An array of NumPy on the left leaves the operation to this class, instead of taking the numbers one by one.
     __array_ufunc__ = None
 
     def __init__(self, public_key: PaillierPublicKey, ciphertext: ipclCipherText, exponents: Sequence[int], length: int) -> None:
@@ -330,7 +330,7 @@ class PaillierEncryptedNumber:
         return self._new(_modmill.PaillierCiphertexts.joined(self.public_key.pubkey, natives), exponents)
 
     def __reduce__(self) -> Any:
-        # Whoever reads the octets has the key with the base that is pickled beside them.
+        # Whoever reads the bytes has the key with the base, which is pickled with them.
         native = _modmill.PaillierCiphertexts.joined(self.public_key._masking(), [self._native])
         return (_encrypted_number, (self.public_key, native.to_bytes(), self._exponents))
 

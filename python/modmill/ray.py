@@ -67,7 +67,7 @@ MAX_BITS = 2**20
 
 
 class Worker:
-    """What an actor holds: a step, with the engine of its machine."""
+    """The contents of an actor: a step, with the engine of its machine."""
 
     def __init__(self, step: tables.Step, backend: Backend | None, threads: int) -> None:
         step.engine = Engine(backend=backend, threads=threads)

@@ -18,7 +18,7 @@ the types of its columns and on its settings, and never on values, so that the a
 Arguments of operations are names of columns (``str``), or one number for all rows (``int`` or ``bytes``). A row that has no answer
 has null there, and the reason in the column ``error``. Wrong arguments raise ``TypeError`` or ``ValueError``.
 
-A step is pickled with its settings and keys. A private key is pickled only if it was made by ``picklable()``. In the place of a key a
+A step is pickled with its settings and keys. A private key is pickled only if it was made by ``picklable()``. Instead of a key a
 step takes a function that returns one, which is called once, by the process that computes; no key travels then.
 """
 

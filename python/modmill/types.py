@@ -67,19 +67,19 @@ Numbers: TypeAlias = Union[
 """Numbers: one for all items (an integer or big-endian bytes), or a column with one for each item."""
 
 Strings: TypeAlias = bytes | bytearray | Iterable[bytes | None] | ArrowArray | ArrowStream
-"""Octet strings: one, or a column of them."""
+"""Byte strings: one, or a column of them."""
 
 Out: TypeAlias = Literal["like", "ints", "bytes", "numpy", "arrow", "device"] | LimbArray
 """The form of the answers, or an array that they are written to."""
 
 Backend: TypeAlias = Literal["auto", "cpu", "cuda"]
-"""What an engine computes on."""
+"""The processors that an engine computes on."""
 
 Errors: TypeAlias = Literal["raise", "column"]
-"""What becomes of items that have no answer."""
+"""The treatment of items that have no answer."""
 
 Progress: TypeAlias = Callable[[int, int], Any] | Bar
-"""Who is told of the progress."""
+"""The listener that is told of the progress."""
 
 Ints: TypeAlias = list[int] | tuple[int, ...]
 """A column of integers of Python."""

@@ -1,4 +1,4 @@
-//! What the calls have in common: their options, the columns they read, and the way from a batch to an answer.
+//! The parts that the calls have in common: their options, the columns they read, and the way from a batch to an answer.
 
 use crate::answers::{Answers, OnFailure, Out, Target};
 use crate::column::{Column, Form, Moduli, named};
@@ -80,7 +80,7 @@ impl<'py> Call<'py> {
         self.run_counted(total, (steps, 1), work)
     }
 
-    /// The same for work whose items the engine counts `counts` times before their answers are near.
+    /// Runs `work`, whose items the engine counts `counts` times before their answers are near.
     pub(crate) fn run_counted<T: Send>(
         &self,
         total: usize,
@@ -108,7 +108,7 @@ impl<'py> Call<'py> {
         watching::run(self.py, &self.engine, extent, progress, work)
     }
 
-    /// The form of octet strings that are answers: `given` unless `out` names another.
+    /// The form of byte strings that are answers: `given` unless `out` names another.
     pub(crate) fn form_of_strings(&self, given: Form) -> PyResult<Form> {
         match self.out {
             Out::Like => Ok(given),

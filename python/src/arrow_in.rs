@@ -156,8 +156,8 @@ fn only_field(name: &str, arrays: Vec<ArrayRef>, kind: DataType) -> PyResult<(Ve
 }
 
 impl Chunks {
-    /// All octets of the items one after the other, without a copy. `None` if they lie otherwise: in several chunks, with nulls, or not
-    /// as `width` octets for each.
+    /// All bytes of the items one after the other, without a copy. `None` if they lie otherwise: in several chunks, with nulls, or not
+    /// as `width` bytes for each.
     pub(crate) fn rows(&self, width: usize) -> Option<&[u8]> {
         let [array] = &self.arrays[..] else { return None };
         let octets =
@@ -165,7 +165,7 @@ impl Chunks {
         (array.null_count() == 0).then(|| &octets.value_data()[..width * array.len()])
     }
 
-    /// The octets of each item; `None` at nulls. A column of integers has none.
+    /// The bytes of each item; `None` at nulls. A column of integers has none.
     pub(crate) fn strings(&self) -> Vec<Option<&[u8]>> {
         self.arrays
             .iter()

@@ -133,7 +133,7 @@ impl Column {
         Self { array, metadata: HashMap::new() }
     }
 
-    /// The same column with metadata of its field.
+    /// This column with metadata of its field.
     pub(crate) fn with_metadata(self, metadata: HashMap<String, String>) -> Self {
         Self { metadata, ..self }
     }
@@ -146,7 +146,7 @@ impl Column {
         Self::of(Arc::new(StructArray::from(vec![(Arc::new(field), self.array)])))
     }
 
-    /// Big-endian numbers of `size` octets each, one after the other, without a copy.
+    /// Big-endian numbers of `size` bytes each, one after the other, without a copy.
     pub(crate) fn octets(octets: Vec<u8>, size: usize) -> PyResult<Self> {
         let count = octets.len() / size;
         let size =
@@ -172,7 +172,7 @@ impl Column {
         Ok(Self::of(Arc::new(array.map_err(self::failed)?)))
     }
 
-    /// Octet strings: of fixed size if they all have the same size.
+    /// Byte strings: of fixed size if they all have the same size.
     pub(crate) fn strings(strings: &[Option<&[u8]>]) -> Self {
         let size = strings.iter().flatten().next().map_or(0, |string| string.len());
         let is_fixed = size > 0 && strings.iter().flatten().all(|string| string.len() == size);
@@ -205,7 +205,7 @@ impl Column {
     }
 }
 
-/// Which items are valid, if not all are.
+/// The mask of valid items, if not all are.
 fn nulls(count: usize, failed: &[usize]) -> Option<NullBuffer> {
     if failed.is_empty() {
         return None;

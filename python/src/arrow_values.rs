@@ -1,4 +1,4 @@
-//! Items of a column of Arrow as objects of Python, and columns as octets.
+//! Items of a column of Arrow as objects of Python, and columns as bytes.
 
 use arrow_array::types::{
     Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type,

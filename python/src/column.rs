@@ -13,11 +13,11 @@ use std::sync::Arc;
 pub(crate) enum Form {
     /// One integer.
     Int,
-    /// One big-endian octet string.
+    /// One big-endian byte string.
     Bytes,
     /// A list of integers.
     Ints,
-    /// A list of big-endian octet strings.
+    /// A list of big-endian byte strings.
     BytesList,
     /// An array of limbs.
     Limbs,
@@ -34,7 +34,7 @@ impl Form {
     }
 }
 
-/// Where the numbers are.
+/// The memory that holds the numbers.
 pub(crate) enum Held {
     Batch(Batch),
     Array(LimbArray),

@@ -54,7 +54,7 @@ impl DeviceBatch {
         Ok(Self::new(resident.map_err(|error| of_call(py, &error))?))
     }
 
-    /// Where the numbers are, if they are in the memory of a GPU.
+    /// The address of the numbers, if they are in the memory of a GPU.
     fn address(&self, py: Python<'_>) -> PyResult<DeviceAddress> {
         let none = || {
             let text = "the batch is not in the memory of a GPU; download() brings it to NumPy".to_owned();

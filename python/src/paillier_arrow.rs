@@ -24,7 +24,7 @@ pub(crate) fn labelled(column: Column, exponents: &Exponents, magnitude_bits: us
     column.with_metadata(labels.map(|(name, value)| (format!("modmill.paillier.{name}"), value)).into())
 }
 
-/// Decrypts ciphertexts with one exponent: to `int64` if the numbers are whole, else to `float64`. Octets that lie as the engine's rows do are
+/// Decrypts ciphertexts with one exponent: to `int64` if the numbers are whole, else to `float64`. Bytes that lie as the engine's rows do are
 /// read part by part, and other columns as a whole.
 #[pyfunction]
 pub(crate) fn paillier_decrypt_arrow<'py>(

@@ -89,7 +89,7 @@ impl PaillierPublicKey {
         self.key.short_base().is_some()
     }
 
-    /// The same key with a new base for short exponents.
+    /// This key with a new base for short exponents.
     fn with_new_base(&self, py: Python<'_>, engine: Option<Bound<'_, Engine>>) -> PyResult<Self> {
         let engine = Engine::or_shared(py, engine.as_ref())?;
         let key = py.detach(|| self.key.with_new_base(&engine));
@@ -228,7 +228,7 @@ impl PaillierPublicKey {
     }
 }
 
-/// The big-endian octets of a number that may be secret.
+/// The big-endian bytes of a number that may be secret.
 fn octets(number: &Bound<'_, PyInt>) -> PyResult<Zeroizing<Vec<u8>>> {
     let ints = Ints::new(number.py())?;
     let mut limbs = Zeroizing::new(vec![0; ints.bits(number)?.div_ceil(64)]);
@@ -298,7 +298,7 @@ impl PaillierPrivateKey {
         Ok(Self { key, is_picklable: false })
     }
 
-    /// The same key, which can be pickled.
+    /// This key, which can be pickled.
     fn picklable(&self) -> Self {
         Self { key: self.key.clone(), is_picklable: true }
     }

@@ -37,7 +37,7 @@ pub(crate) fn complete<'a>(name: &str, strings: &'a Strings) -> PyResult<Vec<&'a
     strings.all().into_iter().enumerate().map(|(index, item)| item.ok_or_else(|| null(index))).collect()
 }
 
-/// The strings of a column that all have `octets` octets.
+/// The strings of a column that all have `octets` bytes.
 pub(crate) fn of_length<'a>(name: &str, strings: &'a Strings, octets: usize) -> PyResult<Vec<&'a [u8]>> {
     let all = complete(name, strings)?;
     match all.iter().position(|item| item.len() != octets) {
@@ -208,7 +208,7 @@ impl Items {
         Ok(Self { iterator, length: items.len().ok(), taken: 0, failed: std::sync::Arc::default() })
     }
 
-    /// Where the exception is kept that ended the items early.
+    /// The place of the exception that ended the items early.
     fn failed(&self) -> std::sync::Arc<Mutex<Option<PyErr>>> {
         std::sync::Arc::clone(&self.failed)
     }
@@ -248,7 +248,7 @@ impl Iterator for Items {
 /// A socket of Python, or another object with the methods `recv` and `sendall`.
 struct Stream {
     object: Py<PyAny>,
-    /// Where the exception is kept that ended the items early. Nothing is sent of items that are not complete.
+    /// The exception that ended the items early, if one did. Nothing is sent of items that are not complete.
     failed: std::sync::Arc<Mutex<Option<PyErr>>>,
 }
 

@@ -26,7 +26,7 @@ impl PsiParty {
         Ok(Self { party, is_picklable: false })
     }
 
-    /// The same party, which can be pickled.
+    /// This party, which can be pickled.
     fn picklable(&self, py: Python<'_>) -> PyResult<Self> {
         Self::_unpickle(py, self.group(), &self.party.to_octets())
     }

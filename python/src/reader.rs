@@ -53,7 +53,7 @@ impl Reader<'_> {
                 ("uint64", _) if !object.hasattr(intern!(py, "__arrow_c_stream__"))? => {
                     return self.array(name, object);
                 }
-                // Integers of any size, octet strings, or small integers: an array or a series of pandas.
+                // Integers of any size, byte strings, or small integers: an array or a series of pandas.
                 ("object" | "int64" | "int32" | "int16" | "int8" | "uint32" | "uint16" | "uint8", 1) => {
                     return self.list(name, &object.call_method0(intern!(py, "tolist"))?);
                 }
@@ -128,7 +128,7 @@ impl Reader<'_> {
         Ok(Column { held: Held::Array(array), ..Column::new(name, Form::Limbs, Batch::zeros(1, 0)) })
     }
 
-    /// A list of integers or of octet strings; `None` is a null item.
+    /// A list of integers or of byte strings; `None` is a null item.
     fn list(self, name: &'static str, object: &Bound<'_, PyAny>) -> PyResult<Column> {
         let mut items = Vec::new();
         for (index, item) in object.try_iter()?.enumerate() {

@@ -12,7 +12,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple, PyType};
 
-/// A private operation is one power for each prime, and little beside.
+/// A private operation is one power for each prime, and little else.
 const PRIVATE_COUNTS: usize = 2;
 
 /// The exception of an error that concerns a whole call or a key.
@@ -229,7 +229,7 @@ impl RsaPrivateKey {
         answer_all(py, "ciphertexts", ciphertexts, PRIVATE_COUNTS, options, work)
     }
 
-    /// The same key, which can be pickled.
+    /// This key, which can be pickled.
     fn picklable(&self) -> Self {
         Self { key: self.key.clone(), is_picklable: true }
     }
@@ -254,7 +254,7 @@ impl RsaPrivateKey {
     }
 }
 
-/// Python's integer of a big-endian octet string.
+/// Python's integer of a big-endian byte string.
 fn integer<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyAny>> {
     py.get_type::<pyo3::types::PyInt>().call_method1("from_bytes", (PyBytes::new(py, bytes), "big"))
 }

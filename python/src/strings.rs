@@ -1,4 +1,4 @@
-//! Octet strings in and out: messages, signatures and ciphertexts, which are not numbers.
+//! Byte strings in and out: messages, signatures and ciphertexts, which are not numbers.
 
 use crate::arrow_in::{self, Chunks};
 use crate::arrow_out::Column as ArrowColumn;
@@ -10,13 +10,13 @@ use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyList, PyString};
 use zeroize::Zeroizing;
 
-/// Where the strings are.
+/// The memory that holds the strings.
 enum Held {
     Own(Vec<Option<Zeroizing<Vec<u8>>>>),
     Arrow(Chunks),
 }
 
-/// Octet strings of one argument; `None` stands for null.
+/// Byte strings of one argument; `None` stands for null.
 pub(crate) struct Strings {
     pub(crate) form: Form,
     held: Held,
@@ -67,7 +67,7 @@ impl Strings {
     }
 }
 
-/// The octets of `bytes` or `bytearray`.
+/// The bytes of `bytes` or `bytearray`.
 pub(crate) fn octets(object: &Bound<'_, PyAny>) -> Option<Zeroizing<Vec<u8>>> {
     match object.cast::<PyBytes>() {
         Ok(bytes) => Some(Zeroizing::new(bytes.as_bytes().to_vec())),

@@ -19,7 +19,7 @@ pub(crate) fn look_at_signals(py: Python<'_>, index: usize) -> PyResult<()> {
     if index.is_multiple_of(ITEMS) { py.check_signals() } else { Ok(()) }
 }
 
-/// Who is told of the progress: a function of the number of items done and of all items, or a bar like those of tqdm,
+/// The listener that is told of the progress: a function of the number of items done and of all items, or a bar like those of tqdm,
 /// whose method `update` takes the number of items since the last time.
 pub(crate) struct Progress {
     listener: Py<PyAny>,

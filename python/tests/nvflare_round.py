@@ -1,4 +1,4 @@
-"""A round of NVFlare's secure vertical XGBoost between two clients, with modmill in the place of IPCL.
+"""A round of NVFlare's secure vertical XGBoost between two clients, with modmill instead of IPCL.
 
     python tests/nvflare_round.py [--samples 1000] [--features 4] [--bins 16] [--bits 1024] [--workers 2]
 

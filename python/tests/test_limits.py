@@ -1,4 +1,4 @@
-"""What a call refuses and what stops it: memory that is not there, numbers that are too long, signals while it converts."""
+"""The limits of a call: memory that is not there, numbers that are too long, signals while it converts."""
 
 from __future__ import annotations
 

@@ -189,7 +189,7 @@ def test_keys_exchange_with_python_paillier(keys):
 
 
 def test_a_base_that_hides_nothing_is_refused():
-    """Who changes the base of a public key on its way must not read what is encrypted with it."""
+    """Somebody who changes the base of a public key on its way must not read what is encrypted with it."""
     public, private = generate(1024)
     members, n = json.loads(public.to_json()), public.n
     for base in [n * n - 1, n + 1, n - 1, 1, n]:

@@ -242,7 +242,7 @@ def test_a_node_is_killed(tmp_path: Path) -> None:
     marks.mkdir()
 
     def read(ids: pa.Table) -> pa.Table:
-        """What a reader returns, and returns again if it is lost."""
+        """The rows of a reader, which returns them again if they are lost."""
         rows = [item.to_bytes(16, "big") for item in ids["id"].to_pylist()]
         return ids.append_column("number", pa.array(rows, pa.binary(16)))
 

@@ -62,7 +62,7 @@ module modmill_multiplier #(
       .*
   );
 
-  // What was issued k enabled cycles ago.
+  // The steps that were issued k enabled cycles ago.
   localparam integer BACK = LATENCY - 1;  // results are on their way back in this cycle
   logic [BACK:1] issue_at, parity_at;
   logic [STAGE*BACK-1:0] stages;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What `modmill powm` does, by gmpy2 on all cores: JSON Lines in, JSON Lines out.
+"""The work of `modmill powm`, by gmpy2 on all cores: JSON Lines in, JSON Lines out.
 
     pip install gmpy2
     python3 tools/lab/powm_gmpy2.py tasks.jsonl powers.jsonl

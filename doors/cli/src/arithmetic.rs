@@ -72,7 +72,7 @@ impl Arithmetic {
 /// An operation on the numbers of records.
 ///
 /// Records are grouped by the lengths of their numbers, so that a mixed file does not pay for its longest
-/// record. Groups are computed beside each other, those with the longest moduli first.
+/// record. Groups are computed at the same time, those with the longest moduli first.
 pub(crate) struct NumberOperation {
     arithmetic: Arithmetic,
     engine: Engine,
@@ -96,7 +96,7 @@ pub(crate) struct GroupAnswers {
 }
 
 impl GroupAnswers {
-    /// The octets that an answer takes at most.
+    /// The bytes that an answer takes at most.
     fn octets(&self) -> usize {
         self.answers.as_ref().map_or(0, |answers| 8 * answers.stride().max(1))
     }

@@ -1,4 +1,4 @@
-//! Hexadecimal text to octets and back.
+//! Hexadecimal text to bytes and back.
 
 use modmill::hex::HexError;
 use zeroize::Zeroizing;
@@ -11,7 +11,7 @@ pub(crate) fn octets(text: &str) -> Result<Zeroizing<Vec<u8>>, String> {
     digit_pairs(text, 0).map_err(|error| error.to_string())
 }
 
-/// Reads a number of any length, with or without `0x`. Returns its octets, most significant first, and the
+/// Reads a number of any length, with or without `0x`. Returns its bytes, most significant first, and the
 /// number of bits that the digits spell out, leading zeros included.
 pub(crate) fn number(text: &str) -> Result<(Zeroizing<Vec<u8>>, usize), String> {
     let body = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
@@ -23,7 +23,7 @@ pub(crate) fn number(text: &str) -> Result<(Zeroizing<Vec<u8>>, usize), String> 
     Ok((octets, 4 * body.len()))
 }
 
-/// The octets that digits stand for; the first octet has one digit if their number is odd. `prefix` characters
+/// The bytes that digits stand for; the first byte has one digit if their number is odd. `prefix` characters
 /// stood before the digits.
 fn digit_pairs(digits: &str, prefix: usize) -> Result<Zeroizing<Vec<u8>>, HexError> {
     let mut octets = Zeroizing::new(vec![0; digits.len().div_ceil(2)]);
@@ -41,8 +41,8 @@ const fn each(byte: u8) -> u64 {
     u64::from_ne_bytes([byte; 8])
 }
 
-/// Writes the octets that hexadecimal digits stand for; the first octet has one digit if their number is odd.
-/// Returns whether all are digits. `octets` has `digits.len().div_ceil(2)` octets.
+/// Writes the bytes that hexadecimal digits stand for; the first byte has one digit if their number is odd.
+/// Returns whether all are digits. `octets` has `digits.len().div_ceil(2)` bytes.
 ///
 /// Digits may be secret: there is no branch and no address that depends on them.
 pub(crate) fn decode(digits: &[u8], octets: &mut [u8]) -> bool {
@@ -123,7 +123,7 @@ pub(crate) fn append_octets(text: &mut Vec<u8>, octets: &[u8]) {
     }
 }
 
-/// Appends a number without leading zeros; zero is `0`. `octets` has the most significant octet first.
+/// Appends a number without leading zeros; zero is `0`. `octets` has the most significant byte first.
 pub(crate) fn append_number(text: &mut Vec<u8>, octets: &[u8]) {
     let start = octets.iter().position(|&octet| octet != 0).unwrap_or(octets.len());
     match octets[start..].split_first() {

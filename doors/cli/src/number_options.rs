@@ -6,7 +6,7 @@ use crate::io::Protected;
 use crate::options::{EngineOptions, LineOption, MemoryOption};
 use crate::records::{self, Format, FormatChoice, Places};
 
-/// Where records are, and how they are computed.
+/// The files of records and answers, and the way to compute them.
 #[derive(Debug, clap::Args)]
 pub(crate) struct NumberOptions {
     /// File of records; - is standard input

@@ -11,7 +11,7 @@ static SHOWN: LazyLock<MultiProgress> = LazyLock::new(MultiProgress::new);
 /// The time between two pictures of a bar or spinner.
 const TICK: Duration = Duration::from_millis(250);
 
-/// From now on says on standard error, if that is a terminal, that kernels of GPUs are being compiled, while they are.
+/// Shows on standard error from now on, if that is a terminal, that kernels of GPUs are being compiled, while they are.
 pub(crate) fn show_compilations() {
     let line: Mutex<Option<ProgressBar>> = Mutex::new(None);
     // The first caller's line serves the whole program.

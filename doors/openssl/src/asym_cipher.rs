@@ -212,7 +212,7 @@ unsafe extern "C" fn init(context: *mut Cipher, key: *const ProviderKey, params:
 /// Writes what `work` returns to `out`; without `out` only the length of the longest result is written.
 ///
 /// # Safety
-/// `out` is null, or `size` octets can be written there; `len` can be written.
+/// `out` is null, or `size` bytes can be written there; `len` can be written.
 unsafe fn give(
     (out, len, size): (*mut u8, *mut usize, usize),
     longest: usize,
@@ -247,7 +247,7 @@ unsafe extern "C" fn encrypt(
     input: *const u8,
     input_len: usize,
 ) -> c_int {
-    // SAFETY: OpenSSL passes a context of this provider, `input_len` octets, and room for `size`.
+    // SAFETY: OpenSSL passes a context of this provider, `input_len` bytes, and room for `size`.
     unsafe {
         with(context, |context| {
             let longest = context.public()?.size();
@@ -264,7 +264,7 @@ unsafe extern "C" fn decrypt(
     input: *const u8,
     input_len: usize,
 ) -> c_int {
-    // SAFETY: OpenSSL passes a context of this provider, `input_len` octets, and room for `size`.
+    // SAFETY: OpenSSL passes a context of this provider, `input_len` bytes, and room for `size`.
     unsafe {
         with(context, |context| {
             let longest = if context.padding == Padding::Tls { 48 } else { context.public()?.size() };

@@ -94,7 +94,7 @@ impl Core {
         core
     }
 
-    /// What a BIO of OpenSSL holds, `most` octets of it. A file may hold a private key beside what is looked for, so that all
+    /// The contents of a BIO of OpenSSL, `most` bytes of them. A file may hold a private key besides what is looked for, so that all
     /// copies are cleared.
     ///
     /// # Safety
@@ -104,7 +104,7 @@ impl Core {
         let (mut all, mut piece) = (Zeroizing::new(Vec::new()), Zeroizing::new([0u8; 4096]));
         while all.len() < most {
             let mut count = 0;
-            // SAFETY: the function is OpenSSL's, and there is room for as many octets as are asked for.
+            // SAFETY: the function is OpenSSL's, and there is room for as many bytes as are asked for.
             let status = unsafe { read(input, piece.as_mut_ptr().cast(), piece.len(), &mut count) };
             if status != 1 || count == 0 {
                 break;

@@ -13,7 +13,7 @@ fn tagged(tag: u8, contents: &[u8]) -> Vec<u8> {
     let mut out = vec![tag];
     match contents.len() {
         len @ ..0x80 => out.push(len as u8),
-        // All contents here are shorter than 256 octets.
+        // All contents here are shorter than 256 bytes.
         len => out.extend([0x81, len as u8]),
     }
     out.extend(contents);

@@ -76,10 +76,10 @@ pub(crate) fn guard<T>(otherwise: T, work: impl FnOnce() -> T) -> T {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or(otherwise)
 }
 
-/// The octets at `data`, none if there are none.
+/// The bytes at `data`, none if there are none.
 ///
 /// # Safety
-/// `data` is null, or `len` octets can be read there that nobody changes while the answer is used.
+/// `data` is null, or `len` bytes can be read there that nobody changes while the answer is used.
 pub(crate) unsafe fn octets<'a>(data: *const u8, len: usize) -> &'a [u8] {
     match data.is_null() || len == 0 || len > isize::MAX as usize {
         true => &[],

@@ -16,7 +16,7 @@ use std::ffi::{c_int, c_void};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-/// What tells our descriptor from those of others in a wait context: its address.
+/// A byte whose address tells our descriptor from those of others in a wait context.
 static MARK: u8 = 0;
 
 /// How long a job that was resumed too early looks at its descriptor before it is paused again. Programs may forbid a pause
@@ -69,18 +69,18 @@ impl Waiter {
     /// Makes the descriptor readable.
     fn wake(&self) {
         let one = 1u64.to_ne_bytes();
-        // SAFETY: eight octets are read from `one`. A write to an eventfd fails only if it is readable already.
+        // SAFETY: eight bytes are read from `one`. A write to an eventfd fails only if it is readable already.
         unsafe { libc::write(self.descriptor.as_raw_fd(), one.as_ptr().cast(), one.len()) };
     }
 
     /// Makes the descriptor unreadable.
     fn clear(&self) {
         let mut count = [0u8; 8];
-        // SAFETY: at most eight octets are written to `count`. The descriptor does not block.
+        // SAFETY: at most eight bytes are written to `count`. The descriptor does not block.
         unsafe { libc::read(self.descriptor.as_raw_fd(), count.as_mut_ptr().cast(), count.len()) };
     }
 
-    /// Waits until the descriptor is readable, for so many milliseconds at most, or for ever if they are negative.
+    /// Waits until the descriptor is readable, for at most `milliseconds`, or for ever if they are negative.
     fn wait(&self, milliseconds: c_int) {
         let mut polled = libc::pollfd { fd: self.descriptor.as_raw_fd(), events: libc::POLLIN, revents: 0 };
         // SAFETY: one structure is read and written.

@@ -22,7 +22,7 @@ pub(crate) struct ProviderKey {
     pub(crate) content: Content,
 }
 
-/// What a key has.
+/// The contents of a key.
 #[derive(Clone)]
 pub(crate) enum Content {
     /// Nothing yet.

@@ -20,7 +20,7 @@ const LEAST_BITS: i32 = 512;
 /// The public exponent of the engine's keys, 65537, which is also OpenSSL's default.
 const EXPONENT: [u8; 3] = [1, 0, 1];
 
-/// What is to be generated.
+/// The parameters of a key that is to be generated.
 pub(crate) struct Generation {
     core: Core,
     bits: i32,

@@ -1,4 +1,4 @@
-//! Functions of the libcrypto that loaded the provider, beside those that it hands over: jobs of ASYNC, and RSA of the
+//! Functions of the libcrypto that loaded the provider, besides those that it hands over: jobs of ASYNC, and RSA of the
 //! default provider.
 
 use crate::ffi::{Callback, Param};
@@ -24,7 +24,7 @@ impl Library {
         }
         // SAFETY: the name ends with a zero. With RTLD_NOLOAD nothing is loaded that is not there already.
         let library = unsafe { libc::dlopen(place.dli_fname, libc::RTLD_NOLOAD | libc::RTLD_LAZY) };
-        // Where the program itself has the functions, they are found by the default order.
+        // If the program itself has the functions, they are found by the default order.
         Some(Self(if library.is_null() { libc::RTLD_DEFAULT } else { library }))
     }
 

@@ -97,7 +97,7 @@ impl MultiPrime {
     }
 }
 
-/// The same numbers with further primes in the reverse order.
+/// A copy of `numbers` with further primes in the reverse order.
 fn reversed(numbers: &Numbers) -> Numbers {
     let mut reversed = numbers.clone();
     for group in param::FURTHER {

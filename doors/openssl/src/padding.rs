@@ -52,10 +52,10 @@ impl Padding {
     }
 }
 
-/// `00 01 ff .. ff 00 contents`, as long as a modulus of `size` octets (RFC 8017, section 9.2).
+/// `00 01 ff .. ff 00 contents`, as long as a modulus of `size` bytes (RFC 8017, section 9.2).
 pub(crate) fn signature_block(contents: &[&[u8]], size: usize) -> Result<Vec<u8>, Failure> {
     let contents = contents.concat();
-    // At least eight octets of padding.
+    // At least eight bytes of padding.
     let zero = size.checked_sub(contents.len() + 1).filter(|zero| *zero >= 10).ok_or_else(|| {
         let room = size.saturating_sub(11);
         Failure::Parameter(format!("{} bytes are to be signed, and {room} fit", contents.len()))
@@ -67,14 +67,14 @@ pub(crate) fn signature_block(contents: &[&[u8]], size: usize) -> Result<Vec<u8>
     Ok(block)
 }
 
-/// What stands in a block of [`signature_block`]. All of it is public.
+/// The contents of a block of [`signature_block`]. All of it is public.
 pub(crate) fn signature_contents(block: &[u8]) -> Option<&[u8]> {
     let padded = block.strip_prefix(&[0, 1])?;
     let zero = padded.iter().position(|octet| *octet != 0xff)?;
     (zero >= 8 && padded[zero] == 0).then(|| &padded[zero + 1..])
 }
 
-/// The message in `block`, `00 02 padding 00 message` with at least eight octets of padding, none of them zero. `None` if the block
+/// The message in `block`, `00 02 padding 00 message` with at least eight bytes of padding, none of them zero. `None` if the block
 /// has another form. The time depends on that, and on the length of the message, and on nothing else.
 pub(crate) fn message(block: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
     let (front, rest) = block.split_at_checked(2)?;
@@ -85,13 +85,13 @@ pub(crate) fn message(block: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
         looking &= is_zero(u32::from(*octet)).wrapping_sub(1);
         padding += looking & 1;
     }
-    // The first of these is 1 if there is no zero, the second if there are fewer than eight octets before it.
+    // The first of these is 1 if there is no zero, the second if there are fewer than eight bytes before it.
     wrong |= (looking & 1) | (padding.wrapping_sub(8) >> 31);
     let is_right = std::hint::black_box(wrong) == 0;
     is_right.then(|| Zeroizing::new(rest[padding as usize + 1..].to_vec()))
 }
 
-/// The premaster secret of TLS 1.2 and older: 48 octets that begin with a version.
+/// The premaster secret of TLS 1.2 and older: 48 bytes that begin with a version.
 const PREMASTER: usize = 48;
 
 /// The premaster secret in `block`, or `substitute` if the padding or the version is wrong. The time does not depend on the

@@ -51,19 +51,19 @@ pub(crate) static KEYPAIR: [Param; 33] = with_numbers([]);
 /// The numbers of a public key.
 pub(crate) static PUBLIC_KEY: [Param; 3] = [named(N, UNSIGNED), named(E, UNSIGNED), LAST];
 
-/// What a key tells of itself.
+/// The parameters that can be read from a key.
 pub(crate) static KEY: [Param; 37] =
     with_numbers([(BITS, INTEGER), (SECURITY_BITS, INTEGER), (MAX_SIZE, INTEGER), (DEFAULT_DIGEST, UTF8)]);
 
-/// What the generation of a key takes.
+/// The parameters that the generation of a key takes.
 pub(crate) static GENERATION: [Param; 4] =
     [named(BITS, UNSIGNED), named(PRIMES, UNSIGNED), named(E, UNSIGNED), LAST];
 
-/// What a signature takes.
+/// The parameters that a signature takes.
 pub(crate) static SIGNATURE_SETTABLE: [Param; 5] =
     [named(DIGEST, UTF8), named(PAD_MODE, UTF8), named(SALT_LENGTH, UTF8), named(MGF1_DIGEST, UTF8), LAST];
 
-/// What a signature tells of itself.
+/// The parameters that can be read from a signature.
 pub(crate) static SIGNATURE_GETTABLE: [Param; 6] = [
     named(ALGORITHM_ID, OCTETS),
     named(DIGEST, UTF8),
@@ -73,7 +73,7 @@ pub(crate) static SIGNATURE_GETTABLE: [Param; 6] = [
     LAST,
 ];
 
-/// What an encryption takes.
+/// The parameters that an encryption takes.
 pub(crate) static CIPHER_SETTABLE: [Param; 8] = [
     named(DIGEST, UTF8),
     named(PAD_MODE, UTF8),
@@ -85,7 +85,7 @@ pub(crate) static CIPHER_SETTABLE: [Param; 8] = [
     LAST,
 ];
 
-/// What an encryption tells of itself.
+/// The parameters that can be read from an encryption.
 pub(crate) static CIPHER_GETTABLE: [Param; 8] = [
     named(OAEP_LABEL, OCTETS_POINTER),
     named(DIGEST, UTF8),

@@ -16,7 +16,7 @@ pub(crate) const OCTETS: u32 = 5;
 pub(crate) const UTF8_POINTER: u32 = 6;
 pub(crate) const OCTETS_POINTER: u32 = 7;
 
-/// The longest text and the longest octet string that a caller may pass: longer ones are errors of the caller.
+/// The longest text and the longest byte string that a caller may pass: longer ones are errors of the caller.
 const LONGEST: usize = 1 << 20;
 
 /// Parameters that a caller passes.
@@ -54,7 +54,7 @@ impl<'a> Given<'a> {
         self.find(name).is_some()
     }
 
-    /// A small number, or `None` if it is not given. It may have any length: OpenSSL makes numbers from text with as few octets
+    /// A small number, or `None` if it is not given. It may have any length: OpenSSL makes numbers from text with as few bytes
     /// as they need, and none for 0.
     pub(crate) fn integer(self, name: &CStr) -> Result<Option<i64>, Failure> {
         let Some(param) = self.find(name) else { return Ok(None) };
@@ -63,7 +63,7 @@ impl<'a> Given<'a> {
             UNSIGNED => false,
             _ => return Err(wrong(name, "is not a number")),
         };
-        // SAFETY: as Given::new demands, data_size octets can be read.
+        // SAFETY: as Given::new demands, data_size bytes can be read.
         let mut octets = unsafe { octets(param.data.cast(), param.data_size) }.to_vec();
         if cfg!(target_endian = "big") {
             octets.reverse();
@@ -79,13 +79,13 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// A long number as big-endian octets, or `None` if it is not given.
+    /// A long number as big-endian bytes, or `None` if it is not given.
     pub(crate) fn number(self, name: &CStr) -> Result<Option<Zeroizing<Vec<u8>>>, Failure> {
         let Some(param) = self.find(name) else { return Ok(None) };
         if param.data_type != UNSIGNED || param.data_size > LONGEST {
             return Err(wrong(name, "is not an unsigned number"));
         }
-        // SAFETY: as Given::new demands, data_size octets can be read.
+        // SAFETY: as Given::new demands, data_size bytes can be read.
         let mut number = Zeroizing::new(unsafe { octets(param.data.cast(), param.data_size) }.to_vec());
         // Numbers are in the order of the machine.
         if cfg!(target_endian = "little") {
@@ -97,7 +97,7 @@ impl<'a> Given<'a> {
     /// A text, or `None` if it is not given or is of another type.
     pub(crate) fn text(self, name: &CStr) -> Result<Option<String>, Failure> {
         let Some(param) = self.find(name) else { return Ok(None) };
-        // SAFETY: as Given::new demands, the data can be read: data_size octets, or a pointer to them.
+        // SAFETY: as Given::new demands, the data can be read: data_size bytes, or a pointer to them.
         let data = unsafe {
             match param.data_type {
                 UTF8 => octets(param.data.cast(), param.data_size.min(LONGEST)),
@@ -112,13 +112,13 @@ impl<'a> Given<'a> {
         Ok(Some(text.to_owned()))
     }
 
-    /// Octets, or `None` if they are not given.
+    /// Bytes, or `None` if they are not given.
     pub(crate) fn octets(self, name: &CStr) -> Result<Option<Vec<u8>>, Failure> {
         let Some(param) = self.find(name) else { return Ok(None) };
         if param.data_type != OCTETS || param.data_size > LONGEST {
             return Err(wrong(name, "is no octet string"));
         }
-        // SAFETY: as Given::new demands, data_size octets can be read.
+        // SAFETY: as Given::new demands, data_size bytes can be read.
         Ok(Some(unsafe { octets(param.data.cast(), param.data_size) }.to_vec()))
     }
 }
@@ -166,15 +166,15 @@ impl Wanted {
 pub(crate) enum Value<'a> {
     /// A small number.
     Integer(i64),
-    /// A long number, as big-endian octets.
+    /// A long number, as big-endian bytes.
     Number(&'a [u8]),
     /// A text that never changes.
     Text(&'static CStr),
     /// A text.
     String(String),
-    /// Octets.
+    /// Bytes.
     Octets(&'a [u8]),
-    /// Octets that stay where they are for as long as the object that is asked, or until they are set anew.
+    /// Bytes that stay where they are for as long as the object that is asked, or until they are set anew.
     Kept(&'a [u8]),
 }
 
@@ -182,14 +182,14 @@ impl Value<'_> {
     /// Writes the value to the memory of a parameter. Without memory only the length is written.
     ///
     /// # Safety
-    /// `param.data` is null, or `param.data_size` octets can be written there.
+    /// `param.data` is null, or `param.data_size` bytes can be written there.
     unsafe fn write(&self, param: &mut Param, name: &CStr) -> Result<(), Failure> {
         let (bytes, len): (Zeroizing<Vec<u8>>, usize) = match (self, param.data_type) {
             (Self::Integer(value), INTEGER | UNSIGNED) => {
                 let size = if param.data_size == 0 { 8 } else { param.data_size };
                 let fill = if *value < 0 { 0xff } else { 0 };
                 let mut bytes = value.to_le_bytes().to_vec();
-                // A number that needs more octets than there are would be cut.
+                // A number that needs more bytes than there are would be cut.
                 if bytes.iter().skip(size).any(|octet| *octet != fill) {
                     return Err(wrong(name, "does not fit in the memory of the caller"));
                 }
@@ -239,7 +239,7 @@ impl Value<'_> {
         if cfg!(target_endian = "big") && matches!(self, Self::Integer(_) | Self::Number(_)) {
             return Err(wrong(name, "cannot be written on a machine of this byte order"));
         }
-        // SAFETY: there is room for as many octets as there are, as was checked.
+        // SAFETY: there is room for as many bytes as there are, as was checked.
         unsafe {
             std::ptr::copy_nonoverlapping(bytes.as_ptr(), param.data.cast::<u8>(), bytes.len());
             if matches!(self, Self::Text(_) | Self::String(_)) && param.data_size > bytes.len() {

@@ -54,7 +54,7 @@ static STORES: [Algorithm; 2] =
 const SIGNATURE: &CStr = c"RSA signatures of modmill, in batches";
 static SIGNATURES: [Algorithm; 2] = [algorithm(RSA, signature::FUNCTIONS, SIGNATURE), NO_ALGORITHM];
 
-/// With the names that OpenSSL has from 3.4 on. Older releases take some of them for names of hashes.
+/// The signatures with the names that OpenSSL has from 3.4 on. Older releases take some of them for names of hashes.
 static SIGNATURES_WITH_HASH: [Algorithm; 7] = [
     algorithm(RSA, signature::FUNCTIONS, SIGNATURE),
     algorithm(c"RSA-SHA1:RSA-SHA-1:sha1WithRSAEncryption:1.2.840.113549.1.1.5", signature::SHA1, SIGNATURE),

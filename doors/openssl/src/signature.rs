@@ -119,7 +119,7 @@ unsafe extern "C" fn message_init(
 }
 
 unsafe extern "C" fn update(context: *mut Signature, data: *const u8, len: usize) -> c_int {
-    // SAFETY: OpenSSL passes a context of this provider, and `len` octets.
+    // SAFETY: OpenSSL passes a context of this provider, and `len` bytes.
     unsafe {
         with(context, |context| {
             context.hashing.as_mut().ok_or(Failure::NotInitialised)?.update(octets(data, len));
@@ -148,7 +148,7 @@ fn to_sign(context: &Signature, input: &[u8]) -> Result<Vec<u8>, Failure> {
 /// Writes `answer` to memory of the caller.
 ///
 /// # Safety
-/// `size` octets can be written at `out`, and `len` can be written.
+/// `size` bytes can be written at `out`, and `len` can be written.
 unsafe fn give(answer: &[u8], out: *mut u8, len: *mut usize, size: usize) -> Result<(), Failure> {
     if answer.len() > size {
         return Err(Failure::Room { needed: answer.len(), room: size });
@@ -164,7 +164,7 @@ unsafe fn give(answer: &[u8], out: *mut u8, len: *mut usize, size: usize) -> Res
 /// Signs what `digest` returns and writes the signature to `out`; without `out` only its length is written.
 ///
 /// # Safety
-/// `out` is null, or `size` octets can be written there; `len` can be written.
+/// `out` is null, or `size` bytes can be written there; `len` can be written.
 unsafe fn sign_to(
     context: &Signature,
     out: *mut u8,
@@ -198,7 +198,7 @@ unsafe extern "C" fn sign(
     input: *const u8,
     input_len: usize,
 ) -> c_int {
-    // SAFETY: OpenSSL passes a context of this provider, `input_len` octets, and room for `size`.
+    // SAFETY: OpenSSL passes a context of this provider, `input_len` bytes, and room for `size`.
     unsafe {
         with(context, |context| {
             sign_to(context, out, len, size, |context| to_sign(context, octets(input, input_len)))
@@ -212,7 +212,7 @@ unsafe extern "C" fn sign_final(
     len: *mut usize,
     size: usize,
 ) -> c_int {
-    // SAFETY: OpenSSL passes a context of this provider, and room for `size` octets.
+    // SAFETY: OpenSSL passes a context of this provider, and room for `size` bytes.
     unsafe { with(context, |context| sign_to(context, out, len, size, digest_so_far)) }
 }
 
@@ -223,7 +223,7 @@ unsafe extern "C" fn verify(
     input: *const u8,
     input_len: usize,
 ) -> c_int {
-    // SAFETY: OpenSSL passes a context of this provider, and octets of both lengths.
+    // SAFETY: OpenSSL passes a context of this provider, and bytes of both lengths.
     unsafe {
         with(context, |context| {
             context.verify(&to_sign(context, octets(input, input_len))?, octets(signature, len))
@@ -232,7 +232,7 @@ unsafe extern "C" fn verify(
 }
 
 unsafe extern "C" fn verify_final(context: *mut Signature, signature: *const u8, len: usize) -> c_int {
-    // SAFETY: OpenSSL passes a context of this provider, and `len` octets.
+    // SAFETY: OpenSSL passes a context of this provider, and `len` bytes.
     unsafe { with(context, |context| context.verify(&digest_so_far(context)?, octets(signature, len))) }
 }
 
@@ -255,7 +255,7 @@ unsafe extern "C" fn recover(
     signature: *const u8,
     signature_len: usize,
 ) -> c_int {
-    // SAFETY: OpenSSL passes a context of this provider, `signature_len` octets, and room for `size`.
+    // SAFETY: OpenSSL passes a context of this provider, `signature_len` bytes, and room for `size`.
     unsafe {
         with(context, |context| {
             if len.is_null() {

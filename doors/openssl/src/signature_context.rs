@@ -1,4 +1,4 @@
-//! What a signature is made or checked with.
+//! The key, the scheme and the digest with which a signature is made or checked.
 
 use crate::core_handle::Core;
 use crate::der;
@@ -192,7 +192,7 @@ impl Signature {
         }
     }
 
-    /// Signs a digest, or octets where no digest is named.
+    /// Signs a digest, or bytes where no digest is named.
     pub(crate) fn sign(&self, input: &[u8]) -> Result<Zeroizing<Vec<u8>>, Failure> {
         let (size, bits) = (self.public()?.size(), self.public()?.bits());
         let read = |input| modmill_rsa::Digest::from_bytes(input).ok_or(ItemError::KeyTooShort);
@@ -226,7 +226,7 @@ impl Signature {
         self.content.compute(&self.core, task)
     }
 
-    /// Checks the signature of a digest, or of octets where no digest is named.
+    /// Checks the signature of a digest, or of bytes where no digest is named.
     pub(crate) fn verify(&self, input: &[u8], signature: &[u8]) -> Result<(), Failure> {
         let key = self.public()?;
         if self.padding != Padding::None {
@@ -250,7 +250,7 @@ impl Signature {
         }
     }
 
-    /// What was signed, as a signature shows it.
+    /// The digest or the bytes that were signed, as a signature shows them.
     pub(crate) fn recover(&self, signature: &[u8]) -> Result<Vec<u8>, Failure> {
         let block = self.power(signature)?;
         if self.padding == Padding::None {

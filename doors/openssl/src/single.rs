@@ -24,7 +24,7 @@ pub(crate) struct Single {
 }
 
 impl Single {
-    /// A key with the numbers that `numbers` returns and a modulus of `size` octets.
+    /// A key with the numbers that `numbers` returns and a modulus of `size` bytes.
     pub(crate) fn new(
         default: DefaultRsa,
         (has_private, size): (bool, usize),
@@ -39,7 +39,7 @@ impl Single {
         self.key().is_some()
     }
 
-    /// The same as [`Single::is_consistent`], without a trace in the error queue.
+    /// Whether [`Single::is_consistent`] holds, without a trace in the error queue.
     pub(crate) fn is_quietly_consistent(&self) -> bool {
         self.quietly(|| self.is_consistent())
     }
@@ -100,7 +100,7 @@ impl Single {
         let mut len = answer.len();
         let evp = &self.default.evp;
         let compute = if is_private { evp.decrypt } else { evp.encrypt };
-        // SAFETY: the context was prepared for this operation, and there is room for as many octets as the modulus has.
+        // SAFETY: the context was prepared for this operation, and there is room for as many bytes as the modulus has.
         let status =
             unsafe { compute(context.1, answer.as_mut_ptr(), &mut len, input.as_ptr(), input.len()) };
         answer.truncate(len);

@@ -61,7 +61,7 @@ enum Kind {
     Date,
 }
 
-/// Who sets an attribute, and what may become of it.
+/// The one who sets an attribute, and the changes that are allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Access {
     /// The program sets it with the object. It stays as it is, and a copy of the object has the same value.
@@ -223,7 +223,7 @@ pub(crate) fn parse(attribute: CK_ATTRIBUTE_TYPE, bytes: &[u8]) -> Answer<Value>
     }
 }
 
-/// What a program does when it gives an attribute.
+/// The action of a program that gives an attribute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Use {
     /// It makes an object.

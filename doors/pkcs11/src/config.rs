@@ -32,14 +32,14 @@ struct Entry {
     pin_passes: Option<u32>,
 }
 
-/// Where a token's keys are.
+/// The place of a token's keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Place {
     /// In a keystore file. New PINs are stretched at this cost.
     File {
         /// The file.
         path: PathBuf,
-        /// What a PIN costs to try.
+        /// The cost of trying a PIN.
         cost: Cost,
     },
     /// In the signing service.
@@ -70,7 +70,7 @@ pub(crate) fn places() -> Answer<Vec<Place>> {
 fn read(path: &Path) -> Result<Vec<Place>, String> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| format!("the configuration {} cannot be read: {error}", path.display()))?;
-    // Relative paths are those beside the configuration, wherever the program was started.
+    // Relative paths begin at the folder of the configuration, wherever the program was started.
     let folder = path.parent().unwrap_or(Path::new(""));
     parse(&text, folder).map_err(|reason| format!("the configuration {}: {reason}", path.display()))
 }

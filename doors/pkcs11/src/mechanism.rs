@@ -6,7 +6,7 @@ use cryptoki_sys::*;
 use modmill_client::Encryption;
 use modmill_rsa::{Hash, Pss, SaltLength, Sizes};
 
-/// What a mechanism does, apart from the hash.
+/// The scheme of a mechanism, apart from the hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scheme {
     /// Makes an RSA key pair.
@@ -36,7 +36,7 @@ pub(crate) enum Scheme {
 pub(crate) struct Row {
     /// The number of the mechanism.
     pub(crate) number: CK_MECHANISM_TYPE,
-    /// What it does.
+    /// The scheme.
     pub(crate) scheme: Scheme,
     /// The hash, of mechanisms that hash the message.
     pub(crate) hash: Option<Hash>,
@@ -132,7 +132,7 @@ impl Row {
         }
     }
 
-    /// What `C_GetMechanismInfo` says.
+    /// The answer of `C_GetMechanismInfo`.
     pub(crate) fn info(&self) -> CK_MECHANISM_INFO {
         let (least, most) = match self.scheme {
             Scheme::Digest => (0, 0),

@@ -14,7 +14,7 @@ pub(crate) struct Refusal {
     pub(crate) reason: Cow<'static, str>,
 }
 
-/// What a call gives.
+/// The result of a call.
 pub(crate) type Answer<T = ()> = Result<T, Refusal>;
 
 impl Refusal {

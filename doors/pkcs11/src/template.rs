@@ -14,7 +14,7 @@ use modmill_rsa::Hash;
 /// The attributes that a program gives, in its order.
 pub(crate) type Template = Vec<(CK_ATTRIBUTE_TYPE, Value)>;
 
-/// Where the numbers of a new object come from.
+/// The origin of a new object's numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Origin {
     /// The program gave them.
@@ -186,7 +186,7 @@ fn check_private(was_private: bool, own: &Attributes) -> Answer {
     Ok(())
 }
 
-/// What holds for all keys that are secrets.
+/// Sets and checks the attributes that all secret keys have.
 fn hold_secret(own: &mut Attributes, origin: Origin) -> Answer {
     check_private(false, own)?;
     let generated = matches!(origin, Origin::Generated(_));

@@ -26,14 +26,14 @@ pub(crate) enum User {
     Normal,
 }
 
-/// What a token says of itself.
+/// The description of a token.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Description {
     /// The label, at most 32 bytes.
     pub(crate) label: String,
     /// The serial number, at most 16 bytes.
     pub(crate) serial: String,
-    /// What the token is, at most 16 bytes.
+    /// The model of the token, at most 16 bytes.
     pub(crate) model: &'static str,
     /// The flags of `CK_TOKEN_INFO`.
     pub(crate) flags: CK_FLAGS,
@@ -41,7 +41,7 @@ pub(crate) struct Description {
 
 /// A place of objects. Calls are safe from any thread.
 pub(crate) trait Token: Send + Sync {
-    /// What the token says of itself.
+    /// The description of the token.
     fn describe(&self) -> Answer<Description>;
 
     /// Whether objects can be made, changed and destroyed.
@@ -51,7 +51,7 @@ pub(crate) trait Token: Send + Sync {
     /// officer's PIN.
     fn initialise(&self, pin: &SecretBytes, label: &str) -> Answer;
 
-    /// Who is logged in.
+    /// The user who is logged in.
     fn user(&self) -> Option<User>;
 
     /// Logs in.
@@ -78,7 +78,7 @@ pub(crate) trait Token: Send + Sync {
     /// Stores objects, all or none.
     fn add(&self, objects: &[Object]) -> Answer<Vec<Handle>>;
 
-    /// Stores `object` in the place of another.
+    /// Stores `object` instead of another.
     fn replace(&self, handle: Handle, object: &Object) -> Answer;
 
     /// Destroys an object.

@@ -193,7 +193,7 @@ impl Batch {
         Ok(batch)
     }
 
-    /// The same numbers with a declared width of `bits` bits. An error names the first item that does not
+    /// This batch with a declared width of `bits` bits instead of its own. An error names the first item that does not
     /// fit.
     ///
     /// # Examples

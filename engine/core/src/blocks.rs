@@ -1,8 +1,8 @@
-//! Operations of RSA as a whole, from octets to octets: what a device that has one is handed.
+//! Operations of RSA as a whole, from bytes to bytes: what a device that has one is handed.
 
 use std::ops::Range;
 
-/// The blocks of a call: big-endian numbers of eight octets for each limb of the moduli. The caller makes them and takes
+/// The blocks of a call: big-endian numbers of eight bytes for each limb of the moduli. The caller makes them and takes
 /// the answers chunk by chunk, while a device computes other chunks.
 pub trait Blocks {
     /// Writes the blocks of `items`, one after the other. Each number is below its modulus. Chunks may come in any

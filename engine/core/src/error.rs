@@ -103,7 +103,7 @@ pub enum Error {
     Hex {
         /// The position of the item in the batch.
         index: usize,
-        /// What is wrong with the text.
+        /// The fault in the text: a character that is no digit, or a wrong length.
         reason: crate::hex::HexError,
     },
     /// An argument is outside of the range of an operation.

@@ -38,7 +38,7 @@ impl<'a> Job<'a> {
         Self { items: items.into(), bits, shortest_bits: bits, a, b, moduli, watch: None }
     }
 
-    /// The same job, watched.
+    /// This job with `watch`, which counts its items and may stop it.
     #[must_use]
     pub fn watched_by(self, watch: Option<&'a Watch>) -> Self {
         Self { watch, ..self }
@@ -50,7 +50,7 @@ impl<'a> Job<'a> {
         self.watch.is_some_and(Watch::is_stopped)
     }
 
-    /// The same job on some of its items.
+    /// This job on some of its items only.
     #[must_use]
     pub fn part(&self, items: impl Into<Items<'a>>) -> Self {
         Self { items: items.into(), ..*self }

@@ -230,7 +230,7 @@ pub const fn inverse_of_odd(word: u64) -> u64 {
     inverse
 }
 
-/// Writes a big-endian octet string to the limbs of `out`. Octets beyond the end of `out` are dropped.
+/// Writes a big-endian byte string to the limbs of `out`. Bytes beyond the end of `out` are dropped.
 pub fn copy_be_bytes(bytes: &[u8], out: &mut [u64]) {
     let (head, words) = bytes.as_rchunks::<8>();
     let top = head.iter().fold(0, |limb, &byte| limb << 8 | u64::from(byte));
@@ -239,7 +239,7 @@ pub fn copy_be_bytes(bytes: &[u8], out: &mut [u64]) {
     out.fill_with(|| limbs.next().unwrap_or(0));
 }
 
-/// Writes the low octets of `value` to `out`, most significant first. The length of `out` decides their number.
+/// Writes the low bytes of `value` to `out`, most significant first. The length of `out` decides their number.
 pub fn write_be_bytes(value: &[u64], out: &mut [u8]) {
     let (head, words) = out.as_rchunks_mut::<8>();
     let mut limbs = value.iter().copied().chain(std::iter::repeat(0));
@@ -251,7 +251,7 @@ pub fn write_be_bytes(value: &[u64], out: &mut [u8]) {
     head.copy_from_slice(&top[8 - head.len()..]);
 }
 
-/// The low `len` octets of `value`, most significant first.
+/// The low `len` bytes of `value`, most significant first.
 #[must_use]
 pub fn to_be_bytes(value: &[u64], len: usize) -> Vec<u8> {
     let mut bytes = vec![0; len];
@@ -375,7 +375,7 @@ mod tests {
             assert_eq!(to_be_bytes(&limbs, len), bytes[..len]);
             assert_eq!(to_be_bytes(&limbs, len + 11)[..11], [0; 11]);
         }
-        // Octets and limbs that do not fit are dropped in both directions.
+        // Bytes and limbs that do not fit are dropped in both directions.
         let mut low = [0];
         copy_be_bytes(&bytes[..11], &mut low);
         assert_eq!(low, [0x0405_0607_0809_0a0b]);

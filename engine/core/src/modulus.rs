@@ -56,7 +56,7 @@ impl Modulus {
         Self::new(&Zeroizing::new(value))
     }
 
-    /// A modulus from a big-endian octet string.
+    /// A modulus from a big-endian byte string.
     pub fn from_be_bytes(bytes: &[u8]) -> Result<Self, Error> {
         let mut value = Zeroizing::new(vec![0; bytes.len().div_ceil(8)]);
         limbs::copy_be_bytes(bytes, &mut value);

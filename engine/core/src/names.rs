@@ -112,7 +112,7 @@ named! {
 }
 
 named! {
-    /// Where work runs.
+    /// The kind of processor that computes.
     Backend, "backend" {
         /// The host's processor cores.
         Cpu = "cpu",

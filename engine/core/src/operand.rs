@@ -176,7 +176,7 @@ impl<'a> Moduli<'a> {
 }
 
 impl<'a> Moduli<'a> {
-    /// The same moduli, read from the host's memory alone.
+    /// These moduli, read from the host's memory alone.
     #[must_use]
     pub fn on_host(self) -> Self {
         match self {

@@ -3,7 +3,7 @@
 use crate::Path;
 use std::sync::{Mutex, PoisonError};
 
-/// One group of items as it was executed. Backends note it beside the call of the kernel, from the values that they
+/// One group of items as it was executed. Backends note it next to the call of the kernel, from the values that they
 /// hand to the kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Execution {

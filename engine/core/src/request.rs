@@ -30,9 +30,9 @@ pub struct Request {
     pub moduli: ModuliForm,
     /// Whether time and memory accesses may depend on the exponents.
     pub secrecy: Secrecy,
-    /// Where the operands are.
+    /// The memory that holds the operands.
     pub operands: Location,
-    /// Where the answers go.
+    /// The memory that the answers go to.
     pub answers: Location,
 }
 
@@ -77,7 +77,7 @@ pub enum Secrecy {
     Public,
 }
 
-/// Where numbers are.
+/// The memory that holds numbers: the host's, a device's, or both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Location {
     /// In the memory of the host.
@@ -135,49 +135,49 @@ impl Request {
         Self { shortest_bits, operands, ..Self::new(op, product.longest_factor_bits(), product.count) }
     }
 
-    /// The same with operands on a device.
+    /// This request with operands on a device.
     #[must_use]
     pub fn resident_operands(self) -> Self {
         Self { operands: Location::Device, ..self }
     }
 
-    /// The same with answers that stay on a device.
+    /// This request with answers that stay on a device.
     #[must_use]
     pub fn resident_answers(self) -> Self {
         Self { answers: Location::Device, ..self }
     }
 
-    /// The same with one modulus for all items.
+    /// This request with one modulus for all items.
     #[must_use]
     pub fn one_modulus(self) -> Self {
         Self { moduli: ModuliForm::Shared, ..self }
     }
 
-    /// The same with a modulus per item whose constants are kept.
+    /// This request with a modulus per item whose constants are kept.
     #[must_use]
     pub fn prepared_moduli(self) -> Self {
         Self { moduli: ModuliForm::Prepared, ..self }
     }
 
-    /// The same with one exponent of `bits` bits for each item.
+    /// This request with one exponent of `bits` bits for each item.
     #[must_use]
     pub fn exponents_of(self, bits: usize) -> Self {
         Self { exponents: Exponents::Each { bits }, ..self }
     }
 
-    /// The same with one exponent of `bits` bits for all items.
+    /// This request with one exponent of `bits` bits for all items.
     #[must_use]
     pub fn one_exponent(self, bits: usize) -> Self {
         Self { exponents: Exponents::Shared { bits }, ..self }
     }
 
-    /// The same with one public exponent for all items, given as little-endian limbs.
+    /// This request with one public exponent for all items, given as little-endian limbs.
     #[must_use]
     pub fn public_exponent(self, exponent: &[u64]) -> Self {
         Self { exponents: Exponents::Public(exponent.into()), ..self }
     }
 
-    /// The same with bases and factors of `bits` bits.
+    /// This request with bases and factors of `bits` bits.
     #[must_use]
     pub fn factors_of(self, bits: usize) -> Self {
         Self { factor_bits: bits, ..self }
@@ -222,7 +222,7 @@ impl Exponents {
 }
 
 impl Location {
-    /// Where some operands are.
+    /// The memory that holds some operands.
     fn of(operands: [Option<Operand<'_>>; 2]) -> Self {
         let is_resident =
             |wanted| operands.iter().flatten().any(|operand| operand.resident().is_some() == wanted);

@@ -14,7 +14,7 @@ pub trait DeviceMemory: Send + Sync {
     /// Bytes of the device's memory.
     fn bytes(&self) -> usize;
 
-    /// Where the numbers are in the memory of a GPU; `None` if another library could not read them there.
+    /// The place of the numbers in the memory of a GPU; `None` if another library could not read them there.
     fn address(&self) -> Option<DeviceAddress> {
         None
     }
@@ -23,7 +23,7 @@ pub trait DeviceMemory: Send + Sync {
     fn download(&self, first: usize, answers: &mut Batch) -> Result<(), Error>;
 }
 
-/// Where the numbers of a resident batch are in the memory of a GPU, for other libraries on the same GPU.
+/// The place of a resident batch's numbers in the memory of a GPU, for other libraries on the same GPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DeviceAddress {
     /// The number of the GPU.
@@ -70,7 +70,7 @@ impl Resident {
         self.len == 0
     }
 
-    /// The same numbers with a declared width of `bits` bits, which is no greater. The caller knows that they fit:
+    /// These numbers with a declared width of `bits` bits, which is no greater than theirs. The caller knows that they fit:
     /// operations would answer for some other number, but stay in bounds.
     ///
     /// # Panics
@@ -87,7 +87,7 @@ impl Resident {
         self.memory.bytes()
     }
 
-    /// Where the numbers are in the memory of a GPU, in the primary context of that GPU; `None` if they are in the memory of
+    /// The place of the numbers in the memory of a GPU, in the primary context of that GPU; `None` if they are in the memory of
     /// the host or of an emulated device. The numbers stay there until the last clone of the batch is dropped. Nobody may
     /// write to them.
     #[must_use]

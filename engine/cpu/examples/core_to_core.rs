@@ -1,4 +1,4 @@
-//! Measures how fast a core reads what another core has just written, beside what it has written itself.
+//! Measures how fast a core reads what another core has just written, compared with what it has written itself.
 //!
 //! One thread writes a buffer and the other reads it. Then they change places, so that every line of the buffer crosses
 //! from core to core once in each turn. The same work by one thread alone is measured in turn with it. Each line is a

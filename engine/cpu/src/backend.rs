@@ -7,7 +7,7 @@ use crate::team::Workers;
 use modmill_core::{Batch, BatchView, Error, Execution, Family, Isa, Recorder, Sums};
 use std::sync::Arc;
 
-/// What a caller may fix; everything else is chosen by measured costs.
+/// The choices that a caller may fix; everything else is chosen by measured costs.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Settings {
     /// The highest instruction set to use.
@@ -60,7 +60,7 @@ impl Cpu {
         Ok(Self { workers: Workers::new(pool), paths, recorder: None })
     }
 
-    /// The same backend with a recorder, which is told what is executed.
+    /// This backend with a recorder, which is told what is executed.
     #[must_use]
     pub fn recorded_by(self, recorder: Arc<Recorder>) -> Self {
         Self { recorder: Some(recorder), ..self }
@@ -95,7 +95,7 @@ impl Cpu {
         self.workers.pool.install(work)
     }
 
-    /// The fastest multiplier of long numbers among the paths, or beside them if no path has one.
+    /// The fastest multiplier of long numbers among the paths, or any other if no path has one.
     #[must_use]
     pub fn multiplier(&self) -> Multiplier {
         let wanted = self.paths.iter().rev().find_map(|path| match path {
@@ -129,7 +129,7 @@ impl Cpu {
         self.install(|| modular.compute(factors, sums))
     }
 
-    /// Sums of numbers with weights, of which there is an octet for each number for each sum.
+    /// Sums of numbers with weights, of which there is a byte for each number for each sum.
     ///
     /// # Panics
     /// If there are `2^24` numbers or more.

@@ -1,4 +1,4 @@
-//! What each path costs, to choose among them.
+//! The cost of each path, to choose among them.
 //!
 //! The constants are clock cycles per group of lanes, fitted to `modmill bench` on an Emerald
 //! Rapids core; only their ratios matter.
@@ -64,7 +64,7 @@ pub(crate) fn window(path: CpuPath, bits: usize, exponent_bits: usize) -> u32 {
     best_fixed_window(exponent_bits, fit(path).scan * path.digits(bits) as f64 / product(path, bits))
 }
 
-/// Bytes of a table that stay in the first-level cache beside the operands of a product.
+/// Bytes of a table that stay in the first-level cache together with the operands of a product.
 const CACHED: usize = 32 << 10;
 
 /// Cycles to load a word of a table that does not stay there, for one group of lanes. Several groups share the load, and
@@ -173,7 +173,7 @@ fn at_once(limbs: usize, count: usize, threads: usize) -> f64 {
     if threads_of_item <= 1.0 {
         return threads as f64;
     }
-    // What the second thread brings.
+    // The rate of the second thread as a fraction of the first one's.
     let second = match limbs {
         0..8192 => 0.0,
         8192..32_768 => 0.4,
@@ -194,7 +194,7 @@ fn half_gcd(multiplier: &Multiplier, bits: usize) -> f64 {
     8.0 * long_product(multiplier, limbs) * (limbs as f64).log2()
 }
 
-/// Cycles of a product of two numbers of so many limbs.
+/// Cycles of a product of two numbers of `limbs` limbs.
 fn long_product(multiplier: &Multiplier, limbs: usize) -> f64 {
     let n = limbs as f64;
     match (multiplier.isa(), limbs < multiplier.threshold()) {

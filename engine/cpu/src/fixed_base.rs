@@ -145,7 +145,7 @@ impl Cpu {
         })
     }
 
-    /// The same for public exponents, which are not longer than the base was prepared for.
+    /// Powers of a fixed base with public exponents, which are not longer than the base was prepared for.
     pub fn pow_fixed_base_vartime(
         &self,
         fixed: &FixedBase,

@@ -127,7 +127,7 @@ pub(crate) trait Kernel: Sized + Send + Sync + 'static {
     fn decode(_digits: &mut [u64]) {}
 }
 
-/// What kernels for whole batches have besides.
+/// The operations that kernels for whole batches add to those of a [`Kernel`].
 pub(crate) trait BatchKernel: Kernel {
     /// Reads one entry for each lane of some groups of lanes from a table that all lanes share, and writes the entries to
     /// `out`, one group after the other. Lane l of group g reads entry `indices[g LANES + l]`. The table has 16, 32, 64, 128

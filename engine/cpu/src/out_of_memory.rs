@@ -13,7 +13,7 @@ pub(crate) fn end(error: Error) -> ! {
 
 /// Runs a computation, and returns the error if memory runs out inside of it.
 pub fn returned<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
-    // What a computation shares with others is locks and caches, which stay valid when it panics.
+    // A computation shares only locks and caches with others, and these stay valid when it panics.
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| match payload.downcast::<Error>() {
         Ok(error) => Err(*error),
         Err(panic) => resume_unwind(panic),

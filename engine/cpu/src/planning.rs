@@ -10,7 +10,7 @@ use modmill_core::{
     Alternative, Exponents, KERNEL_MAX_BITS, ModuliForm, Op, Plan, Request, TRANSFORM_MAX_BITS,
 };
 
-/// What the CPU runs: the method, and the window of a power.
+/// The way in which the CPU runs a request: the method, and the window of a power.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Recipe {
     pub(crate) method: Method,

@@ -19,7 +19,7 @@ use zeroize::Zeroizing;
 /// Words of a row that a task adds at a time: sums and the rows of a group stay in the first-level cache.
 const CHUNK: usize = 1024;
 
-/// The same where rows are passed over: the others are read in longer runs.
+/// Words of a row that a task adds at a time if rows are passed over: the others are read in longer runs.
 const LONG_CHUNK: usize = 4096;
 
 /// Whether the time may depend on which rows are selected.
@@ -115,7 +115,7 @@ impl Cpu {
         let part_rows = section.rows.len().div_ceil(parts).next_multiple_of(GROUP);
         let lists = sums.count * sums.halves;
         let tasks: Vec<_> = (0..chunks).flat_map(|chunk| (0..parts).map(move |part| (chunk, part))).collect();
-        // A wave of tasks at a time: their sums are small beside those of all words.
+        // A wave of tasks at a time: their sums are few compared with those of all words.
         for wave in tasks.chunks(4 * self.threads().max(1)) {
             let computed: Vec<_> = wave
                 .par_iter()
@@ -212,7 +212,7 @@ fn masked_sums(
     }
 }
 
-/// The same for public bits. Only the selected rows are read; those of a block are in the cache for all vectors.
+/// The sums of the selected rows for public bits. Only these rows are read; those of a block are in the cache for all vectors.
 fn sums_vartime(
     section: &Section<'_>,
     rows: Range<usize>,

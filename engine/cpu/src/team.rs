@@ -2,7 +2,7 @@
 //!
 //! A long number is computed in many short phases, and threads share each phase. A thread without work soon falls asleep, and
 //! waking it takes longer than a phase. So for as long as a number is computed, the other threads of the pool look for work
-//! without a pause. A phase then costs less than a microsecond beside its work.
+//! without a pause. A phase then costs less than a microsecond in addition to its work.
 //!
 //! A thread that finds no work for a while leaves the team. The next phase calls it back. So a thread can never wait forever,
 //! whatever it was doing when it joined.

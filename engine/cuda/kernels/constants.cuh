@@ -32,7 +32,7 @@ struct Remainder {
     u32 t[WORDS + 1]; // below 3 N; `settle` brings it below N
     u32 n[WORDS];
     u32 top; // index of the highest word that a modulus may use
-    double reciprocal; // of the leading words of N; numbers to reduce may be secret, and a division branches
+    double reciprocal; // one over N's leading words: a division would branch on numbers that may be secret
     double unit; // weight of a unit of the inserted digit against the leading words
 
     // Words top - 2 .. top + 1 as one number, of `count` words; the index is the same for all threads.

@@ -64,7 +64,7 @@ CARRY_WIDE(madc_wide_cc, "madc.lo.cc")
 DEVICE void assume_global(const void* pointer) { __builtin_assume(__isGlobal(pointer)); }
 
 // Copies by a thread from global to shared memory, of 16 bytes and of a word of 8. `finish_words` waits for all of the
-// thread's copies. From 8.0 on they go on beside the arithmetic; before, they are done at once.
+// thread's copies. From 8.0 on they go on during the arithmetic; before, they are done at once.
 #if __CUDA_ARCH__ >= 800
 DEVICE void start_quad(u32 to, const char* from) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
@@ -99,7 +99,7 @@ DEVICE void start_quad(void* to, const void* from) {
 DEVICE u64 high_product(u64 a, u64 b) { return __umul64hi(a, b); }
 DEVICE u32 add_byte_products(u32 sum, u32 a, u32 b) { return __dp4a(a, b, sum); }
 
-// Copies from global to shared memory beside the arithmetic, of data that is read once: all threads of a warp
+// Copies from global to shared memory during the arithmetic, of data that is read once: all threads of a warp
 // call these together. A barrier is a place in shared memory, and has one copy under way at a time, which
 // `finish_copy` waits for; `parity` is the parity of the number of copies finished before.
 // `publish_for_copies` comes between what threads have written and its copy.
@@ -152,10 +152,10 @@ DEVICE u32 from_thread(u32 value, u32 source, u32 width) {
 DEVICE u32 warp_bits(bool bit) { return __ballot_sync(0xffffffffu, bit); }
 // Memory written by a thread of the warp is seen by the others after this.
 DEVICE void warp_barrier() { __syncwarp(); }
-// The same for the threads of the block.
+// Memory written by a thread of the block is seen by the others after this.
 DEVICE void block_barrier() { __syncthreads(); }
 
-// Between blocks: a number that each gets once, in the order in which they start; and words that are zero until
+// Communication of blocks: a number that each gets once, in the order in which they start; and words that are zero until
 // another block has published them, which must have started before.
 DEVICE u32 next_number(u32* counter) { return atomicAdd(counter, 1); }
 DEVICE void publish(u32* place, u32 word) { *(volatile u32*)place = word; }

@@ -1,7 +1,7 @@
 // Transforms of 2, 4, 8 and 16 points in the registers of one thread: additions and shifts.
 #pragma once
 
-// Where output k of a transform of N points stands: its bits are reversed.
+// The index in x at which output k of a transform of N points is left: the bits of k reversed.
 template <int N> DEVICE constexpr u32 place_of(u32 k) {
     return (k % 2 * 8 | k / 2 % 2 * 4 | k / 4 % 2 * 2 | k / 8) / (16 / N);
 }
@@ -38,7 +38,7 @@ template <bool BACK, int N> DEVICE void transform(Lazy (&x)[N]) {
     lower_levels<N / 2, BACK>(x);
 }
 
-// The same, there, where the upper half is zero, and not there to be read.
+// The forward transform of points whose upper half is zero. x[N / 2] and above are written and not read.
 template <int N> DEVICE void transform_half(Lazy (&x)[N]) {
     x[0] = raised(x[0]);
 #pragma unroll

@@ -1,7 +1,7 @@
-// From coefficients to words: the sum of c_k 2^(k DIGIT_BITS).
+// Turns coefficients into words: the sum of c_k 2^(k DIGIT_BITS).
 //
-// A thread has a chunk of the result, the DIGIT_BITS words that 32 coefficients begin in: they begin at the same
-// bits of them in every thread, which the compiler knows. It adds them up; what goes beyond its words is below
+// A thread computes a chunk of the result: the DIGIT_BITS words that 32 coefficients begin in. They begin at the same
+// bits of the chunk in every thread, which the compiler knows. The thread adds them up; what goes beyond its words is below
 // 2^64 and added by its neighbour. From then on only single carries are left (`fft_chain.cuh`).
 #pragma once
 
@@ -14,7 +14,7 @@ struct CarryCall {
     u32* results;
     u32 result_stride; // words
     u32* flags;        // zeros: a counter, and a word for each block of each item
-    u32 blocks;        // of an item; each has chunks for all threads but the first
+    u32 blocks;        // blocks of an item; each has chunks for all threads but the first
 };
 static_assert(sizeof(CarryCall) == 48 && AT(CarryCall, points, 0) && AT(CarryCall, count, 8) &&
               AT(CarryCall, results, 16) && AT(CarryCall, result_stride, 24) && AT(CarryCall, flags, 32) &&
@@ -24,7 +24,7 @@ struct alignas(16) TwoPoints {
     u64 point[2];
 };
 
-// words + addend, and the carry out of it.
+// Adds an addend to words. Returns the carry.
 DEVICE u32 add_to(u32 (&words)[CHUNK_WORDS], u64 addend) {
     words[0] = add_cc(words[0], low_of(addend));
     words[1] = addc_cc(words[1], high_of(addend));
@@ -40,7 +40,7 @@ DEVICE bool is_all_ones(const u32 (&words)[CHUNK_WORDS]) {
     return all == 0xffffffff;
 }
 
-// The words of a chunk; returns what goes beyond them. Below 2^64: coefficients that begin in the chunk are below
+// Computes the words of a chunk. Returns what goes beyond them, which is below 2^64: coefficients that begin in the chunk are below
 // p 2^(32 CHUNK_WORDS - DIGIT_BITS) (1 + 2^-DIGIT_BITS + ...), and digits have more than one bit.
 DEVICE u64 add_up(const TwoPoints* points, u32 (&words)[CHUNK_WORDS]) {
     u32 t[3] = {0, 0, 0}; // what was added up so far, above the words that are done
@@ -66,7 +66,7 @@ DEVICE u64 add_up(const TwoPoints* points, u32 (&words)[CHUNK_WORDS]) {
     return pair_of(t[0], t[1]);
 }
 
-// Rows of 32 threads from shared memory to memory, neighbours by neighbours; of their words those numbered from
+// Copies rows of 32 threads from shared memory to memory, neighbours by neighbours: the words numbered from
 // `least` to `most`.
 template <int ROW> DEVICE void write_rows(u32* to, const u32* rows, u32 least, u32 most) {
     u32 lane = threadIdx.x % 32, quotient = lane / CHUNK_WORDS, remainder = lane % CHUNK_WORDS;
@@ -82,7 +82,7 @@ template <int ROW> DEVICE void write_rows(u32* to, const u32* rows, u32 least, u
 
 // The first thread has the last chunk of the block before, for what goes beyond it.
 KERNEL(fft_carry, CarryCall) {
-    enum { ROW = CHUNK_WORDS | 1 }; // of a chunk in shared memory; odd, so that neighbours are in other banks
+    enum { ROW = CHUNK_WORDS | 1 }; // words of a chunk in shared memory; odd, so that banks differ
     SHARED_POOL(u32, rows);
     u32 thread = threadIdx.x, lane = thread % 32, chunks = blockDim.x - 1;
     u64* beyond = (u64*)(rows + ROW * blockDim.x);

@@ -11,10 +11,10 @@ DEVICE u64 carries_into(u32 generates, u32 passes, u32 carry) {
 }
 
 // The chunks of a block, one a thread, whose warps tell each other of theirs in shared memory: a word for each of
-// at most eight, that nobody may still read.
+// at most eight warps, which nobody may still read.
 struct Chain {
-    u32 generates, passes;          // of the chunks of this warp
-    u32 warps_generate, warps_pass; // of the block's warps
+    u32 generates, passes;          // one bit for each chunk of this warp
+    u32 warps_generate, warps_pass; // one bit for each warp of the block
 
     DEVICE void open(u32* shared, bool chunk_generates, bool chunk_passes) {
         generates = warp_bits(chunk_generates);
@@ -29,7 +29,7 @@ struct Chain {
         }
     }
 
-    // With a carry into the block: that into this thread's chunk, and that out of the block.
+    // The carry into this thread's chunk, and the carry out of the block, for a carry into the block.
     DEVICE u32 into_chunk(u32 carry) const {
         u32 into_warp = (u32)(carries_into(warps_generate, warps_pass, carry) >> (threadIdx.x / 32)) & 1;
         return (u32)(carries_into(generates, passes, into_warp) >> (threadIdx.x % 32)) & 1;
@@ -40,7 +40,7 @@ struct Chain {
     DEVICE bool passes_on() const { return warps_pass == (1u << (blockDim.x / 32)) - 1; }
 };
 
-// The word that a block publishes for later blocks: it is ready, and this is its effect on carries.
+// The bits of the word that a block publishes for later blocks: READY, and its effect on carries.
 enum { GENERATES = 1, PASSES = 2, READY = 4 };
 
 // The carry into a block, out of all earlier blocks. Every one of them is read, whatever its word says.

@@ -7,9 +7,9 @@ struct ChooseCall {
     const Quad* table; // the powers 1, 2, ... of all items, entry by entry; power 0 is 1 and not there
     Quad* results;     // a row for each item
     u64 entry_quads;   // from one entry to the next
-    u32 row_quads;     // of a number
+    u32 row_quads;     // quads of a number
     u32 from;          // the digit's lowest bit
-    u32 bits;          // of a digit
+    u32 bits;          // bits of a digit
     u32 count;         // threads: quads of all items
 };
 static_assert(sizeof(ChooseCall) == 56 && AT(ChooseCall, exponents, 0) && AT(ChooseCall, table, 16) &&

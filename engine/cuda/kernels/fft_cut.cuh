@@ -17,7 +17,7 @@ struct CutCall {
     u32 columns;
     u32 rows;
     u32 digit_bits;     // at most 31
-    u32 digits;         // that are not all zero for want of words
+    u32 digits;         // number of digits that lie in the numbers' words; those above are zero
     u32 offset;         // the bit, below 32, that the numbers and addends begin at
     u32 count;          // threads
     u32* flags;         // words that carries find zero, no more of them than threads
@@ -37,7 +37,7 @@ DEVICE u32 digit_at(const u32* words, u32 length, u32 at, u32 shift, u32 bits) {
     return (u32)(pair_of(low, high) >> shift) & ((1u << bits) - 1);
 }
 
-// The same, plus the digit of the addend if there is one.
+// The digit of an item's number, plus the digit of its addend if there is one.
 DEVICE u32 digit_at(const CutCall& call, u32 item, u32 at, u32 shift) {
     u32 digit = digit_at(row_of(call.numbers, item), call.numbers.length, at, shift, call.digit_bits);
     if (call.addends.length > 0)

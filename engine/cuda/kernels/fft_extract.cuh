@@ -1,4 +1,4 @@
-// Bits of numbers, as numbers of their own.
+// Copies bits of numbers to numbers of their own.
 #pragma once
 
 // The argument of the kernel.
@@ -9,7 +9,7 @@ struct ExtractCall {
     u32 skipped;       // words before the first bit
     u32 offset;        // below 32, after them
     u32 flip;          // all ones to have every bit inverted, else 0
-    u64 bits;          // of a result
+    u64 bits;          // bits of a result
     u32 count;         // threads: words of all rows
 };
 static_assert(sizeof(ExtractCall) == 56 && AT(ExtractCall, numbers, 0) && AT(ExtractCall, results, 16) &&

@@ -1,4 +1,4 @@
-// The rows of a transform of several, after the last pass back, to coefficients in order: coefficient v is the sum
+// Turns the rows of a transform of several, after the last pass back, into coefficients in order: coefficient v is the sum
 // of point v modulo `columns` of each row r, times root^(-r v). It stands where one of these points was.
 #pragma once
 

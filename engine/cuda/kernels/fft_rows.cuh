@@ -8,7 +8,7 @@
 //     seconds  those of a run of 256, a distance of 16 apart
 //     firsts   sixteen neighbours
 //
-// The first of them that there is, thirds or seconds, is the outer one: that of points in memory.
+// The outer arrangement, which is thirds for long rows and seconds for short ones, is that of points in memory.
 #pragma once
 
 // The argument of these kernels.
@@ -16,7 +16,7 @@ struct RowsCall {
     u64* a;              // transformed in place
     const u64* b;        // the other factors: points as `a` has them, or transforms that were kept
     const u64* there[2]; // factors of runs of 256, then of rows of 4096
-    const u64* back[2];  // the same for the way back
+    const u64* back[2];  // factors of the way back
     u32 b_rows;          // rows after which b begins again: all rows, or the rows of one item
     u32 count;           // rows
 };
@@ -64,7 +64,7 @@ DEVICE void get(u64 (&x)[16], const u64* pool, Arrangement at) {
 
 // Rows of 256 are exchanged among sixteen neighbouring threads, rows of 4096 in the whole block.
 template <bool LONG> struct Rows {
-    // From the outer arrangement to transformed points in `firsts`.
+    // Transforms points of the outer arrangement, and leaves them in `firsts`.
     DEVICE static void forward(u64 (&x)[16], u64* pool, const RowsCall& call) {
         transform_folded<false>(x);
         if (LONG) {
@@ -83,7 +83,7 @@ template <bool LONG> struct Rows {
         transform_folded<false>(x);
     }
 
-    // And the way back.
+    // Transforms points in `firsts` back to the outer arrangement.
     DEVICE static void back(u64 (&x)[16], u64* pool, const RowsCall& call) {
         transform_folded<true>(x);
         warp_barrier();
@@ -102,8 +102,8 @@ template <bool LONG> struct Rows {
     }
 };
 
-// Where this thread's points of a row are, in the outer arrangement, if the row is there at all. Transforms that
-// are kept stand there too, a thread's own in its own places, so that neighbours read neighbours.
+// The place of this thread's points of a row, in the outer arrangement, and whether the row exists. Transforms that
+// are kept lie in the same places, each thread's points where it reads them, so that neighbours read neighbours.
 struct Place {
     u64 first;
     u32 step;
@@ -168,7 +168,7 @@ template <bool LONG, Factor B> DEVICE void rows_product(const RowsCall& call) {
     store<LONG>(call.a, a, call.count);
 }
 
-// Transforms to keep.
+// Computes transforms that are kept.
 template <bool LONG> DEVICE void rows_forward(const RowsCall& call) {
     SHARED_POOL(u64, pool);
     u64 a[16];
@@ -177,7 +177,7 @@ template <bool LONG> DEVICE void rows_forward(const RowsCall& call) {
     store<LONG>(call.a, a, call.count);
 }
 
-// The way back from transforms that were kept.
+// Transforms back what was kept as a transform.
 template <bool LONG> DEVICE void rows_back(const RowsCall& call) {
     SHARED_POOL(u64, pool);
     u64 a[16];

@@ -1,7 +1,7 @@
 // Sums of numbers with small weights, word by word: coefficients of 2^(32 k) that `fft_carry.cuh` makes numbers of.
 //
 // Weights may be secret: every number is read, whatever its weight. A thread has one word of sixteen sums, and four numbers
-// at a time: an instruction adds the products of four octets of a column with four weights.
+// at a time: an instruction adds the products of four bytes of a column with four weights.
 #pragma once
 
 enum { WEIGHTED_SUMS = 16, WEIGHTED_NUMBERS = 4 };
@@ -9,9 +9,9 @@ enum { WEIGHTED_SUMS = 16, WEIGHTED_NUMBERS = 4 };
 // The argument of the kernel.
 struct WeightedCall {
     Numbers numbers;
-    const u32* weights; // for each sixteen sums, for each four numbers, for each sum four octets
+    const u32* weights; // for each sixteen sums, for each four numbers, for each sum four bytes
     u64* results;       // `length` coefficients of each sum
-    u32 count;          // numbers, at most 2^16: sums of products of two octets are below 2^32
+    u32 count;          // numbers, at most 2^16: sums of products of two bytes are below 2^32
     u32 sums;
     u32 length;         // a multiple of 32
     u32* flags;         // words to clear, no more than there are threads
@@ -26,7 +26,7 @@ struct alignas(16) WeightsOfFour {
     u32 sums[WEIGHTED_SUMS];
 };
 
-// Octet j of each of four words in word j.
+// Byte j of each of four words in word j.
 DEVICE void turn(u32 (&words)[4]) {
     u32 even[2], odd[2];
 #pragma unroll

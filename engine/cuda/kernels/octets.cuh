@@ -1,4 +1,4 @@
-// Between octets, most significant first, and words, least significant first. A number of either kind has
+// Conversions between bytes, most significant first, and words, least significant first. A number of either kind has
 // as many words as the other.
 #pragma once
 
@@ -8,7 +8,7 @@ DEVICE u32 reversed(u32 word) { return word >> 24 | (word >> 8 & 0xff00) | (word
 struct WordsOfOctets {
     const u32* octets;
     u32* numbers;
-    u32 words; // of a number
+    u32 words; // words of a number
     u32 count;
 };
 static_assert(sizeof(WordsOfOctets) == 24 && AT(WordsOfOctets, octets, 0) && AT(WordsOfOctets, numbers, 8) &&
@@ -26,17 +26,17 @@ KERNEL(words_of_octets, WordsOfOctets) {
 struct Release {
     const u32* numbers;
     const u32* found;    // what is compared ...
-    const u32* expected; // ... with which octets; null if nothing is
+    const u32* expected; // ... with which bytes; null if nothing is
     u32* octets;
     u32* wrong;          // whether they differ, by item
-    u32 words;           // of a number
+    u32 words;           // words of a number
     u32 count;
 };
 static_assert(sizeof(Release) == 48 && AT(Release, numbers, 0) && AT(Release, found, 8) &&
               AT(Release, expected, 16) && AT(Release, octets, 24) && AT(Release, wrong, 32) &&
               AT(Release, words, 40) && AT(Release, count, 44), "Release, as in Rust");
 
-// Writes answers as octets, one warp per answer. An answer that failed its check becomes zero, and its flag is set.
+// Writes answers as bytes, one warp per answer. An answer that failed its check becomes zero, and its flag is set.
 KERNEL(release, Release) {
     u32 item = (blockIdx.x * BLOCK + threadIdx.x) / 32, lane = threadIdx.x % 32;
     bool exists = item < call.count;

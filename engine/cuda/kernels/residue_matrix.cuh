@@ -14,11 +14,11 @@ struct LayoutCall {
     const u32* plain; // rows as the host has them, or nothing
     u32* units;
     const WordModulus* moduli;
-    u64 first_block;  // of ChaCha, of the first row
+    u64 first_block;  // number of ChaCha's block for the first row
     u32 rows;
     u32 columns;
     u32 count;        // moduli
-    u32 groups;       // of a modulus
+    u32 groups;       // groups of a modulus
     u32 steps;        // units of a group
     u32 first_step;   // the first one that is written
     u32 written_steps;
@@ -132,7 +132,7 @@ struct BitFactors {
     }
 };
 
-// The same of a vector of residues: four planes of bytes.
+// The lane's bytes of a vector of residues in a step: four planes of bytes.
 struct WordFactors {
     enum { PLANES = 4 };
     u32 byte[PLANES][2];

@@ -21,7 +21,7 @@ struct FactorsCall {
     u32 first_row;
     u32 rows;           // beyond them there are zeros
     u32 count;          // moduli; 1 for bits
-    u32 groups;         // of 64 columns
+    u32 groups;         // groups of 64 columns
     u32 steps;
     u32 unused;
 };
@@ -30,7 +30,7 @@ static_assert(sizeof(FactorsCall) == 48 && AT(FactorsCall, vectors, 0) && AT(Fac
               AT(FactorsCall, rows, 28) && AT(FactorsCall, count, 32) && AT(FactorsCall, groups, 36) &&
               AT(FactorsCall, steps, 40), "FactorsCall, as in Rust");
 
-// Which unit and which of its words a thread writes: 512 words a unit.
+// The unit, and the word of its 512 words, that a thread writes.
 struct FactorPlace {
     u32 place, group, step, block, row, column;
     u64 index;
@@ -78,8 +78,8 @@ struct ProductCall {
     u32 vectors_count;
     u32 columns;
     u32 count;          // moduli
-    u32 groups;         // of 16 columns of a modulus
-    u32 factor_groups;  // of 64 columns of vectors
+    u32 groups;         // groups of 16 columns of a modulus
+    u32 factor_groups;  // groups of 64 columns of vectors
     u32 steps;          // a multiple of 2
 };
 static_assert(sizeof(ProductCall) == 56 && AT(ProductCall, units, 0) && AT(ProductCall, factors, 8) &&

@@ -6,7 +6,7 @@
 
 // The constants of a channel of base A or B.
 struct alignas(16) Channel {
-    u32 h;       // of the prime h 2^16 - 1
+    u32 h;       // the prime is h 2^16 - 1
     u32 weight;  // A: the prime's share of a quotient. B: -A 2^16 modulo the prime, for even GROUPS.
     u32 factor;  // A: the factor of squares, if not MERGED
     u32 unused;

@@ -1,13 +1,13 @@
-// Between words and residues, and what a modulus needs before products. All of it is a fraction of a percent
-// of a power, and plain integer code.
+// Conversions between words and residues, and the constants of a modulus. All of it takes a fraction of a percent
+// of a power's time, and is plain integer code.
 #pragma once
 
 // Constants of a channel for conversions. A number's remainder comes as x 2^-32, and a product divides by
 // 2^32 once more, so that factors have 2^64 in them.
 struct alignas(16) Conversion {
-    u32 high;    // 2^48: of the high halves of words
-    u32 number;  // A: 2^64 / A_j, to xi. B: 2^64.
-    u32 modulus; // A: of N to the factor of the quotient. B: -1 / B_i, of 1 / N to the factor of squares.
+    u32 high;    // 2^48, the factor of the high halves of words
+    u32 number;  // A: 2^64 / A_j, which leads to xi. B: 2^64.
+    u32 modulus; // A: leads from N to the quotient's factor. B: -1 / B_i, from 1 / N to the squares' factor.
     u32 one;     // A: the entry of 1
     u32 state;   // A: 1 / A_j, xi of 1
     u32 unused[3];
@@ -16,13 +16,13 @@ struct alignas(16) Conversion {
 // The argument of the kernels of this file.
 struct ConversionCall {
     Numbers input;                  // moduli, or numbers
-    const Channel* channels;        // of A, then of B
-    const Conversion* conversions;  // of A, then of B
+    const Channel* channels;        // those of A, then those of B
+    const Conversion* conversions;  // those of A, then those of B
     const u32* powers;              // 2^(32 i) modulo every prime: for every word i the residues of all channels
     Numbers radix;                  // for moduli: B^2 mod N
-    Pair* tiles;                    // results: of MODULUS_SIDES sides, or of one
+    Pair* tiles;                    // results: tiles of MODULUS_SIDES sides, or of one
     u32* flags;                     // for moduli: whether N and B have a factor in common
-    const u32* roots;               // of merged matrices: s_i 2^32; null if there are none
+    const u32* roots;               // for merged matrices: s_i 2^32; null if there are none
     u32 count;
 };
 static_assert(sizeof(ConversionCall) == 88 && AT(ConversionCall, input, 0) &&
@@ -31,7 +31,7 @@ static_assert(sizeof(ConversionCall) == 88 && AT(ConversionCall, input, 0) &&
               AT(ConversionCall, tiles, 56) && AT(ConversionCall, flags, 64) &&
               AT(ConversionCall, roots, 72) && AT(ConversionCall, count, 80), "ConversionCall, as in Rust");
 
-// x 2^-32 modulo a prime, below 3 primes. Products of half words are below 2^(16 + 31), so that a sum of
+// x 2^-32 modulo a prime, as a number below 3 primes. Products of half words are below 2^(16 + 31), so that a sum of
 // 2^9 of them has room.
 DEVICE u32 remainder_of(const ConversionCall& call, const Numbers& input, u32 item, u32 channel) {
     const u32* row = row_of(input, item);
@@ -94,11 +94,11 @@ struct RadixCall {
     Numbers moduli;
     const u32* leading;
     const u32* digits;
-    u32* rows; // of WORDS words
+    u32* rows; // rows of WORDS words
     u32 digit_count;
     u32 first_bits;
     u32 count;
-    u32 limbs; // that every modulus needs
+    u32 limbs; // limbs that every modulus needs
 };
 static_assert(sizeof(RadixCall) == 56 && AT(RadixCall, moduli, 0) && AT(RadixCall, leading, 16) &&
               AT(RadixCall, digits, 24) && AT(RadixCall, rows, 32) && AT(RadixCall, digit_count, 40) &&
@@ -119,15 +119,15 @@ FOR_WORDS
 
 // The argument of `residue_words`.
 struct WordsCall {
-    const Pair* tiles;       // of one side
-    const Channel* channels; // of A
+    const Pair* tiles;       // tiles of one side
+    const Channel* channels; // channels of A
     const Quad* cofactors;   // A_j, then A: four words at a time, CHANNELS + 1 of each
     Numbers moduli;
     u32* results;
     u32 result_stride;
     u32 result_length;
     u32 count;
-    u32 limbs; // that every modulus needs
+    u32 limbs; // limbs that every modulus needs
 };
 static_assert(sizeof(WordsCall) == 64 && AT(WordsCall, tiles, 0) && AT(WordsCall, channels, 8) &&
               AT(WordsCall, cofactors, 16) && AT(WordsCall, moduli, 24) && AT(WordsCall, results, 40) &&

@@ -57,8 +57,8 @@ struct ChooseCall {
     u32 first;           // position
     u32 positions;
     u32 window;
-    u32 count;           // of items
-    u32 rows;            // of entries that shared memory holds at a time
+    u32 count;           // items
+    u32 rows;            // rows of entries that shared memory holds at a time
 };
 static_assert(sizeof(ChooseCall) == 56 && AT(ChooseCall, entries, 0) && AT(ChooseCall, chosen, 8) &&
               AT(ChooseCall, exponents, 16) && AT(ChooseCall, first, 32) && AT(ChooseCall, positions, 36) &&

@@ -1,4 +1,4 @@
-// Where products find their matrices. All warpgroups of a block go through the same chunks in the same
+// The memory in which products find their matrices. All warpgroups of a block go through the same chunks in the same
 // order: the chunks to base B, then the chunks to base A, again and again.
 //
 //   acquire(side, index, piece)   a piece of chunk `index` of the matrix to base B (side 0) or A (side 1)
@@ -16,14 +16,14 @@ enum { CHUNKS = CHUNKS_B + CHUNKS_A, ALL_PIECES = CHUNKS * PIECES };
 // Groups of all chunks to base B before chunk `index`.
 DEVICE constexpr int groups_to_b(int index) { return SHARED_WORDS ? index * LENGTH_B : first_to_b(index); }
 
-// Where the chunk at a position of that order begins, in bytes from the start of the two matrices; CHUNKS is behind the
+// The first byte of the chunk at a position of that order, from the start of the two matrices; CHUNKS is behind the
 // last.
 DEVICE constexpr u32 chunk_start(u32 position) {
     return (position < CHUNKS_B ? groups_to_b(position) * STEPS
                                 : groups_to_b(CHUNKS_B) * STEPS + first_to_a(position - CHUNKS_B) * STEPS_A) * GROUP_BYTES;
 }
 
-// Where the piece at a position of that order begins; ALL_PIECES is behind the last.
+// The first byte of the piece at a position of that order; ALL_PIECES is behind the last.
 DEVICE constexpr u32 piece_start(u32 position) {
     if (PIECES == 1) return chunk_start(position);
     u32 chunk = position / PIECES, to_a = chunk - CHUNKS_B;
@@ -89,7 +89,7 @@ struct Matrices {
     const unsigned char* matrices;
     u32 ring;    // its place in shared memory
     u32 product; // the number of its first chunk, counted from the start
-    u32 uniform; // the same as `ring`
+    u32 uniform; // equals `ring`; the compiler does not know that
 
     // The stage of a piece, and the round in which it is there. `chunk` is its number, counted from the start.
     static DEVICE u32 stage_of(u32 chunk, u32 piece) { return (FIXED ? piece : chunk * PIECES + piece) % STAGES; }
@@ -136,7 +136,7 @@ struct Matrices {
         return FIXED ? uniform + stage * STAGE_BYTES : __shfl_sync(0xffffffffu, place_of(stage), 0);
     }
 
-    // Before the first piece of a chunk. If places were known, the compiler would compute the descriptors of all chunks before the first
+    // Hides the place of the ring before the first piece of a chunk: else the compiler would compute the descriptors of all chunks first
     // and have no registers for them.
     DEVICE void begin_chunk() {
         if (!FIXED) return;

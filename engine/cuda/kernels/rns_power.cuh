@@ -10,7 +10,7 @@
 // a place in it is one word.
 struct PowerCall {
     const unsigned char* matrices; // A to B, then B to A
-    const Channel* channels;       // of A, then of B
+    const Channel* channels;       // those of A, then those of B
     Pair* workspace;
     const Pair* bases;             // tiles of one side
     Pair* results;                 // tiles of one side
@@ -18,7 +18,7 @@ struct PowerCall {
     Numbers exponents;
     u32 exponent_bits;
     u32 window;
-    u32 count;                     // of items
+    u32 count;                     // items
     u32 modulus_stride;            // in tiles; 0 means one modulus for all
     u32 tables;                    // where the tables begin in the workspace, in pairs
 };
@@ -67,12 +67,12 @@ DEVICE void copy_register(u32& to, u32 from) {
 }
 
 template <bool SECRET> struct TileNumbers {
-    // Rows of a table that are looked at beside the chunks of one side, so that all are between two words of an exponent: a digit has
+    // Rows of a table that are looked at during the chunks of one side, so that all are between two words of an exponent: a digit has
     // SECRET_WINDOW squares and a product, of two sides each.
     enum { ROUNDS = 2 * SCAN_DIGITS * (SECRET_WINDOW + 1), SCANS_OF_SIDE = (SCAN_ROWS + ROUNDS - 1) / ROUNDS };
-    // Where registers are short, factors in base B are loaded when they are needed: merged squares have none.
+    // If registers are short, factors in base B are loaded when they are needed: merged squares have none.
     enum { LATE_FACTORS = MERGED && SECRET && !STREAMED };
-    // When the products with a chunk's pieces have been started, those before the last two are finished. What every product needs is
+    // As soon as the products with a chunk's pieces have been started, those before the last two are finished. What every product needs is
     // loaded before them.
     enum { EARLY_FACTORS = SHARED_WORDS };
     Memory memory;
@@ -121,7 +121,7 @@ template <bool SECRET> struct TileNumbers {
         }
     }
 
-    // From the column sums of a group, a residue of one of the two numbers: `low` and `high` are added to sums.
+    // A residue of one of the two numbers, from the column sums of a group: `low` and `high` are added to sums.
     static DEVICE u32 residue_of(const u32* sums, int row, const Channel& channel, u32 low = 0, u32 high = 0) {
         const u32* digits = sums + 2 * row;
         return fold(digits[0] + low, digits[1], digits[4] + (digits[5] << 8) + high, channel);
@@ -136,7 +136,7 @@ template <bool SECRET> struct TileNumbers {
             start_chunk<COUNT>(sums, xi, 0, index);
         }
         if (SECRET && index < SCANS_OF_SIDE) scan.advance();
-        // Even if squares have none: a branch costs more.
+        // Factors are loaded even for squares, which have none: a branch costs more.
         if (!EARLY_FACTORS && !LATE_FACTORS) load_factors<COUNT>(factors, entries, first);
         finish_chunk(0, index);
         auto channel_of = [&](int i) { return memory.channels[CHANNELS + 4 * (first + i) + t]; };

@@ -55,7 +55,7 @@ DEVICE const u32* words_of(const u32* words, int step) { return words + 4 * step
 
 #if defined(MODMILL_EMULATOR)
 
-// The same sums, the words of the quad exchanged one by one.
+// The sums of `wgmma` on the emulator, with the words of the quad exchanged one by one.
 typedef const unsigned char* MatrixPlace;
 
 template <int COUNT, int LENGTH = STEPS>
@@ -184,7 +184,7 @@ DEVICE void start_product(u32* sums, Words words, MatrixPlace chunk, bool adds =
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
 
-// The same product by two groups of columns at a time, which takes no longer: the compiler puts products one after the
+// A product by two groups of columns at a time, which takes no longer: the compiler puts products one after the
 // other if `add_own_words` adds to a part of the sums of one product (its warning C7511).
 template <int COUNT> DEVICE void start_product_in_pairs(u32* sums, const u32* words, MatrixPlace chunk) {
     u64 matrix = descriptor(chunk);

@@ -1,7 +1,7 @@
 // Secret digits: the table of powers, all of which is read to look entries up.
 //
 // Addresses in global memory do not depend on digits: the rows of the table, each the words of all
-// entries for one group of channels of one base, are copied to shared memory one by one, beside the
+// entries for one group of channels of one base, are copied to shared memory one by one, during the
 // products before those that need the entries. There every lane takes its own words. A lane's words of all
 // entries lie in one bank, which no other lane reads in the same access, so that a digit decides neither
 // which banks are busy nor how long. A row serves SCAN_DIGITS digits at once. If SHARED_WORDS, shared memory is short, and a row has
@@ -19,12 +19,12 @@ static_assert(SCAN_STEP % BANKS == 0, "a lane's bank must not depend on the digi
 
 // Looks the digits up that are in a word of each of the two numbers' exponents.
 struct Scan {
-    enum { SHARED_QUADS = SCAN_WORDS / 4 + 1 }; // of a warp: a row, then its barrier
+    enum { SHARED_QUADS = SCAN_WORDS / 4 + 1 }; // quads of a warp: a row, then its barrier
     u32* table;    // this warp's
     Pair* place;   // this lane's, for what the next row says of the first chosen entry; others follow it
     u32* stage;    // this warp's row in shared memory
     u32 row;       // to be looked at next; SCAN_ROWS if none is
-    u32 number;    // of rows looked at so far
+    u32 number;    // rows looked at so far
     u32 digits[2]; // for each of the two numbers, the first chosen in the lowest bits
 
     DEVICE u64* barrier() const { return (u64*)(stage + SCAN_WORDS); }
@@ -50,7 +50,7 @@ struct Scan {
         start_copy(stage, table + from * SCAN_WORDS, SCAN_WORDS * sizeof(u32), barrier());
     }
 
-    // When the table stands.
+    // Begins to copy the table, once it is written.
     DEVICE void begin() const {
         publish_for_copies();
         fetch(0);

@@ -57,7 +57,7 @@ EACH_WORD
 struct BasesCall {
     const u32* numbers;     // rows of `words` words
     u32 words;
-    u32 count;              // of items, which is that of rows of a half
+    u32 count;              // items, which is the number of rows of a half, too
     const u32* constants;   // rows for the first primes, then for the second
     u32 constants_stride;   // in words; 0 if all items have one key
     u32 second;             // where the rows for the second primes begin, in words
@@ -95,7 +95,7 @@ struct JoinCall {
     const u32* halves;      // powers, below the primes: rows of `half_words`, the first halves, then the second
     u32 half_words;
     u32 count;
-    const u32* constants;   // as above
+    const u32* constants;   // rows for the first primes, then for the second
     u32 constants_stride;
     u32 second;
     Numbers coefficients;   // 1 / q modulo p
@@ -119,7 +119,7 @@ KERNEL(rsa_join, JoinCall) {
     const u32* second = call.halves + (u64)(call.count + item) * call.half_words;
     for (u32 i = 0; i < WORDS; i++) half[i] = i < call.half_words ? second[i] : 0;
     product(t, half, seed_in(p_row), p_row);
-    // Both times R and below p; the product with the coefficient takes R away.
+    // Both halves are multiplied by R, and below p; the product with the coefficient divides by R.
 EACH_WORD
     for (int i = 0; i < WORDS; i++) {
         u64 difference = (u64)first[i] - t[i] - borrow;

@@ -10,7 +10,7 @@ struct StepCall {
     Numbers flags;  // for `select`: its lowest bit chooses a; for `gather`: the index, in two words
     u32* results;
     u32 result_stride;
-    u32 words;      // of a result; of the longer operand for comparisons
+    u32 words;      // words of a result; for comparisons, those of the longer operand
     u32 task;       // one of those below
     u32 shift_words; // the shift in bits is 32 shift_words + shift_bits
     u32 shift_bits;
@@ -43,7 +43,7 @@ struct Addends {
     DEVICE u32 second(u32 at) const { return word_in(b, b_length, at) ^ flip; }
 };
 
-// What a comparison answers: a row of two words.
+// Writes the answer of a comparison: a row of two words.
 DEVICE void answer(const StepCall& call, u32 item, u32 carry, bool different) {
     u32* row = call.results + (u64)item * call.result_stride;
     row[0] = call.task == LESS ? carry ^ 1 : (u32)!different;

@@ -96,7 +96,7 @@ struct Field : Values {
         }
     }
 
-    // Where a thread of the block leaves a piece for the one j places above in its group.
+    // The place in which a thread of the block leaves a piece for the one j places above in its group.
     static DEVICE Quad* left_by(u32 thread, u32 j) {
         SHARED_POOL(Quad, pool);
         return pool + (3 - IN_TABLE) * NUMBER_QUADS + (j - 1) * PIECE_QUADS * BLOCK + thread;

@@ -1,4 +1,4 @@
-// Where numbers are, in shared memory and in tables, and how they are moved. See two_pass.cuh.
+// The places of numbers in shared memory and in tables, and the functions that move them. See two_pass.cuh.
 #pragma once
 
 // Memory written by a thread of a group is seen by the others after this.

@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub const FAMILIES: [Family; 6] =
     [Family::Row, Family::TwoPass, Family::Wide, Family::Narrow, Family::Rns, Family::Fft];
 
-/// What a caller may fix; everything else is chosen by measured times.
+/// The choices that a caller may fix; everything else is chosen by measured times.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
     /// The only family of algorithms to use.
@@ -87,7 +87,7 @@ impl Cuda {
         Ok(Self { warnings, ..Self::on(devices, settings) })
     }
 
-    /// These devices.
+    /// A backend on these devices.
     #[must_use]
     pub fn on(devices: Vec<Device>, settings: Settings) -> Self {
         let table = settings.table.clone().unwrap_or_else(|| match devices.first() {
@@ -106,20 +106,20 @@ impl Cuda {
         }
     }
 
-    /// The same backend with threads of the host for what the host computes; by default rayon's own. It makes others
+    /// This backend with threads of the host for what the host computes; by default rayon's own. It makes others
     /// that move numbers.
     #[must_use]
     pub fn moved_by(self, pool: Arc<rayon::ThreadPool>) -> Self {
         Self { workers: Workers::new(pool), ..self }
     }
 
-    /// The same backend with a way to find reciprocals, which transforms need to reduce modulo long numbers.
+    /// This backend with a way to find reciprocals, which transforms need to reduce modulo long numbers.
     #[must_use]
     pub fn divided_by(self, reciprocals: Arc<dyn Reciprocals>) -> Self {
         Self { reciprocals: Some(reciprocals), ..self }
     }
 
-    /// The same backend with a recorder, which is told what is executed.
+    /// This backend with a recorder, which is told what is executed.
     #[must_use]
     pub fn recorded_by(self, recorder: Arc<Recorder>) -> Self {
         Self { recorder: Some(recorder), ..self }
@@ -148,7 +148,7 @@ impl Cuda {
         &self.table
     }
 
-    /// What went wrong without stopping anything: GPUs, measurements or a cache that cannot be used.
+    /// The faults that stopped nothing: GPUs, measurements or a cache that cannot be used.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings = self.warnings.clone();

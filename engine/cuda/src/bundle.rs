@@ -12,7 +12,7 @@ use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// The name of a bundle that stands beside the program.
+/// The name of a bundle in the program's folder.
 pub const FILE: &str = "modmill-cubins.bin";
 
 const MAGIC: &[u8; 8] = b"MODMCUB\x01";
@@ -58,7 +58,7 @@ pub struct Bundle {
 }
 
 impl Bundle {
-    /// The bundle that `MODMILL_CUDA_BUNDLE` names, or the one beside the program if there is one. An error says why a
+    /// The bundle that `MODMILL_CUDA_BUNDLE` names, or the one in the program's folder if there is one. An error says why a
     /// bundle that exists cannot be used.
     pub(crate) fn from_environment() -> Result<Option<Self>, String> {
         let beside = || Some(env::current_exe().ok()?.with_file_name(FILE)).filter(|path| path.exists());

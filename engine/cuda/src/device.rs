@@ -56,7 +56,7 @@ impl Device {
         self.shared.platform.properties()
     }
 
-    /// What its multiprocessors can hold.
+    /// The limits of its multiprocessors.
     #[must_use]
     pub fn limits(&self) -> &Limits {
         &self.properties().limits

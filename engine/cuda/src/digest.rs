@@ -8,7 +8,7 @@ use std::fmt;
 pub struct Digest([u8; 32]);
 
 impl Digest {
-    /// Of some parts; where one ends and the next begins matters.
+    /// The digest of some parts; where one ends and the next begins matters.
     #[must_use]
     pub fn of(parts: &[&[u8]]) -> Self {
         let mut hash = Sha256::new();
@@ -19,7 +19,7 @@ impl Digest {
         Self(hash.finalize().into())
     }
 
-    /// From its bytes.
+    /// A digest from its bytes.
     #[must_use]
     pub const fn new(bytes: [u8; 32]) -> Self {
         Self(bytes)

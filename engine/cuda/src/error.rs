@@ -1,4 +1,4 @@
-//! What can go wrong between this program and a GPU, each with what to do about it.
+//! Everything that can go wrong between this program and a GPU, each with what to do about it.
 
 use thiserror::Error;
 
@@ -12,7 +12,7 @@ pub enum Error {
     /// The driver's library is missing or does not start.
     #[error("no NVIDIA driver: {reason}; install one, or use the CPU backend")]
     NoDriver {
-        /// What the loader or the driver said.
+        /// The words of the loader or of the driver.
         reason: String,
     },
     /// The driver is older than what is called here.
@@ -31,9 +31,9 @@ pub enum Error {
     /// Another process has the device to itself.
     #[error("{device} is busy or closed to us: {reason}; see its compute mode in nvidia-smi")]
     Busy {
-        /// Which device.
+        /// The name of the device.
         device: String,
-        /// What the driver said.
+        /// The words of the driver.
         reason: String,
     },
     /// An environment variable that cannot be honoured.
@@ -41,7 +41,7 @@ pub enum Error {
     Setting {
         /// The variable.
         name: &'static str,
-        /// What is wrong with it.
+        /// The fault in its value.
         reason: String,
     },
     /// Not enough memory, even after everything kept for reuse was given back.
@@ -53,7 +53,7 @@ pub enum Error {
     /// The device, or this process's use of it, is broken for good: nothing on it can be used again.
     #[error("the device is lost: {reason}; what it was computing has to be computed elsewhere")]
     Lost {
-        /// What the driver said.
+        /// The words of the driver.
         reason: String,
     },
     /// No way to get machine code for a program: no compiler, and no bundle that has it.
@@ -64,13 +64,13 @@ pub enum Error {
     NoCompiler {
         /// The program wanted.
         program: String,
-        /// Where was looked.
+        /// The places that were searched.
         reason: String,
     },
     /// The emulated device found no C++ compiler.
     #[error("no C++ compiler for the emulated device: {reason}; install one, or name it in CXX")]
     NoHostCompiler {
-        /// What was tried.
+        /// The compilers that were tried.
         reason: String,
     },
     /// The compiler did not accept a program.
@@ -78,7 +78,7 @@ pub enum Error {
     Compile {
         /// The program.
         program: String,
-        /// What the compiler wrote.
+        /// The messages of the compiler.
         log: String,
     },
     /// Machine code that this driver or this machine does not accept.
@@ -89,7 +89,7 @@ pub enum Error {
     Refused {
         /// The program.
         program: String,
-        /// What the loader said.
+        /// The words of the loader.
         reason: String,
     },
     /// A program has no kernel of this name.
@@ -103,13 +103,13 @@ pub enum Error {
     Item {
         /// Its number.
         item: usize,
-        /// What is wrong with it.
+        /// The fault in the item.
         reason: String,
     },
     /// Numbers longer than kernels take.
     #[error("{what} has {bits} bits; the limit is {limit}")]
     TooLong {
-        /// Which numbers.
+        /// The name of the numbers.
         what: &'static str,
         /// Their bits.
         bits: usize,
@@ -140,7 +140,7 @@ pub enum Error {
     Call {
         /// The function called.
         call: &'static str,
-        /// What it said.
+        /// The words of the driver, or a reason of this crate.
         reason: String,
     },
 }

@@ -42,7 +42,7 @@ pub(crate) fn kernel_set(
     }
 }
 
-/// Where a family's kernels keep their large data on a device; `None` if the device has no room for it.
+/// The memory in which a family's kernels keep their large data on a device; `None` if the device has no room for it.
 pub(crate) fn place(family: Family, size: Size, layout: &Layout, limits: &Limits) -> Option<Placement> {
     match family {
         Family::TwoPass => TwoPass::place(size, layout, limits),

@@ -40,7 +40,7 @@ pub(crate) struct Transforms {
 /// Threads of a block of carries, at most.
 const CARRY_BLOCK: u32 = 128;
 
-/// How carries of results of so many words are spread over blocks: a chunk of a word for each bit of a digit for every
+/// How carries of a result's words are spread over blocks: a chunk of a word for each bit of a digit for every
 /// thread but the first.
 struct Carries {
     /// Threads of a block: whole warps, no more than there are chunks for.
@@ -89,7 +89,7 @@ pub(crate) struct Kept<'a> {
 }
 
 impl<'a> Kept<'a> {
-    /// From the beginning of a buffer on.
+    /// Transforms that are kept from the beginning of a buffer on.
     pub(crate) fn all(buffer: &'a Buffer, count: usize) -> Self {
         Self { buffer, start: 0, count }
     }
@@ -113,7 +113,7 @@ impl<'a> Input<'a> {
     }
 }
 
-/// Where results go, row by row.
+/// The rows that results go to.
 #[derive(Clone, Copy)]
 pub(crate) struct Output<'a> {
     pub(crate) buffer: &'a Buffer,
@@ -124,7 +124,7 @@ pub(crate) struct Output<'a> {
 }
 
 impl<'a> Output<'a> {
-    /// From the beginning of a buffer on.
+    /// Rows from the beginning of a buffer on.
     pub(crate) fn all(buffer: &'a Buffer, words: u32) -> Self {
         Self { buffer, start: 0, words }
     }
@@ -133,13 +133,13 @@ impl<'a> Output<'a> {
         self.buffer.address() + self.start as u64
     }
 
-    /// What was put there, as numbers.
+    /// The numbers that were put there.
     pub(crate) fn numbers(&self) -> Numbers {
         Numbers { address: self.address(), stride: self.words, length: self.words }
     }
 }
 
-/// What all steps of a computation on `items` items have in common.
+/// The values that all steps of a computation on `items` items share.
 #[derive(Clone, Copy)]
 pub(crate) struct Work<'a> {
     pub(crate) transforms: &'a Transforms,
@@ -152,13 +152,13 @@ pub(crate) struct Work<'a> {
 /// Points on their way, and the carries between blocks.
 pub(crate) struct Workspace {
     points: Buffer,
-    /// Those of the second factors, where they are transformed.
+    /// The points of the second factors, if they are transformed.
     others: Option<Buffer>,
     flags: Buffer,
 }
 
 impl Workspace {
-    /// The flags that carries of `items` results of so many words take, all zero, and how many they are.
+    /// The flags that carries of `items` results of `words` words take, all zero, and their number.
     fn flags(&self, words: u32, digit_bits: u32, items: usize) -> Result<(&Buffer, u32)> {
         Ok((&self.flags, word(1 + Carries::of(words, digit_bits).blocks as usize * items)?))
     }
@@ -175,7 +175,7 @@ impl Transforms {
         Ok(Self { device: device.clone(), kernels: Kernels::load(device)?, tables: Tables::default() })
     }
 
-    /// Memory for products of so many items, of at most `words` words; `both` if both factors are transformed.
+    /// Memory for products of `count` items, of at most `words` words; `both` if both factors are transformed.
     pub(crate) fn workspace(
         &self,
         length: &Length,
@@ -197,7 +197,7 @@ impl Transforms {
         self.tables.get(&self.device, kind)
     }
 
-    /// Cuts numbers into digits and transforms them, but for the rows; clears flags beside, if there are any.
+    /// Cuts numbers into digits and transforms them, but for the rows; clears flags as well, if there are any.
     fn columns_there(
         &self,
         stream: &Stream,
@@ -313,7 +313,7 @@ impl Transforms {
         unsafe { stream.launch(kernel, shape, &call, &used) }
     }
 
-    /// The transforms of so many numbers into a buffer, for products with others.
+    /// The transforms of `items` numbers into a buffer, for products with others.
     pub(crate) fn keep(
         &self,
         stream: &Stream,
@@ -354,7 +354,7 @@ impl Transforms {
         self.columns_back(work, output)
     }
 
-    /// From rows that were transformed back to numbers.
+    /// Turns rows that were transformed back into numbers.
     fn columns_back(&self, work: &Work<'_>, output: Output<'_>) -> Result<()> {
         let Work { stream, length, workspace, items, .. } = *work;
         let points = &workspace.points;
@@ -371,7 +371,7 @@ impl Transforms {
         self.carry(work, (length.digit_bits, length.shape.points()), output)
     }
 
-    /// From coefficients of digits of `digit_bits` bits, `count` for each item, to numbers.
+    /// Turns coefficients of digits of `digit_bits` bits, `count` for each item, into numbers.
     fn carry(&self, work: &Work<'_>, (digit_bits, count): (u32, usize), output: Output<'_>) -> Result<()> {
         let Work { stream, workspace, items, .. } = *work;
         let points = &workspace.points;
@@ -395,7 +395,7 @@ impl Transforms {
         unsafe { stream.launch(&kernel, shape, &call, &[points, output.buffer, &workspace.flags]) }
     }
 
-    /// From several rows to coefficients in order, in place.
+    /// Turns several rows into coefficients in order, in place.
     fn join(&self, stream: &Stream, length: &Length, items: usize, points: &Buffer) -> Result<()> {
         let kernel = match length.shape.rows {
             1 => return Ok(()),

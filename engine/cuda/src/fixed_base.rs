@@ -105,7 +105,7 @@ impl Cuda {
         })
     }
 
-    /// The same with the answers on the device that holds the fewest resident bytes, which computes all of them.
+    /// Powers of a fixed base that stay on the device with the fewest resident bytes, which computes all of them.
     pub fn pow_fixed_base_resident(
         &self,
         base: &FixedBase,

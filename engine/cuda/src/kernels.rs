@@ -31,7 +31,7 @@ pub(crate) struct TaskKernels {
     pub(crate) kernel: Kernel,
     /// Blocks of it that the device computes at once.
     blocks: u32,
-    /// Where constants of moduli are needed, or numbers have to be reduced first.
+    /// The kernels that run first, if constants of moduli are needed or numbers have to be reduced.
     pub(crate) preparation: Option<PreparationKernels>,
     /// The conversions and the constants of the residue family.
     pub(crate) residues: Option<Arc<Residues>>,

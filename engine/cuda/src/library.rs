@@ -30,7 +30,7 @@ macro_rules! api {
                 library: libloading::Library,
             ) -> std::result::Result<Self, libloading::Error> {
                 // SAFETY: each symbol has the type that the documented interface gives it, and the
-                // pointers live no longer than the library beside them.
+                // pointers live no longer than the library that is kept with them.
                 unsafe {
                     Ok(Self {
                         $($field: *library.get(concat!($symbol, "\0"))?,)+

@@ -107,8 +107,8 @@ impl Cuda {
 
     fn long_seconds(&self, request: &Request, length: &Length, task: Task) -> f64 {
         let per_device = self.items_per_device(request.count) as f64;
-        // The time of a product's three transforms is 1: a square has two, and reductions have three more. Beside it,
-        // the numbers that are copied.
+        // The time of a product's three transforms is 1: a square has two, and reductions have three more. The numbers
+        // that are copied count besides.
         let (transforms, copied) = match request.op {
             Op::Mul | Op::Inv | Op::Gcd => (1.0, 4.0),
             Op::Square => (0.7, 3.0),

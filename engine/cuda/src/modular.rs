@@ -66,7 +66,7 @@ impl Cuda {
         })
     }
 
-    /// The same with the answers in rows of the caller's, which are as wide as the moduli, or on a device; returns the
+    /// Shares a job out as `run_kernels` does, with answers in rows of the caller's, as wide as the moduli, or on a device; returns the
     /// kernels' seconds. Where numbers are on a device, that device computes the whole job.
     pub(crate) fn run_kernels_into(
         &self,
@@ -225,7 +225,7 @@ impl<'a> Operands<'a> {
         self.0.iter().map(|source| source.limbs(rows)).sum()
     }
 
-    /// Where the operands of a chunk are on the device; `items` are those of the job.
+    /// The places of a chunk's operands on the device; `items` are those of the job.
     pub(crate) fn numbers(&self, items: Items<'_>, chunk: &Chunk<'_>) -> [Numbers; 3] {
         let mut start = 0;
         self.0.map(|source| {
@@ -310,11 +310,11 @@ struct KernelStages<'a> {
     residues: Option<ResidueStages>,
 }
 
-/// What the residue family has beside.
+/// The memory and the constants that the residue family needs in addition.
 struct ResidueStages {
     work: ResidueWork,
     constants: JobConstants,
-    /// By slot: whether its flags tell of the one modulus of all items.
+    /// For each slot, whether its flags tell of the one modulus of all items.
     has_modulus: [Cell<bool>; IN_FLIGHT],
 }
 
@@ -396,7 +396,7 @@ impl<'a> KernelStages<'a> {
         [a, if matches!(self.task, Task::Square) { a } else { factor(b, &self.reduced[1]) }]
     }
 
-    /// Where the answers of a chunk go.
+    /// The rows that the answers of a chunk go to.
     fn results<'b>(&'b self, chunk: &Chunk<'b>) -> Place<'b> {
         Place::of_answers(self.destination, chunk)
     }

@@ -114,7 +114,7 @@ impl Cuda {
     }
 
     /// Sums of products of factors, modulo the number that they were transformed for. Indices run through all groups of
-    /// factors, one after the other. Returns the kernels' seconds beside the sums.
+    /// factors, one after the other. Returns the sums and the kernels' seconds.
     pub fn sums_of_products(
         &self,
         modular: &ModularSums,
@@ -142,8 +142,8 @@ impl Cuda {
         })
     }
 
-    /// Sums of numbers with weights: for each sum an octet for each number. Numbers of the host are copied. Returns the
-    /// kernels' seconds beside the sums.
+    /// Sums of numbers with weights: for each sum a byte for each number. Numbers of the host are copied. Returns the
+    /// sums and the kernels' seconds.
     pub fn weighted_sums(
         &self,
         modular: &ModularSums,

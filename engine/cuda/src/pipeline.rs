@@ -2,7 +2,7 @@
 //! and copied in, and the one before is copied out and scattered.
 //!
 //! Kernels run one after the other on a stream of their own, so that one set of work buffers serves all chunks and the
-//! times of kernels do not overlap. Copies run beside them, on one stream per slot. Numbers in pinned memory of the
+//! times of kernels do not overlap. Copies run at the same time, on one stream per slot. Numbers in pinned memory of the
 //! caller's are copied without staging.
 #![allow(unsafe_code)] // copies from and to the caller's memory
 
@@ -107,7 +107,7 @@ pub(crate) struct Place<'a> {
 }
 
 impl<'a> Place<'a> {
-    /// Where the answers of a chunk go: to rows on the device that stay there, or to the chunk's own.
+    /// The rows that the answers of a chunk go to: rows on the device that stay there, or the chunk's own.
     pub(crate) fn of_answers(destination: Option<&'a DeviceRows>, chunk: &Chunk<'a>) -> Self {
         match destination {
             Some(rows) => Self { buffer: &rows.buffer, start: rows.start(chunk.first) },
@@ -143,7 +143,7 @@ pub(crate) struct ChunkSizes {
 
 /// Sends `count` items through a device; returns the seconds that its kernels took.
 ///
-/// `make` prepares the device for chunks of at most so many rows. Where memory runs out, chunks are halved, and the
+/// `make` prepares the device for chunks of at most the number of rows that it is given. Where memory runs out, chunks are halved, and the
 /// items that have no answer yet begin again.
 pub(crate) fn run<S: Stages>(
     lane: Lane<'_>,

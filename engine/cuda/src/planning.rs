@@ -15,10 +15,10 @@ use modmill_core::{
 };
 use std::sync::Arc;
 
-/// What the GPUs run.
+/// The way in which the GPUs run a request.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Recipe {
-    /// A task by the kernels of a variant, in chunks of about so many items.
+    /// A task by the kernels of a variant, in chunks of about `chunk` items.
     Kernels {
         variant: Variant,
         task: Task,
@@ -79,7 +79,7 @@ impl Cuda {
     }
 
     /// Runs a plan of this backend on the job that it was made for, and leaves the answers on a device: the one that
-    /// holds operands, if any does. Returns the kernels' seconds beside them.
+    /// holds operands, if any does. Returns them and the kernels' seconds.
     pub fn run_resident(&self, plan: &Plan, job: &Job<'_>) -> Result<(Resident, f64)> {
         let count = job.items.len();
         let bits = job.moduli.bits().min(64 * job.bits.div_ceil(64));
@@ -114,7 +114,7 @@ impl Cuda {
         Run::new(product.bits(), product.count, |answers| self.multiply_into(plan, product, answers))
     }
 
-    /// The same into rows of the caller's, which are as wide as the answers; returns the kernels' seconds.
+    /// Runs a plan for full products or squares into rows of the caller's, as wide as the answers; returns the kernels' seconds.
     pub fn multiply_into(&self, plan: &Plan, product: &Product<'_>, answers: &mut [u64]) -> Result<f64> {
         check_rows(answers, product.bits(), product.count)?;
         self.multiply_to(plan, product, Answers::Host(answers))

@@ -1,7 +1,7 @@
 //! A table for a device that nobody measured: the measurements of an H200, scaled by the rates of the two devices.
 //!
 //! A family is bound by one kind of instruction: multiply-adds of 32-bit integers, multiply-adds in double precision,
-//! or products of bytes on the tensor cores beside integer steps. The model knows how many of each a multiprocessor
+//! or products of bytes on the tensor cores together with integer steps. The model knows how many of each a multiprocessor
 //! does in a clock. It says which family and layout are worth it, and roughly how long a batch takes; `modmill tune`
 //! measures.
 
@@ -20,7 +20,7 @@ const GLOBAL_MATRICES: f64 = 3.0;
 /// Part of a multiprocessor that a single warp can use: one of four schedulers.
 const ONE_WARP: f64 = 0.25;
 
-/// What a multiprocessor does in a clock.
+/// The operations that a multiprocessor does in a clock.
 struct Rates {
     /// Multiply-adds of 32-bit integers.
     integer: f64,
@@ -31,7 +31,7 @@ struct Rates {
 }
 
 impl Rates {
-    /// By compute capability, from the arithmetic throughput table of the CUDA C++ Programming Guide and the data
+    /// The rates by compute capability, from the arithmetic throughput table of the CUDA C++ Programming Guide and the data
     /// sheets of the chips.
     fn of(limits: &Limits) -> Self {
         let single = if matches!(limits.capability, (7, _) | (8, 0)) { 64.0 } else { 128.0 };

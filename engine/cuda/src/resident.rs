@@ -166,7 +166,7 @@ impl Cuda {
     }
 }
 
-/// Which way numbers go.
+/// The direction in which numbers are copied.
 #[derive(Clone, Copy)]
 enum Direction {
     In,

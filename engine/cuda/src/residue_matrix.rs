@@ -60,7 +60,7 @@ impl Cuda {
         let loaded = self.loaded().iter().min_by_key(|loaded| loaded.device.resident_bytes());
         let device = &loaded.ok_or(Error::NoDevice)?.device;
         let shape = MatrixShape::of(source);
-        // What does not fit is found out before anything is copied.
+        // A matrix that does not fit is refused before anything is copied.
         let slabs = (0..shape.rows).step_by(SECTION_ROWS).map(|start| {
             let rows = start..(start + SECTION_ROWS).min(shape.rows);
             let units = device.buffer(shape.unit_bytes(rows.len())?, Contents::Public)?;
@@ -104,7 +104,7 @@ impl Cuda {
         })
     }
 
-    /// The same with a matrix that is streamed to a device in sections, or expanded there from its seed section by section.
+    /// Multiplies a matrix that is streamed to a device in sections, or expanded there from its seed section by section.
     pub fn multiply_streamed(
         &self,
         source: &dyn MatrixSource,

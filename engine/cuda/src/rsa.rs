@@ -1,4 +1,4 @@
-//! Operations of RSA as one sequence of kernels each, from octets to octets: nothing comes back to the host in
+//! Operations of RSA as one sequence of kernels each, from bytes to bytes: nothing comes back to the host in
 //! between. See `docs/use/rsa.md`.
 
 mod exchange;
@@ -89,7 +89,7 @@ impl Cuda {
         self.crt_pow_with(plan, job, None, blocks)
     }
 
-    /// The same with a fault injected on the way, for tests of the check.
+    /// Computes [`Self::crt_pow`] with a fault injected on the way, for tests of the check.
     #[doc(hidden)]
     pub fn crt_pow_with(
         &self,

@@ -18,7 +18,7 @@ pub(crate) struct Source<'a> {
     pub(crate) is_repeated: bool,
 }
 
-/// Where the numbers of an operand come from.
+/// The source of an operand's numbers.
 #[derive(Clone, Copy)]
 pub(crate) enum Origin<'a> {
     /// The caller's memory.
@@ -122,7 +122,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Where the numbers of a chunk that begins with `item` are once they are on the device: in `buffer` from limb
+    /// The place of the numbers of a chunk that begins with `item`, once they are on the device: in `buffer` from limb
     /// `start` on, unless they were on the device already.
     pub(crate) fn numbers(&self, buffer: &Buffer, start: usize, item: usize) -> Numbers {
         let length = words(self.width);
@@ -274,7 +274,7 @@ impl AnswerRows<'_> {
     }
 }
 
-/// Where the answers of a batch go.
+/// The destination of a batch's answers.
 pub(crate) enum Answers<'a> {
     /// To rows on the host, as wide as the answers.
     Host(&'a mut [u64]),
@@ -283,7 +283,7 @@ pub(crate) enum Answers<'a> {
 }
 
 impl Answers<'_> {
-    /// The same answers, borrowed for shorter.
+    /// These answers, borrowed for a shorter time.
     pub(crate) fn reborrow(&mut self) -> Answers<'_> {
         match self {
             Self::Host(rows) => Answers::Host(rows),

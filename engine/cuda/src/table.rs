@@ -92,7 +92,7 @@ impl Table {
         Self { device, timings, transforms, estimated: false }
     }
 
-    /// Where the timings come from, in words.
+    /// The source of the timings, in words.
     #[must_use]
     pub fn basis(&self) -> String {
         if self.estimated {
@@ -102,7 +102,7 @@ impl Table {
         }
     }
 
-    /// What was measured on an H200.
+    /// The timings that were measured on an H200.
     ///
     /// # Panics
     /// Never: the table is a part of the program, and tests read it.
@@ -207,7 +207,7 @@ mod tests {
         }
     }
 
-    /// To residues and back takes longer than a few products.
+    /// Converting to residues and back takes longer than a few products.
     #[test]
     fn residues_are_for_long_exponents() {
         let table = Table::shipped();

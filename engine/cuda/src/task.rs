@@ -1,4 +1,4 @@
-//! What is asked of the kernels.
+//! The tasks of the kernels.
 
 use crate::call::Call;
 use crate::checks::check_exponent;

@@ -67,7 +67,7 @@ impl Cuda {
     }
 
     /// Full products of numbers and transformed factors: one factor for each item, or one for all items. Returns the
-    /// kernels' seconds beside them.
+    /// products and the kernels' seconds.
     pub fn multiply_transformed(&self, a: Operand<'_>, b: &Transformed) -> Result<(Resident, f64)> {
         let loaded =
             self.loaded().iter().find(|loaded| loaded.device.is(&b.device)).ok_or(Error::NoDevice)?;

@@ -192,7 +192,7 @@ mod tests {
         table.transforms.0[0].batch = 0;
         table.write(&path).unwrap();
         assert!(Table::read(&path).is_err(), "{table:?}");
-        // As tables were written before layouts told tiles from chunks.
+        // Tables had this form before layouts told tiles from chunks.
         let old = |family: &str, tile: u32| {
             let layout = format!(r#""threads":2,"block":256,"resident":1,"tile":{tile},"window":4,"wave":1"#);
             let seconds = r#""wave_seconds":1.0,"direct_seconds":1.0,"alone_seconds":1.0"#;

@@ -23,7 +23,7 @@ pub struct Variant {
     pub room: bool,
     /// How numbers are spread over threads.
     pub layout: Layout,
-    /// Where the kernels keep the data that may not fit shared memory.
+    /// The memory in which the kernels keep the data that may not fit shared memory.
     pub placement: Placement,
 }
 
@@ -137,7 +137,7 @@ impl Variant {
         Size { words: self.words, room: self.room }
     }
 
-    /// What the family says about these kernels; `None` if it does not have them.
+    /// The family's description of these kernels; `None` if it does not have them.
     fn kernel_set(&self) -> Option<Box<dyn KernelSet>> {
         if !self.is_shape() {
             return None;
@@ -245,7 +245,7 @@ impl Variant {
         parts.chain(merged.into_iter().chain(others).flatten()).collect()
     }
 
-    /// The program of powers with short public exponents, from octets to octets. The residue family has none.
+    /// The program of powers with short public exponents, from bytes to bytes. The residue family has none.
     #[must_use]
     pub fn public_program(&self) -> Option<Program> {
         let files = [self.family.name(), "items", "public_power", "octets"];

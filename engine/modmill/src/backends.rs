@@ -121,7 +121,7 @@ impl Backends {
         }
     }
 
-    /// The plan of a request, with the plans that it was chosen before.
+    /// The plan of a request, with the other plans that were possible, fastest first.
     pub(crate) fn explain(&self, request: &Request) -> Result<Plan, Error> {
         let mut plan = self.plan(request)?;
         let cpu = self.plan_on_cpu(request)?;
@@ -161,7 +161,7 @@ impl Backends {
         gpu.is_some_and(|gpu| self.always_cuda || gpu.seconds * (times as f64) < cpu_seconds)
     }
 
-    /// GPUs for work that they compute in `seconds` and the CPU in `cpu_seconds`: those that were asked for, or that finish first.
+    /// The GPUs if they are to do work that takes them `seconds` and the CPU `cpu_seconds`: if GPUs were asked for, or are faster.
     pub(crate) fn gpus_for_seconds(
         &self,
         seconds: impl FnOnce(&Cuda) -> Option<f64>,
@@ -183,7 +183,7 @@ impl Backends {
         Some(plan)
     }
 
-    /// What GPUs computed; `None` if they failed and the CPU may finish.
+    /// The answers that GPUs computed; `None` if they failed and the CPU may finish. The seconds of their kernels are counted.
     pub(crate) fn outcome<T>(
         &self,
         request: &Request,
@@ -197,7 +197,7 @@ impl Backends {
         self.or_fault(|| format!("{op} of {count} items"), answers)
     }
 
-    /// What GPUs made of a small step; `None` if they failed and the CPU may finish.
+    /// The result of a small step on GPUs; `None` if they failed and the CPU may finish.
     pub(crate) fn step_outcome(
         &self,
         run: modmill_cuda::Result<Resident>,
@@ -205,7 +205,7 @@ impl Backends {
         self.or_fault_but_memory(|| "a step between products".to_owned(), run)
     }
 
-    /// What GPUs made; `None` if they failed and the CPU may finish. Memory that ran out is an error.
+    /// The result of GPUs; `None` if they failed and the CPU may finish. Memory that ran out is an error.
     pub(crate) fn or_fault_but_memory<T>(
         &self,
         what: impl FnOnce() -> String,
@@ -217,7 +217,7 @@ impl Backends {
         }
     }
 
-    /// GPUs for work with so many words: those that were asked for, or any if the work is worth a launch.
+    /// The GPUs if they are to do work on `words` words: if GPUs were asked for, or the work is worth a launch.
     pub(crate) fn gpus_for_words(&self, words: usize) -> Option<&Cuda> {
         /// Words that a processor adds in about the time of a launch with its copies.
         const LEAST_WORDS: usize = 1 << 20;
@@ -269,7 +269,7 @@ impl Backends {
         self.gpus_for(&request, |cuda| cuda.plan_public(job).map(|plan| (plan, plan.seconds)))
     }
 
-    /// Whether GPUs computed octets, with the seconds of their kernels.
+    /// Whether GPUs computed bytes, with the seconds of their kernels.
     pub(crate) fn octets_outcome(
         &self,
         op: Op,

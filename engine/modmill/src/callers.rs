@@ -17,7 +17,7 @@ use std::hash::Hash;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Calls start together when they have at least one in so many of the items that run. Fewer let a device idle, and many
+/// Calls start together when they have at least an eighth of the items that run. Fewer let a device idle, and many
 /// more fill its eight queues, of which a batch uses two; measured on an H200 with 64 callers.
 const PART_OF_RUNNING: usize = 8;
 
@@ -50,7 +50,7 @@ struct Call<Shape: Hash + Eq + Clone, Part, Answer> {
     sender: Sender<Turn<Shape, Part, Answer>>,
 }
 
-/// What a waiting call is told. A call that is told nothing, because its leader failed, computes alone.
+/// The answer to a waiting call. A call that gets none, because its leader failed, computes alone.
 enum Turn<Shape: Hash + Eq + Clone, Part, Answer> {
     /// It computes this group, in which it is the last call.
     Lead(Group<Shape, Part, Answer>),
@@ -158,7 +158,7 @@ impl<Shape: Hash + Eq + Clone, Part, Answer> Lanes<Shape, Part, Answer> {
 }
 
 impl<Shape: Hash + Eq + Clone, Part, Answer> Lane<Shape, Part, Answer> {
-    /// Whether so many items start beside those that run.
+    /// Whether `items` items are enough to start while others run.
     fn is_enough(&self, items: usize) -> bool {
         items >= self.most || PART_OF_RUNNING.saturating_mul(items) >= self.running
     }

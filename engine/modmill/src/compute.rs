@@ -36,7 +36,7 @@ impl Backends {
         }
     }
 
-    /// The same with the answers on a device; `None` if the host has to compute them.
+    /// Computes a piece of work and leaves the answers on a device; `None` if the host has to compute them.
     pub(crate) fn compute_resident(&self, work: Work<'_>) -> Result<Option<Resident>, Error> {
         let request = work.request().resident_answers();
         let plan = self.plan(&request)?;
@@ -52,7 +52,7 @@ impl Backends {
         }
     }
 
-    /// The same with the answers in rows of the caller's, which are as wide as the answers.
+    /// Computes a piece of work into rows of the caller's, which are as wide as the answers.
     pub(crate) fn compute_into(&self, work: Work<'_>, answers: &mut [u64]) -> Result<(), Error> {
         let request = work.request();
         let call = self.small_job(&work);

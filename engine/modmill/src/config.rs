@@ -1,4 +1,4 @@
-//! What a caller fixes about an engine.
+//! The settings that a caller fixes for an engine.
 
 use modmill_core::{Backend, Error, Family, Isa, Path, Recorder};
 use modmill_cuda::Device;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 /// The environment variable that names a backend.
 const BACKEND: &str = "MODMILL_BACKEND";
 
-/// What a caller fixed; everything else is chosen by measured times.
+/// The settings that a caller fixed; everything else is chosen by measured times.
 #[derive(Debug, Clone)]
 pub(crate) struct EngineConfig {
     pub(crate) backend: Option<Backend>,

@@ -121,7 +121,7 @@ impl Engine {
         self.backends.cuda.as_ref()
     }
 
-    /// What went wrong with devices without costing an answer, in order: why no GPU is used, and what
+    /// The faults of devices that cost no answer, in order: why no GPU is used, and what
     /// the CPU had to finish.
     #[must_use]
     pub fn faults(&self) -> Vec<String> {
@@ -202,7 +202,7 @@ pub(crate) fn product<'a>(a: Operand<'a>, b: Option<Operand<'a>>) -> Result<Prod
     Ok(Product { a, b, count })
 }
 
-/// The answers, or an error that carries them beside the failed items.
+/// The answers, or an error that carries both them and the failed items.
 pub(crate) fn finish(answers: Batch, failed: Vec<ItemError>) -> Result<Batch, Error> {
     if failed.is_empty() { Ok(answers) } else { Err(Error::items(answers, failed)) }
 }

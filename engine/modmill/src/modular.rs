@@ -36,7 +36,7 @@ impl Modular {
         }
     }
 
-    /// What errors call the operands.
+    /// The names of the operands in errors.
     fn names(self) -> [&'static str; 2] {
         match self {
             Self::Multiply | Self::Square => ["a", "b"],
@@ -219,7 +219,7 @@ impl Engine {
         finish(answers, failed)
     }
 
-    /// The same with the answers on a device.
+    /// Runs a modular operation and leaves the answers on a device.
     pub(crate) fn modular_resident(
         &self,
         operation: Modular,
@@ -255,7 +255,7 @@ impl Engine {
         self.backends.near(a, b, Some(moduli))
     }
 
-    /// The same with the answers in a batch of the caller's.
+    /// Runs a modular operation and writes the answers to a batch of the caller's.
     pub(crate) fn modular_into(
         &self,
         operation: Modular,

@@ -5,7 +5,7 @@ use crate::on_host::{OnHost, with_view};
 use modmill_core::{Error, Modulus, Operand, Resident, Sums};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The most numbers of a weighted sum: a device adds products of two octets in words, and `2^16 255^2 < 2^32`.
+/// The most numbers of a weighted sum: a device adds products of two bytes in words, and `2^16 255^2 < 2^32`.
 const MOST_WEIGHTED: usize = 1 << 16;
 
 /// A modulus for sums of products and for sums of numbers with small weights ([`Engine::modular_sums`]).
@@ -151,7 +151,7 @@ impl ModularSums<'_> {
         }
     }
 
-    /// Sums of `numbers` with weights: for each sum an octet for each number. The numbers are read in an order that does not
+    /// Sums of `numbers` with weights: for each sum a byte for each number. The numbers are read in an order that does not
     /// depend on the weights, which may be secret. There are at most 65 536 numbers.
     pub fn weighted_sums<'a>(
         &self,

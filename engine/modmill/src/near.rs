@@ -40,7 +40,7 @@ impl Backends {
         Ok(Near { a: OnHost::unless(a, &stays)?, b, has_moduli: divisors.is_none_or(stays) })
     }
 
-    /// The same for three operands.
+    /// Three operands where the backends can take them.
     pub(crate) fn near_three<'a>(&self, operands: [Operand<'a>; 3]) -> Result<[OnHost<'a>; 3], Error> {
         let stays = self.stays(operands.map(|operand| operand.resident()));
         let [a, b, c] = operands.map(|operand| OnHost::unless(operand, &stays));

@@ -4,7 +4,7 @@ use crate::Engine;
 use crate::callers::small::Turn;
 use modmill_core::{Blocks, CrtJob, Error, Op, PublicJob};
 
-/// What became of an operation that was offered to the GPUs.
+/// The outcome of an operation that was offered to the GPUs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Offloaded {
     /// GPUs computed all items; the caller took every block.
@@ -17,7 +17,7 @@ pub enum Offloaded {
 }
 
 impl Engine {
-    /// `c^d mod n` by the Chinese remainder theorem, checked with the public exponent, from octets to octets on GPUs.
+    /// `c^d mod n` by the Chinese remainder theorem, checked with the public exponent, from bytes to bytes on GPUs.
     ///
     /// This is arithmetic for `modmill-rsa`: nothing is padded, and keys are not checked. Small calls of several threads
     /// are computed together.
@@ -37,7 +37,7 @@ impl Engine {
         Ok(if is_done { Offloaded::Done } else { Offloaded::Failed })
     }
 
-    /// `x^e mod n` with a short public exponent, from octets to octets on GPUs.
+    /// `x^e mod n` with a short public exponent, from bytes to bytes on GPUs.
     pub fn public_pow(
         &self,
         job: &PublicJob<'_>,

@@ -21,7 +21,7 @@ pub struct OnDevice<'e> {
 }
 
 impl Engine {
-    /// The same operations with answers that stay on a device.
+    /// The operations of an [`Engine`] with answers that stay on a device.
     ///
     /// # Examples
     ///

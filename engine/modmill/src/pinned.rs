@@ -13,7 +13,7 @@ impl Engine {
     /// a copy does: pin memory that is used again and again. Dropping the batch clears it and keeps the memory pinned
     /// for the next one.
     ///
-    /// It is [`Error::OutOfMemory`] if the system does not pin so much.
+    /// It is [`Error::OutOfMemory`] if the system does not pin that much.
     ///
     /// # Examples
     ///

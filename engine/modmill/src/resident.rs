@@ -12,11 +12,11 @@ pub struct DeviceMemoryUse {
     pub device: String,
     /// All of its memory.
     pub total: usize,
-    /// What can still be allocated, including what is kept for reuse.
+    /// Bytes that can still be allocated, including those kept for reuse.
     pub free: usize,
-    /// What resident batches hold.
+    /// Bytes that resident batches hold.
     pub resident: usize,
-    /// What is kept for the next operations.
+    /// Bytes that are kept for the next operations.
     pub kept: usize,
 }
 

@@ -6,7 +6,7 @@ use modmill_cuda::{Cuda, DeviceMatrix};
 use std::fmt;
 use std::sync::Arc;
 
-/// Where a matrix is between products.
+/// The place of a matrix between products.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Placement {
     /// In the memory of a GPU. Where there is none, or the matrix is too small to be worth a launch, in the memory of the
@@ -15,7 +15,7 @@ pub enum Placement {
     /// In pinned memory of the host, from which each product copies it to a GPU in sections; in the memory of the host where
     /// there is no GPU.
     Pinned,
-    /// Where it comes from: each product reads it in sections, or expands them from the seed. The next section is on its way
+    /// At its source: each product reads the matrix in sections, or expands them from the seed. The next section is on its way
     /// while one is worked with.
     Streamed,
 }
@@ -103,7 +103,7 @@ impl ResidueMatrix {
         self.held.as_ref().map_or(0, |held| held.bytes())
     }
 
-    /// The same matrix with a function that products tell how many rows are done, and how many there are.
+    /// This matrix with a function that products tell how many rows are done, and how many there are.
     #[must_use]
     pub fn with_progress(self, progress: impl Fn(usize, usize) + Send + Sync + 'static) -> Self {
         Self { progress: Arc::new(progress), ..self }

@@ -53,7 +53,7 @@ impl Residues {
         self.values.bytes()
     }
 
-    /// The same modulus and form for other values.
+    /// Other values with the modulus and the form of these.
     fn with(&self, values: Resident) -> Self {
         Self { values, modulus: self.modulus.clone(), form: self.form }
     }

@@ -14,7 +14,7 @@ pub(crate) struct Sorted {
     /// Items whose modulus is odd and at least 3, or too long for all but transforms, by the limbs it
     /// needs: transforms take even moduli as they are.
     pub(crate) odd: BTreeMap<usize, Group>,
-    /// Items whose modulus is even, but those.
+    /// Items whose modulus is even and not in `odd`.
     pub(crate) even: Vec<usize>,
 }
 
@@ -148,7 +148,7 @@ fn lengths_one_by_one<'a>(moduli: impl Iterator<Item = &'a [u64]>) -> Option<Len
     all
 }
 
-/// The same for moduli that stand together. The copies to a GPU take hardly longer than this look, so that it reads the
+/// The lengths of moduli that lie one after the other in memory. The copies to a GPU take hardly longer than this look, so it reads the
 /// lowest and the highest limb of a modulus and no more, where that tells enough.
 fn lengths_together(moduli: BatchView<'_>) -> Option<Lengths> {
     let stride = moduli.bits().div_ceil(64);

@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// Factors of many products on a device, transformed once ([`OnDevice::transform`]). A product with them takes two
-/// transforms in the place of three.
+/// transforms instead of three.
 #[derive(Clone)]
 pub struct Transformed {
     bits: usize,
@@ -18,9 +18,9 @@ pub struct Transformed {
 
 #[derive(Clone)]
 enum Form {
-    /// As numbers: those that are too short for transforms, and all where there are no GPUs.
+    /// The factors as numbers: those that are too short for transforms, and all if there are no GPUs.
     Plain(Resident),
-    /// As points of transforms.
+    /// The factors as points of transforms.
     Points(Arc<modmill_cuda::Transformed>),
 }
 
@@ -93,7 +93,7 @@ impl OnDevice<'_> {
     ) -> Result<Transformed, Error> {
         let backends = &self.engine.backends;
         let factors = factors.into();
-        // A copy of one's own, on a device of this engine.
+        // The transform's copy of the factors, on a device of this engine.
         let near = backends.near(factors, OnHost::Given(factors), None)?;
         let numbers = self.gather_all(near.a.operand())?;
         let (bits, count) = (numbers.bits(), numbers.len());

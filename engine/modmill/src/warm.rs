@@ -21,7 +21,7 @@ impl Engine {
         let plan = self.backends.plan(request)?;
         let Some(cuda) = &self.backends.cuda else { return Ok(plan) };
         cuda.warm(&plan).map_err(Error::from)?;
-        // What had to be compiled before is chosen now.
+        // A kernel that had to be compiled before can be chosen now.
         self.backends.plan(request)
     }
 

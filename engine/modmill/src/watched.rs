@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use std::sync::Arc;
 
 impl Engine {
-    /// The same engine, with the same threads and devices, whose calls tell `watch` how many items are done and stop
+    /// This engine, with the same threads and devices, but with calls that tell `watch` how many items are done and stop
     /// when it says so. A call that is stopped is [`Error::Interrupted`], without answers; a batch for answers then
     /// holds anything.
     ///
@@ -39,7 +39,7 @@ impl Engine {
         Self { backends: Arc::clone(&self.backends), watch: Some(Arc::clone(watch)) }
     }
 
-    /// The same engine with calls that nobody watches: for short steps of a long call, so that only the long ones are counted.
+    /// This engine with calls that nobody watches: for short steps of a long call, so that only the long ones are counted.
     ///
     /// # Examples
     ///

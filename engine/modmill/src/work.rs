@@ -1,11 +1,11 @@
-//! What a backend computes in one go, on operands wherever they are.
+//! The pieces of work that a backend computes in one go, on operands wherever they are.
 
 use crate::on_host::OnHost;
 use modmill_core::{Batch, Error, Family, Job, Location, Op, Plan, Product, Request, Resident};
 use modmill_cpu::Cpu;
 use modmill_cuda::{Cuda, Run};
 
-/// What a backend computes in one go.
+/// A piece of work that a backend computes in one go.
 #[derive(Clone, Copy)]
 pub(crate) enum Work<'a> {
     /// A modular operation on a group of items.

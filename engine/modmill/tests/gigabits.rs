@@ -4,7 +4,7 @@
 //! cargo test --release -p modmill --test gigabits -- --ignored --test-threads 1 --nocapture
 //! ```
 //!
-//! `MODMILL_GIGABITS` names the lengths of factors in bits, in the place of 2.0 to 8.6 Gbit. The path is the engine's choice:
+//! `MODMILL_GIGABITS` names the lengths of factors in bits, instead of 2.0 to 8.6 Gbit. The path is the engine's choice:
 //! `MODMILL_CPU` limits the instruction set, and `MODMILL_BACKEND=cuda` takes a GPU, without falling back to the CPU.
 
 use modmill::{Backend, Batch, Engine, Family, Modulus, Operand, TRANSFORM_MAX_BITS};
@@ -24,7 +24,7 @@ fn engine() -> Engine {
     engine.fallback(false).build().unwrap()
 }
 
-/// The same numbers in every run.
+/// A pseudorandom number of `bits` bits that depends on `seed` alone.
 fn number(bits: usize, seed: u64) -> Vec<u64> {
     let mut state = seed;
     let next = || {

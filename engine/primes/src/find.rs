@@ -29,7 +29,7 @@ pub fn find(engine: &Engine, bits: usize, accept: impl Fn(&[u64]) -> bool) -> Re
     find_drawn(engine, bits, draw, accept)
 }
 
-/// The same as [`find`] for odd candidates that `draw` draws at random, such as those with a known factor of `p - 1`. They
+/// Finds primes as [`find`] does, among odd candidates that `draw` draws at random, such as those with a known factor of `p - 1`. They
 /// have `bits.div_ceil(64)` limbs, and are drawn again if they are longer or shorter than a prime may be.
 pub fn find_drawn(
     engine: &Engine,

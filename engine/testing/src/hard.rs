@@ -1,4 +1,4 @@
-//! Inputs that break arithmetic: the ends of every range, long carries, and lengths beside every
+//! Inputs that break arithmetic: the ends of every range, long carries, and lengths next to every
 //! boundary of every digit size in use.
 
 use crate::rng::Rng;
@@ -19,7 +19,7 @@ pub fn ones(bits: usize) -> BigUint {
     power_of_two(bits) - 1u8
 }
 
-/// Lengths at, beside, and two beside every multiple of every digit size, up to `limit` bits.
+/// Lengths at, one off, and two off every multiple of every digit size, up to `limit` bits.
 #[must_use]
 pub fn boundary_lengths(limit: usize) -> Vec<usize> {
     let multiples =

@@ -101,7 +101,7 @@ impl Key {
     }
 }
 
-/// The same random blocks for every call.
+/// Random blocks that every call gets again.
 struct Random {
     blocks: Vec<u8>,
     stride: usize,

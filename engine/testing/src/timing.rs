@@ -77,7 +77,7 @@ pub fn welch_pow(
     pow_exponents(engine, &Setting::new(engine, Op::Pow, bits), duration, progress)
 }
 
-/// The same as [`welch_pow`] with a batch of one item, for which some paths have a kernel of their own.
+/// Compares the times of [`welch_pow`] with a batch of one item, for which some paths have a kernel of their own.
 pub fn welch_pow_of_one(
     engine: &Engine,
     bits: usize,

@@ -17,7 +17,7 @@ draw = random.Random(3526)
 
 
 def number(bits):
-    """A number of exactly so many bits."""
+    """A number of exactly `bits` bits."""
     return 1 << bits - 1 | draw.getrandbits(bits)
 
 

@@ -1,9 +1,9 @@
-//! What can be wrong with a file.
+//! The faults of a file.
 
 use crate::{Kind, VERSION};
 use std::io;
 
-/// What is wrong with a file, and at which byte.
+/// The fault of a file, and the byte where it is.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FileError {
@@ -19,9 +19,9 @@ pub enum FileError {
     /// It ends too soon.
     #[error("it ends too soon: at byte {offset} {what} needs {needed} bytes, and {left} are left")]
     Truncated {
-        /// What is incomplete.
+        /// The part that is incomplete.
         what: &'static str,
-        /// Where that begins.
+        /// The byte at which that part begins.
         offset: u64,
         /// The bytes that it needs.
         needed: u64,
@@ -35,7 +35,7 @@ pub enum FileError {
     Length {
         /// The name of the section.
         section: String,
-        /// Where its bytes begin.
+        /// The byte at which its content begins.
         offset: u64,
         /// The length that it says.
         length: u64,
@@ -48,9 +48,9 @@ pub enum FileError {
     /// It is of another kind.
     #[error("it holds {found} instead of {expected}")]
     Kind {
-        /// What is needed.
+        /// The kind that is needed.
         expected: Kind,
-        /// What it is.
+        /// The kind of the file.
         found: Kind,
     },
     /// It belongs to another scheme.
@@ -66,7 +66,7 @@ pub enum FileError {
     Name {
         /// Whose name it is.
         what: &'static str,
-        /// Where it begins.
+        /// The byte at which it begins.
         offset: u64,
     },
     /// A parameter is missing.
@@ -79,7 +79,7 @@ pub enum FileError {
         name: String,
         /// The value.
         value: u64,
-        /// What is wrong with it.
+        /// The fault of the value.
         reason: String,
     },
     /// Another section, or none, stands where one is needed.
@@ -87,9 +87,9 @@ pub enum FileError {
     Section {
         /// The name of the section that is needed.
         expected: String,
-        /// What stands there.
+        /// The section that stands there.
         found: String,
-        /// Where.
+        /// The byte at which it stands.
         offset: u64,
     },
     /// A section has a wrong length.
@@ -107,7 +107,7 @@ pub enum FileError {
     Content {
         /// The name of the section.
         section: String,
-        /// What is wrong with it.
+        /// The fault of the content.
         reason: String,
     },
     /// Something follows the checksum.

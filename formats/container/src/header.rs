@@ -1,9 +1,9 @@
-//! What a file says about itself.
+//! The description of a file at its beginning.
 
 use crate::{FileError, MAGIC, VERSION};
 use std::fmt;
 
-/// What a file holds.
+/// The kind of a file's content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// A public key.
@@ -39,10 +39,10 @@ impl fmt::Display for Kind {
     }
 }
 
-/// What a file says about itself.
+/// The description of a file at its beginning.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Header {
-    /// What the file holds.
+    /// The kind of the content.
     pub kind: Kind,
     /// The name of the scheme.
     pub scheme: String,

@@ -61,7 +61,7 @@ impl<R: Read> Reader<R> {
         Ok(reader)
     }
 
-    /// What the file says about itself.
+    /// The file's description of itself.
     pub fn header(&self) -> &Header {
         &self.header
     }

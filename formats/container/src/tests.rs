@@ -67,7 +67,7 @@ fn every_truncation_is_noticed() {
             _ => matches!(error, FileError::Truncated { .. } | FileError::Length { .. }),
         };
         assert!(is_expected, "{length}: {error}");
-        // The same with a file that becomes shorter while it is read.
+        // A file that becomes shorter while it is read.
         let late = Reader::new(&file[..length], file.len() as u64).and_then(Reader::finish).unwrap_err();
         assert!(matches!(late, FileError::Truncated { .. }), "{length}: {late}");
     }

@@ -33,7 +33,7 @@ pub fn write_new(path: &Path, parts: &[&[u8]]) -> io::Result<()> {
     sync_folder(folder(path))
 }
 
-/// Writes the file at `path` with mode 0600, in the place of the one that may be there. A process that is killed leaves the
+/// Writes the file at `path` with mode 0600, instead of the one that may be there. A process that is killed leaves the
 /// old file or the new one at `path`, and perhaps a file that [`remove_leftovers`] removes.
 pub fn replace(path: &Path, parts: &[&[u8]]) -> io::Result<()> {
     let temporary = temporary(path)?;
@@ -46,7 +46,7 @@ pub fn replace(path: &Path, parts: &[&[u8]]) -> io::Result<()> {
     sync_folder(folder(path))
 }
 
-/// Removes what processes that were killed while they wrote `path` have left beside it. No other process may be writing.
+/// Removes the files that processes killed while writing `path` have left in its folder. No other process may be writing.
 pub fn remove_leftovers(path: &Path) -> io::Result<()> {
     let Some(name) = path.file_name() else { return Ok(()) };
     let prefix = [b".", name.as_bytes(), b"."].concat();
@@ -76,7 +76,7 @@ fn folder(path: &Path) -> &Path {
     }
 }
 
-/// A name beside `path` that no other process uses.
+/// A name in the folder of `path` that no other process uses.
 fn temporary(path: &Path) -> io::Result<PathBuf> {
     let name = path.file_name().ok_or_else(|| io::Error::other("the path does not name a file"))?;
     let number = getrandom::u64().map_err(io::Error::other)?;

@@ -116,7 +116,7 @@ fn prefix(number: u32) -> [u8; PREFIX] {
     [FORM, a, b, c, d]
 }
 
-/// What a sealed document is bound to. Kinds have no zero byte, so that no two places are the same.
+/// The context that a sealed document is bound to. Kinds have no zero byte, so that no two places are the same.
 fn place(prefix: [u8; PREFIX], kind: &str, id: &str) -> Vec<u8> {
     [&prefix[..], kind.as_bytes(), &[0], id.as_bytes()].concat()
 }

@@ -11,7 +11,7 @@ const MOST_MEMORY: u32 = 4 << 20;
 /// The most passes and lanes that a header may ask for.
 const MOST: u32 = 64;
 
-/// What a passphrase costs to try.
+/// The cost of trying a passphrase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cost {
     /// The memory of Argon2id, in KiB.

@@ -61,7 +61,7 @@ impl Rates {
         Ok(())
     }
 
-    /// The same for an operation with steps, whose times are those of the fastest call.
+    /// Measures an operation with steps and prints its rate and the times of the steps in the fastest call.
     fn measure_steps<T>(
         &self,
         name: &str,

@@ -69,7 +69,7 @@ impl Paillier<'_> {
         Ok(Ciphertexts::trusted(a.key(), powers))
     }
 
-    /// The same as [`Paillier::mul`] for public integers: the time depends on them.
+    /// Products as [`Paillier::mul`] computes them, with public integers: the time depends on them.
     pub fn mul_vartime(&self, a: &Ciphertexts, integers: &Integers) -> Result<Ciphertexts, Error> {
         self.check_integers(a, integers)?;
         let bases = self.turned(a, integers)?;
@@ -101,7 +101,7 @@ impl Paillier<'_> {
         self.randomize_with(a, self.masks(a.key(), a.len())?)
     }
 
-    /// The same with masks that were made before, one for each item. They are used up.
+    /// Other ciphertexts of the same plaintexts, with masks that were made before, one for each item. They are used up.
     pub fn randomize_with(&self, a: &Ciphertexts, masks: Masks) -> Result<Ciphertexts, Error> {
         a.key().expect("the masks", masks.key())?;
         a.expect_len("the masks", masks.len())?;

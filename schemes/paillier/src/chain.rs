@@ -17,7 +17,7 @@ macro_rules! operations {
             type Numbers;
             /// A column as an operand of the next operation.
             fn of(numbers: &Self::Numbers) -> Operand<'_>;
-            /// The same numbers, which are known to fit `bits` bits. The host keeps their declared width, because a narrower one takes
+            /// Numbers that are known to fit `bits` bits, with that width. The host keeps their declared width, because a narrower one takes
             /// a copy.
             fn narrowed(numbers: Self::Numbers, bits: usize) -> Self::Numbers;
             /// A column in the memory of the host, with a width of `bits` bits, which the numbers are known to fit.

@@ -18,7 +18,7 @@
 //! **The division** `(x - 1) / p` is exact, and its quotient is below p. So it is a product by the inverse of p modulo any number that is
 //! greater than p and has no factor p: `q^2` is at hand.
 //!
-//! **Keys with a small subgroup** ([`Randomness::Subgroup`](crate::Randomness::Subgroup)) take the exponents `2 u` and `2 v` in the place of
+//! **Keys with a small subgroup** ([`Randomness::Subgroup`](crate::Randomness::Subgroup)) take the exponents `2 u` and `2 v` instead of
 //! `p - 1` and `q - 1`. With an exponent o the power is `x = 1 + o m n mod p^2`, s is `(o q)^-1 mod p`, and the check is `x - o m n = 1
 //! mod p^2`; `p - 1` is the case `o = -1`. A ciphertext whose mask is not of the subgroup fails the check, and its column is decrypted
 //! again with the long exponents.
@@ -68,7 +68,7 @@ pub(crate) enum Stage {
 
 /// An observer of intermediate results. It may change them: the tests inject faults this way.
 pub(crate) trait Witness<C: Chain> {
-    /// The ciphertexts that a power takes in the place of the right ones.
+    /// The ciphertexts that a power takes instead of the right ones.
     fn bases(&mut self, _ciphertexts: BatchView<'_>) -> Option<Batch> {
         None
     }
@@ -76,7 +76,7 @@ pub(crate) trait Witness<C: Chain> {
     fn see(&mut self, _stage: Stage, _chain: &C, _numbers: &mut C::Numbers) {}
 }
 
-/// Nobody looks.
+/// A witness that looks at nothing.
 impl<C: Chain> Witness<C> for () {}
 
 impl Paillier<'_> {
@@ -126,11 +126,11 @@ impl Paillier<'_> {
         self.check_decrypted(key, ciphertexts, plaintexts)
     }
 
-    /// Decrypts ciphertexts that are big-endian octets, [`PublicKey::ciphertext_octets`] for each item,
+    /// Decrypts ciphertexts that are big-endian bytes, [`PublicKey::ciphertext_octets`] for each item,
     /// one after the other. The answers are what `read` makes of the index, the magnitude and the sign of each integer.
     ///
     /// Every plaintext is checked as [`Paillier::decrypt`] does. An item that is no ciphertext or no encoding of an integer is refused. On
-    /// a GPU octets are read and integers are written while others are computed ([`EncodedColumn::encrypt_to_octets`] has an example).
+    /// a GPU bytes are read and integers are written while others are computed ([`EncodedColumn::encrypt_to_octets`] has an example).
     ///
     /// [`EncodedColumn::encrypt_to_octets`]: crate::EncodedColumn::encrypt_to_octets
     pub fn decrypt_octets<T: Clone + Default + Send>(

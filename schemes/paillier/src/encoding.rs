@@ -244,10 +244,10 @@ impl EncodedColumn {
         EncryptedColumn::new(ciphertexts, self.exponents.clone(), self.magnitude_bits)
     }
 
-    /// Encrypts the column with fresh masks, to big-endian octets: [`PublicKey::ciphertext_octets`] for each item, one after the
-    /// other. Exponents and bound go beside them.
+    /// Encrypts the column with fresh masks, to big-endian bytes: [`PublicKey::ciphertext_octets`] for each item, one after the
+    /// other. Exponents and bound are not among them.
     ///
-    /// That is how Arrow holds them. On a GPU the octets are written while others are computed, which takes less time and memory than
+    /// That is how Arrow holds them. On a GPU the bytes are written while others are computed, which takes less time and memory than
     /// an encrypted column that is converted.
     ///
     /// ```
@@ -291,7 +291,7 @@ impl PartialEq for EncodedColumn {
 
 impl Eq for EncodedColumn {}
 
-/// The same numbers as wide as n, if all are below it.
+/// These numbers as wide as n, if all are below it.
 fn below_n(key: &PublicKey, numbers: &Batch) -> Result<Batch, Error> {
     let n = key.modulus().value();
     let is_below = |number: &[u64]| {

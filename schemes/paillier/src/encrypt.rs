@@ -1,6 +1,6 @@
 //! Encryption: `(1 + m n) x mod n^2` for a plaintext m and a mask x.
 //!
-//! The generator is `g = 1 + n`, so that `g^m = 1 + m n mod n^2` is one product in the place of a power.
+//! The generator is `g = 1 + n`, so that `g^m = 1 + m n mod n^2` is one product instead of a power.
 //!
 //! **Signed integers** s of at most w bits are shifted: `u = 2^w + s` is positive and has w + 1 bits, where the encoding of a negative
 //! number is as long as n. The power is `1 + s n = u n + (1 - 2^w n)`, and the second summand is one number for a column.
@@ -65,7 +65,7 @@ impl Paillier<'_> {
         self.masked(all()?.view(), &summand, self.masks(key, plaintexts.len())?)
     }
 
-    /// The same to big-endian octets.
+    /// Encrypts a column part by part, to big-endian bytes.
     pub(crate) fn encrypt_parts_to_octets(
         &self,
         key: &PublicKey,

@@ -127,7 +127,7 @@ impl EncryptedColumn {
         self.product(factors, paillier.mul(&self.ciphertexts, &integers)?)
     }
 
-    /// The same as [`EncryptedColumn::mul`] for public factors: the time depends on them.
+    /// Products as [`EncryptedColumn::mul`] computes them, with public factors: the time depends on them.
     pub fn mul_vartime(&self, paillier: &Paillier<'_>, factors: &EncodedColumn) -> Result<Self, Error> {
         let integers = self.factors("the product", factors)?;
         self.product(factors, paillier.mul_vartime(&self.ciphertexts, &integers)?)
@@ -177,7 +177,7 @@ impl EncryptedColumn {
         Ok(Self { ciphertexts: paillier.randomize(&self.ciphertexts)?, ..self.clone() })
     }
 
-    /// The same numbers with exponents that are not above `others`.
+    /// This column with exponents that are not above `others`.
     fn lowered(&self, paillier: &Paillier<'_>, others: &Exponents) -> Result<Cow<'_, Self>, Error> {
         if let (Exponents::Shared(own), Exponents::Shared(other)) = (&self.exponents, others)
             && own <= other

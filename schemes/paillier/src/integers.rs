@@ -121,7 +121,7 @@ impl Integers {
         self
     }
 
-    /// The same integers, of which zero is not negative. The time depends on widths alone.
+    /// These integers with every zero marked as not negative. The time depends on widths alone.
     pub(crate) fn without_negative_zero(mut self) -> Self {
         for (sign, magnitude) in self.negative.iter_mut().zip(self.magnitudes.iter()) {
             *sign &= magnitude.iter().fold(0, |all, limb| all | limb) != 0;

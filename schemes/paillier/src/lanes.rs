@@ -25,7 +25,7 @@ pub(crate) struct Lanes {
 /// Items that a thread writes at a time.
 const WRITTEN: usize = 2048;
 
-/// Where the answers of a column go: `width` elements for each item.
+/// The memory that the answers of a column go to: `width` elements for each item.
 pub(crate) struct Answers<'a, T> {
     pub(crate) rows: &'a mut [T],
     pub(crate) width: usize,

@@ -30,7 +30,7 @@ impl<'e> Paillier<'e> {
         Self { engine, listener: None }
     }
 
-    /// The same operations, which tell `listener` the name of each step of an encryption or decryption when it is done. That shows where the
+    /// These operations with a `listener`, which is told the name of each step of an encryption or decryption when it is done. That shows where the
     /// time goes.
     ///
     /// ```

@@ -71,14 +71,14 @@ impl Parts for EncodedColumn {
     }
 }
 
-/// Ciphertexts as big-endian octets, one after the other, each as long as `n^2`.
+/// Ciphertexts as big-endian bytes, one after the other, each as long as `n^2`.
 pub(crate) struct Octets<'a> {
     key: &'a PublicKey,
     octets: &'a [u8],
 }
 
 impl<'a> Octets<'a> {
-    /// The ciphertexts of a key. Octets that are no multiple of a ciphertext's are refused.
+    /// The ciphertexts of a key. Bytes that are no multiple of a ciphertext's are refused.
     pub(crate) fn new(key: &'a PublicKey, octets: &'a [u8]) -> Result<Self, Error> {
         let width = key.ciphertext_octets();
         match octets.len() % width {
@@ -116,7 +116,7 @@ impl Parts for Octets<'_> {
     }
 }
 
-/// Writes numbers as big-endian octets to rows of `width` octets. The numbers fit.
+/// Writes numbers as big-endian bytes to rows of `width` bytes. The numbers fit.
 pub(crate) fn write_octets(width: usize, numbers: BatchView<'_>, rows: &mut [u8]) {
     for (number, row) in numbers.iter().zip(rows.chunks_exact_mut(width)) {
         number::write_be_bytes(number, row);

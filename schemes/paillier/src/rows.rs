@@ -16,7 +16,7 @@ pub(crate) fn exponent(value: &[u64], bits: usize) -> Operand<'_> {
     Operand::Shared { bits, value }
 }
 
-/// The same numbers with a width of `bits` bits. Limbs that do not fit are dropped.
+/// The numbers of a batch with a width of `bits` bits. Limbs that do not fit are dropped.
 pub(crate) fn resized(batch: &Batch, bits: usize) -> Batch {
     let mut resized = Batch::zeros(bits, batch.len());
     let used = batch.stride().min(resized.stride());

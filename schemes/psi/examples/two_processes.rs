@@ -5,7 +5,7 @@
 //! ```
 //!
 //! This process is the receiver. It starts itself again as the sender. Each has ITEMS items, and half of them are common. The program
-//! checks the answer and prints the rate and the octets. On one machine both processes share its cores and devices.
+//! checks the answer and prints the rate and the bytes. On one machine both processes share its cores and devices.
 
 use modmill::Engine;
 use modmill_psi::{Group, Outcome, Party, Receiver, Sender};
@@ -69,7 +69,7 @@ fn receive(items: u64, group: Group, address: &str) -> Result<()> {
     Ok(())
 }
 
-/// A stream that counts its octets.
+/// A stream that counts its bytes.
 struct Counted<'a>(&'a TcpStream, &'a AtomicU64);
 
 impl Read for Counted<'_> {

@@ -5,13 +5,13 @@ use modmill::Batch;
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
-/// Octets of a [`Tag`].
+/// Bytes of a [`Tag`].
 ///
 /// Two different items have the same tag with a probability of 2^-128. For sets of 2^30 items each, the probability that any two have
 /// is 2^-68.
 pub const TAG_OCTETS: usize = 16;
 
-/// The short name of an item that both parties have blinded: the first octets of a SHA-256 digest.
+/// The short name of an item that both parties have blinded: the first bytes of a SHA-256 digest.
 pub type Tag = [u8; TAG_OCTETS];
 
 /// Elements of a group: items that were blinded by one party or by both.
@@ -45,7 +45,7 @@ impl Elements {
         }
     }
 
-    /// Elements of `group` from big-endian octets, [`Group::octets`] for each.
+    /// Elements of `group` from big-endian bytes, [`Group::octets`] for each.
     ///
     /// ```
     /// use modmill_psi::{Elements, Error, Group};
@@ -101,7 +101,7 @@ impl Elements {
         self.numbers.is_empty()
     }
 
-    /// The elements in big-endian octets, [`Group::octets`] for each.
+    /// The elements in big-endian bytes, [`Group::octets`] for each.
     #[must_use]
     pub fn to_octets(&self) -> Vec<u8> {
         let element = self.group.octets();
@@ -126,7 +126,7 @@ impl Elements {
     }
 }
 
-/// Writes a number in big-endian octets.
+/// Writes a number in big-endian bytes.
 fn write(row: &[u64], octets: &mut [u8]) {
     for (limb, octets) in row.iter().rev().zip(octets.as_chunks_mut().0) {
         *octets = limb.to_be_bytes();

@@ -9,7 +9,7 @@ pub enum Error {
     /// The engine failed.
     #[error(transparent)]
     Engine(#[from] modmill::Error),
-    /// The operating system gave no random octets.
+    /// The operating system gave no random bytes.
     #[error("no random octets: {0}")]
     Random(String),
     /// An element is 0, 1, p - 1 or not below p, where p is the prime of the group.
@@ -18,15 +18,15 @@ pub enum Error {
         /// The position of the element.
         index: usize,
     },
-    /// Octets are not a whole number of elements.
+    /// Bytes are not a whole number of elements.
     #[error("{octets} octets are not a whole number of elements of {element} octets")]
     Ragged {
-        /// Octets that were given.
+        /// Bytes that were given.
         octets: usize,
-        /// Octets of an element of the group.
+        /// Bytes of an element of the group.
         element: usize,
     },
-    /// Octets are no secret exponent of a party.
+    /// Bytes are no secret exponent of a party.
     #[error("a secret exponent of {group} is even, not zero, and has at most {bits} bits")]
     Exponent {
         /// The group.

@@ -41,7 +41,7 @@ impl Group {
         }
     }
 
-    /// Octets of an element.
+    /// Bytes of an element.
     #[must_use]
     pub const fn octets(self) -> usize {
         self.bits() / 8

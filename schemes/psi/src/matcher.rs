@@ -16,10 +16,10 @@ pub fn intersect(own: &[Tag], other: &[Tag]) -> Vec<usize> {
     (0..own.len()).filter(|&index| other.contains(&own[index])).collect()
 }
 
-/// Octets of a tag with the position of its item.
+/// Bytes of a tag with the position of its item.
 const OWN: usize = TAG_OCTETS + 8;
 
-/// The intersection of more tags than memory holds. Tags are kept in temporary files, cut by their first octets, so that a small part
+/// The intersection of more tags than memory holds. Tags are kept in temporary files, cut by their first bytes, so that a small part
 /// of both sides is in memory at a time.
 ///
 /// ```

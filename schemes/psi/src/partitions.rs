@@ -1,17 +1,17 @@
-//! Records of one length, in temporary files, cut by their first octets.
+//! Records of one length, in temporary files, cut by their first bytes.
 
 use crate::Error;
 use std::io::{Read, Seek, SeekFrom, Write};
 use tempfile::SpooledTempFile;
 
-/// Octets of a part that is read into memory at once.
+/// Bytes of a part that is read into memory at once.
 const PART: u64 = 1 << 26;
-/// Octets of a part that stay in memory before the part becomes a file.
+/// Bytes of a part that stay in memory before the part becomes a file.
 const IN_MEMORY: usize = 1 << 22;
 /// The greatest number of parts: as many files may be open at a time.
 const MOST_PARTS: u64 = 256;
 
-/// Records of one length. Record r is in part `floor(f parts / 2^16)`, where f is the number of the first two octets of r. The octets
+/// Records of one length. Record r is in part `floor(f parts / 2^16)`, where f is the number of the first two bytes of r. The bytes
 /// of blinded items and tags are as good as random, so that all parts have about the same length.
 pub(crate) struct Partitions {
     record: usize,
@@ -19,12 +19,12 @@ pub(crate) struct Partitions {
 }
 
 impl Partitions {
-    /// The number of parts for `octets` octets in all.
+    /// The number of parts for `octets` bytes in all.
     pub(crate) fn parts_for(octets: u64) -> usize {
         octets.div_ceil(PART).clamp(1, MOST_PARTS) as usize
     }
 
-    /// No records yet, of `record` octets each.
+    /// No records yet, of `record` bytes each.
     pub(crate) fn new(record: usize, parts: usize) -> Self {
         let parts = (0..parts).map(|_| SpooledTempFile::new(IN_MEMORY)).collect();
         Self { record, parts }
@@ -53,7 +53,7 @@ impl Partitions {
         self.into_parts().map(move |records| Ok(sorted(&records?, length).concat()))
     }
 
-    /// The same records in ascending order, each once, and their number.
+    /// The records in ascending order, each once, and their number.
     pub(crate) fn sorted_once(self) -> Result<(Self, u64), Error> {
         let (length, count) = (self.record, self.parts.len());
         let (mut once, mut records) = (Self::new(length, count), 0);
@@ -68,7 +68,7 @@ impl Partitions {
     }
 }
 
-/// Records of `length` octets in ascending order.
+/// Records of `length` bytes in ascending order.
 fn sorted(records: &[u8], length: usize) -> Vec<&[u8]> {
     let mut sorted: Vec<&[u8]> = records.chunks_exact(length).collect();
     sorted.sort_unstable();

@@ -9,7 +9,7 @@ use zeroize::Zeroizing;
 /// The domain of the hash into a group, before the group's name.
 const DOMAIN: &str = "modmill-psi hash to group 1 ";
 
-/// Octets of a hash beyond those of the prime: numbers of 128 bits more are uniform modulo the prime but for 2^-128.
+/// Bytes of a hash beyond those of the prime: numbers of 128 bits more are uniform modulo the prime but for 2^-128.
 const MORE: usize = 16;
 
 /// A party: a group and a secret exponent, which is zeroized on drop.
@@ -33,7 +33,7 @@ impl Party {
             getrandom::fill(octets).map_err(|error| Error::Random(error.to_string()))?;
             octets[0] &= 0xff >> ((8 - bits % 8) % 8);
         }
-        // One octet more than the bits need: twice the number is shifted into it.
+        // One byte more than the bits need: twice the number is shifted into it.
         let mut exponent = Batch::from_be_bytes([Zeroizing::new([&[0], &*octets].concat())]);
         let mut carry = 0;
         for limb in exponent.get_mut(0) {
@@ -42,7 +42,7 @@ impl Party {
         Ok(Self { group, exponent: exponent.with_bits(bits + 1)? })
     }
 
-    /// The secret exponent as big-endian octets, for another process that works for the same party. Whoever has them can tell whether a
+    /// The secret exponent as big-endian bytes, for another process that works for the same party. Whoever has them can tell whether a
     /// guess is among the items that the party has blinded.
     ///
     /// ```
@@ -63,7 +63,7 @@ impl Party {
     pub fn from_octets(group: Group, octets: &[u8]) -> Result<Self, Error> {
         let bits = group.exponent_bits() + 1;
         let wrong = || Error::Exponent { group, bits };
-        // A longer number is refused before it is read. Octets of whole limbs may have leading zeros.
+        // A longer number is refused before it is read. Bytes of whole limbs may have leading zeros.
         if octets.len() > bits.div_ceil(64) * 8 {
             return Err(wrong());
         }
@@ -84,7 +84,7 @@ impl Party {
 
     /// Blinds the party's own items: hashes each into the group and raises the hash to the secret exponent.
     ///
-    /// The time depends on the number of items and on their lengths, not on their octets.
+    /// The time depends on the number of items and on their lengths, not on their bytes.
     pub fn blind<T: AsRef<[u8]> + Sync>(&self, engine: &Engine, items: &[T]) -> Result<Elements, Error> {
         let octets = self.group.octets() + MORE;
         let domain = [DOMAIN, self.group.name()].concat();

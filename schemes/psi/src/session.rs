@@ -23,7 +23,7 @@ use tempfile::SpooledTempFile;
 /// The answer that the receiver gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Reveal {
-    /// Which of its items are common.
+    /// The common ones of its items.
     #[default]
     Items,
     /// How many of its items are common. The sender sends the tags in ascending order.
@@ -101,14 +101,14 @@ macro_rules! settings {
                 Self(Role { engine, party, reveal: Reveal::Items, block: 1 << 14, progress })
             }
 
-            /// The same with another answer for the receiver. Both parties have to choose the same.
+            /// This run with another answer for the receiver. Both parties have to choose the same.
             #[must_use]
             pub fn reveal(mut self, reveal: Reveal) -> Self {
                 self.0.reveal = reveal;
                 self
             }
 
-            /// The same with blocks of `items` items, 1 to 65536. The items of a block are computed
+            /// This run with blocks of `items` items, 1 to 65536. The items of a block are computed
             /// and sent together.
             #[must_use]
             pub fn block(mut self, items: usize) -> Self {
@@ -116,7 +116,7 @@ macro_rules! settings {
                 self
             }
 
-            /// The same with a function that is told after every block how far the run is, and may stop it.
+            /// This run with a function that is told after every block how far the run is, and may stop it.
             #[must_use]
             pub fn progress(
                 mut self,
@@ -279,7 +279,7 @@ impl Sender<'_> {
         role.blind_all(items, |elements| {
             elements.to_octets().chunks_exact(group.octets()).try_for_each(|element| blinded.push(element))
         })?;
-        // What is announced is what is sent: an item that came twice counts once.
+        // The announced number is that of the items sent: an item that came twice counts once.
         let (blinded, items) = blinded.sorted_once()?;
         let hello = Hello { is_receiver: false, group, reveal: role.reveal, items };
         let (mut reader, mut writer) = (BufReader::new(reader), BufWriter::new(writer));

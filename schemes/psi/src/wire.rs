@@ -1,13 +1,13 @@
 //! The messages of the protocol on a stream.
 //!
-//! Both parties begin with a [`Hello`]. Then come frames: an octet for the kind, the number of records as four octets, and the records.
+//! Both parties begin with a [`Hello`]. Then come frames: a byte for the kind, the number of records as four bytes, and the records.
 //! All numbers are little-endian, elements big-endian.
 
 use crate::session::Reveal;
 use crate::{Elements, Error, Group, TAG_OCTETS, Tag};
 use std::io::{ErrorKind, Read, Write};
 
-/// The first octets of a stream: the protocol and its version.
+/// The first bytes of a stream: the protocol and its version.
 const MAGIC: [u8; 12] = *b"modmill-psi1";
 
 /// The most records of a frame: it bounds the memory that a frame of the other party takes.

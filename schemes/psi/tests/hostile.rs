@@ -117,7 +117,7 @@ fn changed_messages_are_answered_or_refused() {
     for _ in 0..400 * times {
         let mut changed = messages.clone();
         for _ in 0..=draw(3) {
-            // Heads of messages are hit more often than the octets of elements.
+            // Heads of messages are hit more often than the bytes of elements.
             let heads = [0, 12, 13, 14, 15, 16, 22, 23, 24, 25, 540, 541, 577, 578, 838, 839];
             let place = if draw(2) == 0 { heads[draw(heads.len())] } else { draw(changed.len()) };
             match draw(4) {

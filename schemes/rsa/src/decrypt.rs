@@ -40,7 +40,7 @@ impl Rsa<'_> {
         Ok(self.decrypt_all::<SecretVectors>(keys.into(), scheme, ciphertexts)?.0)
     }
 
-    /// The same as [`Rsa::decrypt`], with all messages in one piece of memory.
+    /// Decrypts as [`Rsa::decrypt`] does, with all messages in one piece of memory.
     pub fn decrypt_rows<'k>(
         &self,
         keys: impl Into<Keys<'k, PrivateKey>>,

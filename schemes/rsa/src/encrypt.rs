@@ -30,7 +30,7 @@ impl Rsa<'_> {
         Ok(self.encrypt_all::<Vectors>(keys.into(), scheme, messages)?.0)
     }
 
-    /// The same as [`Rsa::encrypt`], with all ciphertexts in one piece of memory.
+    /// Encrypts as [`Rsa::encrypt`] does, with all ciphertexts in one piece of memory.
     pub fn encrypt_rows<'k>(
         &self,
         keys: impl Into<Keys<'k, PublicKey>>,

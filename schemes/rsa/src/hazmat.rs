@@ -143,7 +143,7 @@ pub fn private<'k>(
     private_powers::<SecretVectors>(rsa, keys.into(), numbers)
 }
 
-/// The same as [`Rsa::blind`], with salts and blinding factors of the caller's, for known answers. Whoever knows or guesses a
+/// Blinds as [`Rsa::blind`] does, with salts and blinding factors of the caller's, for known answers. Whoever knows or guesses a
 /// factor can tell which signature came of the blinded message.
 pub fn blind<'k>(
     rsa: &Rsa<'_>,

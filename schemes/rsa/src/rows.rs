@@ -8,23 +8,23 @@ use zeroize::{Zeroize, Zeroizing};
 /// read only as far as it was written.
 static PUBLIC: Spare<u8> = Spare::new(1 << 20, 1 << 29);
 
-/// What the answers of a call are.
+/// The form of a call's answers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Values of their own, without a row of octets.
+    /// Values of their own, without a row of bytes.
     Values,
-    /// Octets that anybody may see.
+    /// Bytes that anybody may see.
     Public,
-    /// Octets that are cleared when they are dropped.
+    /// Bytes that are cleared when they are dropped.
     Secret,
 }
 
-/// The form in which octets are handed back.
+/// The form in which bytes are handed back.
 pub(crate) trait Form {
     type Answer: Send;
     const KIND: Kind;
 
-    /// The answer of an item from its octets, which may go to its row.
+    /// The answer of an item from its bytes, which may go to its row.
     fn answer(octets: &[u8], row: &mut [u8]) -> Self::Answer;
 }
 
@@ -52,7 +52,7 @@ impl Form for SecretVectors {
     }
 }
 
-/// Rows, which are cleared when they are dropped if `SECRET`. The answer is the number of octets.
+/// Rows, which are cleared when they are dropped if `SECRET`. The answer is the number of bytes.
 pub(crate) struct InRows<const SECRET: bool>;
 
 impl<const SECRET: bool> Form for InRows<SECRET> {
@@ -65,7 +65,7 @@ impl<const SECRET: bool> Form for InRows<SECRET> {
     }
 }
 
-/// One row of octets for each item of a call.
+/// One row of bytes for each item of a call.
 pub(crate) struct Memory {
     octets: Vec<u8>,
     row: usize,
@@ -73,9 +73,9 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// Rows for `count` answers of at most `longest` octets each.
+    /// Rows for `count` answers of at most `longest` bytes each.
     pub(crate) fn new(kind: Kind, longest: usize, count: usize) -> Self {
-        // Items without octets have a row too, of one octet.
+        // Items without bytes have a row too, of one byte.
         let row = if kind == Kind::Values { 1 } else { longest.max(1) };
         let octets = match kind {
             Kind::Public => PUBLIC.take(count * row),
@@ -84,7 +84,7 @@ impl Memory {
         Self { octets, row, is_secret: kind == Kind::Secret }
     }
 
-    /// The octets of all rows, and the length of a row.
+    /// The bytes of all rows, and the length of a row.
     pub(crate) fn rows(&mut self) -> (&mut [u8], usize) {
         (&mut self.octets, self.row)
     }
@@ -94,7 +94,7 @@ impl Memory {
         &self.octets[item * self.row..][..self.row]
     }
 
-    /// Copies a row to the row of an item. The longer one of the two ends with octets that nobody reads.
+    /// Copies a row to the row of an item. The longer one of the two ends with bytes that nobody reads.
     pub(crate) fn copy_row(&mut self, item: usize, from: &[u8]) {
         let len = self.row.min(from.len());
         self.octets[item * self.row..][..len].copy_from_slice(&from[..len]);
@@ -111,7 +111,7 @@ impl Drop for Memory {
     }
 }
 
-/// The octets or the error of every item, in the order of the call, in one piece of memory.
+/// The bytes or the error of every item, in the order of the call, in one piece of memory.
 ///
 /// A large batch is answered faster in this form than with a vector for each item. Messages are cleared when this is dropped.
 ///
@@ -150,7 +150,7 @@ impl Rows {
         self.lengths.is_empty()
     }
 
-    /// The octets or the error of an item.
+    /// The bytes or the error of an item.
     ///
     /// # Panics
     /// If there are not that many items.
@@ -158,7 +158,7 @@ impl Rows {
         self.lengths[item].as_ref().map(|&len| &self.memory.row(item)[..len])
     }
 
-    /// The octets or the errors of all items in order.
+    /// The bytes or the errors of all items in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Result<&[u8], &ItemError>> {
         (0..self.len()).map(|item| self.get(item))
     }

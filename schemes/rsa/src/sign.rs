@@ -31,7 +31,7 @@ impl Rsa<'_> {
         Ok(self.sign_all::<Vectors>(keys.into(), scheme, messages.len(), digest)?.0)
     }
 
-    /// The same as [`Rsa::sign`], with all signatures in one piece of memory.
+    /// Signs as [`Rsa::sign`] does, with all signatures in one piece of memory.
     pub fn sign_rows<'k>(
         &self,
         keys: impl Into<Keys<'k, PrivateKey>>,
@@ -70,7 +70,7 @@ impl Rsa<'_> {
         Ok(self.sign_all::<Vectors>(keys.into(), scheme, digests.len(), digest)?.0)
     }
 
-    /// The same as [`Rsa::sign_digests`], with all signatures in one piece of memory.
+    /// Signs as [`Rsa::sign_digests`] does, with all signatures in one piece of memory.
     pub fn sign_digests_rows<'k>(
         &self,
         keys: impl Into<Keys<'k, PrivateKey>>,

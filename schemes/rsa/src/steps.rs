@@ -18,10 +18,10 @@ pub(crate) struct Steps<Encode, Operate, Decode> {
     pub(crate) encode: Encode,
     /// Maps blocks to blocks.
     pub(crate) operation: Operate,
-    /// Reads the answer of an item from its block, which it may overwrite. The octets of the answer may go to the row of
+    /// Reads the answer of an item from its block, which it may overwrite. The bytes of the answer may go to the row of
     /// the item, which is as long as the block or longer.
     pub(crate) decode: Decode,
-    /// What the answers are.
+    /// The form of the answers.
     pub(crate) kind: Kind,
 }
 

@@ -53,7 +53,7 @@ impl PrivateTask<'_> {
         }
     }
 
-    /// The octets of the answer.
+    /// The bytes of the answer.
     fn decode<'b>(&self, key: &PrivateKey, block: &'b mut [u8]) -> Result<&'b [u8], ItemError> {
         match self {
             Self::Decrypt { scheme, ciphertext } => scheme.decode(key, ciphertext, block),
@@ -96,7 +96,7 @@ impl PublicTask<'_> {
         }
     }
 
-    /// The octets of the answer.
+    /// The bytes of the answer.
     fn decode<'b>(&self, key: &PublicKey, block: &'b mut [u8]) -> Result<&'b [u8], ItemError> {
         match self {
             Self::Verify { scheme, digest, .. } => {
@@ -147,7 +147,7 @@ impl Rsa<'_> {
         Ok(steps.run(self.engine, keys.into(), tasks.len())?.0)
     }
 
-    /// The same as [`Rsa::private_tasks`], for tasks of public keys.
+    /// Runs tasks of public keys as [`Rsa::private_tasks`] runs those of private keys.
     ///
     /// ```
     /// use modmill::Engine;

@@ -23,7 +23,7 @@ pub trait PrivatePower: Send + Sync {
 
 /// The operations of each way that come first, in turns.
 const TRIALS: usize = 4;
-/// One in so many operations goes the slower way. It costs less than a hundredth of the time.
+/// One in `AGAIN` operations goes the slower way. It costs less than a hundredth of the time.
 const AGAIN: usize = 128;
 
 /// Another way to the power of a key, and how long both ways take.

@@ -32,7 +32,7 @@ pub(crate) struct Connection {
 
 #[derive(Default)]
 struct State {
-    /// Where requests are written, while the connection stands.
+    /// The stream that requests are written to, while the connection stands.
     writer: Option<UnixStream>,
     /// Whether a thread reads answers, or makes the connection.
     is_tended: bool,

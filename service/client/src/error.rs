@@ -21,7 +21,7 @@ pub enum Error {
     Unreachable {
         /// The file of the socket.
         path: String,
-        /// What went wrong.
+        /// The fault, in words.
         problem: String,
     },
     /// The service refused the operation.

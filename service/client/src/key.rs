@@ -11,7 +11,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone)]
 pub struct Key(Place);
 
-/// Where the private key is.
+/// The place of the private key.
 #[derive(Debug, Clone)]
 enum Place {
     /// In this process.
@@ -35,7 +35,7 @@ impl Key {
         Self(Place::Local(Arc::new(LocalKey { private: key, alone: None })))
     }
 
-    /// The same as [`Key::local`]. An operation without company is computed by `power` where that turns out to be faster
+    /// A key as [`Key::local`] makes it. An operation without company is computed by `power` where that turns out to be faster
     /// than the engine, which is made for many: both are timed.
     #[must_use]
     pub fn local_with(key: PrivateKey, power: impl PrivatePower + 'static) -> Self {

@@ -163,7 +163,7 @@ impl Queue {
             let target = state.load.target(prospect);
             let now = Instant::now();
             let end = begun + state.load.window(prospect);
-            // Beside another batch, callers that are called back wait for full lanes however long that batch takes.
+            // While another batch is computed, callers that are called back wait for full lanes however long that batch takes.
             let is_patient = prospect.computing > 0 && !prospect.somebody_waits;
             if state.waiting.len() >= target || (now >= end && !is_patient) {
                 break;
@@ -206,7 +206,7 @@ impl Queue {
         }
     }
 
-    /// Counts work beside the queue.
+    /// Counts work outside of the queue.
     fn enter(&self) {
         let mut state = self.state();
         while state.is_forking {

@@ -1,10 +1,10 @@
-//! What is asked of a private key.
+//! The operations of a private key.
 
 use crate::Error;
 use modmill_rsa::{Digest, EncryptionScheme, Hash, Oaep, PrivateTask, SignatureScheme};
 use zeroize::Zeroizing;
 
-/// The octets that an operation gives: a signature, a message or a number. They are cleared when they are dropped.
+/// The bytes that an operation gives: a signature, a message or a number. They are cleared when they are dropped.
 pub type Answer = Result<Zeroizing<Vec<u8>>, Error>;
 
 /// How a message was encrypted.

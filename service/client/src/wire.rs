@@ -19,14 +19,14 @@
 use crate::Error;
 use modmill_rsa::{Digest, Hash, Pss, SaltLength, SignatureScheme};
 
-/// The most octets of a frame after its length.
+/// The most bytes of a frame after its length.
 pub const LONGEST: usize = 16 << 10;
 
-/// The salts of PSS that are no number of octets.
+/// The salts of PSS that are no number of bytes.
 const SALT_DIGEST: u32 = u32::MAX;
 const SALT_LONGEST: u32 = u32::MAX - 1;
 
-/// What a client asks for.
+/// A request of a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Request {
     /// Says who asks.
@@ -50,12 +50,12 @@ pub enum Request {
     },
 }
 
-/// What the service answers.
+/// An answer of the service.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Response {
     /// The token is known.
     Welcome,
-    /// The public half of a key, as big-endian octets.
+    /// The public half of a key, as big-endian bytes.
     Key {
         /// The modulus.
         modulus: Vec<u8>,
@@ -111,7 +111,7 @@ impl<'a> Reader<'a> {
         Ok(self.take(1)?[0])
     }
 
-    /// Octets behind their length.
+    /// Bytes behind their length.
     fn counted(&mut self) -> Result<&'a [u8], Error> {
         let length = self.take(2)?;
         self.take(usize::from(u16::from_le_bytes([length[0], length[1]])))
@@ -135,7 +135,7 @@ fn split(frame: &[u8]) -> Result<(u64, u8, Reader<'_>), Error> {
     Ok((u64::from_le_bytes(id), kind, reader))
 }
 
-/// Octets behind their length. Names and moduli are shorter than 2^16 octets.
+/// Bytes behind their length. Names and moduli are shorter than 2^16 bytes.
 fn counted(octets: &[u8]) -> Vec<u8> {
     [&(octets.len() as u16).to_le_bytes()[..], octets].concat()
 }

@@ -1,4 +1,4 @@
-//! When requests are meant to start.
+//! The times at which requests are meant to start.
 
 use std::fmt;
 use std::str::FromStr;

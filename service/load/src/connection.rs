@@ -9,7 +9,7 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use std::sync::Arc;
 use tokio::sync::Mutex;
 
-/// What a request is made of.
+/// A request that is sent.
 pub(super) type Outgoing = Request<Full<Bytes>>;
 
 /// An answer with its body.

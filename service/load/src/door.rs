@@ -1,4 +1,4 @@
-//! What all interfaces of a server have in common for the load.
+//! The parts that all interfaces of a server have in common for the load.
 
 use crate::arrivals::Random;
 use crate::connection::{Connection, Incoming, Outgoing};

@@ -12,9 +12,9 @@ pub enum Error {
     /// The server did not answer a request that the run needs beforehand.
     #[error("{what}: {failure}")]
     SetUp {
-        /// What was asked for.
+        /// The request.
         what: String,
-        /// What came.
+        /// The answer or the failure.
         failure: String,
     },
     /// A setting that makes no sense, or is missing.
@@ -25,7 +25,7 @@ pub enum Error {
     Process {
         /// Its number.
         pid: u32,
-        /// What is wrong.
+        /// The reason why not.
         why: String,
     },
     /// The engine that verifies signatures failed.

@@ -16,7 +16,7 @@ const AT_ONCE: usize = 64;
 /// The time for a connection and its first answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What idle connections cost.
+/// The cost of idle connections.
 #[derive(Debug, Clone, Serialize)]
 pub struct Idle {
     /// Connections that were answered once.

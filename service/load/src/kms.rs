@@ -21,7 +21,7 @@ const CONTENT_TYPE: &str = "application/x-amz-json-1.1";
 const ENCRYPTION: &str = "RSAES_OAEP_SHA_256";
 const MESSAGE: &[u8] = b"a short message";
 
-/// What a run with KMS needs to know.
+/// The settings of a run with KMS.
 pub(super) struct Settings<'a> {
     pub(super) endpoint: Arc<Endpoint>,
     pub(super) signer: Signer,
@@ -29,7 +29,7 @@ pub(super) struct Settings<'a> {
     pub(super) padding: Padding,
     pub(super) keys: usize,
     pub(super) bits: usize,
-    /// Keys that exist already; those are used in the place of new ones.
+    /// Keys that exist already; those are used instead of new ones.
     pub(super) names: &'a [String],
 }
 

@@ -1,4 +1,4 @@
-//! Which operations a run asks for, and how often.
+//! The operations that a run asks for, and how often.
 
 use crate::arrivals::Random;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! When the next request starts.
+//! The time at which the next request starts.
 
 use crate::arrivals::Arrivals;
 use modmill_server::histogram::Histogram;
@@ -7,11 +7,11 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
 
-/// When workers start their next request.
+/// The rule by which workers start their next request.
 pub(super) enum Pace {
     /// As soon as the last one is answered, until a time.
     Closed(Instant),
-    /// When it is due, whatever became of the others.
+    /// At the time that it is due, whatever became of the others.
     Open(Queue),
 }
 

@@ -27,7 +27,7 @@ const OPENING: Duration = Duration::from_millis(200);
 /// How old a request may be when it is sent. Its signature has a date.
 const FRESH: Duration = Duration::from_secs(30);
 
-/// What the workers of a run share.
+/// The state that the workers of a run share.
 pub(super) struct Run {
     door: Arc<dyn Door>,
     pace: Pace,

@@ -49,7 +49,7 @@ impl FromStr for Interface {
     }
 }
 
-/// Who asks: the JSON that `modmill serve credentials create --json` prints, or parts of it.
+/// The caller's credentials: the JSON that `modmill serve credentials create --json` prints, or parts of it.
 #[derive(Clone, Default, Deserialize)]
 pub struct Credentials {
     /// The access key's identifier, for KMS.
@@ -66,13 +66,13 @@ fn secret<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<SecretTex
     Ok(Option::<String>::deserialize(deserializer)?.map(SecretText::new))
 }
 
-/// What a run does. The endpoint and the credentials have no default.
+/// The settings of a run. The endpoint and the credentials have no default.
 pub struct Settings {
     /// The server.
     pub endpoint: Endpoint,
     /// The interface.
     pub interface: Interface,
-    /// Who asks.
+    /// The caller's credentials.
     pub credentials: Credentials,
     /// The region in the signatures of requests.
     pub region: String,
@@ -80,7 +80,7 @@ pub struct Settings {
     pub keys: usize,
     /// The length of their moduli.
     pub bits: usize,
-    /// Keys that exist already; those are used in the place of new ones.
+    /// Keys that exist already; those are used instead of new ones.
     pub key_names: Vec<String>,
     /// The padding of signatures.
     pub padding: Padding,
@@ -92,7 +92,7 @@ pub struct Settings {
     pub connections: usize,
     /// Requests at the same time on each connection of HTTP/2.
     pub streams: usize,
-    /// When a request is given up.
+    /// The time after which a request is given up.
     pub timeout: Duration,
     /// Load before the measurement starts.
     pub warm_up: Duration,
@@ -102,7 +102,7 @@ pub struct Settings {
     pub spread: crate::Spread,
     /// The seed of arrivals and digests.
     pub seed: u64,
-    /// Of how many signatures one is verified; 0 verifies none.
+    /// One in this many signatures is verified; 0 verifies none.
     pub verify_every: u64,
     /// The server's process.
     pub process: Option<Process>,
@@ -174,7 +174,7 @@ impl Session {
         Ok(Self { settings, endpoint, door })
     }
 
-    /// What the load was set to.
+    /// The settings of the load.
     #[must_use]
     pub fn settings(&self) -> &Settings {
         &self.settings

@@ -21,11 +21,11 @@ pub struct Soak {
     pub duration: Duration,
     /// The time between two reports.
     pub every: Duration,
-    /// By how much the memory may grow, as a part of what it was.
+    /// The growth of memory that is allowed, as a part of the memory at the start.
     pub bound: f64,
 }
 
-/// What happened between two reports.
+/// The events between two reports.
 #[derive(Debug, Clone, Serialize)]
 pub struct Stretch {
     /// The time since the start, in seconds.

@@ -1,4 +1,4 @@
-//! What is counted while requests are answered.
+//! The counts that are kept while requests are answered.
 
 use crate::connection::Incoming;
 use crate::door::{Asked, DIGEST, Door};
@@ -19,15 +19,15 @@ const MOST_KEPT: usize = 512 << 20;
 /// The failure of one item of a batch.
 const NO_SIGNATURE: &str = "item without signature";
 
-/// What was counted. Requests count for the window that they were meant to start in; rates count the answers within it.
+/// The counts. Requests count for the window that they were meant to start in; rates count the answers within it.
 pub(super) struct Tally {
     /// The time that is measured.
     window: Range<Instant>,
-    /// Of how many signatures one is kept; 0 keeps none.
+    /// One in this many signatures is kept; 0 keeps none.
     keep_every: u64,
     signatures: u64,
     kept_bytes: usize,
-    /// From the intended start to the last byte of the answer.
+    /// The times from the intended start to the last byte of the answer.
     pub(super) latency: Histogram,
     /// Answers within the window.
     pub(super) requests: u64,

@@ -15,14 +15,14 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// What a run needs to know for an interface with a token and batches.
+/// The settings of a run for an interface with a token and batches.
 pub(super) struct Settings<'a> {
     pub(super) endpoint: Arc<Endpoint>,
     pub(super) token: SecretText,
     pub(super) padding: Padding,
     pub(super) keys: usize,
     pub(super) bits: usize,
-    /// Keys that exist already; those are used in the place of new ones.
+    /// Keys that exist already; those are used instead of new ones.
     pub(super) names: &'a [String],
     /// Digests in a request.
     pub(super) batch: usize,

@@ -43,7 +43,7 @@ pub enum Command {
     CreateCredential {
         /// The name of the principal.
         name: String,
-        /// What it may do.
+        /// The rights of the credential.
         rights: BTreeSet<Right>,
     },
     /// Lists credentials without their secrets.
@@ -81,19 +81,19 @@ pub enum Command {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AdminError {
-    /// About a credential.
+    /// An error of a credential.
     #[error(transparent)]
     Credential(#[from] CredentialError),
-    /// About a key that signs token requests.
+    /// An error of a key that signs token requests.
     #[error(transparent)]
     Issuer(#[from] IssuerError),
-    /// About a backup.
+    /// An error of a backup.
     #[error(transparent)]
     Backup(#[from] backup::BackupError),
-    /// About a master key.
+    /// An error of a master key.
     #[error(transparent)]
     MasterKey(#[from] crate::master_key::MasterKeyError),
-    /// About the documents.
+    /// An error of the documents.
     #[error(transparent)]
     Records(#[from] RecordsError),
     /// The service that was asked, or the way to it, failed.

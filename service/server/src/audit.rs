@@ -27,7 +27,7 @@ use std::time::{Duration, Instant};
 /// How long a log that could not be written is left alone before it is tried again.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// When lines are forced to the disk. They are handed to the system before answers are given in any case, and survive the
+/// The times at which lines are forced to the disk. They are handed to the system before answers are given in any case, and survive the
 /// end of the program; this is about the end of the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sync {
@@ -35,14 +35,14 @@ pub enum Sync {
     None,
     /// Before the answers of every batch.
     Batch,
-    /// Every so often.
+    /// Once in every interval.
     Interval(Duration),
 }
 
-/// What an operator chooses about the audit log.
+/// The operator's settings of the audit log.
 #[derive(Debug, Clone)]
 pub struct AuditSettings {
-    /// When lines are forced to the disk.
+    /// The times at which lines are forced to the disk.
     pub sync: Sync,
     /// The length with which a file is closed and the next one begun.
     pub file_bytes: u64,
@@ -54,7 +54,7 @@ impl Default for AuditSettings {
     }
 }
 
-/// What was computed on.
+/// The input of an operation, or the particulars of a change.
 #[derive(Debug, Clone, Copy)]
 pub enum Subject<'a> {
     /// The digest that was signed.
@@ -80,7 +80,7 @@ pub enum Subject<'a> {
 /// A private operation that was computed, or a change that was asked for.
 #[derive(Debug)]
 pub struct Entry<'a> {
-    /// Who asked, and for what.
+    /// The principal that asked, and its operation.
     pub origin: &'a Origin,
     /// The input of the operation, or the particulars of the change.
     pub subject: Subject<'a>,

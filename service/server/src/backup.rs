@@ -42,7 +42,7 @@ pub enum BackupError {
     Store(#[from] StoreError),
 }
 
-/// What a backup holds.
+/// The contents of a backup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Summary {
     /// The number of the last commit that is in it.

@@ -143,7 +143,7 @@ impl Batcher {
         Ok(Rows::new(self.call(origin, Work::Rows { key, scheme, digests }).await?))
     }
 
-    /// What the batcher tells of itself.
+    /// The figures that the batcher reports.
     #[must_use]
     pub fn metrics(&self) -> &Arc<Metrics> {
         &self.shared.metrics

@@ -1,7 +1,7 @@
 //! Bodies of requests that are read as a whole, and the memory that all of them share.
 //!
 //! Each principal has a share of the memory, and so has everybody who names an access key and has not shown yet to have its secret
-//! (`Holder`). Bodies of up to `SMALL` octets are in the room that each connection has of its own, so that requests of
+//! (`Holder`). Bodies of up to `SMALL` bytes are in the room that each connection has of its own, so that requests of
 //! ordinary length are answered whatever others hold. A body has to arrive at a least rate.
 
 mod octets;
@@ -22,10 +22,10 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
-/// The most octets of a body in the room that a connection has of its own.
+/// The most bytes of a body in the room that a connection has of its own.
 pub(crate) const SMALL: usize = 8 << 10;
 
-/// Octets of a refused request that are read and thrown away. A connection that is closed while its client still sends is
+/// Bytes of a refused request that are read and thrown away. A connection that is closed while its client still sends is
 /// reset, and the client would not see the answer.
 const UNWANTED: usize = 1 << 20;
 /// The time that is spent on them.
@@ -77,10 +77,10 @@ impl Holder {
     }
 }
 
-/// The memory of bodies. A body counts from its first octets until whoever reads it is done with it.
+/// The memory of bodies. A body counts from its first bytes until whoever reads it is done with it.
 pub struct Bodies {
     shares: Arc<Shares<Holder>>,
-    /// The least octets of a body in a window.
+    /// The least bytes of a body in a window.
     least: usize,
     window: Duration,
     metrics: Option<Arc<Metrics>>,
@@ -93,26 +93,26 @@ impl Default for Bodies {
 }
 
 impl Bodies {
-    /// Memory of `most` octets, of which a holder alone gets half. Bodies may come at any rate, but may not stand still.
+    /// Memory of `most` bytes, of which a holder alone gets half. Bodies may come at any rate, but may not stand still.
     #[must_use]
     pub fn new(most: usize) -> Self {
         Self { shares: Shares::new(most), least: 1, window: WINDOW, metrics: None }
     }
 
-    /// The same memory. A body that has fewer than `per_second` octets a second, on the average of ten seconds, is not read on.
+    /// This memory with a least rate: a body that has fewer than `per_second` bytes a second, on the average of ten seconds, is not read on.
     #[must_use]
     pub fn with_least_rate(self, per_second: usize) -> Self {
         let least = per_second.saturating_mul(WINDOW.as_secs() as usize).max(1);
         Self { least, ..self }
     }
 
-    /// The same memory. Bodies that find no room, or come too slowly, are counted in `metrics`.
+    /// This memory with counters: bodies that find no room, or come too slowly, are counted in `metrics`.
     #[must_use]
     pub fn counted_by(self, metrics: Arc<Metrics>) -> Self {
         Self { metrics: Some(metrics), ..self }
     }
 
-    /// The octets that are held at present, but for those in the rooms of connections.
+    /// The bytes that are held at present, but for those in the rooms of connections.
     #[must_use]
     pub fn held(&self) -> usize {
         self.shares.held()
@@ -125,7 +125,7 @@ impl Bodies {
     }
 
     /// Reads the body of a request whose head was looked at: `admitted` says who asks, or why the request is refused, and `holder`
-    /// whose memory the body takes. The body of a refused request is not kept. `longest` is the most octets of this body.
+    /// whose memory the body takes. The body of a refused request is not kept. `longest` is the most bytes of this body.
     pub(crate) async fn read_if<T, E: From<Unread>>(
         &self,
         admitted: Result<T, E>,
@@ -154,7 +154,7 @@ impl Bodies {
         }
     }
 
-    /// Reads a body of at most `longest` octets into `room`.
+    /// Reads a body of at most `longest` bytes into `room`.
     async fn read(&self, mut room: Room, body: Body, longest: usize) -> Result<Bytes, Unread> {
         let mut body = Limited::new(body, longest);
         let declared = body.size_hint().exact().and_then(|length| usize::try_from(length).ok());
@@ -173,13 +173,13 @@ impl Bodies {
                 true => Unread::TooLong,
                 false => Unread::Incomplete,
             })?;
-            // What is no data is a trailer.
+            // A frame that is no data is a trailer.
             let Ok(data) = frame.into_data() else { continue };
             if data.is_empty() {
                 continue;
             }
             window.octets += data.len();
-            // Octets count when they are here: a length that is only declared takes no room from others.
+            // Bytes count when they are here: a length that is only declared takes no room from others.
             let needed = octets.needed(data.len(), declared.unwrap_or(longest));
             if !room.hold(needed) {
                 drop((octets, room));

@@ -64,7 +64,7 @@ pub enum ClientError {
     Refused {
         /// The status.
         status: StatusCode,
-        /// What the service says.
+        /// The service's message.
         reason: String,
     },
     /// The service ended the answer early.
@@ -72,7 +72,7 @@ pub enum ClientError {
     Stopped {
         /// Why.
         status: Status,
-        /// What the service says.
+        /// The service's message.
         reason: String,
     },
     /// The answer is not one of the bulk endpoint.
@@ -193,7 +193,7 @@ fn escaped(name: &str) -> String {
         .collect()
 }
 
-/// What the service says about a request that it refuses.
+/// The error of a request that the service refuses, with the service's message.
 async fn refusal(status: StatusCode, body: Incoming) -> ClientError {
     let text = Limited::new(body, MAX_ERROR).collect().await.map(|body| body.to_bytes()).unwrap_or_default();
     let json: Option<serde_json::Value> = serde_json::from_slice(&text).ok();

@@ -34,7 +34,7 @@ pub enum ConfigError {
     Value {
         /// The option.
         option: &'static str,
-        /// What is wrong.
+        /// The fault, in words.
         problem: String,
     },
 }
@@ -53,7 +53,7 @@ macro_rules! sections {
 mod parts {
     use super::*;
     sections! {
-        /// What is configured.
+        /// The whole configuration.
         Config {
             data: PathBuf,
             listen: SocketAddr,
@@ -73,7 +73,7 @@ mod parts {
             socket: SocketConfig,
             transit: TransitConfig,
         }
-        /// Where keys are kept.
+        /// The store of keys.
         StoreConfig { url: String, master_key_file: PathBuf, stale_s: u64, }
         /// Encryption of connections.
         TlsConfig { enabled: bool, certificate: PathBuf, key: PathBuf, client_ca: PathBuf, }
@@ -104,7 +104,7 @@ mod parts {
             queue_ms: u64,
             queue_calls: usize,
         }
-        /// Who computes.
+        /// The processors that compute.
         EngineConfig { backend: String, warm_bits: Vec<usize>, }
         /// The audit log.
         AuditConfig { sync: String, interval_ms: u64, file_mb: u64, }
@@ -247,7 +247,7 @@ impl Config {
         Ok(())
     }
 
-    /// What the doors read.
+    /// The settings of the doors.
     #[must_use]
     pub fn settings(&self) -> Settings {
         let Self { region, account, skew_s, deadline_ms, .. } = self;
@@ -261,7 +261,7 @@ impl Config {
         }
     }
 
-    /// What the batcher reads.
+    /// The settings of the batcher.
     #[must_use]
     pub fn batch_settings(&self) -> BatchSettings {
         let BatchConfig { workers, gpu_workers, batch_ms, gpu_batch_ms, most_items, queue_ms, queue_calls } =
@@ -277,7 +277,7 @@ impl Config {
         }
     }
 
-    /// What the issuer of tokens reads.
+    /// The settings of the issuer of tokens.
     #[must_use]
     pub fn issuer_settings(&self) -> IssuerSettings {
         let IssuerConfig { open, tokens_per_second, burst, max_batch, directory_max_age_s } = self.issuer;
@@ -285,7 +285,7 @@ impl Config {
         IssuerSettings { open_issuance: open, tokens_per_second, burst, max_batch, directory_max_age }
     }
 
-    /// What the audit log reads.
+    /// The settings of the audit log.
     #[must_use]
     pub fn audit_settings(&self) -> AuditSettings {
         let sync = match &self.audit.sync[..] {
@@ -305,7 +305,7 @@ impl SocketConfig {
     }
 }
 
-/// Puts the options of `given` in the place of those in `all`. Returns the name of one that is not in `all`.
+/// Replaces options in `all` by those of `given`. Returns the name of one that is not in `all`.
 fn overlay(all: &mut toml::Table, given: toml::Table, prefix: &str) -> Option<String> {
     for (name, value) in given {
         let full = format!("{prefix}{name}");

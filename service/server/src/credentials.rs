@@ -13,7 +13,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, PoisonError, RwLock};
 use zeroize::Zeroizing;
 
-/// What tokens begin with.
+/// The beginning of every token.
 const TOKEN_PREFIX: &str = "mm.";
 /// The longest name.
 const LONGEST_NAME: usize = 64;

@@ -1,4 +1,4 @@
-//! What the doors have in common.
+//! The parts that the doors have in common.
 
 use crate::batch::Origin;
 use crate::credentials::{Principal, Right};
@@ -19,7 +19,7 @@ pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
     authorization(headers, "bearer")
 }
 
-/// What stands behind `scheme` in the header `Authorization`, if that is its scheme.
+/// The text behind `scheme` in the header `Authorization`, if that is its scheme.
 pub(crate) fn authorization<'a>(headers: &'a HeaderMap, scheme: &str) -> Option<&'a str> {
     let (given, rest) = headers.get(AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
     given.eq_ignore_ascii_case(scheme).then(|| rest.trim())

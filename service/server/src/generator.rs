@@ -17,7 +17,7 @@ const RUNNING: usize = 2;
 /// come back.
 const WAITING: usize = 128;
 
-/// When those who are told so should come back.
+/// The time after which a refused caller should come back.
 const BACK: Duration = Duration::from_secs(1);
 
 /// Limits the generation of keys.

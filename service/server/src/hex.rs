@@ -1,6 +1,6 @@
-//! Octets in hexadecimal.
+//! Bytes in hexadecimal.
 
-/// The octets in lower case.
+/// The bytes in lower case.
 pub(crate) fn encode(octets: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let digit = |value: u8| char::from(DIGITS[usize::from(value & 15)]);

@@ -66,7 +66,7 @@ impl KeyCache {
         Ok(key)
     }
 
-    /// The same as [`KeyCache::get`], reading on a thread that may take its time.
+    /// The key that [`KeyCache::get`] returns, read on a thread that may take its time.
     pub async fn load(
         self: &Arc<Self>,
         material_id: &str,

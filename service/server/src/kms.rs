@@ -49,10 +49,10 @@ use call::Call;
 use http::{Request, StatusCode};
 use std::sync::Arc;
 
-/// The longest body of a request, in octets. The parsers of this interface were written for no more.
+/// The longest body of a request, in bytes. The parsers of this interface were written for no more.
 pub(crate) const LONGEST_BODY: usize = 1 << 20;
 
-/// What the interface keeps in memory.
+/// The state that the interface keeps in memory.
 #[derive(Default)]
 pub struct Kms {
     verifier: Verifier,

@@ -39,7 +39,7 @@ impl RateLimits {
         }
     }
 
-    /// The same limits. Refusals are counted in `metrics`.
+    /// These limits with counters: refusals are counted in `metrics`.
     #[must_use]
     pub fn counted_by(self, metrics: Arc<Metrics>) -> Self {
         Self { metrics: Some(metrics), ..self }

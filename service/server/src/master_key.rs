@@ -130,7 +130,7 @@ impl MasterKey {
         }
     }
 
-    /// The same passphrase at a cost that tests can bear.
+    /// This passphrase at a cost that tests can bear.
     #[cfg(test)]
     pub(crate) fn cheap(mut self) -> Self {
         if let Source::Passphrase(_, cost) = &mut self.0 {

@@ -1,4 +1,4 @@
-//! What the service tells of itself: counters for Prometheus, and the last minutes for the live page.
+//! The figures that the service reports: counters for Prometheus, and the last minutes for the live page.
 
 pub mod history;
 mod registry;
@@ -9,7 +9,7 @@ use crate::batch::Refused;
 use registry::Registered;
 use std::sync::Arc;
 
-/// Who computed a batch.
+/// The processor that computed a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum BackendName {
     /// Workers of the CPU.
@@ -29,7 +29,7 @@ impl BackendName {
     }
 }
 
-/// What became of a call.
+/// The outcome of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Outcome {
     /// Every item was computed. Wrong ciphertexts and signatures count as computed.
@@ -78,9 +78,9 @@ pub struct Operation {
     pub key_id: Arc<str>,
     /// The number of items.
     pub items: usize,
-    /// What became of it.
+    /// The outcome.
     pub outcome: Outcome,
-    /// From the call to the answer.
+    /// The seconds from the call to the answer.
     pub seconds: f64,
 }
 

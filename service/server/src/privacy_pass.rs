@@ -57,7 +57,7 @@ pub fn kinds(kinds: Kinds) -> Kinds {
     kinds.with::<IssuerKey>()
 }
 
-/// What an operator chooses.
+/// The operator's settings of the issuer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IssuerSettings {
     /// Whether anybody may ask for tokens. Then somebody in front of the service has to decide who gets how many.
@@ -185,7 +185,7 @@ async fn directory(State(issuer): State<Arc<Issuer>>) -> Response {
 }
 
 impl Issuer {
-    /// Who asks. The empty name stands for all who ask without a token if issuance is open.
+    /// The principal that asks. The empty name stands for all who ask without a token if issuance is open.
     fn principal(&self, headers: &HeaderMap) -> Result<Principal, Refusal> {
         match door::authenticate(&self.service, headers, Right::Issue) {
             Ok(principal) => Ok(principal),
@@ -205,7 +205,7 @@ impl Issuer {
         }
     }
 
-    /// Who asks, and whether for a batch.
+    /// The principal that asks, and whether it asks for a batch.
     fn admit(&self, headers: &HeaderMap) -> Result<(Arc<Principal>, bool), Refusal> {
         let principal = self.principal(headers)?;
         self.service.limits.check(&principal).map_err(Refusal::limited)?;

@@ -41,7 +41,7 @@ use zeroize::Zeroizing;
 
 /// The variable that holds a master key as text.
 const MASTER_KEY: &str = "MODMILL_MASTER_KEY";
-/// The variable that holds a passphrase in the place of a master key.
+/// The variable that holds a passphrase instead of a master key.
 const MASTER_PASSPHRASE: &str = "MODMILL_MASTER_PASSPHRASE";
 
 /// How long a door has beyond the deadline of a request to answer in its own words.
@@ -183,16 +183,16 @@ pub async fn run(mut config: Config, announce: impl FnOnce(&str)) -> Result<(), 
 
 /// A service that runs.
 pub struct Running {
-    /// Where it is reached.
+    /// The address of the service.
     pub url: String,
-    /// What its doors share.
+    /// The state that its doors share.
     pub service: Arc<Service>,
     tls: Option<Arc<Tls>>,
     stop: watch::Sender<bool>,
     server: JoinHandle<bool>,
     /// The socket's door, where there is one.
     socket: Option<JoinHandle<bool>>,
-    /// Tasks beside the doors, which end with this value.
+    /// Tasks apart from the doors, which end with this value.
     tasks: JoinSet<()>,
     /// Files that are removed at the end.
     sockets: Vec<PathBuf>,

@@ -1,4 +1,4 @@
-//! What all doors share.
+//! The state that all doors share.
 
 use crate::batch::Batcher;
 use crate::body::Bodies;
@@ -32,7 +32,7 @@ pub struct Service {
     pub clock: Clock,
     /// How often a principal may ask. Doors check it once they know who asks.
     pub limits: RateLimits,
-    /// What the service tells of itself.
+    /// The figures that the service reports.
     pub metrics: Arc<Metrics>,
     /// Whether the kernels of GPUs are compiled, as far as they are compiled beforehand.
     pub is_warm: AtomicBool,
@@ -48,7 +48,7 @@ pub struct Service {
     pub(crate) generator: Generator,
     /// Private keys that were read already.
     pub keys: Arc<KeyCache>,
-    /// What the KMS interface keeps in memory.
+    /// The state that the KMS interface keeps in memory.
     pub kms: Kms,
 }
 

@@ -1,4 +1,4 @@
-//! What an operator chooses, as far as the doors need it.
+//! The operator's settings, as far as the doors need them.
 
 /// Names and limits that the doors answer with. `Default` is what the program starts with.
 #[derive(Debug, Clone)]

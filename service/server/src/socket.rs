@@ -33,7 +33,7 @@ const GREETING: Duration = Duration::from_secs(5);
 /// How long a client has to take answers that are ready.
 const WRITING: Duration = Duration::from_secs(30);
 
-/// What all connections share.
+/// The state that all connections share.
 pub(crate) struct Socket {
     service: Arc<Service>,
     rings: Vec<Arc<dyn Keyring>>,

@@ -1,4 +1,4 @@
-//! Where sealed documents are kept.
+//! The stores of sealed documents.
 //!
 //! A store is a table of rows with a sequence number that every commit raises by one. Commits are atomic: a process that is
 //! killed at any moment leaves the rows before a commit or the rows after it.
@@ -29,7 +29,7 @@ pub struct Row {
     pub body: Option<Vec<u8>>,
 }
 
-/// What a change does to a row.
+/// The effect of a change on a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Write {
     /// Leaves it as it is. The commit still depends on its version.
@@ -49,7 +49,7 @@ pub struct Change {
     pub id: String,
     /// The version that the row must have; `None` if there must be no document.
     pub expected: Option<u64>,
-    /// What becomes of the row.
+    /// The effect on the row.
     pub write: Write,
 }
 

@@ -6,14 +6,14 @@ use rustls::{ClientConfig, RootCertStore};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Where the certificates are that a server's certificate is checked by.
+/// The root certificates that a server's certificate is checked by.
 #[derive(Debug, Clone, Copy)]
 pub enum Roots<'a> {
-    /// Those of the system.
+    /// The certificates that the system trusts.
     System,
-    /// Those in a PEM file.
+    /// The certificates in a PEM file.
     File(&'a Path),
-    /// Those in PEM text.
+    /// The certificates in PEM text.
     Pem(&'a [u8]),
 }
 
@@ -42,7 +42,7 @@ impl Roots<'_> {
     }
 }
 
-/// What checks servers by the certificates of `roots`, and offers `protocols` to them. The error says why not.
+/// A TLS client that checks servers by the certificates of `roots` and offers `protocols` to them. The error says which file cannot be used.
 pub fn config(roots: Roots<'_>, protocols: &[&str]) -> Result<ClientConfig, String> {
     let roots = roots.load()?;
     let provider = Arc::new(rustls::crypto::ring::default_provider());

@@ -51,7 +51,7 @@ use changes::change;
 use modmill_rsa::PrivateKey;
 use std::sync::Arc;
 
-/// The longest body of a request, in octets. The parsers of this interface were written for no more.
+/// The longest body of a request, in bytes. The parsers of this interface were written for no more.
 pub(crate) const LONGEST_BODY: usize = 32 << 20;
 
 /// The documents of this door.
@@ -60,7 +60,7 @@ pub fn kinds(kinds: Kinds) -> Kinds {
     kinds.with::<TransitKey>().with::<WrappingKey>()
 }
 
-/// What the handlers share.
+/// The state that the handlers share.
 struct Transit {
     service: Arc<Service>,
 }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-/// What one principal waits for, in the order in which it came.
+/// The waiting items of one principal, in the order in which they came.
 pub(crate) struct Line<T> {
     pub(crate) principal: String,
     pub(crate) items: VecDeque<T>,

@@ -33,7 +33,7 @@ fn numbered() -> String {
     marked((u128::from(now) << 80 | u128::from(number)).to_be_bytes())
 }
 
-/// The text of 16 octets with the marks of version 4.
+/// The text of 16 bytes with the marks of version 4.
 fn marked(mut octets: [u8; 16]) -> String {
     octets[6] = octets[6] & 0x0f | 0x40;
     octets[8] = octets[8] & 0x3f | 0x80;
@@ -46,7 +46,7 @@ pub(crate) fn text(octets: &[u8; 16]) -> String {
     [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]].join("-")
 }
 
-/// The octets of a UUID.
+/// The bytes of a UUID.
 pub(crate) fn octets(text: &str) -> Option<[u8; 16]> {
     let digits: Vec<u8> = text.bytes().filter(|octet| *octet != b'-').collect();
     let mut octets = [0; 16];

@@ -5,7 +5,7 @@ use crate::radix16::{Direction, RADIX};
 use crate::stage::Stage;
 use modmill_core::goldilocks::digit_bits;
 
-/// Which of the two multipliers of `DESIGN.md` a design is.
+/// The kind of a design: one of the two multipliers of `DESIGN.md`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// The multiplier of the thesis: loads zeros, computes the inverse on one unit, overlaps nothing.
@@ -23,7 +23,7 @@ pub enum Kind {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Design {
-    /// Which multiplier.
+    /// The kind of multiplier.
     pub kind: Kind,
     /// The number of radix-16 stages S of a transform, 2 to 4. A transform has `16^S` points.
     pub stages: u32,
@@ -50,7 +50,7 @@ impl Design {
         Self { kind: Kind::Improved, stages: 4, digit_bits: 24, latency: 23, gap: 0, resolve: 5 }
     }
 
-    /// The same design with `stages` stages. Below four stages the pipeline is longer than a stage's head start, so
+    /// This design with `stages` stages. Below four stages the pipeline is longer than a stage's head start, so
     /// that every stage waits for the one before.
     #[must_use]
     pub const fn with_stages(self, stages: u32) -> Self {

@@ -1,4 +1,4 @@
-//! What can go wrong in a machine or with its inputs.
+//! The errors of a machine or of its inputs.
 
 /// A port of a memory bank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

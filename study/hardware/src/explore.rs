@@ -1,4 +1,4 @@
-//! Designs beside each other: cycles, memories, multipliers, estimated area and time.
+//! Designs compared with each other: cycles, memories, multipliers, estimated area and time.
 //!
 //! A design is a number of points, a radix, a number of units and a digit. Its cycles are those of the improved schedule. Its
 //! area is estimated from the thesis's figures for 90 nm (section 5.6), before layout.
@@ -13,14 +13,14 @@ const ROM_BANK: f64 = 0.154;
 const BANK_BITS: f64 = 4096.0 * 64.0;
 /// Square millimetres of a radix-16 unit (table 5.1).
 const RADIX16_UNIT: f64 = 2.2;
-/// Square millimetres of a modular multiplier with its share of control: what table 5.1's processor of 20.7 has beside the
+/// Square millimetres of a modular multiplier with its share of control: what table 5.1's processor of 20.7 has besides the
 /// unit and 16 banks, divided among 16.
 const MULTIPLIER: f64 = (20.7 - RADIX16_UNIT - 16.0 * RAM_BANK) / 16.0;
 
 /// Cycles of the resolver's pipeline and of the controller's start (`DESIGN.md`).
 const ENDS: u64 = 6;
 
-/// What is asked for.
+/// The designs that are asked for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Query {
     /// The length of an operand in bits.

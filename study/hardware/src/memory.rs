@@ -17,7 +17,7 @@ pub struct Memory {
     unread: Vec<bool>,
     /// The cycle and the row of the last use of each bank's read port.
     last_read: Vec<Option<(u64, usize)>>,
-    /// The same of each bank's write port.
+    /// The cycle and the row of the last use of each bank's write port.
     last_write: Vec<Option<(u64, usize)>>,
 }
 
@@ -36,7 +36,7 @@ impl Memory {
         }
     }
 
-    /// The same memory with a single port for each bank: it is read or written in a cycle, not both.
+    /// This memory with a single port for each bank: it is read or written in a cycle, not both.
     #[must_use]
     pub fn with_single_port(self) -> Self {
         Self { single_port: true, ..self }

@@ -34,7 +34,7 @@ pub enum Form {
 /// A phase of a modular product and its cycles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Phase {
-    /// What is computed.
+    /// The name of the result.
     pub name: &'static str,
     /// Its cycles.
     pub cycles: u64,

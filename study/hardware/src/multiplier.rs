@@ -17,7 +17,7 @@ mod input;
 mod issue;
 mod output;
 
-/// What the world outside does in a cycle.
+/// The signals of the world outside in a cycle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ports {
     /// Whether a beat is offered at the input ports of the two operands.
@@ -153,7 +153,7 @@ impl Multiplier {
         self.snapshots.as_deref().unwrap_or_default()
     }
 
-    /// What the parts did so far.
+    /// The activities of the parts so far.
     #[must_use]
     pub fn activities(&self) -> &[Activity] {
         self.activities.all()

@@ -1,4 +1,4 @@
-//! What a machine did, for plots and comparisons.
+//! The record of a machine's work, for plots and comparisons.
 
 /// A part of a machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -26,7 +26,7 @@ impl std::fmt::Display for Part {
 pub struct Activity {
     /// The part.
     pub part: Part,
-    /// What it did: the name of a stage, or `load` or `unload`.
+    /// The work: the name of a stage, or `load` or `unload`.
     pub work: String,
     /// The number of the product, from 0.
     pub product: usize,

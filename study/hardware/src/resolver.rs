@@ -9,7 +9,7 @@ pub struct Resolver {
     bits: u32,
     /// The sums before the present word, the latest first: as many as reach into it.
     before: Vec<u64>,
-    /// What the last column of the word before carries out: `z div 2^b`.
+    /// The number that the last column of the word before carries out: `z div 2^b`.
     high: u64,
     /// The carry out of the word before.
     carry: bool,

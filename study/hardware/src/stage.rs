@@ -121,7 +121,7 @@ impl Design {
         }
     }
 
-    /// Where `stage` reads `position` for `unit`, and writes it, unless [`is_product`](Self::is_product).
+    /// The place where `stage` reads `position` for `unit`, and writes it, unless [`is_product`](Self::is_product).
     #[must_use]
     pub fn place(&self, stage: Stage, unit: usize, position: usize, parity: bool) -> Place {
         let memory = match stage.direction {
@@ -146,7 +146,7 @@ impl Design {
         stage.direction == Direction::Forward && stage.digit == 0
     }
 
-    /// What `stage` multiplies lane `lane` by after the radix-16 unit, for the group whose lane 0 is at `base`.
+    /// The factor of lane `lane` after the radix-16 unit in `stage`, for the group whose lane 0 is at `base`.
     #[must_use]
     pub fn factor(&self, stage: Stage, base: usize, lane: usize) -> Factor {
         let low = base & ((1 << (4 * stage.digit)) - 1);

@@ -8,7 +8,7 @@ use std::fmt::Write;
 pub struct Table {
     /// The file's name in `study/rtl/tables`.
     pub name: &'static str,
-    /// What is in the file.
+    /// The content of the file.
     pub text: String,
 }
 

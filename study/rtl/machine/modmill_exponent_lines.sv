@@ -48,7 +48,7 @@ module modmill_exponent_lines #(
       below_1 <= below;
       above_1 <= above;
 
-      // Where `above` is not 0, d <= 2, so that the lowest four bits of `below` are 0.
+      // If `above` is not 0, d <= 2, so that the lowest four bits of `below` are 0.
       product <= 12'(above_1) * 12'(below_1[11:4]);
       slope_2 <= slope;
       triple_2 <= slope + (slope << 1);

@@ -14,7 +14,7 @@ module modmill_twiddle #(
     input  logic        clk,
     input  logic        enable,
     input  logic [15:0] exponent,
-    input  logic        scale,     // take 2^EXTRA in the place of 2^(3 (e div 1024))
+    input  logic        scale,     // take 2^EXTRA instead of 2^(3 (e div 1024))
     input  logic [ 7:0] extra,     // 0 .. 191
     output logic [63:0] y
 );

@@ -101,7 +101,7 @@ def to_cells(name, unit, liberty, period, driver, folder, resume):
     # equal functions (`ifraig`), which turns the parallel prefixes of an increment into a chain.
     abc = folder / f"{slug}.abc"
     abc.write_text(f"strash\n&get -n\n&nf -D {period}\n&put\nbuffer -c -p\ntopo\nupsize -D {period}\ndnsize -D {period}\n")
-    # What drives the logic: ABC sees a flip-flop's output as an input of its own, and buffers it only if it knows the strength.
+    # The cell that drives the logic: ABC sees a flip-flop's output as an input of its own, and buffers it only if it knows the strength.
     drive = folder / f"{slug}.drive"
     drive.write_text(f"set_driving_cell {driver}\nset_load 20\n")
     lines = ["read_verilog -sv " + " ".join(str(path) for path in gated(folder)), hierarchy(top, parameters)]
@@ -190,7 +190,7 @@ def to_fpga(name, unit, family, folder, resume):
     """The counts of the primitives that matter, module by module, added up."""
     top, parameters = unit
     lines = ["read_verilog -sv " + " ".join(str(RTL / path) for path in sources()), hierarchy(top, parameters)]
-    # What stands after the mapping gives every cell a name from its nets, which takes minutes for a whole machine.
+    # The steps after the mapping give every cell a name from its nets, which takes minutes for a whole machine.
     lines.append("synth_xilinx -family xc7 -noiopad" if family == "xc7" else "synth_ecp5 -noflatten -run :check")
     lines.append(f"stat -top {top}")
     slug = f"{family}-{slug_of(name)}"

@@ -1,4 +1,4 @@
-"""Our figures beside the thesis's tables 5.1 to 5.3 and 7.1 to 7.4.
+"""Our figures compared with the thesis's tables 5.1 to 5.3 and 7.1 to 7.4.
 
 The thesis's chips are of 90 nm, 1.32 V, by Synopsys; ours are mapped to 180 nm. The rule of scaling: an area goes with the square of the length and a period with the
 length, so that ours at 90 nm is area / 4 and period / 2. That is ideal scaling; library, voltage and tools differ as well. The thesis's areas and gates include

@@ -63,7 +63,7 @@ module modular_tb;
       in_valid = ports[0] && held;
       out_ready = ports[1];
       #4;
-      // What the coming edge sees.
+      // The signals are now those that the coming edge sees.
       if (waited && (out_valid !== 1'b1 || {out_last, out_data} !== waiting)) broken = broken + 1;
       waited = out_valid === 1'b1 && !out_ready;
       waiting = {out_last, out_data};

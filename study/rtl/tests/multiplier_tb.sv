@@ -74,7 +74,7 @@ module multiplier_tb;
       b_valid = ports[1] && b_held;
       ready = ports[2];
       #4;
-      // What the coming edge sees.
+      // The signals are now those that the coming edge sees.
       if (waited && (valid !== 1'b1 || {last, product} !== waiting)) broken = broken + 1;
       waited = valid === 1'b1 && !ready;
       waiting = {last, product};

@@ -8,7 +8,7 @@
 // enters the fold as two words of 64 bits. This is the thesis's equation 5.1 for 96 bits.
 module modmill_radix16_lane #(
     parameter integer LANE = 0,
-    // What the parts lack of their true values, for all four together, modulo p.
+    // The sum that the four parts together lack of their true values, modulo p.
     parameter logic [63:0] CONSTANT = 64'd0
 ) (
     input  logic        clk,

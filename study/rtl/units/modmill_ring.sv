@@ -75,7 +75,7 @@ package modmill_ring;
     save_carry = {carry[94:0], ~carry[95]};
   endfunction
 
-  // What the parts Y(n0, k0) of the 16-point transform lack of their true values: see modmill_radix16 for the differences,
+  // The sum that the parts Y(n0, k0) of the 16-point transform lack of their true values: see modmill_radix16 for the differences,
   // which are 2^64 too large, and modmill_radix4_parts for the rest.
   function automatic [63:0] part_constant(input integer k0);
     part_constant = 64'd0;
@@ -91,7 +91,7 @@ package modmill_ring;
     end
   endfunction
 
-  // What the four parts of output k of the 16-point transform lack together.
+  // The sum that the four parts of output k of the 16-point transform lack of their true values.
   function automatic [63:0] radix16_constant(input integer k);
     integer n0;
     radix16_constant = part_constant(k % 4);
@@ -99,7 +99,7 @@ package modmill_ring;
       radix16_constant = plus(radix16_constant, shifted(part_constant(k % 4), (12 * n0 * k) % 192));
   endfunction
 
-  // What the 34 words of modmill_mulmod_booth lack, with its 32 rows of adders and the two words { h, ~h } of the fold.
+  // The sum that the 34 words of modmill_mulmod_booth lack, with its 32 rows of adders and the two words { h, ~h } of the fold.
   function automatic [63:0] booth_constant(input [95:0] mask, input [95:0] last_mask);
     integer i;
     booth_constant = minus(64'd32 + 64'h1_FFFF_FFFE);

@@ -1,4 +1,4 @@
-//! Key policies of KMS, beside a small model of what they mean.
+//! Key policies of KMS, compared with a small model of what they mean.
 #![no_main]
 
 #[path = "../../../service/server/tests/requests/policies.rs"]

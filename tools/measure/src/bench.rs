@@ -113,7 +113,7 @@ impl Bench {
         progress: &dyn Progress,
     ) -> Result<Outcome, Error> {
         let backend: &BackendEngines = field.backend;
-        // Peers without a path of ours beside them are measured once, with the default batch.
+        // Peers are measured once, with the default batch, if we have no path to compare them with.
         let has = backend.has(op);
         let count = match batch.filter(|_| has) {
             Some(count) => count,

@@ -1,4 +1,4 @@
-//! Many callers on one engine: threads that each compute small batches, beside one caller with all items.
+//! Many callers on one engine: threads that each compute small batches, compared with one caller with all items.
 
 mod crowd;
 
@@ -26,7 +26,7 @@ pub struct Callers {
     pub callers: Vec<usize>,
     /// Items in the batches of a caller.
     pub items: Vec<usize>,
-    /// The time for the callers, and for the one caller beside them.
+    /// The time for the callers, and for the one caller that they are compared with.
     pub time: Duration,
     /// Bits of exponents, if different from those of the modulus.
     pub exponent_bits: Option<usize>,

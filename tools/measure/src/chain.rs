@@ -14,7 +14,7 @@ pub(crate) struct Chain<'a> {
     pub(crate) repeat: u32,
 }
 
-/// The seconds that a kernel should take: long beside a launch, short beside a measurement.
+/// The seconds that a kernel should take: long compared with a launch, short compared with a measurement.
 const SECONDS: f64 = 0.02;
 
 /// The length of the trial chain, which shows how long a product takes.

@@ -186,7 +186,7 @@ impl BackendEngines {
         })
     }
 
-    /// The peers that are measured beside this backend: those on the CPU. Peers have no chains.
+    /// The peers that are compared with this backend: those on the CPU. Peers have no chains.
     pub(crate) fn peers<'a>(&self, bench_op: BenchOp, peers: &'a [Box<dyn Peer>]) -> &'a [Box<dyn Peer>] {
         match (self.backend, bench_op) {
             (Backend::Cpu, BenchOp::Call(_) | BenchOp::Rsa(_) | BenchOp::Column(_)) => peers,

@@ -91,7 +91,7 @@ impl Inputs {
         Self { workload, a, b, moduli, shared, memory: Memory::Plain }
     }
 
-    /// The same numbers in some memory.
+    /// These numbers in some memory.
     pub(crate) fn placed(self, memory: Memory, engine: &Engine) -> Result<Self, Error> {
         Ok(match memory {
             Memory::Plain | Memory::Reused | Memory::Resident => Self { memory, ..self },

@@ -1,6 +1,6 @@
-//! Measurements of modmill: benchmarks beside other libraries, reports, and tuning tables for GPUs.
+//! Measurements of modmill: benchmarks against other libraries, reports, and tuning tables for GPUs.
 //!
-//! [`Bench`] measures operations of the engine, and [`Peers`] beside them, on the same random inputs.
+//! [`Bench`] measures operations of the engine, and [`Peers`] in turns with them, on the same random inputs.
 //! Contenders take turns in short time slices, and every answer is compared. [`record::to_json`],
 //! [`table::results`] and [`report::page`] present the results.
 //!

@@ -1,4 +1,4 @@
-//! Peers: other libraries, measured beside ours. They are loaded at run time, so that nothing links to
+//! Peers: other libraries, compared with ours. They are loaded at run time, so that nothing links to
 //! them and a build needs none of them.
 //!
 //! A peer computes the same inputs, one call after another on each thread. Converting numbers and

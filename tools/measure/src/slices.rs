@@ -51,7 +51,7 @@ impl Rates {
         Self { best: rate, median: rate, latency_ms, cpu_rate: None, cores: None, stolen: None }
     }
 
-    /// The same with `factor` times as many operations.
+    /// These rates with `factor` times as many operations.
     pub(crate) fn times(self, factor: f64) -> Self {
         Self {
             best: factor * self.best,

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 /// Compile what the shipped table chooses among, with NVRTC, into one file. A host without NVRTC uses it
-/// where MODMILL_CUDA_BUNDLE names it or where it stands beside the program. It serves the version of
+/// where MODMILL_CUDA_BUNDLE names it or where it stands in the program's folder. It serves the version of
 /// modmill that it was made with, and no other.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -55,7 +55,7 @@ fn variants(bits: usize) -> Vec<Variant> {
     found
 }
 
-/// Their programs, those that several have once, and those of transforms, steps and matrices, with what they are for.
+/// The programs of these variants, each once, and those of transforms, steps and matrices, with what they are for.
 fn programs(variants: impl Iterator<Item = Variant>) -> Vec<(String, Program)> {
     let mut found: Vec<(String, Program)> = Vec::new();
     for variant in variants {

@@ -63,7 +63,7 @@ struct Candidate {
     is_chosen: bool,
 }
 
-/// What the compiler made of the powers of a candidate.
+/// The registers and the local memory of a candidate's powers, as they were compiled.
 struct Compiled {
     candidate: Candidate,
     registers: u32,

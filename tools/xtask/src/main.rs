@@ -3,6 +3,7 @@
 mod bundle;
 mod chips;
 mod release;
+mod words;
 
 use clap::Parser;
 use std::process::ExitCode;
@@ -13,6 +14,7 @@ enum Task {
     Bundle(bundle::Arguments),
     Chips(chips::Arguments),
     Release(release::Arguments),
+    Words(words::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -20,6 +22,7 @@ fn main() -> ExitCode {
         Task::Bundle(arguments) => bundle::run(&arguments),
         Task::Chips(arguments) => chips::run(&arguments),
         Task::Release(arguments) => release::run(&arguments),
+        Task::Words(arguments) => words::run(&arguments),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -60,7 +60,7 @@ pub(crate) struct Groups {
     pub(super) places: Vec<Places>,
 }
 
-/// Where the records of a piece are among the groups.
+/// The places of a piece's records in the groups.
 pub(crate) struct Places {
     /// For each record its shape, as an index of `shares`; none for a record with an error.
     shapes: Vec<Option<u32>>,
@@ -85,7 +85,7 @@ impl Places {
         self.shapes.len()
     }
 
-    /// The octets that the answers of the piece take at most.
+    /// The bytes that the answers of the piece take at most.
     pub(super) fn octets(&self, groups: &[GroupAnswers]) -> usize {
         self.shares.iter().map(|share| share.count * groups[share.group].octets()).sum()
     }

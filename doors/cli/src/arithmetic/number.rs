@@ -6,7 +6,7 @@ use modmill::TRANSFORM_MAX_BITS;
 /// A number in a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Number<'a> {
-    /// The most significant octet comes first.
+    /// The most significant byte comes first.
     octets: &'a [u8],
     /// The declared length, which may be longer than the value.
     pub(super) bits: usize,

@@ -1,4 +1,4 @@
-//! `modmill bench`: every operation and size beside the peers found on the machine.
+//! `modmill bench`: every operation and size, compared with the peers found on the machine.
 
 mod callers;
 mod checked;
@@ -20,7 +20,7 @@ use modmill_measure::{
 };
 use std::time::Duration;
 
-/// Measures operations beside other libraries
+/// Measures operations and compares them with other libraries
 #[derive(Debug, clap::Args)]
 #[command(long_about = LONG_ABOUT, after_long_help = EXAMPLES)]
 pub(crate) struct Bench {
@@ -189,7 +189,7 @@ impl Bench {
         }
     }
 
-    /// Measures files in the place of batches.
+    /// Measures files instead of batches.
     fn run_files(&self) -> Result<(), Failure> {
         let ops = self.ops.iter().map(|&op| file_op(op)).collect::<Result<Vec<FileOp>, Failure>>()?;
         let mut json = self.json.as_deref().map(Output::create).transpose()?;

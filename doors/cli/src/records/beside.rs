@@ -103,7 +103,7 @@ mod columns {
         }
     }
 
-    /// The values of a column in JSON. Octets are hexadecimal text.
+    /// The values of a column in JSON. Bytes are hexadecimal text.
     fn texts(column: &ArrayRef) -> Vec<String> {
         let rows = |text: &dyn Fn(usize) -> Option<String>| {
             let row = |row| text(row).filter(|_| !column.is_null(row)).unwrap_or_else(|| "null".to_owned());

@@ -88,7 +88,7 @@ impl BlockParser<'_> {
     /// Parses `count` lines. `is_cut` says that the last one has no line break.
     fn parse_text(&self, text: &[u8], count: usize, is_cut: bool) -> ParsedBlock {
         let layout = &self.layout;
-        // Two digits are an octet, and an odd digit has quotation marks beside it. No kept field is longer than in the
+        // Two digits are a byte, and an odd digit has quotation marks beside it. No kept field is longer than in the
         // text, but for a comma. So this memory never grows and leaves no copy behind.
         let mut records = Records::with_room(layout.names().len(), text.len() / 2, count);
         let kept_room = if layout.keeps_any() { text.len() + count } else { 0 };

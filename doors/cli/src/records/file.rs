@@ -36,7 +36,7 @@ pub(crate) fn read_all(mut input: impl Read, size: Option<u64>) -> io::Result<Ze
     }
 }
 
-/// Reads a field from a file: its octets, or their digest, which is computed without keeping the octets.
+/// Reads a field from a file: its bytes, or their digest, which is computed without keeping the bytes.
 pub(super) fn read_field(mut input: impl Read, size: Option<u64>, hash: Option<Hash>) -> io::Result<Field> {
     let Some(hash) = hash else {
         return read_all(input, size).map(Field::new);
@@ -126,9 +126,9 @@ impl Source for FileSource {
     }
 }
 
-/// Writes the octets of one answer; a verdict is not written.
+/// Writes the bytes of one answer; a verdict is not written.
 pub(super) struct FileSink {
-    /// Where the octets go, if the answer has any.
+    /// The output for the bytes, if the answer has any.
     output: Option<Output>,
     is_terminal: bool,
 }
@@ -173,7 +173,7 @@ impl Sink<FileOrigin> for FileSink {
     }
 }
 
-/// Refuses to write octets that are no text to a terminal.
+/// Refuses to write bytes that are no text to a terminal.
 pub(crate) fn check_terminal(octets: &[u8]) -> Result<(), Failure> {
     let is_plain = |character: char| !character.is_control() || matches!(character, '\n' | '\r' | '\t');
     match std::str::from_utf8(octets) {

@@ -182,7 +182,7 @@ impl Source for FolderSource<'_> {
 pub(super) struct FolderSink<'a> {
     engine: &'a Engine,
     names: FileNames,
-    /// The folder of answers, if they have octets.
+    /// The folder of answers, if they have bytes.
     folder: Option<PathBuf>,
     protected: Protected,
 }

@@ -6,7 +6,7 @@ use zeroize::Zeroizing;
 /// The value of one field.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Field {
-    /// The octets; of a number, the most significant comes first.
+    /// The bytes; of a number, the most significant comes first.
     pub(crate) octets: Zeroizing<Vec<u8>>,
     /// The bits that the value was written with, leading zeros included. Constant-time operations may show this
     /// length and nothing else.
@@ -66,7 +66,7 @@ pub(crate) enum OtherFields {
 /// The field that holds an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AnswerField {
-    /// The octets of the answer, in a field of this name.
+    /// The bytes of the answer, in a field of this name.
     Octets(&'static str),
     /// Whether the record is valid, in the field `valid`. Files have no place for it.
     Verdict,

@@ -212,7 +212,7 @@ mod tests {
         for line in [r#"{"message":"00","message":"00"}"#, r#"{"id":1,"message":"00","id":1}"#] {
             assert!(error(SIGN, line).unwrap().contains("duplicate field"), "{line}");
         }
-        // A value that is no octets stands beside its error.
+        // A value that is no bytes stands beside its error.
         let bad = parse(SIGN, br#"{"message":"\"0"}"#, false);
         assert!(bad.record.is_err());
         assert_eq!(*bad.kept, r#","message":"\"0""#);

@@ -49,7 +49,7 @@ impl<O: Beside> Formatter<O> for LineFormatter<'_> {
 /// The lines of some answers.
 fn format(layout: &Layout, kept: &Kept, answers: &Answers) -> SecretOctets {
     // Room for everything from the start, so that no copy of an answer stays behind in freed memory. An
-    // answer takes two digits an octet, and an error at most six characters a byte.
+    // answer takes two digits a byte, and an error at most six characters a byte.
     let errors: usize = answers.errors().iter().map(|(_, reason)| 6 * reason.len()).sum();
     let room = 2 * answers.octets_len() + errors + kept.text.len() + 64 * answers.len();
     let mut text = SecretOctets::with_capacity(room);

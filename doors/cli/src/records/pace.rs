@@ -12,12 +12,12 @@ const LEAST_PER_THREAD: usize = 128;
 /// reading, computing and writing soon overlap.
 pub(crate) const CHUNK_TIME: Duration = Duration::from_millis(80);
 /// The memory of all stages, in chunks. A chunk is read while others are parsed, computed, formatted and written: the text and
-/// the octets of the one, the numbers and the answers of the next, the answers and the text of the third, the text of the last.
+/// the bytes of the one, the numbers and the answers of the next, the answers and the text of the third, the text of the last.
 const CHUNKS_IN_MEMORY: usize = 7;
 /// The most bytes of a chunk for each thread without a GPU. Larger chunks were not faster but slower: they leave the
 /// caches, and the system clears more new pages for them.
 const CPU_BYTES_PER_THREAD: usize = 2 << 20;
-/// Bytes that a record takes beside its values.
+/// Bytes that a record takes in addition to its values.
 const RECORD_BYTES: usize = 128;
 
 /// The size of the next chunk. It follows the speed of the computation, within the memory that was allowed.
@@ -94,7 +94,7 @@ mod tests {
         assert_eq!(pace.records(), 4 * 4096);
         pace.learn(4 * 4096, CHUNK_TIME * 2);
         assert_eq!(pace.records(), 2 * 4096);
-        // What a pipe happened to hold says nothing.
+        // A chunk that is small because a pipe held no more says nothing.
         pace.learn(1, CHUNK_TIME);
         assert_eq!(pace.records(), 2 * 4096);
         for _ in 0..20 {

@@ -1,4 +1,4 @@
-//! Parquet files. Columns are read beside each other, each on a thread of its own.
+//! Parquet files. Columns are read at the same time, each on a thread of its own.
 
 use super::layout::Layout;
 use super::pace::Pace;

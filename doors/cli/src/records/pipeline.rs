@@ -19,7 +19,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 use std::time::Instant;
 
-/// The computation of records. Its three steps run beside the same steps of other chunks.
+/// The computation of records. Its three steps run at the same time as the same steps of other chunks.
 pub(crate) trait Operation: Sync {
     /// Records as they are computed.
     type Prepared: Send;
@@ -54,7 +54,7 @@ pub(crate) struct FileRules {
     pub(crate) hash: Option<Hash>,
 }
 
-/// Where records are and where their answers go.
+/// The places of records and of their answers.
 pub(crate) struct Places<'a> {
     /// The format of the records.
     pub(crate) format: Format,
@@ -94,7 +94,7 @@ pub(super) struct Chunk<O> {
     pub(super) progress: u64,
 }
 
-/// Where the records of a piece come from.
+/// The origin of a piece's records.
 pub(super) trait Origin: Send {
     /// The name of a record for people, such as `line 3`.
     fn name(&self, record: usize) -> String;

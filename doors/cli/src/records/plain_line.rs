@@ -30,7 +30,7 @@ struct Cursor<'a>(&'a [u8]);
 
 impl<'a> Cursor<'a> {
     fn object(mut self, layout: &Layout, records: &mut Records, kept: &mut Vec<u8>) -> Option<()> {
-        // The names that were seen beside the known ones.
+        // The names that were seen besides the known ones.
         let (mut others, mut other_count) = ([&b""[..]; MAX_KEPT], 0);
         self.space();
         self.byte(b'{')?;
@@ -44,7 +44,7 @@ impl<'a> Cursor<'a> {
             let before = self.0;
             match position {
                 Some(position) if !records.has(position) => {
-                    // What is no digit is seen when the digits are read.
+                    // A character that is no digit is seen when the digits are read.
                     let text = self.quoted()?;
                     records.set_text(position, layout.notation, text).then_some(())?;
                 }

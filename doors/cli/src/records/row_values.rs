@@ -1,4 +1,4 @@
-//! The values of a column, of any of Arrow's types for octets and text.
+//! The values of a column, of any of Arrow's types for bytes and text.
 
 use arrow_array::cast::AsArray;
 use arrow_array::{
@@ -27,7 +27,7 @@ pub(super) enum Values<'a> {
 
 /// One value.
 pub(super) enum Cell<'a> {
-    /// The octets; of a number, the most significant comes first.
+    /// The bytes; of a number, the most significant comes first.
     Octets(&'a [u8]),
     /// Hexadecimal digits.
     Text(&'a str),
@@ -101,7 +101,7 @@ impl<'a> Values<'a> {
         })
     }
 
-    /// The octets that the value of a row takes at most.
+    /// The bytes that the value of a row takes at most.
     pub(super) fn octets(&self, row: usize) -> usize {
         match self.get(row) {
             None => 0,

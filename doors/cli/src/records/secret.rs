@@ -1,12 +1,12 @@
-//! Octets that are zeroized on drop as fast as memory can be written.
+//! Bytes that are zeroized on drop as fast as memory can be written.
 
 use std::ops::{Deref, DerefMut};
 use zeroize::{ZeroizeOnDrop, optimization_barrier};
 
-/// Octets that may be secret. All of their memory is zeroized on drop, at the speed of `memset`: a `Zeroizing` vector
-/// writes octet by octet, which takes as long as parsing.
+/// Bytes that may be secret. All of their memory is zeroized on drop, at the speed of `memset`: a `Zeroizing` vector
+/// writes byte by byte, which takes as long as parsing.
 ///
-/// Memory that is outgrown is not zeroized. Whoever makes octets asks for all the room that they need.
+/// Memory that is outgrown is not zeroized. Whoever makes bytes asks for all the room that they need.
 #[derive(Default, PartialEq, Eq)]
 pub(super) struct SecretOctets(Vec<u8>);
 
@@ -55,7 +55,7 @@ impl ZeroizeOnDrop for SecretOctets {}
 
 impl Drop for SecretOctets {
     fn drop(&mut self) {
-        // The whole capacity: octets that were truncated are still there. It does not grow here.
+        // The whole capacity: bytes that were truncated are still there. It does not grow here.
         self.0.clear();
         self.0.resize(self.0.capacity(), 0);
         optimization_barrier(&self.0[..]);

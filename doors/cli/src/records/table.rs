@@ -1,4 +1,4 @@
-//! Records and answers in memory: octets one after the other, without an allocation for each record.
+//! Records and answers in memory: bytes one after the other, without an allocation for each record.
 
 #[cfg(test)]
 use super::layout::Layout;
@@ -13,14 +13,14 @@ pub(crate) type Reason = Cow<'static, str>;
 /// The value of one field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Value<'a> {
-    /// The octets; of a number, the most significant comes first.
+    /// The bytes; of a number, the most significant comes first.
     pub(crate) octets: &'a [u8],
     /// The bits that the value was written with, leading zeros included: more than `8 (octets.len() - 1)` and at
     /// most `8 octets.len()`. Constant-time operations may show this length and nothing else.
     pub(crate) bits: usize,
 }
 
-/// The place of a value among the octets of its records.
+/// The place of a value among the bytes of its records.
 #[derive(Debug, Clone, Copy)]
 struct Span {
     start: usize,
@@ -40,7 +40,7 @@ pub(crate) struct Records {
 }
 
 impl Records {
-    /// No records yet, with room for `octets` octets of values in `records` records.
+    /// No records yet, with room for `octets` bytes of values in `records` records.
     pub(super) fn with_room(fields: usize, octets: usize, records: usize) -> Self {
         Self {
             fields,
@@ -86,7 +86,7 @@ impl Records {
         &self.errors
     }
 
-    /// The octets of the values of all records.
+    /// The bytes of the values of all records.
     #[cfg(test)]
     pub(super) fn room(&self) -> (usize, usize) {
         (self.octets.len(), self.octets.capacity())
@@ -153,13 +153,13 @@ impl Records {
         self.set(position, Span { start, bits });
     }
 
-    /// Drops the last record, whose first octet was at `start`.
+    /// Drops the last record, whose first byte was at `start`.
     pub(super) fn drop_last(&mut self, start: usize) {
         self.octets.truncate(start);
         self.spans.truncate(self.spans.len() - self.fields);
     }
 
-    /// The number of octets of all values so far.
+    /// The number of bytes of all values so far.
     pub(super) fn octets_len(&self) -> usize {
         self.octets.len()
     }
@@ -184,7 +184,7 @@ impl Records {
     }
 }
 
-/// The answers to some records in order. A verdict has no octets.
+/// The answers to some records in order. A verdict has no bytes.
 pub(crate) struct Answers {
     octets: SecretOctets,
     ends: Vec<usize>,
@@ -193,7 +193,7 @@ pub(crate) struct Answers {
 }
 
 impl Answers {
-    /// No answers yet, with room for `octets` octets in `records` answers.
+    /// No answers yet, with room for `octets` bytes in `records` answers.
     pub(crate) fn with_room(octets: usize, records: usize) -> Self {
         Self {
             octets: SecretOctets::with_capacity(octets),
@@ -208,7 +208,7 @@ impl Answers {
         self.ends.push(self.octets.len());
     }
 
-    /// Appends a number without leading zeros; zero has one octet. `limbs` has the least significant limb first.
+    /// Appends a number without leading zeros; zero has one byte. `limbs` has the least significant limb first.
     pub(crate) fn push_number(&mut self, limbs: &[u64]) {
         let top = limbs.iter().rposition(|&limb| limb != 0);
         let length = top.map_or(1, |top| 8 * (top + 1) - limbs[top].leading_zeros() as usize / 8);
@@ -239,7 +239,7 @@ impl Answers {
         &mut self.errors
     }
 
-    /// The octets of all answers.
+    /// The bytes of all answers.
     pub(super) fn octets_len(&self) -> usize {
         self.octets.len()
     }

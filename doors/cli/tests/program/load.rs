@@ -71,7 +71,7 @@ fn peak_memory_of(memory: &str, bytes: usize) -> usize {
 #[test]
 fn memory_is_held_however_long_the_input_is() {
     let peak = peak_memory_of("24M", 100 << 20);
-    // The program's own code and its threads take some memory beside the records.
+    // The program's own code and its threads take some memory in addition to the records.
     assert!(peak < 80 << 20, "{} MiB", peak >> 20);
 }
 

@@ -226,7 +226,7 @@ fn the_input_is_not_overwritten_under_another_name() {
         assert_eq!(output.status.code(), Some(2));
         assert!(stderr(&output).contains("is the file that --in reads"), "{}", stderr(&output));
     }
-    // The same where the shell opens the files.
+    // Files that the shell opens are not overwritten either.
     let opened = || std::fs::File::open(&file).unwrap();
     let appended = || std::fs::OpenOptions::new().append(true).open(&hard).unwrap();
     let mut from_shell = modmill(&["powm", "--out", hard.to_str().unwrap()]);
@@ -255,7 +255,7 @@ fn an_output_is_replaced_only_by_a_whole_one() {
     assert_eq!(output.status.code(), Some(1));
     assert!(std::fs::read_to_string(&out).unwrap().starts_with("{\"result\":\"8\"}\n{\"error\":"));
     assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1, "no temporary file is left");
-    // What is no regular file is written to as it is.
+    // An output that is no regular file is written to as it is.
     #[cfg(unix)]
     assert!(run(&["powm", "--out", "/dev/null"], &powm_line("2", "3", "f")).status.success());
 }

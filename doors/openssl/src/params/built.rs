@@ -28,7 +28,7 @@ impl Built {
         self.params.push(Param { key: name.as_ptr(), data_type, data, data_size, return_size });
     }
 
-    /// Adds a long number, given as big-endian octets.
+    /// Adds a long number, given as big-endian bytes.
     pub(crate) fn number(&mut self, name: &'static CStr, number: &[u8]) {
         let mut octets = Zeroizing::new(number.to_vec());
         if cfg!(target_endian = "little") {
@@ -38,7 +38,7 @@ impl Built {
         self.data.push(octets);
     }
 
-    /// Adds octets. Returns where they are until this value is dropped.
+    /// Adds bytes. Returns where they are until this value is dropped.
     pub(crate) fn octets(&mut self, name: &'static CStr, octets: &[u8]) -> *mut u8 {
         let mut octets = Zeroizing::new(octets.to_vec());
         let place = octets.as_mut_ptr();

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 
-/// Who computes.
+/// The provider that computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum By {
     /// The provider under test.
@@ -18,7 +18,7 @@ pub(crate) struct Setup {
     folder: tempfile::TempDir,
 }
 
-/// The provider's library: cargo puts it beside the tests.
+/// The provider's library: cargo puts it next to the tests.
 fn module() -> PathBuf {
     let test = std::env::current_exe().expect("a test has a name");
     let module = test.with_file_name("libmodmill_openssl.so");

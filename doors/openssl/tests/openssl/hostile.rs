@@ -58,7 +58,7 @@ fn a_key_with_a_wrong_factor_does_not_sign_by_modmill() {
     let Some(setup) = Setup::new() else { return };
     setup.ok(Reference, "pkey -in key.pem -outform DER -out key.der -traditional");
     let mut key = setup.read("key.der");
-    // The numbers follow each other: a changed octet near the end belongs to the coefficient.
+    // The numbers follow each other: a changed byte near the end belongs to the coefficient.
     let place = key.len() - 40;
     key[place] ^= 1;
     setup.write("wrong.der", &key);
@@ -73,7 +73,7 @@ fn errors_say_what_is_wrong() {
     assert!(said.contains("key size too small") && said.contains("a key of 128 bits"), "{said}");
     let mask = "pkeyutl -sign -inkey key.pem -pkeyopt rsa_mgf1_md:sha1 -in message -out signature";
     assert!(setup.fails(Modmill, mask).contains("invalid mgf1 md"));
-    // What OpenSSL is asked for it refuses in its own words.
+    // A request that is passed on to OpenSSL is refused in OpenSSL's words.
     let said = setup.fails(Modmill, "genpkey -algorithm RSA -pkeyopt rsa_keygen_pubexp:4 -out new.pem");
     assert!(said.contains("default provider generates no such key") && said.contains("rsa"), "{said}");
 }

@@ -1,4 +1,4 @@
-"""What the tests of programs share."""
+"""The parts that the tests of programs share."""
 
 import os
 import sys

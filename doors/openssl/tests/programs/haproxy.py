@@ -97,7 +97,7 @@ def leave(bits, count):
             connection.sendall(outgoing.read())
             time.sleep(random.random() * 0.01)
             if random.random() < 0.5:
-                # A reset in the place of an orderly end.
+                # A reset instead of an orderly end.
                 connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
 
 

@@ -36,7 +36,7 @@ macro_rules! with_version_2 {
     };
 }
 
-/// The same with those that version 3.0 adds.
+/// Makes a list of the functions of version 2 and of those that version 3.0 adds.
 macro_rules! with_version_3_0 {
     ($make:ident, $list:ident, $version:expr $(, $more:ident)*) => {
         with_version_2!(

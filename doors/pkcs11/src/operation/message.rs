@@ -1,4 +1,4 @@
-//! What is signed: a digest, or a block that the program made.
+//! The message that is signed: a digest, or a block that the program made.
 
 use super::widened;
 use crate::mechanism::{Mechanism, Parameter, Scheme};
@@ -22,7 +22,7 @@ enum Input {
     Whole(Zeroizing<Vec<u8>>),
 }
 
-/// What the private operation is applied to.
+/// The input of the private operation.
 pub(super) enum Encoded {
     /// A digest, which the scheme encodes.
     Digest(SignatureScheme, Digest),

@@ -118,12 +118,12 @@ fn public_wrapper(wrapper: &Object) -> Answer {
     }
 }
 
-/// The same answer, with the return value for the key that wraps.
+/// Gives a refusal the return value for the key that wraps.
 fn wrapper_key<T>(key: Answer<T>) -> Answer<T> {
     key.map_err(|refusal| Refusal { code: CKR_WRAPPING_KEY_TYPE_INCONSISTENT, ..refusal })
 }
 
-/// The same answer, with the return value for the key that unwraps.
+/// Gives a refusal the return value for the key that unwraps.
 fn unwrapper_key<T>(key: Answer<T>) -> Answer<T> {
     key.map_err(|refusal| Refusal { code: CKR_UNWRAPPING_KEY_TYPE_INCONSISTENT, ..refusal })
 }

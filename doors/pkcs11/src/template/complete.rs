@@ -1,4 +1,4 @@
-//! What an object of each class has beside what the program gave.
+//! The values that an object of each class has besides those that the program gave.
 
 use crate::attributes::Value;
 use crate::object::{Attributes, Object};

@@ -14,12 +14,12 @@ use std::sync::{Arc, RwLock};
 /// A token over a keystore file.
 pub(crate) struct FileToken {
     path: PathBuf,
-    /// What new PINs cost to try.
+    /// The cost of trying a new PIN.
     cost: Cost,
     state: RwLock<State>,
 }
 
-/// What this process knows of the file.
+/// The contents of the file, as far as this process has read them.
 #[derive(Default)]
 struct State {
     /// The version of the file that the rest is of.

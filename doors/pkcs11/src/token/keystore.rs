@@ -136,7 +136,7 @@ impl Document {
         Ok(handle)
     }
 
-    /// Stores `object` in the place of the one with this handle.
+    /// Stores `object` instead of the one with this handle.
     pub(super) fn replace(&mut self, handle: u64, object: &Object, key: Option<&DataKey>) -> Answer {
         let revision = self.entry(handle)?.revision + 1;
         self.put(handle, revision, object, key)
@@ -181,7 +181,7 @@ impl Document {
         attributes.ok_or_else(|| damaged(&format!("object {handle} is not a list of attributes")))
     }
 
-    /// What a sealed object is bound to, so that it opens nowhere else.
+    /// The context that a sealed object is bound to, so that it opens nowhere else.
     fn place(&self, handle: u64, revision: u64) -> String {
         format!("{}/{handle}/{revision}", self.serial)
     }
@@ -215,7 +215,7 @@ fn unusable(path: &Path) -> impl Fn(io::Error) -> Refusal {
     }
 }
 
-/// What tells one version of a file from another. Every version is a new file.
+/// The stamp that tells one version of a file from another. Every version is a new file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Stamp([i64; 4]);
 

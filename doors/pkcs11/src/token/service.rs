@@ -81,7 +81,7 @@ impl ServiceToken {
                 Err(error) => return Err(error.into()),
             };
             let [public, private] = handles(index);
-            // The same key is kept, with the constants that were computed for it.
+            // A key that is already known is kept, with the constants that were computed for it.
             let modulus = key.public_key().modulus_bytes();
             let kept = known.get(&public).filter(|object| object.bytes(CKA_MODULUS) == modulus);
             if let (Some(first), Some(second)) = (kept, known.get(&private)) {

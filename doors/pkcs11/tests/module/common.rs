@@ -22,7 +22,7 @@ pub(crate) const SERVICE_SLOTS: [usize; 2] = [TOKENS, TOKENS + 1];
 pub(crate) const OFFICER: &str = "87654321";
 pub(crate) const USER: &str = "1234";
 
-/// The shared library, which cargo puts beside the tests.
+/// The shared library, which cargo puts next to the tests.
 pub(crate) fn library() -> PathBuf {
     std::env::current_exe().unwrap().with_file_name("libmodmill_pkcs11.so")
 }

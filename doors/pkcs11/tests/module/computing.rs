@@ -252,7 +252,7 @@ fn one_operation_of_a_sort_at_a_time() {
     assert_eq!(refused(session.sign_update(b"x")), RvError::OperationNotInitialized);
     session.sign_init(&mechanism, private).unwrap();
     assert_eq!(refused(session.sign_init(&mechanism, private)), RvError::OperationActive);
-    // Operations of other sorts go on beside it.
+    // Operations of other sorts go on during it.
     session.verify_init(&mechanism, public).unwrap();
     session.digest_init(&Mechanism::Sha256).unwrap();
     session.find_objects(&[]).unwrap();

@@ -1,4 +1,4 @@
-//! When operations end, and which calls belong together.
+//! The end of operations, and the calls that belong together.
 #![allow(unsafe_code)]
 
 use crate::common::USER;
@@ -142,7 +142,7 @@ fn a_key_may_ask_for_the_pin_at_every_use() {
     assert_eq!(call!(C_Sign(session, data, 32, place, &mut room)), CKR_OK);
     assert_eq!(call!(C_SignInit(session, &mut rsa, key)), CKR_OK);
     assert_eq!(call!(C_Sign(session, data, 32, place, &mut room)), CKR_USER_NOT_LOGGED_IN);
-    // Decryption likewise, in parts.
+    // A decryption in parts needs the PIN again, too.
     assert_eq!(call!(C_EncryptInit(session, &mut rsa, verifier)), CKR_OK);
     assert_eq!(call!(C_Encrypt(session, data, 32, place, &mut room)), CKR_OK);
     for has_pin in [false, true] {

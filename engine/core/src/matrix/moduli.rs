@@ -47,7 +47,7 @@ impl PartialEq for ResidueModuli {
 impl Eq for ResidueModuli {}
 
 impl ResidueModuli {
-    /// These moduli. They must be odd, at least 3, pairwise coprime, and at most [`MAX_MODULI`].
+    /// A set of moduli. They must be odd, at least 3, pairwise coprime, and at most [`MAX_MODULI`] in number.
     pub fn new(moduli: &[u32]) -> Result<Self, Error> {
         if moduli.is_empty() || moduli.len() > MAX_MODULI {
             let (value, most) = (moduli.len(), MAX_MODULI);

@@ -1,4 +1,4 @@
-//! Where the rows of a matrix come from: memory, a file, or a seed.
+//! The sources of a matrix's rows: memory, a file, or a seed.
 
 use super::moduli::ResidueModuli;
 use crate::error::Error;

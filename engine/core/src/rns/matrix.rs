@@ -8,7 +8,7 @@
 //! Entries are canonical. Other representatives `entry + i p` would have larger high bytes, which widen
 //! the ranges of the lazy residues, and nearly the same low bytes, because p is -1 modulo 2^16.
 //!
-//! The quotient k enters as one more word, of which two bytes are used. In the place of the quotient a matrix may have one
+//! The quotient k enters as one more word, of which two bytes are used. Instead of the quotient a matrix may have one
 //! more word for each column, a different one for every channel (`Matrix::with_own_words`).
 
 use super::Channel;
@@ -61,7 +61,7 @@ impl Matrix {
         Self { words: from.len(), quotient, columns: to.iter().map(column).collect() }
     }
 
-    /// The same matrix with each column, quotient included, multiplied by the factor of its channel.
+    /// This matrix with each column, quotient included, multiplied by the factor of its channel.
     pub(super) fn with_columns_times(&self, to: &[Channel], factors: &[u32]) -> Self {
         let mut scaled = self.clone();
         for (column, (channel, &factor)) in scaled.columns.iter_mut().zip(to.iter().zip(factors)) {
@@ -70,7 +70,7 @@ impl Matrix {
         scaled
     }
 
-    /// The same matrix with the rows of the words marked in `negated` negated.
+    /// This matrix with the rows of the words marked in `negated` negated.
     pub(super) fn with_words_negated(&self, to: &[Channel], negated: &[bool]) -> Self {
         let mut changed = self.clone();
         for (column, channel) in changed.columns.iter_mut().zip(to) {
@@ -83,7 +83,7 @@ impl Matrix {
         changed
     }
 
-    /// The same matrix with one more word for each column, which is multiplied by the factor of its channel. The matrix
+    /// This matrix with one more word for each column, which is multiplied by the factor of its channel. The matrix
     /// has no quotient.
     pub(super) fn with_own_words(&self, to: &[Channel], factors: &[u32]) -> Self {
         let mut changed = self.clone();

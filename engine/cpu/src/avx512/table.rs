@@ -17,7 +17,7 @@ use std::arch::x86_64::*;
 use std::ops::Range;
 
 /// The number of entries read at once per lane: two for every word. A table that does not fit in the
-/// first-level cache beside the operands of a square is then read half as often.
+/// first-level cache together with the operands of a square is then read half as often.
 pub(super) const AT_ONCE: usize = 2 * LANES;
 
 /// Words of a line: one per lane, or one per number after a transposition.

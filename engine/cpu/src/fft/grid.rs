@@ -49,7 +49,7 @@ impl Grid {
         Self::cut(shape, shape.grid.points() >= shared && rayon::current_num_threads() > 1)
     }
 
-    /// For one thread.
+    /// The grid for one thread.
     pub(super) fn on_one_thread(shape: BlockShape) -> Self {
         Self::cut(shape, false)
     }

@@ -82,7 +82,7 @@ pub(crate) fn sum_of_products<const F: usize, T>(
     sum(scheme, |index| terms.iter().map(|term| blocks(index, term)).collect(), layout, out, fold)
 }
 
-/// The same as [`sum_of_products`], for factors that are all transformed already.
+/// The sum that [`sum_of_products`] computes, for factors that are all transformed already.
 pub(crate) fn sum_of_transformed<'a, const F: usize, T>(
     scheme: &impl NttScheme<F>,
     terms: &[(&'a Transformed, &'a Transformed)],

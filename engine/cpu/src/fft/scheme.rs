@@ -7,7 +7,7 @@ use super::transform::Transform;
 use modmill_core::transform::{DigitPlan, Digits};
 use std::ops::RangeInclusive;
 
-/// One prime field of a scheme: the operations of products beside the transforms.
+/// One prime field of a scheme: the operations of products other than the transforms.
 ///
 /// Threads share a block by columns. Each thread has the same columns of all rows, starting with column
 /// `first`.
@@ -48,7 +48,7 @@ pub(crate) trait NttScheme<const F: usize>: Sync {
         Some(DigitPlan::new(a + b, self.digit_bits(a.min(b), 1)?))
     }
 
-    /// The same for sums of `products` products of such factors.
+    /// The digit length and the block shape for sums of `products` products of such factors.
     fn plan_sums(&self, a: usize, b: usize, products: usize) -> Option<DigitPlan> {
         // A sum of fewer than 2^64 products is at most a limb longer than a product.
         Some(DigitPlan::new(a + b + 1, self.digit_bits(a.min(b), products)?))

@@ -114,7 +114,7 @@ impl MersenneLike {
         sum
     }
 
-    /// The same for an n of whole limbs. Threads share the limbs.
+    /// Reduces x modulo `2^n - 1` or `2^n + 1` for an n of whole limbs. Threads share the limbs.
     fn reduce_limbs(self, x: &[u64]) -> Vec<u64> {
         let n = self.exponent / 64;
         let mut sum = vec![0; n + 1];

@@ -43,7 +43,7 @@ impl SumFactors {
 }
 
 impl ModularSums {
-    /// `None` if there are no digits for so many products.
+    /// Prepares sums of up to `most` products. `None` if no digits are short enough for them.
     ///
     /// # Panics
     /// If the modulus is zero.
@@ -85,7 +85,7 @@ impl ModularSums {
         answers
     }
 
-    /// Sums of numbers with weights modulo the modulus. `weights` has an octet for each number for each sum.
+    /// Sums of numbers with weights modulo the modulus. `weights` has a byte for each number for each sum.
     ///
     /// # Panics
     /// If there are `2^24` numbers or more.

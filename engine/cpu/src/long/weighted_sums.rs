@@ -36,7 +36,7 @@ fn add_together(low: &mut [u64], high: &mut [u64], words: [&[u64]; TOGETHER], we
     }
 }
 
-/// Calls `done` with the index of each sum and its limbs: one more than the numbers have. `weights` has an octet for each number
+/// Calls `done` with the index of each sum and its limbs: one more than the numbers have. `weights` has a byte for each number
 /// for each sum. Inlined, so that it is compiled for the instruction set of the caller.
 #[inline(always)]
 pub(super) fn add_up(numbers: BatchView<'_>, weights: &[u8], done: impl Fn(usize, &[u64])) {

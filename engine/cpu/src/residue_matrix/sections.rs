@@ -32,7 +32,7 @@ pub(super) fn each_section(
     each_section_of(matrix, SECTION_WORDS, progress, work)
 }
 
-/// The same with sections of about so many words.
+/// Calls `work` with each section in turn. A section has about `section_words` words.
 pub(super) fn each_section_of(
     matrix: &dyn MatrixSource,
     section_words: usize,

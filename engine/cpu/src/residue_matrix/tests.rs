@@ -76,7 +76,7 @@ fn products_are_those_of_integers() {
     }
 }
 
-/// All residues `m - 1` and small moduli beside great ones.
+/// All residues `m - 1`, and small moduli next to great ones.
 #[test]
 fn extreme_values() {
     let moduli = ResidueModuli::new(&[3, 65_537, 0x8000_000b, u32::MAX - 4, u32::MAX - 16]).unwrap();

@@ -47,7 +47,7 @@ pub(crate) trait Samples: Copy + Send + Sync + 'static {
     /// # Safety
     /// `to` is valid for writing `LANES` words, and the processor has the instruction set.
     unsafe fn store(self, to: *mut u64);
-    /// The same word in every lane.
+    /// A vector with `word` in every lane.
     ///
     /// # Safety
     /// The processor has the instruction set. The same holds for all functions below.

@@ -72,7 +72,7 @@ impl Nvrtc {
         let unit = Unit::new(&self.api, program)?;
         let options = Texts::new(options.iter().map(String::as_str), program)?;
         let count = options.pointers.len() as c_int;
-        // SAFETY: the program exists, and so many options are there.
+        // SAFETY: the program exists, and `count` options are there.
         let code = unsafe { (self.api.compile)(unit.handle, count, options.pointers.as_ptr()) };
         if code != 0 {
             return Err(failed(program, format!("{}nvrtcCompileProgram: code {code}", unit.log())));
@@ -98,7 +98,7 @@ fn loaded_from(file: &Path) -> Option<PathBuf> {
         .map(Path::to_owned)
 }
 
-/// The library of built-in functions beside the compiler. The compiler asks the system's loader for it
+/// The library of built-in functions in the compiler's folder. The compiler asks the system's loader for it
 /// by its name, which finds it only in the system's folders, or where it is loaded already.
 fn builtins(file: &Path) -> Vec<Library> {
     let is_builtins = |path: &PathBuf| {

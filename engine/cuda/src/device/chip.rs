@@ -64,7 +64,7 @@ impl Chip {
             clock_mhz,
             threads_per_multiprocessor: threads,
             blocks_per_multiprocessor: blocks,
-            // The same in every generation from Turing on.
+            // All generations from Turing on have as many registers.
             registers_per_multiprocessor: 65536,
             shared_per_block: block_kib << 10,
             shared_per_multiprocessor: kib << 10,

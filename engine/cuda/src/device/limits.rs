@@ -3,7 +3,7 @@
 /// The most threads of a block, on every device.
 pub const MAX_BLOCK: u32 = 1024;
 
-/// What a device can hold, and which instructions it has. Candidates for its kernels are made within these limits.
+/// The limits of a device, and the instructions that it has. Candidates for its kernels are made within these limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Limits {
     /// Compute capability, major and minor.

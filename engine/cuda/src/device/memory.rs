@@ -33,7 +33,7 @@ impl Buffer {
         self.address
     }
 
-    /// Its size.
+    /// Its size in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.bytes
@@ -69,28 +69,28 @@ impl HostBuffer {
         Ok(Self { device, address, bytes, contents, uses: Uses::default() })
     }
 
-    /// As 32-bit words.
+    /// The contents as 32-bit words.
     #[must_use]
     pub fn words(&self) -> &[u32] {
         // SAFETY: any bytes are words, and the memory is aligned for them.
         unsafe { self.align_to().1 }
     }
 
-    /// As 32-bit words.
+    /// The contents as 32-bit words, to be written.
     #[must_use]
     pub fn words_mut(&mut self) -> &mut [u32] {
         // SAFETY: as above.
         unsafe { self.align_to_mut().1 }
     }
 
-    /// As 64-bit limbs.
+    /// The contents as 64-bit limbs.
     #[must_use]
     pub fn limbs(&self) -> &[u64] {
         // SAFETY: any bytes are limbs, and the memory is aligned for them.
         unsafe { self.align_to().1 }
     }
 
-    /// As 64-bit limbs.
+    /// The contents as 64-bit limbs, to be written.
     #[must_use]
     pub fn limbs_mut(&mut self) -> &mut [u64] {
         // SAFETY: as above.

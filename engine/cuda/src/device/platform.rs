@@ -21,7 +21,7 @@ pub struct Properties {
     pub driver: String,
     /// Whether it is the emulated device.
     pub emulated: bool,
-    /// What its multiprocessors can hold.
+    /// The limits of its multiprocessors.
     pub limits: Limits,
     /// Bytes of second-level cache.
     pub l2_bytes: u32,

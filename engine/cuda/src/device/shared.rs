@@ -16,7 +16,7 @@ const QUIET: Duration = Duration::from_millis(20);
 /// The state of the thread that clears secrets.
 #[derive(Default)]
 struct Sweeper {
-    /// When memory with secrets last came back.
+    /// The time at which memory with secrets last came back.
     latest: Option<Instant>,
     /// Whether a thread waits.
     is_waiting: bool,
@@ -83,7 +83,7 @@ impl Shared {
         }
     }
 
-    /// The same memory without secrets. Memory is lost if the device is.
+    /// Overwrites memory with zeros and returns it. Memory is lost if the device is.
     fn cleared(&self, free: Free) -> Result<Free> {
         // SAFETY: memory of the pool that was taken out of it.
         unsafe { self.platform.zero(free.address, free.bytes)? };

@@ -67,7 +67,7 @@ impl Line {
 
 impl Drop for Line {
     fn drop(&mut self) {
-        // What may still be on it comes before what the next one to have it adds.
+        // Work that may still be on the stream comes before what its next user adds.
         lock(&self.device.streams).push(self.handle);
     }
 }

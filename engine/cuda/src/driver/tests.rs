@@ -146,7 +146,7 @@ fn a_kernel_runs_and_everything_is_given_back() {
     });
 }
 
-/// What a device has loaded goes into a bundle, once, and serves a process that has nothing else.
+/// Programs that a device has loaded go into a bundle, once, and serve a process that has nothing else.
 #[test]
 fn what_is_loaded_makes_a_bundle() {
     let Some((folder, found)) = gpus(&[], Some("0")) else { return };

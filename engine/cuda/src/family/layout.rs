@@ -53,7 +53,7 @@ impl Size {
     }
 }
 
-/// Where kernels keep the data that may or may not fit shared memory. It is decided once, by the limits of the
+/// The memory in which kernels keep the data that may or may not fit shared memory. It is decided once, by the limits of the
 /// device that the kernels are for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Placement {
@@ -70,7 +70,7 @@ pub enum Placement {
     Global,
 }
 
-/// What a family says about one set of its kernels: numbers of one size in one layout.
+/// The properties of one set of a family's kernels: numbers of one size in one layout.
 pub(crate) trait KernelSet {
     /// log2 of the Montgomery radix R.
     fn radix_bits(&self) -> u32;

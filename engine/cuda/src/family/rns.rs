@@ -87,7 +87,7 @@ impl Rns {
             // With fewer chunks the compiler would put their products one after the other.
             24..=25 => vec![layout(256, (4, 5))],
             27..=34 => vec![layout(256, (groups.div_ceil(7), groups.div_ceil(5)))],
-            // As with (5, 7) chunks.
+            // With (5, 7) chunks the compiler would put products one after the other, too.
             MOST_IN_REGISTERS => vec![layout(256, (6, 8))],
             // The longest chunks for which no registers are spilled in the loops.
             ..=MOST_GROUPS => vec![layout(256, (groups.div_ceil(6), groups.div_ceil(5)))],

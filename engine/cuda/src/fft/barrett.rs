@@ -16,11 +16,11 @@ use crate::device::{Buffer, Contents, Device, Stream};
 use crate::error::Result;
 use crate::staging::words;
 
-/// What a device needs to reduce chunks of some size.
+/// Constants and memory with which a device reduces chunks of some size.
 pub(super) struct Reduction {
     pub(super) bits: usize,
     pub(super) limbs: usize,
-    /// Of products with moduli, which are found modulo `2^s - 1`.
+    /// The length of transforms of products with moduli, which are found modulo `2^s - 1`.
     pub(super) wrapped: Length,
     /// The modulus, if there is one for all.
     pub(super) own: Option<Buffer>,
@@ -140,7 +140,7 @@ impl Reduction {
     }
 }
 
-/// The transforms of products with moduli of so many limbs.
+/// The transforms of products with moduli of `limbs` limbs.
 fn wrapped_length(limbs: usize) -> Length {
     Length::wrapped(64 * limbs, 2)
 }

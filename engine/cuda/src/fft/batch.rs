@@ -22,11 +22,11 @@ pub(crate) struct LongJob<'a> {
     moduli: Option<LongModuli<'a>>,
 }
 
-/// What is computed from a.
+/// The operation on the first operand, a.
 #[derive(Clone, Copy)]
 pub(crate) enum LongTask<'a> {
     Multiply(Operand<'a>),
-    /// By factors whose transforms are on the device.
+    /// Products with factors whose transforms are on the device.
     MultiplyKept(KeptFactor<'a>),
     Square,
     /// Only modulo a number.
@@ -57,7 +57,7 @@ impl<'a> LongJob<'a> {
         }
     }
 
-    /// The same modulo numbers of at least half the bits of factors and bases.
+    /// This job modulo numbers of at least half the bits of factors and bases.
     pub(crate) fn modulo(self, moduli: LongModuli<'a>) -> Self {
         Self { moduli: Some(moduli), ..self }
     }
@@ -149,7 +149,7 @@ impl<'a> LongJob<'a> {
     }
 }
 
-/// What is copied in for every chunk: the operands, and the moduli where every item has its own.
+/// The numbers that are copied in for every chunk: the operands, and the moduli where every item has its own.
 struct Inputs<'a> {
     /// The first operand, and the second one unless its transform is kept.
     sources: Vec<Source<'a>>,
@@ -198,7 +198,7 @@ impl<'a> Inputs<'a> {
         }
     }
 
-    /// Where the operands of a chunk are on the device, each with the buffer that it is in; `items` are those of the
+    /// The places of a chunk's operands on the device, each with the buffer that it is in; `items` are those of the
     /// job.
     fn numbers<'b>(&'b self, items: Items<'_>, chunk: &Chunk<'b>) -> [(Numbers, &'b Buffer); 2] {
         let mut numbers = [(Numbers::default(), chunk.inputs); 2];

@@ -1,4 +1,4 @@
-//! What the kernels are handed, field by field as in `kernels/fft_*.cuh`.
+//! The arguments of the kernels, field by field as in `kernels/fft_*.cuh`.
 #![allow(unsafe_code)] // says that the structures may be handed to kernels
 
 use crate::call::Numbers;

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What is in a table.
+/// The contents of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Kind {
     /// The factors of a pass: `root^(s k)`, for the root of order `points stride`.
@@ -17,13 +17,13 @@ pub(super) enum Kind {
         /// How far they are apart.
         stride: usize,
     },
-    /// Those of the way back, over a divisor.
+    /// The factors of the way back, over a divisor.
     Back {
         /// Points of its transforms.
         points: usize,
         /// How far they are apart.
         stride: usize,
-        /// What everything is divided by.
+        /// The divisor of all factors.
         divisor: usize,
     },
     /// Powers of the root of an odd order.

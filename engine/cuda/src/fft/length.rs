@@ -15,7 +15,7 @@ pub(crate) struct Length {
 /// The shortest row: a block's 256 points, and a pass of two before them.
 const LEAST_COLUMNS: usize = 512;
 
-/// What a point costs with so many rows, in short transforms and in long ones, by measurement: sums over rows are a part
+/// The cost of a point by the number of rows, in short transforms and in long ones, by measurement: sums over rows are a part
 /// of cutting, and a pass of their own on the way back, which memory hides the less the shorter transforms are.
 const ROW_COSTS: [(usize, [usize; 2]); 3] = [(1, [100, 100]), (3, [150, 112]), (5, [190, 125])];
 
@@ -29,25 +29,25 @@ impl Length {
         (CHUNK_BYTES / (2 * self.bytes())).max(1)
     }
 
-    /// For products of numbers of these many bits, where digits of one of them may be as large as `sums` digits
+    /// The length for products of numbers of these many bits, where digits of one of them may be as large as `sums` digits
     /// together.
     pub(crate) fn new(a_bits: usize, b_bits: usize, sums: usize) -> Self {
         Self::for_sums(a_bits, b_bits, sums).expect("the longest numbers fit")
     }
 
-    /// The same; `None` if there are no digits that are short enough.
+    /// The length for such products; `None` if there are no digits that are short enough.
     pub(crate) fn for_sums(a_bits: usize, b_bits: usize, sums: usize) -> Option<Self> {
         let digit_bits = digit_bits(a_bits.min(b_bits), sums)?;
         Some(Self::of(digit_bits, digits(a_bits, digit_bits) + digits(b_bits, digit_bits) - 1))
     }
 
-    /// For products of numbers of so many bits modulo `2^s - 1`, where s is `wrapped_bits` and not less.
+    /// The length for products of numbers of `bits` bits modulo `2^s - 1`, where s is `wrapped_bits` and not less.
     pub(crate) fn wrapped(bits: usize, sums: usize) -> Self {
         let digit_bits = digit_bits(bits, sums).expect("the longest numbers fit");
         Self::of(digit_bits, digits(bits, digit_bits))
     }
 
-    /// Of so many points at least.
+    /// A length of at least `points` points.
     fn of(digit_bits: u32, points: usize) -> Self {
         let shape = |rows: usize| PointShape {
             rows,
@@ -88,7 +88,7 @@ impl Length {
         (0..passes).rev().map(move |pass| row << (4 * pass))
     }
 
-    /// Digits of a number of so many words.
+    /// Digits of a number of `words` words.
     pub(crate) fn digits(&self, words: u32) -> usize {
         (32 * words as usize).div_ceil(self.digit_bits as usize)
     }
@@ -103,7 +103,7 @@ fn digits(bits: usize, digit_bits: u32) -> usize {
     bits.div_ceil(digit_bits as usize).max(1)
 }
 
-/// The longest digits of factors, of which the shorter has so many bits, if there are any.
+/// The longest digits of factors, of which the shorter has `bits` bits, if there are any.
 fn digit_bits(bits: usize, sums: usize) -> Option<u32> {
     // Fewer bits make more digits: the first length of digit that is right for its own count.
     let fits = |digit_bits: &u32| {

@@ -76,7 +76,7 @@ impl LongModulus {
         Self::new(modulus, &exact)
     }
 
-    /// The same with zeros on top, so that both numbers have `limbs` limbs.
+    /// The modulus and its reciprocal with zeros on top, so that both numbers have `limbs` limbs.
     pub(super) fn padded(modulus: &[u64], limbs: usize, reciprocals: &dyn Reciprocals) -> Result<Self> {
         let mut padded = Self::of(modulus, reciprocals)?;
         for number in [&mut padded.divisor, &mut padded.reciprocal] {

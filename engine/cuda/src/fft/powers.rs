@@ -28,7 +28,7 @@ pub(crate) struct Exponents<'a> {
     pub(crate) reads: Reads,
 }
 
-/// Reading one entry, in products modulo N: a number of n bits beside some 12 passes over points of 5 n bits.
+/// Reading one entry, in products modulo N: a number of n bits compared with some 12 passes over points of 5 n bits.
 const SCAN: f64 = 0.006;
 
 /// The window of secret exponents.
@@ -63,7 +63,7 @@ pub(super) struct Powers {
 }
 
 impl Powers {
-    /// For moduli of so many limbs.
+    /// A table for moduli of `limbs` limbs, and chunks of `size` items.
     pub(super) fn new(device: &Device, exponents: &Exponents<'_>, limbs: usize, size: usize) -> Result<Self> {
         // Rows are whole quads of words.
         let limbs = limbs.next_multiple_of(2);
@@ -79,7 +79,7 @@ impl Powers {
         })
     }
 
-    /// Where a power of the bases is, from the first on.
+    /// The rows of a power of the bases, from the first on.
     fn entry(&self, power: usize) -> Output<'_> {
         Output { buffer: &self.table, start: (power - 1) * self.entry_bytes, words: self.words }
     }

@@ -88,23 +88,23 @@ fn program(name: &str, files: &[&str], resident: u32, defines: &[(&str, u32)]) -
 /// The kernels on a device.
 pub(super) struct Kernels {
     device: Device,
-    /// Of one row, and of several.
+    /// The kernels that cut numbers for transforms of one row, and of several.
     pub(super) cut: [ByRadix; 2],
     pub(super) cut_half: ByRadix,
     pub(super) columns: Kernel,
     pub(super) columns_back: Kernel,
     pub(super) last: ByRadix,
-    /// For three rows and for five.
+    /// The kernels that join coefficients, for three rows and for five.
     pub(super) join: [Kernel; 2],
     pub(super) remainder: Kernel,
     pub(super) extract: Kernel,
-    /// By `Reads`.
+    /// The kernels that choose table entries, by `Reads`.
     pub(super) choose: [Kernel; 2],
-    /// Of short rows and of long ones, compiled when they are first needed.
+    /// The kernels of short rows and of long ones, compiled when they are first needed.
     rows: Mutex<[Option<Arc<RowKernels>>; 2]>,
-    /// By the bits of digits, likewise.
+    /// The kernels of carries by the bits of digits, compiled when they are first needed.
     carry: Mutex<HashMap<u32, Kernel>>,
-    /// Of sums of products, and of sums with weights, likewise.
+    /// The kernels of sums of products and of sums with weights, compiled when they are first needed.
     sums: Mutex<Option<[Kernel; 2]>>,
 }
 
@@ -116,10 +116,10 @@ fn by_radix(module: &Module, name: &str) -> Result<ByRadix> {
     Ok([kernel(2)?, kernel(4)?, kernel(8)?, kernel(16)?])
 }
 
-/// What is done with rows of one length, by `RowTask`.
+/// The kernels for rows of one length, by `RowTask`.
 pub(super) type RowKernels = [Kernel; 5];
 
-/// What is done with rows; the place of its kernels.
+/// An operation on rows; the index of its kernel.
 #[derive(Clone, Copy)]
 pub(super) enum RowTask {
     Multiply,

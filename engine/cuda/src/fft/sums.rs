@@ -33,15 +33,15 @@ const SUM_POINTS: usize = 64;
 const WEIGHTED_SUMS: usize = 16;
 const WEIGHTED_NUMBERS: usize = 4;
 
-/// The most numbers of a sum with weights, whose octets a thread adds in words.
+/// The most numbers of a sum with weights, whose bytes a thread adds in words.
 const MOST_NUMBERS: usize = 1 << 16;
 
 /// A modulus on a device, with the memory for sums modulo it.
 pub(crate) struct SumsModulo {
     transforms: Arc<Transforms>,
-    /// Of the factors of products, with room for sums, if there are digits that are short enough.
+    /// The length of transforms of products' factors, with room for sums, if there are digits that are short enough.
     length: Option<Length>,
-    /// Of reductions.
+    /// The length of transforms of reductions.
     plain: Length,
     reduction: Reduction,
     workspace: Workspace,
@@ -120,7 +120,7 @@ impl SumsModulo {
         Ok(Self { transforms, length, plain, reduction, workspace, chunk })
     }
 
-    /// The transforms of factors; an error if there are none for so many products.
+    /// The transforms of factors; an error if no digits are short enough for the products of a sum.
     fn length(&self) -> Result<&Length> {
         let reason = "there are no digits for sums of so many products".to_owned();
         self.length.as_ref().ok_or(Error::Call { call: "Cuda::sum_factors", reason })
@@ -187,7 +187,7 @@ impl SumsModulo {
         })
     }
 
-    /// Sums of numbers with weights, for each sum an octet for each number, from the beginning of `output` on. The weights of
+    /// Sums of numbers with weights, for each sum a byte for each number, from the beginning of `output` on. The weights of
     /// a sum add up to no more than the most that this was made for.
     pub(crate) fn weighted_sums(
         &self,
@@ -257,7 +257,7 @@ impl SumsModulo {
     }
 }
 
-/// Weights as the kernel reads them: for each sixteen sums, for each four numbers, for each sum four octets.
+/// Weights as the kernel reads them: for each sixteen sums, for each four numbers, for each sum four bytes.
 fn packed(weights: &[u8], count: usize) -> zeroize::Zeroizing<Vec<u64>> {
     let (sums, fours) = (weights.len() / count.max(1), count.div_ceil(WEIGHTED_NUMBERS));
     let of_group = fours * WEIGHTED_SUMS / 2;

@@ -27,7 +27,7 @@ fn lengths() -> impl Iterator<Item = Length> {
     shapes.map(|(rows, log)| Length { digit_bits: 24, shape: PointShape { rows, columns: 1 << log } })
 }
 
-/// A number of so many limbs, of random ones, with runs of ones.
+/// A number of `limbs` limbs, of scattered bits, with runs of ones.
 fn number(limbs: usize) -> Vec<u64> {
     let limb =
         |i: u64| if i.is_multiple_of(5) { u64::MAX } else { (i + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) };
@@ -46,7 +46,7 @@ fn download(device: &Device, buffer: &Buffer) -> Vec<u64> {
     staging.limbs().to_vec()
 }
 
-/// Which power of the root the point at a place stands for: each pass has put the last digit of what is left of
+/// The power of the root that the point at a place stands for: each pass has put the last digit of what is left of
 /// the power to the front of the place. In kept rows the sixteen points of a thread stand one in each sixteenth.
 fn power_at(length: &Length, place: usize) -> usize {
     let (row, sixteenth) = (length.row(), length.row() / 16);

@@ -23,7 +23,7 @@ impl ModulusWords {
         Self { modulus: modulus.get(), last: modulus.last_uniform(), factor: modulus.factor() }
     }
 
-    /// As it lies in memory.
+    /// The structure as it lies in memory.
     pub(super) fn limbs(self) -> [u64; 2] {
         [u64::from(self.last) << 32 | u64::from(self.modulus), self.factor]
     }
@@ -71,7 +71,7 @@ impl LayoutCall {
         }
     }
 
-    /// From a seed.
+    /// This call with a seed, from which the matrix is expanded.
     pub(super) fn seeded(mut self, seed: &[u8; 32]) -> Self {
         for (word, bytes) in self.seed.iter_mut().zip(seed.as_chunks::<4>().0) {
             *word = u32::from_le_bytes(*bytes);

@@ -129,7 +129,7 @@ fn launch(
     unsafe { stream.launch(kernel, shape, call, used) }
 }
 
-/// Blocks for so many units of work.
+/// Blocks for `work` units of work.
 pub(super) fn blocks(work: u64, per_block: u32) -> Result<u32> {
     let blocks = work.div_ceil(u64::from(per_block));
     u32::try_from(blocks).ok().filter(|&blocks| blocks < 1 << 31).ok_or(Error::TooLong {
@@ -148,7 +148,7 @@ pub(super) enum ProductKernels {
 }
 
 impl ProductKernels {
-    /// The kernels for vectors of so many columns in all, one each for bits and four for residues.
+    /// The kernels for `vectors` vectors of `columns` columns in all: one column for a vector of bits, four for one of residues.
     pub(super) fn load(device: &Device, vectors: usize, columns: usize, is_bits: bool) -> Result<Self> {
         let name = |bits, words| if is_bits { bits } else { words };
         let wanted = match columns {

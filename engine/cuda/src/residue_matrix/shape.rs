@@ -27,12 +27,12 @@ impl MatrixShape {
         self.columns.div_ceil(16)
     }
 
-    /// Units of a group for so many rows.
+    /// Units of a group for `rows` rows.
     pub(super) fn steps(rows: usize) -> usize {
         rows.next_multiple_of(SECTION_MULTIPLE) / 32
     }
 
-    /// Bytes of so many rows in units.
+    /// Bytes of `rows` rows in units.
     pub(super) fn unit_bytes(&self, rows: usize) -> Result<usize> {
         let units = (self.groups() * self.moduli.len()).checked_mul(Self::steps(rows));
         let bytes = units.and_then(|units| units.checked_mul(UNIT_BYTES));

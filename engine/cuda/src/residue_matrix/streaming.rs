@@ -12,7 +12,7 @@ use modmill_core::matrix::Progress;
 use modmill_core::{MatrixSource, ResidueModuli};
 use std::ops::Range;
 
-/// What sections of a matrix are laid out with.
+/// The kernels, the threads and the constants that lay out sections of a matrix.
 pub(super) struct Streaming<'a> {
     device: &'a Device,
     workers: &'a Workers,

@@ -16,7 +16,7 @@ pub(super) struct BlockExchange<'a, Gather> {
     pub(super) first: usize,
     /// Limbs of a block.
     pub(super) limbs: usize,
-    /// Writes what follows the blocks: the keys or moduli of items, for so many rows.
+    /// Writes the keys or moduli of items behind their blocks, for a number of rows.
     pub(super) gather_keys: Gather,
 }
 

@@ -7,7 +7,7 @@ use crate::device::{Buffer, Device, Kernel, KernelArguments, Shape, Stream, asse
 use crate::error::Result;
 use crate::sources;
 
-/// What is on its way from blocks to answers.
+/// The numbers between blocks and answers, stage by stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
     /// The inputs as numbers.
@@ -24,7 +24,7 @@ pub enum Stage {
     Powers,
     /// The powers modulo p and q.
     Halves,
-    /// What would be released.
+    /// The answers that would be released.
     Answers,
 }
 
@@ -45,9 +45,9 @@ impl Stage {
 /// One bit flipped in each of a stage's equal parts, as many as there are items.
 #[derive(Debug, Clone, Copy)]
 pub struct Fault {
-    /// Where.
+    /// The stage whose numbers are changed.
     pub stage: Stage,
-    /// Which bits.
+    /// The seed that chooses the bits.
     pub seed: u32,
 }
 

@@ -51,7 +51,7 @@ impl KeyRows<'_, '_> {
         copy_rows(moduli, self.job.bits.div_ceil(64), |row| key(row).modulus);
     }
 
-    /// Where the parts of `rows` keys are that begin at `address`.
+    /// The places of the parts of `rows` keys that begin at `address`.
     pub(super) fn places(&self, address: u64, rows: usize) -> KeyPlaces {
         let after = |address: u64, limbs: usize| address + 8 * limbs as u64;
         let exponents = after(address, 2 * rows * self.job.prime_limbs);

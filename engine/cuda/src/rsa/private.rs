@@ -100,7 +100,7 @@ struct Memory {
     tiles: [Buffer; 2],
     /// The powers.
     halves: Buffer,
-    /// What will be released.
+    /// The answers that will be released.
     answers: Buffer,
 }
 
@@ -193,14 +193,14 @@ impl<'a, 'j> Private<'a, 'j> {
         stream.synchronize()
     }
 
-    /// Primes of `half` of so many keys; of one key that all items share, with stride 0.
+    /// The primes of `half` of the keys; of one key that all items share, with stride 0.
     fn numbers(&self, address: u64, limbs: usize, half: usize) -> Numbers {
         let length = words(limbs);
         let stride = if self.together { length } else { 0 };
         Numbers { address: address + (8 * limbs * half) as u64, stride, length }
     }
 
-    /// Constants of the primes of so many keys, in plain arithmetic and in residues.
+    /// Computes the constants of the primes of `rows` keys, in plain arithmetic and in residues.
     fn set_up(&self, stream: &Stream, keys: &Buffer, address: u64, rows: usize) -> Result<()> {
         let Self { residues, memory, constants, job, .. } = self;
         let limbs = word(job.prime_limbs)?;
@@ -288,7 +288,7 @@ impl<'a, 'j> Private<'a, 'j> {
     }
 }
 
-/// A thread for each of so many.
+/// The grid that has one thread for each of `count` items.
 fn threads(count: usize) -> Result<Shape> {
     Ok(Shape { grid: word(count.div_ceil(GARNER_BLOCK as usize))?, block: GARNER_BLOCK, shared_bytes: 0 })
 }

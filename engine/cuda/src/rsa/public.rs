@@ -84,9 +84,9 @@ pub(super) struct Public {
     scratch: Buffer,
     /// The blocks as numbers.
     pub(super) numbers: Buffer,
-    /// Their powers.
+    /// The powers of the blocks.
     pub(super) powers: Buffer,
-    /// What leads out of Montgomery form, for one modulus and many items.
+    /// The factors that lead out of Montgomery form, for one modulus and many items.
     exits: Option<Buffer>,
 }
 
@@ -196,7 +196,7 @@ impl Public {
         }
     }
 
-    /// Blocks as numbers.
+    /// Converts blocks to numbers.
     pub(super) fn read(&self, stream: &Stream, blocks: &Buffer, count: usize) -> Result<()> {
         let call = WordsOfOctets {
             octets: blocks.address(),

@@ -41,7 +41,7 @@ fn samples_and_words_on_a_turing_chip() {
     }
 }
 
-/// Copies to shared memory beside the arithmetic do not exist on 7.5.
+/// Copies to shared memory during the arithmetic do not exist on 7.5.
 #[test]
 fn transforms_on_a_turing_chip() {
     let Some(compiler) = compiler() else { return };

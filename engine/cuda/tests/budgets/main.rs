@@ -1,4 +1,4 @@
-//! What the GPU's compiler makes of the kernels: registers, spills and instructions of the powers that
+//! The machine code that the GPU's compiler makes of the kernels: registers, spills and instructions of the powers that
 //! the shipped table chooses, within budgets. Needs NVRTC and no GPU; without NVRTC it is skipped, unless
 //! `MODMILL_REQUIRE_NVRTC` is 1.
 
@@ -284,7 +284,7 @@ fn residue_matrices() {
             let code = kernel_of(code, kernel);
             let products = code.instructions.iter().filter(|&&code| is_warp_product(code)).count();
             let figures = (code.registers, code.local_bytes, products, code.instructions.len());
-            // What is spilled is read again after the loop.
+            // Spilled registers are read again after the loop.
             let first = code.instructions.iter().position(|&code| is_warp_product(code)).unwrap();
             let last = code.instructions.iter().rposition(|&code| is_warp_product(code)).unwrap();
             let is_calm = !code.instructions[first..last].iter().any(|&code| is_local(code));

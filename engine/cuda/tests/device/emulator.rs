@@ -370,7 +370,7 @@ fn share_among_threads(device: &Device) {
     });
 }
 
-/// What a process finds out about compiling in its environment; a test of its own, for processes.
+/// Programs compiled by one process are found by the next, by the settings of its environment. The test runs itself as these processes.
 #[test]
 fn compiled_programs_are_kept_on_disk() {
     const ROLE: &str = "MODMILL_TEST_EMULATOR_ROLE";

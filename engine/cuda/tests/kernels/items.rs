@@ -8,7 +8,7 @@ use modmill_testing::oracle::{self, batch, batch_of_width, show};
 use modmill_testing::rng::Rng;
 use num_bigint::BigUint;
 
-/// What is computed.
+/// The operation that is computed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Operation {
     Pow,
@@ -55,7 +55,7 @@ impl Operation {
     }
 }
 
-/// Which operands are one number for all items: that of the first.
+/// The operands that are one number for all items: that of the first.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Shared {
     pub(crate) a: bool,
@@ -104,7 +104,7 @@ impl Items {
         items
     }
 
-    /// The same items, from another one on.
+    /// These items in another order: from item `by` on, then the first ones.
     pub(crate) fn rotated(&self, by: usize) -> Self {
         let rotate = |numbers: &[BigUint]| [&numbers[by..], &numbers[..by]].concat();
         Self { a: rotate(&self.a), b: rotate(&self.b), n: rotate(&self.n) }
@@ -116,7 +116,7 @@ impl Items {
         Self { a: first(&self.a), b: first(&self.b), n: first(&self.n) }
     }
 
-    /// The same items with another `b`.
+    /// These items with another `b`.
     pub(crate) fn with_b(&self, b: impl Fn(&BigUint) -> BigUint) -> Self {
         Self { b: self.n.iter().map(b).collect(), ..self.clone() }
     }

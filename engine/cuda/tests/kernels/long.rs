@@ -44,7 +44,7 @@ fn compute(
     Ok(run)
 }
 
-/// Moduli of so many bits: both ends of the range, next to a power of two, and a random one.
+/// Moduli of `bits` bits: both ends of the range, next to a power of two, and a random one.
 fn hard_moduli(bits: usize, rng: &mut Rng) -> Vec<BigUint> {
     let top = power_of_two(bits - 1);
     vec![
@@ -58,7 +58,7 @@ fn hard_moduli(bits: usize, rng: &mut Rng) -> Vec<BigUint> {
     ]
 }
 
-/// Numbers for a modulus: none, one, those beside it, and the largest that are as long.
+/// Numbers for a modulus: none, one, its neighbours, and the largest that are as long.
 fn hard_numbers(modulus: &BigUint, rng: &mut Rng) -> Vec<BigUint> {
     let bits = modulus.bits() as usize;
     vec![

@@ -36,7 +36,7 @@ pub(crate) fn multiply(
     cuda.multiply(&plan.ok_or(Error::NoKernel { name: "for products".to_owned() })?, &product)
 }
 
-/// Numbers of at most so many bits: the ends of the range, runs of ones, single bits, and random ones.
+/// Numbers of at most `bits` bits: the ends of the range, runs of ones, single bits, and random ones.
 fn hard_numbers(bits: usize, rng: &mut Rng) -> Vec<BigUint> {
     let mut numbers = vec![
         ones(bits),

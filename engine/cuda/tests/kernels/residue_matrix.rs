@@ -62,7 +62,7 @@ fn check(matrix: &dyn MatrixSource, bit_vectors: &[usize], residue_vectors: &[us
     check_in(SectionSizes::default(), matrix, bit_vectors, residue_vectors);
 }
 
-/// The same with sections of these sizes.
+/// Held, pinned and streamed products with sections of these sizes.
 fn check_in(
     sections: SectionSizes,
     matrix: &dyn MatrixSource,
@@ -77,7 +77,7 @@ fn check_in(
     );
 }
 
-/// The same on these devices.
+/// Held, pinned and streamed products on these devices.
 fn check_on(cuda: &Cuda, matrix: &dyn MatrixSource, bit_vectors: &[usize], residue_vectors: &[usize]) {
     let held = match cuda.hold_matrix(matrix) {
         Err(Error::NoHostCompiler { reason }) => return println!("skipped: {reason}"),

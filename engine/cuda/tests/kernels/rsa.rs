@@ -1,4 +1,4 @@
-//! Operations of RSA from octets to octets, against num-bigint.
+//! Operations of RSA from bytes to bytes, against num-bigint.
 
 use crate::{chunks, devices, held_to, tile, variant};
 use modmill_core::rns::Bases;
@@ -19,7 +19,7 @@ struct Key {
 
 const E: u32 = 65_537;
 
-/// A prime of exactly so many bits, by Fermat's test to some bases.
+/// A prime of exactly `bits` bits, by Fermat's test to some bases.
 fn prime(bits: usize, rng: &mut Rng) -> BigUint {
     loop {
         let mut candidate = rng.exact(bits);
@@ -48,7 +48,7 @@ impl Key {
         Self::new(prime(bits / 2, rng), prime(bits / 2, rng))
     }
 
-    /// The same key with exponents that are multiples of the orders larger.
+    /// This key with a random multiple of `p - 1` or `q - 1` added to each exponent.
     fn blinded(mut self, rng: &mut Rng) -> Self {
         for (place, prime) in [(3, &self.p), (4, &self.q)] {
             let exponent = BigUint::new(

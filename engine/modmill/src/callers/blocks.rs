@@ -5,7 +5,7 @@ use modmill_core::{Blocks, CrtJob, CrtKey, PerItem};
 use std::ops::Range;
 use zeroize::Zeroizing;
 
-/// What private operations have in common that can be computed as one.
+/// The properties that private operations share if they can be computed as one.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct CrtShape {
     bits: usize,
@@ -52,7 +52,7 @@ pub(crate) struct CrtAnswer {
 
 /// A copy of the parts of a key.
 struct KeyCopy {
-    /// Where the caller has the key. Callers wait while the copy lives, so that two keys at one place are the same key.
+    /// The address of the caller's key. Callers wait while the copy lives, so that two keys at one address are one key.
     place: usize,
     /// The modulus, the primes, the exponents and the coefficient.
     parts: [Zeroizing<Vec<u64>>; 6],

@@ -5,7 +5,7 @@ use modmill_core::{Batch, Job, Moduli, Modulus, Op, Operand};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What jobs have in common that can be computed as one.
+/// The properties that jobs share if they can be computed as one.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct JobShape {
     op: Op,

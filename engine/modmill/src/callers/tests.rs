@@ -6,7 +6,7 @@ use std::time::Duration;
 
 type Numbers = Callers<&'static str, usize, usize>;
 
-/// Waits until so many calls of a shape wait.
+/// Waits until `calls` calls of a shape wait.
 fn until_waiting(callers: &Numbers, shape: &'static str, calls: usize) {
     while callers.0.lock().get(shape).map_or(0, |lane| lane.calls.len()) < calls {
         thread::sleep(Duration::from_micros(100));

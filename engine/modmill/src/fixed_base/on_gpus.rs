@@ -71,7 +71,7 @@ impl Engine {
         self.backends.outcome(&request, run.map(|seconds| (answers, seconds)))
     }
 
-    /// The same with the answers on a device.
+    /// Powers by the GPUs' table that stay on a device; `None` if GPUs failed and the CPU may finish.
     pub(super) fn fixed_powers_resident(
         &self,
         fixed: &FixedBase,

@@ -104,7 +104,7 @@ fn a_crowd_of_callers_gets_its_answers_in_fewer_batches() {
     assert_eq!(engine.faults(), [""; 0]);
 }
 
-/// Where the device fails, every caller gets its answers from the CPU, or an error of its own.
+/// If the device fails, every caller gets its answers from the CPU, or an error of its own.
 #[test]
 fn a_device_that_fails_costs_no_caller_an_answer() {
     for faults in [

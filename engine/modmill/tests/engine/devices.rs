@@ -151,7 +151,7 @@ fn long_products_go_by_transforms() {
     assert_eq!(gpu.explain(Op::Mul, 256, 100).unwrap().backend(), Backend::Cpu);
 }
 
-/// Long moduli of several lengths, even and odd, beside short ones; bases longer than they are.
+/// Long moduli of several lengths, even and odd, together with short ones; bases longer than they are.
 #[test]
 fn long_moduli_of_every_kind() {
     let Some(builder) = emulated(Faults::default()) else { return };

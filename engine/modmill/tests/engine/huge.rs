@@ -7,7 +7,7 @@ fn big(limbs: &[u64]) -> BigUint {
     BigUint::new(limbs.iter().flat_map(|&limb| [limb as u32, (limb >> 32) as u32]).collect())
 }
 
-/// The same numbers in every run.
+/// A pseudorandom number of `limbs` limbs that depends on `seed` alone.
 fn number(limbs: usize, seed: u64) -> Vec<u64> {
     let mut state = seed;
     let next = || {

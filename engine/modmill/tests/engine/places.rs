@@ -135,7 +135,7 @@ fn a_batch_of_another_shape_is_refused() {
     assert_eq!(engine.mul_into(&Batch::zeros(0, 2), &Batch::zeros(0, 2), &mut nothing), Ok(()));
 }
 
-/// Where a device fails, the CPU writes the answers into the same memory.
+/// If a device fails, the CPU writes the answers into the same memory.
 #[test]
 fn the_cpu_finishes_in_the_same_memory() {
     let faults = Faults { fail_launch_after: Some(0), ..Faults::default() };

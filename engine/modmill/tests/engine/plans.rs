@@ -1,4 +1,4 @@
-//! What is planned is what runs: plans of every operation, family, sharing and secrecy against what a recorder saw.
+//! A plan says what runs: plans of every operation, family, sharing and secrecy against what a recorder saw.
 
 use modmill::cuda::Settings;
 use modmill::{

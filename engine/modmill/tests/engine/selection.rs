@@ -1,4 +1,4 @@
-//! Which path runs: what is forced is what runs, and what cannot be forced is said.
+//! The choice of the path: a forced path runs, and a path that cannot be forced is reported.
 
 use modmill::{Backend, Batch, Engine, Error, Family, Isa, Op, Path, Request};
 use std::process::{Command, Output};
@@ -12,7 +12,7 @@ fn child(value: Option<&str>) -> Output {
     child_with(value.map(|value| (FORCE, value)))
 }
 
-/// The same for any variable.
+/// Runs that test with any variable set.
 fn child_with(variable: Option<(&str, &str)>) -> Output {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "selection::report_what_the_environment_chose", "--ignored", "--nocapture"]);
@@ -32,7 +32,7 @@ fn the_environment_names_a_backend() {
     assert!(errors.len() == 1 && errors[0].contains("MODMILL_BACKEND: unknown backend"), "{output:?}");
 }
 
-/// What the child printed after `key`.
+/// The values that the child printed after `key`.
 fn answers(output: &Output, key: &str) -> Vec<String> {
     let text = String::from_utf8_lossy(&output.stdout);
     // The test harness prints the name of the test in front of the first line.
@@ -76,7 +76,7 @@ fn compute_a_little(engine: &Engine) {
     engine.is_probable_prime(&numbers, &[2]).unwrap();
 }
 
-/// Where the system tells; 0 elsewhere.
+/// The number of this process's threads if the system tells it; 0 elsewhere.
 fn threads_of_this_process() -> usize {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("Threads:"));
@@ -100,7 +100,7 @@ fn the_environment_limits_the_instruction_set() {
         assert_eq!(answers(&output, "path:"), expected, "{FORCE}={limit}");
         let plan = &answers(&output, "plan:")[0];
         assert!(expected.contains(plan), "{FORCE}={limit}, yet {plan} was planned");
-        // What the program says goes before what the environment says.
+        // The setting of the program goes before that of the environment.
         assert_eq!(answers(&output, "builder:"), ["portable/row"]);
     }
     assert_eq!(answers(&child(None), "path:").len(), here.len());
@@ -122,7 +122,7 @@ fn names_are_read_in_any_case() {
 fn an_absurd_number_of_threads_in_the_environment_is_ignored() {
     let output = child_with(Some(("RAYON_NUM_THREADS", "20000")));
     assert!(!answers(&output, "plan:").is_empty(), "{output:?}");
-    // The child has two engines, and no threads beside theirs.
+    // The child has two engines, and no threads except theirs.
     let threads: usize = answers(&output, "threads:")[0].parse().unwrap();
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     assert!(threads <= 2 * cores + 8, "{threads} threads run");

@@ -1,4 +1,4 @@
-//! What a caller may rely on, by example: order, errors, empty batches, ways to give operands.
+//! The promises to callers, by example: order, errors, empty batches, ways to give operands.
 
 use modmill::{
     Batch, Engine, Error, Family, ItemError, ItemErrorKind, KERNEL_MAX_BITS, Modulus, Op, Operand, Request,
@@ -144,7 +144,7 @@ fn shared_values_of_any_length_serve_products_by_transforms_and_divisors() {
     let others = Batch::from_values([[5u64], [7]]);
     for engine in [engine(), fft] {
         for bits in [2, 64, 65, 6400, 40_000] {
-            // What is beyond 40000 bits is beyond all widths, and not looked at.
+            // Limbs above 40000 bits are above all widths, and not looked at.
             let mut beyond = vec![0; 700];
             (beyond[0], beyond[650]) = (3, 1);
             for value in [&[3u64][..], &[3, 0, 0, 0, 0, 0], &beyond] {

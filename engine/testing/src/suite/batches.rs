@@ -48,7 +48,7 @@ fn mixed(suite: &mut Suite<'_>, what: &str, longest: usize, count: usize) {
     }
 }
 
-/// Moduli with the same number of limbs, which are computed as one group: the shortest of n limbs beside the
+/// Moduli with the same number of limbs, which are computed as one group: the shortest of n limbs with the
 /// longest, and tiny ones in between.
 fn beside_a_long_one(suite: &mut Suite<'_>) {
     for limbs in suite.effort.some([1, 2, 3, 4, 5, 8, 9, 13, 16]) {

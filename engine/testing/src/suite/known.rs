@@ -82,7 +82,7 @@ fn safe_prime(engine: &Engine, prime: &BigUint) -> Outcome {
     if engine.is_probable_prime(&both, &[2, 3]).map_err(text)? != [true, true] {
         return Err("p or (p - 1) / 2 is not prime".to_owned());
     }
-    // The same in a batch with other numbers, which are not squares.
+    // The primes are found among other numbers of a batch, which are not primes.
     let beside = batch(&[prime.clone(), prime - 2u8, prime.clone(), half + 2u8]);
     let verdicts = engine.is_probable_prime(&beside, &[2]).map_err(text)?;
     if verdicts != [true, false, true, false] {

@@ -132,7 +132,7 @@ impl<'a> Layout<'a> {
                 self.take(nulls + if *mode == UnionMode::Dense { 2 } else { 1 })?;
                 fields.iter().try_for_each(|(_, field)| self.column(field.data_type()))
             }
-            // Numbers, bits, octets of a fixed size, and the indices of a dictionary: nulls and values.
+            // Numbers, bits, bytes of a fixed size, and the indices of a dictionary: nulls and values.
             _ => self.take(2),
         }
     }

@@ -86,7 +86,7 @@ impl<R: Read> Stream<R> {
             if message.is_some() {
                 return Ok(message);
             }
-            // What follows the end mark is not this stream's.
+            // Bytes behind the end mark do not belong to this stream.
             if self.framer.has_ended() {
                 return Ok(None);
             }

@@ -58,7 +58,7 @@ pub(super) fn rows(
     Ok(rows)
 }
 
-/// Where the pages begin, and their length.
+/// The offset of the pages in the file, and their length.
 fn place(chunk: &ColumnChunkMetaData, end: u64) -> Result<(u64, u64), TableError> {
     let start = chunk.dictionary_page_offset().unwrap_or_else(|| chunk.data_page_offset());
     let parts = (u64::try_from(start), u64::try_from(chunk.compressed_size()));
@@ -145,7 +145,7 @@ fn contents(file: &File, chunk: &ColumnChunkMetaData, pages: &[Page]) -> Result<
     })
 }
 
-/// The longest of octets that stand one after the other, each with its length before it.
+/// The longest of the byte strings that stand one after the other, each with its length before it.
 fn longest_plain(mut bytes: &[u8]) -> u64 {
     let mut longest = 0;
     while let Some((length, rest)) = bytes.split_first_chunk() {

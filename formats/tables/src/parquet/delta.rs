@@ -19,7 +19,7 @@ pub(super) fn check(encoding: i64, bytes: &[u8], values: u64) -> Result<(), Tabl
     Ok(())
 }
 
-/// Where a sequence of differences ends.
+/// The end of a sequence of differences.
 fn differences(bytes: &[u8], values: u64) -> Result<usize, TableError> {
     let mut reader = Reader::new(bytes);
     let (block, parts, count) = (reader.unsigned()?, reader.unsigned()?, reader.unsigned()?);

@@ -23,7 +23,7 @@ pub(super) enum Kind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Page {
     pub(super) kind: Kind,
-    /// Where the header ends.
+    /// The end of the header.
     pub(super) start: u64,
     /// The bytes in the file.
     pub(super) stored: u64,

@@ -14,7 +14,7 @@ use parquet::file::properties::{WriterProperties, WriterVersion};
 use parquet::schema::types::ColumnPath;
 use std::sync::Arc;
 
-/// A batch of `rows` rows. Parquet has no column for views of octets and for nulls.
+/// A batch of `rows` rows. Parquet has no column for views of bytes and for nulls.
 fn batch(rows: usize, is_parquet: bool) -> RecordBatch {
     let octets = |row: usize| vec![row as u8 + 1; 3 + row % 5];
     let base: ArrayRef = Arc::new(BinaryArray::from_iter_values((0..rows).map(octets)));

@@ -169,7 +169,7 @@ fn in_lanes<C: Chain + Sync>(
     paillier.decrypt_in_lanes(chain, key, column.values(), answers, copy).map(|()| plaintexts)
 }
 
-/// Parts of octets become integers in lanes as they do in one piece, and what is wrong has its place in the column.
+/// Parts of bytes become integers in lanes as they do in one piece, and what is wrong has its place in the column.
 #[test]
 fn octets_are_read_and_integers_written_in_parts() {
     let engine = Engine::new().unwrap();
@@ -217,7 +217,7 @@ fn octets_are_read_and_integers_written_in_parts() {
     }
     let cut = paillier.decrypt_octets(&key, &octets[1..], read);
     assert!(matches!(cut, Err(Error::LengthMismatch { .. })), "{cut:?}");
-    // What `read` refuses is refused.
+    // An item that `read` refuses is refused.
     let refused = paillier.decrypt_octets(&key, &octets, |index, _, _| match index {
         7 => Err(Error::TooLarge { index, limit: 64 }),
         _ => Ok(0u8),

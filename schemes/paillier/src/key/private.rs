@@ -39,9 +39,9 @@ pub(crate) struct Factor {
     pub(crate) square: Modulus,
     /// `p^-1 mod q^2`: a product by it modulo `q^2` divides a multiple of p by p.
     pub(crate) inverse: Number,
-    /// With the exponent `p - 1`, which removes every mask.
+    /// The removal of every mask, with the exponent `p - 1`.
     pub(crate) full: Unmasking,
-    /// With the exponent `2 u`, which removes the masks of a small subgroup, if the key has one.
+    /// The removal of the masks of a small subgroup, with the exponent `2 u`, if the key has one.
     pub(crate) short: Option<Unmasking>,
     /// The powers of the base of short exponents modulo p^2, made by the owner's first encryption.
     pub(crate) fixed: OnceLock<FixedBase>,
@@ -77,13 +77,13 @@ impl PrivateKey {
         Self::of_stranger(&number::from_be_bytes(p), &number::from_be_bytes(q), None, None)
     }
 
-    /// The same with `hs`, the base for short exponents.
+    /// A key from its primes and from `hs`, the base for short exponents.
     pub fn with_short_base(p: &[u8], q: &[u8], hs: &[u8]) -> Result<Self, KeyError> {
         let base = ShortBase { hs: number::from_be_bytes(hs), exponent_bits: None };
         Self::of_stranger(&number::from_be_bytes(p), &number::from_be_bytes(q), Some(base), None)
     }
 
-    /// The same for a base of a small subgroup: `u` divides `p - 1`, `v` divides `q - 1`, and both have half the length of the
+    /// A key with a base of a small subgroup: `u` divides `p - 1`, `v` divides `q - 1`, and both have half the length of the
     /// exponents, which is `exponent_bits`.
     pub fn with_subgroup(
         [p, q]: [&[u8]; 2],

@@ -80,14 +80,14 @@ impl PublicKey {
         Self::of_stranger(&number::from_be_bytes(n), Some(base))
     }
 
-    /// The same with exponents of `exponent_bits` bits, for a base of a small subgroup
+    /// A key with exponents of `exponent_bits` bits, for a base `hs` of a small subgroup
     /// ([`Randomness::Subgroup`](crate::Randomness::Subgroup)). Fewer than four times the strength of n are refused.
     pub fn with_subgroup_base(n: &[u8], hs: &[u8], exponent_bits: usize) -> Result<Self, KeyError> {
         let base = ShortBase { hs: number::from_be_bytes(hs), exponent_bits: Some(exponent_bits) };
         Self::of_stranger(&number::from_be_bytes(n), Some(base))
     }
 
-    /// The same key with a new base for short exponents of half the length of n, as
+    /// This key with a new base for short exponents of half the length of n, as
     /// [`Randomness::Short`](crate::Randomness::Short) makes it. Anyone can make one; it serves if the primes of n are 3 modulo 4 and
     /// `gcd(p - 1, q - 1) = 2`, as in keys that were generated for short exponents.
     pub fn with_new_base(&self, engine: &Engine) -> Result<Self, Error> {
@@ -158,7 +158,7 @@ impl PublicKey {
         &self.0.square
     }
 
-    /// The octets of a ciphertext: those of the square of n.
+    /// The bytes of a ciphertext: those of the square of n.
     #[must_use]
     pub fn ciphertext_octets(&self) -> usize {
         self.square().bits().div_ceil(8)

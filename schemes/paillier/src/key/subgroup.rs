@@ -4,7 +4,7 @@
 //! The primes are `p = 2 u s + 1` and `q = 2 v t + 1` for short primes u and v and odd s and t. The base is `h = -y^(2 s t) mod n`
 //! for a random y. Modulo p the group of units has the order `2 u s`, so that `y^(2 s t)` has an order that divides u, and h one that
 //! divides `2 u`; modulo q the same holds for `2 v`. So a mask `(h^n)^a` to the power `2 u` is 1 modulo `p^2`, and decryption takes
-//! exponents of the length of u in the place of that of p.
+//! exponents of the length of u instead of that of p.
 
 use super::generate::{base_of, half, pair, random_below};
 use super::{PrivateKey, ShortBase};

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 static ENGINE: LazyLock<Engine> = LazyLock::new(|| Engine::builder().threads(1).build().unwrap());
 
-/// Reads octets as keys of both kinds, in JSON and as a file, and as columns of `key`. What is read is written and read again. The number
+/// Reads bytes as keys of both kinds, in JSON and as a file, and as columns of `key`. What is read is written and read again. The number
 /// of keys that were read is returned.
 ///
 /// # Panics

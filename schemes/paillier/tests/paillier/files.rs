@@ -40,7 +40,7 @@ fn changed_bytes_and_other_keys_are_refused() {
     // A file of another kind of column.
     assert!(matches!(Ciphertexts::from_bytes(public, &bytes), Err(Error::Column(_))));
     assert!(matches!(PackedColumn::from_bytes(public, &bytes), Err(Error::Column(_))));
-    // What is no file at all.
+    // Bytes that are no file at all.
     let refused = EncryptedColumn::from_bytes(public, &bytes[1..]).unwrap_err().to_string();
     assert!(
         refused.starts_with("not a Paillier column that can be read: it is no file of modmill"),

@@ -138,7 +138,7 @@ fn the_greatest_numbers_are_encoded_and_greater_ones_refused() {
             Err(Error::TooLarge { index: 0, .. })
         ));
     }
-    // What lies between the positive and the negative numbers is no encoding.
+    // A number between the positive and the negative numbers is no encoding.
     let parts = |value: BigUint| {
         EncodedColumn::from_parts(public, &batch(&[value]), Exponents::Shared(0), public.bits())
     };

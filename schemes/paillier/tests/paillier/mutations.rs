@@ -14,7 +14,7 @@ fn changes() -> usize {
 fn changed(seed: &[u8], rng: &mut Rng) -> Vec<u8> {
     let mut data = seed.to_vec();
     for _ in 0..=rng.below(3) {
-        // The first octets, where headers are, are hit more often.
+        // The first bytes, where headers are, are hit more often.
         let end = if rng.below(2) == 0 { data.len().min(180) } else { data.len() };
         let place = rng.below(end.max(1)).min(data.len() - 1);
         match rng.below(5) {

@@ -41,7 +41,7 @@ fn their_keys_are_read_and_ours_are_theirs() {
     let key = PrivateKey::from_json(&vectors["private"].to_string()).unwrap();
     key.check(&ENGINE).unwrap();
     assert_eq!(PublicKey::from_json(&vectors["public"].to_string()).unwrap(), *key.public_key());
-    // The same members with the same contents, in whatever order.
+    // The documents have the same members with the same contents, in whatever order.
     let ours: Value = serde_json::from_str(&key.to_json(text(&vectors["private"], "kid")).unwrap()).unwrap();
     assert_eq!(ours, vectors["private"]);
 }

@@ -77,7 +77,7 @@ fn what_is_encrypted_in_any_way_decrypts() {
             assert_eq!(slow, messages);
             assert_eq!(oracle::numbers(&paillier().decrypt(key, &column).unwrap()), messages);
             assert_eq!(oracle::numbers(&paillier().decrypt_checked(key, &column).unwrap()), messages);
-            // The same plaintexts never have the same ciphertexts.
+            // Equal plaintexts never have equal ciphertexts.
             let again = paillier().encrypt(public, &plain).unwrap();
             assert!(column.values().iter().zip(again.values().iter()).all(|(a, b)| a != b));
         }

@@ -82,7 +82,7 @@ impl<'a> Group<'a> {
         })
     }
 
-    /// The octets of a number, as long as the moduli.
+    /// The bytes of a number, as long as the moduli.
     pub(super) fn octets(&self, number: &[u64]) -> Vec<u8> {
         let mut octets = vec![0; self.bits.div_ceil(8)];
         number::write_be_bytes(number, &mut octets);

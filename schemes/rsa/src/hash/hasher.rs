@@ -78,7 +78,7 @@ pub(super) trait Absorb {
     /// extendable-output function.
     fn squeeze(&mut self, out: &mut [u8]);
 
-    /// The same state once more.
+    /// A copy of the state.
     fn duplicate(&self) -> Box<dyn Absorb + Send>;
 }
 

@@ -7,7 +7,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use zeroize::Zeroizing;
 
-/// The least number of bytes beside the message: two at the front, eight of padding, and a zero.
+/// The least number of bytes in addition to the message: two at the front, eight of padding, and a zero.
 const OVERHEAD: usize = 11;
 
 /// Writes the encoding of a digest for a signature into `block`: `00 01 ff .. ff 00 prefix digest`.

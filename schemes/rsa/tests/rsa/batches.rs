@@ -1,4 +1,4 @@
-//! Batches: one key or many, mixed lengths, wrong items beside right ones.
+//! Batches: one key or many, mixed lengths, wrong items among right ones.
 
 use modmill::Engine;
 use modmill_rsa::traits::{Signature, SigningKey};

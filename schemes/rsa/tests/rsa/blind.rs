@@ -25,7 +25,7 @@ fn big(bytes: &[u8]) -> BigUint {
     BigUint::from_bytes_be(bytes)
 }
 
-/// The octets of a number, as long as the modulus of a key.
+/// The bytes of a number, as long as the modulus of a key.
 fn octets(number: &BigUint, key: &PublicKey) -> Vec<u8> {
     let bytes = number.to_bytes_be();
     [vec![0; key.size() - bytes.len()], bytes].concat()
@@ -292,7 +292,7 @@ fn shapes_of_blind_calls() {
     let refused = hazmat::blind(&rsa, public, scheme, &["one"], &none, &["one"]).unwrap_err();
     assert_eq!(refused, mismatch("salts", 1, 0));
 
-    // A key too short for the salt, beside one that is long enough.
+    // A key too short for the salt, in a batch with one that is long enough.
     let short = PrivateKey::generate(&ENGINE, 512, Sizes::AllowSmall).unwrap();
     let answers = rsa.blind(&[short.public_key(), public][..], scheme, &["one", "two"]).unwrap();
     assert_eq!(answers[0], Err(ItemError::KeyTooShort));

@@ -17,7 +17,7 @@ const OAEP: EncryptionScheme<'static> =
     EncryptionScheme::Oaep(Oaep { hash: Hash::Sha1, mask_hash: Hash::Sha1, label: b"label" });
 const ENCRYPTIONS: [EncryptionScheme<'static>; 2] = [OAEP, EncryptionScheme::Pkcs1v15];
 
-/// What the tasks of one key refer to.
+/// The values that the tasks of one key refer to.
 struct Material {
     digest: Vec<u8>,
     message: Vec<u8>,

@@ -18,7 +18,7 @@ const PART: f64 = 0.5;
 /// The weight of a new figure in a smoothed one.
 const WEIGHT: f64 = 0.25;
 
-/// What is known of the load.
+/// The load as it is known: how much waits, how fast it comes, and how long it takes.
 #[derive(Debug)]
 pub(super) struct Load {
     /// Operations that wait or are computed.
@@ -80,7 +80,7 @@ impl Load {
 
     /// The number of operations from which on a batch begins without waiting any longer.
     pub(super) fn target(&self, prospect: Prospect) -> usize {
-        // Nobody was under way beside the last operations: half of a second caller is none.
+        // Nobody was under way together with the last operations: half of a second caller is none.
         if self.company < 1.5 {
             return 1;
         }
@@ -89,7 +89,7 @@ impl Load {
         let share = company.div_ceil(batches);
         let soon = 1 + (self.seconds(prospect) / self.gap) as usize;
         let by_rate = if prospect.somebody_waits { 1 } else { prospect.group.min(soon) };
-        // A second batch beside another one should fill its lanes.
+        // A second batch at the same time should fill its lanes.
         let beside = if prospect.computing > 0 { prospect.group } else { 1 };
         share.max(by_rate).max(beside).min(MOST)
     }

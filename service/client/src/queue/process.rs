@@ -24,7 +24,7 @@ pub(crate) fn current() -> &'static Queue {
     watch_forks();
     let queue: &'static mut Queue = Box::leak(Box::default());
     let made: *mut Queue = queue;
-    // Where two threads come at once, one queue stays unused. It has started nothing, and is small.
+    // If two threads come at once, one queue stays unused. It has started nothing, and is small.
     match CURRENT.compare_exchange(std::ptr::null_mut(), made, Ordering::AcqRel, Ordering::Acquire) {
         // SAFETY: as above.
         Ok(_) => unsafe { &*made },
@@ -62,7 +62,7 @@ extern "C" fn after_fork_in_child() {
     CURRENT.store(std::ptr::null_mut(), Ordering::Release);
 }
 
-/// What the queue of this process has computed.
+/// The counts of what the queue of this process has computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Statistics {
     /// Private operations.
@@ -73,7 +73,7 @@ pub struct Statistics {
     pub largest: usize,
 }
 
-/// What the queue of this process has computed since the process began, or since it was forked.
+/// The counts of what the queue of this process has computed since the process began, or since it was forked.
 #[must_use]
 pub fn statistics() -> Statistics {
     let Some(queue) = existing() else { return Statistics::default() };

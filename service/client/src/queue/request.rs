@@ -16,11 +16,11 @@ pub(super) struct Request {
     pub(super) reply: Reply,
 }
 
-/// The way of an answer.
+/// The receiver of an answer.
 pub(super) enum Reply {
-    /// To a thread that waits.
+    /// A thread that waits.
     Thread(Arc<Slot>),
-    /// To a function.
+    /// A function.
     Callback(Callback),
 }
 
@@ -37,7 +37,7 @@ impl Reply {
     }
 }
 
-/// Where a thread that waits finds its answer.
+/// The place in which a waiting thread finds its answer.
 pub(super) struct Slot {
     answer: Mutex<Option<Answer>>,
     pub(super) thread: Thread,

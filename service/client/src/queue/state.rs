@@ -1,4 +1,4 @@
-//! What the lock of the queue protects.
+//! The state that the lock of the queue protects.
 
 use super::load::{Load, Prospect, share};
 use super::request::{Reply, Request};
@@ -20,7 +20,7 @@ pub(super) struct State {
     pub(super) waiting: VecDeque<Request>,
     /// Batches that are computed.
     pub(super) computing: usize,
-    /// Work beside the queue, on the same engine.
+    /// Work outside of the queue, on the same engine.
     pub(super) beside: usize,
     /// The thread that is about to take what waits.
     pub(super) gatherer: Option<Gatherer>,

@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-/// What stands between a line's content and its hash.
+/// The text between a line's content and its hash.
 const BEFORE_HASH: &[u8] = b",\"hash\":\"";
-/// What stands behind the hash.
+/// The text behind the hash.
 const AFTER_HASH: &[u8] = b"\"}";
 
 /// The end of the chain so far.

@@ -1,4 +1,4 @@
-//! What a sudden end of the program or the machine left of the audit log.
+//! The audit log after a sudden end of the program or the machine: finds where it can be continued.
 
 use super::line::Link;
 use super::{AuditError, files};
@@ -13,11 +13,11 @@ pub(super) struct Recovered {
     pub(super) file: File,
     pub(super) len: u64,
     pub(super) last: Link,
-    /// What the chain is to say about it.
+    /// The notes that the chain is to have about it.
     pub(super) notes: Vec<String>,
 }
 
-/// Finds the end of the chain. Octets behind the last whole line are moved to a file of their own. The lines themselves are not
+/// Finds the end of the chain. Bytes behind the last whole line are moved to a file of their own. The lines themselves are not
 /// verified: that is the business of `verify`.
 pub(super) fn recover(folder: &Path, head: &File) -> Result<Recovered, AuditError> {
     let mut all = files::list(folder)?;

@@ -19,7 +19,7 @@ pub struct Finding {
     pub path: PathBuf,
     /// The line in the file, from 1.
     pub line: u64,
-    /// What is wrong.
+    /// The fault, in words.
     pub problem: String,
 }
 
@@ -29,7 +29,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// What was found in a log.
+/// The result of reading a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
     /// Lines that were read.
@@ -38,7 +38,7 @@ pub struct Report {
     pub last: u64,
     /// The hash of the last line, in hexadecimal.
     pub head: String,
-    /// What is wrong, in order. Empty if every line continues the chain.
+    /// The faults, in order. Empty if every line continues the chain.
     pub findings: Vec<Finding>,
 }
 

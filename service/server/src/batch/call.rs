@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
 use zeroize::Zeroizing;
 
-/// The octets or the error of one item.
+/// The bytes or the error of one item.
 pub(super) type Answer = Result<Zeroizing<Vec<u8>>, ItemError>;
 
 /// Answers of consecutive items.
@@ -33,7 +33,7 @@ impl Part {
     }
 }
 
-/// What a call asks for.
+/// The operations that a call asks for.
 pub(super) enum Work {
     Private { key: Arc<PrivateKey>, tasks: Vec<PrivateTask> },
     Rows { key: Arc<PrivateKey>, scheme: SignatureScheme, digests: Bytes },

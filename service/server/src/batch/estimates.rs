@@ -18,7 +18,7 @@ const GPU_AGE: Duration = Duration::from_secs(5);
 /// Time of a private operation besides its two powers, and of a public one besides its power.
 const AROUND: f64 = 1.1;
 
-/// What is known of a class of operations.
+/// The estimated cost of a class of operations.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Estimate {
     /// Items that a worker of the CPU computes in the time of one.
@@ -29,7 +29,7 @@ pub(super) struct Estimate {
     pub(super) gpu: Option<GpuEstimate>,
 }
 
-/// What is known of a class of operations on the GPU.
+/// The estimated cost of a class of operations on the GPU.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct GpuEstimate {
     /// Items that the GPU finishes before all workers of the CPU do.
@@ -67,7 +67,7 @@ impl Estimate {
 
 /// The estimates of all classes.
 pub(super) struct Estimates {
-    /// What the plans say.
+    /// The estimates of the plans.
     planned: RwLock<BTreeMap<Class, (Estimate, Instant)>>,
     /// Measured seconds as a multiple of planned ones.
     scales: Mutex<BTreeMap<Class, f64>>,
@@ -80,7 +80,7 @@ impl Estimates {
         Self { planned: RwLock::default(), scales: Mutex::default(), workers, gpu_seconds }
     }
 
-    /// What is known of a class, without planning.
+    /// The estimate of a class, without planning.
     pub(super) fn get(&self, class: Class) -> Option<Estimate> {
         let (planned, _) = *self.planned.read().unwrap_or_else(PoisonError::into_inner).get(&class)?;
         let scales = self.scales.lock().unwrap_or_else(PoisonError::into_inner);
@@ -88,7 +88,7 @@ impl Estimates {
         Some(Estimate { item_seconds: planned.item_seconds * scale, ..planned })
     }
 
-    /// What is known of a class. `cpu` is the engine of one worker, `gpu` the engine with GPUs if there are any.
+    /// The estimate of a class. `cpu` is the engine of one worker, `gpu` the engine with GPUs if there are any.
     pub(super) fn of(&self, class: Class, cpu: &Engine, gpu: Option<&Engine>) -> Estimate {
         let made =
             self.planned.read().unwrap_or_else(PoisonError::into_inner).get(&class).map(|(_, made)| *made);

@@ -1,4 +1,4 @@
-//! What waits: a queue for each length of moduli, in it a line for each principal, served in turns.
+//! The waiting operations: a queue for each length of moduli, in it a line for each principal, served in turns.
 
 use super::call::{Call, Class, Piece};
 use super::task::Refused;
@@ -32,11 +32,11 @@ struct Waiting {
 struct Queue {
     lines: Turns<Waiting>,
     items: usize,
-    /// When the queue was last served, in turns.
+    /// The turn in which the queue was last served.
     served: u64,
 }
 
-/// What leaves a queue.
+/// The operations that leave a queue together.
 #[derive(Default)]
 pub(super) struct Taken {
     pub(super) pieces: Vec<Piece>,

@@ -1,4 +1,4 @@
-//! What an operator chooses about batches.
+//! The operator's settings of batches.
 
 use super::queues::Room;
 use std::time::Duration;

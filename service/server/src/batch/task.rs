@@ -1,4 +1,4 @@
-//! What callers ask of the batcher, and why they get no answer.
+//! The tasks of the batcher, and the reasons why a task gets no answer.
 
 use crate::credentials::Principal;
 use modmill_rsa::{Digest, EncryptionScheme, Hash, ItemError, Oaep, SignatureScheme};
@@ -76,10 +76,10 @@ pub enum PublicTask {
     },
 }
 
-/// Who asks for an operation, for fairness between principals and for the audit log.
+/// The origin of an operation, for fairness between principals and for the audit log.
 #[derive(Debug, Clone)]
 pub struct Origin {
-    /// Who asks.
+    /// The principal that asks.
     pub principal: Arc<Principal>,
     /// The door: `kms`, `transit`, `bulk`, `privacy_pass`.
     pub door: &'static str,
@@ -89,7 +89,7 @@ pub struct Origin {
     pub key_id: Arc<str>,
     /// The request's identifier.
     pub request_id: Arc<str>,
-    /// When the answer is of no use any more.
+    /// The time from which on the answer is of no use.
     pub deadline: Instant,
 }
 

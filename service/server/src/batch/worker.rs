@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 /// How long a GPU that failed is given nothing.
 const GPU_REST: Duration = Duration::from_secs(10);
 
-/// What all workers share.
+/// The state that all workers share.
 pub(super) struct Shared {
     pub(super) settings: BatchSettings,
     queues: Mutex<Queues>,
@@ -23,7 +23,7 @@ pub(super) struct Shared {
     for_cpu: Condvar,
     /// There is work for workers of the GPU, or no more will come.
     for_gpu: Condvar,
-    /// When the GPU failed the last time.
+    /// The time at which the GPU failed last.
     gpu_failed: Mutex<Option<Instant>>,
     pub(super) estimates: Estimates,
     pub(super) audit: Option<Arc<Audit>>,
@@ -231,5 +231,5 @@ impl Shared {
     }
 }
 
-/// What callers are told if the audit log cannot be written.
+/// The reason that callers get if the audit log cannot be written.
 const UNAUDITED: &str = "the audit log cannot be written";

@@ -1,9 +1,9 @@
-//! The octets of a body as they come.
+//! The bytes of a body as they come.
 
 use bytes::Bytes;
 use zeroize::Zeroizing;
 
-/// The octets of a body. Small bodies come in one piece, which is not copied.
+/// The bytes of a body. Small bodies come in one piece, which is not copied.
 pub(super) enum Octets {
     One(Bytes),
     Many(Zeroizing<Vec<u8>>),
@@ -23,7 +23,7 @@ impl Octets {
         }
     }
 
-    /// The memory that these octets and `more` take. Memory that grows is doubled, and has no more than `longest` octets, unless
+    /// The memory that these bytes and `more` take. Memory that grows is doubled, and has no more than `longest` bytes, unless
     /// more are there.
     pub(super) fn needed(&self, more: usize, longest: usize) -> usize {
         let length = self.as_slice().len() + more;

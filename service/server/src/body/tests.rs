@@ -134,7 +134,7 @@ async fn small_bodies_are_in_the_room_of_their_connection() {
 async fn bodies_that_come_too_slowly_are_not_waited_for() {
     let window = Duration::from_millis(200);
     let bodies = Bodies { window, least: 2, ..Bodies::new(100) };
-    // Octets one by one, `pause` apart, without an end.
+    // Bytes one by one, `pause` apart, without an end.
     let drip = |pause: Duration| {
         Body::from_stream(stream::unfold((), move |()| async move {
             tokio::time::sleep(pause).await;

@@ -87,7 +87,7 @@ impl AsRef<[u8]> for Octets {
     }
 }
 
-/// The octets of all values of a column, whose lengths `check` looks at.
+/// The bytes of all values of a column, whose lengths `check` looks at.
 fn side_by_side<O: OffsetSizeTrait>(
     column: &GenericBinaryArray<O>,
     check: impl Fn(usize) -> Result<(), Stop>,

@@ -42,7 +42,7 @@ pub(super) enum Format {
     Arrow,
 }
 
-/// What a request asks for.
+/// The contents of a request.
 #[derive(Clone)]
 pub(super) struct Job {
     pub(super) service: Arc<Service>,
@@ -155,7 +155,7 @@ pub(super) fn answers(
     until_drained(service, chunks).map(sign).buffered(IN_FLIGHT)
 }
 
-/// The same chunks, until the service is told to end: streams that go on would never let it.
+/// `chunks`, until the service is told to end: streams that go on would never let it.
 fn until_drained(
     service: Arc<Service>,
     chunks: impl Stream<Item = Result<Bytes, Stop>> + Send,

@@ -19,9 +19,9 @@ const WINDOW: u32 = 16 << 20;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Trust {
-    /// Those that the system trusts.
+    /// The certificates that the system trusts.
     System,
-    /// Those that the certificates in this PEM text signed, or these themselves, and no others. This is how the
+    /// The certificates that those in this PEM text signed, or these themselves, and no others. This is how the
     /// development certificate of a service is accepted.
     Only(Vec<u8>),
 }

@@ -5,7 +5,7 @@ use crate::secret::SecretBytes;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// What a credential may do.
+/// A permission of a credential.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Right {
@@ -33,9 +33,9 @@ pub struct Credential {
     pub token_hash: [u8; 32],
     /// The name of the principal. Several credentials may have the same name.
     pub name: String,
-    /// What it may do.
+    /// The rights of the credential.
     pub rights: BTreeSet<Right>,
-    /// When it was created, in milliseconds since 1970.
+    /// The time of creation, in milliseconds since 1970.
     pub created_ms: u64,
 }
 
@@ -47,14 +47,14 @@ impl Document for Credential {
     }
 }
 
-/// Who asks: an authenticated credential, without its secrets.
+/// The caller of an operation: an authenticated credential, without its secrets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Principal {
     /// The name, for policies, fairness, limits and the audit log.
     pub name: String,
     /// The access key's identifier, for the audit log.
     pub access_key_id: String,
-    /// What the credential may do.
+    /// The rights of the credential.
     pub rights: BTreeSet<Right>,
 }
 

@@ -76,7 +76,7 @@ async fn principals_take_turns() {
     };
     let greedy = futures_util::future::join_all((0..60).map(|_| take("greedy")));
     let modest = futures_util::future::join_all((0..15).map(|_| take("modest")));
-    // Those who wait have taken their places in their lines by the time this is polled.
+    // All waiting callers have taken their places in their lines by the time this is polled.
     let free = async { drop(occupied) };
     tokio::join!(biased; greedy, modest, free);
     let done = done.into_inner().unwrap();

@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::sleep;
 
-/// What goes on on a connection.
+/// The activity of a connection: requests under way, and answers that wait for the client.
 pub(super) struct Activity {
     under_way: AtomicUsize,
     has_asked: AtomicBool,
-    /// When the last request ended, or the connection began.
+    /// The time at which the last request ended, or the connection began.
     last: Mutex<Instant>,
     unread: Mutex<Unread>,
 }

@@ -1,4 +1,4 @@
-//! What every request passes through: limits of its body and its time, and figures.
+//! The layers that every request passes through: limits of its body and its time, and figures.
 
 use crate::metrics::Metrics;
 use axum::Router;
@@ -11,12 +11,12 @@ use http_body_util::Limited;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// What requests are held to.
+/// The limits of requests.
 #[derive(Clone)]
 pub struct Layers {
-    /// The most octets of a small request's body.
+    /// The most bytes of a small request's body.
     pub body_bytes: usize,
-    /// The most octets of a batch's body.
+    /// The most bytes of a batch's body.
     pub batch_body_bytes: usize,
     /// The time until an answer begins. Doors answer in their own words before that.
     pub timeout: Duration,
@@ -24,7 +24,7 @@ pub struct Layers {
     pub metrics: Arc<Metrics>,
 }
 
-/// The same routes, with limits and figures.
+/// These routes with limits and figures.
 pub fn layered(router: Router, layers: Layers) -> Router {
     // Bodies are limited here, by the kind of request.
     router.layer(DefaultBodyLimit::disable()).layer(from_fn_with_state(layers, around))

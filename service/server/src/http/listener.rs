@@ -36,7 +36,7 @@ pub struct HttpLimits {
     pub header_timeout: Duration,
     /// The time after which a connection without requests is closed.
     pub idle_timeout: Duration,
-    /// The most octets of a request's headers.
+    /// The most bytes of a request's headers.
     pub header_bytes: usize,
     /// The most lines of a request's headers.
     pub headers: usize,
@@ -51,7 +51,7 @@ pub struct HttpLimits {
 /// How long a connection that was told to end has to do so.
 const CLOSING: Duration = Duration::from_secs(2);
 
-/// The window of a stream of HTTP/2 and of a connection: octets that a client may send before they are read.
+/// The window of a stream of HTTP/2 and of a connection: bytes that a client may send before they are read.
 const STREAM_WINDOW: u32 = 1 << 18;
 const CONNECTION_WINDOW: u32 = 1 << 20;
 
@@ -147,7 +147,7 @@ fn builder(limits: &HttpLimits) -> Builder<TokioExecutor> {
     builder
 }
 
-/// What the requests of one connection have in common.
+/// The values that the requests of one connection share.
 #[derive(Clone)]
 struct Asking {
     router: Router,
@@ -180,7 +180,7 @@ impl Asking {
 
 /// The memory of a request's head.
 fn size(request: &Request<Incoming>) -> usize {
-    // What a line takes beside its text.
+    // Memory of a line in addition to its text.
     const LINE: usize = 128;
     let lines = request.headers().iter().map(|(name, value)| name.as_str().len() + value.len() + LINE);
     lines.sum::<usize>() + request.uri().path().len() + LINE

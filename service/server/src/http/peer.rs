@@ -52,13 +52,13 @@ impl Peer {
         Arc::clone(&self.0.unproven).acquire_owned().await.ok()
     }
 
-    /// The room of [`SMALL`] octets that every connection has of its own. `None` if another request's body is in it.
+    /// The room of [`SMALL`] bytes that every connection has of its own. `None` if another request's body is in it.
     pub(crate) fn small(&self) -> Option<Small> {
         (!self.0.is_small_taken.swap(true, Ordering::AcqRel)).then(|| Small(self.clone()))
     }
 }
 
-/// A connection's own room of [`SMALL`] octets, which is given back when it is dropped.
+/// A connection's own room of [`SMALL`] bytes, which is given back when it is dropped.
 pub(crate) struct Small(Peer);
 
 impl Small {

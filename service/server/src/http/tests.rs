@@ -57,7 +57,7 @@ async fn server(limits: HttpLimits, tls: Option<Arc<Tls>>) -> Server {
     Server { address, stop, ended, metrics, slow_begun }
 }
 
-/// Sends octets and reads until the server closes the connection.
+/// Sends bytes and reads until the server closes the connection.
 async fn exchange(address: std::net::SocketAddr, octets: &str) -> String {
     let mut stream = TcpStream::connect(address).await.unwrap();
     stream.write_all(octets.as_bytes()).await.unwrap();
@@ -187,7 +187,7 @@ async fn tls_is_spoken_with_a_certificate_for_development() {
     let stream = connect().await.unwrap();
     assert_eq!(stream.get_ref().1.alpn_protocol(), Some(&b"h2"[..]));
 
-    // A new certificate in the place of the old one is used after a reload.
+    // A new certificate instead of the old one is used after a reload.
     std::fs::remove_file(&files.key).unwrap();
     TlsFiles::development(folder.path(), None).unwrap();
     assert!(connect().await.is_err(), "the server still has the old one");
@@ -204,7 +204,7 @@ fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
 }
 
-/// Asks `count` times for `/fast` on one connection of HTTP/2 with a window of `window` octets, then only answers pings. Returns
+/// Asks `count` times for `/fast` on one connection of HTTP/2 with a window of `window` bytes, then only answers pings. Returns
 /// when the server closes the connection, with the number of answers that began.
 async fn take_nothing(address: std::net::SocketAddr, count: u32, window: u32) -> usize {
     const [DATA, HEADERS, SETTINGS, PING]: [u8; 4] = [0, 1, 4, 6];
@@ -253,7 +253,7 @@ async fn clients_that_do_not_take_their_answers_are_cut_off() {
     let start = Instant::now();
     let mut hostile = tokio::task::JoinSet::new();
     for number in 0..20 {
-        // A window of one octet is as good as none.
+        // A window of one byte is as good as none.
         hostile.spawn(take_nothing(address, 256, number % 2));
     }
     let mut honest = 0;
@@ -273,7 +273,7 @@ async fn clients_that_do_not_take_their_answers_are_cut_off() {
 
 #[tokio::test]
 async fn answers_of_all_lengths_are_whole() {
-    // Parts of an answer have 64 KiB at most, and the last part on HTTP/2 has one octet.
+    // Parts of an answer have 64 KiB at most, and the last part on HTTP/2 has one byte.
     let sizes = get(async |axum::extract::Path(size): axum::extract::Path<usize>| vec![b'a'; size]);
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let (address, (_stop, stopped)) = (listener.local_addr().unwrap(), watch::channel(false));

@@ -31,14 +31,14 @@ impl TlsError {
     }
 }
 
-/// Where certificates are.
+/// The files with certificates.
 #[derive(Debug, Clone)]
 pub struct TlsFiles {
     /// The chain of certificates in PEM.
     pub certificate: PathBuf,
     /// The key of the first certificate in PEM.
     pub key: PathBuf,
-    /// Those who issue certificates to clients, if clients need one.
+    /// The certificates of the issuers of clients' certificates, if clients need one.
     pub client_ca: Option<PathBuf>,
 }
 

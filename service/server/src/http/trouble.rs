@@ -8,7 +8,7 @@ const LOGGED: Duration = Duration::from_secs(60);
 /// The time until a connection is accepted again. Files may have run out: connections that end give some back.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// What goes wrong when connections are accepted.
+/// The faults of accepting connections, which are logged now and then.
 #[derive(Default)]
 pub(crate) struct Trouble {
     logged: Option<Instant>,

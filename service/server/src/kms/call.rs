@@ -56,7 +56,7 @@ impl Call {
         Self { service, principal, arn, operation, request_id, now_ms, deadline, codec, noted }
     }
 
-    /// Who asks, for policies.
+    /// The caller, for policies.
     pub(super) fn asker(&self) -> Asker<'_> {
         Asker { principal: &self.principal, arn: &self.arn, account: &self.service.settings.account }
     }
@@ -167,7 +167,7 @@ impl Call {
         }
     }
 
-    /// Where an operation of the batcher comes from.
+    /// The origin of an operation on a key, for the batcher.
     pub(super) fn origin(&self, key: &Key) -> Origin {
         self.origin_of(&key.record.id)
     }

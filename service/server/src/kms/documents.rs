@@ -1,4 +1,4 @@
-//! What the KMS interface keeps.
+//! The documents that the KMS interface keeps.
 
 use super::codec::Blob;
 use crate::records::{Document, Kinds};
@@ -28,7 +28,7 @@ macro_rules! names {
                 match self { $(Self::$item => $text,)+ }
             }
 
-            /// What has the name.
+            /// The value with this name.
             #[must_use]
             $vis fn of(name: &str) -> Option<Self> {
                 match name { $($text => Some(Self::$item),)+ _ => None }
@@ -39,7 +39,7 @@ macro_rules! names {
 pub(super) use names;
 
 names! {
-    /// What a key is.
+    /// The kind of a key.
     pub Spec {
         /// RSA with 2048 bits.
         Rsa2048 = "RSA_2048",
@@ -66,7 +66,7 @@ impl Spec {
 }
 
 names! {
-    /// What a key is for.
+    /// The use of a key.
     pub Usage {
         /// Signatures.
         Sign = "SIGN_VERIFY",
@@ -76,7 +76,7 @@ names! {
 }
 
 names! {
-    /// Where a key's material comes from.
+    /// The source of a key's material.
     pub Origin {
         /// It was made here.
         Here = "AWS_KMS",
@@ -86,7 +86,7 @@ names! {
 }
 
 names! {
-    /// What can be done with a key at present.
+    /// The state of a key, which says what can be done with it.
     pub KeyState {
         /// Everything.
         Enabled = "Enabled",
@@ -108,7 +108,7 @@ pub struct Material {
     pub secret: SecretBytes,
     /// `SubjectPublicKeyInfo` of an RSA key, else empty.
     pub public: Blob,
-    /// When imported material expires, in milliseconds since 1970.
+    /// The time at which imported material expires, in milliseconds since 1970.
     pub expires_ms: Option<u64>,
 }
 
@@ -117,15 +117,15 @@ pub struct Material {
 pub struct KeyRecord {
     /// Its identifier, a UUID.
     pub id: String,
-    /// When it was created, in milliseconds since 1970.
+    /// The time of creation, in milliseconds since 1970.
     pub created_ms: u64,
-    /// What people say about it.
+    /// A text for people.
     pub description: String,
-    /// What it is for.
+    /// The use of the key.
     pub usage: Usage,
-    /// What it is.
+    /// The kind of the key.
     pub spec: Spec,
-    /// Where its material comes from.
+    /// The source of its material.
     pub origin: Origin,
     /// Whether it was disabled.
     pub enabled: bool,
@@ -133,7 +133,7 @@ pub struct KeyRecord {
     pub material: Option<Material>,
     /// The identifier of the only material that may be imported, once some was.
     pub imported_id: Option<String>,
-    /// When it will be deleted, in milliseconds since 1970.
+    /// The time of its deletion, in milliseconds since 1970, if it is to be deleted.
     pub deletion_ms: Option<u64>,
     /// The key policy.
     pub policy: String,
@@ -148,7 +148,7 @@ impl KeyRecord {
         self.material.as_ref().filter(|material| material.expires_ms.is_none_or(|expires| now_ms < expires))
     }
 
-    /// What can be done with it at `now_ms`.
+    /// The state of the key at `now_ms`.
     #[must_use]
     pub fn state(&self, now_ms: u64) -> KeyState {
         if self.deletion_ms.is_some() {
@@ -178,9 +178,9 @@ pub struct Alias {
     pub name: String,
     /// The key's identifier.
     pub key_id: String,
-    /// When it was created, in milliseconds since 1970.
+    /// The time of creation, in milliseconds since 1970.
     pub created_ms: u64,
-    /// When it got its key, in milliseconds since 1970.
+    /// The time at which it got its key, in milliseconds since 1970.
     pub updated_ms: u64,
 }
 
@@ -201,13 +201,13 @@ pub struct Grant {
     pub key_id: String,
     /// The name that a retried request finds it by, often empty.
     pub name: String,
-    /// When it was created, in milliseconds since 1970.
+    /// The time of creation, in milliseconds since 1970.
     pub created_ms: u64,
-    /// Who may use the key: an ARN.
+    /// The ARN of the principal that may use the key.
     pub grantee: String,
-    /// Who may give the permission up: an ARN.
+    /// The ARN of the principal that may give the permission up.
     pub retiring: Option<String>,
-    /// What may be done, as IAM names it: `Sign`.
+    /// The operations that are allowed, as IAM names them: `Sign`.
     pub operations: BTreeSet<String>,
     /// The encryption context must have these entries, and others it likes.
     pub context_subset: Option<BTreeMap<String, String>>,
@@ -234,7 +234,7 @@ pub struct ImportToken {
     pub algorithm: String,
     /// PKCS #8 of the pair.
     pub secret: SecretBytes,
-    /// When it expires, in milliseconds since 1970.
+    /// The time at which it expires, in milliseconds since 1970.
     pub expires_ms: u64,
 }
 
@@ -246,7 +246,7 @@ impl Document for ImportToken {
     }
 }
 
-/// When a key was used last. It is written now and then.
+/// The last use of a key. It is written now and then.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeyUse {
     /// The key's identifier.

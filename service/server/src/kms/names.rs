@@ -9,7 +9,7 @@ use crate::settings::Settings;
 use crate::uuid;
 use std::sync::Arc;
 
-/// Which names a request may use.
+/// The kinds of names that a request may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Names {
     /// Identifiers and key ARNs.

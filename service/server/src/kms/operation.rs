@@ -7,7 +7,7 @@ use crate::changes;
 use bytes::Bytes;
 use std::sync::Arc;
 
-/// What stands before an operation's name in the header `x-amz-target`.
+/// The text before an operation's name in the header `x-amz-target`.
 const PREFIX: &str = "TrentService.";
 
 macro_rules! operations {

@@ -12,7 +12,7 @@ use json::Once;
 use pattern::matches;
 use serde_json::{Map, Value};
 
-/// Who asks for what, on which key.
+/// A question to a policy: the caller, the action and the key.
 #[derive(Debug, Clone, Copy)]
 pub struct Question<'a> {
     /// The ARN of who asks.
@@ -23,11 +23,11 @@ pub struct Question<'a> {
     pub action: &'a str,
     /// The ARN of the key.
     pub resource: &'a str,
-    /// What conditions ask about.
+    /// The facts that conditions ask about.
     pub facts: &'a Facts<'a>,
 }
 
-/// What a policy says.
+/// The answer of a policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// A statement denies it, whatever others say.
@@ -145,7 +145,7 @@ impl Policy {
         Ok(Self { statements: statements.into_iter().enumerate().map(read).collect::<Result<_, _>>()? })
     }
 
-    /// What the policy says to a question.
+    /// The policy's answer to a question.
     #[must_use]
     pub fn verdict(&self, question: &Question<'_>) -> Verdict {
         let mut verdict = Verdict::Silent;

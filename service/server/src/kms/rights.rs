@@ -1,4 +1,4 @@
-//! Who may do what: key policies, the rights of credentials, grants.
+//! The rights to operations: key policies, the rights of credentials, grants.
 
 use super::documents::{Grant, KeyRecord};
 use super::names::Key;
@@ -21,7 +21,7 @@ pub enum Decision {
     NotAllowed,
 }
 
-/// Who asks: a credential and its ARN.
+/// The caller of an operation: a credential and its ARN.
 #[derive(Debug, Clone, Copy)]
 pub struct Asker<'a> {
     /// The credential.
@@ -129,7 +129,7 @@ impl Rights {
     }
 }
 
-/// What `policy` says.
+/// The answer of `policy`.
 #[must_use]
 pub(super) fn verdict(
     policy: &Policy,

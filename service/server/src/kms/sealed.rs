@@ -65,7 +65,7 @@ fn cipher(material: &Material) -> Result<Aes256GcmSiv, KmsError> {
         .map_err(|_| KmsError::internal(&"a symmetric key does not have 32 bytes"))
 }
 
-/// What is authenticated besides the plaintext. Lengths stand before texts, so that no two contexts are the same bytes.
+/// The data that are authenticated besides the plaintext. Lengths stand before texts, so that no two contexts are the same bytes.
 fn authenticated(head: &[u8; HEAD], context: &Context) -> Vec<u8> {
     let mut bytes = head.to_vec();
     for text in context.iter().flat_map(|(name, value)| [name, value]) {

@@ -1,4 +1,4 @@
-//! What happens by itself: deletions that are due, material that expired, notes that are to be written.
+//! Changes that nobody asks for: deletions that are due, material that expired, notes that are to be written.
 
 use super::KmsError;
 use super::documents::{Alias, Grant, ImportToken, KeyRecord, KeyUse};

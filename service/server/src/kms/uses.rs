@@ -1,4 +1,4 @@
-//! When keys were used last. A use is noted in memory and written with others now and then.
+//! The last uses of keys. A use is noted in memory and written with others now and then.
 
 use super::documents::KeyUse;
 use super::{KmsError, documents::KeyRecord};

@@ -1,4 +1,4 @@
-//! Who may see the page.
+//! The right to see the page.
 
 use super::Watched;
 use crate::credentials::Right;

@@ -1,9 +1,9 @@
-//! What the page shows.
+//! The figures that the page shows.
 
 use crate::credentials::Principal;
 use serde::Serialize;
 
-/// Where the page takes its figures from.
+/// The source of the page's figures.
 pub trait Watched: Send + Sync + 'static {
     /// The figures of the last quarter of an hour. As JSON it has:
     ///
@@ -17,7 +17,7 @@ pub trait Watched: Send + Sync + 'static {
     /// The figures of the last quarter of an hour, of which `seconds` has those after the second `after`.
     fn snapshot(&self, after: Option<u64>) -> Self::Snapshot;
 
-    /// Who has this token. Only a principal with the right to watch sees the page.
+    /// The principal with this token. Only a principal with the right to watch sees the page.
     fn principal(&self, token: &str) -> Option<Principal>;
 
     /// The percentiles 50, 99 and 99.9 of latencies in the last minute, in milliseconds.

@@ -66,7 +66,7 @@ pub struct IssuerKey {
     pub public_key: Vec<u8>,
     /// The time from which on the key signs, in seconds since 1970.
     pub not_before_s: u64,
-    /// When the key was created, in milliseconds since 1970.
+    /// The time at which the key was created, in milliseconds since 1970.
     pub created_ms: u64,
 }
 

@@ -18,7 +18,7 @@ impl Changes {
         Self::default()
     }
 
-    /// Writes `document`, in the place of the one with its identifier if there is one.
+    /// Writes `document`, instead of the one with its identifier if there is one.
     #[must_use]
     pub fn put<T: Document>(mut self, document: &T) -> Self {
         self.0.push((T::KIND, document.id().to_owned(), Some(plain(document))));

@@ -80,7 +80,7 @@ pub(super) async fn open(row: &Row, masters: &[MasterKey]) -> Result<Opened, Rec
     Err(SealError::WrongMasterKey.into())
 }
 
-/// The key that wraps data keys. Stretching a passphrase takes long and much memory, and happens beside the other tasks.
+/// The key that wraps data keys. Stretching a passphrase takes long and much memory, and happens on a thread apart from the other tasks.
 async fn wrapping(master: &MasterKey, stretch: Option<&Stretch>) -> Result<Sealer, RecordsError> {
     let (master, stretch) = (master.clone(), stretch.cloned());
     let task = tokio::task::spawn_blocking(move || master.wrapping_key(stretch.as_ref()));
@@ -88,7 +88,7 @@ async fn wrapping(master: &MasterKey, stretch: Option<&Stretch>) -> Result<Seale
     Ok(Sealer::new(&key)?)
 }
 
-/// What a wrapped data key is bound to.
+/// The context that a wrapped data key is bound to.
 fn place(number: u32) -> String {
     format!("{FORMAT}.{number}")
 }

@@ -26,7 +26,7 @@ type Read = fn(&[u8]) -> Result<AnyDocument, serde_json::Error>;
 pub struct Kinds(BTreeMap<&'static str, Read>);
 
 impl Kinds {
-    /// The same kinds, and `T`.
+    /// These kinds, and `T`.
     #[must_use]
     pub fn with<T: Document>(mut self) -> Self {
         self.0.insert(T::KIND, |plain| Ok(Arc::new(serde_json::from_slice::<T>(plain)?)));

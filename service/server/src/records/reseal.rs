@@ -41,7 +41,7 @@ pub async fn reseal(
     Err(StoreError::Conflict.into())
 }
 
-/// From one data key to the next.
+/// A change from one data key to the next.
 struct Turn {
     /// The version of the header before.
     version: u64,

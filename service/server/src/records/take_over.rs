@@ -17,7 +17,7 @@ const PAUSE: Duration = Duration::from_millis(250);
 pub struct Trouble {
     /// The last reason.
     pub reason: String,
-    /// When it could not be read for the first time since it could.
+    /// The time of the first failed reading since the last good one.
     pub since: Instant,
 }
 

@@ -1,4 +1,4 @@
-//! What runs beside the doors.
+//! The tasks that run in the background.
 
 use crate::admin;
 use crate::config::Config;
@@ -15,7 +15,7 @@ const SAMPLING: Duration = Duration::from_millis(200);
 /// How often keys that are due are deleted.
 const SWEEPING: Duration = Duration::from_secs(60);
 
-/// Starts what runs beside the doors.
+/// Starts the tasks that run in the background.
 pub(super) fn start(tasks: &mut JoinSet<()>, config: &Config, service: &Arc<Service>) {
     let follower = Arc::clone(service);
     tasks.spawn(async move { follower.records.follow().await });

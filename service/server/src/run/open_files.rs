@@ -10,7 +10,7 @@ const OTHERS: u64 = 128;
 /// made fewer, and the log says so.
 pub(super) fn adjust(config: &mut Config) {
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
-    // Where this is refused, the limit stays as it is.
+    // If this is refused, the limit stays as it is.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
     let Some(files) = getrlimit(Resource::Nofile).current else { return };
     let doors = 1 + u64::from(!config.socket.path.as_os_str().is_empty());

@@ -99,7 +99,7 @@ async fn a_service_runs_takes_commands_and_drains() {
     assert_ne!(lines[3]["outcome"], "ok", "the second backup was refused");
     assert!(!config.data.join(admin::SOCKET).exists());
 
-    // What was committed is there after a start, and a second master key opens it after a reseal.
+    // All commits are there after a start, and a second master key opens them after a reseal.
     let new_key = folder.path().join("new.key");
     let running = start_again(&config).await.unwrap();
     let reseal = Command::Reseal { master_key_file: new_key.clone() };

@@ -73,7 +73,7 @@ fn incomplete(what: &str) -> SigV4Error {
     SigV4Error::Incomplete(format!("The Authorization header has {what}."))
 }
 
-/// The 32 octets of 64 hexadecimal digits in lower case.
+/// The 32 bytes of 64 hexadecimal digits in lower case.
 fn signature_of(text: &str) -> Option<[u8; 32]> {
     let mut octets = [0; 32];
     let is_lower = !text.bytes().any(|digit| digit.is_ascii_uppercase());

@@ -3,7 +3,7 @@
 use super::SigV4Error;
 use http::HeaderMap;
 
-/// What of a request is signed.
+/// The parts of a request that are signed.
 #[derive(Debug, Clone, Copy)]
 pub struct Canonical<'a> {
     /// The method.

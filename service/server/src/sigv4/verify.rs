@@ -12,7 +12,7 @@ use sha2::{Digest as _, Sha256};
 use std::sync::Arc;
 use subtle::ConstantTimeEq;
 
-/// What a request must be signed for.
+/// The region and the service that a request must be signed for.
 #[derive(Debug, Clone, Copy)]
 pub struct Expected<'a> {
     /// The region.
@@ -59,7 +59,7 @@ pub struct Verifier {
     keys: SigningKeys,
 }
 
-/// Who sent a request, as far as its head shows.
+/// The sender of a request, as far as its head shows.
 pub enum Sender {
     /// The principal whose credential signed the head. The head names the hash of the body, which has to be compared.
     Proven(Arc<Principal>),
@@ -68,7 +68,7 @@ pub enum Sender {
 }
 
 impl Verifier {
-    /// Who sent the request with the head `parts`. If the head names the hash of the body, its signature is verified.
+    /// The sender of the request with the head `parts`. If the head names the hash of the body, its signature is verified.
     pub fn sender(
         &self,
         records: &Records,
@@ -82,7 +82,7 @@ impl Verifier {
         }
     }
 
-    /// Who signed the request with the head `parts` and the body `body`.
+    /// The principal that signed the request with the head `parts` and the body `body`.
     pub fn verify(
         &self,
         records: &Records,

@@ -95,7 +95,7 @@ impl Store for EmbeddedStore {
     }
 }
 
-/// What the database says, in the words of a store.
+/// The database's error as an error of a store.
 fn error(error: redb::Error) -> StoreError {
     use std::io::ErrorKind::{InvalidData, UnexpectedEof};
     match error {

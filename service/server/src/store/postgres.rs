@@ -63,7 +63,7 @@ pub struct PostgresStore {
     /// Whether the last call gave up. The next one then makes one attempt, so that calls do not queue behind each other's
     /// patience.
     down: AtomicBool,
-    /// When this replica committed last.
+    /// The time at which this replica committed last.
     committed: Mutex<Option<Instant>>,
 }
 
@@ -78,7 +78,7 @@ impl PostgresStore {
         Self::connect_within(url, PostgresTimes::default()).await
     }
 
-    /// The same, with other times to wait.
+    /// Connects as [`Self::connect`] does, with other times to wait.
     pub async fn connect_within(url: &str, times: PostgresTimes) -> Result<Self, StoreError> {
         let pool = Arc::new(Pool::new(tls::parse(url)?));
         let down = AtomicBool::new(false);
@@ -225,7 +225,7 @@ impl From<tokio_postgres::Error> for Failure {
     fn from(error: tokio_postgres::Error) -> Self {
         let text = text(&error);
         match error.code() {
-            // What the database did not say comes from the way to it.
+            // An error without a code is not the database's: the connection to it broke.
             None => Self::Broken(text),
             Some(
                 &(SqlState::ADMIN_SHUTDOWN

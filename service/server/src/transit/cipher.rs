@@ -103,7 +103,7 @@ pub(super) async fn decrypt(
     let write = |answer: &mut Answer, plain: &Plain| {
         answer.raw("\"plaintext\":\"").base64(plain).raw("\"");
     };
-    // Vault has an empty plaintext beside an error.
+    // Vault has an empty plaintext next to an error.
     waiting.respond(&call.request_id, Failures::Fail, "\"plaintext\":\"\",", write)
 }
 

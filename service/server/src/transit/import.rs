@@ -177,7 +177,7 @@ pub(super) async fn import_version(
     Ok(respond(&call.request_id, &describe(&key), &[]))
 }
 
-/// What of a key is asked for, and of which version.
+/// The part of a key that is asked for, and the version.
 #[derive(Debug, Deserialize)]
 pub(super) struct Exported {
     kind: String,

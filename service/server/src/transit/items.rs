@@ -141,7 +141,7 @@ pub(super) struct Outcome<A> {
     pub(super) reference: String,
 }
 
-/// What failed items do to the status of a batch.
+/// The effect of failed items on the status of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Failures {
     /// Nothing: clients look at each item.
@@ -195,7 +195,7 @@ impl<T, A> Waiting<T, A> {
     }
 
     /// The response. `write` adds the fields of an answer, which must not be empty. `failed` are the fields that an item
-    /// without an answer has beside its error.
+    /// without an answer has in addition to its error.
     pub(super) fn respond(
         self,
         request_id: &str,

@@ -18,7 +18,7 @@ pub struct Version {
     pub material_id: String,
     /// The public key in PEM.
     pub public_key: String,
-    /// When the version was created, in milliseconds since 1970.
+    /// The time at which the version was created, in milliseconds since 1970.
     pub created_ms: u64,
 }
 
@@ -71,7 +71,7 @@ impl Document for TransitKey {
     }
 }
 
-/// What a version is needed for.
+/// The use that a version is needed for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Use {
     Signing,

@@ -33,7 +33,7 @@ pub(super) async fn list(
     Ok(respond(&call.request_id, &json!({ "keys": names }), &[]))
 }
 
-/// What Vault says of a key.
+/// Vault's description of a key.
 pub(super) fn describe(key: &TransitKey) -> Value {
     let version = |(number, version): (&u32, &Version)| {
         let about = json!({

@@ -165,7 +165,7 @@ async fn renew_self(headers: HeaderMap, call: Call) -> Response {
     answer.finish_with(StatusCode::OK, &[], &auth)
 }
 
-/// What is known of a token. The token itself is not repeated.
+/// The description of a token. The token itself is not repeated.
 async fn lookup_self(call: Call) -> Response {
     let principal = &call.principal;
     let about = json!({

@@ -1,4 +1,4 @@
-"""What nobody sends by mistake: half requests, huge headers, garbage, deep JSON. The service answers, and goes on."""
+"""Requests that nobody sends by mistake: half ones, huge headers, garbage, deep JSON. The service answers, and goes on."""
 
 import http.client
 import os
@@ -8,7 +8,7 @@ from test_kms_boto3 import code, send
 
 
 def raw(service, data, wait=5):
-    """What the service answers to raw bytes, until it closes or nothing comes for `wait` seconds."""
+    """The service's answer to raw bytes, until it closes or nothing comes for `wait` seconds."""
     answer = b""
     with socket.create_connection(("127.0.0.1", service.port), timeout=wait) as connection:
         try:

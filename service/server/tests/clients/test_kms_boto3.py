@@ -37,7 +37,7 @@ def encryption_key(kms):
 
 
 def verify_by_openssl(folder, public, algorithm, message, signature):
-    """What the openssl program says of a signature."""
+    """The openssl program's verdict on a signature."""
     (folder / "public.der").write_bytes(public)
     (folder / "message").write_bytes(message)
     (folder / "signature").write_bytes(signature)

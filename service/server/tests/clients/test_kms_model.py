@@ -2,7 +2,7 @@
 
 from botocore.exceptions import ClientError
 
-# What a request without anything may be told. Anything else is wrong, above all UnknownOperationException.
+# The errors that a request without anything may get. Anything else is wrong, above all UnknownOperationException.
 EXPECTED = {"ValidationException", "UnsupportedOperationException"}
 
 

@@ -13,7 +13,7 @@ impl Random {
         ((self.0 >> 33) as usize) % bound.max(1)
     }
 
-    /// `data` with a few octets changed, taken away or doubled.
+    /// `data` with a few bytes changed, taken away or doubled.
     fn change(&mut self, data: &[u8]) -> Vec<u8> {
         let mut data = data.to_vec();
         for _ in 0..=self.below(4) {
@@ -29,7 +29,7 @@ impl Random {
     }
 }
 
-/// Policies made from real ones, octet by octet and element by element. `MODMILL_TEST_POLICIES` says how many of each; the default
+/// Policies made from real ones, byte by byte and element by element. `MODMILL_TEST_POLICIES` says how many of each; the default
 /// takes some seconds.
 #[test]
 fn key_policies() {

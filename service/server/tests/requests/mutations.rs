@@ -41,7 +41,7 @@ const TEXTS: [&str; 26] = [
     "true",
 ];
 
-/// Names that stand in the places of others, or beside them.
+/// Names that are put in the places of others, or next to them.
 const NAMES: [&str; 18] = [
     "Effect",
     "Principal",

@@ -1,4 +1,4 @@
-//! Key policies of anybody, beside a small model of what they mean. The fuzz target uses this file too.
+//! Key policies of anybody, compared with a small model of what they mean. The fuzz target uses this file too.
 
 use modmill_server::kms::{Facts, Policy, Question, Verdict};
 use serde_json::Value;

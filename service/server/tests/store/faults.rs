@@ -37,7 +37,7 @@ async fn a_changed_store_is_refused() {
     let path = dir.path().join("store.redb");
     let good = std::fs::read(&path).unwrap();
     assert_eq!(count(dir.path(), &master).await.unwrap() as u64, NOTES);
-    // What is zero is mostly not used.
+    // Bytes that are zero are mostly not used.
     let used: Vec<usize> = (0..good.len()).filter(|at| good[*at] != 0).collect();
     let mut random = Random(3);
     let mut refused = 0;

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 /// The folder of the store of the process that is to be killed.
 const DIR: &str = "MODMILL_TEST_KILL_DIR";
-/// What the lines begin with that the process says something in.
+/// The beginning of the lines in which the process says something.
 const SAID: &str = "said ";
 
 /// How often a process is killed; `MODMILL_TEST_KILLS` says otherwise.
@@ -51,7 +51,7 @@ fn run_and_kill(name: &str, dir: &Path, random: &mut Random) -> Vec<String> {
         .unwrap();
     let lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
     let mut said = lines.filter_map(|line| line.strip_prefix(SAID).map(str::to_owned));
-    // The moment is somewhere within the step after so many steps. With none, it is while the process starts.
+    // The process is killed within the step after a random number of steps. After none, it is killed while it starts.
     let mut heard = Vec::new();
     let mut step = Duration::from_millis(60);
     for _ in 0..random.below(5) {

@@ -26,7 +26,7 @@ impl Database {
         Some(Self { admin, url: format!("{start}/{name}"), name })
     }
 
-    /// Where the server is.
+    /// The address of the server.
     pub(crate) async fn server(&self) -> SocketAddr {
         let config: tokio_postgres::Config = self.url.parse().unwrap();
         let (Some(Host::Tcp(host)), port) = (config.get_hosts().first(), config.get_ports().first()) else {

@@ -8,10 +8,10 @@ use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
 
-/// A commit as clients send it: a simple query of eleven octets.
+/// A commit as clients send it: a simple query of eleven bytes.
 const COMMIT: &[u8] = b"Q\0\0\0\x0bCOMMIT\0";
 
-/// What becomes of the next commit.
+/// The fate of the next commit.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cut {
     /// Whether the server gets it. The client does not get its answer.
@@ -62,7 +62,7 @@ impl Proxy {
 }
 
 impl Shared {
-    /// Passes octets on in both directions until one side is closed.
+    /// Passes bytes on in both directions until one side is closed.
     async fn pass(self: Arc<Self>, client: TcpStream) {
         let server = TcpStream::connect(self.server).await.unwrap();
         let (from_client, to_client) = client.into_split();

@@ -1,4 +1,4 @@
-//! What the disk must not hold.
+//! Secrets that the disk must not hold.
 
 use crate::{Note, kinds};
 use base64::Engine as _;

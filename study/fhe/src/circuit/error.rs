@@ -1,4 +1,4 @@
-//! What can be wrong with a circuit, a plan or an expression.
+//! The faults of a circuit, a plan or an expression.
 
 use std::error::Error;
 use std::fmt;
@@ -64,7 +64,7 @@ pub enum EvaluateError<E: Error + 'static> {
     Inputs {
         /// The number of the word.
         word: usize,
-        /// What differs.
+        /// The difference.
         reason: &'static str,
     },
     /// The scheme failed.
@@ -72,14 +72,14 @@ pub enum EvaluateError<E: Error + 'static> {
     Scheme(E),
 }
 
-/// What is wrong with an expression, and where.
+/// The fault of an expression, and its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExpressionError {
     /// The expression.
     pub text: String,
     /// The place, in characters from 0.
     pub position: usize,
-    /// What is wrong there.
+    /// The fault there.
     pub reason: Reason,
 }
 
@@ -93,7 +93,7 @@ impl fmt::Display for ExpressionError {
     }
 }
 
-/// What is wrong at a place of an expression.
+/// The fault at a place of an expression.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Reason {
@@ -103,9 +103,9 @@ pub enum Reason {
     /// Something else is needed.
     #[error("expected {expected}, found {found}")]
     Expected {
-        /// What is needed.
+        /// The text that is needed.
         expected: &'static str,
-        /// What stands there.
+        /// The text that stands there.
         found: String,
     },
     /// A number that cannot be read, or has more than 64 bits.
@@ -127,7 +127,7 @@ pub enum Reason {
     Arguments {
         /// The function.
         name: String,
-        /// What it takes.
+        /// The arguments that it takes.
         takes: &'static str,
     },
     /// A place where only a number will do.

@@ -4,14 +4,14 @@ use super::plan::{Operation, Plan};
 use super::{EvaluateError, Scheme};
 use std::ops::Deref;
 
-/// What has just been computed.
+/// The batch that has just been computed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Progress {
     /// The number of AND gates on the longest path up to here.
     pub level: usize,
     /// The depth of the circuit.
     pub levels: usize,
-    /// What the batch did.
+    /// The operation of the batch.
     pub operation: Operation,
     /// How many bits the batch has.
     pub bits: usize,
@@ -199,7 +199,7 @@ impl<'a, S: Scheme> Run<'a, S> {
         batches.sort_unstable();
         batches.dedup();
         let mut parts = Vec::with_capacity(batches.len());
-        // Where in the joined parts each place is to be found.
+        // The index of each place in the joined parts.
         let mut order = vec![0; places.len()];
         let mut next = 0;
         for batch in batches {

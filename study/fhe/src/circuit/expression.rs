@@ -81,7 +81,7 @@ fn collect<'a>(tree: &'a Tree, names: &mut Vec<&'a str>) {
     }
 }
 
-/// What is wrong, and where.
+/// A fault, and its place.
 #[derive(Debug)]
 struct Fault {
     position: usize,

@@ -17,7 +17,7 @@ pub(super) struct Noises<'a, S: Scheme> {
     is_recrypted: Vec<bool>,
     /// The gates that read each wire.
     readers: Vec<Vec<Wire>>,
-    /// What was changed, for [`Noises::undo`].
+    /// The changes so far, for [`Noises::undo`].
     log: Vec<Change<S::Noise>>,
     /// How many gates were computed.
     pub(super) work: usize,

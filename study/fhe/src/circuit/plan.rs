@@ -5,7 +5,7 @@ use super::planner::{Planner, batches};
 use super::recryptions::find;
 use super::{Circuit, PlanError, Scheme};
 
-/// What one batch does.
+/// The operation of one batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Operation {
     /// Makes a bit that everyone knows.

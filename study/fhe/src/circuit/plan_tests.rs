@@ -145,7 +145,7 @@ fn check(text: &str, widths: &[(&str, usize)], scheme: &Mock, instances: usize) 
         let output: Vec<bool> = answer[instance * width..][..width].iter().map(|bit| bit.0).collect();
         assert_eq!(Some(output), circuit.compute(&input), "{text}, instance {instance}");
     }
-    // What was planned is what happened.
+    // The scheme was called as often as planned.
     for operation in [Operation::Not, Operation::Xor, Operation::And, Operation::Recrypt] {
         assert_eq!(
             scheme.called(operation).iter().sum::<usize>(),
@@ -208,7 +208,7 @@ fn all_products_of_a_level_are_one_batch() {
     assert_eq!((products.len(), products[0]), (circuit.cost().depth, 5 * 64));
 }
 
-/// A wire that many gates read is recrypted in the place of their other operands, and once.
+/// A wire that many gates read is recrypted instead of their other operands, and once.
 #[test]
 fn the_wire_that_serves_most_gates_is_recrypted() {
     let mut builder = Builder::new();
@@ -266,7 +266,7 @@ fn a_plan_serves_only_its_inputs() {
     assert!(reason(&[&fresh, &scheme.encrypt(&[true])]).contains("number of bits"));
 }
 
-/// What the search finds with the noise of the toy setting. The greedy choice alone takes 61 and 32.
+/// The number of recryptions that the search finds with the noise of the toy setting. The greedy choice alone takes 61 and 32.
 #[test]
 fn fewer_recryptions_are_found() {
     for (text, width, most) in [("a * b * a", 5, 49), ("a * b > 5000", 8, 28)] {

@@ -1,4 +1,4 @@
-//! Which wires are recrypted.
+//! The choice of the wires that are recrypted.
 
 use super::noises::{Noises, pair};
 use super::plan::Operation;
@@ -84,7 +84,7 @@ fn choose<S: Scheme>(gates: &[Gate], noises: &Noises<'_, S>) -> Result<Vec<Wire>
     Ok(chosen)
 }
 
-/// Looks for fewer recryptions: drops those that others have made needless, and tries each wire in the place of others, as long as
+/// Looks for fewer recryptions: drops those that others have made needless, and tries each wire instead of others, as long as
 /// it makes at least two of them needless.
 fn improve<S: Scheme>(circuit: &Circuit, noises: &mut Noises<'_, S>) {
     let wires = || (0..circuit.gates().len()).map(Wire::new);

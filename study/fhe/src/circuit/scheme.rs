@@ -1,4 +1,4 @@
-//! What a homomorphic scheme offers to circuits.
+//! The operations that a homomorphic scheme offers to circuits.
 
 use std::error::Error;
 use std::fmt::Debug;
@@ -11,7 +11,7 @@ use std::fmt::Debug;
 pub trait Scheme {
     /// A batch of encrypted bits.
     type Bits;
-    /// What anyone can tell about the noise of one bit.
+    /// The noise of one bit, as far as anyone can tell.
     type Noise: Copy + Debug + PartialEq;
     /// Why a gate fails.
     type Error: Error + 'static;
@@ -37,7 +37,7 @@ pub trait Scheme {
     /// The products of two batches of the same number of bits.
     fn and(&self, left: &Self::Bits, right: &Self::Bits) -> Result<Self::Bits, Self::Error>;
 
-    /// The same bits with the noise of [`Scheme::after_recrypt`].
+    /// These bits with the noise of [`Scheme::after_recrypt`].
     fn recrypt(&self, bits: &Self::Bits) -> Result<Self::Bits, Self::Error>;
 
     /// The noise of each bit.

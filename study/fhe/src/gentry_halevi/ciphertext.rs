@@ -82,7 +82,7 @@ impl Ciphertexts {
         (0..self.len()).map(|position| self.select(engine, &[position])).collect()
     }
 
-    /// The parts of the batch, by name: `fingerprint`, `bounds` with 8 octets an item, `numbers`.
+    /// The parts of the batch, by name: `fingerprint`, `bounds` with 8 bytes an item, `numbers`.
     pub fn sections(&self) -> Result<Vec<Section>, Error> {
         let bounds = self.noise.iter().flat_map(|noise| noise.to_le_bytes()).collect();
         Ok(vec![

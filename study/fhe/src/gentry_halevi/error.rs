@@ -1,4 +1,4 @@
-//! What can go wrong.
+//! The errors of the scheme.
 
 use thiserror::Error;
 
@@ -66,7 +66,7 @@ pub enum Error {
     Part {
         /// The name of the part.
         part: &'static str,
-        /// What is wrong with it.
+        /// The fault of the value.
         reason: String,
     },
 }

@@ -61,7 +61,7 @@ impl Scheme for GentryHalevi<'_> {
         left + right
     }
 
-    /// `None` for a key of one's own whose recrypted bits could not be recrypted again.
+    /// `None` for a key of a custom setting whose recrypted bits could not be recrypted again.
     fn after_recrypt(&self, _: f64) -> Option<f64> {
         let noise = self.key().recrypted_noise();
         (Scheme::budget(self, noise) >= self.recrypt_needs()).then_some(noise)

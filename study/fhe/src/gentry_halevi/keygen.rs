@@ -11,7 +11,7 @@ use super::{Error, Setting, selectors};
 use modmill::{Batch, Engine};
 use zeroize::Zeroizing;
 
-/// What key generation is at.
+/// The stage that key generation has reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Stage {
@@ -48,7 +48,7 @@ const NOISE_TRIALS: usize = 5;
 
 /// Generates a pair of keys. `progress` is told how far it is.
 ///
-/// The time depends on the secret key. All intermediate values are zeroized. Beside the keys, powers of the root take
+/// The time depends on the secret key. All intermediate values are zeroized. Besides the keys, powers of the root take
 /// up to 8 GiB of memory: 0.1 GB for the small setting, 0.8 GB for medium, 6.5 GB for large.
 ///
 /// **The published parameters are broken** (M. S. Lee, eprint 2011/567): for study and measurement, not for protection.

@@ -1,15 +1,15 @@
-//! Parts of keys and ciphertexts as octets: numbers are little-endian, each of as many octets as the modulus.
+//! Parts of keys and ciphertexts as bytes: numbers are little-endian, each of as many bytes as the modulus.
 
 use super::Error;
 use modmill::{Batch, Modulus};
 use zeroize::Zeroizing;
 
-/// A part of a key or of ciphertexts: its name and its octets, which are zeroized when they are dropped.
+/// A part of a key or of ciphertexts: its name and its bytes, which are zeroized when they are dropped.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Section {
     /// The name.
     pub name: &'static str,
-    /// The octets.
+    /// The bytes.
     pub bytes: Zeroizing<Vec<u8>>,
 }
 
@@ -20,7 +20,7 @@ impl Section {
 }
 
 impl std::fmt::Debug for Section {
-    /// Shows the shape and never the octets, which may be secret.
+    /// Shows the shape and never the bytes, which may be secret.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Section({}, {} bytes)", self.name, self.bytes.len())
     }
@@ -45,7 +45,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// The numbers of a batch, each of as many octets as its width needs.
+/// The numbers of a batch, each of as many bytes as its width needs.
 pub(super) fn encode_numbers(numbers: &Batch) -> Vec<u8> {
     let len = numbers.bits().div_ceil(8);
     let mut bytes = Vec::with_capacity(len * numbers.len());

@@ -144,7 +144,7 @@ impl<'e> Powers<'e> {
         Ok(self.engine.on_device().join(&parts.iter().collect::<Vec<_>>())?)
     }
 
-    /// `2 a_j mod d` for each polynomial and each window j, and the bits beside in window 0.
+    /// `2 a_j mod d` for each polynomial and each window j; in window 0 the polynomial's bit is added.
     fn window_sums(
         &self,
         polynomials: &Polynomials,
@@ -181,7 +181,7 @@ impl<'e> Powers<'e> {
         Ok(self.weighted.weighted_sums(self.table.operand(), &weights)?)
     }
 
-    /// The same for sparse polynomials on the host, which adds a few powers for each.
+    /// The window sums of sparse polynomials on the host, which adds a few powers for each.
     fn sparse_sums(
         &self,
         table: &Batch,

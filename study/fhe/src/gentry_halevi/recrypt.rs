@@ -25,7 +25,7 @@ const BYTES: usize = 1 << 29;
 /// The part of a device's free memory that they take there.
 const PART: usize = 4;
 
-/// What recryption needs of a key: transforms of its numbers, and the circuit.
+/// The values of a key that recryption needs: transforms of its numbers, and the circuit.
 pub(super) struct Recryption<'e> {
     windows: Windows,
     /// For sums over the selectors of a block.
@@ -95,7 +95,7 @@ impl GentryHalevi<'_> {
     fn recrypted_together(&self) -> Result<usize, Error> {
         let setting = self.setting();
         let numbers = 4 * setting.blocks() * (setting.precision() + 1);
-        // A transform has some eight times as many octets as its number.
+        // A transform has some eight times as many bytes as its number.
         let bytes = numbers * self.key.modulus().bits();
         let free = self.engine.memory()?.iter().map(|device| device.free / PART).max();
         Ok((free.unwrap_or(BYTES) / bytes).max(1))
@@ -160,7 +160,7 @@ fn placed(term: &Term, item: usize, count: usize, shapes: &[(usize, usize)]) -> 
     Term { left: term.left.map(place), rights: term.rights.iter().map(|&right| place(right)).collect() }
 }
 
-/// Where number `index` of ciphertext `item` stands: groups one after the other, in each the numbers of one
+/// The place of number `index` of ciphertext `item`: groups one after the other, in each the numbers of one
 /// ciphertext after those of another.
 fn place(index: usize, item: usize, count: usize, shapes: &[(usize, usize)]) -> usize {
     let group = shapes.partition_point(|(before, _)| *before <= index) - 1;

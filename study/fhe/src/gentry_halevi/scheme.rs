@@ -65,7 +65,7 @@ impl<'e> GentryHalevi<'e> {
         self.key.setting()
     }
 
-    /// What recryption needs, made at its first use.
+    /// The values that recryption needs, made at its first use.
     pub(super) fn recryption(&self) -> Result<Arc<Recryption<'e>>, Error> {
         let mut kept = self.recryption.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(recryption) = &*kept {

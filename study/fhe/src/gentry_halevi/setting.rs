@@ -64,7 +64,7 @@ impl Setting {
         Self { dimension, coefficient_bits: PUBLISHED_BITS, security: PUBLISHED_SECURITY }
     }
 
-    /// A setting of one's own: the dimension n, a power of two from 8 to 65536; the bits t of the lattice's
+    /// A custom setting: the dimension n, a power of two from 8 to 65536; the bits t of the lattice's
     /// coefficients, 32 to 2048; and the security parameter, 8 to 128, which decides the shape of recryption.
     ///
     /// A t of 380 is enough to recrypt a product of two recrypted bits at security 72 and n of 512 or more. At

@@ -30,12 +30,12 @@ pub enum StoredError {
     /// The file cannot be read or written.
     #[error(transparent)]
     File(#[from] FileError),
-    /// What the file holds is refused by the scheme.
+    /// The content of the file is refused by the scheme.
     #[error(transparent)]
     Scheme(#[from] Error),
 }
 
-/// What all files of a key have in common.
+/// The values that all files of a key have in common.
 struct Common {
     setting: Setting,
     /// The capacity of the key, and the noise of recrypted ciphertexts.
@@ -231,7 +231,7 @@ fn read_bounds(reader: &mut Reader<File>) -> Result<(usize, Vec<f64>), FileError
     }
 }
 
-/// What a file of this scheme tells without a key.
+/// The facts that a file of this scheme tells without a key.
 #[derive(Debug, Clone)]
 pub struct Description {
     /// The parameters.

@@ -34,7 +34,7 @@ impl<'e> Encryptor<'e> {
         })
     }
 
-    /// The same encryptor with a function that is told how many rows of the matrix are done, and how many there are.
+    /// This encryptor with a function that is told how many rows of the matrix are done, and how many there are.
     #[must_use]
     pub fn with_progress(self, progress: impl Fn(usize, usize) + Send + Sync + 'static) -> Self {
         Self { matrix: self.matrix.with_progress(progress), ..self }
@@ -47,7 +47,7 @@ impl<'e> Encryptor<'e> {
         self.encrypt_with(messages, &vectors)
     }
 
-    /// The same with these vectors r.
+    /// Encrypts messages with these vectors r.
     fn encrypt_with(&self, messages: &[bool], vectors: &BitVectors) -> Result<Ciphertexts, Error> {
         let (moduli, dimension) = (self.parameters.moduli(), self.parameters.dimension());
         let first = self.b.multiply(self.engine, vectors)?;

@@ -1,4 +1,4 @@
-//! What can go wrong in the leveled scheme.
+//! The errors of the leveled scheme.
 
 use thiserror::Error;
 

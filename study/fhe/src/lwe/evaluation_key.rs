@@ -8,7 +8,7 @@ use super::secret_key::SecretKey;
 use modmill::{Engine, ResidueVectors};
 use std::fmt;
 
-/// What brings a product back to n + 1 elements: samples `[b | -A']` with `b = A' s' + 2e + 2^(w t) s_i s_j`, the last term
+/// The key that brings a product back to n + 1 elements: samples `[b | -A']` with `b = A' s' + 2e + 2^(w t) s_i s_j`, the last term
 /// modulo one of the moduli and zero modulo all others. There is a row for each modulus, pair `i <= j` and digit t, in this
 /// order, so that the rows of the first moduli are the key for ciphertexts that have lost the others.
 ///

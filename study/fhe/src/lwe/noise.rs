@@ -13,7 +13,7 @@ use modmill::ResidueModuli;
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub(super) struct Noise(f64);
 
-/// What is added to logarithms, so that their rounding errors only raise a bound.
+/// The margin that is added to logarithms, so that their rounding errors only raise a bound.
 const ROUNDING: f64 = 1e-9;
 
 impl Noise {
@@ -22,7 +22,7 @@ impl Noise {
         Self(value.max(1.0).log2() + ROUNDING)
     }
 
-    /// From bits that were written down.
+    /// A bound from its logarithm, as it was written down.
     pub(super) fn from_log2(log2: f64) -> Option<Self> {
         (log2.is_finite() && log2 >= 0.0).then_some(Self(log2))
     }
@@ -43,7 +43,7 @@ impl Noise {
         Self(high + (low - high).exp2().ln_1p() / std::f64::consts::LN_2 + ROUNDING)
     }
 
-    /// After switching the keys of a tensor product modulo the first `count` moduli: every digit, below 2^w, multiplies an
+    /// The noise after switching the keys of a tensor product modulo the first `count` moduli: every digit, below 2^w, multiplies an
     /// error of at most e twice.
     fn switched(parameters: &Parameters, count: usize) -> Self {
         let rows = parameters.pairs() as f64 * count as f64 * parameters.digits() as f64;
@@ -51,12 +51,12 @@ impl Noise {
         Self::of(2.0 * rows * digit * f64::from(GREATEST))
     }
 
-    /// After dividing by the modulus m: `|v| / m`, and less than 1 for each unit of the secret.
+    /// The noise after dividing by the modulus m: `|v| / m`, and less than 1 for each unit of the secret.
     pub(super) fn after_drop(self, parameters: &Parameters, modulus: u32) -> Self {
         Self((self.0 - f64::from(modulus).log2() + ROUNDING).max(0.0)).plus(Self::of(parameters.secret_sum()))
     }
 
-    /// After a product modulo the first `count` moduli, which drops one of them if it is not the last, with the number of
+    /// The noise after a product modulo the first `count` moduli, which drops one of them if it is not the last, with the number of
     /// moduli that are left.
     pub(super) fn after_product(
         self,

@@ -59,7 +59,7 @@ impl Parameters {
         Self::new(dimension, dimension, ResidueModuli::largest(32)?)
     }
 
-    /// The same parameters with digits of `bits` bits in key switching, 1 to 16. More bits make keys smaller and noise
+    /// These parameters with digits of `bits` bits in key switching, 1 to 16. More bits make keys smaller and noise
     /// greater.
     pub fn with_digit_bits(self, bits: u32) -> Result<Self, Error> {
         match bits {

@@ -113,7 +113,7 @@ fn batches_of_different_sizes_are_refused() {
     assert_eq!(evaluator.add_plain(&one, &[true, true]).err(), expected);
 }
 
-/// The same product on an emulated device.
+/// A product on an emulated device.
 #[test]
 fn products_on_a_device() {
     let Some(builder) = emulated::engine(modmill_cuda::Faults::default()) else { return };

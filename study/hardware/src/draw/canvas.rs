@@ -8,7 +8,7 @@ pub(super) const INK: &str = "#1f2933";
 pub(super) const MUTED: &str = "#52606d";
 pub(super) const GRID: &str = "#e3e7ee";
 
-/// Where a text is anchored.
+/// The anchor of a text.
 #[derive(Clone, Copy)]
 pub(super) enum Anchor {
     Start,

@@ -1,4 +1,4 @@
-//! What the parts of a machine did, against cycles.
+//! The activities of a machine's parts, against cycles.
 
 use super::canvas::{Anchor, COLOURS, Canvas, GRID, INK, MUTED};
 use crate::record::{Activity, Part};

@@ -13,7 +13,7 @@ const DEPTH: u64 = 14;
 /// Rows of an operand, 32 digits each.
 const ROWS: usize = DIGITS / SIDE;
 
-/// Which pass.
+/// A pass over the words of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Pass {
     /// T to memory T, and T mod R to X.
@@ -89,7 +89,7 @@ impl ModularMultiplier {
             *sum = match pass {
                 Pass::ResolveT | Pass::ResolveU | Pass::ResolveW => self.x.read(cycle, bank, row)?,
                 Pass::Add => self.x.read(cycle, bank, row)? + self.t.read(cycle, bank, row)?,
-                // Which of the two is the result is known at the end.
+                // It is known at the end which of the two is the result.
                 Pass::Subtract => {
                     self.x.read_kept(cycle, bank, row)? + self.complement.read_kept(cycle, bank, row)?
                 }

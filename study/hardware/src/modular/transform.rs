@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 /// Cycles from the last of a group's cycles in the unit to the write of its results.
 const LATENCY: u64 = 22;
 
-/// What the eight multipliers do with a stage's results.
+/// The factors by which the eight multipliers multiply a stage's results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Multiplicand {
     /// Twiddle factors between the stages.
@@ -121,7 +121,7 @@ impl ModularMultiplier {
         Ok(products)
     }
 
-    /// What a result is multiplied by.
+    /// The factor of a result.
     fn multiplicand(&mut self, stage: Stage, position: usize, result: u64, cycle: u64) -> Result<u64, Error> {
         let (bank, row) = place(position);
         match (stage.multiplicand, stage.direction) {

@@ -4,7 +4,7 @@ use super::{Multiplier, Unload, Writes};
 use crate::design::Kind;
 use crate::error::Error;
 
-/// What the controller does in a cycle.
+/// The action of the controller in a cycle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Control {
     Idle,
@@ -70,7 +70,7 @@ impl Multiplier {
         }
     }
 
-    /// What follows the stage of number `stage`. After the last one the results are given out, and the next product may begin.
+    /// The action after the stage of number `stage`. After the last one the results are given out, and the next product may begin.
     fn after(&mut self, stage: usize, full: bool) -> Control {
         if stage + 1 < self.stages.len() {
             return Control::Run { stage: stage + 1, step: 0 };

@@ -1,4 +1,4 @@
-//! Chapter 7's modular multiplier and exponentiator beside the model, and beside num-bigint.
+//! Chapter 7's modular multiplier and exponentiator, compared with the model and with num-bigint.
 
 use crate::simulator::{Define, Simulation};
 use crate::sources::{Mutant, mutated};
@@ -19,7 +19,7 @@ const NEGATED_INVERSE: usize = 2;
 const MODULUS: usize = 3;
 const COMPLEMENT: usize = 4;
 
-/// What follows the header of a packet, besides the numbers above.
+/// Contents of a packet behind its header, besides the numbers above.
 const EXPONENT: usize = 5;
 const OPERATION: usize = 6;
 const POWER: usize = 7;

@@ -1,4 +1,4 @@
-//! The whole multiplier beside the model, cycle for cycle, and beside products by num-bigint.
+//! The whole multiplier compared with the model, cycle for cycle, and with products by num-bigint.
 
 use crate::simulator::{Define, Simulation};
 use crate::sources::{MULTIPLIER, Mutant, files};
@@ -39,7 +39,7 @@ fn operands(bits: usize, products: usize, seed: u64) -> Vec<[BigUint; 2]> {
         .collect()
 }
 
-/// What happens at the ports in each cycle: always open, or open at random.
+/// The events at the ports in each cycle: always open, or open at random.
 fn ports(open: bool) -> Vec<Ports> {
     let mut random = Random::new(5);
     let mut often = || !random.next().is_multiple_of(4);

@@ -1,4 +1,4 @@
-//! Netlists of standard cells, which `study/rtl/synthesise` writes, beside the formulas that the RTL is compared with: mapping has kept the function.
+//! Netlists of standard cells, which `study/rtl/synthesise` writes, compared with the formulas that the RTL is compared with: mapping has kept the function.
 
 use crate::simulator::Simulation;
 use crate::tools::{Tools, scratch, workspace};

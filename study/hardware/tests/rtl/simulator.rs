@@ -76,7 +76,7 @@ impl Simulation {
     }
 }
 
-/// What `command` prints; its failure is the test's.
+/// The output of `command`; its failure is the test's.
 fn run(command: &mut Command) -> String {
     let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
     let text = String::from_utf8_lossy(&output.stdout).into_owned();

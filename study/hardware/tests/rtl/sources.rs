@@ -10,7 +10,7 @@ pub(crate) struct Mutant {
     pub(crate) file: &'static str,
     /// Text that the file has exactly once.
     pub(crate) from: &'static str,
-    /// What stands in its place.
+    /// The text that replaces it.
     pub(crate) to: &'static str,
 }
 
@@ -47,9 +47,9 @@ fn list(more: &[&str]) -> Vec<String> {
     text.lines().chain(more.iter().copied()).map(str::to_owned).collect()
 }
 
-/// What `unit_tb` needs besides.
+/// The sources that `unit_tb` needs besides.
 pub(crate) const UNITS: &[&str] =
     &["thesis/thesis_sum16.sv", "thesis/thesis_radix16.sv", "tests/unit_wrappers.sv", "tests/unit_tb.sv"];
 
-/// What `multiplier_tb` needs besides.
+/// The sources that `multiplier_tb` needs besides.
 pub(crate) const MULTIPLIER: &[&str] = &["tests/multiplier_tb.sv"];

@@ -1,4 +1,4 @@
-//! The units beside direct formulas: hard and random vectors, unknown values, mutants.
+//! The units compared with direct formulas: hard and random vectors, unknown values, mutants.
 
 use crate::simulator::{Define, Simulation};
 use crate::sources::{Mutant, UNITS, files};
@@ -137,7 +137,7 @@ fn product(random: &mut Random) -> (Vec<u64>, Vec<u64>) {
 }
 
 impl Unit {
-    /// The same unit as a netlist in `module`: the tops for synthesis have a register before the unit.
+    /// This unit as a netlist in `module`: the tops for synthesis have a register before the unit.
     pub(crate) fn mapped(&self, module: &'static str) -> Self {
         Self { module, depth: self.depth + 1, ..*self }
     }

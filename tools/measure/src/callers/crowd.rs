@@ -71,7 +71,7 @@ fn picked(batch: &Batch, places: &[usize]) -> Batch {
     picked
 }
 
-/// What callers did in one turn.
+/// The result of one turn of the callers.
 pub(super) struct Turn {
     /// Operations per second of all callers.
     pub(super) rate: f64,

@@ -1,4 +1,4 @@
-//! What the operations of Gentry and Halevi's scheme take.
+//! The times of the operations of Gentry and Halevi's scheme.
 
 use super::{FheRecord, timed};
 use modmill::Engine;
@@ -7,7 +7,7 @@ use modmill_fhe::gentry_halevi::{
 };
 use std::time::{Duration, Instant};
 
-/// What is measured, and how long.
+/// The operations that are measured, and the time for them.
 pub struct Bench<'a> {
     /// The engine.
     pub engine: &'a Engine,
@@ -19,7 +19,7 @@ pub struct Bench<'a> {
     pub time: Duration,
     /// Bits that are encrypted, decrypted and computed with at a time.
     pub batch: usize,
-    /// Bits that are recrypted at a time, beside one alone.
+    /// Bits that are recrypted at a time, in addition to one alone.
     pub recrypted: usize,
 }
 

@@ -1,4 +1,4 @@
-//! What products of a matrix of long integers in residues with vectors take, which are the encryption of leveled LWE.
+//! The times of products of a matrix of long integers in residues with vectors, which are the encryption of leveled LWE.
 
 use super::{FheRecord, timed};
 use modmill::{
@@ -8,7 +8,7 @@ use modmill::{
 use num_bigint::BigUint;
 use std::time::Duration;
 
-/// What is measured, and how long.
+/// The products that are measured, and the time for them.
 pub struct Bench<'a> {
     /// The engine.
     pub engine: &'a Engine,
@@ -18,11 +18,11 @@ pub struct Bench<'a> {
     pub columns: usize,
     /// Moduli of 32 bits.
     pub moduli: usize,
-    /// Where the matrix is.
+    /// The memory that holds the matrix.
     pub placement: Placement,
     /// The time for each product.
     pub time: Duration,
-    /// Vectors of bits, and of integers, that are multiplied at a time, beside one alone.
+    /// Vectors of bits, and of integers, that are multiplied at a time, in addition to one alone.
     pub many: [usize; 2],
 }
 

@@ -43,7 +43,7 @@ macro_rules! api {
         impl $name {
             fn new(library: libloading::Library) -> Result<Self, libloading::Error> {
                 // SAFETY: each symbol has the type that the library's documented interface gives
-                // it, and the pointers live no longer than the library beside them.
+                // it, and the pointers live no longer than the library that is kept with them.
                 unsafe {
                     Ok(Self {
                         $($field: *library.get::<$type>(concat!($symbol, "\0").as_bytes())?,)+

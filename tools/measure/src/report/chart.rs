@@ -30,7 +30,7 @@ pub(super) struct Lines {
     pub(super) title: String,
     pub(super) x_label: String,
     pub(super) y_label: String,
-    /// What follows a value: `/s` or ` ms`.
+    /// The unit behind a value: `/s` or ` ms`.
     pub(super) unit: &'static str,
     pub(super) series: Vec<Series>,
 }

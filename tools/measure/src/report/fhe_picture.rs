@@ -1,4 +1,4 @@
-//! What the operations of homomorphic encryption take by size, for a document.
+//! The times of the operations of homomorphic encryption by size, for a document.
 
 use super::chart::{Lines, Series, picture};
 use super::{distinct, threads_label};

@@ -38,7 +38,7 @@ pub fn results(header: &Header, results: &Results) -> String {
     within(header, results, super::terminal())
 }
 
-/// The same in `width` columns, if that is not `None`.
+/// All results in `width` columns, if that is not `None`.
 fn within(header: &Header, results: &Results, width: Option<usize>) -> String {
     let Header { hardware, build, .. } = header;
     let records = &results.records;

@@ -11,7 +11,7 @@ use modmill_measure::callers::{Callers, CallersRecord, table, to_json};
 const ITEMS: usize = 64;
 
 impl Bench {
-    /// Measures callers in the place of batches.
+    /// Measures callers instead of batches.
     pub(super) fn run_callers(&self) -> Result<(), Failure> {
         let mut json = self.json.as_deref().map(Output::create).transpose()?;
         let items: Vec<usize> = self.batch.iter().map(|&items| items as usize).collect();

@@ -60,7 +60,7 @@ pub(super) fn write(format: Format, fields: &Fields<'_>, path: &Path) -> Result<
     written.map_err(|error| Failure::file("write", &path.display().to_string(), &error))
 }
 
-/// The octets of an item, as many as its batch declares.
+/// The bytes of an item, as many as its batch declares.
 fn octets(batch: &Batch, item: usize) -> Vec<u8> {
     let octets: Vec<u8> = batch.get(item).iter().rev().flat_map(|limb| limb.to_be_bytes()).collect();
     octets[octets.len() - batch.bits().div_ceil(8)..].to_vec()

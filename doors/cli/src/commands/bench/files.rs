@@ -1,4 +1,4 @@
-//! `modmill bench --files`: the rate from file to file, beside the library's.
+//! `modmill bench --files`: the rate from file to file, compared with the library's.
 
 use super::checked::Checked;
 use super::file_inputs::{self, ScratchFolder};
@@ -53,7 +53,7 @@ pub(super) struct FileBench<'a> {
     pub(super) engine: &'a Engine,
     pub(super) ops: &'a [FileOp],
     pub(super) bits: &'a [usize],
-    /// Bits of exponents; `None` stands for full length, and beside it for next to none.
+    /// Bits of exponents; `None` stands for two measurements, with full length and with next to none.
     pub(super) exponent_bits: Option<usize>,
     /// Records in a file; none stands for about `time` of computing.
     pub(super) counts: Vec<usize>,

@@ -35,7 +35,7 @@ enum Measured {
     Lwe,
 }
 
-/// Where the matrix is between products.
+/// The memory that holds the matrix between products.
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 enum Place {
     /// In the memory of a GPU, or of the host where there is none
@@ -63,7 +63,7 @@ pub(crate) struct Bench {
     /// Schemes, all by default
     #[arg(long, value_enum, value_name = "NAME", value_delimiter = ',', ignore_case = true)]
     scheme: Vec<Measured>,
-    /// Parameters of Gentry and Halevi's scheme: toy, small, medium, large, or one's own
+    /// Parameters of Gentry and Halevi's scheme: toy, small, medium, large, or a setting such as n=64,t=380,sec=72
     ///
     /// Given several times, all of them are measured.
     #[arg(long, value_name = "NAME", default_value = "toy", value_parser = parse_setting)]
@@ -80,7 +80,7 @@ pub(crate) struct Bench {
     /// Bits that are encrypted and decrypted at a time
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u16).range(1..))]
     batch: u16,
-    /// Bits that are recrypted at a time, beside one alone
+    /// Bits that are recrypted at a time, in addition to one alone
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..))]
     recrypted: u16,
     /// Seconds for each operation

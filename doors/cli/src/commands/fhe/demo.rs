@@ -33,7 +33,7 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(long_about = LONG_ABOUT, after_long_help = EXAMPLES)]
 pub(crate) struct Demo {
-    /// Parameters: toy, small, medium, large, or one's own such as n=64,t=380,sec=72
+    /// Parameters: toy, small, medium, large, or a setting such as n=64,t=380,sec=72
     #[arg(long, value_name = "NAME", default_value = "toy", value_parser = parse_setting)]
     setting: Setting,
     #[command(flatten)]

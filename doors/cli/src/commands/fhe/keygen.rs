@@ -43,7 +43,7 @@ pub(crate) struct Keygen {
     /// Scheme
     #[arg(long, value_enum, value_name = "NAME", default_value = "gentry-halevi", ignore_case = true)]
     scheme: SchemeName,
-    /// Parameters: toy, small, medium, large, or one's own such as n=64,t=380,sec=72
+    /// Parameters: toy, small, medium, large, or a setting such as n=64,t=380,sec=72
     #[arg(long, value_name = "NAME", value_parser = parse_setting)]
     setting: Setting,
     /// File for the public key

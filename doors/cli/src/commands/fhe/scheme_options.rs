@@ -16,7 +16,7 @@ const NAMED: [(&str, Setting); 4] = [
     ("large", Setting::large()),
 ];
 
-/// Reads a name, or a setting of one's own such as `n=64,t=380,sec=72`.
+/// Reads the name of a setting, or a setting such as `n=64,t=380,sec=72`.
 pub(super) fn parse_setting(text: &str) -> Result<Setting, String> {
     let lower = text.to_ascii_lowercase();
     if let Some(&(_, setting)) = NAMED.iter().find(|(name, _)| *name == lower) {

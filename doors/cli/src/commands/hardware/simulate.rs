@@ -39,7 +39,7 @@ pub(crate) struct Simulate {
     /// Longest factor of the multiplier: 3K, 48K or 768K
     #[arg(long, value_name = "BITS", default_value = "768K", value_parser = parse_bits)]
     bits: usize,
-    /// The improved multiplier in the place of the thesis's
+    /// The improved multiplier instead of the thesis's
     #[arg(long)]
     improved: bool,
     /// Products in a stream, one after the other; the numbers are the same for each

@@ -14,7 +14,7 @@ pub(crate) struct Waveform {
     /// Longest factor of the multiplier: 3K, 48K or 768K
     #[arg(long, value_name = "BITS", default_value = "768K", value_parser = parse_bits)]
     bits: usize,
-    /// The thesis's multiplier in the place of the improved one
+    /// The thesis's multiplier instead of the improved one
     #[arg(long)]
     thesis: bool,
     /// File of the picture; `-` is standard output

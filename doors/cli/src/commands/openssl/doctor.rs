@@ -117,7 +117,7 @@ fn text(octets: &[u8]) -> String {
     String::from_utf8_lossy(octets).into_owned()
 }
 
-/// What the program said on standard error, if anything.
+/// The text that the program wrote to standard error, if any.
 fn reasons(output: &Output) -> String {
     match text(&output.stderr).trim() {
         "" => String::new(),

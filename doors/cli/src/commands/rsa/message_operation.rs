@@ -7,14 +7,14 @@ use modmill_rsa::{ItemError, Rows};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// The fields of readable records, one list of octets for each field.
+/// The fields of readable records, one list of bytes for each field.
 pub(crate) type Columns<'a> = Vec<Vec<&'a [u8]>>;
 
 /// The answers of an operation in order.
 pub(crate) trait AnswerList: Send + Sync {
     fn len(&self) -> usize;
 
-    /// The octets of an answer. A verdict has none.
+    /// The bytes of an answer. A verdict has none.
     fn get(&self, item: usize) -> Result<&[u8], &ItemError>;
 }
 

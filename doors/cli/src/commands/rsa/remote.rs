@@ -1,4 +1,4 @@
-//! Signatures by a service (`modmill serve`) in the place of this machine.
+//! Signatures by a service (`modmill serve`) instead of this machine.
 
 use super::key_options::read_small;
 use super::message_operation::AnswerList;
@@ -9,7 +9,7 @@ use modmill_server::client::{BulkClient, ClientError, Signed, Trust};
 use rayon::prelude::*;
 use tokio::runtime::Runtime;
 
-/// Where a service is, and how to get in.
+/// The address of a service, and the token for it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ServerOptions {
     /// Sign by the service at this address, https and host and port; --key is then the name of a
@@ -95,7 +95,7 @@ fn hashed(messages: &[&[u8]], hash: Hash) -> Vec<u8> {
     digests
 }
 
-/// Where the digest of an item is among those that were sent, or why it was not sent.
+/// The place of an item's digest among those that were sent, or why it was not sent.
 type Places = Vec<Result<usize, ItemError>>;
 
 /// Digests side by side. Those of another length are left out, and then each item has its place.

@@ -90,7 +90,7 @@ pub(crate) struct EncryptionOptions {
     label_hex: Option<Label>,
 }
 
-/// The octets of a label.
+/// The bytes of a label.
 #[derive(Debug, Clone)]
 struct Label(Vec<u8>);
 

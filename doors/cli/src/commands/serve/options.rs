@@ -7,7 +7,7 @@ use modmill_server::{admin, run};
 use std::path::PathBuf;
 use zeroize::Zeroizing;
 
-/// Where the service has its data.
+/// The places of the service's data.
 #[derive(Debug, clap::Args)]
 pub(super) struct DataOptions {
     /// The folder of keys, certificates and the audit log
@@ -16,7 +16,7 @@ pub(super) struct DataOptions {
     /// A configuration file
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Where keys are kept: embedded, or postgres://USER@HOST/DATABASE
+    /// The store of keys: embedded, or postgres://USER@HOST/DATABASE
     #[arg(long, value_name = "URL")]
     store: Option<String>,
     /// The file of the key that seals all keys; made on the first run

@@ -151,7 +151,7 @@ unsafe fn resolve(out: *mut V, count: usize, mut passed: V, column: impl Fn(usiz
     passed
 }
 
-/// The same vector. The optimiser does not see that, and so does not move the sum with a carry to the front of the sums that make a column, where
+/// Returns `vector` unchanged. The optimiser does not see that, and so does not move the sum with a carry to the front of the sums that make a column, where
 /// every digit would wait for all of them.
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma")]

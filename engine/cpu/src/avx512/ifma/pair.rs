@@ -4,7 +4,7 @@
 //!
 //! A product takes one digit of `y` at a time. A step adds `x y_i` and the multiple `q N` that makes the lowest digit zero, and
 //! moves all digits down by one place ([Montgomery 1985], digit by digit). Only `q` depends on the step before. Everything that
-//! does not depend on `q` is computed beside it.
+//! does not depend on `q` is computed at the same time.
 #![allow(unsafe_code)]
 
 use super::tile::{V, for_rows, high, low, plus, unroll, zero};

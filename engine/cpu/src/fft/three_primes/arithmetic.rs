@@ -57,7 +57,7 @@ pub(crate) trait Arithmetic: Copy + Send + Sync + 'static {
     /// Splits a block modulo `y^(4 len) - r` into four, with the roots of its node j and of nodes 2j and 2j +
     /// 1.
     fn forward4(&self, x: [Self::Vector; 4], roots: [&ShoupFactor; 3]) -> [Self::Vector; 4];
-    /// The same as [`Self::forward4`], for numbers that `forward4` returned.
+    /// Splits a block as [`Self::forward4`] does, if its numbers are outputs of `forward4`.
     #[inline(always)]
     fn forward4_again(&self, x: [Self::Vector; 4], roots: [&ShoupFactor; 3]) -> [Self::Vector; 4] {
         self.forward4(x, roots)

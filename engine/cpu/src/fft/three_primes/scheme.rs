@@ -29,7 +29,7 @@ const fn most_terms(bits: u32) -> u128 {
     (product / 64 * 63) >> (2 * bits - 24)
 }
 
-/// The same for signed sums, which are below `2^OFFSET` in magnitude.
+/// The largest number of products whose signed sum is below `2^OFFSET` in magnitude.
 const fn most_signed_terms(bits: u32) -> u128 {
     1 << (OFFSET - 2 * bits)
 }

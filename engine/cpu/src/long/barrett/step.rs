@@ -13,7 +13,7 @@ use modmill_core::mask;
 /// The number of times that the divisor may still fit into the remainder after Barrett's quotient.
 const CORRECTIONS: u64 = 3;
 
-/// The same number for a quotient of one limb, which is estimated from the first limb only.
+/// That number for a quotient of one limb, which is estimated from the first limb only.
 const SHORT_CORRECTIONS: u64 = 5;
 
 impl BarrettDivisor {

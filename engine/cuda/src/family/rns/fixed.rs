@@ -132,7 +132,7 @@ impl FixedTable {
         stream.synchronize()
     }
 
-    /// Where entries begin behind the tile of the modulus, in pairs of words.
+    /// The first entry behind the tile of the modulus, in pairs of words.
     fn first_entry(&self) -> Result<u32> {
         let pairs = self.residues.moduli_bytes(self.residues.layout.tile_items()) / 8;
         word(pairs)

@@ -143,8 +143,8 @@ impl ResidueLayout {
     }
 
     /// The layout for one modulus that is a part of the matrices. Its factors take no registers, which leaves them to
-    /// longer chunks. Chunks to base A are of pairs of groups. `None` if residues are in shared memory: bases of so many channels
-    /// have no bounds for it.
+    /// longer chunks. Chunks to base A are of pairs of groups. `None` if residues are in shared memory: bases that need it have more
+    /// channels than the bounds allow.
     pub(crate) fn merged(&self, kernel: OneModulusKernel) -> Option<Self> {
         let merged = Self { chunks: self.merged_chunks(kernel), merged: true, ..*self };
         (!self.shares_words()).then_some(merged)
@@ -298,7 +298,7 @@ impl ResidueLayout {
         (!is_ring || stages >= 2).then(|| stages * self.stage_bytes())
     }
 
-    /// Shared memory beside the matrices: the channels, the residues in base B if they are there, and for secrets each warp's row of
+    /// Shared memory for all but the matrices: the channels, the residues in base B if they are there, and for secrets each warp's row of
     /// a table and its barrier.
     pub(super) fn other_bytes(&self, secret: bool) -> u32 {
         let row_bytes = ROW_BYTES as u32;

@@ -12,7 +12,7 @@ const STEP_BITS: usize = 28;
 /// The constants that depend on the size alone, in one buffer.
 pub(super) struct Tables {
     buffer: Buffer,
-    /// Where channels, conversions, powers and cofactors begin, in words.
+    /// The first words of channels, conversions, powers and cofactors.
     starts: [usize; 4],
 }
 
@@ -57,7 +57,7 @@ impl Tables {
 /// The matrices that a modulus is a part of, with their channels and roots, in one buffer.
 pub(crate) struct MergedTables {
     buffer: Buffer,
-    /// Where channels and roots begin, in words.
+    /// The first words of channels and roots.
     starts: [usize; 2],
 }
 

@@ -119,7 +119,7 @@ async fn an_answer_that_has_begun_is_cut_off() {
     let bulk = Bulk::new().await;
     let good: ArrayRef = Arc::new(BinaryArray::from_iter_values([[7; 32]]));
     let body = stream_of("digest", vec![good]);
-    // The first stands after the end mark, and the second in the place of it.
+    // The first bytes stand after the end mark, and the second ones replace it.
     for body in [
         [&body[..], b"more"].concat(),
         [&body[..body.len() - 8], &[255, 255, 255, 255, 8, 0, 0, 0], &[9; 8]].concat(),

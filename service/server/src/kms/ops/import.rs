@@ -170,7 +170,7 @@ pub(in crate::kms) struct ImportRequest {
 }
 
 impl ImportRequest {
-    /// When the material is to expire, in milliseconds since 1970.
+    /// The time at which the material is to expire, in milliseconds since 1970.
     fn expires_ms(&self, now_ms: u64) -> Result<Option<u64>, KmsError> {
         match (self.expiration_model.as_deref().unwrap_or("KEY_MATERIAL_EXPIRES"), self.valid_to) {
             ("KEY_MATERIAL_DOES_NOT_EXPIRE", None) => Ok(None),

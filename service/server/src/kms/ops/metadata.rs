@@ -1,4 +1,4 @@
-//! What is told about a key.
+//! The description of a key.
 
 use super::algorithms;
 use crate::kms::call::Call;

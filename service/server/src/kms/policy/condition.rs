@@ -5,7 +5,7 @@ use super::{Question, strings};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// What conditions of a policy can ask about. What is `None` is not in the request.
+/// The facts that conditions of a policy can ask about. A fact that is `None` is not in the request.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Facts<'a> {
     /// `kms:SigningAlgorithm`.
@@ -190,7 +190,7 @@ impl Operator {
     }
 }
 
-/// What the request has for a condition key.
+/// The values that the request has for a condition key.
 fn values<'a>(key: &str, question: &Question<'a>) -> Values<'a> {
     let facts = question.facts;
     let maybe = |value: Option<&'a str>| Values::Known(value.into_iter().collect());

@@ -5,7 +5,7 @@ pub(super) fn matches(pattern: &str, text: &str, ignore_case: bool) -> bool {
     let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
     let same = |a: u8, b: u8| a == b || ignore_case && a.eq_ignore_ascii_case(&b);
     let (mut at, mut place) = (0, 0);
-    // Where the last star is, and where the text after what it stands for begins.
+    // The place of the last star, and the place where the text behind its match begins.
     let mut star: Option<(usize, usize)> = None;
     while place < text.len() {
         match pattern.get(at) {

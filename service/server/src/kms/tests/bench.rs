@@ -22,7 +22,7 @@ use tower::ServiceExt;
 
 pub(super) const ACCOUNT: &str = "000000000000";
 
-/// What went wrong: the name of the error and its message.
+/// The answer, or the name of the error and its message.
 pub(super) type Answer = Result<Value, (String, String)>;
 
 pub(super) struct Bench {

@@ -15,7 +15,7 @@ async fn a_grant_allows_what_it_says_until_it_ends() {
     assert_eq!(bench.fails("CreateGrant", request.clone()).await, "DryRunOperationException");
     request["DryRun"] = false.into();
     let grant = bench.ok("CreateGrant", request.clone()).await;
-    // The same request again finds the same grant.
+    // A second request like the first finds the same grant.
     assert_eq!(bench.ok("CreateGrant", request.clone()).await["GrantId"], grant["GrantId"]);
     let mut with_token = sign(&id);
     with_token["GrantTokens"] = json!([grant["GrantToken"]]);

@@ -176,7 +176,7 @@ async fn deletion_waits_and_then_happens() {
         "PendingDeletion"
     );
     bench.wait_s(61);
-    // What is due cannot be taken back, whether the sweep has come by or not.
+    // A deletion that is due cannot be taken back, whether the sweep has come by or not.
     assert_eq!(bench.fails("CancelKeyDeletion", json!({"KeyId": id})).await, "NotFoundException");
     kms::sweep(&bench.service).await.unwrap();
     assert_eq!(bench.fails("DescribeKey", json!({"KeyId": id})).await, "NotFoundException");

@@ -66,7 +66,7 @@ async fn signatures_are_of_now() {
     let bench = Bench::new().await;
     let parts = bench.signed(ADMIN, "ListKeys", BODY);
     bench.wait_s(295);
-    // The same request again is taken, as AWS takes it.
+    // A second request with the same signature is taken, as AWS takes it.
     bench.ask(parts.clone(), BODY.to_vec()).await.unwrap();
     bench.wait_s(10);
     let (name, message) = error(&bench, parts).await;

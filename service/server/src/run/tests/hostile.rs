@@ -6,10 +6,10 @@ use crate::sigv4::Signer;
 use http::Request;
 use sha2::Digest as _;
 
-/// Octets of a KMS request at most, and of a batch.
+/// Bytes of a KMS request at most, and of a batch.
 const KMS_BODY: usize = 256 << 10;
 const BATCH_BODY: usize = 4 << 20;
-/// What all bodies may take together: four batches.
+/// Memory that all bodies may take together: four batches.
 const ALL_BODIES: usize = 4 * BATCH_BODY;
 /// Honest requests for each figure.
 const REQUESTS: usize = 40;
@@ -31,7 +31,7 @@ fn address(running: &Running) -> &str {
     running.url.strip_prefix("http://").unwrap()
 }
 
-/// The head of a request to hash something, with a body of `length` octets.
+/// The head of a request to hash something, with a body of `length` bytes.
 fn hash_head(token: &str, length: usize) -> String {
     let path = "POST /v1/transit/hash/sha2-256 HTTP/1.1\r\nhost: x\r\nconnection: close\r\n";
     format!("{path}x-vault-token: {token}\r\ncontent-length: {length}\r\n\r\n")
@@ -75,7 +75,7 @@ async fn hold(running: &Running, head: &str, sent: usize) -> TcpStream {
     stream
 }
 
-/// What honest clients meet: requests that were refused, and the time that 99 of 100 took at most.
+/// The experience of honest clients: requests that were refused, and the time that 99 of 100 took at most.
 async fn honest(running: &Running, credential: &NewCredential) -> (usize, Duration) {
     let (mut refused, mut times) = (0, Vec::new());
     let long = format!(r#"{{"input":"{}"}}"#, "QUFB".repeat(BATCH_BODY / 16));

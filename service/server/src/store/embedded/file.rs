@@ -37,7 +37,7 @@ pub(super) fn prepare(dir: &Path) -> Result<(PathBuf, File), StoreError> {
 fn create(dir: &Path, path: &Path) -> Result<(), redb::Error> {
     let new = dir.join(NEW_FILE);
     let file = open_private(&new)?;
-    // What a process that was killed has left.
+    // A process that was killed may have left something in the file.
     file.set_len(0)?;
     drop(Database::builder().create_file(file)?);
     std::fs::rename(&new, path)?;

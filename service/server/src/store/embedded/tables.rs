@@ -7,7 +7,7 @@ use redb::{Database, ReadableDatabase, ReadableTable, ReadableTableMetadata, Tab
 /// Version and body.
 type Value = (u64, Option<&'static [u8]>);
 
-/// From kind and identifier to version and body.
+/// The table from kind and identifier to version and body.
 const ROWS: TableDefinition<(&str, &str), Value> = TableDefinition::new("rows");
 /// Version, kind and identifier of every row, so that what changed last is found without reading the others.
 const ORDER: TableDefinition<(u64, &str, &str), ()> = TableDefinition::new("order");

@@ -11,7 +11,7 @@ use tokio_postgres::types::Type;
 /// How many commits are remembered by their tokens. A commit is asked for within seconds, if at all.
 const REMEMBERED: i64 = 10_000;
 
-/// What holds within a commit: it is on disk when it was made, and a replica that vanished does not keep the others waiting.
+/// The settings of a commit: it is on disk when it was made, and a replica that vanished does not keep the others waiting.
 const SETTINGS: &str = "SET LOCAL synchronous_commit = on; SET LOCAL lock_timeout = '8s'; \
                         SET LOCAL statement_timeout = '20s'; SET LOCAL idle_in_transaction_session_timeout = '5s'";
 

@@ -50,7 +50,7 @@ async fn listen(pool: &Pool, notify: &Arc<Notify>) -> Result<(), Failure> {
     let driver = std::pin::pin!(driver);
     let listen = async {
         client.batch_execute("LISTEN modmill_changed").await?;
-        // What was committed before may not have been heard.
+        // Earlier commits may not have been heard.
         notify.notify_one();
         std::future::pending().await
     };

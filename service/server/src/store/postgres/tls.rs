@@ -17,10 +17,10 @@ use tokio_postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream}
 
 /// How long a connection may take to be made.
 const CONNECT: Duration = Duration::from_secs(3);
-/// After how long of silence a connection is tried, so that a database that vanished is noticed.
+/// The time of silence after which a connection is tried, so that a database that vanished is noticed.
 const KEEPALIVE: Duration = Duration::from_secs(5);
 
-/// Where the database is and how it is talked to.
+/// The address of the database, and the way to talk to it.
 pub(super) struct Target {
     pub(super) config: tokio_postgres::Config,
     /// `None` for a plain connection.
@@ -62,7 +62,7 @@ fn wrong(reason: &str) -> StoreError {
     StoreError::Unavailable(format!("the URL of the database is not understood: {reason}"))
 }
 
-/// What checks the server's certificate: against those in the file `root`, or else the system's.
+/// The TLS client that checks the server's certificate: against those in the file `root`, or else the system's.
 fn client(root: Option<&str>) -> Result<ClientConfig, StoreError> {
     let (roots, what) = match root {
         Some(path) => (Roots::File(Path::new(path)), format!("sslrootcert {path}")),

@@ -10,7 +10,7 @@ const INPUTS: [(&str, usize); 4] = [("a", 5), ("b", 8), ("c", 1), ("wide", 12)];
 /// The value of an expression for the inputs.
 type Value = Rc<dyn Fn(&[u64]) -> u64>;
 
-/// What an expression means: its text, and its width and value for the inputs.
+/// The meaning of an expression: its text, and its width and value for the inputs.
 struct Meaning {
     text: String,
     width: usize,

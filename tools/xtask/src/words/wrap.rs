@@ -1,0 +1,188 @@
+//! Paragraphs of comments wrapped to the width of the code.
+
+use super::WIDTH;
+use super::comments::{Language, blocks};
+
+/// The source with every paragraph of its comments wrapped that has a line too wide. Code, tables, headings, links'
+/// targets, drawings and what stands behind code are left as they are.
+pub(super) fn wrap(source: &str, language: Language) -> String {
+    let mut lines: Vec<Vec<String>> = source.lines().map(|line| vec![line.to_owned()]).collect();
+    for block in blocks(source, language) {
+        if !block.stands_alone || !block.marker.starts_with("//") {
+            continue;
+        }
+        let numbers = block.first_line..block.first_line + block.lines.len();
+        let whole: Vec<String> = numbers.clone().map(|number| lines[number].concat()).collect();
+        let Some(indentation) = whole[0].find(block.marker) else { continue };
+        let prefix = &whole[0][..indentation + block.marker.len()];
+        if !whole.iter().all(|line| line.starts_with(prefix)) {
+            continue;
+        }
+        let texts: Vec<&str> = whole.iter().map(|line| &line[prefix.len()..]).collect();
+        for (paragraph, wrapped) in wrapped_paragraphs(&texts, WIDTH.saturating_sub(prefix.chars().count())) {
+            let start = block.first_line + paragraph.start;
+            lines[start..block.first_line + paragraph.end].fill(Vec::new());
+            lines[start] = wrapped.iter().map(|text| format!("{prefix}{text}")).collect();
+        }
+    }
+    let mut text = lines.concat().join("\n");
+    if source.ends_with('\n') {
+        text.push('\n');
+    }
+    text
+}
+
+/// The paragraphs of a comment that have to change: their lines and what stands there afterwards.
+fn wrapped_paragraphs(texts: &[&str], width: usize) -> Vec<(std::ops::Range<usize>, Vec<String>)> {
+    let mut found = Vec::new();
+    let mut in_fence = false;
+    let mut start = 0;
+    while start < texts.len() {
+        let first = texts[start];
+        if first.trim_start().starts_with("```") {
+            in_fence = !in_fence;
+        }
+        if in_fence || !begins_paragraph(first) {
+            start += 1;
+            continue;
+        }
+        let indentation = indentation(first);
+        let continues =
+            |text: &&&str| begins_paragraph(text) && !is_item(text) && self::indentation(text) == hang(first);
+        let end = start + 1 + texts[start + 1..].iter().take_while(continues).count();
+        let paragraph = &texts[start..end];
+        if paragraph.iter().any(|text| text.chars().count() > width) {
+            found.extend(fill(paragraph, indentation, width).map(|wrapped| (start..end, wrapped)));
+        }
+        start = end;
+    }
+    found
+}
+
+fn indentation(text: &str) -> usize {
+    text.len() - text.trim_start().len()
+}
+
+/// Columns in front of the second line of a paragraph.
+fn hang(first: &str) -> usize {
+    indentation(first) + if is_item(first) { 2 } else { 0 }
+}
+
+fn is_item(text: &str) -> bool {
+    text.trim_start().starts_with("* ") || text.trim_start().starts_with("- ")
+}
+
+/// Whether a line is prose: a sentence or an item of a list.
+fn begins_paragraph(text: &str) -> bool {
+    let content = text.trim();
+    let is_markup = ["#", "|", ">", "```", "<", "==="].iter().any(|mark| content.starts_with(mark));
+    let is_target = content.starts_with('[') && content.contains("]: ");
+    let is_code = indentation(text) > 4;
+    let is_drawn = content.contains("  ");
+    !content.is_empty() && !is_markup && !is_target && !is_code && !is_drawn && !is_marker(content)
+}
+
+/// Whether a text would begin a numbered item or another structure if it stood at the beginning of a line.
+fn is_marker(text: &str) -> bool {
+    let first = text.split(' ').next().unwrap_or_default();
+    let number = first.trim_end_matches(['.', ')']);
+    let is_number = number.len() < first.len() && number.bytes().all(|byte| byte.is_ascii_digit());
+    is_number || ["+", "=", "#", "|", ">"].contains(&first)
+}
+
+/// A paragraph in lines of at most `width` columns where its words allow it; `None` where its code spans are odd.
+fn fill(paragraph: &[&str], indentation: usize, width: usize) -> Option<Vec<String>> {
+    let text = paragraph.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ");
+    let hang = " ".repeat(hang(paragraph[0]));
+    let mut lines: Vec<String> = Vec::new();
+    let mut line = " ".repeat(indentation);
+    let mut is_empty = true;
+    for word in unbroken_words(&text)? {
+        let fits = line.chars().count() + 1 + word.chars().count() <= width;
+        if is_empty {
+            line.push_str(&word);
+        } else if fits || cannot_begin_a_line(&word) {
+            line.push(' ');
+            line.push_str(&word);
+        } else {
+            lines.push(std::mem::replace(&mut line, format!("{hang}{word}")));
+        }
+        is_empty = false;
+    }
+    lines.push(line);
+    Some(lines)
+}
+
+fn cannot_begin_a_line(word: &str) -> bool {
+    is_marker(word) || ["*", "-"].contains(&word) || word.starts_with("```")
+}
+
+/// The words of a text, with what stands between backticks in one word; `None` where a backtick has no partner.
+fn unbroken_words(text: &str) -> Option<Vec<String>> {
+    let mut words = vec![String::new()];
+    let mut in_code = false;
+    for character in text.chars() {
+        in_code ^= character == '`';
+        match words.last_mut() {
+            Some(word) if in_code || character != ' ' => word.push(character),
+            _ => words.push(String::new()),
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    (!in_code).then_some(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wrapped(source: &str) -> String {
+        wrap(source, Language::Curly)
+    }
+
+    #[test]
+    fn wide_paragraphs_are_wrapped_and_others_are_left() {
+        let words = "word ".repeat(25);
+        let source = format!(
+            "    /// {words}end\n    /// of it.\n    ///\n    /// Short\n    /// lines.\n    fn f();\n"
+        );
+        let text = wrapped(&source);
+        assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
+        assert_eq!(text.split_whitespace().filter(|word| *word == "word").count(), 25);
+        assert!(text.contains("end of it.\n    ///\n    /// Short\n    /// lines.\n    fn f();\n"), "{text}");
+        assert_eq!(wrapped(&text), text);
+    }
+
+    #[test]
+    fn items_hang() {
+        let source = format!("/// * {}\n///   end\n/// * next\n", "word ".repeat(25).trim());
+        let lines: Vec<String> = wrapped(&source).lines().map(str::to_owned).collect();
+        assert!(lines[1].starts_with("///   word"), "{lines:?}");
+        assert!(lines[1].ends_with(" end"), "{lines:?}");
+        assert_eq!(lines[2], "/// * next");
+    }
+
+    #[test]
+    fn code_tables_headings_targets_and_drawings_are_left() {
+        let wide = "x ".repeat(60);
+        for line in ["# ", "| ", "[a]: ", "a  b", "1. ", "> "] {
+            let source = format!("/// {line}{wide}\n");
+            assert_eq!(wrapped(&source), source);
+        }
+        let source = format!("/// ```\n/// {wide}\n/// ```\nlet x = \"/// {wide}\"; // {wide}\n");
+        assert_eq!(wrapped(&source), source);
+    }
+
+    #[test]
+    fn code_spans_stay_whole_and_no_line_begins_like_an_item() {
+        let source = format!("/// {}`a b c d e f` - 2 + 3\n", "word ".repeat(20));
+        let text = wrapped(&source);
+        assert!(text.contains("`a b c d e f` - 2 + 3"), "{text}");
+    }
+
+    #[test]
+    fn a_word_too_long_has_a_line_to_itself() {
+        let source = format!("/// See\n/// https://{}\n", "a".repeat(120));
+        assert_eq!(wrapped(&source), source);
+    }
+}
