@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes the pictures of docs/inside/architecture.md (crates.svg, flow.svg), the diagrams of docs/use/hardware.md, and the plot of the table of powers
-in docs/benchmarks.md (pow-h200.svg).
+in docs/notebook/benchmarks.md (pow-h200.svg).
 
 Run `python3 docs/images/draw.py` after a change of the text below; it needs the standard library alone.
 """
@@ -230,8 +230,8 @@ def number(cell):
 
 
 def powers():
-    """Powers a second against bits, from the table of docs/benchmarks.md."""
-    text = (Path(__file__).parents[1] / "benchmarks.md").read_text()
+    """Powers a second against bits, from the table of docs/notebook/benchmarks.md."""
+    text = (Path(__file__).parents[1] / "notebook/benchmarks.md").read_text()
     table = text[text.index("| bits | batch | family | in kernels /s |") :].split("\n\n")[0].splitlines()[2:]
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table]
     series = [
