@@ -44,8 +44,7 @@ fn anchor(heading: &str) -> String {
     for part in parts {
         text.push_str(part.split_once(')').map_or("", |(_, rest)| rest));
     }
-    let kept =
-        text.chars().filter(|letter| letter.is_alphanumeric() || matches!(letter, ' ' | '-' | '_'));
+    let kept = text.chars().filter(|letter| letter.is_alphanumeric() || matches!(letter, ' ' | '-' | '_'));
     kept.flat_map(char::to_lowercase).map(|letter| if letter == ' ' { '-' } else { letter }).collect()
 }
 

@@ -7,7 +7,7 @@ use std::process::Command;
 
 /// Commands that are not run here: how they begin, and why.
 const ELSEWHERE: [(&str, &str); 10] = [
-    ("modmill serve", "runs until it is stopped; tests/clients of the service runs the lines of docs/use/serve.md"),
+    ("modmill serve", "runs until it is stopped; tests/clients of the service runs the lines of serve.md"),
     ("modmill load", "needs a service"),
     ("modmill tune", "needs a GPU"),
     ("modmill warm", "needs a GPU"),
