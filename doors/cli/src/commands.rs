@@ -1,9 +1,13 @@
 //! The commands: one file for each.
 
+#[cfg(not(feature = "full"))]
+mod absent;
 pub(crate) mod bench;
 mod completions;
+#[cfg(feature = "fhe")]
 mod fhe;
 mod gcd;
+#[cfg(feature = "hardware")]
 mod hardware;
 mod info;
 mod inv;
@@ -11,6 +15,7 @@ mod inv;
 mod load;
 mod man;
 mod mul;
+#[cfg(feature = "openssl")]
 mod openssl;
 mod powm;
 mod primality;
@@ -22,6 +27,24 @@ mod tune;
 mod warm;
 
 use crate::failure::Failure;
+#[cfg(not(feature = "full"))]
+use absent::absent;
+
+#[cfg(not(feature = "fhe"))]
+absent!(fhe, Fhe, "fhe", "Computes with encrypted bits (homomorphic encryption), for study and measurement");
+#[cfg(not(feature = "hardware"))]
+absent!(hardware, Hardware, "hardware", "Simulates hardware multipliers cycle by cycle");
+#[cfg(not(feature = "serve"))]
+absent!(load, Load, "serve", "Loads a signing service and measures it");
+#[cfg(not(feature = "openssl"))]
+absent!(
+    openssl,
+    Openssl,
+    "openssl",
+    "Sets OpenSSL's programs up to compute RSA in batches, and proves that they do"
+);
+#[cfg(not(feature = "serve"))]
+absent!(serve, Serve, "serve", "Runs the signing service");
 
 #[derive(clap::Subcommand)]
 pub(crate) enum Command {
@@ -34,15 +57,13 @@ pub(crate) enum Command {
     Bench(bench::Bench),
     #[command(subcommand)]
     Rsa(rsa::Rsa),
-    #[command(subcommand)]
+    #[cfg_attr(feature = "openssl", command(subcommand))]
     Openssl(openssl::Openssl),
-    #[command(subcommand)]
+    #[cfg_attr(feature = "fhe", command(subcommand))]
     Fhe(fhe::Fhe),
-    #[command(subcommand)]
+    #[cfg_attr(feature = "hardware", command(subcommand))]
     Hardware(hardware::Hardware),
-    #[cfg(feature = "serve")]
     Serve(Box<serve::Serve>),
-    #[cfg(feature = "serve")]
     Load(Box<load::Load>),
     Selftest(selftest::Selftest),
     Tune(tune::Tune),
@@ -65,9 +86,7 @@ impl Command {
             Self::Openssl(command) => command.run(),
             Self::Fhe(command) => command.run(),
             Self::Hardware(command) => command.run(),
-            #[cfg(feature = "serve")]
             Self::Serve(command) => command.run(),
-            #[cfg(feature = "serve")]
             Self::Load(command) => command.run(),
             Self::Selftest(command) => command.run(),
             Self::Tune(command) => command.run(),

@@ -5,9 +5,9 @@
 //! answered has an error at its place and costs no other record its answer. Memory holds a few chunks at a time,
 //! however long the input is.
 
-#[cfg(feature = "parquet")]
+#[cfg(feature = "files")]
 mod arrow;
-#[cfg(feature = "parquet")]
+#[cfg(feature = "files")]
 mod arrow_batches;
 mod beside;
 mod block_parser;
@@ -22,16 +22,16 @@ mod line_sink;
 mod lines;
 mod meter;
 mod pace;
-#[cfg(feature = "parquet")]
+#[cfg(feature = "files")]
 mod parquet;
 mod pipeline;
 mod plain_line;
 mod queue;
-#[cfg(feature = "parquet")]
+#[cfg(feature = "files")]
 mod row_sink;
-#[cfg(feature = "parquet")]
+#[cfg(feature = "files")]
 mod row_values;
-#[cfg(feature = "parquet")]
+#[cfg(feature = "files")]
 mod rows;
 mod secret;
 mod table;
@@ -85,7 +85,7 @@ pub(crate) fn run<P: Operation>(
 }
 
 /// Answers records with named fields. The input and the output may have different formats.
-#[cfg(feature = "parquet")]
+#[cfg(feature = "files")]
 fn answer_fields<P: Operation>(
     operation: &P,
     places: &Places<'_>,
@@ -106,7 +106,7 @@ fn answer_fields<P: Operation>(
 }
 
 /// Answers the records of `source` in the format of the output.
-#[cfg(feature = "parquet")]
+#[cfg(feature = "files")]
 fn answer_to<P: Operation, S: beside::FieldSource>(
     source: S,
     operation: &P,
@@ -131,7 +131,7 @@ fn answer_to<P: Operation, S: beside::FieldSource>(
 }
 
 /// Answers JSON Lines: this build has no other format with named fields.
-#[cfg(not(feature = "parquet"))]
+#[cfg(not(feature = "files"))]
 fn answer_fields<P: Operation>(
     operation: &P,
     places: &Places<'_>,
@@ -140,7 +140,7 @@ fn answer_fields<P: Operation>(
 ) -> Result<Tally, Failure> {
     if (places.format, places.output_format) != (Format::Lines, Format::Lines) {
         return Err(Failure::Usage(format!(
-            "{}: this build reads and writes no Parquet and no Arrow; build modmill-cli with --features parquet",
+            "{}: this build reads and writes no Parquet and no Arrow; build modmill-cli with --features files",
             places.input()
         )));
     }

@@ -1,6 +1,6 @@
 //! Errors of calls and of keys.
 
-use modmill_fhe::file::FileError;
+use modmill_container::FileError;
 use modmill_primes::ModulusFlaw;
 use thiserror::Error;
 

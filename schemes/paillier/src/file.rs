@@ -1,4 +1,4 @@
-//! Columns as bytes, in the container of [`modmill_fhe::file`]: a version, the fingerprint of the key, and a checksum.
+//! Columns as bytes, in the container of [`modmill_container`]: a version, the fingerprint of the key, and a checksum.
 //!
 //! | section | bytes |
 //! |---|---|
@@ -16,7 +16,7 @@
 
 use crate::{Ciphertexts, EncryptedColumn, Error, Exponents, PackedColumn, Packing, PublicKey};
 use modmill::{Batch, number};
-use modmill_fhe::file::{FileError, Header, Kind, Reader, Writer};
+use modmill_container::{FileError, Header, Kind, Reader, Writer};
 
 /// The name of the scheme in the header.
 pub(crate) const SCHEME: &str = "paillier";

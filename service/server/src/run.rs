@@ -23,7 +23,9 @@ use crate::records::{Kinds, Records, RecordsError, is_new};
 use crate::secret::SecretBytes;
 use crate::service::Service;
 use crate::socket;
-use crate::store::{EmbeddedStore, PostgresStore, Store, StoreError};
+#[cfg(feature = "postgres")]
+use crate::store::PostgresStore;
+use crate::store::{EmbeddedStore, Store, StoreError};
 use crate::transit::{self, TransitRing};
 use axum::Router;
 use modmill::{Backend, Engine};
@@ -101,11 +103,19 @@ pub fn routes(service: &Arc<Service>, issuer: IssuerSettings) -> Router {
         .merge(page::router(own()))
 }
 
+/// The reason why a build without the feature `postgres` opens no such store.
+#[cfg(not(feature = "postgres"))]
+const WITHOUT_POSTGRES: &str =
+    "this build has no stores in PostgreSQL; a build with --features postgres, or full, has them";
+
 /// Opens the store that a configuration names.
 pub async fn open_store(config: &Config) -> Result<Arc<dyn Store>, StoreError> {
     Ok(match &config.store.url[..] {
         "embedded" => Arc::new(EmbeddedStore::open(&config.data).await?),
+        #[cfg(feature = "postgres")]
         url => Arc::new(PostgresStore::connect(url).await?),
+        #[cfg(not(feature = "postgres"))]
+        _ => return Err(StoreError::Unavailable(WITHOUT_POSTGRES.into())),
     })
 }
 

@@ -5,10 +5,12 @@
 
 mod embedded;
 mod memory;
+#[cfg(feature = "postgres")]
 mod postgres;
 
 pub use embedded::EmbeddedStore;
 pub use memory::MemoryStore;
+#[cfg(feature = "postgres")]
 pub use postgres::{PostgresStore, PostgresTimes};
 
 use futures_util::future::BoxFuture;

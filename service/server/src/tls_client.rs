@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 /// Where the certificates are that a server's certificate is checked by.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Roots<'a> {
+pub enum Roots<'a> {
     /// Those of the system.
     System,
     /// Those in a PEM file.
@@ -43,7 +43,7 @@ impl Roots<'_> {
 }
 
 /// What checks servers by the certificates of `roots`, and offers `protocols` to them. The error says why not.
-pub(crate) fn config(roots: Roots<'_>, protocols: &[&str]) -> Result<ClientConfig, String> {
+pub fn config(roots: Roots<'_>, protocols: &[&str]) -> Result<ClientConfig, String> {
     let roots = roots.load()?;
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();

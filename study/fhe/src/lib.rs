@@ -4,13 +4,13 @@
 //!   12.6 million bits.
 //! - [`lwe`]: a leveled scheme from learning with errors, with vectors modulo a number of about 1024 bits.
 //! - [`circuit`]: circuits of gates, and their evaluation by a scheme in batches, with recryption where noise asks for it.
-//! - [`file`](mod@file): the container in which keys and ciphertexts are written.
+//!
+//! Keys and ciphertexts are written in the container of `modmill-container`.
 //!
 //! **For study and measurement, not for protection.** The published parameters of Gentry and Halevi's scheme are broken
 //! (M. S. Lee, eprint 2011/567).
 #![forbid(unsafe_code)]
 
 pub mod circuit;
-pub mod file;
 pub mod gentry_halevi;
 pub mod lwe;

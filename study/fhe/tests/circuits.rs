@@ -1,8 +1,8 @@
 //! Circuits under Gentry and Halevi's scheme, and its files.
 
 use modmill::Engine;
+use modmill_container::{FileError, Kind};
 use modmill_fhe::circuit::{Expression, Operation, Plan, PlanError, Scheme, evaluate};
-use modmill_fhe::file::{FileError, Kind};
 use modmill_fhe::gentry_halevi::{
     Ciphertexts, Decryptor, Description, Error, GentryHalevi, PublicKey, SecretKey, Setting, StoredError,
     generate,

@@ -52,6 +52,7 @@ mod clock;
 mod column_items;
 mod engines;
 mod error;
+#[cfg(feature = "fhe")]
 pub mod fhe;
 pub mod files;
 mod inputs;

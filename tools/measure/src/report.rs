@@ -2,6 +2,7 @@
 
 mod chart;
 mod escape;
+#[cfg(feature = "fhe")]
 mod fhe_picture;
 mod load_picture;
 mod picture;
@@ -11,6 +12,7 @@ use crate::record::{Header, Record};
 use crate::table;
 use chart::{Bars, Lines, Series};
 use escape::escape;
+#[cfg(feature = "fhe")]
 pub use fhe_picture::fhe_picture;
 pub use load_picture::{LoadPoint, load_picture};
 pub use picture::batches_picture;

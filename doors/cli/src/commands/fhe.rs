@@ -64,3 +64,23 @@ impl Fhe {
         }
     }
 }
+
+/// Bits with too much noise have no answer; everything else is wrong with the command or its files.
+impl From<modmill_fhe::gentry_halevi::Error> for Failure {
+    fn from(error: modmill_fhe::gentry_halevi::Error) -> Self {
+        match error {
+            modmill_fhe::gentry_halevi::Error::Budget { .. } => Self::Items(error.to_string()),
+            other => Self::Usage(other.to_string()),
+        }
+    }
+}
+
+impl From<modmill_fhe::circuit::PlanError> for Failure {
+    fn from(error: modmill_fhe::circuit::PlanError) -> Self {
+        use modmill_fhe::circuit::PlanError;
+        match error {
+            PlanError::Input { .. } | PlanError::TooDeep { .. } => Self::Items(error.to_string()),
+            other => Self::Usage(other.to_string()),
+        }
+    }
+}

@@ -8,9 +8,9 @@ use crate::failure::{self, Failure};
 use crate::io::{self, Output};
 use crate::progress::Bar;
 use help::{EXAMPLES, LONG_ABOUT};
-use modmill_server::load::{
-    self, Credentials, Endpoint, Growth, Interface, Mixture, Padding, Point, Process, STEPS, Session,
-    Settings, Soak, Spread,
+use modmill_load::{
+    Credentials, Endpoint, Growth, Interface, Mixture, Padding, Point, Process, STEPS, Session, Settings,
+    Soak, Spread,
 };
 use report::{Report, Results};
 use std::path::PathBuf;
@@ -131,8 +131,8 @@ fn parse_rate(text: &str) -> Result<f64, String> {
     rate.ok_or_else(|| "not a rate from 0.001 to 100000000 requests a second".to_owned())
 }
 
-impl From<load::Error> for Failure {
-    fn from(error: load::Error) -> Self {
+impl From<modmill_load::Error> for Failure {
+    fn from(error: modmill_load::Error) -> Self {
         Self::Usage(error.to_string())
     }
 }
@@ -240,7 +240,7 @@ impl Load {
         if let Some(minutes) = self.soak {
             return self.soak(session, minutes).await;
         }
-        io::print(&format!("{}\n", load::table_header()))?;
+        io::print(&format!("{}\n", modmill_load::table_header()))?;
         let steps: &[f64] = if self.sweep { &STEPS } else { &[] };
         let bar = Bar::new(Some(steps.len() as u64 + 1), self.quiet, "rates");
         let mut printed = Ok(());
@@ -250,7 +250,7 @@ impl Load {
             printed = std::mem::replace(&mut printed, Ok(())).and(line);
         };
         let points = match self.sweep {
-            true => load::sweep(session, steps, done).await?,
+            true => modmill_load::sweep(session, steps, done).await?,
             false => {
                 let point = session.measure(self.rate).await?;
                 done(&point);
@@ -267,7 +267,7 @@ impl Load {
         let duration = Duration::from_secs(60 * u64::from(minutes));
         let soak = Soak { rate: self.rate.unwrap_or(1.0), duration, every: SOAK_EVERY, bound };
         let mut printed = Ok(());
-        let print = |stretch: &load::Stretch| {
+        let print = |stretch: &modmill_load::Stretch| {
             let line = io::print(&format!("{stretch}\n"));
             printed = std::mem::replace(&mut printed, Ok(())).and(line);
         };
@@ -280,7 +280,8 @@ impl Load {
     async fn idle(&self, endpoint: &Endpoint, process: Process, count: usize) -> Result<Results, Failure> {
         let bar = Bar::new(Some(count as u64), self.quiet, "connections");
         let idle =
-            load::idle(endpoint, process, (count, "/health"), self.duration, |_| bar.advance(1)).await?;
+            modmill_load::idle(endpoint, process, (count, "/health"), self.duration, |_| bar.advance(1))
+                .await?;
         bar.finish();
         io::print(&format!("{idle}\n"))?;
         Ok(Results::Idle(idle))

@@ -8,7 +8,6 @@ use crate::progress::Bar;
 use modmill::{Backend, Engine, Op, Request};
 use modmill_cuda::bundle::{self, MachineCodeEntry};
 use modmill_measure::table;
-use modmill_paillier::{Paillier, Randomness};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::time::Instant;
@@ -141,13 +140,23 @@ impl Warm {
                 }
             }
             Task::Rsa => where_computed(engine.warm_rsa(bits, batch)?),
-            Task::Paillier => {
-                let is_on_gpu = Paillier::new(engine).warm(bits, Randomness::Short, batch);
-                where_computed(is_on_gpu.map_err(|error| Failure::Usage(error.to_string()))?)
-            }
+            Task::Paillier => where_computed(warm_paillier(engine, bits, batch)?),
         };
         Ok(Line { op: name(op), bits, batch, path, seconds: start.elapsed().as_secs_f64() })
     }
+}
+
+/// Runs Paillier's operations once. Returns whether GPUs have kernels for them.
+#[cfg(feature = "paillier")]
+fn warm_paillier(engine: &Engine, bits: usize, batch: usize) -> Result<bool, Failure> {
+    use modmill_paillier::{Paillier, Randomness};
+    let is_on_gpu = Paillier::new(engine).warm(bits, Randomness::Short, batch);
+    is_on_gpu.map_err(|error| Failure::Usage(error.to_string()))
+}
+
+#[cfg(not(feature = "paillier"))]
+fn warm_paillier(_: &Engine, _: usize, _: usize) -> Result<bool, Failure> {
+    Err(super::absent::failure("warm --ops paillier", "paillier"))
 }
 
 /// Writes the kernels to a file.

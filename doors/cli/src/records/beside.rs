@@ -5,7 +5,7 @@ use super::block_parser::Kept;
 use super::lines::LineOrigin;
 use super::pipeline::Origin;
 
-#[cfg(feature = "parquet")]
+#[cfg(feature = "files")]
 pub(super) use columns::{FieldSource, check_text};
 
 /// Records with named fields, of which some stand beside the answers.
@@ -14,7 +14,7 @@ pub(super) trait Beside: Origin {
     fn into_text(self, records: usize) -> Kept;
 
     /// The fields as columns, for `records` records.
-    #[cfg(feature = "parquet")]
+    #[cfg(feature = "files")]
     fn into_columns(self, layout: &super::layout::Layout, records: usize) -> Vec<arrow_array::ArrayRef>;
 }
 
@@ -23,13 +23,13 @@ impl Beside for LineOrigin {
         self.kept
     }
 
-    #[cfg(feature = "parquet")]
+    #[cfg(feature = "files")]
     fn into_columns(self, layout: &super::layout::Layout, records: usize) -> Vec<arrow_array::ArrayRef> {
         columns::of_text(layout, &self.kept, records)
     }
 }
 
-#[cfg(feature = "parquet")]
+#[cfg(feature = "files")]
 mod columns {
     use super::super::layout::{Layout, Notation};
     use super::super::line_parser::to_json;

@@ -22,7 +22,7 @@ pub(super) struct Kept {
 
 impl Kept {
     /// The fields of each record.
-    #[cfg(feature = "parquet")]
+    #[cfg(feature = "files")]
     pub(super) fn from_records(records: impl Iterator<Item = String>) -> Self {
         let mut kept = Self::default();
         for record in records {

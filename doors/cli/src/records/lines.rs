@@ -72,7 +72,7 @@ impl<'a> LineSource<'a> {
     }
 
     /// Whether fields of the lines stand beside answers.
-    #[cfg(feature = "parquet")]
+    #[cfg(feature = "files")]
     pub(super) fn keeps_any(&self) -> bool {
         self.layout.keeps_any()
     }

@@ -64,7 +64,7 @@ impl Pace {
     }
 
     /// The records of a chunk if each has about `bytes` bytes.
-    #[cfg(feature = "parquet")]
+    #[cfg(feature = "files")]
     pub(super) fn records_of(&self, bytes: usize) -> usize {
         (self.bytes / bytes.saturating_add(RECORD_BYTES)).max(1)
     }

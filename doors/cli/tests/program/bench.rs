@@ -187,7 +187,7 @@ fn files_are_measured_beside_the_library() {
     assert!(output.status.success(), "{}", stderr(&output));
     let (header, records) = records.split_first().unwrap();
     assert_eq!(header["kind"], "header");
-    let formats = if cfg!(feature = "parquet") { 3 } else { 1 };
+    let formats = if cfg!(feature = "files") { 3 } else { 1 };
     // Powers are measured with long and with short exponents.
     assert_eq!(records.len(), 4 * formats);
     for record in records {
@@ -210,7 +210,7 @@ fn signatures_are_measured_from_file_to_file() {
     let arguments = ["--files", "--ops", "rsa_sign", "--bits", "1024", "--batch", "200", "--threads", "2"];
     let (output, records) = bench(&arguments, "sign-files.json");
     assert!(output.status.success(), "{}", stderr(&output));
-    assert_eq!(records.len(), 1 + if cfg!(feature = "parquet") { 3 } else { 1 });
+    assert_eq!(records.len(), 1 + if cfg!(feature = "files") { 3 } else { 1 });
     for record in &records[1..] {
         assert_eq!((&record["op"], &record["verified"]), (&"rsa_sign".into(), &true.into()), "{record}");
         assert_eq!((&record["bits"], &record["records"]), (&1024.into(), &200.into()), "{record}");

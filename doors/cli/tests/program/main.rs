@@ -1,15 +1,21 @@
 //! The program as users call it.
 
+#[cfg(not(feature = "full"))]
+mod absent;
 mod bench;
 mod common;
+#[cfg(feature = "fhe")]
 mod fhe;
 mod gpu;
+#[cfg(feature = "hardware")]
 mod hardware;
+#[cfg(feature = "serve")]
 mod load;
 mod other;
 mod powm;
+#[cfg(feature = "full")]
 mod readme;
-#[cfg(feature = "parquet")]
+#[cfg(feature = "files")]
 mod rows;
 mod rsa;
 #[cfg(feature = "serve")]
@@ -18,5 +24,5 @@ mod serve;
 mod server;
 #[cfg(feature = "serve")]
 mod service_load;
-#[cfg(feature = "parquet")]
+#[cfg(feature = "files")]
 mod tables;

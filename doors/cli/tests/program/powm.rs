@@ -400,12 +400,12 @@ fn names_of_standard_output_are_standard_output() {
     }
 }
 
-#[cfg(not(feature = "parquet"))]
+#[cfg(not(feature = "files"))]
 #[test]
 fn parquet_files_are_refused_with_a_way_out() {
     let output = run(&["powm", "--in", "tasks.parquet", "--out", "answers.parquet"], "");
     assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).contains("--features parquet"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("--features files"), "{}", stderr(&output));
 }
 
 #[test]

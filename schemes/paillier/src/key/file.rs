@@ -1,4 +1,4 @@
-//! Keys as bytes, in the container of [`modmill_fhe::file`]: a version, a fingerprint and a checksum. A public key has the section `n`, a
+//! Keys as bytes, in the container of [`modmill_container`]: a version, a fingerprint and a checksum. A public key has the section `n`, a
 //! private key `p` and `q`, and either may have `hs`; a private key with a small subgroup has `u` and `v` as well. All are big-endian. The
 //! parameter `exponent_bits` is the length of the exponents of `hs`, or 0 if there is none.
 
@@ -6,7 +6,7 @@ use super::{PrivateKey, PublicKey, ShortBase};
 use crate::file::{SCHEME, VERSION, check_scheme};
 use crate::{Error, KeyError};
 use modmill::number::{self, Number};
-use modmill_fhe::file::{FileError, Header, Kind, Reader, Writer};
+use modmill_container::{FileError, Header, Kind, Reader, Writer};
 use zeroize::Zeroizing;
 
 const EXPONENT_BITS: &str = "exponent_bits";

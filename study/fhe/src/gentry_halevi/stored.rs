@@ -14,8 +14,8 @@ mod numbers;
 
 use super::keys::decode_modulus;
 use super::{Ciphertexts, Error, GentryHalevi, PublicKey, SecretKey, Setting};
-use crate::file::{FileError, Header, Kind, Reader, Writer};
 use modmill::{Batch, Engine};
+use modmill_container::{FileError, Header, Kind, Reader, Writer};
 use numbers::{limit, read_doubles, read_numbers, write_numbers};
 use std::fs::File;
 use std::path::Path;
@@ -53,7 +53,7 @@ impl Common {
         kind: Kind,
         key: &PublicKey,
         count: Option<usize>,
-    ) -> Result<Writer<crate::file::NewFile>, FileError> {
+    ) -> Result<Writer<modmill_container::NewFile>, FileError> {
         let setting = &self.setting;
         let parameters = [
             ("dimension", Some(setting.dimension())),
@@ -114,7 +114,7 @@ impl Common {
     }
 }
 
-fn write_key(writer: &mut Writer<crate::file::NewFile>, key: &PublicKey) -> Result<(), FileError> {
+fn write_key(writer: &mut Writer<modmill_container::NewFile>, key: &PublicKey) -> Result<(), FileError> {
     write_numbers(writer, "modulus", &Batch::from_values([key.modulus().value()]), key.modulus())?;
     write_numbers(writer, "root", key.root(), key.modulus())
 }

@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 pub(super) type Fields<'a> = [(&'static str, &'a Batch)];
 
 /// The formats that are measured.
-#[cfg(feature = "parquet")]
+#[cfg(feature = "files")]
 pub(super) const FORMATS: [Format; 3] = [Format::Lines, Format::Parquet, Format::Arrow];
-#[cfg(not(feature = "parquet"))]
+#[cfg(not(feature = "files"))]
 pub(super) const FORMATS: [Format; 1] = [Format::Lines];
 
 /// The name of a format, as `--format` calls it.
@@ -53,7 +53,7 @@ impl Drop for ScratchFolder {
 /// Writes the records of a file.
 pub(super) fn write(format: Format, fields: &Fields<'_>, path: &Path) -> Result<(), Failure> {
     let written = File::create(path).and_then(|file| match format {
-        #[cfg(feature = "parquet")]
+        #[cfg(feature = "files")]
         Format::Parquet | Format::Arrow => rows::write(format, fields, file),
         _ => write_lines(fields, BufWriter::with_capacity(1 << 20, file)),
     });
@@ -88,7 +88,7 @@ fn write_lines(fields: &Fields<'_>, mut output: impl Write) -> io::Result<()> {
     output.flush()
 }
 
-#[cfg(feature = "parquet")]
+#[cfg(feature = "files")]
 mod rows {
     use super::{Batch, Fields, Format, octets};
     use arrow_array::{ArrayRef, BinaryArray, RecordBatch};

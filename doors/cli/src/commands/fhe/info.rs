@@ -6,7 +6,7 @@ use super::scheme_options::setting_text;
 use crate::failure::Failure;
 use crate::hexadecimal::format_octets;
 use crate::io;
-use modmill_fhe::file::{FileError, Header, Kind, Reader};
+use modmill_container::{FileError, Header, Kind, Reader};
 use modmill_fhe::gentry_halevi::{Description, SCHEME, StoredError};
 use modmill_measure::table::beside;
 use serde_json::json;

@@ -2,9 +2,9 @@
 
 use crate::bench_header::bench_header;
 use crate::failure::Failure;
+use modmill_load::{Growth, Idle, Point, Stretch};
 use modmill_measure::record::Header;
 use modmill_measure::report::{LoadPoint, load_picture};
-use modmill_server::load::{Growth, Idle, Point, Stretch};
 use serde::Serialize;
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! Long numbers in sections, one after the other, without a second copy of them all.
 
-use crate::file::{FileError, Reader, Writer};
 use modmill::{Batch, Modulus};
+use modmill_container::{FileError, Reader, Writer};
 use std::io::{Read, Write};
 use zeroize::Zeroizing;
 

@@ -1,6 +1,6 @@
 //! A connection that requests are sent on, opened again when it breaks.
 
-use super::endpoint::Endpoint;
+use crate::endpoint::Endpoint;
 use bytes::Bytes;
 use http::{Request, StatusCode};
 use http_body_util::{BodyExt, Full};

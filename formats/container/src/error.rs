@@ -1,6 +1,6 @@
 //! What can be wrong with a file.
 
-use super::{Kind, VERSION};
+use crate::{Kind, VERSION};
 use std::io;
 
 /// What is wrong with a file, and at which byte.

@@ -1,7 +1,7 @@
 //! Signatures are verified after the run, so that this takes nothing from the load.
 
-use super::error::Error;
-use super::tally::Signature;
+use crate::error::Error;
+use crate::tally::Signature;
 use modmill::{Backend, Engine};
 use modmill_rsa::{PublicKey, Rsa, SignatureScheme};
 

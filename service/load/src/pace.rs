@@ -1,7 +1,7 @@
 //! When the next request starts.
 
-use super::arrivals::Arrivals;
-use crate::histogram::Histogram;
+use crate::arrivals::Arrivals;
+use modmill_server::histogram::Histogram;
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};

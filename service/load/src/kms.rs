@@ -1,17 +1,17 @@
 //! The load of the KMS interface: JSON 1.1, each request signed.
 
-use super::arrivals::Random;
-use super::connection::{Connection, Incoming, Outgoing};
-use super::door::{self, Asked, DIGEST, Door, Padding};
-use super::endpoint::Endpoint;
-use super::error::Error;
-use super::mixture::{Mixture, Operation};
-use crate::sigv4::Signer;
+use crate::arrivals::Random;
+use crate::connection::{Connection, Incoming, Outgoing};
+use crate::door::{self, Asked, DIGEST, Door, Padding};
+use crate::endpoint::Endpoint;
+use crate::error::Error;
+use crate::mixture::{Mixture, Operation};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use http_body_util::Full;
 use modmill_rsa::PublicKey;
+use modmill_server::sigv4::Signer;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;

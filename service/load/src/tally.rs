@@ -1,9 +1,9 @@
 //! What is counted while requests are answered.
 
-use super::connection::Incoming;
-use super::door::{Asked, DIGEST, Door};
-use super::error::Failures;
-use crate::histogram::Histogram;
+use crate::connection::Incoming;
+use crate::door::{Asked, DIGEST, Door};
+use crate::error::Failures;
+use modmill_server::histogram::Histogram;
 use std::ops::Range;
 use std::time::Instant;
 

@@ -1,6 +1,6 @@
 //! The server's process, as the kernel accounts for it.
 
-use super::error::Error;
+use crate::error::Error;
 use std::time::Duration;
 
 /// A running process.

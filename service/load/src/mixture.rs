@@ -1,6 +1,6 @@
 //! Which operations a run asks for, and how often.
 
-use super::arrivals::Random;
+use crate::arrivals::Random;
 use std::fmt;
 use std::str::FromStr;
 

@@ -1,7 +1,7 @@
 //! The result of one run.
 
-use super::error::Failures;
-use crate::histogram::Histogram;
+use crate::error::Failures;
+use modmill_server::histogram::Histogram;
 use serde::Serialize;
 use std::time::Duration;
 

@@ -1,10 +1,10 @@
 //! Connections that are open and do nothing.
 
-use super::connection::Connection;
-use super::door;
-use super::endpoint::Endpoint;
-use super::error::{Error, Failures};
-use super::process::{Process, allow_files};
+use crate::connection::Connection;
+use crate::door;
+use crate::endpoint::Endpoint;
+use crate::error::{Error, Failures};
+use crate::process::{Process, allow_files};
 use http_body_util::Full;
 use serde::Serialize;
 use std::sync::Arc;

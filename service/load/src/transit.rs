@@ -1,11 +1,11 @@
 //! The load of the Vault transit interface: batches of digests in one request.
 
-use super::arrivals::Random;
-use super::connection::{Connection, Incoming, Outgoing};
-use super::door::{self, Asked, DIGEST, Door, Padding, SecretText};
-use super::endpoint::Endpoint;
-use super::error::Error;
-use super::mixture::Operation;
+use crate::arrivals::Random;
+use crate::connection::{Connection, Incoming, Outgoing};
+use crate::door::{self, Asked, DIGEST, Door, Padding, SecretText};
+use crate::endpoint::Endpoint;
+use crate::error::Error;
+use crate::mixture::Operation;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;

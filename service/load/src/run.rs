@@ -1,16 +1,16 @@
 //! One run: workers send requests at a pace, and count what comes.
 
-use super::arrivals::{Arrivals, Random};
-use super::connection::{Connection, Shared};
-use super::door::Door;
-use super::error::Error;
-use super::pace::{Pace, Queue};
-use super::point::{Milliseconds, Point};
-use super::process::Process;
-use super::session::{Session, Settings};
-use super::tally::{Signature, Tally};
-use super::verify;
-use crate::histogram::Histogram;
+use crate::arrivals::{Arrivals, Random};
+use crate::connection::{Connection, Shared};
+use crate::door::Door;
+use crate::error::Error;
+use crate::pace::{Pace, Queue};
+use crate::point::{Milliseconds, Point};
+use crate::process::Process;
+use crate::session::{Session, Settings};
+use crate::tally::{Signature, Tally};
+use crate::verify;
+use modmill_server::histogram::Histogram;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -133,7 +133,7 @@ impl Session {
     /// Connections for all workers, open.
     async fn connections(&self) -> Result<Vec<Connection>, Error> {
         let settings = &self.settings;
-        super::process::allow_files(settings.connections as u64 + 64);
+        crate::process::allow_files(settings.connections as u64 + 64);
         let mut connections = Vec::with_capacity(workers(settings));
         for _ in 0..settings.connections {
             let shared = self.endpoint.is_http2().then(Shared::default);

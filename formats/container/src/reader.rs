@@ -1,7 +1,7 @@
 //! Reading files.
 
-use super::header::is_name;
-use super::{CHECKSUM, FileError, Header, Kind, MAGIC, VERSION};
+use crate::header::is_name;
+use crate::{CHECKSUM, FileError, Header, Kind, MAGIC, VERSION};
 use sha2::{Digest, Sha256};
 use std::fs::File;
 use std::io::{self, Read};

@@ -1,6 +1,6 @@
 //! What a file says about itself.
 
-use super::{FileError, MAGIC, VERSION};
+use crate::{FileError, MAGIC, VERSION};
 use std::fmt;
 
 /// What a file holds.

@@ -1,11 +1,11 @@
 //! The load of the bulk endpoint: digests side by side in a request, signatures in frames in the answer.
 
-use super::arrivals::Random;
-use super::connection::{Incoming, Outgoing};
-use super::door::{self, Asked, Door, Padding};
-use super::error::Error;
-use super::mixture::Operation;
-use super::transit::{Settings, Transit};
+use crate::arrivals::Random;
+use crate::connection::{Incoming, Outgoing};
+use crate::door::{self, Asked, Door, Padding};
+use crate::error::Error;
+use crate::mixture::Operation;
+use crate::transit::{Settings, Transit};
 use http::Method;
 use http_body_util::Full;
 use modmill_rsa::PublicKey;

@@ -1,10 +1,10 @@
 //! What all interfaces of a server have in common for the load.
 
-use super::arrivals::Random;
-use super::connection::{Connection, Incoming, Outgoing};
-use super::endpoint::Endpoint;
-use super::error::Error;
-use super::mixture::Operation;
+use crate::arrivals::Random;
+use crate::connection::{Connection, Incoming, Outgoing};
+use crate::endpoint::Endpoint;
+use crate::error::Error;
+use crate::mixture::Operation;
 use bytes::Bytes;
 use http_body_util::Full;
 use modmill_rsa::{Hash, PublicKey, SignatureScheme};

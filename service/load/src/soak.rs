@@ -1,9 +1,9 @@
 //! A long run at one rate, with an eye on the server's memory.
 
-use super::error::{Error, Failures};
-use super::point::Milliseconds;
-use super::process::Process;
-use super::session::Session;
+use crate::error::{Error, Failures};
+use crate::point::Milliseconds;
+use crate::process::Process;
+use crate::session::Session;
 use serde::Serialize;
 use std::ops::Range;
 use std::sync::Arc;
@@ -116,7 +116,7 @@ impl Soak {
         &self,
         session: &Session,
         process: Process,
-        tally: super::tally::Tally,
+        tally: crate::tally::Tally,
         (start, from, to): (Instant, Instant, Instant),
     ) -> Result<Stretch, Error> {
         let memory = process.memory()?;

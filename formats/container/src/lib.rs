@@ -22,7 +22,7 @@
 //! compared the checksum.
 //!
 //! ```
-//! use modmill_fhe::file::{Header, Kind, Reader, Writer};
+//! use modmill_container::{Header, Kind, Reader, Writer};
 //!
 //! let header = Header {
 //!     kind: Kind::Ciphertexts,
@@ -39,8 +39,9 @@
 //! reader.expect("numbers")?;
 //! assert_eq!(reader.rest()?.as_slice(), [1, 2, 3]);
 //! reader.finish()?;
-//! # Ok::<(), modmill_fhe::file::FileError>(())
+//! # Ok::<(), modmill_container::FileError>(())
 //! ```
+#![forbid(unsafe_code)]
 
 mod error;
 mod header;

@@ -1,8 +1,8 @@
 //! A sweep: the rate at which the server is saturated, and latencies below and above it.
 
-use super::error::Error;
-use super::point::Point;
-use super::session::Session;
+use crate::error::Error;
+use crate::point::Point;
+use crate::session::Session;
 
 /// The rates of a sweep, as parts of saturation.
 pub const STEPS: [f64; 12] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2];

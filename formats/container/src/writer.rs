@@ -1,7 +1,7 @@
 //! Writing files.
 
-use super::header::push_name;
-use super::{FileError, Header, Kind, NewFile};
+use crate::header::push_name;
+use crate::{FileError, Header, Kind, NewFile};
 use sha2::{Digest, Sha256};
 use std::io::{self, Write};
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! The address of a server, and connections to it.
 
-use super::error::Error;
-use crate::tls_client::{self, Roots};
+use crate::error::Error;
+use modmill_server::tls_client::{self, Roots};
 use rustls::pki_types::ServerName;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::Path;

@@ -6,6 +6,7 @@
 //! ```text
 //!  arrivals --> pace --> worker: door asks, connection sends, tally counts --> verify --> point
 //! ```
+#![forbid(unsafe_code)]
 
 mod arrivals;
 mod bulk;

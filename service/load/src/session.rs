@@ -1,16 +1,16 @@
 //! A server that is ready to be loaded: its interface, keys and credentials.
 
-use super::bulk::Bulk;
-use super::connection::Connection;
-use super::door::{Door, Padding, SecretText};
-use super::endpoint::Endpoint;
-use super::error::Error;
-use super::kms::{self, Kms};
-use super::mixture::Mixture;
-use super::process::Process;
-use super::transit::{self, Transit};
-use crate::secret::SecretBytes;
-use crate::sigv4::Signer;
+use crate::bulk::Bulk;
+use crate::connection::Connection;
+use crate::door::{Door, Padding, SecretText};
+use crate::endpoint::Endpoint;
+use crate::error::Error;
+use crate::kms::{self, Kms};
+use crate::mixture::Mixture;
+use crate::process::Process;
+use crate::transit::{self, Transit};
+use modmill_seal::secret::SecretBytes;
+use modmill_server::sigv4::Signer;
 use serde::{Deserialize, Deserializer};
 use std::fmt;
 use std::str::FromStr;
@@ -99,7 +99,7 @@ pub struct Settings {
     /// How long the load is measured.
     pub duration: Duration,
     /// How arrivals are spread.
-    pub spread: super::Spread,
+    pub spread: crate::Spread,
     /// The seed of arrivals and digests.
     pub seed: u64,
     /// Of how many signatures one is verified; 0 verifies none.
@@ -129,7 +129,7 @@ impl Settings {
             timeout: Duration::from_secs(10),
             warm_up: Duration::from_secs(2),
             duration: Duration::from_secs(10),
-            spread: super::Spread::default(),
+            spread: crate::Spread::default(),
             seed: 1,
             verify_every: 1,
             process: None,
@@ -184,7 +184,7 @@ impl Session {
     pub async fn close(self) -> Result<(), Error> {
         let mut connection = Connection::new(self.endpoint, None);
         for request in self.door.clean_up()? {
-            super::door::set_up(&mut connection, "removing a key", request).await?;
+            crate::door::set_up(&mut connection, "removing a key", request).await?;
         }
         Ok(())
     }
