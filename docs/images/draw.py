@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes the pictures of docs/inside/architecture.md (crates.svg, flow.svg), the diagrams of docs/use/hardware.md, and the plot of the table of powers
-in docs/benchmarks.md (pow-h200.svg).
+"""Writes the pictures of docs/inside/architecture.md (crates.svg, flow.svg), the diagrams of docs/use/hardware.md,
+and the plot of the table of powers in docs/notebook/benchmarks.md (pow-h200.svg).
 
 Run `python3 docs/images/draw.py` after a change of the text below; it needs the standard library alone.
 """
@@ -30,6 +30,13 @@ class Picture:
         for index, line in enumerate(lines, 1):
             self.text(middle, first + step * index, line, color=MUTED)
 
+    def group(self, x, y, width, height, name):
+        """A frame around boxes, with the name of their folder in its upper left corner."""
+        self.parts.append(
+            f'<rect x="{x}" y="{y}" width="{width}" height="{height}" rx="8" fill="#fafafa" stroke="#cbd2d9" stroke-dasharray="3 3"/>'
+        )
+        self.text(x + 14, y + 20, f"{name}/", color=MUTED, weight="600", size=13, anchor="start")
+
     def text(self, x, y, text, color=INK, weight="400", size=12.5, anchor="middle"):
         self.parts.append(
             f'<text x="{x}" y="{y}" fill="{color}" font-size="{size}" font-weight="{weight}" '
@@ -56,46 +63,50 @@ class Picture:
 
 
 def crates():
-    """Every crate of the workspace; an arrow leads from a crate to one that it uses."""
-    picture = Picture(860, 698, "The crates of modmill and which uses which")
-    picture.box(40, 20, 560, 62, PROGRAM, "modmill-cli", "the program: commands and records")
-    picture.box(190, 118, 200, 62, PROGRAM, "modmill-measure", "bench, peers, reports")
-    picture.box(430, 118, 170, 62, PROGRAM, "modmill-server", "the signing service")
-    picture.box(86, 216, 110, 62, FACADE, "modmill-fhe", "encrypted bits")
-    picture.box(210, 216, 138, 62, FACADE, "modmill-paillier", "encrypted sums")
-    picture.box(362, 216, 115, 62, FACADE, "modmill-rsa", "keys, paddings")
-    picture.box(491, 216, 109, 62, FACADE, "modmill-psi", "common items")
-    picture.box(380, 314, 132, 62, FACADE, "modmill-primes", "random primes")
-    picture.box(40, 412, 560, 62, FACADE, "modmill", "the facade: Engine, its operations, sorting by modulus")
-    picture.box(40, 510, 260, 62, BACKEND, "modmill-cpu", "portable, AVX2 and AVX-512 kernels")
-    picture.box(340, 510, 260, 62, BACKEND, "modmill-cuda", "devices, one pipeline, CUDA kernels")
-    picture.box(40, 608, 560, 62, TYPES, "modmill-core", "batches, moduli, requests, plans, errors")
-    picture.box(660, 510, 170, 62, TESTS, "xtask", "bundles of kernels")
-    picture.box(660, 118, 170, 356, TESTS, "modmill-testing",
-                "one suite for every path", "oracle, hard inputs", "timing", "", "used by the tests of",
-                "every crate and by", "modmill selftest")
+    """Every crate of the workspace in its folder; an arrow leads from a group to one that it uses."""
+    picture = Picture(1010, 850, "The crates of modmill in their folders, and which group uses which")
+    picture.box(30, 50, 209, 60, PROGRAM, "python/", "Python package")
+    picture.group(267, 20, 713, 104, "doors")
+    for x, name, purpose in [(282, "cli", "the program"), (519, "openssl", "OpenSSL provider"), (756, "pkcs11", "PKCS#11 module")]:
+        picture.box(x, 50, 209, 60, PROGRAM, name, purpose)
+    picture.group(30, 164, 620, 104, "service")
+    for x, name, purpose in [(45, "load", "load generator"), (248, "server", "the signing service"), (451, "client", "queue of a process, socket")]:
+        picture.box(x, 194, 184, 60, PROGRAM, name, purpose)
+    picture.group(690, 164, 290, 104, "tools")
+    picture.box(705, 194, 124, 60, TESTS, "measure", "bench, reports")
+    picture.box(842, 194, 124, 60, TESTS, "xtask", "releases, bundles")
+    picture.group(30, 308, 370, 104, "schemes")
+    for x, name, purpose in [(43, "rsa", "keys, paddings"), (161, "paillier", "encrypted sums"), (279, "psi", "common items")]:
+        picture.box(x, 338, 108, 60, FACADE, name, purpose)
+    picture.group(430, 308, 314, 104, "formats")
+    for x, name, purpose in [(441, "container", "checked files"), (541, "seal", "secrets on disk"), (641, "tables", "Arrow, Parquet")]:
+        picture.box(x, 338, 92, 60, TYPES, name, purpose)
+    picture.group(774, 308, 206, 104, "study")
+    picture.box(785, 338, 90, 60, FACADE, "fhe", "encrypted bits")
+    picture.box(881, 338, 90, 60, FACADE, "hardware", "multipliers")
+    picture.group(30, 452, 950, 336, "engine")
+    picture.box(45, 482, 150, 60, FACADE, "primes", "random primes")
+    picture.box(235, 482, 540, 60, FACADE, "modmill", "the facade: Engine, its operations, sorting by modulus")
+    picture.box(235, 598, 250, 60, BACKEND, "cpu", "portable, AVX2 and AVX-512 kernels")
+    picture.box(525, 598, 250, 60, BACKEND, "cuda", "devices, one pipeline, CUDA kernels")
+    picture.box(235, 714, 540, 60, TYPES, "core", "batches, moduli, requests, plans, errors")
+    picture.box(815, 482, 150, 292, TESTS, "testing", "one suite for every path", "oracle, hard inputs", "timing", "",
+                "used by tests and", "by modmill selftest")
     for x, top, bottom in [
-        (66, 82, 412), (140, 82, 216), (300, 82, 118), (410, 82, 216), (515, 82, 118),  # the program
-        (193, 180, 216), (355, 180, 412), (378, 180, 216),  # measuring
-        (450, 180, 216),  # the service
-        (150, 278, 412),  # encrypted bits
-        (250, 278, 412),  # encrypted sums
-        (369, 278, 412), (430, 278, 314),  # RSA
-        (548, 278, 412),  # common items
-        (430, 376, 412),  # primes
-        (170, 474, 510), (470, 474, 510),  # the facade
-        (170, 572, 608), (470, 572, 608),  # the backends
+        (340, 124, 164), (760, 124, 164),  # doors to the service and the tools
+        (215, 268, 308), (540, 268, 308), (877, 268, 308),  # the service and the tools to what is below
+        (120, 412, 482), (315, 412, 482), (800, 412, 452),  # schemes and study to the engine
+        (360, 542, 598), (650, 542, 598),  # the facade to its backends
+        (360, 658, 714), (650, 658, 714),
     ]:
         picture.arrow((x, top), (x, bottom - 2))
-    picture.arrow((600, 149), (630, 149), (630, 425), (602, 425))  # the service
-    picture.arrow((210, 247), (198, 247))
-    picture.arrow((310, 278), (310, 345), (378, 345))
-    picture.arrow((660, 443), (602, 443))
-    picture.arrow((660, 541), (602, 541))
-    picture.box(660, 608, 170, 62, TYPES, "modmill-hardware", "models of hardware")
-    picture.arrow((660, 639), (602, 639))
-    picture.arrow((600, 35), (845, 35), (845, 639), (832, 639))
-    picture.arrow((600, 51), (745, 51), (745, 116), dashed=True)
+    picture.arrow((30, 80), (12, 80), (12, 360), (28, 360))  # the Python package to the schemes
+    picture.arrow((400, 360), (428, 360))
+    picture.arrow((774, 360), (746, 360))
+    picture.arrow((195, 512), (233, 512))
+    picture.arrow((815, 512), (777, 512))
+    picture.text(505, 814, "A crate uses crates of its own row and of the rows below. Only testing also uses one above it, rsa.", color=MUTED)
+    picture.text(505, 834, "Outside of the workspace: tools/fuzz. Not crates: study/rtl, tools/lab.", color=MUTED)
     picture.save("crates.svg")
 
 
@@ -230,8 +241,8 @@ def number(cell):
 
 
 def powers():
-    """Powers a second against bits, from the table of docs/benchmarks.md."""
-    text = (Path(__file__).parents[1] / "benchmarks.md").read_text()
+    """Powers a second against bits, from the table of docs/notebook/benchmarks.md."""
+    text = (Path(__file__).parents[1] / "notebook/benchmarks.md").read_text()
     table = text[text.index("| bits | batch | family | in kernels /s |") :].split("\n\n")[0].splitlines()[2:]
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table]
     series = [

@@ -36,8 +36,8 @@ def test_the_other_examples_of_paillier(subject: str, tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", example], check=True, cwd=tmp_path, timeout=600)
 
 
-def test_the_example_of_the_readme() -> None:
-    text = (ROOT / "README.md").read_text()
+def test_the_example_with_progress() -> None:
+    text = (ROOT / "docs/use/paillier.md").read_text()
     match = re.search(r"```python\n(from modmill import paillier\n.*?)```", text, re.DOTALL)
     assert match
     run = subprocess.run([sys.executable, "-c", match[1]], check=True, timeout=600, capture_output=True, text=True)

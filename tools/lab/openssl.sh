@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The figures of docs/use/openssl.md: OpenSSL's default provider and modmill's in turns, on one core.
+# The figures of docs/notebook/openssl.md: OpenSSL's default provider and modmill's in turns, on one core.
 #   openssl.sh speed MODULE [ROUNDS]     signatures and verifications of `openssl speed`, with 64 jobs and without
 #   openssl.sh haproxy MODULE [ROUNDS]   handshakes of HAProxy for each second of its CPU time; needs haproxy and ab (apache2-utils)
 #   openssl.sh nginx MODULE [ROUNDS]     handshakes of nginx with 8 workers whose key is in the signing service, and their batches; needs

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The figures of the PKCS#11 module (docs/use/pkcs11.md): RSA signatures per CPU second beside SoftHSM and kryoptic, in turns.
+# The figures of the PKCS#11 module (docs/notebook/pkcs11.md): RSA signatures per CPU second of it, SoftHSM and kryoptic, in turns.
 #
 #   pkcs11.sh FOLDER [ROUNDS]
 #

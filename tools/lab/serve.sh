@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The figures of the signing service (docs/use/serve.md). Server and load generator share the same cores.
+# The figures of the signing service (docs/notebook/serve.md). Server and load generator share the same cores.
 #
-#   serve.sh cpu FOLDER    two cores: batches beside one signature at a time, a lone client, transit, latency against load, idle connections
+#   serve.sh cpu FOLDER    two cores: batches and one signature at a time, a lone client, transit, latency against load, idle connections
 #   serve.sh gpu FOLDER    all cores and the GPU: bulk, KMS, transit
 #
 # MODMILL names the program. FOLDER holds the data of the servers, and the plot.

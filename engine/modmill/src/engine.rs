@@ -28,6 +28,50 @@ use std::sync::Arc;
 /// assert_eq!(powers.to_hex(1), "1");
 /// # Ok::<(), modmill::Error>(())
 /// ```
+///
+/// # Operations
+///
+/// | operation | computes | time depends on |
+/// |---|---|---|
+/// | [`pow`](Engine::pow) | `base^exponent mod N` | declared widths |
+/// | [`pow_vartime`](Engine::pow_vartime) | powers by public exponents | exponents, declared widths |
+/// | [`fixed_base`](Engine::fixed_base), [`pow_fixed_base`](Engine::pow_fixed_base) | powers of one base by many exponents, with a table instead of squarings | declared widths |
+/// | [`multi_pow`](Engine::multi_pow) | products of several powers, with the squarings of one | declared widths |
+/// | [`pow_fixed_base_vartime`](Engine::pow_fixed_base_vartime), [`multi_pow_vartime`](Engine::multi_pow_vartime) | the two above by public exponents | exponents, declared widths |
+/// | [`product_mod`](Engine::product_mod), [`products_mod`](Engine::products_mod), [`sum_mod`](Engine::sum_mod), [`sum_products`](Engine::sum_products) | a column, or groups of it, multiplied or added up modulo one number | declared widths |
+/// | [`product_of_powers`](Engine::product_of_powers), [`product_of_powers_vartime`](Engine::product_of_powers_vartime) | the product of `base^exponent` over a column | declared widths; for `_vartime` also exponents |
+/// | [`random_below`](Engine::random_below), [`random_nonzero_below`](Engine::random_nonzero_below), [`random_bits`](Engine::random_bits) | random numbers by the system's generator | how many were drawn |
+/// | [`mul_mod`](Engine::mul_mod), [`square_mod`](Engine::square_mod) | `a b mod N`, `a^2 mod N` | declared widths |
+/// | [`reduce`](Engine::reduce) | `a mod N` | declared widths |
+/// | [`inv`](Engine::inv) | `a^-1 mod N` | declared widths up to 32768 bits, values above |
+/// | [`mul`](Engine::mul), [`square`](Engine::square) | full products and squares | declared widths |
+/// | [`prepare`](Engine::prepare), [`mul_prepared`](Engine::mul_prepared) | full products with one factor transformed once | declared widths |
+/// | [`gcd`](Engine::gcd), [`xgcd`](Engine::xgcd) | greatest common divisors, with cofactors | values |
+/// | [`miller_rabin`](Engine::miller_rabin), [`is_probable_prime`](Engine::is_probable_prime) | Miller-Rabin rounds | the verdicts, and how often 2 divides n - 1 |
+/// | [`is_mersenne_prime`](Engine::is_mersenne_prime), [`is_fermat_prime`](Engine::is_fermat_prime) | Lucas-Lehmer and Pepin tests | public numbers |
+/// | [`add`](Engine::add), [`sub`](Engine::sub), [`shift_left`](Engine::shift_left), [`shift_right`](Engine::shift_right), [`less`](Engine::less), [`equal`](Engine::equal), [`select`](Engine::select), [`gather`](Engine::gather) | small steps between products | declared widths; indices are public |
+///
+/// | place of operands and answers | by |
+/// |---|---|
+/// | answers in a batch of the caller | [`mul_into`](Engine::mul_into), [`mul_mod_into`](Engine::mul_mod_into), [`pow_into`](Engine::pow_into) and others |
+/// | memory that GPUs copy from and to by themselves | [`pinned`](Engine::pinned), [`pin`](Engine::pin) |
+/// | a batch that stays on a GPU ([`Resident`](crate::Resident)) | [`upload`](Engine::upload), [`upload_moduli`](Engine::upload_moduli) |
+/// | answers that stay on a GPU | [`on_device`](Engine::on_device), and then an operation |
+/// | numbers that stay in Montgomery form, or transformed, between products | [`OnDevice::residues`](crate::OnDevice::residues), [`OnDevice::transform`](crate::OnDevice::transform) |
+///
+/// [`Engine::plan`] and [`Engine::explain`] say which path a call takes, and why.
+///
+/// * An operand is a batch with a number for each item, or one number for all (`batch.shared(0)`, `&Modulus`).
+///   Nothing is copied.
+/// * Operands may be on the host, in pinned memory and on a GPU, in one call. A call computes where its operands are.
+///   [`Resident::download`](crate::Resident::download) brings numbers home, and [`Engine::memory`] says what they take.
+/// * A [`Modulus`](crate::Modulus) keeps the constants computed for it from call to call, also where each item has
+///   its own (`&[&Modulus]`).
+/// * Numbers come from hexadecimal text, big-endian bytes or 64-bit limbs. They may have up to 2^34 bits. Moduli are
+///   at least 1; everything is 0 modulo 1, and 0^0 is 1 otherwise. Bases and factors may be larger than the modulus.
+/// * Answers are canonical, `0 <= r < N`, and stand in the order of the items.
+/// * An item without an answer (modulus 0, or no inverse) does not lose the others: [`Error::Items`](crate::Error::Items)
+///   names the failed items and holds all other answers.
 pub struct Engine {
     pub(crate) backends: Arc<Backends>,
     pub(crate) watch: Option<Arc<Watch>>,

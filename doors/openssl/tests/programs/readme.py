@@ -19,7 +19,7 @@ if os.geteuid() != 0 or not shutil.which("apt-get"):
     sys.exit(77)
 for file in FILES:
     assert not os.path.exists(file), f"{file} is there already"
-with open(os.path.join(ROOT, "docs", "openssl.md")) as page:
+with open(os.path.join(ROOT, "docs", "use", "openssl.md")) as page:
     block = page.read().split("```console\n", 1)[1].split("```", 1)[0]
 commands = [line.removeprefix("$ ") for line in block.splitlines() if line.startswith("$ ")]
 assert len(commands) == 5, commands

@@ -1,4 +1,4 @@
-"""The lines of the README that start with boto3, as they are written there."""
+"""The lines of docs/use/serve.md that start with boto3, as they are written there."""
 
 import re
 import subprocess
@@ -8,9 +8,9 @@ from pathlib import Path
 from conftest import PROGRAM
 
 
-def test_the_readmes_lines_sign_and_verify(service, tmp_path):
-    readme = (Path(__file__).parents[4] / "README.md").read_text()
-    lines = re.search(r"```python\n(import boto3.*?)```", readme, re.S).group(1)
+def test_the_manuals_lines_sign_and_verify(service, tmp_path):
+    manual = (Path(__file__).parents[4] / "docs/use/serve.md").read_text()
+    lines = re.search(r"```python\n(import boto3.*?)```", manual, re.S).group(1)
     assert len(lines.strip().splitlines()) <= 12
     for written, here in (
         ("modmill serve", f"{PROGRAM} serve"),
