@@ -21,7 +21,7 @@ enum Form {
     /// As numbers: those that are too short for transforms, and all where there are no GPUs.
     Plain(Resident),
     /// As points of transforms.
-    Points(Arc<modmill_cuda::Transformed>),
+    Points(Arc<crate::gpu::Transformed>),
 }
 
 impl Transformed {
