@@ -87,6 +87,11 @@ impl Cuda {
         Ok(Self { warnings, ..Self::on(devices, settings) })
     }
 
+    /// [`Cuda::on`] for a list that may be empty, which is [`Error::NoDevice`].
+    pub fn try_on(devices: Vec<Device>, settings: Settings) -> Result<Self> {
+        if devices.is_empty() { Err(Error::NoDevice) } else { Ok(Self::on(devices, settings)) }
+    }
+
     /// A backend on these devices.
     #[must_use]
     pub fn on(devices: Vec<Device>, settings: Settings) -> Self {

@@ -2,13 +2,13 @@
 
 use crate::callers::small::SmallCalls;
 use crate::config::EngineConfig;
+use crate::gpu::{CrtPlan, Cuda, PublicPlan, Reciprocals};
 use modmill_core::{
     Backend, CrtJob, Error, Exponents, Location, Op, Path, Plan, PublicJob, Request, Resident,
     TRANSFORM_MAX_BITS,
 };
 use modmill_cpu::Cpu;
 use modmill_cpu::long::{Multiplier, reciprocal};
-use modmill_cuda::{CrtPlan, Cuda, PublicPlan, Reciprocals};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use zeroize::Zeroizing;
@@ -35,13 +35,13 @@ impl Backends {
         let always_cuda = wanted == Some(Backend::Cuda);
         // A caller who limits the CPU's instructions wants to see the CPU compute.
         let wants_cpu = wanted == Some(Backend::Cpu) || (!always_cuda && cpu.isa.is_some());
-        let is_on_gpus = cuda.family.is_none_or(|family| modmill_cuda::FAMILIES.contains(&family));
+        let is_on_gpus = cuda.family.is_none_or(|family| crate::gpu::FAMILIES.contains(&family));
         let mut faults = Vec::new();
         let cuda = if wants_cpu || !is_on_gpus {
             None
         } else {
             let found = match devices {
-                Some(devices) => Ok(Cuda::on(devices, cuda)),
+                Some(devices) => Cuda::try_on(devices, cuda),
                 None => Cuda::open(cuda),
             };
             match found {
@@ -187,7 +187,7 @@ impl Backends {
     pub(crate) fn outcome<T>(
         &self,
         request: &Request,
-        run: modmill_cuda::Result<(T, f64)>,
+        run: crate::gpu::Result<(T, f64)>,
     ) -> Result<Option<T>, Error> {
         let Request { op, count, .. } = request;
         let answers = run.map(|(answers, seconds)| {
@@ -198,10 +198,7 @@ impl Backends {
     }
 
     /// The result of a small step on GPUs; `None` if they failed and the CPU may finish.
-    pub(crate) fn step_outcome(
-        &self,
-        run: modmill_cuda::Result<Resident>,
-    ) -> Result<Option<Resident>, Error> {
+    pub(crate) fn step_outcome(&self, run: crate::gpu::Result<Resident>) -> Result<Option<Resident>, Error> {
         self.or_fault_but_memory(|| "a step between products".to_owned(), run)
     }
 
@@ -209,10 +206,10 @@ impl Backends {
     pub(crate) fn or_fault_but_memory<T>(
         &self,
         what: impl FnOnce() -> String,
-        run: modmill_cuda::Result<T>,
+        run: crate::gpu::Result<T>,
     ) -> Result<Option<T>, Error> {
         match run {
-            Err(error @ modmill_cuda::Error::OutOfMemory { .. }) => Err(error.into()),
+            Err(error @ crate::gpu::Error::OutOfMemory { .. }) => Err(error.into()),
             run => self.or_fault(what, run),
         }
     }
@@ -228,11 +225,11 @@ impl Backends {
     pub(crate) fn or_fault<T>(
         &self,
         what: impl FnOnce() -> String,
-        run: modmill_cuda::Result<T>,
+        run: crate::gpu::Result<T>,
     ) -> Result<Option<T>, Error> {
         match run {
             Ok(answers) => Ok(Some(answers)),
-            Err(modmill_cuda::Error::Interrupted) => Err(Error::Interrupted),
+            Err(crate::gpu::Error::Interrupted) => Err(Error::Interrupted),
             Err(error) if !self.has_fallback => Err(Error::Device(error.to_string())),
             Err(error) => {
                 let mut faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
@@ -274,7 +271,7 @@ impl Backends {
         &self,
         op: Op,
         count: usize,
-        run: modmill_cuda::Result<f64>,
+        run: crate::gpu::Result<f64>,
     ) -> Result<bool, Error> {
         let request = Request::new(op, 0, count);
         Ok(self.outcome(&request, run.map(|seconds| ((), seconds)))?.is_some())

@@ -44,7 +44,7 @@ impl Backends {
             (Some(cuda), Backend::Cuda) if !work.is_regrouped(&plan) => {
                 match work.run_resident(cuda, &plan) {
                     // The answers would not fit if the host computed them either.
-                    Err(error @ modmill_cuda::Error::OutOfMemory { .. }) => Err(error.into()),
+                    Err(error @ crate::gpu::Error::OutOfMemory { .. }) => Err(error.into()),
                     run => self.outcome(&request, run),
                 }
             }

@@ -1,7 +1,7 @@
 //! The settings that a caller fixes for an engine.
 
+use crate::gpu::Device;
 use modmill_core::{Backend, Error, Family, Isa, Path, Recorder};
-use modmill_cuda::Device;
 use std::sync::Arc;
 
 /// The environment variable that names a backend.
@@ -14,7 +14,7 @@ pub(crate) struct EngineConfig {
     /// Whether `MODMILL_BACKEND` is not looked at.
     pub(crate) ignores_environment: bool,
     pub(crate) cpu: modmill_cpu::Settings,
-    pub(crate) cuda: modmill_cuda::Settings,
+    pub(crate) cuda: crate::gpu::Settings,
     pub(crate) devices: Option<Vec<Device>>,
     pub(crate) has_fallback: bool,
     pub(crate) recorder: Option<Arc<Recorder>>,
@@ -36,7 +36,7 @@ impl Default for EngineConfig {
             backend: None,
             ignores_environment: false,
             cpu: modmill_cpu::Settings::default(),
-            cuda: modmill_cuda::Settings::default(),
+            cuda: crate::gpu::Settings::default(),
             devices: None,
             has_fallback: true,
             recorder: None,
@@ -127,8 +127,8 @@ impl EngineBuilder {
 
     /// Settings of the GPUs' kernels.
     #[must_use]
-    pub fn cuda(mut self, settings: modmill_cuda::Settings) -> Self {
-        self.config.cuda = modmill_cuda::Settings { family: self.config.cuda.family, ..settings };
+    pub fn cuda(mut self, settings: crate::gpu::Settings) -> Self {
+        self.config.cuda = crate::gpu::Settings { family: self.config.cuda.family, ..settings };
         self
     }
 

@@ -2,12 +2,12 @@
 
 use crate::backends::Backends;
 use crate::config::{EngineBuilder, EngineConfig};
+use crate::gpu::Cuda;
 use crate::on_host::OnHost;
 use crate::work::Work;
 use modmill_core::{
     Batch, Error, ItemError, Op, Operand, Path, Plan, Product, Request, TRANSFORM_MAX_BITS, Watch,
 };
-use modmill_cuda::Cuda;
 use std::sync::Arc;
 
 /// Batch modular arithmetic on this machine.

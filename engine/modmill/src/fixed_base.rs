@@ -32,7 +32,7 @@ enum Way<'f> {
     /// By the CPU's tables.
     Cpu(&'f modmill_cpu::FixedBase),
     /// By tables of the GPUs; the CPU's are for what GPUs could not do.
-    Gpus(&'f modmill_cuda::FixedBase, &'f modmill_cpu::FixedBase),
+    Gpus(&'f crate::gpu::FixedBase, &'f modmill_cpu::FixedBase),
 }
 
 // Threads share a fixed base.

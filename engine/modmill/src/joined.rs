@@ -6,9 +6,9 @@ use crate::callers::blocks::{CrtAnswer, CrtPart, CrtShape};
 use crate::callers::jobs::{JobAnswer, JobPart, JobShape};
 use crate::callers::load::UnderWay;
 use crate::callers::small::Turn;
+use crate::gpu::Cuda;
 use crate::work::Work;
 use modmill_core::{Backend, Blocks, CrtJob, Error, Plan, Request};
-use modmill_cuda::Cuda;
 use std::sync::Arc;
 
 /// Whether this thread may wait for others. A thread of a pool takes up other calls while it waits for the pool, and

@@ -17,6 +17,9 @@
 //! answers in order. Moduli may be odd or even, of any length from 1 bit to [`TRANSFORM_MAX_BITS`]; bases need not
 //! be reduced. Items that have no answer are named in the error, which still carries
 //! the answers of all others ([`Error::Items`]).
+//!
+//! The feature `cuda`, which is on by default, brings the GPUs. Without it the crate depends on far fewer others. An
+//! engine then finds no GPU and computes on the CPU alone; everything else is the same.
 #![forbid(unsafe_code)]
 
 mod backends;
@@ -29,6 +32,8 @@ mod engine;
 mod even;
 mod fixed_base;
 mod gcd;
+#[cfg(not(feature = "cuda"))]
+mod gpu;
 mod host_memory;
 mod into;
 mod inverse;
@@ -56,6 +61,9 @@ mod warm;
 mod watched;
 mod work;
 
+#[cfg(feature = "cuda")]
+use modmill_cuda as gpu;
+
 pub use config::EngineBuilder;
 pub use engine::Engine;
 pub use fixed_base::FixedBase;
@@ -82,5 +90,5 @@ pub use transformed::Transformed;
 
 /// Settings and devices of the CUDA backend.
 pub mod cuda {
-    pub use modmill_cuda::{Device, Error, Gpus, Properties, Settings};
+    pub use crate::gpu::{Device, Error, Gpus, Properties, Settings};
 }

@@ -25,7 +25,7 @@ pub struct ModularSums<'e> {
 
 enum Place {
     Host(Box<modmill_cpu::long::ModularSums>),
-    Device(Box<modmill_cuda::ModularSums>),
+    Device(Box<crate::gpu::ModularSums>),
 }
 
 /// Factors of sums of products, transformed ([`ModularSums::factors`]).
@@ -37,7 +37,7 @@ pub struct SumFactors {
 
 enum Factors {
     Host(modmill_cpu::long::SumFactors),
-    Device(modmill_cuda::SumFactors),
+    Device(crate::gpu::SumFactors),
 }
 
 impl SumFactors {
@@ -54,7 +54,7 @@ impl SumFactors {
         if let Factors::Host(factors) = &self.place { Some(factors) } else { None }
     }
 
-    fn on_device(&self) -> Option<&modmill_cuda::SumFactors> {
+    fn on_device(&self) -> Option<&crate::gpu::SumFactors> {
         if let Factors::Device(factors) = &self.place { Some(factors) } else { None }
     }
 

@@ -1,8 +1,8 @@
 //! Batches in pinned memory.
 
 use crate::Engine;
+use crate::gpu::Error as CudaError;
 use modmill_core::{Batch, BatchView, Error};
-use modmill_cuda::Error as CudaError;
 
 impl Engine {
     /// A batch of `len` zeros with a width of `bits` bits in pinned memory, which a GPU copies from and to by itself.

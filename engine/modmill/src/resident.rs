@@ -83,7 +83,7 @@ impl Engine {
     /// ```
     pub fn memory(&self) -> Result<Vec<DeviceMemoryUse>, Error> {
         let devices = self.backends.cuda.iter().flat_map(|cuda| cuda.devices());
-        let memory = |device: &modmill_cuda::Device| {
+        let memory = |device: &crate::gpu::Device| {
             let properties = device.properties();
             Ok(DeviceMemoryUse {
                 device: properties.name.clone(),
@@ -125,7 +125,7 @@ impl OnDevice<'_> {
             return Err(Error::TooLong { what: "a batch to join", bits: batch.bits(), limit: bits });
         }
         let views: Vec<ResidentView<'_>> = batches.iter().map(|batch| batch.view()).collect();
-        let is_whole = |cuda: &&modmill_cuda::Cuda| {
+        let is_whole = |cuda: &&crate::gpu::Cuda| {
             views.iter().all(|&view| cuda.are_together(views[0], view) && view.bits() == bits)
                 && cuda.holds(views[0])
         };

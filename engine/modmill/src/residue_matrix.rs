@@ -1,8 +1,8 @@
 //! Matrices of long integers in residues, and their products with vectors.
 
 use crate::Engine;
+use crate::gpu::{Cuda, DeviceMatrix};
 use modmill_core::{BitVectors, Error, MatrixFactors, MatrixSource, ResidueModuli, ResidueVectors};
-use modmill_cuda::{Cuda, DeviceMatrix};
 use std::fmt;
 use std::sync::Arc;
 

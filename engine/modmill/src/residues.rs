@@ -1,11 +1,11 @@
 //! Residues modulo one number that stay in Montgomery form between products.
 
+use crate::gpu::MontgomeryForm;
 use crate::near::Near;
 use crate::number;
 use crate::on_device::OnDevice;
 use crate::on_host::OnHost;
 use modmill_core::{Error, KERNEL_MAX_BITS, Modulus, Operand, Resident};
-use modmill_cuda::MontgomeryForm;
 use zeroize::Zeroizing;
 
 /// Residues modulo one number on a device, in the form that its kernels multiply ([`OnDevice::residues`]).

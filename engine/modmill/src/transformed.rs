@@ -21,7 +21,7 @@ enum Form {
     /// The factors as numbers: those that are too short for transforms, and all if there are no GPUs.
     Plain(Resident),
     /// The factors as points of transforms.
-    Points(Arc<modmill_cuda::Transformed>),
+    Points(Arc<crate::gpu::Transformed>),
 }
 
 impl Transformed {

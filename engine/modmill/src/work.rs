@@ -1,9 +1,9 @@
 //! The pieces of work that a backend computes in one go, on operands wherever they are.
 
+use crate::gpu::{Cuda, Run};
 use crate::on_host::OnHost;
 use modmill_core::{Batch, Error, Family, Job, Location, Op, Plan, Product, Request, Resident};
 use modmill_cpu::Cpu;
-use modmill_cuda::{Cuda, Run};
 
 /// A piece of work that a backend computes in one go.
 #[derive(Clone, Copy)]
@@ -55,7 +55,7 @@ impl Work<'_> {
         }
     }
 
-    pub(crate) fn run_resident(&self, cuda: &Cuda, plan: &Plan) -> modmill_cuda::Result<(Resident, f64)> {
+    pub(crate) fn run_resident(&self, cuda: &Cuda, plan: &Plan) -> crate::gpu::Result<(Resident, f64)> {
         match self {
             Self::Job(_, job) => cuda.run_resident(plan, job),
             Self::Product(product) => cuda.multiply_resident(plan, product),
@@ -77,7 +77,7 @@ impl Work<'_> {
         }
     }
 
-    pub(crate) fn run_on_gpus(&self, cuda: &Cuda, plan: &Plan) -> modmill_cuda::Result<Run> {
+    pub(crate) fn run_on_gpus(&self, cuda: &Cuda, plan: &Plan) -> crate::gpu::Result<Run> {
         match self {
             Self::Job(_, job) => cuda.run(plan, job),
             Self::Product(product) => cuda.multiply(plan, product),
@@ -90,7 +90,7 @@ impl Work<'_> {
         cuda: &Cuda,
         plan: &Plan,
         answers: &mut [u64],
-    ) -> modmill_cuda::Result<f64> {
+    ) -> crate::gpu::Result<f64> {
         match self {
             Self::Job(_, job) => cuda.run_into(plan, job, answers),
             Self::Product(product) => cuda.multiply_into(plan, product, answers),

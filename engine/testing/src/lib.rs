@@ -6,10 +6,12 @@
 //! finished when it passes the suite.
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "cuda")]
 pub mod emulated;
 pub mod fuzz_bodies;
 pub mod groups;
 pub mod hard;
+#[cfg(feature = "cuda")]
 pub mod key_timing;
 pub mod oracle;
 pub mod rng;

@@ -2,8 +2,8 @@
 
 use super::FixedBase;
 use crate::Engine;
+use crate::gpu::FIXED_WINDOW;
 use modmill_core::{Batch, Error, Op, Operand, Request, Resident};
-use modmill_cuda::FIXED_WINDOW;
 use std::sync::OnceLock;
 
 /// Items of a call that is worth a table on the GPUs, which takes as long to make as some ten thousand powers by the CPU.
@@ -12,12 +12,12 @@ const LEAST_ITEMS: usize = 1 << 13;
 /// The tables of a base on the GPUs of one engine, made for the first call that is worth them. `None` if the GPUs have no kernels for
 /// the modulus, or failed.
 #[derive(Default)]
-pub(super) struct GpuTables(OnceLock<Option<modmill_cuda::FixedBase>>);
+pub(super) struct GpuTables(OnceLock<Option<crate::gpu::FixedBase>>);
 
 impl GpuTables {
     /// Bytes of the GPUs' memory.
     pub(super) fn bytes(&self) -> usize {
-        self.0.get().and_then(Option::as_ref).map_or(0, modmill_cuda::FixedBase::bytes)
+        self.0.get().and_then(Option::as_ref).map_or(0, crate::gpu::FixedBase::bytes)
     }
 }
 
@@ -29,9 +29,9 @@ impl Engine {
         tables: &modmill_cpu::FixedBase,
         count: usize,
         cpu_seconds: f64,
-    ) -> Result<Option<&'f modmill_cuda::FixedBase>, Error> {
+    ) -> Result<Option<&'f crate::gpu::FixedBase>, Error> {
         let (bits, exponent_bits) = (fixed.modulus.bits(), fixed.exponent_bits);
-        let seconds = |cuda: &modmill_cuda::Cuda| cuda.fixed_base_seconds(bits, exponent_bits, count);
+        let seconds = |cuda: &crate::gpu::Cuda| cuda.fixed_base_seconds(bits, exponent_bits, count);
         // An engine that was asked for GPUs computes few items by them too.
         let cpu_seconds = if count < LEAST_ITEMS { 0.0 } else { cpu_seconds };
         let Some(cuda) = self.backends.gpus_for_seconds(seconds, cpu_seconds) else { return Ok(None) };
@@ -60,7 +60,7 @@ impl Engine {
     pub(super) fn fixed_powers_on_gpus(
         &self,
         fixed: &FixedBase,
-        table: &modmill_cuda::FixedBase,
+        table: &crate::gpu::FixedBase,
         exponents: Operand<'_>,
         count: usize,
     ) -> Result<Option<Batch>, Error> {
@@ -75,7 +75,7 @@ impl Engine {
     pub(super) fn fixed_powers_resident(
         &self,
         fixed: &FixedBase,
-        table: &modmill_cuda::FixedBase,
+        table: &crate::gpu::FixedBase,
         exponents: Operand<'_>,
         count: usize,
     ) -> Result<Option<Resident>, Error> {
@@ -83,7 +83,7 @@ impl Engine {
         let request = Request::new(Op::Pow, fixed.modulus.bits(), count).resident_answers();
         match cuda.pow_fixed_base_resident(table, exponents, self.watch.as_deref()) {
             // The answers would not fit if the host computed them either.
-            Err(error @ modmill_cuda::Error::OutOfMemory { .. }) => Err(error.into()),
+            Err(error @ crate::gpu::Error::OutOfMemory { .. }) => Err(error.into()),
             run => self.backends.outcome(&request, run),
         }
     }

@@ -253,3 +253,14 @@ fn small_batches_stay_on_the_cpu_unless_told_otherwise() {
     let error = Engine::builder().devices(device()).backend(Backend::Cuda).family(Family::Ifma).build();
     assert!(matches!(error, Err(Error::Unavailable(_))));
 }
+
+/// An empty list of devices is an engine without GPUs, which keeps resident batches in its own memory.
+#[test]
+fn an_empty_list_of_devices_has_no_gpu() {
+    let engine = Engine::builder().ignore_backend_env().devices(Vec::new()).build().unwrap();
+    assert!(engine.cuda().is_none());
+    let numbers = Batch::from_hex(["3", "5"]).unwrap();
+    assert_eq!(engine.upload(&numbers).unwrap().download().unwrap(), numbers);
+    let asked = Engine::builder().devices(Vec::new()).backend(Backend::Cuda).build();
+    assert!(matches!(asked, Err(Error::Unavailable(_))));
+}
