@@ -20,7 +20,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
     let cargo = env::var_os("CARGO").unwrap_or("cargo".into());
     let status = Command::new(cargo)
         .current_dir(workspace)
-        .args(["build", "--locked", "--release", "--package", "modmill-cli", "--features", "full", "--target-dir"])
+        .args([
+            "build",
+            "--locked",
+            "--release",
+            "--package",
+            "modmill-cli",
+            "--features",
+            "full",
+            "--target-dir",
+        ])
         .arg(&arguments.target_dir)
         .env("CARGO_ENCODED_RUSTFLAGS", remap_flags(&paths)?)
         .status();
