@@ -101,7 +101,7 @@ fn fill(paragraph: &[&str], indentation: usize, width: usize) -> Option<Vec<Stri
         let fits = line.chars().count() + 1 + word.chars().count() <= width;
         if is_empty {
             line.push_str(&word);
-        } else if fits || cannot_begin_a_line(&word) {
+        } else if fits {
             line.push(' ');
             line.push_str(&word);
         } else {
@@ -117,7 +117,8 @@ fn cannot_begin_a_line(word: &str) -> bool {
     is_marker(word) || ["*", "-"].contains(&word) || word.starts_with("```")
 }
 
-/// The words of a text, with what stands between backticks in one word; `None` where a backtick has no partner.
+/// The words of a text that lines may be broken between. Text between backticks is one word, and so is a word with the
+/// next one if that one cannot begin a line; `None` where a backtick has no partner.
 fn unbroken_words(text: &str) -> Option<Vec<String>> {
     let mut words = vec![String::new()];
     let mut in_code = false;
@@ -128,8 +129,17 @@ fn unbroken_words(text: &str) -> Option<Vec<String>> {
             _ => words.push(String::new()),
         }
     }
-    words.retain(|word| !word.is_empty());
-    (!in_code).then_some(words)
+    let mut unbroken: Vec<String> = Vec::new();
+    for word in words.into_iter().filter(|word| !word.is_empty()) {
+        match unbroken.last_mut() {
+            Some(last) if cannot_begin_a_line(&word) => {
+                last.push(' ');
+                last.push_str(&word);
+            }
+            _ => unbroken.push(word),
+        }
+    }
+    (!in_code).then_some(unbroken)
 }
 
 #[cfg(test)]
@@ -178,6 +188,8 @@ mod tests {
         let source = format!("/// {}`a b c d e f` - 2 + 3\n", "word ".repeat(20));
         let text = wrapped(&source);
         assert!(text.contains("`a b c d e f` - 2 + 3"), "{text}");
+        let source = format!("/// {}OpenSSL 3.\n", "word ".repeat(20));
+        assert!(wrapped(&source).ends_with("word\n/// OpenSSL 3.\n"));
     }
 
     #[test]
