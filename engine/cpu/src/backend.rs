@@ -147,7 +147,7 @@ impl Cpu {
 }
 
 /// Number of worker threads: as asked for, or as `RAYON_NUM_THREADS` says, or one per core. A number in the
-/// environment beyond [`MAX_THREADS`] is ignored, as rayon ignores what is no number.
+/// environment beyond [`MAX_THREADS`] is ignored, as rayon ignores a text that is no number.
 fn thread_count(asked: Option<usize>) -> Result<usize, Error> {
     let limits = 1..=MAX_THREADS;
     match asked {

@@ -95,7 +95,7 @@ impl<'a> Kept<'a> {
     }
 }
 
-/// Numbers on the device to be multiplied, with what their addresses lie in.
+/// Numbers on the device to be multiplied, with the buffers that hold them.
 #[derive(Clone, Copy)]
 pub(crate) struct Input<'a> {
     pub(crate) numbers: Numbers,

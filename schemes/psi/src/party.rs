@@ -59,7 +59,7 @@ impl Party {
         Zeroizing::new(self.exponent.to_be_bytes(0))
     }
 
-    /// The party of what [`Party::to_octets`] wrote.
+    /// The party whose secret [`Party::to_octets`] wrote.
     pub fn from_octets(group: Group, octets: &[u8]) -> Result<Self, Error> {
         let bits = group.exponent_bits() + 1;
         let wrong = || Error::Exponent { group, bits };

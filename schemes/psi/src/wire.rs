@@ -31,7 +31,7 @@ pub(crate) struct Hello {
 pub(crate) enum Frame {
     /// Items that the party has blinded.
     Elements(Elements),
-    /// Tags of what the other party had blinded.
+    /// Tags of items that the other party had blinded.
     Tags(Vec<Tag>),
     /// The party has sent all of its elements.
     EndOfElements,

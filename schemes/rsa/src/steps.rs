@@ -56,8 +56,8 @@ pub(crate) trait Operation<K>: Sync {
     /// moduli have the same length.
     fn on_numbers(&self, engine: &Engine, keys: &[&K], inputs: &Batch) -> Result<Outcome, Error>;
 
-    /// Computes the operation on `count` blocks by one call of the engine, if the engine can. Returns whether it
-    /// did.
+    /// Computes the operation on `count` blocks by one call of the engine, if the engine can. The answer says whether it
+    /// did, and whether GPUs failed on the way.
     fn on_blocks(
         &self,
         engine: &Engine,

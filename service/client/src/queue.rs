@@ -123,7 +123,7 @@ impl Queue {
         }
     }
 
-    /// Computes a batch of what waits, if no other thread is about to and there is something. Returns whether it did.
+    /// Computes a batch of the waiting operations, if there are any and no other thread is about to. Returns whether it did.
     fn lead(&self) -> bool {
         let Ok(engine) = self.engine() else { return false };
         let Some((batch, group)) = self.gather(engine) else { return false };

@@ -174,7 +174,7 @@ impl Records {
         &self,
         mut decide: impl FnMut(&Self) -> Result<(Changes, T), E>,
     ) -> Result<T, E> {
-        // Nothing is taken over between what `decide` reads and the commit, so that versions are those of what it has read.
+        // Nothing is taken over between the reading by `decide` and the commit, so that `decide` has read the versions it depends on.
         let _order = self.order.lock().await;
         if self.unfinished.load(Ordering::Acquire) {
             self.take_over().await?;

@@ -4,7 +4,7 @@ mod comments;
 mod rules;
 mod wrap;
 
-use comments::{Block, Language};
+use comments::Language;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -16,7 +16,7 @@ const WIDTH: usize = 110;
 /// not used.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Report comment lines wider than 110 columns, too.
+    /// Report lines of paragraphs wider than 110 columns, too.
     #[arg(long)]
     width: bool,
     /// Wrap the paragraphs of comments that have a line wider than 110 columns, and check nothing.
@@ -77,19 +77,13 @@ fn findings_in(source: &str, language: Language, with_width: bool) -> Vec<String
                 block.lines[offset].trim()
             ));
         }
-        if with_width {
-            findings.extend(wide_lines(&block, &lines));
-        }
+    }
+    let wide = |number: &usize| lines[*number].chars().count() > WIDTH;
+    let paragraphs = if with_width { wrap::changes(source, language) } else { Vec::new() };
+    for number in paragraphs.into_iter().flat_map(|change| change.lines).filter(wide) {
+        findings.push(format!("{}: wider than {WIDTH} columns: {}", number + 1, lines[number].trim()));
     }
     findings
-}
-
-fn wide_lines(block: &Block, lines: &[&str]) -> Vec<String> {
-    let numbers = block.first_line..block.first_line + block.lines.len();
-    let is_wide = |number: &usize| lines[*number].chars().count() > WIDTH;
-    let finding =
-        |number: usize| format!("{}: wider than {WIDTH} columns: {}", number + 1, lines[number].trim());
-    numbers.filter(is_wide).map(finding).collect()
 }
 
 #[cfg(test)]
@@ -109,5 +103,7 @@ mod tests {
         let source = format!("/// {}\nfn f() {{}}\n", "word ".repeat(30));
         assert!(findings_in(&source, Language::Curly, false).is_empty());
         assert_eq!(findings_in(&source, Language::Curly, true).len(), 1);
+        let wrapped = wrap::wrap(&source, Language::Curly);
+        assert!(findings_in(&wrapped, Language::Curly, true).is_empty());
     }
 }

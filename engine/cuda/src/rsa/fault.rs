@@ -1,4 +1,4 @@
-//! Faults on purpose: bits of what is on its way on the device, flipped between kernels.
+//! Faults on purpose: bits of intermediate numbers on the device, flipped between kernels.
 #![allow(unsafe_code)] // launches a kernel
 
 use crate::call::word;

@@ -33,7 +33,7 @@ struct Parts {
     squares: Garner,
 }
 
-/// A prime p with what decryption needs of it. The other prime is called q here.
+/// A prime p with the constants of decryption. The other prime is called q here.
 pub(crate) struct Factor {
     pub(crate) prime: Modulus,
     pub(crate) square: Modulus,

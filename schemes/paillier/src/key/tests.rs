@@ -270,7 +270,7 @@ fn json_that_is_no_key_is_named() {
     let other = PrivateKey::generate(&engine, 1024, Randomness::Full).unwrap();
     let [ours, theirs] = [&key, &other].map(|key| PublicKey::to_json(key.public_key(), "name").unwrap());
     assert!(changed(&ours, &theirs).contains("n is not the product"));
-    // A key of the other kind, and what is no key.
+    // A key of the other kind, and a document that is no key.
     assert!(changed(&json, &ours).contains("it is a public key where a private key was expected"));
     let refused = |text: &str| PublicKey::from_json(text).unwrap_err().to_string();
     assert!(refused(&json).contains("it is a private key where a public key was expected"));

@@ -33,7 +33,7 @@ impl Hasher {
         self.hash
     }
 
-    /// Appends `data` to what is hashed.
+    /// Appends `data` to the message that is hashed.
     pub fn update(&mut self, data: &[u8]) {
         self.state.absorb(data);
     }
@@ -57,7 +57,7 @@ impl io::Write for Hasher {
 }
 
 impl Clone for Hasher {
-    /// A hasher that goes on from what was appended so far.
+    /// A hasher that goes on from the message so far.
     fn clone(&self) -> Self {
         Self { hash: self.hash, state: self.state.duplicate() }
     }
@@ -71,7 +71,7 @@ impl fmt::Debug for Hasher {
 
 /// The running state of a hash function.
 pub(super) trait Absorb {
-    /// Appends `data` to what is hashed.
+    /// Appends `data` to the message that is hashed.
     fn absorb(&mut self, data: &[u8]);
 
     /// Fills `out` with the digest, and starts anew. `out` is as long as the digest, or of any length for an

@@ -1,29 +1,23 @@
 //! Paragraphs of comments wrapped to the width of the code.
 
 use super::WIDTH;
-use super::comments::{Language, blocks};
+use super::comments::{Block, Language, blocks};
+use std::ops::Range;
 
-/// The source with every paragraph of its comments wrapped that has a line too wide. Code, tables, headings, links'
-/// targets, drawings and what stands behind code are left as they are.
+/// A paragraph that is wrapped anew.
+pub(super) struct Change {
+    /// The indices of its lines in the file.
+    pub(super) lines: Range<usize>,
+    /// The lines that replace them.
+    wrapped: Vec<String>,
+}
+
+/// The source with every paragraph of its comments wrapped that has a line too wide.
 pub(super) fn wrap(source: &str, language: Language) -> String {
     let mut lines: Vec<Vec<String>> = source.lines().map(|line| vec![line.to_owned()]).collect();
-    for block in blocks(source, language) {
-        if !block.stands_alone || !block.marker.starts_with("//") {
-            continue;
-        }
-        let numbers = block.first_line..block.first_line + block.lines.len();
-        let whole: Vec<String> = numbers.clone().map(|number| lines[number].concat()).collect();
-        let Some(indentation) = whole[0].find(block.marker) else { continue };
-        let prefix = &whole[0][..indentation + block.marker.len()];
-        if !whole.iter().all(|line| line.starts_with(prefix)) {
-            continue;
-        }
-        let texts: Vec<&str> = whole.iter().map(|line| &line[prefix.len()..]).collect();
-        for (paragraph, wrapped) in wrapped_paragraphs(&texts, WIDTH.saturating_sub(prefix.chars().count())) {
-            let start = block.first_line + paragraph.start;
-            lines[start..block.first_line + paragraph.end].fill(Vec::new());
-            lines[start] = wrapped.iter().map(|text| format!("{prefix}{text}")).collect();
-        }
+    for change in changes(source, language) {
+        lines[change.lines.clone()].fill(Vec::new());
+        lines[change.lines.start] = change.wrapped;
     }
     let mut text = lines.concat().join("\n");
     if source.ends_with('\n') {
@@ -32,28 +26,54 @@ pub(super) fn wrap(source: &str, language: Language) -> String {
     text
 }
 
-/// The paragraphs of a comment that have to change: their lines and what stands there afterwards.
-fn wrapped_paragraphs(texts: &[&str], width: usize) -> Vec<(std::ops::Range<usize>, Vec<String>)> {
+/// The paragraphs with a line that is too wide and need not be so. Code, tables, headings, links' targets, drawings and
+/// comments behind code are left as they are.
+pub(super) fn changes(source: &str, language: Language) -> Vec<Change> {
+    let lines: Vec<&str> = source.lines().collect();
+    let is_alone = |block: &Block| block.stands_alone && block.marker.starts_with("//");
+    blocks(source, language)
+        .iter()
+        .filter(|block| is_alone(block))
+        .flat_map(|block| changes_in(block, &lines))
+        .collect()
+}
+
+fn changes_in(block: &Block, lines: &[&str]) -> Vec<Change> {
+    let whole = &lines[block.first_line..block.first_line + block.lines.len()];
+    let begin = whole[0].find(block.marker).map_or(0, |indentation| indentation + block.marker.len());
+    let prefix = &whole[0][..begin];
+    let texts: Option<Vec<&str>> = whole.iter().map(|line| line.strip_prefix(prefix)).collect();
+    let mut changes = Vec::new();
+    for paragraph in paragraphs(&texts.unwrap_or_default()) {
+        let before = &whole[paragraph.clone()];
+        let width = WIDTH.saturating_sub(prefix.chars().count());
+        let texts: Vec<&str> = before.iter().map(|line| &line[begin..]).collect();
+        let is_wide = texts.iter().any(|text| text.chars().count() > width);
+        let wrapped = fill(&texts, width).filter(|wrapped| is_wide && *wrapped != texts);
+        changes.extend(wrapped.map(|wrapped| Change {
+            lines: block.first_line + paragraph.start..block.first_line + paragraph.end,
+            wrapped: wrapped.iter().map(|text| format!("{prefix}{text}")).collect(),
+        }));
+    }
+    changes
+}
+
+/// The paragraphs of a comment: sentences and the items of lists.
+fn paragraphs(texts: &[&str]) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut in_fence = false;
     let mut start = 0;
     while start < texts.len() {
         let first = texts[start];
-        if first.trim_start().starts_with("```") {
-            in_fence = !in_fence;
-        }
+        in_fence ^= first.trim_start().starts_with("```");
         if in_fence || !begins_paragraph(first) {
             start += 1;
             continue;
         }
-        let indentation = indentation(first);
         let continues =
-            |text: &&&str| begins_paragraph(text) && !is_item(text) && self::indentation(text) == hang(first);
+            |text: &&&str| begins_paragraph(text) && !is_item(text) && indentation(text) == hang(first);
         let end = start + 1 + texts[start + 1..].iter().take_while(continues).count();
-        let paragraph = &texts[start..end];
-        if paragraph.iter().any(|text| text.chars().count() > width) {
-            found.extend(fill(paragraph, indentation, width).map(|wrapped| (start..end, wrapped)));
-        }
+        found.push(start..end);
         start = end;
     }
     found
@@ -91,17 +111,17 @@ fn is_marker(text: &str) -> bool {
 }
 
 /// A paragraph in lines of at most `width` columns where its words allow it; `None` where its code spans are odd.
-fn fill(paragraph: &[&str], indentation: usize, width: usize) -> Option<Vec<String>> {
+fn fill(paragraph: &[&str], width: usize) -> Option<Vec<String>> {
     let text = paragraph.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ");
     let hang = " ".repeat(hang(paragraph[0]));
     let mut lines: Vec<String> = Vec::new();
-    let mut line = " ".repeat(indentation);
+    let mut line = " ".repeat(indentation(paragraph[0]));
     let mut is_empty = true;
     for word in unbroken_words(&text)? {
         let fits = line.chars().count() + 1 + word.chars().count() <= width;
         if is_empty {
             line.push_str(&word);
-        } else if fits || cannot_begin_a_line(&word) {
+        } else if fits {
             line.push(' ');
             line.push_str(&word);
         } else {
@@ -117,7 +137,8 @@ fn cannot_begin_a_line(word: &str) -> bool {
     is_marker(word) || ["*", "-"].contains(&word) || word.starts_with("```")
 }
 
-/// The words of a text, with what stands between backticks in one word; `None` where a backtick has no partner.
+/// The words of a text that lines may be broken between. Text between backticks is one word, and so is a word with the
+/// next one if that one cannot begin a line; `None` where a backtick has no partner.
 fn unbroken_words(text: &str) -> Option<Vec<String>> {
     let mut words = vec![String::new()];
     let mut in_code = false;
@@ -128,8 +149,17 @@ fn unbroken_words(text: &str) -> Option<Vec<String>> {
             _ => words.push(String::new()),
         }
     }
-    words.retain(|word| !word.is_empty());
-    (!in_code).then_some(words)
+    let mut unbroken: Vec<String> = Vec::new();
+    for word in words.into_iter().filter(|word| !word.is_empty()) {
+        match unbroken.last_mut() {
+            Some(last) if cannot_begin_a_line(&word) => {
+                last.push(' ');
+                last.push_str(&word);
+            }
+            _ => unbroken.push(word),
+        }
+    }
+    (!in_code).then_some(unbroken)
 }
 
 #[cfg(test)]
@@ -178,6 +208,8 @@ mod tests {
         let source = format!("/// {}`a b c d e f` - 2 + 3\n", "word ".repeat(20));
         let text = wrapped(&source);
         assert!(text.contains("`a b c d e f` - 2 + 3"), "{text}");
+        let source = format!("/// {}OpenSSL 3.\n", "word ".repeat(20));
+        assert!(wrapped(&source).ends_with("word\n/// OpenSSL 3.\n"));
     }
 
     #[test]
