@@ -5,13 +5,13 @@
 //! programs are compiled anew, and a warning says why.
 
 use crate::digest::Digest;
+use modmill_core::sync::Mutex;
 use std::env;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 /// The first bytes of an entry; the last of them is the version of the format. Then come the length
 /// of the content (8 bytes, little-endian), the digest of key and content, and the content.
@@ -87,11 +87,11 @@ impl Cache {
     /// The faults so far, each once.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
-        self.warnings.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.warnings.lock().clone()
     }
 
     fn warn(&self, warning: String) {
-        let mut warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut warnings = self.warnings.lock();
         if !warnings.contains(&warning) {
             warnings.push(warning);
         }
