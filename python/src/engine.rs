@@ -5,6 +5,7 @@ use crate::device::DeviceBatch;
 use crate::errors::{exception, of_call};
 use modmill::cuda::Device;
 use modmill::{Backend, MAX_THREADS, Op, TRANSFORM_MAX_BITS};
+use modmill_core::sync::Mutex;
 use modmill_cuda::compiler;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -12,7 +13,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple, PyType};
 use std::path::PathBuf;
 use std::process;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// The settings that a caller may fix.
 #[derive(Debug, Clone, Default)]
@@ -46,7 +47,7 @@ impl Engine {
 
     /// The engine of this process.
     pub(crate) fn get(&self, py: Python<'_>) -> PyResult<Arc<modmill::Engine>> {
-        let lock = || self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        let lock = || self.made.lock();
         let known =
             |made: &(u32, Arc<modmill::Engine>)| (made.0 == process::id()).then(|| Arc::clone(&made.1));
         if let Some(engine) = known(&lock()) {

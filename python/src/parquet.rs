@@ -5,6 +5,7 @@ use crate::arrow_out::Column;
 use arrow_array::ffi::FFI_ArrowSchema;
 use arrow_array::{RecordBatch, StructArray, cast::AsArray};
 use arrow_schema::{Schema, SchemaRef};
+use modmill_core::sync::Mutex;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
@@ -23,8 +24,8 @@ use pyo3::types::PyCapsule;
 use std::fmt::Display;
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
 /// Batches that are read ahead, or that wait to be written.
@@ -97,7 +98,7 @@ impl ParquetReader {
     /// The next rows, as a column of structs.
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Column>> {
         let next = py.detach(|| {
-            let columns = self.columns.lock().unwrap_or_else(PoisonError::into_inner);
+            let columns = self.columns.lock();
             columns.iter().map(|column| column.recv().ok()).collect::<Vec<_>>()
         });
         // The threads have read all rows and left.
@@ -172,7 +173,7 @@ impl ParquetWriter {
         let batch = RecordBatch::try_new(self.schema.clone(), rows.as_struct().columns().to_vec());
         let batch = batch.map_err(|error| failed("written", &self.path, error))?;
         let sent = py.detach(|| {
-            let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+            let running = self.running.lock();
             running.as_ref().is_some_and(|running| running.sender.send(batch).is_ok())
         });
         // The thread left because it could not write, and tells why.
@@ -182,7 +183,7 @@ impl ParquetWriter {
     /// Writes what is left, and tells of errors.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         let end = || {
-            let running = self.running.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let running = self.running.lock().take();
             running.map(|Running { sender, thread }| {
                 drop(sender);
                 thread.join()

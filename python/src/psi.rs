@@ -4,6 +4,7 @@ use crate::engine::Engine;
 use crate::errors::of_call;
 use crate::strings::Strings;
 use crate::watching::Progress as Listener;
+use modmill_core::sync::Mutex;
 use modmill_psi::{Error, Group, Outcome, Party, Progress, Receiver, Reveal, Sender, Stage, Tag, intersect};
 use pyo3::exceptions::{PyConnectionError, PyOSError, PyValueError};
 use pyo3::intern;
@@ -11,7 +12,6 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyIterator};
 use std::io::{self, Read, Write};
 use std::ops::ControlFlow;
-use std::sync::{Mutex, PoisonError};
 
 /// The exception of an error of the protocol.
 pub(crate) fn raised(py: Python<'_>, error: Error) -> PyErr {
@@ -129,7 +129,7 @@ impl<'py> Role<'py> {
             let told = Python::attach(|py| {
                 py.check_signals()?;
                 let Some(listener) = &listener else { return Ok(()) };
-                let mut listener = listener.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut listener = listener.lock();
                 let (listener, own) = &mut *listener;
                 if progress.stage == Stage::Own {
                     *own = progress.done;
@@ -140,14 +140,13 @@ impl<'py> Role<'py> {
             match told {
                 Ok(()) => ControlFlow::Continue(()),
                 Err(error) => {
-                    *exception.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                    *exception.lock() = Some(error);
                     ControlFlow::Break(())
                 }
             }
         };
         let answer = py.detach(|| role(&engine, party, reveal, &look, items, &stream));
-        let first =
-            |place: &Mutex<Option<PyErr>>| place.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let first = |place: &Mutex<Option<PyErr>>| place.lock().take();
         match first(&failed).or_else(|| first(&exception)) {
             Some(error) => Err(error),
             None => answer.map_err(|error| raised(py, error)),
@@ -233,7 +232,7 @@ impl Iterator for Items {
             match item {
                 Ok(item) => Some(item),
                 Err(error) => {
-                    *self.failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                    *self.failed.lock() = Some(error);
                     None
                 }
             }
@@ -254,7 +253,7 @@ struct Stream {
 
 impl Stream {
     fn check_items(&self) -> io::Result<()> {
-        match *self.failed.lock().unwrap_or_else(PoisonError::into_inner) {
+        match *self.failed.lock() {
             Some(_) => Err(io::Error::other("the items ended early")),
             None => Ok(()),
         }

@@ -7,9 +7,10 @@ use crate::failure::Failure;
 use crate::records::{AnswerField, Answers, FileRules, Layout, Notation, Operation, OtherFields, Records};
 use groups::{Group, GroupModuli, Groups, Places};
 use modmill::{Batch, Engine, Error, ItemError, Watch};
+use parking_lot::Mutex;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// An operation on numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -140,12 +141,11 @@ impl Operation for NumberOperation {
         // Groups are taken from the end.
         let queue = Mutex::new(groups.into_iter().enumerate().collect::<Vec<_>>());
         let done = Mutex::new(BTreeMap::new());
+        let next = || queue.lock().pop();
         let worker = || {
-            while let Some((index, group)) = queue.lock().ok().and_then(|mut groups| groups.pop()) {
+            while let Some((index, group)) = next() {
                 let answers = compute(group);
-                if let Ok(mut done) = done.lock() {
-                    done.insert(index, answers);
-                }
+                done.lock().insert(index, answers);
             }
         };
         std::thread::scope(|scope| {
@@ -154,7 +154,7 @@ impl Operation for NumberOperation {
             }
             worker();
         });
-        let groups: Vec<GroupAnswers> = done.into_inner().unwrap_or_default().into_values().collect();
+        let groups: Vec<GroupAnswers> = done.into_inner().into_values().collect();
         if groups.len() < count {
             return Err(Failure::Usage("a thread that computes failed".to_owned()));
         }

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use tempfile::NamedTempFile;
 
 /// The name that stands for standard input or standard output on the command line.
 pub(crate) const STANDARD: &str = "-";
@@ -130,13 +130,13 @@ impl Output {
     }
 
     /// Gives the finished file its name.
-    pub(crate) fn finish(&mut self) -> Result<(), Failure> {
-        let result = match &mut self.target {
-            Target::Stream(stream) => stream.flush(),
-            Target::InPlace { file, is_emptied } => empty_once(file, is_emptied),
+    pub(crate) fn finish(self) -> Result<(), Failure> {
+        let result = match self.target {
+            Target::Stream(mut stream) => stream.flush(),
+            Target::InPlace { file, mut is_emptied } => empty_once(&file, &mut is_emptied),
             Target::Replacement(replacement) => replacement.publish(),
         };
-        result.map_err(|error| self.failure(&error))
+        result.map_err(|error| Failure::write(&self.name, &error))
     }
 
     fn failure(&self, error: &io::Error) -> Failure {
@@ -152,7 +152,7 @@ impl Write for Output {
                 empty_once(file, is_emptied)?;
                 file.write(bytes)
             }
-            Target::Replacement(replacement) => replacement.file.write(bytes),
+            Target::Replacement(replacement) => replacement.file.as_file_mut().write(bytes),
         }
     }
 
@@ -160,7 +160,7 @@ impl Write for Output {
         match &mut self.target {
             Target::Stream(stream) => stream.flush(),
             Target::InPlace { file, .. } => file.flush(),
-            Target::Replacement(replacement) => replacement.file.flush(),
+            Target::Replacement(replacement) => replacement.file.as_file_mut().flush(),
         }
     }
 }
@@ -202,46 +202,28 @@ impl Target {
     }
 }
 
-/// A file under a temporary name, beside the file that it will replace.
+/// A file under a temporary name, next to the file that it will replace.
 struct Replacement {
-    file: File,
-    temporary: PathBuf,
+    file: NamedTempFile,
     path: PathBuf,
-    is_published: bool,
 }
 
 impl Replacement {
     fn new(path: &Path, mode: Option<u32>) -> io::Result<Self> {
+        let folder = match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
         // Short, so that any name that fits the file system has a temporary name that fits.
-        static COUNT: AtomicU64 = AtomicU64::new(0);
-        loop {
-            let number = COUNT.fetch_add(1, Ordering::Relaxed);
-            let temporary = path.with_file_name(format!(".modmill-{}-{number}.tmp", std::process::id()));
-            match create_new(&temporary, mode) {
-                // A leftover of another process that had the same number.
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                file => {
-                    return Ok(Self { file: file?, temporary, path: path.to_owned(), is_published: false });
-                }
-            }
-        }
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".modmill-").suffix(".tmp");
+        let file = builder.make_in(folder, |temporary| create_new(temporary, mode))?;
+        Ok(Self { file, path: path.to_owned() })
     }
 
-    fn publish(&mut self) -> io::Result<()> {
-        if !self.is_published {
-            fs::rename(&self.temporary, &self.path)?;
-            self.is_published = true;
-        }
+    fn publish(self) -> io::Result<()> {
+        self.file.persist(self.path)?;
         Ok(())
-    }
-}
-
-impl Drop for Replacement {
-    fn drop(&mut self) {
-        if !self.is_published {
-            // Nothing can be done about a temporary file that cannot be removed.
-            let _ = fs::remove_file(&self.temporary);
-        }
     }
 }
 

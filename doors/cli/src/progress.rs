@@ -2,7 +2,8 @@
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use modmill_cuda::compiler;
-use std::sync::{LazyLock, Mutex, PoisonError};
+use parking_lot::Mutex;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 /// Everything that is shown, so that lines do not overwrite each other.
@@ -16,7 +17,7 @@ pub(crate) fn show_compilations() {
     let line: Mutex<Option<ProgressBar>> = Mutex::new(None);
     // The first caller's line serves the whole program.
     compiler::watch(move |under_way| {
-        let mut line = line.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut line = line.lock();
         if under_way == 0 {
             line.take().into_iter().for_each(|line| line.finish_and_clear());
             return;

@@ -12,9 +12,10 @@
 
 use crate::libcrypto::Async;
 use modmill_client::{Answer, Key, Task};
+use modmill_core::sync::{Mutex, MutexGuard};
 use std::ffi::{c_int, c_void};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
 /// A byte whose address tells our descriptor from those of others in a wait context.
 static MARK: u8 = 0;
@@ -63,7 +64,7 @@ impl Waiter {
     }
 
     fn state(&self) -> MutexGuard<'_, Waiting> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// Makes the descriptor readable.

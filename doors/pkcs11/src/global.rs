@@ -1,19 +1,19 @@
 //! The one module of a process, and what becomes of it in a fork.
 #![allow(unsafe_code)]
 
-use crate::locks::{read, write};
 use crate::module::Module;
 use crate::refusal::{Answer, Refusal, refuse};
 use cryptoki_sys::*;
+use modmill_core::sync::{RwLock, RwLockWriteGuard};
 use std::cell::RefCell;
-use std::sync::{Arc, Once, RwLock, RwLockWriteGuard};
+use std::sync::{Arc, Once};
 
 /// The module, while it is initialised.
 static CURRENT: RwLock<Option<Arc<Module>>> = RwLock::new(None);
 
 /// The initialised module.
 pub(crate) fn current() -> Answer<Arc<Module>> {
-    let module = read(&CURRENT).as_ref().map(Arc::clone);
+    let module = CURRENT.read().as_ref().map(Arc::clone);
     module.ok_or_else(|| {
         Refusal::new(CKR_CRYPTOKI_NOT_INITIALIZED, "C_Initialize was not called in this process")
     })
@@ -22,7 +22,7 @@ pub(crate) fn current() -> Answer<Arc<Module>> {
 /// Initialises the module.
 pub(crate) fn initialise() -> Answer {
     register();
-    let mut current = write(&CURRENT);
+    let mut current = CURRENT.write();
     if current.is_some() {
         return refuse(CKR_CRYPTOKI_ALREADY_INITIALIZED, "C_Initialize was called already");
     }
@@ -32,7 +32,7 @@ pub(crate) fn initialise() -> Answer {
 
 /// Ends the module. Calls that are under way in other threads end as they would have.
 pub(crate) fn finalise() -> Answer {
-    match write(&CURRENT).take() {
+    match CURRENT.write().take() {
         Some(_) => Ok(()),
         None => refuse(CKR_CRYPTOKI_NOT_INITIALIZED, "C_Initialize was not called in this process"),
     }
@@ -47,7 +47,7 @@ thread_local! {
 
 /// Takes the lock, so that no other thread has it when the child begins.
 extern "C" fn prepare() {
-    let guard = write(&CURRENT);
+    let guard = CURRENT.write();
     // A thread that ends has no such place any more. Its lock is then free in both processes.
     let _ = HELD.try_with(|held| *held.borrow_mut() = Some(guard));
 }

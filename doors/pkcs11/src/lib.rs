@@ -26,7 +26,6 @@ mod attributes;
 mod codec;
 mod config;
 mod global;
-mod locks;
 mod log;
 mod mechanism;
 mod module;

@@ -1,16 +1,16 @@
 //! The state of this module between `C_Initialize` and `C_Finalize`: slots and sessions.
 
 use crate::config::{self, Place};
-use crate::locks::{lock, read, write};
 use crate::refusal::{Answer, Refusal, refuse};
 use crate::session::Session;
 use crate::slot::Slot;
 use crate::token::{FileToken, ServiceToken, User};
 use cryptoki_sys::*;
+use modmill_core::sync::{Mutex, RwLock};
 use modmill_seal::SecretBytes;
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, RwLock};
 
 /// The state of an initialised module.
 pub(crate) struct Module {
@@ -48,7 +48,7 @@ impl Module {
 
     /// The session with this handle.
     pub(crate) fn session(&self, handle: CK_SESSION_HANDLE) -> Answer<Arc<Session>> {
-        let session = read(&self.sessions).get(&handle).map(Arc::clone);
+        let session = self.sessions.read().get(&handle).map(Arc::clone);
         session
             .ok_or_else(|| Refusal::new(CKR_SESSION_HANDLE_INVALID, format!("there is no session {handle}")))
     }
@@ -71,7 +71,7 @@ impl Module {
         if writable && !token.is_writable() {
             return refuse(CKR_TOKEN_WRITE_PROTECTED, "the keys of the service are managed there, not here");
         }
-        let mut sessions = write(&self.sessions);
+        let mut sessions = self.sessions.write();
         if !writable && token.user() == Some(User::Officer) {
             return refuse(CKR_SESSION_READ_WRITE_SO_EXISTS, "the security officer is logged in");
         }
@@ -82,7 +82,7 @@ impl Module {
 
     /// Closes the session with this handle. With the last session of a token its user is logged out.
     pub(crate) fn close(&self, handle: CK_SESSION_HANDLE) -> Answer {
-        let mut sessions = write(&self.sessions);
+        let mut sessions = self.sessions.write();
         let Some(session) = sessions.remove(&handle) else {
             return refuse(CKR_SESSION_HANDLE_INVALID, format!("there is no session {handle}"));
         };
@@ -100,7 +100,7 @@ impl Module {
         let of_slot = |(handle, session): (&CK_SESSION_HANDLE, &Arc<Session>)| {
             (session.slot == slot).then_some(*handle)
         };
-        let handles: Vec<_> = read(&self.sessions).iter().filter_map(of_slot).collect();
+        let handles: Vec<_> = self.sessions.read().iter().filter_map(of_slot).collect();
         // A session that another thread closed meanwhile is closed, as was asked for.
         handles.into_iter().try_for_each(|handle| match self.close(handle) {
             Err(refusal) if refusal.code != CKR_SESSION_HANDLE_INVALID => Err(refusal),
@@ -110,7 +110,7 @@ impl Module {
 
     /// How many sessions a slot has, and how many of them may write.
     pub(crate) fn session_counts(&self, slot: CK_SLOT_ID) -> [usize; 2] {
-        let sessions = read(&self.sessions);
+        let sessions = self.sessions.read();
         let of_slot = sessions.values().filter(|session| session.slot == slot);
         of_slot.fold([0; 2], |[all, writable], session| [all + 1, writable + usize::from(session.writable)])
     }
@@ -118,7 +118,7 @@ impl Module {
     /// Makes the token of a slot anew.
     pub(crate) fn initialise_token(&self, slot: CK_SLOT_ID, pin: &SecretBytes, label: &str) -> Answer {
         // Nobody opens a session meanwhile.
-        let sessions = write(&self.sessions);
+        let sessions = self.sessions.write();
         if sessions.values().any(|session| session.slot == slot) {
             return refuse(CKR_SESSION_EXISTS, "the token has open sessions");
         }
@@ -150,7 +150,7 @@ impl Module {
 
     /// Lets an operation of the session use a key that asks for the PIN at every use. A wrong PIN does not end the operation.
     fn confirm(&self, session: &Session, pin: &SecretBytes) -> Answer {
-        let mut work = lock(&session.work);
+        let mut work = session.work.lock();
         let none =
             || Refusal::new(CKR_OPERATION_NOT_INITIALIZED, "no operation waits for the PIN of its key");
         let awaits = work.awaits_pin().ok_or_else(none)?;

@@ -4,9 +4,9 @@ use crate::operation::{Decrypting, Encrypting, Recovering, Signing, Verifying};
 use crate::refusal::{Answer, Refusal, refuse};
 use crate::token::Handle;
 use cryptoki_sys::*;
+use modmill_core::sync::Mutex;
 use modmill_rsa::Hasher;
 use std::collections::VecDeque;
-use std::sync::Mutex;
 
 /// A session with a token.
 pub(crate) struct Session {

@@ -1,14 +1,14 @@
 //! A slot: a token, and the objects of sessions that are on no token.
 
-use crate::locks::{read, write};
 use crate::object::Object;
 use crate::refusal::{Answer, Refusal, refuse};
 use crate::session::Session;
 use crate::template::{self, Template};
 use crate::token::{Handle, Token, User};
 use cryptoki_sys::*;
+use modmill_core::sync::RwLock;
 use std::collections::BTreeMap;
-use std::sync::{Arc, RwLock};
+use std::sync::Arc;
 
 /// The first handle of session objects. Tokens count theirs from one, and never reach it.
 const LOOSE: Handle = 1 << 31;
@@ -43,13 +43,13 @@ impl Slot {
 
     /// Forgets the objects of a session.
     pub(crate) fn session_closed(&self, session: CK_SESSION_HANDLE) {
-        write(&self.loose).objects.retain(|_, (owner, _)| *owner != session);
+        self.loose.write().objects.retain(|_, (owner, _)| *owner != session);
     }
 
     /// Logs out. Private session objects are destroyed.
     pub(crate) fn log_out(&self) -> Answer {
         self.token.log_out()?;
-        write(&self.loose).objects.retain(|_, (_, object)| !object.is_private());
+        self.loose.write().objects.retain(|_, (_, object)| !object.is_private());
         Ok(())
     }
 
@@ -58,7 +58,7 @@ impl Slot {
         if handle < LOOSE {
             return self.token.object(handle);
         }
-        let object = read(&self.loose).objects.get(&handle).map(|(_, object)| Arc::clone(object));
+        let object = self.loose.read().objects.get(&handle).map(|(_, object)| Arc::clone(object));
         object.ok_or_else(|| Refusal::new(CKR_OBJECT_HANDLE_INVALID, format!("there is no object {handle}")))
     }
 
@@ -70,7 +70,7 @@ impl Slot {
     /// The handles of all objects that have the values of `template`.
     pub(crate) fn find(&self, template: &Template) -> Answer<Vec<Handle>> {
         let on_token = self.token.objects()?;
-        let loose = read(&self.loose);
+        let loose = self.loose.read();
         let on_token = on_token.iter().map(|(handle, object)| (*handle, object));
         let all = on_token.chain(loose.objects.iter().map(|(handle, (_, object))| (*handle, object)));
         Ok(all.filter(|(_, object)| object.matches(template)).map(|(handle, _)| handle).collect())
@@ -116,7 +116,7 @@ impl Slot {
         let one = |object: Object| match object.is_on_token() {
             true => Ok(self.token.add(&[object])?[0]),
             false => {
-                let mut loose = write(&self.loose);
+                let mut loose = self.loose.write();
                 loose.made += 1;
                 let handle = LOOSE + loose.made;
                 loose.objects.insert(handle, (owner, Arc::new(object)));
@@ -135,7 +135,7 @@ impl Slot {
         if handle < LOOSE {
             return self.token.replace(handle, &after);
         }
-        match write(&self.loose).objects.get_mut(&handle) {
+        match self.loose.write().objects.get_mut(&handle) {
             Some((_, object)) => *object = Arc::new(after),
             None => return refuse(CKR_OBJECT_HANDLE_INVALID, "the object was destroyed meanwhile"),
         }
@@ -152,7 +152,7 @@ impl Slot {
         if handle < LOOSE {
             return self.token.remove(handle);
         }
-        write(&self.loose).objects.remove(&handle);
+        self.loose.write().objects.remove(&handle);
         Ok(())
     }
 }

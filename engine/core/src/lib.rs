@@ -28,6 +28,7 @@ mod spare;
 mod step;
 mod storage;
 mod sums;
+pub mod sync;
 pub mod transform;
 mod watch;
 pub mod window;

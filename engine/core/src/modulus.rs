@@ -1,10 +1,11 @@
 //! A modulus that keeps and shares the constants derived from it.
 
+use crate::sync::Mutex;
 use crate::{Error, TRANSFORM_MAX_BITS, hex, limbs};
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use zeroize::Zeroizing;
 
 type Constants = Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>;
@@ -84,7 +85,7 @@ impl Modulus {
     /// The constants of type `T`, if an earlier call computed them.
     #[must_use]
     pub fn known_constants<T: Any + Send + Sync>(&self) -> Option<Arc<T>> {
-        let lock = self.inner.constants.lock().unwrap_or_else(PoisonError::into_inner);
+        let lock = self.inner.constants.lock();
         lock.get(&TypeId::of::<T>()).cloned()?.downcast().ok()
     }
 
@@ -95,7 +96,7 @@ impl Modulus {
     pub fn constants<T: Any + Send + Sync>(&self, make: impl FnOnce(&Self) -> T) -> Arc<T> {
         self.known_constants().unwrap_or_else(|| {
             let made: Arc<dyn Any + Send + Sync> = Arc::new(make(self));
-            let mut lock = self.inner.constants.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut lock = self.inner.constants.lock();
             let shared = lock.entry(TypeId::of::<T>()).or_insert(made).clone();
             shared.downcast().expect("constants are stored under their own type")
         })

@@ -1,7 +1,7 @@
 //! A recorder: what backends really executed, for tests that hold it against plans.
 
 use crate::Path;
-use std::sync::{Mutex, PoisonError};
+use crate::sync::Mutex;
 
 /// One group of items as it was executed. Backends note it next to the call of the kernel, from the values that they
 /// hand to the kernel.
@@ -24,12 +24,12 @@ pub struct Recorder {
 impl Recorder {
     /// Adds an execution.
     pub fn add(&self, execution: Execution) {
-        self.executions.lock().unwrap_or_else(PoisonError::into_inner).push(execution);
+        self.executions.lock().push(execution);
     }
 
     /// The executions since the last call, in the order in which they began.
     #[must_use]
     pub fn take(&self) -> Vec<Execution> {
-        std::mem::take(&mut *self.executions.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *self.executions.lock())
     }
 }

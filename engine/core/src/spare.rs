@@ -4,7 +4,7 @@
 //! answers that go there.
 
 use crate::Error;
-use std::sync::{Mutex, PoisonError};
+use crate::sync::Mutex;
 
 /// A new vector of `len` default values, or an error if memory runs out.
 pub fn try_vector<T: Copy + Default>(len: usize) -> Result<Vec<T>, Error> {
@@ -58,7 +58,7 @@ impl<T: Copy + Default> Spare<T> {
 
     /// The smallest kept vector of at least `len` elements that is less than twice as long.
     fn smallest(&self, len: usize) -> Option<Vec<T>> {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.kept.lock();
         let fits = |elements: &Vec<T>| (len..len.saturating_mul(2)).contains(&elements.len());
         let found = kept.iter().enumerate().filter(|(_, kept)| fits(kept)).min_by_key(|(_, kept)| kept.len());
         let (place, _) = found?;
@@ -70,7 +70,7 @@ impl<T: Copy + Default> Spare<T> {
         if !(self.least..=self.most).contains(&elements.len()) {
             return;
         }
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.kept.lock();
         let mut total = elements.len() + kept.iter().map(Vec::len).sum::<usize>();
         while total > self.most {
             total -= kept.remove(0).len();

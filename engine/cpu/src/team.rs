@@ -7,10 +7,11 @@
 //! A thread that finds no work for a while leaves the team. The next phase calls it back. So a thread can never wait forever,
 //! whatever it was doing when it joined.
 
+use modmill_core::sync::Mutex;
 use rayon::ThreadPool;
 use std::cell::RefCell;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The time after which a thread without work lets other programs run first, or leaves if there is no number. It is longer than
@@ -137,7 +138,7 @@ pub(crate) fn each<T: Send>(tasks: impl DoubleEndedIterator<Item = T> + Send, wo
     let threads = rayon::current_num_threads().min(tasks.size_hint().1.unwrap_or(usize::MAX));
     let tasks = Mutex::new(tasks);
     let next = |is_front: bool| {
-        let mut tasks = tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tasks = tasks.lock();
         if is_front { tasks.next() } else { tasks.next_back() }
     };
     let busy = AtomicUsize::new(0);

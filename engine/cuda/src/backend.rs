@@ -12,9 +12,10 @@ use crate::table::Table;
 use crate::task::{Reads, Task};
 use crate::variant::Variant;
 use crate::workers::Workers;
+use modmill_core::sync::Mutex;
 use modmill_core::{Backend, Batch, Execution, Family, Path, Recorder};
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// The families that have kernels for GPUs.
 pub const FAMILIES: [Family; 6] =
@@ -216,7 +217,7 @@ impl Cuda {
         let results = Mutex::new(Vec::with_capacity(parts.len()));
         let add = |(loaded, share): (&LoadedDevice, Share)| {
             let result = work(loaded, share);
-            results.lock().unwrap_or_else(PoisonError::into_inner).push(result);
+            results.lock().push(result);
         };
         let mut parts = parts.into_iter();
         let own = parts.next();
@@ -233,11 +234,11 @@ impl Cuda {
                 // A thread that panicked has left no result.
                 for _ in others.into_iter().filter_map(|other| other.join().err()) {
                     let lost = Err(Error::Lost { reason: "its thread ended early".to_owned() });
-                    results.lock().unwrap_or_else(PoisonError::into_inner).push(lost);
+                    results.lock().push(lost);
                 }
             });
         }
-        let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let results = results.into_inner();
         results.into_iter().try_fold(0.0, |slowest, seconds| Ok(f64::max(slowest, seconds?)))
     }
 

@@ -5,12 +5,12 @@
 //! code (32), where the code begins (8) and its length (8), and then all code.
 
 use crate::digest::Digest;
+use modmill_core::sync::Mutex;
 use std::collections::HashMap;
 use std::env;
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
 /// The name of a bundle in the program's folder.
 pub const FILE: &str = "modmill-cubins.bin";
@@ -101,7 +101,7 @@ impl Bundle {
     pub fn get(&self, key: &Digest) -> Option<Vec<u8>> {
         let entry = self.entries.get(key)?;
         let mut code = vec![0; entry.length as usize];
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut file = self.file.lock();
         file.seek(SeekFrom::Start(entry.place)).ok()?;
         file.read_exact(&mut code).ok()?;
         (Digest::of(&[key.bytes(), &code]) == entry.digest).then_some(code)

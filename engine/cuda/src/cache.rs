@@ -5,13 +5,11 @@
 //! programs are compiled anew, and a warning says why.
 
 use crate::digest::Digest;
+use modmill_core::sync::Mutex;
 use std::env;
-use std::fs::{self, File, Metadata, OpenOptions};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 /// The first bytes of an entry; the last of them is the version of the format. Then come the length
 /// of the content (8 bytes, little-endian), the digest of key and content, and the content.
@@ -87,11 +85,11 @@ impl Cache {
     /// The faults so far, each once.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
-        self.warnings.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.warnings.lock().clone()
     }
 
     fn warn(&self, warning: String) {
-        let mut warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut warnings = self.warnings.lock();
         if !warnings.contains(&warning) {
             warnings.push(warning);
         }
@@ -161,23 +159,12 @@ fn header(key: &Digest, content: &[u8]) -> Vec<u8> {
     [&MAGIC[..], &length, Digest::of(&[key.bytes(), content]).bytes()].concat()
 }
 
-/// Writes an entry to a temporary file and renames it, so that no reader sees half of it.
+/// Writes an entry to a temporary file, which the user alone may read, and renames it, so that no reader sees half
+/// of it.
 fn write(folder: &Path, key: &Digest, content: &[u8]) -> io::Result<()> {
-    static COUNT: AtomicU64 = AtomicU64::new(0);
-    let count = COUNT.fetch_add(1, Ordering::Relaxed);
-    let temporary = folder.join(format!(".{key}.{}.{count}", process::id()));
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(&temporary)?;
-    let written = file
-        .write_all(&header(key, content))
-        .and_then(|()| file.write_all(content))
-        .and_then(|()| fs::rename(&temporary, folder.join(key.to_string())));
-    if written.is_err() {
-        // Best effort: a file that is left over is never read.
-        let _ = fs::remove_file(&temporary);
-    }
-    written
+    let mut file = tempfile::Builder::new().prefix(&format!(".{key}.")).tempfile_in(folder)?;
+    file.write_all(&header(key, content))?;
+    file.write_all(content)?;
+    file.persist(folder.join(key.to_string()))?;
+    Ok(())
 }

@@ -29,11 +29,12 @@ use crate::bundle::MachineCodeEntry;
 use crate::compiler::Program;
 use crate::error::{Error, Result};
 use crate::memo::Memo;
+use modmill_core::sync::Mutex;
 use platform::Platform;
 use shared::Shared;
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, PoisonError};
 
 /// A GPU or an emulated one. Clones are the same device.
 #[derive(Clone)]
@@ -100,7 +101,7 @@ impl Device {
     pub fn compile(&self, program: &Program) -> Result<Module> {
         self.modules.get(&program.key_in_process(), || {
             let module = Module::new(self.shared.clone(), self.shared.platform.load(program)?);
-            self.programs.lock().unwrap_or_else(PoisonError::into_inner).push(program.clone());
+            self.programs.lock().push(program.clone());
             Ok(module)
         })
     }
@@ -117,7 +118,7 @@ impl Device {
 
     /// The machine code of all programs that are loaded, for a [bundle](crate::bundle). The emulated device has none.
     pub fn machine_code(&self) -> Result<Vec<MachineCodeEntry>> {
-        let programs = self.programs.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let programs = self.programs.lock().clone();
         programs.iter().filter_map(|program| self.shared.platform.code(program).transpose()).collect()
     }
 

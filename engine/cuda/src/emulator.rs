@@ -16,10 +16,10 @@ use crate::device::{Attributes, Limits, Properties, Shape};
 use crate::error::{Error, Result};
 use libloading::Library;
 use memory::Memory;
+use modmill_core::sync::{Mutex, MutexGuard};
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::ptr;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 /// Faults of an emulated device, for tests.
@@ -78,7 +78,7 @@ impl Emulator {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// The device's state, unless it is lost.

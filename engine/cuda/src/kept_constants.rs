@@ -3,8 +3,9 @@
 use crate::device::{Buffer, Device};
 use crate::error::Result;
 use crate::variant::Variant;
+use modmill_core::sync::Mutex;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// Rows of constants for each device and layout that has computed with some moduli.
 #[derive(Default)]
@@ -20,7 +21,7 @@ impl KeptConstants {
         make: impl FnOnce() -> Result<Arc<Buffer>>,
     ) -> Result<Arc<Buffer>> {
         let key = (device.id(), variant);
-        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = || self.0.lock();
         let found = known().get(&key).cloned();
         match found {
             Some(rows) => Ok(rows),

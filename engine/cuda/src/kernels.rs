@@ -8,8 +8,9 @@ use crate::part::Part;
 use crate::task::Task;
 use crate::variant::Variant;
 use modmill_core::Family;
+use modmill_core::sync::Mutex;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// A variant on a device, with the parts that have been needed so far.
 #[derive(Clone)]
@@ -53,7 +54,7 @@ impl Kernels {
     /// The kernels for a task. `is_prepared` asks for constants of moduli and remainders too.
     pub(crate) fn of(&self, task: &Task, is_prepared: bool) -> Result<TaskKernels> {
         let key = (name_of(task), is_prepared);
-        let known = || self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = || self.tasks.lock();
         let found = known().get(&key).cloned();
         match found {
             Some(kernels) => Ok(kernels),
@@ -94,7 +95,7 @@ impl Kernels {
 
     /// The modules of some parts. Those that are new are compiled side by side.
     fn compiled(&self, parts: &[Part]) -> Result<Vec<Module>> {
-        let known = || self.modules.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = || self.modules.lock();
         let new: Vec<Part> = parts.iter().copied().filter(|part| !known().contains_key(part)).collect();
         let program = |part: &Part| {
             let (variant, family) = (self.variant, self.variant.family);
@@ -116,7 +117,7 @@ impl Kernels {
     }
 
     fn residues(&self, conversions: &Module) -> Result<Arc<Residues>> {
-        let mut residues = self.residues.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut residues = self.residues.lock();
         if let Some(residues) = &*residues {
             return Ok(residues.clone());
         }

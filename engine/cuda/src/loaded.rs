@@ -6,8 +6,9 @@ use crate::fft::{Length, Transforms, programs_for};
 use crate::kernels::Kernels;
 use crate::part::Part;
 use crate::variant::Variant;
+use modmill_core::sync::Mutex;
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// A device with the kernels it has loaded so far. Kernels are compiled when they are first asked for.
 pub(crate) struct LoadedDevice {
@@ -25,7 +26,7 @@ impl LoadedDevice {
 
     /// The kernels of a variant.
     pub(crate) fn kernels(&self, variant: Variant) -> Result<Kernels> {
-        let known = self.kernels.lock().unwrap_or_else(PoisonError::into_inner).get(&variant).cloned();
+        let known = self.kernels.lock().get(&variant).cloned();
         if let Some(kernels) = known {
             return Ok(kernels);
         }
@@ -33,14 +34,14 @@ impl LoadedDevice {
             return Err(Error::NoKernel { name: format!("for {variant:?}") });
         }
         let kernels = Kernels::new(&self.device, variant);
-        self.kernels.lock().unwrap_or_else(PoisonError::into_inner).insert(variant, kernels.clone());
+        self.kernels.lock().insert(variant, kernels.clone());
         Ok(kernels)
     }
 
     /// Compiles all programs of private operations of RSA side by side, the first time that they are asked for: powers
     /// by one part of the variant `power`, and a check by the variant `check`.
     pub(crate) fn compile_rsa(&self, power: Variant, check: Variant, part: Part) -> Result<()> {
-        let compiled = || self.rsa.lock().unwrap_or_else(PoisonError::into_inner);
+        let compiled = || self.rsa.lock();
         if compiled().contains(&(power, check, part)) {
             return Ok(());
         }
@@ -62,7 +63,7 @@ impl LoadedDevice {
     /// The kernels and tables of transforms. The first call compiles what transforms of `length` need side by side;
     /// what other lengths need beyond that is compiled when they need it.
     pub(crate) fn transforms(&self, length: &Length) -> Result<Arc<Transforms>> {
-        let mut transforms = self.transforms.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut transforms = self.transforms.lock();
         if let Some(transforms) = &*transforms {
             return Ok(transforms.clone());
         }

@@ -2,8 +2,9 @@
 
 use crate::digest::Digest;
 use crate::error::Result;
+use modmill_core::sync::Mutex;
 use std::collections::HashMap;
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock};
 
 /// A place for one value, locked while it is made.
 type Slot<T> = Arc<Mutex<Option<T>>>;
@@ -19,16 +20,16 @@ impl<T: Clone> Memo<T> {
 
     /// Whether the value of this key is there, or being made.
     pub(crate) fn has(&self, key: &Digest) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).contains_key(key)
+        self.0.lock().contains_key(key)
     }
 
     /// The value of this key; nothing is kept where it cannot be made.
     pub(crate) fn get(&self, key: &Digest, make: impl FnOnce() -> Result<T>) -> Result<T> {
         let slot = {
-            let mut slots = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut slots = self.0.lock();
             slots.entry(*key).or_default().clone()
         };
-        let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut slot = slot.lock();
         match &*slot {
             Some(value) => Ok(value.clone()),
             None => Ok(slot.insert(make()?).clone()),

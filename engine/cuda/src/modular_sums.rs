@@ -8,8 +8,9 @@ use crate::error::{Error, Result};
 use crate::fft::{Lists, Output, SumsModulo};
 use crate::loaded::LoadedDevice;
 use crate::staging::Source;
+use modmill_core::sync::Mutex;
 use modmill_core::{Operand, Resident, ResidentView, Sums};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// A modulus on a device, for sums of products and sums with weights.
 pub struct ModularSums {
@@ -36,7 +37,7 @@ impl ModularSums {
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, SumsModulo> {
-        self.sums.lock().unwrap_or_else(PoisonError::into_inner)
+        self.sums.lock()
     }
 }
 

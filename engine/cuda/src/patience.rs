@@ -8,9 +8,9 @@
 use crate::part::Part;
 use crate::variant::Variant;
 use modmill_core::Family;
+use modmill_core::sync::Mutex;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Seconds of compiling that are waited for without further ado.
 pub(crate) const SHORT: f64 = 4.0;
@@ -50,10 +50,6 @@ pub(crate) fn compile_seconds(variant: &Variant) -> f64 {
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Patience {
     /// Makes batches wait for the kernels that suit them best, until what is returned is dropped.
     pub(crate) fn endless(&self) -> Endless<'_> {
@@ -68,19 +64,19 @@ impl Patience {
 
     /// Notes that a batch was computed without kernels that take long to compile.
     pub(crate) fn note(&self, passed_over: &PassedOver) {
-        *lock(&self.lost).entry((passed_over.variant, passed_over.part)).or_default() += passed_over.loss;
+        *self.lost.lock().entry((passed_over.variant, passed_over.part)).or_default() += passed_over.loss;
     }
 
     /// Whether kernels need not be compiled, by the last look. `look` is told whether it is the first one.
     pub(crate) fn is_at_hand(&self, key: (Variant, Part, bool), look: impl FnOnce(bool) -> bool) -> bool {
-        let known = lock(&self.at_hand).get(&key).copied();
+        let known = self.at_hand.lock().get(&key).copied();
         let is_at_hand = known == Some(true) || look(known.is_none());
-        lock(&self.at_hand).insert(key, is_at_hand);
+        self.at_hand.lock().insert(key, is_at_hand);
         is_at_hand
     }
 
     /// Seconds that batches have lost so far by not waiting for kernels.
     pub(crate) fn lost(&self, variant: Variant, part: Part) -> f64 {
-        lock(&self.lost).get(&(variant, part)).copied().unwrap_or(0.0)
+        self.lost.lock().get(&(variant, part)).copied().unwrap_or(0.0)
     }
 }

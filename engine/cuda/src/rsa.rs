@@ -19,11 +19,11 @@ use crate::task::{Reads, Task};
 use crate::variant::Variant;
 use exchange::{BlockExchange, SharedBlocks};
 use keys::KeyRows;
+use modmill_core::sync::Mutex;
 use modmill_core::{Blocks, CrtJob, Family, Op, PerItem, PublicJob, limbs};
 use private::Private;
 use public::{Public, PublicStages};
 use std::ops::Range;
-use std::sync::Mutex;
 
 /// Bytes of the blocks of a chunk: enough to copy at full speed.
 const CHUNK_BYTES: usize = 16 << 20;

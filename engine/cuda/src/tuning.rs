@@ -1,10 +1,9 @@
 //! Tables that were measured on this machine: their files, and the rows that are worth keeping.
 
 use crate::cache;
-use crate::family::layout::Cut;
 use crate::table::{MAX_WINDOW, Table, Timing};
 use crate::variant::Variant;
-use modmill_core::{Family, Op};
+use modmill_core::Op;
 use std::env;
 use std::fs;
 use std::io;
@@ -36,8 +35,7 @@ impl Table {
 
     /// Reads a table from a file.
     pub fn read(path: &Path) -> io::Result<Self> {
-        let mut table: Self = serde_json::from_str(&fs::read_to_string(path)?)?;
-        table.timings.iter_mut().for_each(Timing::read_old_tile);
+        let table: Self = serde_json::from_str(&fs::read_to_string(path)?)?;
         if table.timings.is_empty() {
             return Err(io::Error::other("there are none"));
         }
@@ -102,16 +100,6 @@ fn lines<T: serde::Serialize>(values: &[T]) -> serde_json::Result<String> {
 }
 
 impl Timing {
-    /// Older tables have a `tile` in every layout: 0 where a family cuts up nothing, and in the residue family ten
-    /// times the chunks to base B plus those to base A.
-    fn read_old_tile(&mut self) {
-        self.layout.cut = match (self.family, self.layout.cut) {
-            (Family::Rns, Some(Cut::Tile(both))) => Some(Cut::Chunks(both / 10, both % 10)),
-            (_, Some(Cut::Tile(0))) => None,
-            (_, cut) => cut,
-        };
-    }
-
     /// Whether some device has the layout, and the times are times.
     fn is_sound(&self) -> bool {
         let is_time = |seconds: f64| seconds.is_finite() && seconds > 0.0;
@@ -130,6 +118,7 @@ mod tests {
     use super::*;
     use crate::family::layout::Layout;
     use crate::table::{TransformTiming, Transforms};
+    use modmill_core::Family;
 
     fn timing(threads: u32, wave: usize, wave_seconds: f64, alone_seconds: f64) -> Timing {
         let layout = Layout { threads, block: 128, resident: 3, cut: None };
@@ -192,17 +181,6 @@ mod tests {
         table.transforms.0[0].batch = 0;
         table.write(&path).unwrap();
         assert!(Table::read(&path).is_err(), "{table:?}");
-        // Tables had this form before layouts told tiles from chunks.
-        let old = |family: &str, tile: u32| {
-            let layout = format!(r#""threads":2,"block":256,"resident":1,"tile":{tile},"window":4,"wave":1"#);
-            let seconds = r#""wave_seconds":1.0,"direct_seconds":1.0,"alone_seconds":1.0"#;
-            format!(r#"{{"bits":2048,"family":"{family}",{layout},{seconds}}}"#)
-        };
-        let timings = [old("row", 0), old("two_pass", 32), old("rns", 22)].join(",");
-        fs::write(&path, format!(r#"{{"device":"any","timings":[{timings}]}}"#)).unwrap();
-        let cuts: Vec<_> =
-            Table::read(&path).unwrap().timings.iter().map(|timing| timing.layout.cut).collect();
-        assert_eq!(cuts, [None, Some(Cut::Tile(32)), Some(Cut::Chunks(2, 2))]);
         fs::write(&path, "{").unwrap();
         assert!(Table::read(&path).is_err());
     }

@@ -3,14 +3,15 @@
 use crate::callers::small::SmallCalls;
 use crate::config::EngineConfig;
 use crate::gpu::{CrtPlan, Cuda, PublicPlan, Reciprocals};
+use modmill_core::sync::Mutex;
 use modmill_core::{
     Backend, CrtJob, Error, Exponents, Location, Op, Path, Plan, PublicJob, Request, Resident,
     TRANSFORM_MAX_BITS,
 };
 use modmill_cpu::Cpu;
 use modmill_cpu::long::{Multiplier, reciprocal};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use zeroize::Zeroizing;
 
 /// The backends of an engine.
@@ -95,7 +96,7 @@ impl Backends {
     }
 
     pub(crate) fn faults(&self) -> Vec<String> {
-        self.faults.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.faults.lock().clone()
     }
 
     /// Adds to the time that kernels of GPUs have computed.
@@ -232,7 +233,7 @@ impl Backends {
             Err(crate::gpu::Error::Interrupted) => Err(Error::Interrupted),
             Err(error) if !self.has_fallback => Err(Error::Device(error.to_string())),
             Err(error) => {
-                let mut faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut faults = self.faults.lock();
                 faults.push(format!("{} went to the CPU: {error}", what()));
                 Ok(None)
             }

@@ -12,10 +12,11 @@ pub(crate) mod jobs;
 pub(crate) mod load;
 pub(crate) mod small;
 
+use modmill_core::sync::{Mutex, MutexGuard};
 use std::collections::HashMap;
 use std::hash::Hash;
+use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Calls start together when they have at least an eighth of the items that run. Fewer let a device idle, and many
 /// more fill its eight queues, of which a batch uses two; measured on an H200 with 64 callers.
@@ -138,7 +139,7 @@ impl<Shape: Hash + Eq + Clone, Part, Answer> Callers<Shape, Part, Answer> {
 
 impl<Shape: Hash + Eq + Clone, Part, Answer> Lanes<Shape, Part, Answer> {
     fn lock(&self) -> MutexGuard<'_, HashMap<Shape, Lane<Shape, Part, Answer>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     /// The calls that wait, if they start now.

@@ -1,10 +1,15 @@
 //! Folders and files that their owner alone may read, and files that are there as a whole or not at all.
 
+use std::ffi::OsString;
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use tempfile::NamedTempFile;
+
+/// The number of random letters and digits that end a temporary name.
+const RANDOM: usize = 16;
 
 /// Creates the folder `dir` with mode 0700 if it is absent.
 pub fn create_folder(dir: &Path) -> io::Result<()> {
@@ -24,49 +29,30 @@ pub fn sync_folder(dir: &Path) -> io::Result<()> {
 /// Writes a new file at `path` with mode 0600. A process that is killed leaves all of the file or nothing at `path`. A file
 /// that is there already stays as it is, and the error is [`io::ErrorKind::AlreadyExists`].
 pub fn write_new(path: &Path, parts: &[&[u8]]) -> io::Result<()> {
-    let temporary = temporary(path)?;
-    // Unlike a rename, a link does not replace a file that another process has written meanwhile.
-    let written = write_to(&temporary, parts).and_then(|()| std::fs::hard_link(&temporary, path));
-    let removed = std::fs::remove_file(&temporary);
-    written?;
-    removed?;
+    temporary(path, parts)?.persist_noclobber(path)?;
     sync_folder(folder(path))
 }
 
 /// Writes the file at `path` with mode 0600, instead of the one that may be there. A process that is killed leaves the
 /// old file or the new one at `path`, and perhaps a file that [`remove_leftovers`] removes.
 pub fn replace(path: &Path, parts: &[&[u8]]) -> io::Result<()> {
-    let temporary = temporary(path)?;
-    let written = write_to(&temporary, parts).and_then(|()| std::fs::rename(&temporary, path));
-    if written.is_err() {
-        // The error of the writing is the one to report.
-        let _ = std::fs::remove_file(&temporary);
-    }
-    written?;
+    temporary(path, parts)?.persist(path)?;
     sync_folder(folder(path))
 }
 
 /// Removes the files that processes killed while writing `path` have left in its folder. No other process may be writing.
 pub fn remove_leftovers(path: &Path) -> io::Result<()> {
-    let Some(name) = path.file_name() else { return Ok(()) };
-    let prefix = [b".", name.as_bytes(), b"."].concat();
+    let Some(prefix) = prefix(path) else { return Ok(()) };
     for entry in std::fs::read_dir(folder(path))? {
         let entry = entry?;
         let name = entry.file_name();
-        let number = name.as_bytes().strip_prefix(&prefix[..]);
-        if number.is_some_and(|number| number.len() == 16 && number.iter().all(u8::is_ascii_hexdigit)) {
+        let random = name.as_bytes().strip_prefix(prefix.as_bytes());
+        if random.is_some_and(|random| random.len() == RANDOM && random.iter().all(u8::is_ascii_alphanumeric))
+        {
             std::fs::remove_file(entry.path())?;
         }
     }
     Ok(())
-}
-
-fn write_to(path: &Path, parts: &[&[u8]]) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
-    for part in parts {
-        file.write_all(part)?;
-    }
-    file.sync_all()
 }
 
 fn folder(path: &Path) -> &Path {
@@ -76,14 +62,23 @@ fn folder(path: &Path) -> &Path {
     }
 }
 
-/// A name in the folder of `path` that no other process uses.
-fn temporary(path: &Path) -> io::Result<PathBuf> {
-    let name = path.file_name().ok_or_else(|| io::Error::other("the path does not name a file"))?;
-    let number = getrandom::u64().map_err(io::Error::other)?;
-    let mut temporary = std::ffi::OsString::from(".");
-    temporary.push(name);
-    temporary.push(format!(".{number:016x}"));
-    Ok(path.with_file_name(temporary))
+/// A file next to `path`, with mode 0600 and the contents `parts`, all of them on disk.
+fn temporary(path: &Path, parts: &[&[u8]]) -> io::Result<NamedTempFile> {
+    let prefix = prefix(path).ok_or_else(|| io::Error::other("the path does not name a file"))?;
+    let mut file = tempfile::Builder::new().prefix(&prefix).rand_bytes(RANDOM).tempfile_in(folder(path))?;
+    for part in parts {
+        file.write_all(part)?;
+    }
+    file.as_file().sync_all()?;
+    Ok(file)
+}
+
+/// The beginning of the temporary names of `path`.
+fn prefix(path: &Path) -> Option<OsString> {
+    let mut prefix = OsString::from(".");
+    prefix.push(path.file_name()?);
+    prefix.push(".");
+    Some(prefix)
 }
 
 #[cfg(test)]
@@ -119,7 +114,7 @@ mod tests {
     #[test]
     fn leftovers_of_this_file_alone_are_removed() {
         let dir = tempfile::tempdir().unwrap();
-        let names = [".file.0123456789abcdef", ".file.0123456789abcdeg", ".other.0123456789abcdef", "file"];
+        let names = [".file.0123456789abcdef", ".file.0123456789abcde-", ".other.0123456789abcdef", "file"];
         names.iter().for_each(|name| std::fs::write(dir.path().join(name), b"x").unwrap());
         remove_leftovers(&dir.path().join("file")).unwrap();
         let left: Vec<_> = names.iter().filter(|name| dir.path().join(name).exists()).collect();

@@ -38,8 +38,8 @@ use crate::parts::{Octets, Parts};
 use crate::rows::{exponent, is_one, shared};
 use crate::{Ciphertexts, Error, Paillier, PrivateKey, PublicKey};
 use modmill::{Batch, BatchView, Operand, number};
+use modmill_core::sync::Mutex;
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
 
 #[cfg(test)]
 mod tests;
@@ -231,12 +231,12 @@ impl Paillier<'_> {
                 let paillier = Paillier::new(engine);
                 let (plaintexts, some) =
                     paillier.decrypt_part(chain, key, unmaskings, values.view(), &mut ())?;
-                verdicts.lock().unwrap_or_else(PoisonError::into_inner)[items].copy_from_slice(&some);
+                verdicts.lock()[items].copy_from_slice(&some);
                 // Wrong plaintexts are not looked at: the whole column is refused.
                 Ok(some.iter().all(|&is_right| is_right).then_some(plaintexts))
             };
             in_lanes(engine, LANES, Answers { rows: &mut *rows, width }, part, &write)?;
-            refuse(&verdicts.into_inner().unwrap_or_else(PoisonError::into_inner))
+            refuse(&verdicts.into_inner())
         })
     }
 

@@ -2,10 +2,10 @@
 
 use crate::Error;
 use modmill::{Batch, BatchView, Engine};
+use modmill_core::sync::Mutex;
 use rayon::prelude::*;
 use std::ops::Range;
 use std::panic::resume_unwind;
-use std::sync::{Mutex, PoisonError};
 
 /// Items whose intermediate results are on a GPU at the same time: 4 GiB for n of 2048 bits.
 pub(crate) const PART: usize = 1 << 20;
@@ -83,7 +83,7 @@ pub(crate) fn in_lanes<T: Send>(
     };
     // A lane takes one part after the other, until there is none or one fails.
     let lane = || -> Result<(), (usize, Error)> {
-        let next = || parts.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let next = || parts.lock().next();
         while let Some((index, rows)) = next() {
             compute(index * size, rows).map_err(|error| (index, error))?;
         }

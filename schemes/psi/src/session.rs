@@ -14,9 +14,9 @@ use crate::partitions::Partitions;
 use crate::wire::{self, Frame, Frames, Hello};
 use crate::{Elements, Error, Group, Matcher, Party, TAG_OCTETS, Tag};
 use modmill::Engine;
+use modmill_core::sync::Mutex;
 use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::ops::ControlFlow;
-use std::sync::Mutex;
 use std::thread;
 use tempfile::SpooledTempFile;
 
@@ -308,7 +308,7 @@ impl Sender<'_> {
                     let tags = role.blind_again(&elements, frames.elements)?;
                     match &mut unordered {
                         Some(unordered) => tags.iter().try_for_each(|tag| unordered.push(tag))?,
-                        None => wire::write_tags(&tags, &mut *lock(writer))?,
+                        None => wire::write_tags(&tags, &mut *writer.lock())?,
                     }
                 }
                 Frame::EndOfElements => break,
@@ -319,10 +319,10 @@ impl Sender<'_> {
         }
         for tags in unordered.into_iter().flat_map(Partitions::into_sorted_parts) {
             for tags in tags?.as_chunks().0.chunks(wire::MOST_RECORDS) {
-                wire::write_tags(tags, &mut *lock(writer))?;
+                wire::write_tags(tags, &mut *writer.lock())?;
             }
         }
-        wire::write_end_of_tags(&mut *lock(writer))
+        wire::write_end_of_tags(&mut *writer.lock())
     }
 }
 
@@ -335,13 +335,8 @@ fn send_sorted(
 ) -> Result<(), Error> {
     for elements in blinded.into_parts() {
         for elements in elements?.chunks(block * group.octets()) {
-            wire::write_elements(elements, group, &mut *lock(writer))?;
+            wire::write_elements(elements, group, &mut *writer.lock())?;
         }
     }
-    wire::write_end_of_elements(&mut *lock(writer))
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    // A thread that panics between two frames leaves nothing half written that a later frame could mend.
-    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    wire::write_end_of_elements(&mut *writer.lock())
 }

@@ -13,10 +13,11 @@ pub(crate) use request::Callback;
 use crate::key::LocalKey;
 use crate::{Answer, Error, Task};
 use modmill::{Backend, Engine};
+use modmill_core::sync::{Condvar, Mutex, MutexGuard};
 use request::{Reply, Request, Slot, all_failed};
 use state::{Gatherer, State};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -115,7 +116,7 @@ impl Queue {
             let mut state = self.state();
             while !state.may_lead() {
                 state.idle += 1;
-                state = self.work.wait(state).unwrap_or_else(PoisonError::into_inner);
+                state = self.work.wait(state);
                 state.idle -= 1;
             }
             drop(state);
@@ -210,7 +211,7 @@ impl Queue {
     fn enter(&self) {
         let mut state = self.state();
         while state.is_forking {
-            state = self.quiet.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self.quiet.wait(state);
         }
         state.beside += 1;
     }
@@ -224,7 +225,7 @@ impl Queue {
             let Some(left) = end.checked_duration_since(Instant::now()).filter(|left| !left.is_zero()) else {
                 break;
             };
-            state = self.quiet.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+            state = self.quiet.wait_timeout(state, left);
         }
     }
 
@@ -237,6 +238,6 @@ impl Queue {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }

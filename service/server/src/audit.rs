@@ -17,11 +17,12 @@ pub use verify::{Finding, Report, verify};
 use crate::batch::Origin;
 use crate::clock::Clock;
 use log::Log;
+use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How long a log that could not be written is left alone before it is tried again.
@@ -169,7 +170,7 @@ impl Audit {
         if !self.is_broken.load(Ordering::Acquire) {
             return true;
         }
-        let mut tried = self.tried.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tried = self.tried.lock();
         if tried.elapsed() >= PAUSE && !self.is_trying.swap(true, Ordering::AcqRel) {
             *tried = Instant::now();
             let audit = Arc::clone(self);
@@ -198,7 +199,7 @@ impl Audit {
     fn note_failure(&self, written: &Result<(), AuditError>) {
         if written.is_err() {
             self.is_broken.store(true, Ordering::Release);
-            *self.tried.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+            *self.tried.lock() = Instant::now();
         }
     }
 
@@ -235,7 +236,7 @@ impl Audit {
     }
 
     fn log(&self) -> MutexGuard<'_, Log> {
-        self.log.lock().unwrap_or_else(PoisonError::into_inner)
+        self.log.lock()
     }
 }
 

@@ -34,7 +34,8 @@ use crate::metrics::{Metrics, Operation, Outcome};
 use call::{Call, Part, Work};
 use modmill::{Backend, Engine};
 use modmill_rsa::{ItemError, PrivateKey, PublicKey, SignatureScheme};
-use std::sync::{Arc, Mutex, PoisonError};
+use parking_lot::Mutex;
+use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use worker::Shared;
@@ -171,7 +172,7 @@ impl Batcher {
     /// Takes no more calls, and returns when all that were taken are answered and the workers have ended.
     pub async fn drain(&self) {
         self.shared.drain();
-        let workers = std::mem::take(&mut *self.workers.lock().unwrap_or_else(PoisonError::into_inner));
+        let workers = std::mem::take(&mut *self.workers.lock());
         let join = move || workers.into_iter().for_each(|worker| drop(worker.join()));
         // A worker that panicked has ended as well.
         let _ = tokio::task::spawn_blocking(join).await;
@@ -198,7 +199,7 @@ impl Batcher {
     fn spawn(&self, name: String, work: impl FnOnce() + Send + 'static) -> Result<(), StartError> {
         let worker = std::thread::Builder::new().name(name).spawn(work);
         let worker = worker.map_err(|error| StartError(error.to_string()))?;
-        self.workers.lock().unwrap_or_else(PoisonError::into_inner).push(worker);
+        self.workers.lock().push(worker);
         Ok(())
     }
 }

@@ -59,9 +59,10 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use futures_util::future::BoxFuture;
 use modmill_rsa::{Hash, PrivateKey, SignatureScheme};
+use parking_lot::Mutex;
 use pipeline::{Format, Job, Stop};
 use serde::Deserialize;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The media type of digests side by side.

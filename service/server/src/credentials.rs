@@ -8,9 +8,10 @@ use crate::records::{Changes, Kinds, Records, RecordsError};
 use crate::secret::SecretBytes;
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use parking_lot::RwLock;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeSet, HashMap};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 use zeroize::Zeroizing;
 
 /// The beginning of every token.
@@ -124,14 +125,14 @@ impl CredentialIndex {
         let hash = token_hash(token);
         // Read before the documents: what is committed in between is in the map, and makes it new once more.
         let seen = records.seen();
-        let index = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let index = self.0.read();
         if index.seen == seen {
             return index.by_token.get(&hash).cloned();
         }
         drop(index);
         let by_token: HashMap<_, _> = list(records).into_iter().map(|it| (it.token_hash, it)).collect();
         let found = by_token.get(&hash).cloned();
-        let mut index = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut index = self.0.write();
         if index.seen < seen {
             *index = Index { seen, by_token };
         }

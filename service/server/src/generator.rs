@@ -6,7 +6,8 @@ use crate::service::Service;
 use crate::shares::Shares;
 use crate::turns::Turns;
 use modmill_rsa::{PrivateKey, Sizes};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use parking_lot::Mutex;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
@@ -38,7 +39,7 @@ struct Turn(Arc<Mutex<Order>>);
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        let mut order = locked(&self.0);
+        let mut order = self.0.lock();
         match order.waiting.next() {
             None => order.running -= 1,
             Some(next) => {
@@ -48,10 +49,6 @@ impl Drop for Turn {
             }
         }
     }
-}
-
-fn locked(order: &Mutex<Order>) -> MutexGuard<'_, Order> {
-    order.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Default for Generator {
@@ -97,7 +94,7 @@ impl Generator {
     async fn turn(&self, principal: &str) -> Turn {
         loop {
             let waits = {
-                let mut order = locked(&self.order);
+                let mut order = self.order.lock();
                 if order.running < RUNNING {
                     order.running += 1;
                     return Turn(Arc::clone(&self.order));

@@ -2,9 +2,10 @@
 
 use crate::secret::SecretBytes;
 use modmill_rsa::{KeyError, PrivateKey, Sizes};
+use parking_lot::{Mutex, RwLock};
 use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 /// The number of keys that are kept.
 const KEPT: usize = 8192;
@@ -44,7 +45,7 @@ impl KeyCache {
     /// The key, if it was read already. This is short enough for any thread.
     #[must_use]
     pub fn cached(&self, material_id: &str) -> Option<Arc<PrivateKey>> {
-        let kept = self.kept.read().unwrap_or_else(PoisonError::into_inner);
+        let kept = self.kept.read();
         let kept = kept.get(material_id)?;
         kept.used.store(self.uses.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
         Some(Arc::clone(&kept.key))
@@ -57,7 +58,7 @@ impl KeyCache {
             return Ok(key);
         }
         let key = Arc::new(PrivateKey::read(der.expose(), None, Sizes::Standard)?);
-        let mut kept = self.kept.write().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.kept.write();
         if kept.len() >= KEPT {
             make_room(&mut kept);
         }
@@ -82,19 +83,19 @@ impl KeyCache {
 
     /// Forgets a key whose material was deleted.
     pub fn forget(&self, material_id: &str) {
-        self.kept.write().unwrap_or_else(PoisonError::into_inner).remove(material_id);
+        self.kept.write().remove(material_id);
     }
 
     /// Forgets the keys that were not used since the call that was [`IDLE_CALLS`] calls ago, among them those that another
     /// process deleted. The program calls it every minute.
     pub fn forget_unused(&self) {
-        let mut marks = self.marks.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut marks = self.marks.lock();
         marks.push_back(self.uses.load(Ordering::Relaxed));
         if marks.len() <= IDLE_CALLS {
             return;
         }
         let since = marks.pop_front().unwrap_or(0);
-        let mut kept = self.kept.write().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.kept.write();
         kept.retain(|_, kept| *kept.used.get_mut() >= since);
     }
 }

@@ -2,8 +2,9 @@
 
 use crate::credentials::Principal;
 use crate::metrics::Metrics;
+use parking_lot::Mutex;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Principals that are remembered at most. Beyond, those with full buckets are forgotten.
@@ -69,7 +70,7 @@ impl RateLimits {
             let seconds = now.saturating_duration_since(bucket.filled).as_secs_f64();
             (bucket.tokens + rate * seconds).min(burst)
         };
-        let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut buckets = self.buckets.lock();
         if buckets.len() >= REMEMBERED && !buckets.contains_key(principal) {
             buckets.retain(|_, bucket| filled(bucket) < burst);
         }

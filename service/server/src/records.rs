@@ -18,9 +18,10 @@ pub use take_over::Trouble;
 use crate::master_key::MasterKey;
 use crate::store::{Store, StoreError, Write};
 use kinds::AnyDocument;
+use parking_lot::RwLock;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 /// The kind of the store's row that says how the others are sealed.
@@ -132,14 +133,14 @@ impl Records {
 
     /// Takes another master key, for the time when the store is sealed anew under it.
     pub fn add_master_key(&self, master: MasterKey) {
-        self.masters.write().unwrap_or_else(PoisonError::into_inner).push(master);
+        self.masters.write().push(master);
     }
 
     /// Seals all documents anew under the master key `new`, as [`reseal`] does, while this process makes no other changes.
     /// Returns how many documents there are.
     pub async fn reseal(&self, new: &MasterKey) -> Result<usize, RecordsError> {
         let _order = self.order.lock().await;
-        let old = self.masters.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let old = self.masters.read().clone();
         self.add_master_key(new.clone());
         let documents = reseal(&self.store, &old, new).await?;
         self.take_over().await?;
@@ -149,7 +150,7 @@ impl Records {
     /// The document of type `T` with identifier `id`.
     #[must_use]
     pub fn get<T: Document>(&self, id: &str) -> Option<Arc<T>> {
-        let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
+        let held = self.held.read();
         let held = held.get(&(T::KIND, id.to_owned()))?;
         Arc::clone(&held.document).downcast().ok()
     }
@@ -157,7 +158,7 @@ impl Records {
     /// All documents of type `T`, in the order of their identifiers.
     #[must_use]
     pub fn all<T: Document>(&self) -> Vec<Arc<T>> {
-        let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
+        let held = self.held.read();
         let range = held.range((T::KIND, String::new())..).take_while(|((kind, _), _)| *kind == T::KIND);
         range.filter_map(|(_, held)| Arc::clone(&held.document).downcast().ok()).collect()
     }
@@ -213,13 +214,13 @@ impl Records {
     }
 
     fn data_key(&self) -> DataKey {
-        self.data_key.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.data_key.read().clone()
     }
 
     fn sealed(&self, changes: Changes) -> Result<Vec<crate::store::Change>, RecordsError> {
         let DataKey { sealer, header } = self.data_key();
         let sealer = sealer.ok_or_else(|| header::damaged("the store has no header"))?;
-        let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
+        let held = self.held.read();
         let version = |kind, id: &str| held.get(&(kind, id.to_owned())).map(|held| held.version);
         let mut changes = changes.seal(&sealer, version)?;
         // Should the store be sealed anew meanwhile, this commit must not add something that was sealed with the old key.

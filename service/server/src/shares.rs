@@ -3,9 +3,10 @@
 //! A holder may take more as long as no less stays free than it has then. So a lone holder gets half of the room, two get a third
 //! each, and who comes last finds room, whatever the others hold.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashMap;
 use std::hash::Hash;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 /// Room of `most` units for holders that are told apart by `K`.
 pub(crate) struct Shares<K> {
@@ -41,7 +42,7 @@ impl<K: Clone + Eq + Hash> Shares<K> {
     }
 
     fn ledger(&self) -> MutexGuard<'_, Ledger<K>> {
-        self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
+        self.ledger.lock()
     }
 }
 

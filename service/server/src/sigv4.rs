@@ -20,7 +20,8 @@ pub use authorization::Authorization;
 pub use canonical::{Canonical, canonical_request};
 pub use error::SigV4Error;
 pub use sign::{SignError, Signer, sign};
-pub use time::{date_of, http_time, time_of, timestamp};
+pub(crate) use time::since_1970;
+pub use time::{http_time, time_of, timestamp};
 pub use verify::{Expected, Known, Sender, Verifier, known};
 
 /// The name of the algorithm.

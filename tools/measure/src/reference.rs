@@ -2,8 +2,8 @@
 
 use crate::inputs::Inputs;
 use modmill::{Engine, Error, Op};
+use modmill_core::sync::Mutex;
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
 
 /// The answers of some items, computed apart from the contender that is checked.
 pub(crate) struct ReferenceAnswers {
@@ -35,7 +35,7 @@ impl ReferenceAnswers {
     /// Some items, computed by `expected` (which uses num-bigint) on all cores.
     pub(crate) fn by_referee(items: Vec<usize>, expected: impl Fn(usize) -> Vec<u64> + Sync) -> Self {
         let queue = Mutex::new(items.into_iter());
-        let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let next = || queue.lock().next();
         let work = || std::iter::from_fn(next).map(|item| (item, expected(item))).collect::<Vec<_>>();
         let answers: Vec<_> = std::thread::scope(|scope| {
             let others = 1..std::thread::available_parallelism().map_or(1, usize::from);

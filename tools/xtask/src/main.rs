@@ -2,6 +2,7 @@
 
 mod bundle;
 mod chips;
+mod circles;
 mod release;
 mod words;
 
@@ -13,6 +14,7 @@ use std::process::ExitCode;
 enum Task {
     Bundle(bundle::Arguments),
     Chips(chips::Arguments),
+    Circles(circles::Arguments),
     Release(release::Arguments),
     Words(words::Arguments),
 }
@@ -21,6 +23,7 @@ fn main() -> ExitCode {
     let result = match Task::parse() {
         Task::Bundle(arguments) => bundle::run(&arguments),
         Task::Chips(arguments) => chips::run(&arguments),
+        Task::Circles(arguments) => circles::run(&arguments),
         Task::Release(arguments) => release::run(&arguments),
         Task::Words(arguments) => words::run(&arguments),
     };

@@ -150,24 +150,24 @@ impl Bench {
         let peers =
             if self.batches { no_peers()? } else { Peers::load(&self.peers).map_err(Failure::Usage)? };
         // The files are opened first: a misspelt folder should not show after minutes of measuring.
-        let mut json = self.json.as_deref().map(Output::create).transpose()?;
-        let mut html = self.html.as_deref().map(Output::create).transpose()?;
-        let mut svg = self.svg.as_deref().map(Output::create).transpose()?;
+        let json = self.json.as_deref().map(Output::create).transpose()?;
+        let html = self.html.as_deref().map(Output::create).transpose()?;
+        let svg = self.svg.as_deref().map(Output::create).transpose()?;
         let header = bench_header(self.seconds, self.seed, Some(&peers));
         let bench = self.settings(peers);
         let bar = Bar::new(Some(bench.points() as u64), self.quiet, "points");
         let results = bench.run(&bar)?;
         bar.finish();
-        if let Some(output) = &mut json {
+        if let Some(mut output) = json {
             let text = to_json(&header, &results);
             output.write(&text.map_err(|error| Failure::Usage(error.to_string()))?)?;
             output.finish()?;
         }
-        if let Some(output) = &mut html {
+        if let Some(mut output) = html {
             output.write(&report::page(&header, &results.records))?;
             output.finish()?;
         }
-        if let Some(output) = &mut svg {
+        if let Some(mut output) = svg {
             output.write(&report::batches_picture(&results.records))?;
             output.finish()?;
         }
@@ -192,7 +192,7 @@ impl Bench {
     /// Measures files instead of batches.
     fn run_files(&self) -> Result<(), Failure> {
         let ops = self.ops.iter().map(|&op| file_op(op)).collect::<Result<Vec<FileOp>, Failure>>()?;
-        let mut json = self.json.as_deref().map(Output::create).transpose()?;
+        let json = self.json.as_deref().map(Output::create).transpose()?;
         let mut records = Vec::new();
         let threads = if self.threads.is_empty() { &[0][..] } else { &self.threads };
         io::print(&modmill_measure::files::header())?;
@@ -218,7 +218,7 @@ impl Bench {
             })?;
             bar.finish();
         }
-        if let Some(output) = &mut json {
+        if let Some(mut output) = json {
             let text =
                 modmill_measure::files::to_json(&bench_header(self.seconds, self.seed, None), &records);
             output.write(&text.map_err(|error| Failure::Usage(error.to_string()))?)?;

@@ -140,19 +140,19 @@ impl From<modmill_load::Error> for Failure {
 impl Load {
     pub(crate) fn run(self) -> Result<(), Failure> {
         // The files are opened first: a misspelt folder should not show after minutes of measuring.
-        let mut json = self.json.as_deref().map(Output::create).transpose()?;
-        let mut svg = self.svg.as_deref().map(Output::create).transpose()?;
+        let json = self.json.as_deref().map(Output::create).transpose()?;
+        let svg = self.svg.as_deref().map(Output::create).transpose()?;
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let threads = if self.threads > 0 { self.threads.into() } else { cores.div_ceil(2) };
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build();
         let runtime = runtime.map_err(|error| Failure::Usage(format!("cannot start threads: {error}")))?;
         let report = runtime.block_on(self.measure())?;
-        if let Some(output) = &mut json {
+        if let Some(mut output) = json {
             output.write(&report.to_json()?)?;
             output.finish()?;
         }
-        if let Some(output) = &mut svg {
+        if let Some(mut output) = svg {
             output.write(&report.picture())?;
             output.finish()?;
         }

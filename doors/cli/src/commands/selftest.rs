@@ -77,7 +77,7 @@ impl Selftest {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let engine = self.engine.engine()?;
         let paths = engine.paths();
-        let mut json = self.json.as_deref().map(Output::create).transpose()?;
+        let json = self.json.as_deref().map(Output::create).transpose()?;
         let mut tally = Tally { talks_to_stderr: self.json.as_deref() == Some("-"), ..Tally::default() };
         if std::env::var("MODMILL_REQUIRE_GPU").is_ok_and(|value| value == "1") {
             let why = || engine.faults().pop().unwrap_or("none was looked for".to_owned());
@@ -95,7 +95,7 @@ impl Selftest {
                 }
             }
         }
-        if let Some(output) = &mut json {
+        if let Some(mut output) = json {
             let (passed, failed) = (tally.passed, tally.failed);
             let document = json!({
                 "machine": Machine::detect(),

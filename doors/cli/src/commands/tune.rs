@@ -78,12 +78,12 @@ impl Tune {
             time: self.seconds,
             out: self.out,
         };
-        let mut json = self.json.as_deref().map(Output::create).transpose()?;
+        let json = self.json.as_deref().map(Output::create).transpose()?;
         let bar = Bar::new(Some(tune.lengths() as u64), self.quiet, "lengths");
         let tuned = tune.run(&bar)?;
         bar.finish();
-        match &mut json {
-            Some(output) => {
+        match json {
+            Some(mut output) => {
                 output.write(&format!("{:#}\n", tuned.to_json()))?;
                 output.finish()?;
             }

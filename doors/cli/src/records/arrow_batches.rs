@@ -5,10 +5,11 @@
 use arrow_array::RecordBatch;
 use modmill_tables::TableError;
 use modmill_tables::ipc;
+use parking_lot::{Condvar, Mutex};
 use std::fs::File;
 use std::io;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 
 /// The most threads that read a file.
@@ -39,12 +40,11 @@ struct Turns {
 impl Turns {
     /// Waits for the turn of the batch `index`.
     fn wait(&self, index: usize) {
-        let next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
-        drop(self.changed.wait_while(next, |next| *next < index).unwrap_or_else(PoisonError::into_inner));
+        self.changed.wait_while(&mut self.next.lock(), |next| *next < index);
     }
 
     fn advance(&self, next: usize) {
-        *self.next.lock().unwrap_or_else(PoisonError::into_inner) = next;
+        *self.next.lock() = next;
         self.changed.notify_all();
     }
 }

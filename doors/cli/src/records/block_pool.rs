@@ -1,7 +1,7 @@
 //! The memory that lines are read into.
 
 use super::secret::SecretOctets;
-use std::sync::{Mutex, PoisonError};
+use parking_lot::Mutex;
 
 /// The first length of a block. A block of a file is long enough to be worth a task, and a chunk has many of them.
 pub(super) const FILE_BLOCK_BYTES: usize = 1 << 18;
@@ -25,7 +25,7 @@ impl BlockPool {
     }
 
     fn lock(&self) -> impl std::ops::DerefMut<Target = Vec<SecretOctets>> {
-        self.blocks.lock().unwrap_or_else(PoisonError::into_inner)
+        self.blocks.lock()
     }
 
     /// The length of a block.

@@ -157,7 +157,7 @@ impl Sink<FileOrigin> for FileSink {
 
     fn write(&mut self, pieces: Vec<(FileOrigin, Answers)>) -> Result<(), Failure> {
         for octets in pieces.iter().flat_map(|(_, answers)| answers.iter()).flatten() {
-            if let Some(output) = &mut self.output {
+            if let Some(mut output) = self.output.take() {
                 if self.is_terminal {
                     check_terminal(octets)?;
                 }
@@ -168,7 +168,7 @@ impl Sink<FileOrigin> for FileSink {
         Ok(())
     }
 
-    fn finish(&mut self) -> Result<(), Failure> {
+    fn finish(self) -> Result<(), Failure> {
         Ok(())
     }
 }

@@ -235,7 +235,7 @@ impl Sink<FolderOrigin> for FolderSink<'_> {
         self.engine.install(|| files.par_iter().try_for_each(write))
     }
 
-    fn finish(&mut self) -> Result<(), Failure> {
+    fn finish(self) -> Result<(), Failure> {
         Ok(())
     }
 }

@@ -103,7 +103,7 @@ impl<'a, O: Beside> Sink<O> for LineSink<'a> {
         Ok(())
     }
 
-    fn finish(&mut self) -> Result<(), Failure> {
+    fn finish(self) -> Result<(), Failure> {
         self.output.finish()
     }
 }

@@ -155,7 +155,7 @@ pub(super) trait Sink<O>: Send {
     /// Writes the answers of one chunk.
     fn write(&mut self, answers: <Self::Formatter as Formatter<O>>::Formatted) -> Result<(), Failure>;
 
-    fn finish(&mut self) -> Result<(), Failure>;
+    fn finish(self) -> Result<(), Failure>;
 }
 
 /// A chunk on its way from stage to stage.

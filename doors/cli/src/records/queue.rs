@@ -1,8 +1,9 @@
 //! A queue between the thread that reads an input and the threads that parse it.
 
 use super::pace::Pace;
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::io;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How long the receiver waits for further records before it takes those that there are.
@@ -30,11 +31,7 @@ struct Shared<T> {
 
 impl<T> Shared<T> {
     fn lock(&self) -> MutexGuard<'_, State<T>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn wait<'a>(&self, state: MutexGuard<'a, State<T>>) -> MutexGuard<'a, State<T>> {
-        self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     fn is_full(&self, state: &State<T>) -> bool {
@@ -72,7 +69,7 @@ impl<T> Sender<T> {
     pub(super) fn push(&self, block: T, records: usize, bytes: usize) -> bool {
         let mut state = self.0.lock();
         while self.0.is_full(&state) && !state.is_abandoned {
-            state = self.0.wait(state);
+            self.0.changed.wait(&mut state);
         }
         state.records += records;
         state.bytes += bytes;
@@ -112,12 +109,11 @@ impl<T> Receiver<T> {
         let mut state = self.shared.lock();
         while !self.shared.is_full(&state) && state.end.is_none() && !state.is_abandoned {
             if state.blocks.is_empty() || !self.is_impatient {
-                state = self.shared.wait(state);
+                self.shared.changed.wait(&mut state);
                 continue;
             }
             let before = state.blocks.len();
-            let waited = self.shared.changed.wait_timeout(state, PATIENCE);
-            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+            self.shared.changed.wait_for(&mut state, PATIENCE);
             if state.blocks.len() == before {
                 break;
             }

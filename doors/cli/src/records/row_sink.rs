@@ -107,7 +107,7 @@ impl<'a, O: Beside, W: RowWriter> Sink<O> for RowSink<'a, W> {
         self.writer.flush()
     }
 
-    fn finish(&mut self) -> Result<(), Failure> {
+    fn finish(mut self) -> Result<(), Failure> {
         self.writer.finish()
     }
 }

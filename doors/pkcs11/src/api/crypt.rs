@@ -3,7 +3,6 @@
 use super::functions;
 use super::mechanism::mechanism;
 use super::memory::{Output, put, values};
-use crate::locks::lock;
 use crate::operation::{Decrypting, Encrypting};
 use crate::refusal::Answer;
 use crate::session::{Begun, begun, idle, last, part};
@@ -13,7 +12,7 @@ functions! {
     fn C_EncryptInit(module, session: CK_SESSION_HANDLE, given: *mut CK_MECHANISM, key: CK_OBJECT_HANDLE) {
         let session = module.session(session)?;
         let slot = module.slot_of(&session)?;
-        let mut work = lock(&session.work);
+        let mut work = session.work.lock();
         if given.is_null() {
             work.encrypt = None;
             return Ok(());
@@ -34,7 +33,7 @@ functions! {
         ciphertext_len: *mut CK_ULONG,
     ) {
         let session = module.session(session)?;
-        let mut work = lock(&session.work);
+        let mut work = session.work.lock();
         let output = || Output::new(ciphertext, ciphertext_len);
         match last(&mut work.encrypt, true, |encrypting| output()?.takes(encrypting.size()?))? {
             None => Ok(()),
@@ -54,7 +53,7 @@ functions! {
         ciphertext_len: *mut CK_ULONG,
     ) {
         let session = module.session(session)?;
-        let mut work = lock(&session.work);
+        let mut work = session.work.lock();
         if ciphertext.is_null() {
             // The program asks how long the answer is, and calls again with the data.
             begun(&mut work.encrypt)?;
@@ -74,7 +73,7 @@ functions! {
         ciphertext_len: *mut CK_ULONG,
     ) {
         let session = module.session(session)?;
-        let mut work = lock(&session.work);
+        let mut work = session.work.lock();
         let output = || Output::new(ciphertext, ciphertext_len);
         match last(&mut work.encrypt, false, |encrypting| output()?.takes(encrypting.size()?))? {
             None => Ok(()),
@@ -85,7 +84,7 @@ functions! {
     fn C_DecryptInit(module, session: CK_SESSION_HANDLE, given: *mut CK_MECHANISM, key: CK_OBJECT_HANDLE) {
         let session = module.session(session)?;
         let slot = module.slot_of(&session)?;
-        let mut work = lock(&session.work);
+        let mut work = session.work.lock();
         if given.is_null() {
             work.decrypt = None;
             return Ok(());
@@ -107,7 +106,7 @@ functions! {
         data_len: *mut CK_ULONG,
     ) {
         let session = module.session(session)?;
-        let mut work = lock(&session.work);
+        let mut work = session.work.lock();
         finish(&mut work.decrypt, Some((ciphertext, len)), (data, data_len))
     }
 
@@ -120,7 +119,7 @@ functions! {
         data_len: *mut CK_ULONG,
     ) {
         let session = module.session(session)?;
-        let mut work = lock(&session.work);
+        let mut work = session.work.lock();
         if data.is_null() {
             begun(&mut work.decrypt)?;
             return put(data_len, 0);
@@ -133,7 +132,7 @@ functions! {
 
     fn C_DecryptFinal(module, session: CK_SESSION_HANDLE, data: *mut CK_BYTE, data_len: *mut CK_ULONG) {
         let session = module.session(session)?;
-        let mut work = lock(&session.work);
+        let mut work = session.work.lock();
         finish(&mut work.decrypt, None, (data, data_len))
     }
 }

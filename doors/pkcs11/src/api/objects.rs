@@ -3,7 +3,6 @@
 use super::functions;
 use super::memory::{put, template, values};
 use crate::codec;
-use crate::locks::lock;
 use crate::object::Object;
 use crate::refusal::{Answer, Refusal, refuse};
 use crate::session::{begun, idle, take};
@@ -90,7 +89,7 @@ functions! {
     fn C_FindObjectsInit(module, session: CK_SESSION_HANDLE, entries: *mut CK_ATTRIBUTE, count: CK_ULONG) {
         let session = module.session(session)?;
         let slot = module.slot_of(&session)?;
-        let mut work = lock(&session.work);
+        let mut work = session.work.lock();
         idle(&work.found)?;
         let found = match template(entries, count) {
             Ok(template) => slot.find(&template)?,
@@ -110,7 +109,7 @@ functions! {
         count: *mut CK_ULONG,
     ) {
         let session = module.session(session)?;
-        let mut work = lock(&session.work);
+        let mut work = session.work.lock();
         let found = begun(&mut work.found)?;
         let given = found.len().min(usize::try_from(most).unwrap_or(usize::MAX));
         put(count, 0)?;
@@ -127,7 +126,7 @@ functions! {
 
     fn C_FindObjectsFinal(module, session: CK_SESSION_HANDLE) {
         let session = module.session(session)?;
-        take(&mut lock(&session.work).found).map(drop)
+        take(&mut session.work.lock().found).map(drop)
     }
 }
 

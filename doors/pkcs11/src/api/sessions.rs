@@ -2,7 +2,6 @@
 
 use super::functions;
 use super::memory::{pin, put};
-use crate::locks::lock;
 use crate::refusal::refuse;
 use crate::session::Work;
 use cryptoki_sys::*;
@@ -82,7 +81,7 @@ functions! {
 
     fn C_SessionCancel(module, session: CK_SESSION_HANDLE, flags: CK_FLAGS) {
         let session = module.session(session)?;
-        let mut guard = lock(&session.work);
+        let mut guard = session.work.lock();
         let Work { found, digest, sign, verify, recover, encrypt, decrypt } = &mut *guard;
         let has = |flag| flags & flag != 0;
         found.take_if(|_| has(CKF_FIND_OBJECTS));

@@ -3,7 +3,6 @@
 use super::functions;
 use super::mechanism::mechanism;
 use super::memory::{Output, values};
-use crate::locks::lock;
 use crate::operation::{Recovering, Signing, Verifying};
 use crate::session::{Begun, idle, last, part, take};
 use cryptoki_sys::*;
@@ -12,7 +11,7 @@ functions! {
     fn C_SignInit(module, session: CK_SESSION_HANDLE, given: *mut CK_MECHANISM, key: CK_OBJECT_HANDLE) {
         let session = module.session(session)?;
         let slot = module.slot_of(&session)?;
-        let mut work = lock(&session.work);
+        let mut work = session.work.lock();
         // Version 3.0 cancels an operation by a null mechanism.
         if given.is_null() {
             work.sign = None;
@@ -35,7 +34,7 @@ functions! {
         signature_len: *mut CK_ULONG,
     ) {
         let session = module.session(session)?;
-        let mut work = lock(&session.work);
+        let mut work = session.work.lock();
         let output = || Output::new(signature, signature_len);
         match last(&mut work.sign, true, |signing| output()?.takes(signing.size()?))? {
             None => Ok(()),
@@ -48,7 +47,7 @@ functions! {
 
     fn C_SignUpdate(module, session: CK_SESSION_HANDLE, data: *mut CK_BYTE, len: CK_ULONG) {
         let session = module.session(session)?;
-        let mut work = lock(&session.work);
+        let mut work = session.work.lock();
         part(&mut work.sign, |signing| signing.update(values(data.cast_const(), len)?))
     }
 
@@ -59,7 +58,7 @@ functions! {
         signature_len: *mut CK_ULONG,
     ) {
         let session = module.session(session)?;
-        let mut work = lock(&session.work);
+        let mut work = session.work.lock();
         let output = || Output::new(signature, signature_len);
         match last(&mut work.sign, false, |signing| output()?.takes(signing.size()?))? {
             None => Ok(()),
@@ -70,7 +69,7 @@ functions! {
     fn C_VerifyInit(module, session: CK_SESSION_HANDLE, given: *mut CK_MECHANISM, key: CK_OBJECT_HANDLE) {
         let session = module.session(session)?;
         let slot = module.slot_of(&session)?;
-        let mut work = lock(&session.work);
+        let mut work = session.work.lock();
         if given.is_null() {
             work.verify = None;
             return Ok(());
@@ -91,7 +90,7 @@ functions! {
         signature_len: CK_ULONG,
     ) {
         let session = module.session(session)?;
-        let begun = take(&mut lock(&session.work).verify)?;
+        let begun = take(&mut session.work.lock().verify)?;
         begun.check_whole(true)?;
         let mut verifying = begun.operation;
         verifying.update(values(data.cast_const(), len)?)?;
@@ -100,7 +99,7 @@ functions! {
 
     fn C_VerifyUpdate(module, session: CK_SESSION_HANDLE, data: *mut CK_BYTE, len: CK_ULONG) {
         let session = module.session(session)?;
-        let mut work = lock(&session.work);
+        let mut work = session.work.lock();
         part(&mut work.verify, |verifying| verifying.update(values(data.cast_const(), len)?))
     }
 
@@ -111,7 +110,7 @@ functions! {
         signature_len: CK_ULONG,
     ) {
         let session = module.session(session)?;
-        take(&mut lock(&session.work).verify)?.operation.finish(values(signature.cast_const(), signature_len)?)
+        take(&mut session.work.lock().verify)?.operation.finish(values(signature.cast_const(), signature_len)?)
     }
 
     fn C_VerifyRecoverInit(
@@ -122,7 +121,7 @@ functions! {
     ) {
         let session = module.session(session)?;
         let slot = module.slot_of(&session)?;
-        let mut work = lock(&session.work);
+        let mut work = session.work.lock();
         if given.is_null() {
             work.recover = None;
             return Ok(());
@@ -142,7 +141,7 @@ functions! {
         data_len: *mut CK_ULONG,
     ) {
         let session = module.session(session)?;
-        let mut work = lock(&session.work);
+        let mut work = session.work.lock();
         let recovering = take(&mut work.recover)?;
         let found = recovering.recover(values(signature.cast_const(), signature_len)?)?;
         let given = Output::new(data, data_len)?.give(&found);

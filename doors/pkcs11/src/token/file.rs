@@ -2,14 +2,14 @@
 
 use super::keystore::{self, DataKey, Document, Stamp};
 use super::{Description, Handle, Token, User};
-use crate::locks::{read, write};
 use crate::object::Object;
 use crate::refusal::{Answer, Refusal, refuse};
 use cryptoki_sys::*;
+use modmill_core::sync::RwLock;
 use modmill_seal::{Cost, SecretBytes};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, RwLock};
+use std::sync::Arc;
 
 /// A token over a keystore file.
 pub(crate) struct FileToken {
@@ -97,19 +97,19 @@ impl FileToken {
     fn current<T>(&self, look: impl FnOnce(&State) -> Answer<T>) -> Answer<T> {
         let stamp = keystore::stamp(&self.path)?;
         {
-            let state = read(&self.state);
+            let state = self.state.read();
             if state.stamp == stamp {
                 return look(&state);
             }
         }
-        let mut state = write(&self.state);
+        let mut state = self.state.write();
         self.refresh(&mut state)?;
         look(&state)
     }
 
     /// Has `edit` change the document, and writes it. Other processes wait meanwhile.
     fn change<T>(&self, edit: impl FnOnce(&mut Document, &State) -> Answer<T>) -> Answer<T> {
-        let mut state = write(&self.state);
+        let mut state = self.state.write();
         let _lock = keystore::lock(&self.path)?;
         self.refresh(&mut state)?;
         let mut document = state.document()?.clone();
@@ -144,7 +144,7 @@ impl Token for FileToken {
     }
 
     fn initialise(&self, pin: &SecretBytes, label: &str) -> Answer {
-        let mut state = write(&self.state);
+        let mut state = self.state.write();
         let _lock = keystore::lock(&self.path)?;
         self.refresh(&mut state)?;
         if let Some(document) = &state.document {
@@ -155,14 +155,14 @@ impl Token for FileToken {
     }
 
     fn user(&self) -> Option<User> {
-        read(&self.state).login.as_ref().map(|login| login.user)
+        self.state.read().login.as_ref().map(|login| login.user)
     }
 
     fn log_in(&self, user: User, pin: &SecretBytes) -> Answer {
         // The PIN is stretched without the lock, so that other threads go on meanwhile.
         let document = self.current(|state| state.document().cloned())?;
         let key = document.open(user, pin)?;
-        let mut state = write(&self.state);
+        let mut state = self.state.write();
         self.refresh(&mut state)?;
         if state.document()?.serial != document.serial {
             return refuse(CKR_DEVICE_ERROR, "another process initialised the token meanwhile");
@@ -188,7 +188,7 @@ impl Token for FileToken {
     }
 
     fn log_out(&self) -> Answer {
-        let mut state = write(&self.state);
+        let mut state = self.state.write();
         if state.login.take().is_none() {
             return refuse(CKR_USER_NOT_LOGGED_IN, "nobody is logged in");
         }
@@ -218,7 +218,7 @@ impl Token for FileToken {
 
     fn object(&self, handle: Handle) -> Answer<Arc<Object>> {
         // Without a look at the file: a key is asked for again and again.
-        let known = read(&self.state).objects.get(&handle).map(|(_, object)| Arc::clone(object));
+        let known = self.state.read().objects.get(&handle).map(|(_, object)| Arc::clone(object));
         known.ok_or_else(|| Refusal::new(CKR_OBJECT_HANDLE_INVALID, format!("there is no object {handle}")))
     }
 

@@ -1,17 +1,17 @@
 //! A token over the signing service. The private keys stay there, and only public keys come into this process.
 
 use super::{Description, Handle, Token, User};
-use crate::locks::{read, write};
 use crate::log;
 use crate::object::Object;
 use crate::refusal::{Answer, Refusal, refuse};
 use crate::template;
 use cryptoki_sys::*;
 use modmill_client::{Error, Service};
+use modmill_core::sync::RwLock;
 use modmill_seal::SecretBytes;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, RwLock};
+use std::sync::Arc;
 use zeroize::Zeroizing;
 
 /// A token over the service.
@@ -55,12 +55,12 @@ impl ServiceToken {
 
     /// The service, if this process may use it already.
     fn service(&self) -> Answer<Option<Service>> {
-        if let Some(service) = &read(&self.state).service {
+        if let Some(service) = &self.state.read().service {
             return Ok(Some(service.clone()));
         }
         let Some(file) = &self.token_file else { return Ok(None) };
         let service = Service::new(&self.socket, &access_token(file)?);
-        write(&self.state).service = Some(service.clone());
+        self.state.write().service = Some(service.clone());
         Ok(Some(service))
     }
 
@@ -68,7 +68,7 @@ impl ServiceToken {
     /// named in the log. If all are left out, the reason of the last one is that of the call.
     fn refresh(&self, service: &Service) -> Answer {
         let (mut objects, mut left_out) = (BTreeMap::new(), None);
-        let known = read(&self.state).objects.clone();
+        let known = self.state.read().objects.clone();
         for (index, name) in self.keys.iter().enumerate() {
             let key = match service.key(name) {
                 Ok(key) => key,
@@ -93,7 +93,7 @@ impl ServiceToken {
         }
         match left_out.filter(|_| objects.is_empty()) {
             Some(refusal) => return Err(refusal),
-            None => write(&self.state).objects = objects,
+            None => self.state.write().objects = objects,
         }
         Ok(())
     }
@@ -131,7 +131,7 @@ impl Token for ServiceToken {
     }
 
     fn user(&self) -> Option<User> {
-        read(&self.state).is_logged_in.then_some(User::Normal)
+        self.state.read().is_logged_in.then_some(User::Normal)
     }
 
     fn log_in(&self, user: User, pin: &SecretBytes) -> Answer {
@@ -148,7 +148,7 @@ impl Token for ServiceToken {
             }
             refreshed => refreshed?,
         }
-        let mut state = write(&self.state);
+        let mut state = self.state.write();
         (state.service, state.is_logged_in) = (Some(service), true);
         Ok(())
     }
@@ -158,7 +158,7 @@ impl Token for ServiceToken {
     }
 
     fn log_out(&self) -> Answer {
-        let mut state = write(&self.state);
+        let mut state = self.state.write();
         if !state.is_logged_in {
             return refuse(CKR_USER_NOT_LOGGED_IN, "nobody is logged in");
         }
@@ -177,11 +177,11 @@ impl Token for ServiceToken {
     fn objects(&self) -> Answer<Vec<(Handle, Arc<Object>)>> {
         let Some(service) = self.service()? else { return Ok(Vec::new()) };
         self.refresh(&service)?;
-        Ok(read(&self.state).objects.iter().map(|(handle, object)| (*handle, Arc::clone(object))).collect())
+        Ok(self.state.read().objects.iter().map(|(handle, object)| (*handle, Arc::clone(object))).collect())
     }
 
     fn object(&self, handle: Handle) -> Answer<Arc<Object>> {
-        let known = read(&self.state).objects.get(&handle).map(Arc::clone);
+        let known = self.state.read().objects.get(&handle).map(Arc::clone);
         known.ok_or_else(|| Refusal::new(CKR_OBJECT_HANDLE_INVALID, format!("there is no object {handle}")))
     }
 

@@ -2,8 +2,9 @@
 
 use super::primes::{LARGEST_FACTOR, downwards};
 use super::{Bounds, Channel, Matrix, MixedRadix, Quotient, words};
+use crate::sync::Mutex;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 /// The number of channels is a multiple of this: one channel for each thread that shares a row of a matrix
 /// product.
@@ -67,12 +68,12 @@ impl Bases {
             return None;
         }
         let known = KNOWN.get_or_init(Mutex::default);
-        if let Some(bases) = known.lock().unwrap_or_else(PoisonError::into_inner).get(&channels) {
+        if let Some(bases) = known.lock().get(&channels) {
             return bases.clone();
         }
         // The lock is free meanwhile, so no thread waits for constants of another size.
         let bases = FACTORS.iter().find_map(|&largest| Self::new(channels, largest)).map(Arc::new);
-        let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = known.lock();
         known.entry(channels).or_insert(bases).clone()
     }
 

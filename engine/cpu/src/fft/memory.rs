@@ -8,12 +8,12 @@
 use super::point::Point;
 use crate::out_of_memory;
 use modmill_core::Error;
+use modmill_core::sync::Mutex;
 use rayon::prelude::*;
 use std::cell::Cell;
 use std::mem::MaybeUninit;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{Ordering, compiler_fence};
-use std::sync::{Mutex, PoisonError};
 
 /// The cached blocks.
 static FREE: Mutex<Vec<Free>> = Mutex::new(Vec::new());
@@ -68,7 +68,7 @@ pub(crate) fn is_cleared_later() -> bool {
 
 /// Clears the memory that waits for its next use.
 fn clear_free() {
-    let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut free = FREE.lock();
     let (cleared, mut used): (Vec<_>, Vec<_>) = free.drain(..).partition(|free| free.used == 0);
     *free = cleared;
     drop(free);
@@ -76,7 +76,7 @@ fn clear_free() {
         clear_shared(&mut block[..*used]);
         *used = 0;
     }
-    FREE.lock().unwrap_or_else(PoisonError::into_inner).append(&mut used);
+    FREE.lock().append(&mut used);
 }
 
 /// A block of points, which may hold secrets.
@@ -92,7 +92,7 @@ impl Points {
     /// A block of `len` points for a field, of any value. A block that served the same field before is preferred: the thread
     /// that computes in this field has it in its cache.
     pub(crate) fn new(len: usize, field: usize) -> Self {
-        let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut free = FREE.lock();
         let fits = |free: &Free| free.block.len() >= len && free.block.len() <= 2 * len;
         let found = free
             .iter()
@@ -195,14 +195,14 @@ impl DerefMut for Points {
 
 impl Drop for Points {
     fn drop(&mut self) {
-        let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut free = FREE.lock();
         let kept: usize = free.iter().map(|free| free.block.len()).sum();
         let is_kept = kept + self.block.len() <= KEPT;
         if !(is_kept && is_cleared_later()) && self.used > 0 {
             drop(free);
             clear_shared(&mut self.block[..self.used]);
             self.used = 0;
-            free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
+            free = FREE.lock();
         }
         if is_kept {
             let block = std::mem::take(&mut self.block);
@@ -217,7 +217,7 @@ mod tests {
 
     /// Whether all memory of a field that waits for its next use is zero.
     fn is_zero(field: usize) -> bool {
-        let free = FREE.lock().unwrap();
+        let free = FREE.lock();
         let mut blocks = free.iter().filter(|free| free.field == field).map(|free| &free.block);
         blocks.all(|block| block.iter().all(|point| *point == Point::ZERO))
     }

@@ -6,7 +6,8 @@
 //! serves all levels and all lengths.
 
 use super::primes::{self, FACTOR_FORMS, FactorForm, PRIMES, ShoupFactor};
-use std::sync::{Arc, Mutex, PoisonError};
+use modmill_core::sync::Mutex;
+use std::sync::Arc;
 
 /// The roots of nodes `0..len` of one field.
 pub(crate) type Roots = Arc<Vec<ShoupFactor>>;
@@ -18,7 +19,7 @@ static TABLES: Tables = [const { [const { Mutex::new(None) }; PRIMES.len()] }; F
 
 /// The roots of at least `len` nodes. The table is computed at first use and cached.
 pub(crate) fn roots(form: FactorForm, field: usize, len: usize) -> Roots {
-    let mut table = TABLES[form as usize][field].lock().unwrap_or_else(PoisonError::into_inner);
+    let mut table = TABLES[form as usize][field].lock();
     match &*table {
         Some(roots) if roots.len() >= len => roots.clone(),
         _ => {

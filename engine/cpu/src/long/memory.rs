@@ -6,8 +6,8 @@
 use crate::fft::memory::{self, is_cleared_later};
 use crate::fft::shares;
 use crate::out_of_memory;
+use modmill_core::sync::Mutex;
 use modmill_core::try_vector;
-use std::sync::{Mutex, PoisonError};
 use zeroize::{Zeroize, Zeroizing};
 
 type Limbs = Zeroizing<Vec<u64>>;
@@ -37,7 +37,7 @@ pub(super) fn clear_at_end<T>(operation: impl FnOnce() -> T) -> T {
 
 /// Clears the memory that is kept.
 fn clear_free() {
-    let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut free = FREE.lock();
     let (zeros, mut used): (Vec<_>, Vec<_>) = free.drain(..).partition(|(_, is_zero)| *is_zero);
     *free = zeros;
     drop(free);
@@ -45,7 +45,7 @@ fn clear_free() {
         clear(limbs);
         *is_zero = true;
     }
-    FREE.lock().unwrap_or_else(PoisonError::into_inner).append(&mut used);
+    FREE.lock().append(&mut used);
 }
 
 /// Clears limbs. Each thread clears its share.
@@ -79,7 +79,7 @@ fn take(len: usize) -> (Limbs, bool) {
 
 /// Kept memory of exactly `len` limbs, and whether it is zero.
 fn kept(len: usize) -> Option<(Vec<u64>, bool)> {
-    let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut free = FREE.lock();
     let index = free.iter().position(|(limbs, _)| limbs.len() == len)?;
     Some(free.swap_remove(index))
 }
@@ -97,7 +97,7 @@ pub(super) fn recycle(mut limbs: Limbs) {
     if is_zero {
         clear(&mut limbs[..len]);
     }
-    let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut free = FREE.lock();
     let kept: usize = free.iter().map(|(limbs, _)| limbs.len()).sum();
     if kept + all <= KEPT {
         free.push((std::mem::take(&mut *limbs), is_zero));
@@ -130,7 +130,7 @@ mod tests {
         // No other test has numbers of this length.
         let len = LONG + 77;
         let is_zero = || {
-            let free = FREE.lock().unwrap();
+            let free = FREE.lock();
             let mut kept = free.iter().filter(|(limbs, _)| limbs.len() == len + 1);
             kept.all(|(limbs, is_zero)| *is_zero && limbs.iter().all(|&limb| limb == 0))
         };

@@ -10,15 +10,16 @@ use crate::fft::scheme;
 use crate::fft::shape::{BlockShape, Ring};
 use crate::fft::transform::Transform;
 use modmill_core::goldilocks::{self, add, mul, sub};
+use modmill_core::sync::Mutex;
 use modmill_core::transform::{Digits, PointShape};
 use std::ops::RangeInclusive;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// The roots of at least `len` nodes in the order of `fft::roots`. The table is computed at first use and
 /// cached.
 fn roots(len: usize) -> Arc<Vec<u64>> {
     static TABLE: Mutex<Option<Arc<Vec<u64>>>> = Mutex::new(None);
-    let mut table = TABLE.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut table = TABLE.lock();
     if let Some(roots) = table.as_ref().filter(|roots| roots.len() >= len) {
         return roots.clone();
     }

@@ -1,6 +1,7 @@
 //! The programs that are being compiled in this process, for whoever shows it.
 
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use modmill_core::sync::{Mutex, MutexGuard};
+use std::sync::OnceLock;
 
 type Watcher = Box<dyn Fn(usize) + Send + Sync>;
 
@@ -34,7 +35,7 @@ impl Drop for Compilation {
 }
 
 fn lock() -> MutexGuard<'static, usize> {
-    UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner)
+    UNDER_WAY.lock()
 }
 
 /// Called with the number locked, so that the watcher learns of all changes in their order.
@@ -54,12 +55,12 @@ mod tests {
     fn the_watcher_sees_compilations_begin_and_end() {
         let seen = Arc::new(Mutex::new(Vec::new()));
         let log = seen.clone();
-        assert!(watch(move |under_way| log.lock().unwrap().push(under_way)));
+        assert!(watch(move |under_way| log.lock().push(under_way)));
         assert!(!watch(|_| panic!("the first watcher stays")));
         let first = Compilation::begin();
         let second = Compilation::begin();
         drop((first, second));
-        let seen = seen.lock().unwrap();
+        let seen = seen.lock();
         assert!(seen.len() >= 4 && *seen.iter().max().unwrap() >= 2, "{seen:?}");
         assert!(seen.windows(2).all(|pair| pair[0].abs_diff(pair[1]) == 1), "{seen:?}");
     }

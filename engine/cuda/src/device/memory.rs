@@ -7,7 +7,7 @@ use super::shared::Shared;
 use super::uses::Uses;
 use crate::error::{Error, Result};
 use std::ops::{Deref, DerefMut, Range};
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 /// Memory on the device. Dropping it waits for the operations that use it, and keeps the memory for the next
 /// buffer. A new buffer has undefined contents.
@@ -134,7 +134,7 @@ impl Drop for HostBuffer {
             zeroize::optimization_barrier(bytes);
         }
         let size = self.device.platform.rounded(self.bytes);
-        let mut pool = self.device.host_pool.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pool = self.device.host_pool.lock();
         pool.keep(Free { address: self.address, bytes: size, is_secret: false });
     }
 }

@@ -3,8 +3,8 @@
 use super::{Contents, Device, HostBuffer};
 use crate::error::Result;
 use modmill_core::LimbMemory;
+use modmill_core::sync::RwLock;
 use std::collections::BTreeMap;
-use std::sync::{PoisonError, RwLock};
 
 /// The pinned memory that callers hold in this process: first addresses, and the addresses behind the last bytes. All
 /// devices can copy from and to all of it.
@@ -14,7 +14,7 @@ static PINNED: RwLock<BTreeMap<usize, usize>> = RwLock::new(BTreeMap::new());
 pub(crate) fn is_pinned(limbs: &[u64]) -> bool {
     let range = limbs.as_ptr_range();
     let (start, end) = (range.start as usize, range.end as usize);
-    let pinned = PINNED.read().unwrap_or_else(PoisonError::into_inner);
+    let pinned = PINNED.read();
     start < end && pinned.range(..=start).next_back().is_some_and(|(_, &last)| end <= last)
 }
 
@@ -42,7 +42,7 @@ impl LimbMemory for PinnedLimbs {
 
 impl Drop for PinnedLimbs {
     fn drop(&mut self) {
-        PINNED.write().unwrap_or_else(PoisonError::into_inner).remove(&self.start());
+        PINNED.write().remove(&self.start());
     }
 }
 
@@ -52,7 +52,7 @@ impl Device {
         let buffer = self.host_buffer(8 * limbs.max(1), Contents::Public)?;
         let memory = PinnedLimbs { buffer, limbs };
         let start = memory.start();
-        PINNED.write().unwrap_or_else(PoisonError::into_inner).insert(start, start + 8 * limbs);
+        PINNED.write().insert(start, start + 8 * limbs);
         Ok(Box::new(memory))
     }
 }
@@ -71,7 +71,7 @@ mod tests {
         assert!(!is_pinned(&[1, 2, 3]) && !is_pinned(&first.limbs()[5..5]));
         let address = first.limbs().as_ptr() as usize;
         drop(first);
-        assert!(!PINNED.read().unwrap().contains_key(&address));
+        assert!(!PINNED.read().contains_key(&address));
         assert!(is_pinned(second.limbs()));
     }
 }

@@ -5,8 +5,9 @@ use super::contents::Contents;
 use super::platform::{Handle, Platform};
 use super::pool::{Free, Pool};
 use crate::error::{Error, Result};
+use modmill_core::sync::Mutex;
+use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -20,11 +21,6 @@ struct Sweeper {
     latest: Option<Instant>,
     /// Whether a thread waits.
     is_waiting: bool,
-}
-
-/// Locks a mutex, also if a thread that held it has panicked.
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The state of a device that its buffers, streams and modules share.
@@ -55,7 +51,7 @@ impl Shared {
 
     /// Bytes of device memory that are kept for reuse.
     pub(super) fn kept_bytes(&self) -> usize {
-        lock(&self.pool).bytes()
+        self.pool.lock().bytes()
     }
 
     /// Takes device memory out of the pool, or allocates it. Memory with secrets of others is for secrets only.
@@ -63,7 +59,7 @@ impl Shared {
         check_size(bytes)?;
         let bytes = self.platform.rounded(bytes);
         let avoids_secrets = contents == Contents::Public;
-        let kept = lock(&self.pool).take(bytes, avoids_secrets);
+        let kept = self.pool.lock().take(bytes, avoids_secrets);
         match kept {
             Some(free) if free.is_secret && avoids_secrets => self.cleared(free),
             Some(free) => Ok(free),
@@ -77,7 +73,7 @@ impl Shared {
     /// Keeps device memory that nothing uses any more. If it may hold secrets, it is cleared when the device has been
     /// quiet for a moment: the operations of a chain do not wait for it.
     pub(super) fn keep(self: &Arc<Self>, free: Free) {
-        lock(&self.pool).keep(free);
+        self.pool.lock().keep(free);
         if free.is_secret {
             self.sweep_later();
         }
@@ -93,19 +89,19 @@ impl Shared {
 
     /// Clears the memory of the pool that may hold secrets.
     fn sweep(&self) {
-        let secrets = lock(&self.pool).drain_secrets();
+        let secrets = self.pool.lock().drain_secrets();
         // A device that fails here is lost, and its memory with it.
         // SAFETY: memory of the pool that was taken out of it.
         let all = secrets.iter().try_for_each(|free| unsafe { self.platform.zero(free.address, free.bytes) });
         if all.and_then(|()| self.platform.wait_for_zeros()).is_ok() {
-            let mut pool = lock(&self.pool);
+            let mut pool = self.pool.lock();
             secrets.into_iter().for_each(|free| pool.keep(Free { is_secret: false, ..free }));
         }
     }
 
     /// Has a thread clear the pool's memory when no memory has come back for a moment.
     fn sweep_later(self: &Arc<Self>) {
-        let mut sweeper = lock(&self.sweeper);
+        let mut sweeper = self.sweeper.lock();
         sweeper.latest = Some(Instant::now());
         if sweeper.is_waiting {
             return;
@@ -115,7 +111,7 @@ impl Shared {
             loop {
                 thread::sleep(QUIET);
                 let Some(shared) = shared.upgrade() else { return };
-                let mut sweeper = lock(&shared.sweeper);
+                let mut sweeper = shared.sweeper.lock();
                 if sweeper.latest.is_none_or(|latest| latest.elapsed() >= QUIET) {
                     sweeper.is_waiting = false;
                     drop(sweeper);
@@ -135,7 +131,7 @@ impl Shared {
     pub(super) fn take_host(&self, bytes: usize) -> Result<u64> {
         check_size(bytes)?;
         let size = self.platform.rounded(bytes);
-        let kept = lock(&self.host_pool).take(size, false);
+        let kept = self.host_pool.lock().take(size, false);
         match kept {
             Some(free) => Ok(free.address),
             None => self.or_trimmed(|| self.platform.allocate_host(size)),
@@ -155,7 +151,7 @@ impl Shared {
 
     /// Gives back all memory that is kept for reuse.
     pub(super) fn trim(&self) {
-        let free: Vec<Free> = lock(&self.pool).drain().collect();
+        let free: Vec<Free> = self.pool.lock().drain().collect();
         for secret in free.iter().filter(|free| free.is_secret) {
             // A device that fails here is lost, and its memory with it.
             // SAFETY: what was in the pool belongs to nobody else, and nothing works with it.
@@ -164,7 +160,7 @@ impl Shared {
         let _ = self.platform.wait_for_zeros();
         // SAFETY: as above.
         free.iter().for_each(|free| unsafe { self.platform.free(free.address) });
-        let free: Vec<Free> = lock(&self.host_pool).drain().collect();
+        let free: Vec<Free> = self.host_pool.lock().drain().collect();
         // SAFETY: as above.
         free.iter().for_each(|free| unsafe { self.platform.free_host(free.address) });
     }
@@ -174,9 +170,9 @@ impl Drop for Shared {
     fn drop(&mut self) {
         self.trim();
         // SAFETY: nobody has these streams and events any more.
-        lock(&self.streams).drain(..).for_each(|stream| unsafe { self.platform.end_stream(stream) });
+        self.streams.lock().drain(..).for_each(|stream| unsafe { self.platform.end_stream(stream) });
         // SAFETY: as above.
-        lock(&self.events).drain(..).for_each(|event| unsafe { self.platform.end_event(event) });
+        self.events.lock().drain(..).for_each(|event| unsafe { self.platform.end_event(event) });
     }
 }
 

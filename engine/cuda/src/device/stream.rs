@@ -5,12 +5,13 @@
 use super::memory::{Buffer, HostBuffer, check};
 use super::module::{Kernel, KernelArguments};
 use super::platform::{Handle, Shape};
-use super::shared::{Shared, lock};
+use super::shared::Shared;
 use super::uses::Line;
 use crate::error::Result;
+use modmill_core::sync::Mutex;
 use std::ops::Range;
 use std::ptr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// A queue of operations that the device performs in order.
 pub struct Stream {
@@ -19,7 +20,7 @@ pub struct Stream {
 
 impl Stream {
     pub(super) fn new(device: Arc<Shared>) -> Result<Self> {
-        let kept = lock(&device.streams).pop();
+        let kept = device.streams.lock().pop();
         let handle = kept.map_or_else(|| device.platform.stream(), Ok)?;
         Ok(Self { line: Arc::new(Line::new(device, handle)) })
     }
@@ -164,14 +165,14 @@ pub struct Event {
 
 impl Event {
     pub(super) fn new(device: Arc<Shared>) -> Result<Self> {
-        let kept = lock(&device.events).pop();
+        let kept = device.events.lock().pop();
         let handle = kept.map_or_else(|| device.platform.event(), Ok)?;
         Ok(Self { device, handle, place: Mutex::new(None) })
     }
 
     /// Puts the mark behind the operations that are on the stream now.
     pub fn record(&self, stream: &Stream) -> Result<()> {
-        let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut place = self.place.lock();
         let started = stream.line.started();
         // SAFETY: both are alive.
         unsafe { self.device.platform.record(self.handle, stream.line.handle) }?;
@@ -181,7 +182,7 @@ impl Event {
 
     /// Returns when everything before the mark has ended; at once where it was never recorded.
     pub fn synchronize(&self) -> Result<()> {
-        let place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = self.place.lock();
         // SAFETY: the event is alive.
         unsafe { self.device.platform.synchronize_event(self.handle) }?;
         if let Some((line, started)) = &*place {
@@ -200,6 +201,6 @@ impl Event {
 impl Drop for Event {
     fn drop(&mut self) {
         // The next one to have it records it before anyone waits for it.
-        lock(&self.device.events).push(self.handle);
+        self.device.events.lock().push(self.handle);
     }
 }

@@ -6,10 +6,11 @@
 #![allow(unsafe_code)] // hands handles to the platform
 
 use super::platform::Handle;
-use super::shared::{Shared, lock};
+use super::shared::Shared;
 use crate::error::Result;
+use modmill_core::sync::Mutex;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 /// A stream of the platform. Everything that it may still work with keeps it alive.
 pub(super) struct Line {
@@ -68,7 +69,7 @@ impl Line {
 impl Drop for Line {
     fn drop(&mut self) {
         // Work that may still be on the stream comes before what its next user adds.
-        lock(&self.device.streams).push(self.handle);
+        self.device.streams.lock().push(self.handle);
     }
 }
 
@@ -79,7 +80,7 @@ pub(super) struct Uses(Mutex<Vec<(Arc<Line>, u64)>>);
 impl Uses {
     /// Adds the operation of this number on a stream.
     pub(super) fn add(&self, line: &Arc<Line>, number: u64) {
-        let mut uses = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut uses = self.0.lock();
         // Long-lived memory meets many streams. Streams that have ended need not be remembered.
         uses.retain(|(line, number)| !line.has_ended(*number));
         match uses.iter_mut().find(|(other, _)| Arc::ptr_eq(other, line)) {
@@ -90,7 +91,7 @@ impl Uses {
 
     /// Returns when all of them have ended.
     pub(super) fn settle(&self) -> Result<()> {
-        let mut uses = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut uses = self.0.lock();
         uses.drain(..).try_for_each(|(line, number)| line.settle(number))
     }
 }
@@ -105,7 +106,7 @@ mod tests {
     fn streams_that_have_ended_are_forgotten() {
         let device = Device::emulator_with(Faults::default(), Cache::off());
         let buffer = device.buffer(8, Contents::Public).unwrap();
-        let remembered = || buffer.uses.0.lock().unwrap().len();
+        let remembered = || buffer.uses.0.lock().len();
         for _ in 0..3 {
             let (stream, event) = (device.stream().unwrap(), device.event().unwrap());
             stream.fill(&buffer, 0..8, 0).unwrap();

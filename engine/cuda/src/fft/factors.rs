@@ -3,9 +3,10 @@
 use crate::device::{Buffer, Contents, Device};
 use crate::error::Result;
 use modmill_core::goldilocks::{inverse, mul, pow, root_of_unity};
+use modmill_core::sync::Mutex;
 use rayon::prelude::*;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// The contents of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -75,7 +76,7 @@ pub(super) struct Tables(Mutex<HashMap<Kind, Arc<Buffer>>>);
 
 impl Tables {
     pub(super) fn get(&self, device: &Device, kind: Kind) -> Result<Arc<Buffer>> {
-        let mut tables = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tables = self.0.lock();
         if let Some(table) = tables.get(&kind) {
             return Ok(table.clone());
         }

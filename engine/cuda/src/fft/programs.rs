@@ -5,8 +5,9 @@ use crate::compiler::Program;
 use crate::device::{Device, Kernel, Limits, Module};
 use crate::error::Result;
 use crate::sources;
+use modmill_core::sync::Mutex;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// Threads of a block, at most; rows and carries have as many.
 pub(super) const BLOCK: u32 = 256;
@@ -150,7 +151,7 @@ impl Kernels {
     }
 
     pub(super) fn rows(&self, long: bool) -> Result<Arc<RowKernels>> {
-        let mut kernels = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kernels = self.rows.lock();
         let place = &mut kernels[usize::from(long)];
         if let Some(kernels) = place {
             return Ok(kernels.clone());
@@ -162,7 +163,7 @@ impl Kernels {
     }
 
     pub(super) fn carry(&self, digit_bits: u32) -> Result<Kernel> {
-        let mut kernels = self.carry.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kernels = self.carry.lock();
         if let Some(kernel) = kernels.get(&digit_bits) {
             return Ok(kernel.clone());
         }
@@ -172,7 +173,7 @@ impl Kernels {
     }
 
     pub(super) fn sums(&self) -> Result<[Kernel; 2]> {
-        let mut kernels = self.sums.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kernels = self.sums.lock();
         if let Some(kernels) = &*kernels {
             return Ok(kernels.clone());
         }

@@ -3,8 +3,8 @@
 use crate::device::HostBuffer;
 use crate::pipeline::Exchange;
 use modmill_core::Blocks;
+use modmill_core::sync::Mutex;
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
 
 /// The blocks of a call, which several devices take in turn.
 pub(super) type SharedBlocks<'a> = Mutex<&'a mut (dyn Blocks + Send)>;
@@ -32,7 +32,7 @@ impl<Gather: Fn(Range<usize>, usize, &mut [u64])> Exchange for BlockExchange<'_,
         let items = self.in_call(items);
         let limbs = self.limbs * rows;
         let (used, padding) = input[..8 * limbs].split_at_mut(8 * self.limbs * items.len());
-        self.blocks.lock().unwrap_or_else(PoisonError::into_inner).fill(items.clone(), used);
+        self.blocks.lock().fill(items.clone(), used);
         padding.fill(0);
         (self.gather_keys)(items, rows, &mut input.limbs_mut()[limbs..]);
     }
@@ -40,6 +40,6 @@ impl<Gather: Fn(Range<usize>, usize, &mut [u64])> Exchange for BlockExchange<'_,
     fn scatter(&mut self, items: Range<usize>, output: &mut HostBuffer, flags: &[u32]) {
         let octets = &mut output[..8 * self.limbs * items.len()];
         let flags = &flags[..items.len()];
-        self.blocks.lock().unwrap_or_else(PoisonError::into_inner).take(self.in_call(items), octets, flags);
+        self.blocks.lock().take(self.in_call(items), octets, flags);
     }
 }

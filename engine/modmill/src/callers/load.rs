@@ -1,8 +1,8 @@
 //! The items that all calls of a shape have under way, wherever they are computed.
 
+use modmill_core::sync::{Mutex, MutexGuard};
 use std::collections::HashMap;
 use std::hash::Hash;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Items under way, by shape.
 pub(crate) struct Load<Shape>(Mutex<HashMap<Shape, usize>>);
@@ -22,7 +22,7 @@ impl<Shape> Default for Load<Shape> {
 
 impl<Shape: Hash + Eq + Clone> Load<Shape> {
     fn lock(&self) -> MutexGuard<'_, HashMap<Shape, usize>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     /// Counts the items of a call.
@@ -41,7 +41,7 @@ impl<Shape: Hash + Eq + Clone> UnderWay<'_, Shape> {
 
 impl<Shape: Hash + Eq> Drop for UnderWay<'_, Shape> {
     fn drop(&mut self) {
-        let mut load = self.load.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut load = self.load.0.lock();
         if let Some(items) = load.get_mut(&self.shape) {
             *items -= self.items;
             if *items == 0 {

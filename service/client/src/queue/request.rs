@@ -2,8 +2,9 @@
 
 use crate::key::LocalKey;
 use crate::{Answer, Error, Task};
+use modmill_core::sync::Mutex;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::thread::Thread;
 
 /// A function that takes an answer.
@@ -28,7 +29,7 @@ impl Reply {
     pub(super) fn send(self, answer: Answer) {
         match self {
             Self::Thread(slot) => {
-                *slot.answer.lock().unwrap_or_else(PoisonError::into_inner) = Some(answer);
+                *slot.answer.lock() = Some(answer);
                 slot.thread.unpark();
             }
             // A callback that panics must not take the answers of others with it.
@@ -50,7 +51,7 @@ impl Slot {
     }
 
     pub(super) fn take(&self) -> Option<Answer> {
-        self.answer.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.answer.lock().take()
     }
 }
 

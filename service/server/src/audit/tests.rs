@@ -196,16 +196,16 @@ fn a_log_that_cannot_be_written_refuses_until_it_can() {
     let entry = Entry { origin: &origin, subject: Subject::Digest(&[7; 32]), error: None };
     assert!(audit.write(&[entry]).is_err());
     assert!(!audit.is_writable());
-    let first = *audit.tried.lock().unwrap();
-    while *audit.tried.lock().unwrap() == first || audit.is_trying.load(Ordering::Acquire) {
+    let first = *audit.tried.lock();
+    while *audit.tried.lock() == first || audit.is_trying.load(Ordering::Acquire) {
         assert!(!audit.is_writable(), "it is tried again, and fails");
         std::thread::sleep(Duration::from_millis(10));
     }
     // Whoever asks does not wait for the disk: the log is held here, and its thread waits for it.
     let mut log = audit.log();
     log.fails = false;
-    let before = *audit.tried.lock().unwrap();
-    while *audit.tried.lock().unwrap() == before {
+    let before = *audit.tried.lock();
+    while *audit.tried.lock() == before {
         assert!(!audit.is_writable());
         std::thread::sleep(Duration::from_millis(10));
     }

@@ -3,8 +3,9 @@
 use super::task::{Origin, PrivateTask, PublicTask, Refused};
 use bytes::Bytes;
 use modmill_rsa::{ItemError, PrivateKey, PublicKey, SignatureScheme};
+use parking_lot::{Mutex, MutexGuard};
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use tokio::sync::oneshot;
 use zeroize::Zeroizing;
 
@@ -120,7 +121,7 @@ impl Call {
     }
 
     fn progress(&self) -> MutexGuard<'_, Progress> {
-        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+        self.progress.lock()
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::call::Class;
 use modmill::{Backend, Engine, Op, Request};
+use parking_lot::{Mutex, RwLock};
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 /// Groups of lanes whose time is asked for: enough that a batch's constant part does not show.
@@ -82,19 +82,18 @@ impl Estimates {
 
     /// The estimate of a class, without planning.
     pub(super) fn get(&self, class: Class) -> Option<Estimate> {
-        let (planned, _) = *self.planned.read().unwrap_or_else(PoisonError::into_inner).get(&class)?;
-        let scales = self.scales.lock().unwrap_or_else(PoisonError::into_inner);
+        let (planned, _) = *self.planned.read().get(&class)?;
+        let scales = self.scales.lock();
         let scale = scales.get(&class).copied().unwrap_or(1.0);
         Some(Estimate { item_seconds: planned.item_seconds * scale, ..planned })
     }
 
     /// The estimate of a class. `cpu` is the engine of one worker, `gpu` the engine with GPUs if there are any.
     pub(super) fn of(&self, class: Class, cpu: &Engine, gpu: Option<&Engine>) -> Estimate {
-        let made =
-            self.planned.read().unwrap_or_else(PoisonError::into_inner).get(&class).map(|(_, made)| *made);
+        let made = self.planned.read().get(&class).map(|(_, made)| *made);
         if made.is_none_or(|made| gpu.is_some() && made.elapsed() > GPU_AGE) {
             let estimate = self.plan(class, cpu, gpu);
-            let mut planned = self.planned.write().unwrap_or_else(PoisonError::into_inner);
+            let mut planned = self.planned.write();
             planned.insert(class, (estimate, Instant::now()));
         }
         self.get(class).unwrap_or(Estimate { group: 1, item_seconds: 1e-3, gpu: None })
@@ -102,16 +101,11 @@ impl Estimates {
 
     /// Learns that `items` items took `seconds` on a worker of the CPU.
     pub(super) fn learn(&self, class: Class, items: usize, seconds: f64) {
-        let planned = self
-            .planned
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get(&class)
-            .map(|(planned, _)| *planned);
+        let planned = self.planned.read().get(&class).map(|(planned, _)| *planned);
         let Some(planned) = planned else { return };
         let expected = items.next_multiple_of(planned.group) as f64 * planned.item_seconds;
         let ratio = (seconds / expected).clamp(0.2, 10.0);
-        let mut scales = self.scales.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut scales = self.scales.lock();
         let scale = scales.entry(class).or_insert(1.0);
         *scale += (ratio - *scale) / 16.0;
     }

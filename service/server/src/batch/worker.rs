@@ -9,7 +9,8 @@ use super::task::Refused;
 use crate::audit::{Audit, Entry};
 use crate::metrics::{BackendName, Metrics};
 use modmill::Engine;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use parking_lot::{Condvar, Mutex, MutexGuard};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How long a GPU that failed is given nothing.
@@ -69,9 +70,10 @@ impl Shared {
         let idle = queues.idle;
         drop(queues);
         if idle > 0 {
-            match waiting > estimate.group {
-                true => self.for_cpu.notify_all(),
-                false => self.for_cpu.notify_one(),
+            if waiting > estimate.group {
+                self.for_cpu.notify_all();
+            } else {
+                self.for_cpu.notify_one();
             }
         }
         if estimate.gpu.is_some_and(|gpu| waiting >= gpu.least) {
@@ -133,7 +135,7 @@ impl Shared {
                 return None;
             }
             queues.idle += 1;
-            queues = self.for_cpu.wait(queues).unwrap_or_else(PoisonError::into_inner);
+            self.for_cpu.wait(&mut queues);
             queues.idle -= 1;
         }
     }
@@ -146,7 +148,7 @@ impl Shared {
                 if queues.is_draining {
                     return None;
                 }
-                queues = self.for_gpu.wait_timeout(queues, left).unwrap_or_else(PoisonError::into_inner).0;
+                self.for_gpu.wait_for(&mut queues, left);
                 continue;
             }
             let class = queues.next_class(|class| gpu_of(class).map_or(usize::MAX, |gpu| gpu.least));
@@ -159,7 +161,7 @@ impl Shared {
             if queues.is_draining {
                 return None;
             }
-            queues = self.for_gpu.wait(queues).unwrap_or_else(PoisonError::into_inner);
+            self.for_gpu.wait(&mut queues);
         }
     }
 
@@ -196,12 +198,12 @@ impl Shared {
 
     /// Gives the GPU nothing for a while: the CPU serves meanwhile.
     fn rest_gpu(&self) {
-        *self.gpu_failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+        *self.gpu_failed.lock() = Some(Instant::now());
     }
 
     /// How long the GPU is given nothing yet.
     fn gpu_rests(&self) -> Option<Duration> {
-        let failed = *self.gpu_failed.lock().unwrap_or_else(PoisonError::into_inner);
+        let failed = *self.gpu_failed.lock();
         GPU_REST.checked_sub(failed?.elapsed()).filter(|left| !left.is_zero())
     }
 
@@ -227,7 +229,7 @@ impl Shared {
     }
 
     fn queues(&self) -> MutexGuard<'_, Queues> {
-        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
+        self.queues.lock()
     }
 }
 

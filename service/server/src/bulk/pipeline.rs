@@ -12,8 +12,9 @@ use axum::body::Body;
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt, stream};
 use modmill_rsa::{PrivateKey, SignatureScheme};
+use parking_lot::Mutex;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -73,7 +74,7 @@ impl Job {
     async fn check(&self) -> Result<(), Stop> {
         let seen = self.service.records.seen();
         {
-            let mut checked = self.checked.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut checked = self.checked.lock();
             if checked.0 == seen && checked.1.elapsed() < CHECKED {
                 return Ok(());
             }

@@ -2,9 +2,10 @@
 
 use super::listener::HttpLimits;
 use super::peer::Peer;
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::sleep;
@@ -50,7 +51,7 @@ impl Activity {
 
     /// The time after which the connection may be overdue.
     fn left(&self, limits: &HttpLimits) -> Duration {
-        let quiet = self.last.lock().unwrap_or_else(PoisonError::into_inner).elapsed();
+        let quiet = self.last.lock().elapsed();
         let left = match (self.has_asked.load(Ordering::Acquire), self.under_way.load(Ordering::Acquire)) {
             (false, _) => limits.header_timeout.saturating_sub(quiet),
             (true, 0) => limits.idle_timeout.saturating_sub(quiet),
@@ -63,7 +64,7 @@ impl Activity {
     }
 
     fn unread(&self) -> MutexGuard<'_, Unread> {
-        self.unread.lock().unwrap_or_else(PoisonError::into_inner)
+        self.unread.lock()
     }
 }
 
@@ -108,7 +109,7 @@ impl UnderWay {
 
 impl Drop for UnderWay {
     fn drop(&mut self) {
-        *self.activity.last.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        *self.activity.last.lock() = Instant::now();
         self.activity.under_way.fetch_sub(1, Ordering::AcqRel);
     }
 }

@@ -1,8 +1,9 @@
 //! Connections that are open, in all and by address.
 
+use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// Counts connections.
 #[derive(Default)]
@@ -35,7 +36,7 @@ impl Addresses {
             IpAddr::V6(address) => IpAddr::V6((u128::from(address) >> 64 << 64).into()),
             address => address,
         };
-        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counts = self.0.lock();
         if counts.all >= most {
             return Err("full");
         }
@@ -53,7 +54,7 @@ impl Addresses {
 
 impl Drop for Counted {
     fn drop(&mut self) {
-        let mut counts = self.addresses.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counts = self.addresses.0.lock();
         counts.all -= 1;
         if let Some(of_address) = counts.by_address.get_mut(&self.address) {
             *of_address -= 1;

@@ -1,12 +1,13 @@
 //! Certificates.
 
 use crate::files::{create_folder, write_new};
+use parking_lot::RwLock;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
 use rustls::{RootCertStore, ServerConfig};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 /// Why connections cannot be encrypted.
 #[derive(Debug, thiserror::Error)]
@@ -117,11 +118,11 @@ impl Tls {
     /// Reads the files again. New connections use what is in them. If they cannot be used, nothing changes.
     pub fn reload(&self) -> Result<(), TlsError> {
         let config = self.files.load()?;
-        *self.config.write().unwrap_or_else(PoisonError::into_inner) = config;
+        *self.config.write() = config;
         Ok(())
     }
 
     pub(super) fn acceptor(&self) -> tokio_rustls::TlsAcceptor {
-        Arc::clone(&self.config.read().unwrap_or_else(PoisonError::into_inner)).into()
+        Arc::clone(&self.config.read()).into()
     }
 }

@@ -13,9 +13,10 @@ use crate::credentials::{Principal, Right};
 use crate::door;
 use crate::records::Changes;
 use crate::service::Service;
+use parking_lot::{Mutex, MutexGuard};
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// An authenticated request.
@@ -192,7 +193,7 @@ impl Call {
     }
 
     fn noted(&self) -> MutexGuard<'_, Noted> {
-        self.noted.lock().unwrap_or_else(PoisonError::into_inner)
+        self.noted.lock()
     }
 
     /// The line of a change in the audit log; `None` if it was refused, and the log has many such lines already.

@@ -1,7 +1,7 @@
 //! A limit on the lines that the audit log has of refused changes, so that nobody without rights can fill the disk.
 
+use parking_lot::Mutex;
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
 
 /// The refused changes of one principal that have a line, in each minute.
 const PER_MINUTE: u32 = 60;
@@ -20,7 +20,7 @@ pub(super) struct Refusals(Mutex<HashMap<String, Count>>);
 impl Refusals {
     /// Whether a refused change of `principal` at `now_ms` gets a line. The answer is how many before it got none.
     pub(super) fn take(&self, principal: &str, now_ms: u64) -> Option<u64> {
-        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counts = self.0.lock();
         let count = counts.entry(principal.to_owned()).or_default();
         let minute = now_ms / 60_000;
         if count.minute != minute {

@@ -5,8 +5,9 @@ use super::names::Key;
 use super::policy::{Facts, Policy, Question, Verdict};
 use crate::credentials::{Principal, Right};
 use crate::records::Records;
+use parking_lot::RwLock;
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, PoisonError, RwLock, Weak};
+use std::sync::{Arc, Weak};
 
 /// Whether something is allowed, and by what.
 #[derive(Debug, Clone)]
@@ -84,7 +85,7 @@ impl Rights {
 
     fn policy(&self, record: &Arc<KeyRecord>) -> Arc<Policy> {
         {
-            let policies = self.policies.read().unwrap_or_else(PoisonError::into_inner);
+            let policies = self.policies.read();
             if let Some((of, policy)) = policies.get(&record.id)
                 && std::ptr::eq(of.as_ptr(), Arc::as_ptr(record))
             {
@@ -100,7 +101,7 @@ impl Rights {
         }
         // Documents hold policies that were checked. One that cannot be read allows nothing.
         let policy = Arc::new(Policy::parse_stored(&record.policy).unwrap_or_else(|_| Policy::nothing()));
-        let mut policies = self.policies.write().unwrap_or_else(PoisonError::into_inner);
+        let mut policies = self.policies.write();
         policies.insert(record.id.clone(), (Arc::downgrade(record), Arc::clone(&policy)));
         policy
     }
@@ -108,7 +109,7 @@ impl Rights {
     fn grants(&self, records: &Records) -> Arc<Grants> {
         // The number is read before the documents, so that the grants are never older than it says.
         let seen = records.seen();
-        if let Some(grants) = &*self.grants.read().unwrap_or_else(PoisonError::into_inner)
+        if let Some(grants) = &*self.grants.read()
             && grants.seen == seen
         {
             return Arc::clone(grants);
@@ -118,13 +119,13 @@ impl Rights {
             by_key.entry(grant.key_id.clone()).or_default().push(grant);
         }
         let grants = Arc::new(Grants { seen, by_key });
-        *self.grants.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&grants));
+        *self.grants.write() = Some(Arc::clone(&grants));
         grants
     }
 
     /// Forgets the policies of keys that are gone.
     pub(super) fn forget_deleted(&self) {
-        let mut policies = self.policies.write().unwrap_or_else(PoisonError::into_inner);
+        let mut policies = self.policies.write();
         policies.retain(|_, (record, _)| record.strong_count() > 0);
     }
 }

@@ -3,8 +3,9 @@
 use super::documents::KeyUse;
 use super::{KmsError, documents::KeyRecord};
 use crate::records::{Changes, Records};
+use parking_lot::Mutex;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 struct Use {
     operation: &'static str,
@@ -22,7 +23,7 @@ const BATCH: usize = 500;
 impl Uses {
     pub(super) fn note(&self, key_id: &str, operation: &'static str, request_id: &Arc<str>, at_ms: u64) {
         let new = Use { operation, request_id: Arc::clone(request_id), at_ms };
-        let mut uses = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut uses = self.0.lock();
         match uses.get_mut(key_id) {
             Some(old) => *old = new,
             None => {
@@ -34,7 +35,7 @@ impl Uses {
     /// The last use of a key.
     pub(super) fn last(&self, records: &Records, key_id: &str) -> Option<KeyUse> {
         let noted = {
-            let uses = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let uses = self.0.lock();
             uses.get(key_id).map(|noted| document(key_id, noted))
         };
         let written = records.get::<KeyUse>(key_id).map(|written| KeyUse::clone(&written));
@@ -43,7 +44,7 @@ impl Uses {
 
     /// Writes what was noted. What is not written because the store fails is lost until the next use.
     pub(super) async fn flush(&self, records: &Records) -> Result<(), KmsError> {
-        let noted = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        let noted = std::mem::take(&mut *self.0.lock());
         let documents: Vec<KeyUse> = noted.iter().map(|(key_id, noted)| document(key_id, noted)).collect();
         for documents in documents.chunks(BATCH) {
             let written = records.change(|records| {

@@ -2,9 +2,10 @@
 
 use super::{BackendName, Operation, Outcome};
 use crate::histogram::Histogram;
+use parking_lot::{Mutex, MutexGuard};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Seconds that are kept.
@@ -186,7 +187,7 @@ impl History {
     }
 
     fn cells(&self) -> MutexGuard<'_, VecDeque<Cell>> {
-        self.cells.lock().unwrap_or_else(PoisonError::into_inner)
+        self.cells.lock()
     }
 }
 

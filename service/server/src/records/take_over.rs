@@ -2,8 +2,8 @@
 
 use super::{DataKey, Held, Records, RecordsError, header};
 use crate::store::Row;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How often [`Records::follow`] looks for commits that nobody waited for. Longer than a store waits at most before it asks
@@ -49,7 +49,7 @@ impl Records {
     /// those in the store.
     #[must_use]
     pub fn trouble(&self) -> Option<Trouble> {
-        self.trouble.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.trouble.read().clone()
     }
 
     pub(super) async fn take_over(&self) -> Result<bool, RecordsError> {
@@ -57,7 +57,7 @@ impl Records {
         if taken.is_ok() {
             self.unfinished.store(false, Ordering::Release);
         }
-        let mut trouble = self.trouble.write().unwrap_or_else(PoisonError::into_inner);
+        let mut trouble = self.trouble.write();
         *trouble = taken.as_ref().err().map(|error| Trouble {
             reason: error.to_string(),
             since: trouble.as_ref().map_or_else(Instant::now, |before| before.since),
@@ -91,7 +91,7 @@ impl Records {
             Ok(Some(((kind, row.id), document)))
         };
         let read = rows.into_iter().map(read).collect::<Result<Vec<_>, _>>()?;
-        let mut held = self.held.write().unwrap_or_else(PoisonError::into_inner);
+        let mut held = self.held.write();
         for (place, document) in read.into_iter().flatten() {
             match document {
                 Some(document) => held.insert(place, document),
@@ -104,13 +104,13 @@ impl Records {
 
     /// Goes over to the data key of the header in `row`.
     async fn turn_key(&self, row: &Row) -> Result<(), RecordsError> {
-        let masters = self.masters.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let masters = self.masters.read().clone();
         let sealer = match masters.is_empty() {
             true => self.data_key().sealer,
             false => Some(Arc::new(header::open(row, &masters).await?.sealer)),
         };
         let key = DataKey { sealer, header: Some(row.version) };
-        *self.data_key.write().unwrap_or_else(PoisonError::into_inner) = key;
+        *self.data_key.write() = key;
         Ok(())
     }
 }

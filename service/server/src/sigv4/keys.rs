@@ -3,9 +3,10 @@
 use super::TERMINATOR;
 use crate::credentials::{Credential, Principal};
 use hmac::{Hmac, KeyInit, Mac};
+use parking_lot::RwLock;
 use sha2::Sha256;
 use std::collections::HashMap;
-use std::sync::{Arc, PoisonError, RwLock, Weak};
+use std::sync::{Arc, Weak};
 use zeroize::Zeroizing;
 
 /// A signing key.
@@ -56,7 +57,7 @@ impl SigningKeys {
         service: &str,
     ) -> (Arc<Key>, Arc<Principal>) {
         {
-            let kept = self.0.read().unwrap_or_else(PoisonError::into_inner);
+            let kept = self.0.read();
             if let Some(kept) = kept.get(&credential.access_key_id)
                 && kept.date == date
                 && std::ptr::eq(kept.credential.as_ptr(), Arc::as_ptr(credential))
@@ -66,7 +67,7 @@ impl SigningKeys {
         }
         let key = Arc::new(derive(credential.secret_access_key.expose(), date, region, service));
         let principal = Arc::new(Principal::of(credential));
-        let mut kept = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.0.write();
         if kept.len() >= KEPT {
             kept.clear();
         }

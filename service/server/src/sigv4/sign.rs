@@ -7,8 +7,8 @@ use crate::hex;
 use crate::secret::SecretBytes;
 use http::header::{AUTHORIZATION, HeaderName, HeaderValue, InvalidHeaderValue};
 use http::request::Parts;
+use parking_lot::Mutex;
 use sha2::{Digest as _, Sha256};
-use std::sync::{Mutex, PoisonError};
 
 /// Why a request cannot be signed.
 #[derive(Debug, thiserror::Error)]
@@ -83,7 +83,7 @@ impl Signer {
     }
 
     fn key(&self, date: &str) -> Key {
-        let mut day = self.day.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut day = self.day.lock();
         match &*day {
             Some((kept, key)) if kept == date => key.clone(),
             _ => {

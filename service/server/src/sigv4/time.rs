@@ -1,64 +1,42 @@
 //! Times in requests.
 
-/// Seconds of a day.
-const DAY: i64 = 86_400;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// The last second of the year 9999, in seconds since 1970. Texts of times have four digits for the year.
+const LAST: u64 = 253_402_300_799;
+
+/// The time `time` since 1970. Times after the year 9999 become its last second.
+pub(crate) fn since_1970(time: Duration) -> SystemTime {
+    UNIX_EPOCH + time.min(Duration::from_secs(LAST))
+}
 
 /// The time `seconds` since 1970 as SigV4 writes it: `20150830T123600Z`.
 #[must_use]
 pub fn timestamp(seconds: u64) -> String {
-    let seconds = i64::try_from(seconds).unwrap_or(i64::MAX);
-    let (year, month, day) = date_of(seconds.div_euclid(DAY));
-    let second = seconds.rem_euclid(DAY);
-    format!("{year:04}{month:02}{day:02}T{:02}{:02}{:02}Z", second / 3600, second / 60 % 60, second % 60)
+    let time = humantime::format_rfc3339_seconds(since_1970(Duration::from_secs(seconds)));
+    time.to_string().replace(['-', ':'], "")
 }
 
 /// The seconds since 1970 of a time as SigV4 writes it. `None` if it is not one.
 #[must_use]
 pub fn time_of(text: &str) -> Option<u64> {
-    let bytes: &[u8; 16] = text.as_bytes().try_into().ok()?;
-    if bytes[8] != b'T' || bytes[15] != b'Z' {
+    if text.len() != 16 || !text.is_ascii() {
         return None;
     }
-    let number = |range: std::ops::Range<usize>| {
-        let digit =
-            |value: i64, byte: &u8| byte.is_ascii_digit().then(|| value * 10 + i64::from(byte - b'0'));
-        bytes.get(range)?.iter().try_fold(0, digit)
-    };
-    let (year, month, day) = (number(0..4)?, number(4..6)?, number(6..8)?);
-    let (hour, minute, second) = (number(9..11)?, number(11..13)?, number(13..15)?);
-    let days = days_of(year, month, day);
-    if date_of(days) != (year, month, day) || hour > 23 || minute > 59 || second > 60 {
-        return None;
-    }
-    u64::try_from(days * DAY + hour * 3600 + minute * 60 + second).ok()
+    let (date, time) = text.split_at(8);
+    let (year, month, day) = (&date[..4], &date[4..6], &date[6..]);
+    let (hour, minute, second) = (&time[..3], &time[3..5], &time[5..]);
+    seconds_of(humantime::parse_rfc3339(&format!("{year}-{month}-{day}{hour}:{minute}:{second}")).ok()?)
 }
 
 /// The seconds since 1970 of a header `Date`. `None` if it is not a date of HTTP.
 #[must_use]
 pub fn http_time(text: &str) -> Option<u64> {
-    let time = httpdate::parse_http_date(text).ok()?;
-    time.duration_since(std::time::UNIX_EPOCH).ok().map(|since| since.as_secs())
+    seconds_of(httpdate::parse_http_date(text).ok()?)
 }
 
-/// Year, month and day of the day that is `days` after 1970-01-01. Years are counted from March, so that a leap day is the
-/// last day of its year; 400 years are an era of 146097 days.
-#[must_use]
-pub fn date_of(days: i64) -> (i64, i64, i64) {
-    let days = days + 719_468;
-    let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
-    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let day_of_month = day - (153 * month + 2) / 5 + 1;
-    let (month, later) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
-    (era * 400 + year + later, month, day_of_month)
-}
-
-/// The inverse of [`date_of`] for dates that exist.
-fn days_of(year: i64, month: i64, day: i64) -> i64 {
-    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let (era, year) = (year.div_euclid(400), year.rem_euclid(400));
-    era * 146_097 + year * 365 + year / 4 - year / 100 + (153 * month + 2) / 5 + day - 1 - 719_468
+fn seconds_of(time: SystemTime) -> Option<u64> {
+    time.duration_since(UNIX_EPOCH).ok().map(|since| since.as_secs())
 }
 
 #[cfg(test)]
@@ -71,6 +49,7 @@ mod tests {
         for seconds in [0, 951_782_400, 951_868_799, 1_709_164_800, 4_107_542_399, 253_402_300_799] {
             assert_eq!(time_of(&timestamp(seconds)), Some(seconds));
         }
+        assert_eq!(timestamp(u64::MAX), "99991231T235959Z");
         assert_eq!(http_time("Sun, 30 Aug 2015 12:36:00 GMT"), Some(1_440_938_160));
     }
 
@@ -82,6 +61,10 @@ mod tests {
             "20150832T123600Z",
             "20150229T123600Z",
             "20150830T243600Z",
+            "20150830T123661Z",
+            "20150830t123600Z",
+            "20150830T12360.Z",
+            "+0150830T123600Z",
             "2015083éT12360Z",
         ] {
             assert_eq!(time_of(text), None, "{text}");

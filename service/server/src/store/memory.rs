@@ -2,8 +2,8 @@
 
 use super::{Change, Row, Store, StoreError, check_names, writes};
 use futures_util::future::BoxFuture;
+use parking_lot::Mutex;
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
 
 /// Rows in memory, which are lost when it is dropped.
 #[derive(Debug, Default)]
@@ -19,7 +19,7 @@ struct Table {
 
 impl Store for MemoryStore {
     fn changes(&self, since: u64) -> BoxFuture<'_, Result<(Vec<Row>, u64), StoreError>> {
-        let Table { rows, last } = &*self.table.lock().unwrap_or_else(PoisonError::into_inner);
+        let Table { rows, last } = &*self.table.lock();
         let rows = rows.values().filter(|row| row.version > since).cloned().collect();
         let last = *last;
         Box::pin(async move { Ok((rows, last)) })
@@ -34,7 +34,7 @@ impl Store for MemoryStore {
 impl MemoryStore {
     fn make(&self, expected: Option<u64>, changes: Vec<Change>) -> Result<u64, StoreError> {
         check_names(&changes)?;
-        let Table { rows, last } = &mut *self.table.lock().unwrap_or_else(PoisonError::into_inner);
+        let Table { rows, last } = &mut *self.table.lock();
         let as_expected = |change: &Change| {
             let row = rows.get(&(change.kind.clone(), change.id.clone()));
             row.filter(|row| row.body.is_some()).map(|row| row.version) == change.expected

@@ -10,9 +10,10 @@ use super::{Change, Row, Store, StoreError, check_names};
 use commit::Commit;
 use futures_util::future::BoxFuture;
 use listener::Listener;
+use parking_lot::Mutex;
 use pool::Pool;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_postgres::error::SqlState;
@@ -121,7 +122,7 @@ impl PostgresStore {
 
     /// Waits if this replica has only just committed.
     async fn give_way(&self, commit: &Commit) {
-        let committed = *self.committed.lock().unwrap_or_else(PoisonError::into_inner);
+        let committed = *self.committed.lock();
         if committed.is_some_and(|committed| committed.elapsed() < COURTESY) {
             sleep(COURTESY / 2 * u32::from(commit.token[0]) / 256).await;
         }
@@ -174,7 +175,7 @@ impl Store for PostgresStore {
                 answer = self.settle(&commit, error.clone()).await;
             }
             if answer.is_ok() {
-                *self.committed.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+                *self.committed.lock() = Some(Instant::now());
             }
             answer
         })

@@ -3,11 +3,13 @@
 use super::answer::Fault;
 use crate::records::Document;
 use crate::secret::SecretBytes;
+use crate::sigv4::since_1970;
 use crate::uuid;
 use base64::engine::general_purpose::GeneralPurpose;
 use modmill_rsa::PrivateKey;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// One version of a key.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -173,19 +175,7 @@ impl Document for WrappingKey {
 
 /// `ms` milliseconds since 1970 as RFC 3339 writes them.
 pub(super) fn timestamp(ms: u64) -> String {
-    let (seconds, ms) = (ms / 1000, ms % 1000);
-    let (days, second) = (seconds / 86_400, seconds % 86_400);
-    // Days since 1 March of year 0, in cycles of 400 years.
-    let day = days + 719_468;
-    let (cycle, day) = (day / 146_097, day % 146_097);
-    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let day = day - (153 * month + 2) / 5 + 1;
-    let (month, next) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
-    let year = cycle * 400 + year + next;
-    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{ms:03}Z")
+    humantime::format_rfc3339_millis(since_1970(Duration::from_millis(ms))).to_string()
 }
 
 #[cfg(test)]

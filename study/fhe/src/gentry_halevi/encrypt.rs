@@ -6,7 +6,7 @@ use super::powers::{Powers, best_window};
 use super::sampling::{Noise, Polynomials};
 use super::scheme::GentryHalevi;
 use modmill::Batch;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 /// How `u(r)` is evaluated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -85,7 +85,7 @@ impl<'e> GentryHalevi<'e> {
     fn powers(&self, evaluation: Evaluation, count: usize) -> Result<Arc<Powers<'e>>, Error> {
         let (n, modulus) = (self.setting().dimension(), self.key.modulus());
         let window = self.window(evaluation, count)?;
-        let mut kept = self.powers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.powers.lock();
         if let Some(powers) = &*kept
             && (powers.window() == window
                 || evaluation == Evaluation::Automatic && (window..=n).contains(&powers.window()))

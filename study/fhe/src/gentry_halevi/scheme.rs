@@ -6,7 +6,8 @@ use super::powers::Powers;
 use super::recrypt::Recryption;
 use super::{Error, Setting};
 use modmill::{Batch, Engine, Resident};
-use std::sync::{Arc, Mutex, PoisonError};
+use modmill_core::sync::Mutex;
+use std::sync::Arc;
 
 /// The scheme with one public key: encrypts, computes with encrypted bits, recrypts. It keeps what several calls
 /// need, such as powers of the root.
@@ -67,7 +68,7 @@ impl<'e> GentryHalevi<'e> {
 
     /// The values that recryption needs, made at its first use.
     pub(super) fn recryption(&self) -> Result<Arc<Recryption<'e>>, Error> {
-        let mut kept = self.recryption.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.recryption.lock();
         if let Some(recryption) = &*kept {
             return Ok(recryption.clone());
         }

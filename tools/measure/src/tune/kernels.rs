@@ -4,9 +4,9 @@
 use super::findings::{Candidate, Findings, WRONG};
 use crate::inputs::{Inputs, Workload};
 use modmill::{Engine, Family, Op, Request};
+use modmill_core::sync::Mutex;
 use modmill_cuda::{Cuda, Run, Table, Timing, Variant, direct_window};
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// A GPU that is measured, and a CPU that computes the right answers.
@@ -97,7 +97,7 @@ impl KernelTuner<'_> {
     /// Compiles the variants on all cores. A variant that does not compile is added to `findings`.
     fn compile(&self, bits: usize, variants: Vec<Variant>, findings: &mut Findings) -> Vec<Ready> {
         let queue = Mutex::new(variants.iter().copied());
-        let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let next = || queue.lock().next();
         let work =
             || std::iter::from_fn(next).map(|variant| (variant, self.cuda.wave(variant))).collect::<Vec<_>>();
         let compiled: Vec<_> = std::thread::scope(|scope| {

@@ -13,7 +13,7 @@ const ITEMS: usize = 64;
 impl Bench {
     /// Measures callers instead of batches.
     pub(super) fn run_callers(&self) -> Result<(), Failure> {
-        let mut json = self.json.as_deref().map(Output::create).transpose()?;
+        let json = self.json.as_deref().map(Output::create).transpose()?;
         let items: Vec<usize> = self.batch.iter().map(|&items| items as usize).collect();
         let bench = Callers {
             ops: self.ops.clone(),
@@ -35,7 +35,7 @@ impl Bench {
             records.extend(bench.run(&engine, &bar)?);
         }
         bar.finish();
-        if let Some(output) = &mut json {
+        if let Some(mut output) = json {
             let text = to_json(&bench_header(self.seconds, self.seed, None), &records);
             output.write(&text.map_err(|error| Failure::Usage(error.to_string()))?)?;
             output.finish()?;

@@ -101,8 +101,8 @@ pub(crate) struct Bench {
 
 impl Bench {
     pub(crate) fn run(self) -> Result<(), Failure> {
-        let mut json = self.json.as_deref().map(Output::create).transpose()?;
-        let mut svg = self.svg.as_deref().map(Output::create).transpose()?;
+        let json = self.json.as_deref().map(Output::create).transpose()?;
+        let svg = self.svg.as_deref().map(Output::create).transpose()?;
         let engine = self.engine.engine()?;
         let schemes = match self.scheme.is_empty() {
             true => vec![Measured::GentryHalevi, Measured::Lwe],
@@ -115,12 +115,12 @@ impl Bench {
         for scheme in schemes {
             self.measure(&engine, scheme, &mut records)?;
         }
-        if let Some(output) = &mut json {
+        if let Some(mut output) = json {
             let text = to_json(&bench_header(self.seconds, 0, None), &records);
             output.write(&text.map_err(|error| Failure::Usage(error.to_string()))?)?;
             output.finish()?;
         }
-        if let Some(output) = &mut svg {
+        if let Some(mut output) = svg {
             output.write(&fhe_picture(&records))?;
             output.finish()?;
         }

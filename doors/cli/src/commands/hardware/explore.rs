@@ -56,7 +56,7 @@ pub(crate) struct Explore {
 impl Explore {
     pub(crate) fn run(self) -> Result<(), Failure> {
         self.check()?;
-        let mut svg = self.svg.as_deref().map(Output::create).transpose()?;
+        let svg = self.svg.as_deref().map(Output::create).transpose()?;
         let query = Query {
             operand_bits: self.bits,
             points: self.points,
@@ -73,7 +73,7 @@ impl Explore {
                 query.operand_bits
             )));
         }
-        if let Some(output) = &mut svg {
+        if let Some(mut output) = svg {
             output.write(&draw::pareto(&format!("Multipliers for {} bits", query.operand_bits), &designs))?;
             output.finish()?;
         }

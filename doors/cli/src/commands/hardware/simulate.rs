@@ -69,7 +69,7 @@ impl Simulate {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let kind = if self.improved { Kind::Improved } else { Kind::Thesis };
         let design = Design::for_bits(kind, self.bits)?;
-        let mut svg = self.svg.as_deref().map(Output::create).transpose()?;
+        let svg = self.svg.as_deref().map(Output::create).transpose()?;
         let factor = |option: &str, text: &Option<String>, seed: u64| match text {
             Some(text) => read_number(option, text),
             None => Ok(random_number(self.bits, seed)),
@@ -87,7 +87,7 @@ impl Simulate {
                 "the model's product is not the product of the two numbers".to_owned(),
             ));
         }
-        if let Some(output) = &mut svg {
+        if let Some(mut output) = svg {
             let name = if self.improved { "The improved multiplier" } else { "The thesis's multiplier" };
             output.write(&draw::schedule(&format!("{name}: parts at work"), machine.activities()))?;
             output.finish()?;

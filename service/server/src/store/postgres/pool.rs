@@ -2,9 +2,10 @@
 
 use super::Failure;
 use super::tls::{Target, Tls};
+use parking_lot::Mutex;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_postgres::{AsyncMessage, Client, Notification};
 
@@ -51,7 +52,7 @@ impl Pool {
         let closed = |_| Failure::Broken("the pool of connections is closed".into());
         let room = Arc::clone(&self.room).acquire_owned().await.map_err(closed)?;
         let idle = {
-            let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut idle = self.idle.lock();
             idle.retain(|client| !client.is_closed());
             idle.pop()
         };
@@ -68,7 +69,7 @@ impl Pool {
 
     /// Keeps a connection for the next caller. It must not be within a transaction.
     pub(super) fn give_back(&self, taken: Taken) {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(taken.client);
+        self.idle.lock().push(taken.client);
     }
 
     /// A new connection and what drives it. `heard` is called with every notification.
