@@ -5,26 +5,28 @@ mod pinned;
 mod products;
 mod programs;
 mod run;
+mod section_sizes;
 mod sections;
 mod shape;
 mod streaming;
 mod turns;
+mod units;
 mod vectors;
 
 pub use pinned::PinnedRows;
 pub use programs::residue_matrix_programs;
-pub use sections::SectionSizes;
+pub use section_sizes::SectionSizes;
 
 use crate::backend::Cuda;
 use crate::device::{Buffer, Contents, Device};
 use crate::error::{Error, Result};
 use modmill_core::matrix::Progress;
 use modmill_core::{MatrixFactors, MatrixSource, ResidueVectors};
-use programs::SECTION_ROWS;
 use run::MatrixRun;
 use shape::MatrixShape;
 use std::ops::Range;
 use streaming::Streaming;
+use units::SECTION_ROWS;
 
 /// A matrix in residues in the memory of a device.
 pub struct DeviceMatrix {

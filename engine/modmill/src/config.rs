@@ -145,12 +145,4 @@ impl EngineBuilder {
         self.config.recorder = Some(recorder);
         self
     }
-
-    /// Starts the engine.
-    ///
-    /// `MODMILL_BACKEND` and `MODMILL_CPU` in the environment are honoured. An unknown value, or one that this machine
-    /// does not have, is an error.
-    pub fn build(self) -> Result<crate::Engine, Error> {
-        crate::Engine::start(self.config)
-    }
 }

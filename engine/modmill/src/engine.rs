@@ -77,6 +77,16 @@ pub struct Engine {
     pub(crate) watch: Option<Arc<Watch>>,
 }
 
+impl EngineBuilder {
+    /// Starts the engine.
+    ///
+    /// `MODMILL_BACKEND` and `MODMILL_CPU` in the environment are honoured. An unknown value, or one that this machine
+    /// does not have, is an error.
+    pub fn build(self) -> Result<Engine, Error> {
+        Engine::start(self.config)
+    }
+}
+
 impl Engine {
     /// An engine on the best this machine has.
     pub fn new() -> Result<Self, Error> {

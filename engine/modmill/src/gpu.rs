@@ -178,7 +178,7 @@ impl Cuda {
         self
     }
 
-    /// The same devices with a way to find reciprocals.
+    /// These devices with a way to find reciprocals.
     #[must_use]
     pub fn divided_by(self, _: Arc<dyn Reciprocals>) -> Self {
         self

@@ -32,6 +32,7 @@ mod hash;
 mod matcher;
 mod partitions;
 mod party;
+mod reveal;
 mod session;
 mod wire;
 
@@ -40,4 +41,5 @@ pub use error::Error;
 pub use group::Group;
 pub use matcher::{Matcher, intersect};
 pub use party::Party;
-pub use session::{Outcome, Progress, Receiver, Reveal, Sender, Stage};
+pub use reveal::Reveal;
+pub use session::{Outcome, Progress, Receiver, Sender, Stage};

@@ -11,6 +11,7 @@
 //! do step 1 at the same time, and step 3 too.
 
 use crate::partitions::Partitions;
+use crate::reveal::Reveal;
 use crate::wire::{self, Frame, Frames, Hello};
 use crate::{Elements, Error, Group, Matcher, Party, TAG_OCTETS, Tag};
 use modmill::Engine;
@@ -19,16 +20,6 @@ use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::ops::ControlFlow;
 use std::thread;
 use tempfile::SpooledTempFile;
-
-/// The answer that the receiver gets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Reveal {
-    /// The common ones of its items.
-    #[default]
-    Items,
-    /// How many of its items are common. The sender sends the tags in ascending order.
-    Size,
-}
 
 /// The answer of an intersection, at the receiver.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 //! Both parties begin with a [`Hello`]. Then come frames: a byte for the kind, the number of records as four bytes, and the records.
 //! All numbers are little-endian, elements big-endian.
 
-use crate::session::Reveal;
+use crate::reveal::Reveal;
 use crate::{Elements, Error, Group, TAG_OCTETS, Tag};
 use std::io::{ErrorKind, Read, Write};
 

@@ -22,9 +22,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
-/// The most bytes of a body in the room that a connection has of its own.
-pub(crate) const SMALL: usize = 8 << 10;
-
 /// Bytes of a refused request that are read and thrown away. A connection that is closed while its client still sends is
 /// reset, and the client would not see the answer.
 const UNWANTED: usize = 1 << 20;

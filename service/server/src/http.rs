@@ -5,6 +5,7 @@ mod addresses;
 mod answer;
 mod health;
 mod layers;
+mod limits;
 mod listener;
 mod peer;
 mod tls;
@@ -12,7 +13,10 @@ mod trouble;
 
 pub use health::router as health_router;
 pub use layers::{Layers, layered};
-pub use listener::{HttpLimits, listen};
+pub use limits::HttpLimits;
+pub use listener::listen;
+#[cfg(test)]
+pub(crate) use peer::SMALL;
 pub(crate) use peer::{Peer, Small};
 pub use tls::{Tls, TlsError, TlsFiles};
 pub(crate) use trouble::Trouble;

@@ -16,6 +16,7 @@
 //! * The right `transit` of a credential allows every operation. There are no policies by path.
 
 mod answer;
+mod base64_text;
 mod changes;
 mod cipher;
 mod import;

@@ -30,6 +30,7 @@ mod plan_tests;
 mod planner;
 mod recryptions;
 mod scheme;
+mod step;
 mod word;
 
 pub use builder::Builder;
@@ -37,8 +38,9 @@ pub use error::{EvaluateError, ExpressionError, PlanError, Reason};
 pub use evaluate::{Progress, evaluate};
 pub use expression::Expression;
 pub use plain::PlainScheme;
-pub use plan::{Operation, Plan};
+pub use plan::Plan;
 pub use scheme::Scheme;
+pub use step::Operation;
 pub use word::{Wire, Word};
 
 /// One gate. Its operands are wires of earlier gates.

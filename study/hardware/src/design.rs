@@ -2,7 +2,6 @@
 
 use crate::Error;
 use crate::radix16::{Direction, RADIX};
-use crate::stage::Stage;
 use modmill_core::goldilocks::digit_bits;
 
 /// The kind of a design: one of the two multipliers of `DESIGN.md`.
@@ -12,6 +11,16 @@ pub enum Kind {
     Thesis,
     /// The improved multiplier: both units are busy in every cycle of a stream.
     Improved,
+}
+
+/// A stage of a transform. It works over one hexadecimal digit of the positions: a group is the 16 positions that differ in
+/// this digit alone, and a lane is a value of the digit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Stage {
+    /// The direction of the transform.
+    pub direction: Direction,
+    /// The digit of the positions, 0 for the least significant.
+    pub digit: u32,
 }
 
 /// The parameters of a multiplier with two radix-16 units.

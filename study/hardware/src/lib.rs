@@ -36,7 +36,7 @@ mod stage;
 pub mod tables;
 mod twiddle;
 
-pub use design::{Design, Kind};
+pub use design::{Design, Kind, Stage};
 pub use error::{Access, Error, Port};
 pub use memory::Memory;
 pub use modular::{Form, ModularMultiplier, ModularPower, ModularProduct, Phase};
@@ -44,5 +44,5 @@ pub use multiplier::{Multiplier, Ports, Product};
 pub use radix16::{Direction, RADIX, radix16};
 pub use record::{Activity, Part, Snapshot};
 pub use resolver::Resolver;
-pub use stage::{Place, Stage, bank, digit};
+pub use stage::{Place, bank, digit};
 pub use twiddle::{Factor, TABLE_ORDER, TABLE_WORDS, Twiddles};

@@ -1,13 +1,13 @@
 //! A multiplier, clocked cycle by cycle.
 
-use crate::design::Design;
+use crate::design::{Design, Stage};
 use crate::digits;
 use crate::error::Error;
 use crate::memory::Memory;
 use crate::radix16::RADIX;
 use crate::record::{Activities, Activity, Part, Snapshot};
 use crate::resolver::Resolver;
-use crate::stage::{Place, Stage};
+use crate::stage::Place;
 use crate::twiddle::Twiddles;
 use control::Control;
 use std::collections::VecDeque;

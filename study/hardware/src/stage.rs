@@ -1,18 +1,8 @@
 //! The stages of a transform: which groups they issue, where their words are, and what they are multiplied by.
 
-use crate::design::{Design, Kind};
+use crate::design::{Design, Kind, Stage};
 use crate::radix16::{Direction, RADIX};
 use crate::twiddle::{Factor, TABLE_ORDER};
-
-/// A stage of a transform. It works over one hexadecimal digit of the positions: a group is the 16 positions that differ in
-/// this digit alone, and a lane is a value of the digit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Stage {
-    /// The direction of the transform.
-    pub direction: Direction,
-    /// The digit of the positions, 0 for the least significant.
-    pub digit: u32,
-}
 
 /// A word of the two memories.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -1,8 +1,8 @@
 //! The structures that the kernels take.
 #![allow(unsafe_code)] // promises the layout of structures
 
-use super::programs::UNIT_BYTES;
 use super::shape::MatrixShape;
+use super::units::UNIT_BYTES;
 use crate::device::{Buffer, KernelArguments, assert_layout};
 use modmill_core::matrix::WordModulus;
 use std::ops::Range;

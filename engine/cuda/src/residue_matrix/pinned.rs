@@ -1,12 +1,12 @@
 //! A matrix in pinned memory of the host, which a device copies from by itself.
 
-use super::sections::fill;
 use super::shape::MatrixShape;
 use crate::backend::Cuda;
 use crate::device::{Contents, HostBuffer};
 use crate::error::{Error, Result};
 use modmill_core::matrix::rows_length;
 use modmill_core::{MatrixSource, ResidueModuli};
+use rayon::prelude::*;
 use std::any::Any;
 use std::ops::Range;
 
@@ -64,4 +64,17 @@ impl MatrixSource for PinnedRows {
     fn as_any(&self) -> Option<&dyn Any> {
         Some(self)
     }
+}
+
+/// Reads rows on all threads.
+pub(super) fn fill(source: &dyn MatrixSource, rows: Range<usize>, words: &mut [u32]) -> Result<()> {
+    let width = source.row_words();
+    let share = rows.len().div_ceil(4 * rayon::current_num_threads()).max(1);
+    let shares = words.par_chunks_mut(share * width).enumerate();
+    shares
+        .try_for_each(|(index, words)| {
+            let start = rows.start + index * share;
+            source.read(start..start + words.len() / width, words)
+        })
+        .map_err(|error| Error::Call { call: "MatrixSource::read", reason: error.to_string() })
 }

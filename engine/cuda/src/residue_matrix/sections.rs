@@ -1,42 +1,13 @@
 //! A matrix on its way to a device: pieces of rows in pinned memory, of which the next is filled while one is copied and
 //! another is worked with.
 
-use super::pinned::PinnedRows;
-use super::programs::{SECTION_MULTIPLE, SECTION_ROWS};
+use super::pinned::{PinnedRows, fill};
 use super::shape::MatrixShape;
 use crate::device::{Buffer, Contents, Device, Event, HostBuffer, Stream};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::workers::Workers;
 use modmill_core::MatrixSource;
-use rayon::prelude::*;
 use std::ops::Range;
-
-/// How much of a matrix is on its way at a time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SectionSizes {
-    /// Bytes of a section that is copied. There are two in pinned memory and two on the device.
-    pub copied: usize,
-    /// Bytes of a section that a device expands from a seed. There are two on the device.
-    pub expanded: usize,
-    /// Bytes of vectors that are copied at a time from and to the host. There are three times as many in pinned memory.
-    pub vectors: usize,
-}
-
-impl Default for SectionSizes {
-    fn default() -> Self {
-        Self { copied: 128 << 20, expanded: 2 << 30, vectors: 16 << 20 }
-    }
-}
-
-impl SectionSizes {
-    /// The most rows of a section: a multiple of 64, and no more than a launch takes.
-    pub(super) fn rows(&self, shape: &MatrixShape, is_expanded: bool) -> usize {
-        let bytes = if is_expanded { self.expanded } else { self.copied };
-        let rows = bytes / (4 * shape.row_words());
-        let most = shape.rows.next_multiple_of(SECTION_MULTIPLE).min(SECTION_ROWS);
-        (rows / SECTION_MULTIPLE * SECTION_MULTIPLE).clamp(SECTION_MULTIPLE, most)
-    }
-}
 
 /// Two pieces of a matrix on the device, and in pinned memory.
 pub(super) struct Pieces<'a> {
@@ -97,17 +68,4 @@ impl<'a> Pieces<'a> {
         }
         Ok(())
     }
-}
-
-/// Reads rows on all threads.
-pub(super) fn fill(source: &dyn MatrixSource, rows: Range<usize>, words: &mut [u32]) -> Result<()> {
-    let width = source.row_words();
-    let share = rows.len().div_ceil(4 * rayon::current_num_threads()).max(1);
-    let shares = words.par_chunks_mut(share * width).enumerate();
-    shares
-        .try_for_each(|(index, words)| {
-            let start = rows.start + index * share;
-            source.read(start..start + words.len() / width, words)
-        })
-        .map_err(|error| Error::Call { call: "MatrixSource::read", reason: error.to_string() })
 }

@@ -1,6 +1,6 @@
 //! The shape of a matrix on a device.
 
-use super::programs::{SECTION_MULTIPLE, UNIT_BYTES};
+use super::units::{SECTION_MULTIPLE, UNIT_BYTES};
 use crate::error::{Error, Result};
 use modmill_core::{MatrixSource, ResidueModuli};
 

@@ -3,7 +3,8 @@
 use super::calls::{LayoutCall, ModulusWords};
 use super::products::Products;
 use super::programs::Layouts;
-use super::sections::{Pieces, SectionSizes};
+use super::section_sizes::SectionSizes;
+use super::sections::Pieces;
 use super::shape::MatrixShape;
 use crate::device::{Buffer, Contents, Device, Stream};
 use crate::error::Result;

@@ -1,8 +1,8 @@
 //! Vectors on a device.
 
-use super::programs::UNIT_BYTES;
 use super::shape::MatrixShape;
 use super::turns::{SHARE, Turns};
+use super::units::UNIT_BYTES;
 use crate::device::{Buffer, Contents, Device, Stream};
 use crate::error::{Error, Result};
 use modmill_core::MatrixFactors;

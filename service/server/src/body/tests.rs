@@ -1,4 +1,5 @@
 use super::*;
+use crate::http::SMALL;
 use futures_util::stream;
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -1,6 +1,6 @@
 //! The activity of a connection, which is closed when there is none for too long.
 
-use super::listener::HttpLimits;
+use super::limits::HttpLimits;
 use super::peer::Peer;
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::BTreeMap;

@@ -3,6 +3,7 @@
 use super::activity::{Activity, UnderWay};
 use super::addresses::Addresses;
 use super::answer::Answer;
+use super::limits::HttpLimits;
 use super::peer::Peer;
 use super::tls::Tls;
 use super::trouble::Trouble;
@@ -24,29 +25,6 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tower_service::Service as _;
-
-/// Limits of connections. They hold before anybody is authenticated.
-#[derive(Debug, Clone)]
-pub struct HttpLimits {
-    /// Connections that are open at the same time.
-    pub connections: usize,
-    /// Connections from one address, or from one IPv6 network of 64 bits.
-    pub connections_per_address: usize,
-    /// The time within which the first request of a connection arrives.
-    pub header_timeout: Duration,
-    /// The time after which a connection without requests is closed.
-    pub idle_timeout: Duration,
-    /// The most bytes of a request's headers.
-    pub header_bytes: usize,
-    /// The most lines of a request's headers.
-    pub headers: usize,
-    /// Requests under way on one connection of HTTP/2.
-    pub streams: u32,
-    /// The time within which a client takes the next part of an answer.
-    pub write_timeout: Duration,
-    /// The time that requests under way have to end.
-    pub drain: Duration,
-}
 
 /// How long a connection that was told to end has to do so.
 const CLOSING: Duration = Duration::from_secs(2);

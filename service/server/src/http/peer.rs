@@ -1,6 +1,5 @@
 //! The client's end of a connection: where it is, and whether it has shown who it is.
 
-use crate::body::SMALL;
 use http::Extensions;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -9,6 +8,9 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Requests of a connection that are served at the same time before one of them was authenticated.
 const UNPROVEN: usize = 16;
+
+/// The most bytes of a body in the room that a connection has of its own.
+pub(crate) const SMALL: usize = 8 << 10;
 
 /// The client's end of a connection. Every request has it among its extensions.
 #[derive(Clone)]

@@ -7,6 +7,7 @@ pub(super) mod encrypt;
 pub(super) mod grants;
 pub(super) mod import;
 pub(super) mod keys;
+mod lists;
 pub(super) mod material;
 pub(super) mod metadata;
 pub(super) mod policies;

@@ -2,13 +2,14 @@
 
 use super::Transit;
 use super::answer::{Answer, Fault};
+use super::base64_text::{decode_as, illegal};
 use super::key::TransitKey;
 use super::lax::{Flag, Int, Items, Text};
 use crate::batch::{Origin, PrivateTask, PublicTask};
 use axum::http::StatusCode;
 use axum::response::Response;
 use base64::Engine as _;
-use base64::engine::general_purpose::{GeneralPurpose, STANDARD};
+use base64::engine::general_purpose::STANDARD;
 use futures_util::future::try_join_all;
 use modmill_rsa::{ItemError, PublicKey};
 use serde::Deserialize;
@@ -111,20 +112,6 @@ pub(super) fn parse<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Fault> 
 /// Decodes Base64. The error is the one that Vault's clients know.
 pub(super) fn decode(text: &str) -> Result<Vec<u8>, String> {
     decode_as(text, &STANDARD)
-}
-
-/// Decodes `encoding`.
-pub(super) fn decode_as(text: &str, encoding: &GeneralPurpose) -> Result<Vec<u8>, String> {
-    encoding.decode(text).map_err(|error| illegal(text, error))
-}
-
-fn illegal(text: &str, error: base64::DecodeError) -> String {
-    let place = match error {
-        base64::DecodeError::InvalidByte(place, _) => place,
-        base64::DecodeError::InvalidLastSymbol { offset, .. } => offset,
-        _ => text.len(),
-    };
-    format!("illegal base64 data at input byte {place}")
 }
 
 /// Decodes the Base64 text of an input into `buffer`, which is emptied before.

@@ -1,6 +1,7 @@
 //! The documents of the transit interface.
 
 use super::answer::Fault;
+use super::base64_text::decode_as;
 use crate::records::Document;
 use crate::secret::SecretBytes;
 use crate::sigv4::since_1970;
@@ -145,7 +146,7 @@ impl TransitKey {
         if version < self.min_decryption_version || !self.versions.contains_key(&version) {
             return Err("ciphertext or signature version is disallowed by policy (too old)".into());
         }
-        let bytes = super::items::decode_as(encoded, encoding)
+        let bytes = decode_as(encoded, encoding)
             .map_err(|error| format!("invalid {what}: could not decode base64: {error}"))?;
         Ok((version, bytes))
     }

@@ -1,6 +1,7 @@
 //! Runs plans.
 
-use super::plan::{Operation, Plan};
+use super::plan::Plan;
+use super::step::Operation;
 use super::{EvaluateError, Scheme};
 use std::ops::Deref;
 

@@ -1,9 +1,11 @@
 //! The noise of every wire of a circuit, for a choice of wires that are recrypted.
 
-use super::recryptions::Pair;
 use super::{Circuit, Gate, Input, PlanError, Scheme, Wire};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+
+/// The operands of a gate, of which NOT has one and a constant none.
+pub(super) type Pair = [Option<Wire>; 2];
 
 /// The noise of every wire, as its gate makes it. A wire that is recrypted is so before any gate reads it.
 ///

@@ -1,7 +1,7 @@
 //! Makes the steps of plans.
 
 use super::noises::{Noises, pair};
-use super::plan::{Operation, Step};
+use super::step::{Operation, Step};
 use super::{Circuit, Gate, Scheme, Wire};
 use std::collections::BTreeMap;
 

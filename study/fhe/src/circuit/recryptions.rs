@@ -1,12 +1,9 @@
 //! The choice of the wires that are recrypted.
 
-use super::noises::{Noises, pair};
-use super::plan::Operation;
+use super::noises::{Noises, Pair, pair};
+use super::step::Operation;
 use super::{Circuit, Gate, PlanError, Scheme, Wire};
 use std::collections::{HashMap, HashSet};
-
-/// The operands of a gate, of which NOT has one and a constant none.
-pub(super) type Pair = [Option<Wire>; 2];
 
 /// How many gates the search for fewer recryptions may compute. Some tenths of a second, where one recryption takes about as long.
 const MOST_WORK: usize = 4_000_000;

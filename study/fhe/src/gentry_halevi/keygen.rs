@@ -4,39 +4,13 @@ use super::embedding::{Embedding, capacity};
 use super::keys::{PublicKey, SecretKey};
 use super::lattice::Lattice;
 use super::powers::{Powers, best_window};
+use super::progress::{Progress, Stage};
 use super::recrypted_noise::recrypted_noise;
 use super::sampling::{Noise, Polynomials};
 use super::squash::Squash;
 use super::{Error, Setting, selectors};
 use modmill::{Batch, Engine};
 use zeroize::Zeroizing;
-
-/// The stage that key generation has reached.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Stage {
-    /// The determinant of a random lattice. It starts again with another lattice if one does not have the right form.
-    Lattice,
-    /// The inverse of a coefficient, which gives the root.
-    Inverse,
-    /// The noise of recrypted ciphertexts.
-    Noise,
-    /// Powers of the root.
-    Powers,
-    /// The encrypted selectors.
-    Selectors,
-}
-
-/// How far key generation is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Progress {
-    /// The stage.
-    pub stage: Stage,
-    /// Steps of the stage that are done.
-    pub done: usize,
-    /// All steps of the stage.
-    pub total: usize,
-}
 
 /// Bytes that powers of the root may take while keys are made.
 const TABLE_BYTES: usize = 8 << 30;

@@ -1,6 +1,6 @@
 //! A random lattice of the right form: its determinant d, the root r, and the secret coefficient w.
 
-use super::keygen::{Progress, Stage};
+use super::progress::{Progress, Stage};
 use super::residue::{centred_bit, negate_mod};
 use super::resultant::{Coefficients, Resultant, resultant};
 use super::{Error, Setting, kronecker, random};

@@ -9,14 +9,13 @@
 //! The sum of s numbers rounded to p bits is off by at most `s 2^-(p+1) = 1/2 - 2^-(p+1)`. So it is rounded as the
 //! exact one if c w is within `2^-(p+1) d` of a multiple of d.
 
+use super::Error;
 use super::ciphertext::Ciphertexts;
-use super::column_sums::{ColumnSums, Output, Term};
+use super::column_sums::{Output, Term};
+use super::recryption::Recryption;
 use super::scheme::GentryHalevi;
 use super::selectors::selected;
-use super::sums::SumsModulo;
-use super::windows::Windows;
-use super::{Error, PublicKey};
-use modmill::{Engine, Resident, SumFactors};
+use modmill::{Resident, SumFactors};
 use rayon::prelude::*;
 
 /// Bytes of the host's memory, at a time, for the numbers of the ciphertexts that are recrypted together.
@@ -24,36 +23,6 @@ const BYTES: usize = 1 << 29;
 
 /// The part of a device's free memory that they take there.
 const PART: usize = 4;
-
-/// The values of a key that recryption needs: transforms of its numbers, and the circuit.
-pub(super) struct Recryption<'e> {
-    windows: Windows,
-    /// For sums over the selectors of a block.
-    selection: SumsModulo<'e>,
-    selectors: SumFactors,
-    /// For all other sums.
-    addition: SumsModulo<'e>,
-    multipliers: SumFactors,
-    columns: ColumnSums,
-}
-
-impl<'e> Recryption<'e> {
-    pub(super) fn new(engine: &'e Engine, key: &PublicKey) -> Result<Self, Error> {
-        let (setting, modulus) = (key.setting(), key.modulus());
-        let columns = ColumnSums::new(setting.blocks(), setting.precision());
-        let c = setting.block_selectors();
-        let selection = SumsModulo::new(engine, modulus, c * (c - 1) / 2)?;
-        let addition = SumsModulo::new(engine, modulus, columns.most_products())?;
-        Ok(Self {
-            windows: Windows::new(setting, modulus),
-            selectors: selection.factors(&**key.selectors())?,
-            selection,
-            multipliers: addition.factors(key.multipliers())?,
-            addition,
-            columns,
-        })
-    }
-}
 
 impl GentryHalevi<'_> {
     /// The budget that a ciphertext must have to be recrypted, in bits: p + 1.

@@ -3,7 +3,7 @@
 use super::ciphertext::Ciphertexts;
 use super::keys::PublicKey;
 use super::powers::Powers;
-use super::recrypt::Recryption;
+use super::recryption::Recryption;
 use super::{Error, Setting};
 use modmill::{Batch, Engine, Resident};
 use modmill_core::sync::Mutex;

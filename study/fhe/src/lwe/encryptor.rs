@@ -19,6 +19,13 @@ pub struct Encryptor<'e> {
     b: ResidueMatrix,
 }
 
+impl PublicKey {
+    /// An encryptor with this key on an engine. A held matrix is on a GPU, or in memory.
+    pub fn encryptor<'e>(&self, engine: &'e Engine, placement: Placement) -> Result<Encryptor<'e>, Error> {
+        Encryptor::new(engine, self, placement)
+    }
+}
+
 impl<'e> Encryptor<'e> {
     pub(super) fn new(engine: &'e Engine, key: &PublicKey, placement: Placement) -> Result<Self, Error> {
         let parameters = key.parameters().clone();

@@ -1,6 +1,5 @@
 //! The public key: E.PublicKeyGen.
 
-use super::encryptor::Encryptor;
 use super::error::Error;
 use super::parameters::Parameters;
 use super::random;
@@ -55,11 +54,6 @@ impl PublicKey {
     pub(super) fn matrix(&self) -> Result<SeededRows, Error> {
         let (rows, columns) = (self.parameters.samples(), self.parameters.dimension());
         Ok(SeededRows::new(self.parameters.moduli(), rows, columns, self.seed)?)
-    }
-
-    /// An encryptor with this key on an engine. A held matrix is on a GPU, or in memory.
-    pub fn encryptor<'e>(&self, engine: &'e Engine, placement: Placement) -> Result<Encryptor<'e>, Error> {
-        Encryptor::new(engine, self, placement)
     }
 }
 

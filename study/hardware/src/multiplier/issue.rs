@@ -1,11 +1,11 @@
 //! A step of a stage: reads, radix-16 units, multipliers.
 
 use super::{Multiplier, Writes};
-use crate::design::Kind;
+use crate::design::{Kind, Stage};
 use crate::error::Error;
 use crate::radix16::{Direction, RADIX, radix16};
 use crate::record::Part;
-use crate::stage::{Place, Stage};
+use crate::stage::Place;
 use modmill_core::goldilocks::mul;
 
 impl Multiplier {

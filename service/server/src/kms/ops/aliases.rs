@@ -1,6 +1,6 @@
 //! Aliases.
 
-use super::keys::list_answer;
+use super::lists::list_answer;
 use super::nothing;
 use crate::kms::call::{Call, gone};
 use crate::kms::codec::{Encoded, Time};

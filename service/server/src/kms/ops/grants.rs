@@ -1,6 +1,6 @@
 //! Grants.
 
-use super::keys::list_answer;
+use super::lists::list_answer;
 use super::nothing;
 use crate::kms::call::{Call, gone, wrong_state};
 use crate::kms::codec::{Encoded, Time};

@@ -1,5 +1,6 @@
 //! Creating keys, and what can be learnt about them.
 
+use super::lists::list_answer;
 use super::metadata::Metadata;
 use super::policies::checked_policy;
 use super::{algorithms, tags};
@@ -179,19 +180,6 @@ pub(in crate::kms) async fn list(call: &Call, paging: Paging) -> Result<Encoded,
         .map(|key| json!({"KeyId": key.id, "KeyArn": names::key_arn(settings, &key.id)}))
         .collect();
     call.codec.encode(&list_answer("Keys", keys, page.next))
-}
-
-/// A page of an answer: the items under their name, whether there are more, and the marker of the next page.
-pub(super) fn list_answer<T: Serialize>(
-    name: &str,
-    items: Vec<T>,
-    next: Option<String>,
-) -> serde_json::Value {
-    let mut answer = json!({name: items, "Truncated": next.is_some()});
-    if let Some(next) = next {
-        answer["NextMarker"] = next.into();
-    }
-    answer
 }
 
 #[derive(Serialize)]

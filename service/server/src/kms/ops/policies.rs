@@ -1,6 +1,6 @@
 //! Key policies.
 
-use super::keys::list_answer;
+use super::lists::list_answer;
 use super::nothing;
 use crate::credentials::{self, Right};
 use crate::kms::call::Call;

@@ -1,6 +1,6 @@
 //! Tags.
 
-use super::keys::list_answer;
+use super::lists::list_answer;
 use super::nothing;
 use crate::kms::call::Call;
 use crate::kms::codec::Encoded;
