@@ -7,7 +7,6 @@ use modmill_rsa::Hash;
 const PKCS1: [u8; 8] = [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01];
 /// 2.16.840.1.101.3.4, the arcs of NIST's algorithms.
 const NIST: [u8; 8] = [0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x00];
-const SHA1: [u8; 5] = [0x2b, 0x0e, 0x03, 0x02, 0x1a];
 
 fn tagged(tag: u8, contents: &[u8]) -> Vec<u8> {
     let mut out = vec![tag];
@@ -56,23 +55,11 @@ pub(crate) fn pkcs1v15(digest: Digest) -> Option<Vec<u8>> {
     Some(sequence(&[&identifier, &NULL]))
 }
 
-/// The identifier of a hash inside of the parameters of PSS.
+/// The identifier of a hash inside of the parameters of PSS: the one that its `DigestInfo` has, between the head of the
+/// whole and the head of the digest.
 fn hash_identifier(hash: Hash) -> Option<Vec<u8>> {
-    let arc = match hash {
-        Hash::Sha1 => return Some(sequence(&[&oid(&SHA1), &NULL])),
-        Hash::Sha256 => 1,
-        Hash::Sha384 => 2,
-        Hash::Sha512 => 3,
-        Hash::Sha224 => 4,
-        Hash::Sha512_224 => 5,
-        Hash::Sha512_256 => 6,
-        Hash::Sha3_224 => 7,
-        Hash::Sha3_256 => 8,
-        Hash::Sha3_384 => 9,
-        Hash::Sha3_512 => 10,
-        _ => return None,
-    };
-    Some(sequence(&[&oid(&[&NIST[..7], &[2, arc]].concat()), &NULL]))
+    let prefix = hash.digest_info_prefix()?;
+    Some(prefix[2..prefix.len() - 2].to_vec())
 }
 
 /// The identifier of a PSS signature. Values that are the defaults of RFC 8017 are left out, as DER demands. `None` if a hash
@@ -117,6 +104,8 @@ mod tests {
                         a11c301a06092a864886f70d010108300d06096086480165030402010500a203020120";
         assert_eq!(hex(&pss_sha256), expected);
         assert_eq!(hex(&pss(Hash::Sha1, Hash::Sha1, 20).unwrap()), "300d06092a864886f70d01010a3000");
+        let pss_sha1 = hex(&pss(Hash::Sha256, Hash::Sha1, 20).unwrap());
+        assert_eq!(pss_sha1, "301e06092a864886f70d01010a3011a00f300d06096086480165030402010500");
         let long = hex(&pss(Hash::Sha512, Hash::Sha512, 222).unwrap());
         assert!(long.ends_with("a204020200de"), "{long}");
         assert_eq!(pkcs1v15(Digest::Md5Sha1), None);

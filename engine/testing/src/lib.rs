@@ -1,5 +1,5 @@
-//! The tests that modmill's crates share: generators of hard inputs ([`hard`]), independent oracles
-//! ([`oracle`]), one suite that every backend and algorithm runs ([`suite`]), and timing tests
+//! The tests that modmill's crates share: generators of hard inputs ([`hard`]) and of damaged ones
+//! ([`mutations`]), independent oracles ([`oracle`]), one suite that every backend and algorithm runs ([`suite`]), and timing tests
 //! ([`timing`], [`key_timing`]).
 //!
 //! `cargo test` and `modmill selftest` run the suite on every path of the machine. A new backend is
@@ -13,6 +13,7 @@ pub mod groups;
 pub mod hard;
 #[cfg(feature = "cuda")]
 pub mod key_timing;
+pub mod mutations;
 pub mod oracle;
 pub mod rng;
 pub mod suite;

@@ -1,6 +1,7 @@
 //! The inputs of a measurement: random numbers of full length, the same for every contender.
 
 use crate::memory::Memory;
+use fastrand::Rng;
 use modmill::{Batch, Engine, Error, Moduli, Modulus, Op, Request};
 use modmill_core::Job;
 use num_bigint::BigUint;
@@ -50,12 +51,12 @@ pub const MIN_BITS: usize = 8;
 impl Inputs {
     /// Random inputs. The same workload and seed give the same numbers.
     pub(crate) fn random(workload: Workload, seed: u64) -> Self {
-        let mut random = SplitMix(seed ^ (workload.bits as u64) << 32 ^ workload.count as u64);
+        let mut random = Rng::with_seed(seed ^ (workload.bits as u64) << 32 ^ workload.count as u64);
         let bits = workload.bits;
         let moduli_count = if workload.shared_modulus { 1 } else { workload.count };
         // Moduli start with the bits 11 and numbers with 10: all have full length, and every
         // number is below every modulus.
-        let moduli = random.batch(bits, moduli_count, |value| {
+        let moduli = batch(&mut random, bits, moduli_count, |value| {
             set_bit(value, bits - 1, true);
             set_bit(value, bits - 2, true);
             set_bit(value, 0, true);
@@ -64,11 +65,11 @@ impl Inputs {
             set_bit(value, bits - 1, true);
             set_bit(value, bits - 2, false);
         };
-        let mut a = random.batch(bits, workload.count, full);
+        let mut a = batch(&mut random, bits, workload.count, full);
         let b = match workload.op {
             Op::Pow | Op::PowVartime => {
                 let bits = workload.exponent_bits;
-                random.batch(bits, workload.count, |value| {
+                batch(&mut random, bits, workload.count, |value| {
                     set_bit(value, bits - 1, true);
                     if workload.op == Op::PowVartime && bits == 17 {
                         value[0] = 65_537;
@@ -76,14 +77,14 @@ impl Inputs {
                 })
             }
             Op::Mul | Op::Square | Op::MulMod | Op::SquareMod | Op::Inv | Op::Gcd => {
-                random.batch(bits, workload.count, full)
+                batch(&mut random, bits, workload.count, full)
             }
         };
         if workload.op == Op::Inv {
             for item in 0..workload.count {
                 let modulus = big(moduli.get(if workload.shared_modulus { 0 } else { item }));
                 while big(a.get(item)).modinv(&modulus).is_none() {
-                    a.get_mut(item).copy_from_slice(random.batch(bits, 1, full).get(0));
+                    a.get_mut(item).copy_from_slice(batch(&mut random, bits, 1, full).get(0));
                 }
             }
         }
@@ -122,10 +123,10 @@ impl Inputs {
     /// less, these are all items.
     pub(crate) fn sample(&self, count: usize, most: usize) -> Vec<usize> {
         let parts = count.min(most);
-        let mut random = SplitMix(count as u64);
+        let mut random = Rng::with_seed(count as u64);
         let mut pick = |part: usize| {
             let (from, to) = (part * count / parts, (part + 1) * count / parts);
-            from + (random.next() % (to - from) as u64) as usize
+            random.usize(from..to)
         };
         (0..parts).map(&mut pick).collect()
     }
@@ -246,29 +247,17 @@ fn set_bit(value: &mut [u64], bit: usize, on: bool) {
     }
 }
 
-/// SplitMix64 by Steele, Lea and Flood. It is reproducible, and not meant for secrets.
-struct SplitMix(u64);
-
-impl SplitMix {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ z >> 31
+/// Random numbers of `bits` bits, each changed by `adjust`.
+fn batch(random: &mut Rng, bits: usize, count: usize, adjust: impl Fn(&mut [u64])) -> Batch {
+    let mut batch = Batch::zeros(bits, count);
+    for item in 0..count {
+        let value = batch.get_mut(item);
+        value.fill_with(|| random.u64(..));
+        let top = value.len() - 1;
+        value[top] &= u64::MAX >> (64 * value.len() - bits);
+        adjust(value);
     }
-
-    fn batch(&mut self, bits: usize, count: usize, adjust: impl Fn(&mut [u64])) -> Batch {
-        let mut batch = Batch::zeros(bits, count);
-        for item in 0..count {
-            let value = batch.get_mut(item);
-            value.fill_with(|| self.next());
-            let top = value.len() - 1;
-            value[top] &= u64::MAX >> (64 * value.len() - bits);
-            adjust(value);
-        }
-        batch
-    }
+    batch
 }
 
 #[cfg(test)]

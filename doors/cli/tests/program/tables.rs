@@ -1,8 +1,5 @@
 //! Tables of other programs: codecs, dictionaries, from format to format, damaged and hostile files.
 
-#[path = "../../../../formats/tables/tests/mutations/mutate.rs"]
-mod mutate;
-
 use crate::common::{run, scratch, stderr};
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int8Type;
@@ -10,7 +7,8 @@ use arrow_array::{ArrayRef, BinaryArray, DictionaryArray, Int64Array, RecordBatc
 use arrow_ipc::CompressionType;
 use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
-use mutate::{Numbers, mutate, rounds};
+use modmill_testing::mutations::{mutate, rounds};
+use modmill_testing::rng::Rng;
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::Compression;
@@ -190,11 +188,11 @@ fn mutated_files_have_the_promised_statuses() {
         ("mutated.parquet", parquet(Compression::SNAPPY, &batch())),
         ("mutated.parquet", parquet(Compression::GZIP(Default::default()), &batch())),
     ];
-    let mut numbers = Numbers(3);
+    let mut rng = Rng::new(3);
     let to = scratch("mutated_out.jsonl");
     for round in 0..rounds(40) {
         let (name, bytes) = &samples[round % samples.len()];
-        let mutated = mutate(bytes, &mut numbers);
+        let mutated = mutate(bytes, &mut rng);
         let (status, text, _) = powm(&file(name, &mutated), &to);
         assert!(
             matches!(status, Some(0..=2)) && !text.contains("panicked"),

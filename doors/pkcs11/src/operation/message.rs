@@ -109,25 +109,9 @@ pub(super) fn unpadded(block: &[u8]) -> Option<&[u8]> {
 
 /// The hash and the digest of a `DigestInfo` of SHA-2 or SHA-3 (RFC 8017, appendix A.2.4).
 fn digest_info(data: &[u8]) -> Option<(Hash, Digest)> {
-    /// The identifier 2.16.840.1.101.3.4.2 of hashes, before its last arc.
-    const HASHES: [u8; 10] = [6, 9, 0x60, 0x86, 0x48, 1, 0x65, 3, 4, 2];
-    const ARCS: [(u8, Hash); 10] = [
-        (1, Hash::Sha256),
-        (2, Hash::Sha384),
-        (3, Hash::Sha512),
-        (4, Hash::Sha224),
-        (5, Hash::Sha512_224),
-        (6, Hash::Sha512_256),
-        (7, Hash::Sha3_224),
-        (8, Hash::Sha3_256),
-        (9, Hash::Sha3_384),
-        (10, Hash::Sha3_512),
-    ];
-    ARCS.into_iter().find_map(|(arc, hash)| {
-        let len = hash.len() as u8;
-        let prefix = [&[0x30, len + 17, 0x30, 13][..], &HASHES, &[arc, 5, 0, 4, len]].concat();
-        let digest = data.strip_prefix(&prefix[..]).filter(|digest| digest.len() == hash.len())?;
-        Some((hash, Digest::from_bytes(digest)?))
+    Hash::all().filter(|hash| *hash != Hash::Sha1).find_map(|hash| {
+        let digest = data.strip_prefix(&hash.digest_info_prefix()?[..])?;
+        Some((hash, Digest::from_bytes(digest).filter(|_| digest.len() == hash.len())?))
     })
 }
 
@@ -155,5 +139,7 @@ mod tests {
         assert_eq!(digest_info(&info[..info.len() - 1]), None);
         assert_eq!(digest_info(&[&info[..], &[0]].concat()), None);
         assert_eq!(digest_info(digest.as_ref()), None);
+        let sha1 = [&Hash::Sha1.digest_info_prefix().unwrap()[..], &[7; 20]].concat();
+        assert_eq!(digest_info(&sha1), None);
     }
 }

@@ -112,7 +112,7 @@ fn add<const N: usize>(a: &[u64; N], b: &[u64; N]) -> [u64; N] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_support::big;
+    use crate::test_support::{Random, big};
     use num_bigint::BigUint;
 
     /// The defect of a reciprocal of n limbs, in units of 2^-(128 n).
@@ -133,13 +133,11 @@ mod tests {
             [0, 0, 0, 0, half],
             [u64::MAX, u64::MAX, u64::MAX, u64::MAX, half - 1],
         ];
-        let mut word = 0x9e37_79b9_7f4a_7c15u64;
+        let mut random = Random(0x9e37_79b9_7f4a_7c15);
         for step in 0..20_000u64 {
             let mut limbs = [0; 5];
             for limb in &mut limbs {
-                word ^= word << 13;
-                word ^= word >> 7;
-                word ^= word << 17;
+                let word = random.word();
                 *limb = if word & 7 == 0 {
                     0
                 } else if word & 7 == 1 {

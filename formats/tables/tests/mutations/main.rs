@@ -3,12 +3,12 @@
 //! `MODMILL_MUTATIONS=12000` makes more of them.
 
 mod bombs;
-mod mutate;
 mod samples;
 
 use arrow_array::RecordBatch;
 use modmill_tables::{TableError, ipc, parquet};
-use mutate::{Numbers, mutate, rounds};
+use modmill_testing::mutations::{mutate, rounds};
+use modmill_testing::rng::Rng;
 use std::fs;
 use std::io::{Cursor, Write};
 use std::panic;
@@ -80,11 +80,11 @@ fn mutated_tables_are_read_or_refused_in_bounded_memory() {
     assert!(streams.iter().all(|bytes| stream(bytes, PROGRAM).unwrap() == 23));
     assert!(files.iter().all(|bytes| file(bytes).unwrap() == 60));
     assert!(parquet_files.iter().all(|bytes| parquet_file(&path, bytes).unwrap() == 8 * 47));
-    let mut numbers = Numbers(1);
+    let mut rng = Rng::new(1);
     let (mut read, mut refused, count) = (0, 0, rounds(1500));
     for round in 0..count {
         let samples = [&streams, &files, &parquet_files][round % 3];
-        let mutated = mutate(&samples[numbers.below(samples.len())], &mut numbers);
+        let mutated = mutate(&samples[rng.below(samples.len())], &mut rng);
         let result = match round % 3 {
             0 => stream(&mutated, BULK).and(stream(&mutated, PROGRAM)),
             1 => file(&mutated),

@@ -78,14 +78,10 @@ impl Bench<'_> {
     }
 }
 
-/// A small generator for test vectors.
+/// `count` words that are the same for the same seed.
 fn words(count: usize, seed: u64) -> Vec<u32> {
-    let mut state = seed;
-    let word = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 32) as u32
-    };
-    std::iter::repeat_with(word).take(count).collect()
+    let mut random = fastrand::Rng::with_seed(seed);
+    std::iter::repeat_with(|| random.u32(..)).take(count).collect()
 }
 
 fn random_bits(count: usize, rows: usize) -> Result<BitVectors, Error> {

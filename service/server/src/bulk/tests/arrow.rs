@@ -1,6 +1,3 @@
-#[path = "../../../../../formats/tables/tests/mutations/mutate.rs"]
-mod mutate;
-
 use super::*;
 use crate::body::Holder;
 use arrow_array::{
@@ -9,7 +6,8 @@ use arrow_array::{
 use arrow_ipc::CompressionType;
 use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::{IpcWriteOptions, StreamWriter};
-use mutate::{Numbers, mutate, rounds};
+use modmill_testing::mutations::{mutate, rounds};
+use modmill_testing::rng::Rng;
 
 /// An Arrow stream with one column.
 fn stream_of(name: &str, batches: Vec<ArrayRef>) -> Vec<u8> {
@@ -149,7 +147,7 @@ async fn mutated_streams_are_answered_or_refused() {
         (0..2).for_each(|_| writer.write(&batch).expect("a batch"));
         samples.push(writer.into_inner().expect("bytes"));
     }
-    let mut random = Numbers(2);
+    let mut random = Rng::new(2);
     let (mut answered, count) = (0, rounds(300));
     for round in 0..count {
         let body = mutate(&samples[random.below(samples.len())], &mut random);
