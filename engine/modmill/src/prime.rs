@@ -108,7 +108,8 @@ impl Engine {
             even[0] -= 1;
             limbs::shift_right(&even, twos(n), out);
         })?;
-        let mut picked = Batch::try_zeros(bases.bits(), if bases.len().is_some() { tested.len() } else { 0 })?;
+        let mut picked =
+            Batch::try_zeros(bases.bits(), if bases.len().is_some() { tested.len() } else { 0 })?;
         for (index, &item) in tested.iter().enumerate().take(picked.len()) {
             picked.get_mut(index).copy_from_slice(bases.get(item));
         }

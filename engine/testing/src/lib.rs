@@ -11,6 +11,8 @@ pub mod fuzz_bodies;
 pub mod groups;
 pub mod hard;
 pub mod key_timing;
+#[cfg(target_os = "linux")]
+pub mod memory;
 pub mod oracle;
 pub mod rng;
 pub mod suite;
