@@ -5,6 +5,7 @@
 mod bombs;
 mod mutate;
 mod samples;
+mod seeds;
 
 use arrow_array::RecordBatch;
 use modmill_tables::{TableError, ipc, parquet};
