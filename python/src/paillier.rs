@@ -4,6 +4,7 @@ use crate::answers::{Answers, OnFailure, Target};
 use crate::arguments::{Call, Options};
 use crate::arrow_out::Column;
 use crate::column::Form;
+use crate::errors::of_call;
 use crate::ints::Ints;
 use crate::paillier_arrow::labelled;
 use crate::paillier_calls::{DECRYPTION_COUNTS, Floats, Work, integers, plain_options, raised, run};
@@ -155,7 +156,9 @@ impl PaillierColumn {
     /// The ciphertexts as numbers, in the form that `out` names.
     fn ciphertexts<'py>(&self, py: Python<'py>, out: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let call = Call::new(py, plain_options(py)?)?;
-        let answers = Answers::new(self.column.ciphertexts().values().clone());
+        let answers = Answers::new(
+            self.column.ciphertexts().values().try_clone().map_err(|error| of_call(py, &error))?,
+        );
         answers.deliver(py, &call.engine, &Target::read(out, &[Form::Ints])?, OnFailure::Raise)
     }
 

@@ -4,6 +4,7 @@
 use crate::answers::{Answers, OnFailure, Target};
 use crate::arguments::{Call, Options};
 use crate::column::Form;
+use crate::errors::of_call;
 use crate::ints::Ints;
 use crate::paillier_calls::{DECRYPTION_COUNTS, Work, integers, plain_options, raised, run};
 use crate::paillier_keys::{PaillierPrivateKey, PaillierPublicKey};
@@ -78,7 +79,7 @@ impl PaillierCiphertexts {
             let encoded = EncodedColumn::from_integers(key, &integers)?;
             match is_masked {
                 true => Ok(encoded.encrypt(paillier)?.into_ciphertexts()),
-                false => paillier.unmasked(key, &paillier.engine().install(|| encoded.residues())),
+                false => paillier.unmasked(key, &*paillier.engine().install(|| encoded.try_residues())?),
             }
         })?;
         Ok(Self { ciphertexts })
@@ -163,7 +164,8 @@ impl PaillierCiphertexts {
     ) -> PyResult<Bound<'py, PyList>> {
         let key = &key.get().key;
         let bits = self.ciphertexts.key().signed_bits();
-        let column = EncryptedColumn::new(self.ciphertexts.clone(), Exponents::Shared(0), bits);
+        let column = self.ciphertexts.try_clone();
+        let column = column.and_then(|values| EncryptedColumn::new(values, Exponents::Shared(0), bits));
         let column = column.map_err(|error| raised(py, &error))?;
         let extent = Work { items: column.len(), products: key.bits(), counts: DECRYPTION_COUNTS };
         let integers = run(py, options, key.public_key(), extent, |paillier| {
@@ -180,7 +182,8 @@ impl PaillierCiphertexts {
     /// The ciphertexts as numbers, in the form that `out` names.
     fn numbers<'py>(&self, py: Python<'py>, out: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let call = Call::new(py, plain_options(py)?)?;
-        let answers = Answers::new(self.ciphertexts.values().clone());
+        let answers =
+            Answers::new(self.ciphertexts.values().try_clone().map_err(|error| of_call(py, &error))?);
         answers.deliver(py, &call.engine, &Target::read(out, &[Form::Ints])?, OnFailure::Raise)
     }
 

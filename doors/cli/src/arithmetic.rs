@@ -117,7 +117,7 @@ pub(crate) struct Computed {
 }
 
 impl Operation for NumberOperation {
-    type Prepared = Groups;
+    type Prepared = Result<Groups, Error>;
     type Computed = Computed;
 
     fn layout(&self) -> Layout {
@@ -128,11 +128,12 @@ impl Operation for NumberOperation {
         None
     }
 
-    fn prepare(&self, records: Vec<Records>) -> Groups {
+    fn prepare(&self, records: Vec<Records>) -> Result<Groups, Error> {
         Groups::new(&self.engine, &self.layout(), records)
     }
 
-    fn compute(&self, Groups { groups, places }: Groups) -> Result<Computed, Failure> {
+    fn compute(&self, groups: Result<Groups, Error>) -> Result<Computed, Failure> {
+        let Groups { groups, places } = groups.map_err(|error| Failure::Usage(error.to_string()))?;
         let compute = |group: Group| self.arithmetic.compute(&self.engine, &group);
         if groups.len() < 2 {
             return Ok(Computed { groups: groups.into_iter().map(compute).collect(), places });

@@ -37,7 +37,7 @@ mod secret;
 mod table;
 mod tally;
 
-pub(crate) use file::{check_terminal, read_all};
+pub(crate) use file::{check_terminal, read_small};
 pub(crate) use format::{Format, FormatChoice};
 pub(crate) use layout::{AnswerField, FileNames, Layout, Notation, OtherFields};
 pub(crate) use pace::CHUNK_TIME;

@@ -242,18 +242,39 @@ impl Batch {
         Ok(self)
     }
 
+    /// A copy of the batch, or [`Error::OutOfMemory`]. `clone` aborts if memory runs out.
+    ///
+    /// ```
+    /// use modmill_core::Batch;
+    ///
+    /// let batch = Batch::from_values([[9u64], [3]]);
+    /// assert_eq!(batch.try_clone()?, batch);
+    /// # Ok::<(), modmill_core::Error>(())
+    /// ```
+    pub fn try_clone(&self) -> Result<Self, Error> {
+        self.view().try_to_batch()
+    }
+
     /// The items of this batch followed by the items of `more`. The function does not look at values.
     ///
     /// # Panics
-    /// If the declared width of `more` is greater than that of this batch.
+    /// If the declared width of `more` is greater than that of this batch, or if memory runs out.
     #[must_use]
     pub fn followed_by(&self, more: BatchView<'_>) -> Self {
+        self.try_followed_by(more).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// [`Batch::followed_by`], or [`Error::OutOfMemory`].
+    ///
+    /// # Panics
+    /// If the declared width of `more` is greater than that of this batch.
+    pub fn try_followed_by(&self, more: BatchView<'_>) -> Result<Self, Error> {
         assert!(more.bits() <= self.bits, "{} bits do not fit in {}", more.bits(), self.bits);
-        let mut both = Self::zeros(self.bits, self.len + more.len());
+        let mut both = Self::try_zeros(self.bits, self.len + more.len())?;
         for (index, item) in self.iter().chain(more.iter()).enumerate() {
             both.get_mut(index)[..item.len()].copy_from_slice(item);
         }
-        both
+        Ok(both)
     }
 
     /// Declared width of every item, in bits.

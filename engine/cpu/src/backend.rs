@@ -2,6 +2,7 @@
 
 use crate::isa;
 use crate::long::{ModularSums, Multiplier, SumFactors};
+use crate::out_of_memory::returned;
 use crate::path::CpuPath;
 use crate::team::Workers;
 use modmill_core::{Batch, BatchView, Error, Execution, Family, Isa, Recorder, Sums};
@@ -108,15 +109,13 @@ impl Cpu {
 
     /// A modulus of at least one for sums of at most `most` products of numbers no longer than the modulus. `None` if no
     /// transform has digits short enough for sums of `most` products.
-    #[must_use]
-    pub fn modular_sums(&self, modulus: &[u64], most: usize) -> Option<ModularSums> {
-        self.install(|| ModularSums::new(self.multiplier(), modulus, most))
+    pub fn modular_sums(&self, modulus: &[u64], most: usize) -> Result<Option<ModularSums>, Error> {
+        returned(|| Ok(self.install(|| ModularSums::new(self.multiplier(), modulus, most))))
     }
 
     /// Transforms numbers no longer than the modulus for sums of their products.
-    #[must_use]
-    pub fn sum_factors(&self, modular: &ModularSums, numbers: BatchView<'_>) -> SumFactors {
-        self.install(|| modular.transform(numbers))
+    pub fn sum_factors(&self, modular: &ModularSums, numbers: BatchView<'_>) -> Result<SumFactors, Error> {
+        returned(|| Ok(self.install(|| modular.transform(numbers))))
     }
 
     /// Sums of products of factors, modulo the number that they were transformed for. Indices run through all groups of
@@ -124,18 +123,26 @@ impl Cpu {
     ///
     /// # Panics
     /// If factors were transformed for a modulus of another length or for more products.
-    #[must_use]
-    pub fn sums_of_products(&self, modular: &ModularSums, factors: &[&SumFactors], sums: &Sums) -> Batch {
-        self.install(|| modular.compute(factors, sums))
+    pub fn sums_of_products(
+        &self,
+        modular: &ModularSums,
+        factors: &[&SumFactors],
+        sums: &Sums,
+    ) -> Result<Batch, Error> {
+        returned(|| self.install(|| modular.compute(factors, sums)))
     }
 
     /// Sums of numbers with weights, of which there is a byte for each number for each sum.
     ///
     /// # Panics
     /// If there are `2^24` numbers or more.
-    #[must_use]
-    pub fn weighted_sums(&self, modular: &ModularSums, numbers: BatchView<'_>, weights: &[u8]) -> Batch {
-        self.install(|| modular.weighted(numbers, weights))
+    pub fn weighted_sums(
+        &self,
+        modular: &ModularSums,
+        numbers: BatchView<'_>,
+        weights: &[u8],
+    ) -> Result<Batch, Error> {
+        returned(|| self.install(|| modular.weighted(numbers, weights)))
     }
 
     /// Tells the recorder, if there is one, what is executed.

@@ -6,7 +6,7 @@ use crate::kernel::Kernel;
 use crate::path::{CpuPath, with_kernel};
 use crate::pow::pow_shared_vartime;
 use crate::rows::Rows;
-use modmill_core::{Batch, BatchView, Modulus, Op, Request};
+use modmill_core::{Batch, BatchView, Error, Modulus, Op, Request};
 use rayon::prelude::*;
 
 impl Cpu {
@@ -18,25 +18,25 @@ impl Cpu {
     ///
     /// # Panics
     /// If `group` is zero.
-    #[must_use]
     pub fn products_of_groups(
         &self,
         column: BatchView<'_>,
         group: usize,
         modulus: &Modulus,
-    ) -> Option<Batch> {
+    ) -> Result<Option<Batch>, Error> {
         assert!(group > 0, "a group has numbers");
         let count = column.len().div_ceil(group);
         if column.bits() == 0 {
-            return Some(Batch::zeros(modulus.bits(), count));
+            return Batch::try_zeros(modulus.bits(), count).map(Some);
         }
-        let path = self.lanes_for(&Request::new(Op::MulMod, modulus.bits(), count).one_modulus())?;
-        Some(with_kernel!(path, K, token => {
+        let request = Request::new(Op::MulMod, modulus.bits(), count).one_modulus();
+        let Some(path) = self.lanes_for(&request) else { return Ok(None) };
+        with_kernel!(path, K, token => {
             let domain = modulus.constants(|modulus| {
                 Domain::<K>::new(token, modulus.bits(), &[modulus.value()])
             });
-            self.multiply_groups(&domain, column, group, modulus)
-        }))
+            self.multiply_groups(&domain, column, group, modulus).map(Some)
+        })
     }
 
     fn multiply_groups<K: Kernel>(
@@ -45,8 +45,8 @@ impl Cpu {
         column: BatchView<'_>,
         group: usize,
         modulus: &Modulus,
-    ) -> Batch {
-        let mut answers = Batch::zeros(modulus.bits(), column.len().div_ceil(group));
+    ) -> Result<Batch, Error> {
+        let mut answers = Batch::try_zeros(modulus.bits(), column.len().div_ceil(group))?;
         let stride = answers.stride();
         let mut one = vec![0; column.bits().div_ceil(64)];
         one[0] = 1;
@@ -84,7 +84,7 @@ impl Cpu {
             let groups = limbs.par_chunks_mut(K::LANES * stride).enumerate();
             self.install(|| groups.for_each_init(work, compute));
         }
-        answers
+        Ok(answers)
     }
 }
 
@@ -110,7 +110,7 @@ mod tests {
                     let mut column = Batch::zeros(width, 37);
                     (0..37).for_each(|item| column.get_mut(item).copy_from_slice(&random.bits(width)));
                     for group in [1, 2, 5, 36, 37, 100] {
-                        let found = cpu.products_of_groups(column.view(), group, &shared);
+                        let found = cpu.products_of_groups(column.view(), group, &shared).unwrap();
                         let Some(found) = found else {
                             assert!(matches!(path, CpuPath::Rns | CpuPath::Fft(_)));
                             continue;

@@ -35,7 +35,7 @@ impl Engine {
             return self.product_tree(column, count, modulus)?.download();
         }
         let column = OnHost::of(column)?;
-        with_view(column.operand(), |view| match self.product_in_lanes(view, modulus) {
+        with_view(column.operand(), |view| match self.product_in_lanes(view, modulus)? {
             Some(product) => Ok(product),
             None => self.product_tree(view.into(), count, modulus)?.download(),
         })
@@ -71,7 +71,7 @@ impl Engine {
         if fills_lanes && self.has_lanes(column, count, modulus) {
             let column = OnHost::of(column)?;
             let products =
-                with_view(column.operand(), |view| self.cpu().products_of_groups(view, group, modulus));
+                with_view(column.operand(), |view| self.cpu().products_of_groups(view, group, modulus))?;
             if let Some(products) = products {
                 return Ok(products);
             }
@@ -177,7 +177,7 @@ impl Engine {
     }
 
     /// The product of a column by lanes that each multiply a part of it.
-    fn product_in_lanes(&self, column: BatchView<'_>, modulus: &Modulus) -> Option<Batch> {
+    fn product_in_lanes(&self, column: BatchView<'_>, modulus: &Modulus) -> Result<Option<Batch>, Error> {
         // Some parts for each lane of each thread, so that threads that are late leave parts to others.
         let parts = 4 * self.cpu().lanes() * self.threads();
         let product = |column: BatchView<'_>| {
@@ -185,10 +185,10 @@ impl Engine {
             self.cpu().products_of_groups(column, part, modulus)
         };
         let mut products = product(column)?;
-        while products.len() > 1 {
-            products = product(products.view())?;
+        while let Some(several) = products.as_ref().filter(|products| products.len() > 1) {
+            products = product(several.view())?;
         }
-        Some(products)
+        Ok(products)
     }
 
     /// The product of a column by a tree of batches, each half as long, which stay where the column is.

@@ -30,7 +30,7 @@ impl Engine {
         let column = column.into();
         self.check_column(column)?;
         let column = OnHost::of(column)?;
-        let sum = with_view(column.operand(), |view| self.sum(view));
+        let sum = with_view(column.operand(), |view| Ok(self.sum(view)))?;
         self.reduce_sum(&sum, modulus)
     }
 

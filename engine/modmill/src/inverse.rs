@@ -93,7 +93,7 @@ impl Engine {
         let mut levels = vec![self.mul_mod(a, one, modulus)?];
         while let Some(level) = levels.last().filter(|level| level.len() > 1) {
             let (front, middle, back) = halves(level);
-            let next = self.mul_mod(front, back, modulus)?.followed_by(middle);
+            let next = self.mul_mod(front, back, modulus)?.try_followed_by(middle)?;
             levels.push(next);
         }
         let root = levels.pop().expect("there is at least the level of the items");
@@ -108,8 +108,8 @@ impl Engine {
             let of_pairs = inverses.slice(0..front.len());
             let of_middle = inverses.slice(front.len()..front.len() + middle.len());
             let of_back = self.mul_mod(of_pairs, front, modulus)?;
-            inverses =
-                self.mul_mod(of_pairs, back, modulus)?.followed_by(of_middle).followed_by(of_back.view());
+            let of_front = self.mul_mod(of_pairs, back, modulus)?;
+            inverses = of_front.try_followed_by(of_middle)?.try_followed_by(of_back.view())?;
             let first_of_back = level.len() - back.len();
             let is_pair = |place: &usize| *place < front.len();
             let (pairs, alone): (Vec<usize>, Vec<usize>) = failed.into_iter().partition(is_pair);

@@ -75,7 +75,7 @@ pub use modmill_core::{
     Alternative, Backend, Batch, BatchView, Blocks, CrtJob, CrtKey, DeviceAddress, Error, Execution,
     Exponents, Family, Isa, ItemError, ItemErrorKind, KERNEL_MAX_BITS, Location, Moduli, ModuliForm, Modulus,
     Op, Operand, Partial, Path, PerItem, Plan, PublicJob, Recorder, Request, Resident, ResidentModuli,
-    ResidentView, Seconds, Secrecy, Spare, Sums, TRANSFORM_MAX_BITS, Watch, hex,
+    ResidentView, Seconds, Secrecy, Spare, Sums, TRANSFORM_MAX_BITS, Watch, hex, try_vector,
 };
 pub use modmill_cpu::MAX_THREADS;
 pub use modmill_cpu::long::MersenneLike;

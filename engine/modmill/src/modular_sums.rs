@@ -88,7 +88,7 @@ impl Engine {
         let place = match &self.backends.cuda {
             Some(cuda) => Place::Device(Box::new(cuda.modular_sums(modulus.value(), most)?)),
             None => {
-                let sums = self.backends.cpu.modular_sums(modulus.value(), most);
+                let sums = self.backends.cpu.modular_sums(modulus.value(), most)?;
                 let none =
                     || Error::Unavailable(format!("there are no transforms for sums of {most} products"));
                 Place::Host(Box::new(sums.ok_or_else(none)?))
@@ -113,9 +113,8 @@ impl ModularSums<'_> {
             }
             (Place::Host(modular), _) => {
                 let near = OnHost::of(numbers)?;
-                with_view(near.operand(), |view| {
-                    Factors::Host(self.engine.backends.cpu.sum_factors(modular, view))
-                })
+                let cpu = &self.engine.backends.cpu;
+                Factors::Host(with_view(near.operand(), |view| cpu.sum_factors(modular, view))?)
             }
             (Place::Device(_), None) => return Err(elsewhere()),
         };
@@ -145,7 +144,7 @@ impl ModularSums<'_> {
             }
             (Place::Host(modular), _) => {
                 let groups: Vec<_> = factors.iter().filter_map(|group| group.on_host()).collect();
-                self.engine.upload_answers(backends.cpu.sums_of_products(modular, &groups, sums))
+                self.engine.upload_answers(backends.cpu.sums_of_products(modular, &groups, sums)?)
             }
             (Place::Device(_), None) => Err(elsewhere()),
         }
@@ -182,7 +181,7 @@ impl ModularSums<'_> {
             (Place::Host(modular), _) => {
                 let near = OnHost::of(numbers)?;
                 let answers =
-                    with_view(near.operand(), |view| backends.cpu.weighted_sums(modular, view, weights));
+                    with_view(near.operand(), |view| backends.cpu.weighted_sums(modular, view, weights))?;
                 self.engine.upload_answers(answers)
             }
             (Place::Device(_), None) => Err(elsewhere()),

@@ -46,11 +46,14 @@ impl<'a> OnHost<'a> {
 }
 
 /// Calls a function with the numbers of an operand on the host.
-pub(crate) fn with_view<T>(operand: Operand<'_>, work: impl FnOnce(BatchView<'_>) -> T) -> T {
+pub(crate) fn with_view<T>(
+    operand: Operand<'_>,
+    work: impl FnOnce(BatchView<'_>) -> Result<T, Error>,
+) -> Result<T, Error> {
     match operand {
         Operand::Each(view) => work(view),
         operand => {
-            let mut one = Batch::zeros(operand.bits(), 1);
+            let mut one = Batch::try_zeros(operand.bits(), 1)?;
             let value = operand.get(0);
             one.get_mut(0)[..value.len()].copy_from_slice(value);
             work(one.view())

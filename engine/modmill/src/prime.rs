@@ -87,17 +87,17 @@ impl Engine {
             return Ok(Vec::new());
         }
         let pick = |shape: &dyn Fn(&[u64], &mut [u64])| {
-            let mut batch = Batch::zeros(candidates.bits(), tested.len());
+            let mut batch = Batch::try_zeros(candidates.bits(), tested.len())?;
             for (index, &item) in tested.iter().enumerate() {
                 shape(candidates.get(item), batch.get_mut(index));
             }
-            batch
+            Ok::<_, Error>(batch)
         };
-        let moduli = pick(&|n, out| out.copy_from_slice(n));
+        let moduli = pick(&|n, out| out.copy_from_slice(n))?;
         let minus_one = pick(&|n, out| {
             out.copy_from_slice(n);
             out[0] -= 1;
-        });
+        })?;
         let twos = |n: &[u64]| {
             let mut even = Zeroizing::new(n.to_vec());
             even[0] -= 1;
@@ -107,8 +107,9 @@ impl Engine {
             let mut even = Zeroizing::new(n.to_vec());
             even[0] -= 1;
             limbs::shift_right(&even, twos(n), out);
-        });
-        let mut picked = Batch::zeros(bases.bits(), if bases.len().is_some() { tested.len() } else { 0 });
+        })?;
+        let mut picked =
+            Batch::try_zeros(bases.bits(), if bases.len().is_some() { tested.len() } else { 0 })?;
         for (index, &item) in tested.iter().enumerate().take(picked.len()) {
             picked.get_mut(index).copy_from_slice(bases.get(item));
         }

@@ -38,7 +38,7 @@ pub fn find_drawn(
     accept: impl Fn(&[u64]) -> bool,
 ) -> Result<Vec<Number>, Error> {
     let sieve = Sieve::below(SMALL);
-    let mut candidates = Batch::zeros(bits, CANDIDATES);
+    let mut candidates = Batch::try_zeros(bits, CANDIDATES)?;
     for index in 0..CANDIDATES {
         loop {
             let candidate = draw()?;
@@ -56,7 +56,7 @@ pub fn find_drawn(
             return Ok(Vec::new());
         }
         if round == 0 || survivors.len() < candidates.len() {
-            let mut fewer = Batch::zeros(bits, survivors.len());
+            let mut fewer = Batch::try_zeros(bits, survivors.len())?;
             for (to, &from) in survivors.iter().enumerate() {
                 fewer.get_mut(to).copy_from_slice(candidates.get(from));
             }
@@ -69,7 +69,7 @@ pub fn find_drawn(
 /// Whether one odd number passes `rounds` Miller-Rabin rounds to random bases, side by side. A composite number passes a
 /// round with a probability of at most 1/4.
 pub fn is_probable_prime(engine: &Engine, number: &Modulus, rounds: usize) -> Result<bool, Error> {
-    let mut candidates = Batch::zeros(number.bits(), rounds);
+    let mut candidates = Batch::try_zeros(number.bits(), rounds)?;
     for round in 0..rounds {
         candidates.get_mut(round).copy_from_slice(number.value());
     }

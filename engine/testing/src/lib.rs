@@ -13,6 +13,8 @@ pub mod groups;
 pub mod hard;
 #[cfg(feature = "cuda")]
 pub mod key_timing;
+#[cfg(target_os = "linux")]
+pub mod memory;
 pub mod mutations;
 pub mod oracle;
 pub mod rng;

@@ -128,8 +128,11 @@ impl<R: Read> Reader<R> {
 
     /// Reads all that is left of the present section.
     pub fn rest(&mut self) -> Result<Zeroizing<Vec<u8>>, FileError> {
-        let length = usize::try_from(self.left).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
-        let mut bytes = Zeroizing::new(vec![0; length]);
+        let no_memory = || io::Error::from(io::ErrorKind::OutOfMemory);
+        let length = usize::try_from(self.left).map_err(|_| no_memory())?;
+        let mut bytes = Zeroizing::new(Vec::new());
+        bytes.try_reserve_exact(length).map_err(|_| no_memory())?;
+        bytes.resize(length, 0);
         self.read(&mut bytes)?;
         Ok(bytes)
     }

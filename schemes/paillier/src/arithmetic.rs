@@ -59,7 +59,7 @@ impl Paillier<'_> {
     pub fn mul(&self, a: &Ciphertexts, integers: &Integers) -> Result<Ciphertexts, Error> {
         self.check_integers(a, integers)?;
         let inverses = self.neg(a)?;
-        let flags = flags(integers);
+        let flags = flags(integers)?;
         let (flags, exponents) = match integers.len() == a.len() {
             true => (Operand::from(&flags), Operand::from(integers.magnitudes())),
             false => (flags.shared(0), integers.magnitudes().shared(0)),
@@ -113,7 +113,7 @@ impl Paillier<'_> {
         let is_shared = integers.len() != a.len();
         let negative = |index: usize| integers.is_negative(if is_shared { 0 } else { index });
         let turned: Vec<usize> = (0..a.len()).filter(|&index| negative(index)).collect();
-        let mut bases = a.values().clone();
+        let mut bases = a.values().try_clone()?;
         if !turned.is_empty() {
             let inverses = self.engine.inv(&self.engine.gather(a.values(), &turned)?, a.key().square())?;
             for (&index, inverse) in turned.iter().zip(inverses.iter()) {
@@ -139,10 +139,10 @@ impl Paillier<'_> {
 }
 
 /// One bit for each integer: whether it is negative.
-fn flags(integers: &Integers) -> Batch {
-    let mut flags = Batch::zeros(1, integers.len());
+fn flags(integers: &Integers) -> Result<Batch, Error> {
+    let mut flags = Batch::try_zeros(1, integers.len())?;
     for (limb, &negative) in flags.as_limbs_mut().iter_mut().zip(integers.signs()) {
         *limb = u64::from(negative);
     }
-    flags
+    Ok(flags)
 }

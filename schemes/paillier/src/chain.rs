@@ -37,7 +37,7 @@ macro_rules! operations {
             }
 
             fn to_host(numbers: Batch, bits: usize) -> Result<Batch, modmill::Error> {
-                Ok(if numbers.bits() == bits { numbers } else { resized(&numbers, bits) })
+                if numbers.bits() == bits { Ok(numbers) } else { resized(&numbers, bits) }
             }
 
             $(fn $name<'a>(&self, $($operand: $type),+) -> Result<Batch, modmill::Error> {

@@ -19,7 +19,7 @@ impl Ciphertexts {
     /// A number that shares a factor with n passes. It does not decrypt, and neither does what is computed with it.
     pub fn new(key: &PublicKey, values: &Batch) -> Result<Self, Error> {
         check(key, values, 0)?;
-        Ok(Self::trusted(key, resized(values, key.square().bits())))
+        Ok(Self::trusted(key, resized(values, key.square().bits())?))
     }
 
     /// [`Ciphertexts::new`] of numbers that are given away: they are not copied if they take as many limbs as `n^2`.
@@ -30,7 +30,8 @@ impl Ciphertexts {
 
     /// The columns one after the other.
     pub fn joined(key: &PublicKey, columns: &[&Self]) -> Result<Self, Error> {
-        let mut values = Batch::zeros(key.square().bits(), columns.iter().map(|column| column.len()).sum());
+        let mut values =
+            Batch::try_zeros(key.square().bits(), columns.iter().map(|column| column.len()).sum())?;
         let mut place = 0;
         for column in columns {
             key.expect("a column", &column.key)?;
@@ -66,11 +67,16 @@ impl Ciphertexts {
                 range: "a position of the column",
             });
         }
-        let mut values = Batch::zeros(self.values.bits(), items.len());
+        let mut values = Batch::try_zeros(self.values.bits(), items.len())?;
         for (place, &item) in items.iter().enumerate() {
             values.get_mut(place).copy_from_slice(self.values.get(item));
         }
         Ok(Self::trusted(&self.key, values))
+    }
+
+    /// A copy of the column, or an error if memory runs out.
+    pub fn try_clone(&self) -> Result<Self, Error> {
+        Ok(Self::trusted(&self.key, self.values.try_clone()?))
     }
 
     /// A column of numbers from 1 to `n^2 - 1`, as wide as `n^2`.

@@ -92,7 +92,7 @@ impl Paillier<'_> {
                 false => self.decrypt_seen(&gpu, key, ciphertexts, &mut ()),
                 true => {
                     key.public_key().expect("the column", ciphertexts.key())?;
-                    let mut plaintexts = Batch::zeros(key.bits(), ciphertexts.len());
+                    let mut plaintexts = Batch::try_zeros(key.bits(), ciphertexts.len())?;
                     let answers = Answers::of_batch(&mut plaintexts);
                     self.decrypt_in_lanes(&gpu, key, ciphertexts.values(), answers, copy).map(|()| plaintexts)
                 }
@@ -142,7 +142,10 @@ impl Paillier<'_> {
         let public = key.public_key();
         let ciphertexts = Octets::new(public, octets)?;
         let write = integers_by(public, read);
-        let mut answers = vec![T::default(); ciphertexts.len()];
+        let mut answers = Vec::new();
+        let no_memory = |_| modmill::Error::no_memory(ciphertexts.len().saturating_mul(size_of::<T>()));
+        answers.try_reserve_exact(ciphertexts.len()).map_err(no_memory)?;
+        answers.resize(ciphertexts.len(), T::default());
         let bits = key.p().exponent_bits().max(key.q().exponent_bits());
         if self.has_lanes(ciphertexts.len())
             && let Some(gpu) = gpu_for(self.engine, &key.p().square, bits, ciphertexts.len())?
@@ -201,8 +204,8 @@ impl Paillier<'_> {
             refuse(&verdicts)?;
             return Ok(plaintexts);
         }
-        let mut plaintexts = Batch::zeros(key.bits(), values.len());
-        let mut verdicts = Vec::with_capacity(values.len());
+        let mut plaintexts = Batch::try_zeros(key.bits(), values.len())?;
+        let mut verdicts = Vec::new();
         let length = PART * plaintexts.stride();
         for (index, rows) in plaintexts.as_limbs_mut().chunks_mut(length).enumerate() {
             let items = index * PART..values.len().min((index + 1) * PART);

@@ -61,7 +61,7 @@ impl EncodedColumn {
             return Err(Error::TooLarge { index, limit: number::bit_length(limit) });
         }
         let magnitude_bits = magnitudes.bits().min(number::bit_length(limit));
-        Ok(Self::of_integers(key, values.clone(), Exponents::Shared(0), magnitude_bits))
+        Ok(Self::of_integers(key, values.try_clone()?, Exponents::Shared(0), magnitude_bits))
     }
 
     /// Encodes integers times `16^exponent`.
@@ -142,11 +142,19 @@ impl EncodedColumn {
 
     /// The encodings, numbers below n. Long columns of integers are encoded by the threads of rayon's current pool: those of an engine
     /// inside of [`Engine::install`](modmill::Engine::install).
+    ///
+    /// # Panics
+    /// If memory runs out. [`EncodedColumn::try_residues`] returns an error.
     #[must_use]
     pub fn residues(&self) -> Cow<'_, Batch> {
+        self.try_residues().unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// [`EncodedColumn::residues`], or an error if memory runs out.
+    pub fn try_residues(&self) -> Result<Cow<'_, Batch>, Error> {
         match &self.numbers {
-            Numbers::Integers(integers) => Cow::Owned(integers.modulo(&self.key, 0..integers.len())),
-            Numbers::Residues(residues) => Cow::Borrowed(residues),
+            Numbers::Integers(integers) => integers.modulo(&self.key, 0..integers.len()).map(Cow::Owned),
+            Numbers::Residues(residues) => Ok(Cow::Borrowed(residues)),
         }
     }
 
@@ -156,10 +164,10 @@ impl EncodedColumn {
     }
 
     /// The encodings of some items.
-    pub(crate) fn encodings(&self, items: Range<usize>) -> Part<'_> {
+    pub(crate) fn encodings(&self, items: Range<usize>) -> Result<Part<'_>, Error> {
         match &self.numbers {
-            Numbers::Integers(integers) => Part::Made(integers.modulo(&self.key, items)),
-            Numbers::Residues(residues) => Part::Held(residues.slice(items)),
+            Numbers::Integers(integers) => integers.modulo(&self.key, items).map(Part::Made),
+            Numbers::Residues(residues) => Ok(Part::Held(residues.slice(items))),
         }
     }
 
@@ -200,7 +208,7 @@ impl EncodedColumn {
     /// of rayon's current pool: those of an engine inside of [`Engine::install`](modmill::Engine::install).
     pub fn integers(&self) -> Result<Integers, Error> {
         match &self.numbers {
-            Numbers::Integers(integers) => Ok(integers.clone()),
+            Numbers::Integers(integers) => integers.try_clone(),
             Numbers::Residues(residues) => Integers::of_residues(&self.key, residues),
         }
     }
@@ -210,7 +218,7 @@ impl EncodedColumn {
     /// # Panics
     /// If there is no such item, as indexing does.
     pub fn to_i128(&self, index: usize) -> Result<Option<i128>, Error> {
-        let one = self.encodings(index..index + 1).view().to_batch();
+        let one = self.encodings(index..index + 1)?.view().try_to_batch()?;
         let integers = Integers::of_residues(&self.key, &one).map_err(|_| Error::NotEncoded { index })?;
         let Some(value) = integers.to_i128(0) else { return Ok(None) };
         let exponent = self.exponents.get(index);
@@ -275,7 +283,7 @@ impl EncodedColumn {
         key: &crate::PrivateKey,
     ) -> Result<EncryptedColumn, Error> {
         key.public_key().expect("the column", &self.key)?;
-        let residues = paillier.engine.install(|| self.residues());
+        let residues = paillier.engine.install(|| self.try_residues())?;
         let ciphertexts = paillier.encrypt_as_owner(key, &residues)?;
         EncryptedColumn::new(ciphertexts, self.exponents.clone(), self.magnitude_bits)
     }
@@ -301,7 +309,7 @@ fn below_n(key: &PublicKey, numbers: &Batch) -> Result<Batch, Error> {
     };
     match numbers.iter().position(|number| !is_below(number)) {
         Some(index) => Err(Error::OutOfRange { what: "the encodings", index, range: "below n" }),
-        None => Ok(crate::rows::resized(numbers, key.bits())),
+        None => Ok(crate::rows::resized(numbers, key.bits())?),
     }
 }
 

@@ -10,7 +10,7 @@ use crate::lanes::{Answers, LEAST_OF_LANES, Lanes, copy, in_lanes, write_rows};
 use crate::parts::{Parts, write_octets};
 use crate::rows::{resized, shared};
 use crate::{Ciphertexts, Error, Masks, Paillier, PrivateKey, PublicKey};
-use modmill::{Batch, BatchView, OnDevice};
+use modmill::{Batch, BatchView, OnDevice, try_vector};
 use std::ops::Range;
 
 /// The fewest items that are encrypted on a GPU as a whole: from here on the masks are made there.
@@ -51,7 +51,7 @@ impl Paillier<'_> {
             let column = match self.has_lanes(plaintexts.len()) {
                 false => self.encrypt_on(&gpu, key, all()?.view(), &key.summand(plaintexts.shift())),
                 true => {
-                    let mut values = Batch::zeros(key.square().bits(), plaintexts.len());
+                    let mut values = Batch::try_zeros(key.square().bits(), plaintexts.len())?;
                     let answers = Answers::of_batch(&mut values);
                     self.encrypt_in_lanes(&gpu, key, plaintexts, answers, copy).map(|()| values)
                 }
@@ -72,7 +72,7 @@ impl Paillier<'_> {
         plaintexts: &impl Parts,
     ) -> Result<Vec<u8>, Error> {
         let width = key.ciphertext_octets();
-        let mut octets = vec![0; width * plaintexts.len()];
+        let mut octets = try_vector(width * plaintexts.len())?;
         let write = |_, numbers: BatchView<'_>, rows: &mut [u8]| {
             write_octets(width, numbers, rows);
             Ok(())
@@ -188,7 +188,7 @@ impl Paillier<'_> {
     pub fn unmasked(&self, key: &PublicKey, plaintexts: &Batch) -> Result<Ciphertexts, Error> {
         self.check_plaintexts(key, plaintexts)?;
         let powers = self.powers_of_generator(self.engine, key, plaintexts.view(), &[1])?;
-        Ok(Ciphertexts::trusted(key, resized(&powers, key.square().bits())))
+        Ok(Ciphertexts::trusted(key, resized(&powers, key.square().bits())?))
     }
 
     /// `m n + summand` for m below n: with 1 this is `(1 + n)^m mod n^2`. The sums are no longer than `n^2`.

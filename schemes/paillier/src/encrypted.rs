@@ -101,14 +101,14 @@ impl EncryptedColumn {
 
     /// The numbers with the other sign.
     pub fn neg(&self, paillier: &Paillier<'_>) -> Result<Self, Error> {
-        Ok(Self { ciphertexts: paillier.neg(&self.ciphertexts)?, ..self.clone() })
+        Ok(self.with(paillier.neg(&self.ciphertexts)?))
     }
 
     /// The sums of an encrypted and an encoded column.
     pub fn add_encoded(&self, paillier: &Paillier<'_>, other: &EncodedColumn) -> Result<Self, Error> {
         self.key().expect("the second column", other.key())?;
         let other = Self::new(
-            paillier.unmasked(self.key(), &paillier.engine.install(|| other.residues()))?,
+            paillier.unmasked(self.key(), &*paillier.engine.install(|| other.try_residues())?)?,
             other.exponents().clone(),
             other.magnitude_bits(),
         )?;
@@ -174,7 +174,12 @@ impl EncryptedColumn {
 
     /// Other ciphertexts of the same numbers ([`Paillier::randomize`]).
     pub fn randomize(&self, paillier: &Paillier<'_>) -> Result<Self, Error> {
-        Ok(Self { ciphertexts: paillier.randomize(&self.ciphertexts)?, ..self.clone() })
+        Ok(self.with(paillier.randomize(&self.ciphertexts)?))
+    }
+
+    /// Other ciphertexts with the exponents and the bound of this column.
+    fn with(&self, ciphertexts: Ciphertexts) -> Self {
+        Self { ciphertexts, exponents: self.exponents.clone(), magnitude_bits: self.magnitude_bits }
     }
 
     /// This column with exponents that are not above `others`.
@@ -197,9 +202,9 @@ impl EncryptedColumn {
         let most = steps.iter().copied().max().unwrap_or(0);
         let magnitude_bits = self.room("bringing numbers to one exponent", self.magnitude_bits + most)?;
         let ciphertexts = match most {
-            0 => self.ciphertexts.clone(),
+            0 => self.ciphertexts.try_clone()?,
             _ => {
-                let mut powers = Batch::zeros(most + 1, count);
+                let mut powers = Batch::try_zeros(most + 1, count)?;
                 for (index, &step) in steps.iter().enumerate() {
                     number::shift_left(&[1], step, powers.get_mut(index));
                 }
@@ -224,7 +229,7 @@ impl EncryptedColumn {
         }
         self.room(operation, self.magnitude_bits + factors.magnitude_bits())?;
         let integers = factors.integers()?;
-        let magnitudes = crate::rows::resized(integers.magnitudes(), factors.magnitude_bits().max(1));
+        let magnitudes = crate::rows::resized(integers.magnitudes(), factors.magnitude_bits().max(1))?;
         Integers::new(magnitudes, integers.signs().to_vec())
     }
 

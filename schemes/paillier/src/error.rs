@@ -21,7 +21,7 @@ pub enum Error {
     #[error("not a Paillier column that can be read: {0}")]
     Column(#[source] FileError),
     /// The operands of a call differ in number.
-    #[error("{what} has {found} items where {expected} were expected")]
+    #[error("{}", modmill::Error::LengthMismatch { what, expected: *expected, found: *found })]
     LengthMismatch {
         /// The operand.
         what: &'static str,

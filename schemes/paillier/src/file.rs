@@ -135,8 +135,12 @@ fn writer(column: &Ciphertexts, kind: u64, more: &[(&str, u64)]) -> Result<Write
         fingerprint: *column.key().fingerprint(),
         parameters,
     };
-    let mut writer = Writer::new(Vec::new(), &header)?;
     let size = size(column.key());
+    let mut bytes = Vec::new();
+    // Room for the other sections too, which have a few bytes for each item.
+    let wanted = (size + 8).saturating_mul(column.len());
+    bytes.try_reserve(wanted).map_err(|_| modmill::Error::no_memory(wanted))?;
+    let mut writer = Writer::new(bytes, &header)?;
     writer.section(CIPHERTEXTS, (size * column.len()) as u64, |output| {
         let mut bytes = vec![0; size];
         column.values().iter().try_for_each(|value| {
@@ -155,7 +159,7 @@ fn reader<'a>(key: &PublicKey, bytes: &'a [u8], kind: u64) -> Result<(Ciphertext
     let length = (size as u64).saturating_mul(count as u64);
     reader.expect_length(CIPHERTEXTS, length).map_err(Error::Column)?;
     let bytes = reader.rest().map_err(Error::Column)?;
-    let mut values = Batch::zeros(8 * size, count);
+    let mut values = Batch::try_zeros(8 * size, count)?;
     for (index, value) in bytes.chunks_exact(size).enumerate() {
         number::copy_be_bytes(value, values.get_mut(index));
     }

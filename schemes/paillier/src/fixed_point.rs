@@ -125,7 +125,7 @@ pub(crate) fn integers(
     let lengths = (0..values.len()).into_par_iter().with_min_len(CHUNK).map(length);
     let longest = lengths.reduce(|| Ok(0), greater)?;
 
-    let mut magnitudes = Batch::zeros(longest.max(1).next_multiple_of(64).min(limit), values.len());
+    let mut magnitudes = Batch::try_zeros(longest.max(1).next_multiple_of(64).min(limit), values.len())?;
     let stride = magnitudes.stride();
     let rows = magnitudes.as_limbs_mut().par_chunks_exact_mut(stride).enumerate().with_min_len(CHUNK);
     rows.for_each(|(index, row)| {

@@ -2,7 +2,7 @@
 
 use crate::rows::CHUNK;
 use crate::{Error, PublicKey};
-use modmill::{Batch, number};
+use modmill::{Batch, number, try_vector};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -38,6 +38,9 @@ impl Integers {
     }
 
     /// Integers of 64 bits.
+    ///
+    /// # Panics
+    /// If memory runs out.
     #[must_use]
     pub fn from_i64(values: &[i64]) -> Self {
         let mut magnitudes = Batch::zeros(64, values.len());
@@ -48,6 +51,9 @@ impl Integers {
     }
 
     /// Integers of 128 bits.
+    ///
+    /// # Panics
+    /// If memory runs out.
     #[must_use]
     pub fn from_i128(values: &[i128]) -> Self {
         let mut magnitudes = Batch::zeros(128, values.len());
@@ -56,6 +62,13 @@ impl Integers {
             magnitudes.get_mut(index).copy_from_slice(&[magnitude as u64, (magnitude >> 64) as u64]);
         }
         Self { magnitudes, negative: values.iter().map(|&value| value < 0).collect() }
+    }
+
+    /// A copy of the integers, or an error if memory runs out.
+    pub fn try_clone(&self) -> Result<Self, Error> {
+        let mut negative = try_vector(self.len())?;
+        negative.copy_from_slice(&self.negative);
+        Ok(Self { magnitudes: self.magnitudes.try_clone()?, negative })
     }
 
     /// The number of integers.
@@ -131,7 +144,7 @@ impl Integers {
 
     /// Numbers below n that stand for some of the integers modulo n: x for x >= 0, and `n - |x|` for x < 0. The time depends on widths
     /// alone. Every magnitude has to be below n. Long columns are converted by the threads of rayon's current pool.
-    pub(crate) fn modulo(&self, key: &PublicKey, items: Range<usize>) -> Batch {
+    pub(crate) fn modulo(&self, key: &PublicKey, items: Range<usize>) -> Result<Batch, Error> {
         let n = key.modulus().value();
         self.signed_sums(key.bits(), items, (&vec![0; n.len()], n), |row| {
             // The complement of zero is n.
@@ -140,7 +153,7 @@ impl Integers {
     }
 
     /// `2^w + x` for some of the integers x, where w is the declared width of their magnitudes. As [`Integers::modulo`] otherwise.
-    pub(crate) fn shifted(&self, items: Range<usize>) -> Batch {
+    pub(crate) fn shifted(&self, items: Range<usize>) -> Result<Batch, Error> {
         let width = self.magnitudes.bits();
         let mut power = vec![0; width / 64 + 1];
         power[width / 64] = 1 << (width % 64);
@@ -155,8 +168,8 @@ impl Integers {
         items: Range<usize>,
         (above, below): (&[u64], &[u64]),
         finish: impl Fn(&mut [u64]) + Sync,
-    ) -> Batch {
-        let mut sums = Batch::zeros(bits, items.len());
+    ) -> Result<Batch, Error> {
+        let mut sums = Batch::try_zeros(bits, items.len())?;
         let stride = sums.stride();
         let used = self.magnitudes.stride().min(stride);
         let convert = |(chunk, rows): (usize, &mut [u64])| {
@@ -179,15 +192,15 @@ impl Integers {
             true => rows.par_chunks_mut(CHUNK * stride).enumerate().for_each(convert),
             false => convert((0, rows)),
         }
-        sums
+        Ok(sums)
     }
 
     /// The integers that numbers below n stand for: those up to `n / 3 - 1` are not negative, those from `n - (n / 3 - 1)` upwards are
     /// negative, and any other is refused. The time depends on widths, and on the first items that are refused. Long columns are
     /// converted by the threads of rayon's current pool.
     pub(crate) fn of_residues(key: &PublicKey, residues: &Batch) -> Result<Self, Error> {
-        let mut magnitudes = Batch::zeros(key.bits(), residues.len());
-        let mut negative = vec![false; residues.len()];
+        let mut magnitudes = Batch::try_zeros(key.bits(), residues.len())?;
+        let mut negative = try_vector(residues.len())?;
         let stride = magnitudes.stride();
         // The first item of a chunk that is refused.
         let convert = |(chunk, (rows, signs)): (usize, (&mut [u64], &mut [bool]))| {
@@ -261,14 +274,14 @@ mod tests {
         let values: Vec<i64> =
             (0..3 * CHUNK as i64 + 7).map(|item| item * item * 977 - 4_000_000_000).collect();
         let integers = Integers::from_i64(&values);
-        let residues = integers.modulo(&key, 0..values.len());
+        let residues = integers.modulo(&key, 0..values.len()).unwrap();
         for (index, &value) in values.iter().enumerate() {
-            let alone = Integers::from_i64(&[value]).modulo(&key, 0..1);
+            let alone = Integers::from_i64(&[value]).modulo(&key, 0..1).unwrap();
             assert_eq!(residues.get(index), alone.get(0), "item {index}");
         }
         let (first, last) = (CHUNK - 3, 2 * CHUNK + 9);
-        assert_eq!(integers.modulo(&key, first..last), residues.slice(first..last).to_batch());
-        let shifted = integers.shifted(first..last);
+        assert_eq!(integers.modulo(&key, first..last).unwrap(), residues.slice(first..last).to_batch());
+        let shifted = integers.shifted(first..last).unwrap();
         for (row, value) in shifted.iter().zip(&values[first..last]) {
             assert_eq!(i128::from(row[0]) + (i128::from(row[1]) << 64), (1 << 64) + i128::from(*value));
         }

@@ -128,7 +128,7 @@ impl Paillier<'_> {
         let order = halved(&short.exponent);
         // A watch counts the powers, which take the time.
         let rests = self.engine.unwatched().reduce(exponents, &Modulus::new(&order)?)?;
-        let mut reduced = resized(&rests, short.bits);
+        let mut reduced = resized(&rests, short.bits)?;
         let mut summand = Number::new(vec![0; order.len()]);
         for (index, exponent) in exponents.iter().enumerate() {
             let row = reduced.get_mut(index);
@@ -210,6 +210,6 @@ fn short_exponents(key: &PublicKey, exponents: &Batch) -> Result<Batch, Error> {
         Some(index) => {
             Err(Error::OutOfRange { what: "the exponents", index, range: "as short as the key's exponents" })
         }
-        None => Ok(resized(exponents, bits)),
+        None => Ok(resized(exponents, bits)?),
     }
 }

@@ -100,7 +100,7 @@ impl Packing {
     pub fn pack(&self, key: &PublicKey, values: &[i128]) -> Result<Batch, Error> {
         let slots = self.slots(key);
         let (offset, range) = (self.offset(), 1i128 << self.value_bits);
-        let mut plaintexts = Batch::zeros(key.bits(), values.len().div_ceil(slots));
+        let mut plaintexts = Batch::try_zeros(key.bits(), values.len().div_ceil(slots))?;
         for (index, value) in values.iter().enumerate() {
             let stored = value.checked_add(offset).filter(|stored| (0..range).contains(stored));
             let range = "within the bits of the packing";
@@ -207,7 +207,7 @@ impl PackedColumn {
         }
         let terms = self.room("the addition", self.terms.saturating_add(other.terms))?;
         let ciphertexts = paillier.add(&self.ciphertexts, &other.ciphertexts)?;
-        Ok(Self { ciphertexts, terms, ..self.clone() })
+        Ok(self.with(ciphertexts, terms))
     }
 
     /// The sums of many columns, number by number.
@@ -215,7 +215,13 @@ impl PackedColumn {
         let Some((first, others)) = columns.split_first() else { return Ok(None) };
         let terms = columns.iter().fold(0u128, |terms, column| terms.saturating_add(column.terms));
         first.room("the sum", terms)?;
-        others.iter().try_fold(first.clone(), |sum, column| sum.add(paillier, column)).map(Some)
+        let sum = first.with(first.ciphertexts.try_clone()?, first.terms);
+        others.iter().try_fold(sum, |sum, column| sum.add(paillier, column)).map(Some)
+    }
+
+    /// Other ciphertexts of `terms` terms in the layout of this column.
+    fn with(&self, ciphertexts: Ciphertexts, terms: u128) -> Self {
+        Self { ciphertexts, terms, packing: self.packing, len: self.len }
     }
 
     /// All numbers times one positive integer, which counts as that many terms.
@@ -223,7 +229,7 @@ impl PackedColumn {
         let terms = self.room("the product", self.terms.saturating_mul(u128::from(factor)))?;
         let factor = Integers::from_batch(Batch::from_values([[factor]]));
         let ciphertexts = paillier.mul_vartime(&self.ciphertexts, &factor)?;
-        Ok(Self { ciphertexts, terms, ..self.clone() })
+        Ok(self.with(ciphertexts, terms))
     }
 
     /// Decrypts and unpacks the numbers.

@@ -56,10 +56,10 @@ impl Parts for EncodedColumn {
     }
 
     fn part(&self, items: Range<usize>) -> Result<Part<'_>, Error> {
-        Ok(match self.numbers() {
-            Numbers::Integers(integers) if self.shift().is_some() => Part::Made(integers.shifted(items)),
+        match self.numbers() {
+            Numbers::Integers(integers) if self.shift().is_some() => integers.shifted(items).map(Part::Made),
             _ => self.encodings(items),
-        })
+        }
     }
 
     fn shift(&self) -> Option<usize> {
@@ -97,7 +97,7 @@ impl Octets<'_> {
     pub(crate) fn numbers(&self, items: Range<usize>) -> Result<Batch, Error> {
         let width = self.key.ciphertext_octets();
         let octets = &self.octets[items.start * width..items.end * width];
-        let mut values = Batch::zeros(self.key.square().bits(), items.len());
+        let mut values = Batch::try_zeros(self.key.square().bits(), items.len())?;
         let stride = values.stride();
         let rows = values.as_limbs_mut().par_chunks_exact_mut(stride).zip(octets.par_chunks_exact(width));
         rows.with_min_len(CHUNK).for_each(|(row, octets)| number::copy_be_bytes(octets, row));

@@ -70,7 +70,7 @@ impl EncryptedColumn {
         let longest = members.iter().map(Vec::len).max().unwrap_or(0);
         let (lowered, exponents, bits) = self.summands(paillier, longest)?;
         let key = self.key();
-        let mut column = lowered.ciphertexts().clone();
+        let mut column = lowered.ciphertexts().try_clone()?;
         // Neighbours of a group are added, until each group has one item at most. All groups share a batch.
         while members.iter().any(|members| members.len() > 1) {
             let pairs = || members.iter().flat_map(|members| members.as_chunks::<2>().0);
@@ -85,7 +85,7 @@ impl EncryptedColumn {
                 *members = next_sum.by_ref().take(pairs).chain(next_kept.by_ref().take(rest)).collect();
             }
         }
-        let mut values = Batch::zeros(key.square().bits(), count);
+        let mut values = Batch::try_zeros(key.square().bits(), count)?;
         for (group, members) in members.iter().enumerate() {
             match members.first() {
                 Some(&index) => values.get_mut(group).copy_from_slice(column.values().get(index)),

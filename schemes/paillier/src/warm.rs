@@ -22,7 +22,7 @@ impl Paillier<'_> {
         }
         let key = PrivateKey::generate(self.engine, bits, randomness)?;
         self.engine.warm_by(|| {
-            let column = self.encrypt(key.public_key(), &Batch::zeros(64, count))?;
+            let column = self.encrypt(key.public_key(), &Batch::try_zeros(64, count)?)?;
             self.sum(&self.add(&column, &column)?)?;
             self.decrypt(&key, &column)
         })?;

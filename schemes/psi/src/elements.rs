@@ -61,7 +61,7 @@ impl Elements {
         if !octets.len().is_multiple_of(element) {
             return Err(Error::Ragged { octets: octets.len(), element });
         }
-        let mut numbers = Batch::zeros(group.bits(), octets.len() / element);
+        let mut numbers = Batch::try_zeros(group.bits(), octets.len() / element)?;
         let rows = numbers.as_limbs_mut().par_chunks_exact_mut(element / 8);
         rows.zip(octets.par_chunks_exact(element)).for_each(|(row, octets)| {
             for (limb, octets) in row.iter_mut().rev().zip(octets.as_chunks().0) {

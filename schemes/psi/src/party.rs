@@ -88,7 +88,7 @@ impl Party {
     pub fn blind<T: AsRef<[u8]> + Sync>(&self, engine: &Engine, items: &[T]) -> Result<Elements, Error> {
         let octets = self.group.octets() + MORE;
         let domain = [DOMAIN, self.group.name()].concat();
-        let mut hashes = Batch::zeros(8 * octets, items.len());
+        let mut hashes = Batch::try_zeros(8 * octets, items.len())?;
         let rows = hashes.as_limbs_mut().par_chunks_exact_mut(octets / 8);
         rows.zip(items).for_each_init(
             || Zeroizing::new(vec![0; octets]),

@@ -7,7 +7,7 @@ use crate::rows::{Kind, Memory};
 use crate::steps::{Answer, Answers, GRAIN, Items, Operation, Outcome, Refusal, Steps};
 use crate::stream::Stream;
 use crate::{Error, ItemError};
-use modmill::{Batch, Engine};
+use modmill::{Batch, Engine, try_vector};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use zeroize::Zeroizing;
@@ -30,12 +30,12 @@ impl<Encode, Operate, Decode> Steps<Encode, Operate, Decode> {
         let groups = by_length(engine, keys, count);
         let is_one = groups.len() == 1;
         let longest = groups.last_key_value().map_or(0, |(bits, _)| bits.div_ceil(8));
-        let mut rows = Memory::new(self.kind, longest, if is_one { 0 } else { count });
+        let mut rows = Memory::new(self.kind, longest, if is_one { 0 } else { count })?;
         if !is_one {
             answers.resize_with(count, || None);
         }
         for (bits, items) in groups {
-            let mut stream = Stream::new(self, engine, keys, bits, &items);
+            let mut stream = Stream::new(self, engine, keys, bits, &items)?;
             let group_keys: Vec<&K>;
             let its_keys = match (&items, keys) {
                 (Items::All(_), keys) => keys,
@@ -77,8 +77,8 @@ impl<Encode, Operate, Decode> Steps<Encode, Operate, Decode> {
         Decode: Fn(usize, &K, &mut [u8], &mut [u8]) -> Result<T, ItemError> + Sync,
     {
         let size = bits.div_ceil(8);
-        let mut octets = Zeroizing::new(vec![0; items.len() * size]);
-        let mut none = Memory::new(Kind::Values, size, items.len());
+        let mut octets = Zeroizing::new(try_vector(items.len() * size)?);
+        let mut none = Memory::new(Kind::Values, size, items.len())?;
         let encoded = map_blocks(engine, &items, (&mut octets, size), &mut none, |item, block, _| {
             (self.encode)(item, keys.get(item), block)
         });
@@ -100,7 +100,7 @@ impl<Encode, Operate, Decode> Steps<Encode, Operate, Decode> {
         if items.is_empty() {
             return Ok(());
         }
-        let mut inputs = Batch::zeros(bits, items.len());
+        let mut inputs = Batch::try_zeros(bits, items.len())?;
         for (index, block) in octets.chunks_exact(size).enumerate() {
             number::copy_be_bytes(block, inputs.get_mut(index));
         }
@@ -109,7 +109,7 @@ impl<Encode, Operate, Decode> Steps<Encode, Operate, Decode> {
         for (block, output) in octets.chunks_exact_mut(size).zip(outputs.iter()) {
             number::write_be_bytes(output, block);
         }
-        let mut decoded_rows = Memory::new(self.kind, size, items.len());
+        let mut decoded_rows = Memory::new(self.kind, size, items.len())?;
         let decoded =
             map_blocks(engine, &items, (&mut octets, size), &mut decoded_rows, |item, block, row| {
                 (self.decode)(item, keys.get(item), block, row)

@@ -24,7 +24,7 @@ impl<'a> Blinding<'a> {
     pub(crate) fn new(engine: &Engine, keys: &[&'a PublicKey]) -> Result<Self, Error> {
         let moduli: Vec<&Modulus> = keys.iter().map(|key| key.modulus()).collect();
         let bits = moduli.iter().map(|modulus| modulus.bits()).max().unwrap_or(1);
-        let mut random = Batch::zeros(bits, keys.len());
+        let mut random = Batch::try_zeros(bits, keys.len())?;
         (0..keys.len()).try_for_each(|index| draw(bits, random.get_mut(index)))?;
         let inverses = loop {
             let inverses = inverses(engine, &random, &moduli);

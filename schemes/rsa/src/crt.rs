@@ -155,33 +155,33 @@ fn powers(
     let moduli: Vec<&Modulus> = factors.iter().map(|factor| &factor.prime).collect();
     let width = moduli.iter().map(|prime| prime.bits()).max().unwrap_or(1);
 
-    let mut bases = Batch::zeros(inputs.bits(), 2 * count);
+    let mut bases = Batch::try_zeros(inputs.bits(), 2 * count)?;
     let (front, back) = bases.as_limbs_mut().split_at_mut(inputs.as_limbs().len());
     front.copy_from_slice(inputs.as_limbs());
     back.copy_from_slice(inputs.as_limbs());
     witness.see(Stage::Bases, &mut bases);
-    let mut exponents = gather(width, factors.iter().map(|factor| &factor.exponent[..]));
+    let mut exponents = gather(width, factors.iter().map(|factor| &factor.exponent[..]))?;
     witness.see(Stage::Exponents, &mut exponents);
     let mut halves = engine.pow(&bases, &exponents, moduli.as_slice())?;
     witness.see(Stage::Halves, &mut halves);
 
     // m1 < p and m2 < q <= p 2^s, so that the sum is positive and at most one bit longer than p 2^s.
     let lift = keys.iter().map(|key| number::bit_length(key.lift())).max().unwrap_or(0);
-    let mut difference = gather(lift + 1, keys.iter().map(|key| key.lift()));
+    let mut difference = gather(lift + 1, keys.iter().map(|key| key.lift()))?;
     for index in 0..count {
         number::add_assign(difference.get_mut(index), halves.get(index));
         number::sub_assign(difference.get_mut(index), halves.get(count + index));
     }
     witness.see(Stage::Difference, &mut difference);
-    let mut coefficients = gather(width, keys.iter().map(|key| key.coefficient()));
+    let mut coefficients = gather(width, keys.iter().map(|key| key.coefficient()))?;
     witness.see(Stage::Coefficients, &mut coefficients);
     let mut quotient = engine.mul_mod(&difference, &coefficients, &moduli[..count])?;
     witness.see(Stage::Quotient, &mut quotient);
-    let mut cofactors = gather(width, keys.iter().map(|key| key.q().prime.value()));
+    let mut cofactors = gather(width, keys.iter().map(|key| key.q().prime.value()))?;
     witness.see(Stage::Cofactors, &mut cofactors);
     let products = engine.mul(&quotient, &cofactors)?;
 
-    let mut outputs = gather(inputs.bits(), products.iter());
+    let mut outputs = gather(inputs.bits(), products.iter())?;
     for index in 0..count {
         number::add_assign(outputs.get_mut(index), halves.get(count + index));
     }
@@ -205,15 +205,15 @@ fn checked(
 }
 
 /// Copies numbers of at most `bits` bits into a batch. Limbs of a number that do not fit are zero.
-fn gather<'a>(bits: usize, numbers: impl Iterator<Item = &'a [u64]>) -> Batch {
+fn gather<'a>(bits: usize, numbers: impl Iterator<Item = &'a [u64]>) -> Result<Batch, modmill::Error> {
     let numbers: Vec<&[u64]> = numbers.collect();
-    let mut batch = Batch::zeros(bits, numbers.len());
+    let mut batch = Batch::try_zeros(bits, numbers.len())?;
     for (index, number) in numbers.iter().enumerate() {
         let row = batch.get_mut(index);
         let len = row.len().min(number.len());
         row[..len].copy_from_slice(&number[..len]);
     }
-    batch
+    Ok(batch)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Answers in one piece of memory.
 
 use crate::ItemError;
-use modmill::Spare;
+use modmill::{Spare, try_vector};
 use zeroize::{Zeroize, Zeroizing};
 
 /// Memory of dropped rows, from a megabyte to half a gigabyte. It is not cleared: what it held was public, and an answer is
@@ -74,14 +74,14 @@ pub(crate) struct Memory {
 
 impl Memory {
     /// Rows for `count` answers of at most `longest` bytes each.
-    pub(crate) fn new(kind: Kind, longest: usize, count: usize) -> Self {
+    pub(crate) fn new(kind: Kind, longest: usize, count: usize) -> Result<Self, modmill::Error> {
         // Items without bytes have a row too, of one byte.
         let row = if kind == Kind::Values { 1 } else { longest.max(1) };
         let octets = match kind {
-            Kind::Public => PUBLIC.take(count * row),
-            Kind::Values | Kind::Secret => vec![0; count * row],
+            Kind::Public => PUBLIC.try_take(count * row)?,
+            Kind::Values | Kind::Secret => try_vector(count * row)?,
         };
-        Self { octets, row, is_secret: kind == Kind::Secret }
+        Ok(Self { octets, row, is_secret: kind == Kind::Secret })
     }
 
     /// The bytes of all rows, and the length of a row.

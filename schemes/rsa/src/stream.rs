@@ -40,11 +40,13 @@ impl<'a, K, T, Encode, Operate, Decode> Stream<'a, K, T, Encode, Operate, Decode
         keys: Keys<'a, K>,
         bits: usize,
         items: &'a Items,
-    ) -> Self {
-        let answers = Vec::with_capacity(items.len());
+    ) -> Result<Self, modmill::Error> {
+        let mut answers: Vec<Answer<T>> = Vec::new();
+        let bytes = items.len().saturating_mul(size_of::<Answer<T>>());
+        answers.try_reserve_exact(items.len()).map_err(|_| modmill::Error::no_memory(bytes))?;
         let (size, stride) = (bits.div_ceil(8), 8 * bits.div_ceil(64));
-        let rows = Memory::new(steps.kind, size, items.len());
-        Self { steps, engine, keys, items, size, stride, answers, rows, wrong: Vec::new(), failed: None }
+        let rows = Memory::new(steps.kind, size, items.len())?;
+        Ok(Self { steps, engine, keys, items, size, stride, answers, rows, wrong: Vec::new(), failed: None })
     }
 
     /// The answers with their rows, and the items that are computed step by step: those whose answers failed their check, or all items

@@ -7,6 +7,8 @@ use crate::privacy_pass::IssuerSettings;
 use crate::settings::Settings;
 use crate::transit;
 use serde::Deserialize;
+use std::fs::File;
+use std::io::{self, Read};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -129,6 +131,18 @@ pub use parts::{
     StoreConfig, TlsConfig, TransitConfig,
 };
 
+/// The most bytes of a file of options.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// The text of a file that is no longer than a file of options can be.
+fn read_limited(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    if File::open(path)?.take(MOST_BYTES + 1).read_to_string(&mut text)? as u64 > MOST_BYTES {
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, "it is longer than 1 MiB"));
+    }
+    Ok(text)
+}
+
 impl Default for Config {
     fn default() -> Self {
         Self::parse("").expect("the file of defaults is right, as a test shows")
@@ -138,8 +152,7 @@ impl Default for Config {
 impl Config {
     /// Reads the file at `path`.
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
-        let text = std::fs::read_to_string(path);
-        let text = text.map_err(|error| ConfigError::File { path: path.to_owned(), error })?;
+        let text = read_limited(path).map_err(|error| ConfigError::File { path: path.to_owned(), error })?;
         Self::parse(&text).map_err(|error| match error {
             ConfigError::Syntax(text) => ConfigError::Syntax(format!("{}: {text}", path.display())),
             error => error,

@@ -10,9 +10,10 @@
 //!         |          |
 //!       store     modmill-rsa                 sealed documents on disk; the arithmetic
 //! ```
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 pub mod admin;
+mod allocator;
 pub mod audit;
 pub mod backup;
 pub mod batch;

@@ -6,7 +6,7 @@
 use super::number::Number;
 use super::{GroupAnswers, MODULUS};
 use crate::records::{Layout, Reason, Records};
-use modmill::{Batch, Engine, Moduli, Modulus};
+use modmill::{Batch, Engine, Error, Moduli, Modulus};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
@@ -173,8 +173,8 @@ fn numbers<'a>(
 }
 
 impl Groups {
-    /// Groups the records of a chunk.
-    pub(super) fn new(engine: &Engine, layout: &Layout, records: Vec<Records>) -> Self {
+    /// Groups the records of a chunk, or returns an error if memory runs out.
+    pub(super) fn new(engine: &Engine, layout: &Layout, records: Vec<Records>) -> Result<Self, Error> {
         let find = |records: &Records| Places::new(layout, records);
         // A few lines from a pipe need no other threads.
         let is_small = records.len() == 1;
@@ -182,7 +182,7 @@ impl Groups {
             true => records.iter().map(find).collect(),
             false => engine.install(|| records.par_iter().map(find).collect()),
         };
-        let mut batches = make_batches(&mut places);
+        let mut batches = make_batches(&mut places)?;
         let targets = split(&places, &mut batches);
         let pieces = (records, &places, targets);
         let fill = |(records, places, targets): (Records, &Places, Vec<Targets<'_>>)| {
@@ -196,12 +196,12 @@ impl Groups {
             operands: [first, last].into_iter().flatten().collect(),
             moduli: moduli.map(|moduli| GroupModuli::new(engine, moduli)),
         });
-        Self { groups: groups.collect(), places }
+        Ok(Self { groups: groups.collect(), places })
     }
 }
 
 /// Batches of zeros for all groups, in the order of [`Shape`]. Shares learn their groups and their items.
-fn make_batches(places: &mut [Places]) -> Vec<[Option<Batch>; NUMBERS]> {
+fn make_batches(places: &mut [Places]) -> Result<Vec<[Option<Batch>; NUMBERS]>, Error> {
     let mut groups: BTreeMap<Shape, (Shape, usize)> = BTreeMap::new();
     for share in places.iter_mut().flat_map(|places| &mut places.shares) {
         let (bits, count) = groups.entry(share.shape).or_default();
@@ -214,8 +214,13 @@ fn make_batches(places: &mut [Places]) -> Vec<[Option<Batch>; NUMBERS]> {
     for share in places.iter_mut().flat_map(|places| &mut places.shares) {
         share.group = order[&share.shape];
     }
-    let batch = |bits: usize, count: usize| (bits > 0).then(|| Batch::zeros(bits, count));
-    groups.into_values().map(|(bits, count)| bits.map(|bits| batch(bits, count))).collect()
+    let batch = |bits, count| if bits > 0 { Batch::try_zeros(bits, count).map(Some) } else { Ok(None) };
+    groups
+        .into_values()
+        .map(|([moduli, last, first], count)| {
+            Ok([batch(moduli, count)?, batch(last, count)?, batch(first, count)?])
+        })
+        .collect()
 }
 
 /// The limbs of the numbers of a share, in the order of [`Shape`].

@@ -14,7 +14,7 @@ use zeroize::Zeroizing;
 const BUFFER_BYTES: usize = 1 << 15;
 
 /// Reads all of an input. A file of `size` bytes is read without growing the memory for it.
-pub(crate) fn read_all(mut input: impl Read, size: Option<u64>) -> io::Result<Zeroizing<Vec<u8>>> {
+fn read_all(mut input: impl Read, size: Option<u64>) -> io::Result<Zeroizing<Vec<u8>>> {
     let size = size.and_then(|size| usize::try_from(size).ok()).unwrap_or(0);
     let mut octets = Zeroizing::new(vec![0; (size + 1).max(1 << 10)]);
     let mut length = 0;
@@ -36,10 +36,25 @@ pub(crate) fn read_all(mut input: impl Read, size: Option<u64>) -> io::Result<Ze
     }
 }
 
+/// The most bytes of a file that is kept in memory: a key, a password, a message to encrypt, a signature.
+const MOST: u64 = 16 << 20;
+
+/// Reads all of an input, unless it is longer than what is kept in memory.
+pub(crate) fn read_small(input: impl Read, size: Option<u64>) -> io::Result<Zeroizing<Vec<u8>>> {
+    let bytes = read_all(input.take(MOST + 1), size.map(|size| size.min(MOST)))?;
+    match bytes.len() as u64 > MOST {
+        true => {
+            let text = format!("it is longer than {} MiB", MOST >> 20);
+            Err(io::Error::new(io::ErrorKind::FileTooLarge, text))
+        }
+        false => Ok(bytes),
+    }
+}
+
 /// Reads a field from a file: its bytes, or their digest, which is computed without keeping the bytes.
 pub(super) fn read_field(mut input: impl Read, size: Option<u64>, hash: Option<Hash>) -> io::Result<Field> {
     let Some(hash) = hash else {
-        return read_all(input, size).map(Field::new);
+        return read_small(input, size).map(Field::new);
     };
     let mut hasher = hash.hasher();
     let mut buffer = Zeroizing::new([0; BUFFER_BYTES]);
@@ -195,6 +210,15 @@ mod tests {
             assert_eq!(*read_all(&contents[..], size).unwrap(), contents);
         }
         assert!(read_all(&[][..], None).unwrap().is_empty());
+    }
+
+    #[test]
+    fn files_that_are_too_long_for_memory_are_refused() {
+        for size in [None, Some(0), Some(u64::MAX)] {
+            let error = read_field(io::repeat(7), size, None).err().unwrap();
+            assert_eq!(error.to_string(), "it is longer than 16 MiB");
+            assert_eq!(read_small(io::repeat(7).take(MOST), size).unwrap().len() as u64, MOST);
+        }
     }
 
     #[test]

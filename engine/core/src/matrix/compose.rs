@@ -29,7 +29,7 @@ impl ResidueModuli {
         }
         let joint = self.joint();
         let (length, limb_count) = (residues.length(), joint.product.len());
-        let mut numbers = Batch::zeros(self.bits(), residues.count() * length);
+        let mut numbers = Batch::try_zeros(self.bits(), residues.count() * length)?;
         let mut sum = Zeroizing::new(vec![0u64; limb_count + 1]);
         let shifts = usize::BITS - self.len().leading_zeros();
         let multiples: Vec<Vec<u64>> = (0..shifts)

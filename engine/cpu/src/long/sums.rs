@@ -6,16 +6,15 @@
 //! reduced once, however many products it has.
 
 use super::barrett::BarrettDivisor;
-use super::memory::clear_at_end;
+use super::memory::{clear_at_end, zeros_with_room};
 use super::multiplier::{Multiplier, Scheme, with_scheme};
 use super::weighted_sums;
 use crate::fft::product::{self, Transformed};
 use crate::fft::scheme::NttScheme;
 use crate::fft::shape::{DigitLayout, Ring};
 use modmill_core::limbs::bit_length;
-use modmill_core::{Batch, BatchView, Sums};
+use modmill_core::{Batch, BatchView, Error, Sums};
 use rayon::prelude::*;
-use zeroize::Zeroizing;
 
 /// A modulus for sums of numbers, or of products of numbers, that are no longer than the modulus.
 pub struct ModularSums {
@@ -66,14 +65,14 @@ impl ModularSums {
     }
 
     /// The sums modulo the modulus. Indices run through all groups of factors, one after the other.
-    pub(crate) fn compute(&self, factors: &[&SumFactors], sums: &Sums) -> Batch {
+    pub(crate) fn compute(&self, factors: &[&SumFactors], sums: &Sums) -> Result<Batch, Error> {
         let factors: Vec<&Transformed> = factors.iter().flat_map(|group| &group.0).collect();
-        let mut answers = Batch::zeros(self.bits, sums.len());
+        let mut answers = Batch::try_zeros(self.bits, sums.len())?;
         let stride = answers.stride();
         answers.as_limbs_mut().par_chunks_mut(stride).enumerate().for_each(|(sum, answer)| {
             let terms: Vec<(usize, &[u32])> = sums.terms(sum).collect();
             let remainder = clear_at_end(|| {
-                let mut whole = Zeroizing::new(vec![0; 2 * stride + 1]);
+                let mut whole = zeros_with_room(2 * stride + 1);
                 with_scheme!(self.multiplier.scheme, scheme => {
                     product::sum_of_terms(&scheme, &factors, &terms, &self.layout, &mut whole);
                 });
@@ -82,17 +81,17 @@ impl ModularSums {
             });
             answer.copy_from_slice(&remainder[..stride]);
         });
-        answers
+        Ok(answers)
     }
 
     /// Sums of numbers with weights modulo the modulus. `weights` has a byte for each number for each sum.
     ///
     /// # Panics
     /// If there are `2^24` numbers or more.
-    pub(crate) fn weighted(&self, numbers: BatchView<'_>, weights: &[u8]) -> Batch {
+    pub(crate) fn weighted(&self, numbers: BatchView<'_>, weights: &[u8]) -> Result<Batch, Error> {
         assert!(numbers.len() < weighted_sums::MOST_NUMBERS, "sums of fewer numbers are exact");
         let count = weights.len() / numbers.len().max(1);
-        let mut answers = Batch::zeros(self.bits, count);
+        let mut answers = Batch::try_zeros(self.bits, count)?;
         let stride = answers.stride();
         // Each thread has some sums, and reads the numbers once for all of them.
         let share = count.div_ceil(rayon::current_num_threads()).max(1);
@@ -101,7 +100,7 @@ impl ModularSums {
             let answers = std::cell::RefCell::new(answers);
             let done = |sum: usize, whole: &[u64]| {
                 // A sum is below 2^(bits + 32). Numbers may have fewer limbs than the modulus.
-                let mut padded = Zeroizing::new(vec![0; stride + 1]);
+                let mut padded = zeros_with_room(stride + 1);
                 padded[..whole.len()].copy_from_slice(whole);
                 let remainder = clear_at_end(|| self.divisor.remainder_of_sum(padded));
                 answers.borrow_mut()[sum * stride..][..stride].copy_from_slice(&remainder[..stride]);
@@ -113,7 +112,7 @@ impl ModularSums {
                 );
             });
         });
-        answers
+        Ok(answers)
     }
 }
 
@@ -158,7 +157,7 @@ mod tests {
                 let numbers = Batch::from_limbs(bits, limbs_of_numbers).unwrap();
                 let sums = random_sums(count, &mut random);
                 let modular = ModularSums::new(multiplier, &modulus, sums.most_products()).unwrap();
-                let answers = modular.compute(&[&modular.transform(numbers.view())], &sums);
+                let answers = modular.compute(&[&modular.transform(numbers.view())], &sums).unwrap();
                 for sum in 0..sums.len() {
                     let number = |index: usize| big(numbers.get(index));
                     let expected: BigUint = sums
@@ -201,7 +200,7 @@ mod tests {
                     .map(|place| if place < count { 255 } else { random.word() as u8 })
                     .collect();
                 let modular = ModularSums::new(multiplier, &modulus, 1).unwrap();
-                let answers = modular.weighted(numbers.view(), &weights);
+                let answers = modular.weighted(numbers.view(), &weights).unwrap();
                 for (sum, weights) in weights.chunks(count).enumerate() {
                     let products =
                         weights.iter().enumerate().map(|(n, &weight)| big(numbers.get(n)) * weight);
@@ -228,7 +227,7 @@ mod tests {
             let mut modulus = vec![u64::MAX; 300];
             modulus[0] -= 58;
             let modular = ModularSums::new(multiplier, &modulus, sums.most_products()).unwrap();
-            let answer = modular.compute(&[&modular.transform(numbers.view())], &sums);
+            let answer = modular.compute(&[&modular.transform(numbers.view())], &sums).unwrap();
             let number = big(numbers.get(0));
             assert_eq!(big(answer.get(0)), &number * &number * 8192u32 % big(&modulus), "{multiplier:?}");
         }

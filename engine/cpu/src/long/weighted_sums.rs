@@ -3,8 +3,8 @@
 //! Carries are resolved once, at the end of a sum. Until then the halves of each limb are added up in words of their own. Weights
 //! may be secret: every number is read, whatever its weight.
 
+use super::memory::zeros_with_room;
 use modmill_core::BatchView;
-use zeroize::Zeroizing;
 
 /// The most numbers of a sum: `2^24` products of a weight below `2^8` and half a limb are below `2^64`.
 pub(super) const MOST_NUMBERS: usize = 1 << 24;
@@ -46,8 +46,8 @@ pub(super) fn add_up(numbers: BatchView<'_>, weights: &[u8], done: impl Fn(usize
     let tile = TILES[usize::from(!is_copied)];
     let tiles = limbs.div_ceil(tile);
     // For each sum and each tile, the sums of low halves, and then those of high halves.
-    let mut halves = Zeroizing::new(vec![0u64; sums * tiles * 2 * tile]);
-    let mut side_by_side = Zeroizing::new(vec![0; if is_copied { count * tile } else { 0 }]);
+    let mut halves = zeros_with_room(sums * tiles * 2 * tile);
+    let mut side_by_side = zeros_with_room(if is_copied { count * tile } else { 0 });
     for (index, first) in (0..limbs).step_by(tile).enumerate() {
         let len = tile.min(limbs - first);
         if is_copied {
@@ -72,7 +72,7 @@ pub(super) fn add_up(numbers: BatchView<'_>, weights: &[u8], done: impl Fn(usize
             }
         }
     }
-    let mut whole = Zeroizing::new(vec![0; limbs + 1]);
+    let mut whole = zeros_with_room(limbs + 1);
     for (sum, halves) in halves.chunks_exact((tiles * 2 * tile).max(1)).enumerate() {
         let mut carry = 0u128;
         for (limb, out) in whole.iter_mut().enumerate() {

@@ -43,7 +43,7 @@ impl Engine {
             None => {
                 let powers = self.cpu().pow_fixed_base(
                     tables,
-                    Operand::from(&digits(exponent_bits)),
+                    Operand::from(&digits(exponent_bits)?),
                     entries(exponent_bits),
                     None,
                 )?;
@@ -96,9 +96,9 @@ fn entries(exponent_bits: usize) -> usize {
 
 /// The exponents of the table's entries: digit d at position j of windows is `d 2^(window j)`. Bits beyond the longest exponent are cut
 /// off: no exponent has a digit that reaches there.
-fn digits(exponent_bits: usize) -> Batch {
+fn digits(exponent_bits: usize) -> Result<Batch, Error> {
     let window = FIXED_WINDOW as usize;
-    let mut exponents = Batch::zeros(exponent_bits, entries(exponent_bits));
+    let mut exponents = Batch::try_zeros(exponent_bits, entries(exponent_bits))?;
     for entry in 0..exponents.len() {
         let (digit, start) = ((entry % (1 << window)) as u64, (entry >> window) * window);
         let row = exponents.get_mut(entry);
@@ -106,7 +106,7 @@ fn digits(exponent_bits: usize) -> Batch {
             row[(start + bit) / 64] |= 1 << ((start + bit) % 64);
         }
     }
-    exponents
+    Ok(exponents)
 }
 
 #[cfg(test)]
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn every_digit_has_its_exponent() {
-        let exponents = digits(70);
+        let exponents = digits(70).unwrap();
         assert_eq!(exponents.len(), 12 * 64);
         assert_eq!(exponents.get(5), [5, 0]);
         assert_eq!(exponents.get(64 + 63), [63 << 6, 0]);

@@ -4,6 +4,7 @@
 
 mod bombs;
 mod samples;
+mod seeds;
 
 use arrow_array::RecordBatch;
 use modmill_tables::{TableError, ipc, parquet};

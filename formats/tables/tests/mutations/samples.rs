@@ -62,16 +62,24 @@ fn options(codec: Option<CompressionType>) -> IpcWriteOptions {
 const CODECS: [Option<CompressionType>; 3] =
     [None, Some(CompressionType::ZSTD), Some(CompressionType::LZ4_FRAME)];
 
+fn stream(batches: &[RecordBatch], codec: Option<CompressionType>) -> Vec<u8> {
+    let mut writer =
+        StreamWriter::try_new_with_options(Vec::new(), &batches[0].schema(), options(codec)).unwrap();
+    batches.iter().for_each(|batch| writer.write(batch).unwrap());
+    writer.finish().unwrap();
+    writer.into_inner().unwrap()
+}
+
 pub(crate) fn streams() -> Vec<Vec<u8>> {
-    let write = |codec| {
-        let batches = [batch(20, false), batch(3, false)];
-        let mut writer =
-            StreamWriter::try_new_with_options(Vec::new(), &batches[0].schema(), options(codec)).unwrap();
-        batches.iter().for_each(|batch| writer.write(batch).unwrap());
-        writer.finish().unwrap();
-        writer.into_inner().unwrap()
-    };
-    CODECS.into_iter().map(write).collect()
+    let batches = [batch(20, false), batch(3, false)];
+    CODECS.into_iter().map(|codec| stream(&batches, codec)).collect()
+}
+
+/// A stream for the bulk endpoint.
+pub(crate) fn digests() -> Vec<u8> {
+    let digests = FixedSizeBinaryArray::try_from_iter((0..4).map(|row| [row; 32])).unwrap();
+    let column: ArrayRef = Arc::new(digests);
+    stream(&[RecordBatch::try_from_iter([("digest", column)]).unwrap()], None)
 }
 
 pub(crate) fn files() -> Vec<Vec<u8>> {

@@ -84,7 +84,7 @@ fn faults_are_noticed_and_named() {
         let plaintexts = Batch::from_values((0..count as u64).map(|value| [value * value]));
         let column = paillier.encrypt(key.public_key(), &plaintexts).unwrap();
         let expected = paillier.decrypt_checked(&key, &column).unwrap();
-        assert_eq!(resized(&expected, plaintexts.bits()), plaintexts);
+        assert_eq!(resized(&expected, plaintexts.bits()).unwrap(), plaintexts);
         let item = count - 1;
         let faulty = |result: Result<Batch, Error>| match result {
             Err(Error::Decryption { items }) => assert_eq!(items, [item]),
@@ -120,7 +120,7 @@ fn columns_are_encrypted_and_decrypted_on_a_device() {
     paillier.encrypt_in_lanes(&gpu, key.public_key(), &plaintexts, answers, copy).unwrap();
     let column = Ciphertexts::trusted(key.public_key(), values);
     let expected = Paillier::new(&Engine::new().unwrap()).decrypt_checked(&key, &column).unwrap();
-    assert_eq!(resized(&expected, plaintexts.bits()), plaintexts);
+    assert_eq!(resized(&expected, plaintexts.bits()).unwrap(), plaintexts);
     assert_eq!(paillier.decrypt_seen(&gpu, &key, &column, &mut ()).unwrap(), expected);
     assert_eq!(in_lanes(&paillier, &gpu, &key, &column).unwrap(), expected);
     let short = [key.p(), key.q()].map(|factor| factor.short.as_ref().unwrap());
@@ -143,7 +143,7 @@ fn parts_of_two_lanes_are_put_together_in_order() {
         let plaintexts = Batch::from_values((0..37u64).map(|value| [value, value * value]));
         let column = paillier.encrypt(key.public_key(), &plaintexts).unwrap();
         let found = in_lanes(&paillier, &engine, &key, &column).unwrap();
-        assert_eq!(resized(&found, plaintexts.bits()), plaintexts);
+        assert_eq!(resized(&found, plaintexts.bits()).unwrap(), plaintexts);
         // A multiple of p is no ciphertext.
         let mut values = column.values().clone();
         for item in [9, 36] {
@@ -240,7 +240,7 @@ fn keys_with_a_subgroup_decrypt_again_after_a_fault() {
     let never = || Fault::once(Stage::Powers, usize::MAX, 0, 0);
     let (mut first, mut second) = (never(), never());
     let expected = decrypt(&short, &mut first).unwrap();
-    assert_eq!(resized(&expected, plaintexts.bits()), plaintexts);
+    assert_eq!(resized(&expected, plaintexts.bits()).unwrap(), plaintexts);
     assert_eq!(decrypt(&full, &mut second).unwrap(), expected);
     assert_eq!((first.powers, second.powers), (2, 4));
     for stage in STAGES {

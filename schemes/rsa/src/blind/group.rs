@@ -6,7 +6,7 @@ use crate::number;
 use crate::rows::{Kind, Memory};
 use crate::steps::Refusal;
 use crate::{Error, ItemError, PublicKey};
-use modmill::{Batch, Engine, Modulus};
+use modmill::{Batch, Engine, Modulus, try_vector};
 use zeroize::Zeroizing;
 
 /// Items whose moduli have the same length.
@@ -45,15 +45,15 @@ impl<'a> Group<'a> {
         write: impl Fn(usize, &PublicKey, &mut [u8]) -> Result<(), Refusal> + Sync,
     ) -> Result<Batch, Error> {
         let size = self.bits.div_ceil(8);
-        let mut octets = Zeroizing::new(vec![0; self.items.len() * size]);
-        let mut none = Memory::new(Kind::Values, size, self.items.len());
+        let mut octets = Zeroizing::new(try_vector(self.items.len() * size)?);
+        let mut none = Memory::new(Kind::Values, size, self.items.len())?;
         // The key of an item is found by its position in the group.
         let positions: Vec<usize> = (0..self.items.len()).collect();
         let written =
             map_blocks(self.engine, &positions, (&mut octets, size), &mut none, |position, block, _| {
                 write(self.items[position], self.keys[position], block)
             });
-        let mut numbers = Batch::zeros(self.bits, self.items.len());
+        let mut numbers = Batch::try_zeros(self.bits, self.items.len())?;
         for (position, (result, block)) in written.into_iter().zip(octets.chunks_exact(size)).enumerate() {
             match result {
                 Ok(()) => number::copy_be_bytes(block, numbers.get_mut(position)),

@@ -72,3 +72,10 @@ fn values_that_cannot_be_used_are_refused() {
     let largest = "[limits]\nbody_bytes = 1048576\nbatch_body_bytes = 33554432\nall_bodies_bytes = 67108864";
     Config::parse(largest).unwrap().check().unwrap();
 }
+
+#[cfg(unix)]
+#[test]
+fn a_file_without_an_end_is_refused() {
+    let error = Config::read(Path::new("/dev/zero")).unwrap_err();
+    assert_eq!(error.to_string(), "/dev/zero: it is longer than 1 MiB");
+}

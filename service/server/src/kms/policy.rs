@@ -57,6 +57,8 @@ struct Statement {
     resources: Vec<String>,
     other_resources: bool,
     conditions: Vec<Condition>,
+    /// Operators of conditions that have no keys. Policies from earlier versions may have some: they ask for nothing.
+    empty_conditions: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -224,8 +226,8 @@ fn statement(value: Value) -> Result<Statement, String> {
     if other_principals && allow {
         return Err("A Statement allows everybody but a NotPrincipal.".into());
     }
-    let conditions = match statement.remove("Condition") {
-        None => Vec::new(),
+    let (conditions, empty_conditions) = match statement.remove("Condition") {
+        None => Default::default(),
         Some(Value::Object(conditions)) => Condition::parse(conditions)?,
         Some(_) => return Err("A Condition is not a JSON object.".into()),
     };
@@ -243,6 +245,7 @@ fn statement(value: Value) -> Result<Statement, String> {
         resources,
         other_resources,
         conditions,
+        empty_conditions,
     })
 }
 

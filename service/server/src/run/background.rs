@@ -1,6 +1,7 @@
 //! The tasks that run in the background.
 
 use crate::admin;
+use crate::allocator;
 use crate::config::Config;
 use crate::kms;
 use crate::service::Service;
@@ -15,6 +16,9 @@ const SAMPLING: Duration = Duration::from_millis(200);
 /// How often keys that are due are deleted.
 const SWEEPING: Duration = Duration::from_secs(60);
 
+/// How often memory that is free goes back to the system.
+const TRIMMING: Duration = Duration::from_secs(10);
+
 /// Starts the tasks that run in the background.
 pub(super) fn start(tasks: &mut JoinSet<()>, config: &Config, service: &Arc<Service>) {
     let follower = Arc::clone(service);
@@ -26,6 +30,12 @@ pub(super) fn start(tasks: &mut JoinSet<()>, config: &Config, service: &Arc<Serv
             if let Err(error) = kms::sweep(&swept).await {
                 tracing::error!(%error, "keys that are due cannot be deleted, or last uses not be written");
             }
+        }
+    });
+    tasks.spawn(async {
+        loop {
+            tokio::time::sleep(TRIMMING).await;
+            let _ = tokio::task::spawn_blocking(allocator::trim).await;
         }
     });
     let sampled = Arc::clone(service);

@@ -9,6 +9,7 @@ use super::versions::add_version;
 use super::{Call, Transit};
 use crate::audit::{Entry, Subject};
 use crate::batch::{Encryption, PrivateTask};
+use crate::changes::{self, Change};
 use crate::door;
 use crate::records::{Changes, Records, RecordsError};
 use aes_kw::KwpAes256;
@@ -18,7 +19,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use modmill_rsa::{AnyKey, Hash, PrivateKey, Sizes};
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use std::sync::Arc;
 use zeroize::Zeroizing;
@@ -26,7 +27,7 @@ use zeroize::Zeroizing;
 /// The length of the wrapping key.
 const WRAPPING_BITS: usize = 4096;
 
-/// The wrapping key, which is made when it is first needed, in the turn of whoever asks then.
+/// The wrapping key, which is made when it is first needed, in the turn of whoever asks then. The audit log notes that.
 async fn wrapping(transit: &Transit, call: &Call) -> Result<Arc<WrappingKey>, Fault> {
     let records = &transit.service.records;
     if let Some(key) = records.get(WrappingKey::ID) {
@@ -34,14 +35,22 @@ async fn wrapping(transit: &Transit, call: &Call) -> Result<Arc<WrappingKey>, Fa
     }
     let version = generate(transit, call, WRAPPING_BITS).await?;
     let own = Arc::new(WrappingKey { id: WrappingKey::ID.into(), version });
-    // If another request was faster, its key is the one.
-    let decide = |records: &Records| -> Result<_, RecordsError> {
-        Ok(match records.get::<WrappingKey>(WrappingKey::ID) {
-            Some(other) => (Changes::new(), other),
-            None => (Changes::new().put(&*own), Arc::clone(&own)),
-        })
+    let origin = transit.origin(call, "create_wrapping_key", WrappingKey::ID);
+    let service = Arc::clone(&transit.service);
+    let put = async move {
+        // If another request was faster, its key is the one.
+        let decide = |records: &Records| -> Result<_, RecordsError> {
+            Ok(match records.get::<WrappingKey>(WrappingKey::ID) {
+                Some(other) => (Changes::new(), other),
+                None => (Changes::new().put(&*own), Arc::clone(&own)),
+            })
+        };
+        let result = service.records.change(decide).await;
+        let is_noted = result.as_ref().map_or(true, |key| Arc::ptr_eq(key, &own));
+        let change = Change { origin, received: None, particulars: Value::Null };
+        (is_noted.then_some(change), result.map_err(Fault::from))
     };
-    Ok(records.change(decide).await?)
+    changes::make(transit.service.batcher.audit(), put).await
 }
 
 pub(super) async fn wrapping_key(State(transit): State<Arc<Transit>>, call: Call) -> Result<Response, Fault> {

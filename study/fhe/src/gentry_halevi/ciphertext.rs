@@ -60,7 +60,7 @@ impl Ciphertexts {
             return Err(Error::Index { index, len });
         }
         let numbers = match positions.is_empty() {
-            true => engine.upload(&Batch::zeros(self.numbers.bits(), 0))?,
+            true => engine.upload(&Batch::try_zeros(self.numbers.bits(), 0)?)?,
             false => engine.on_device().gather(&self.numbers, positions)?,
         };
         Ok(Self::new(numbers, positions.iter().map(|&position| self.noise[position]).collect(), self.key))

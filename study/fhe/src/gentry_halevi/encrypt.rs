@@ -64,7 +64,7 @@ impl<'e> GentryHalevi<'e> {
         self.check_budget(&noise, 0.0)?;
         let n = setting.dimension();
         if bits.is_empty() {
-            let none = Batch::zeros(self.key.modulus().bits(), 0);
+            let none = Batch::try_zeros(self.key.modulus().bits(), 0)?;
             return Ok(self.ciphertexts(self.engine.upload(&none)?, noise));
         }
         let powers = self.powers(how.evaluation, bits.len())?;

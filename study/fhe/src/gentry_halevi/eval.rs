@@ -36,7 +36,7 @@ impl GentryHalevi<'_> {
 
     /// Bits that everyone knows, as ciphertexts without noise.
     pub fn constants(&self, bits: &[bool]) -> Result<Ciphertexts, Error> {
-        let mut numbers = Batch::zeros(self.key.modulus().bits(), bits.len());
+        let mut numbers = Batch::try_zeros(self.key.modulus().bits(), bits.len())?;
         for (index, &bit) in bits.iter().enumerate() {
             numbers.get_mut(index)[0] = bit.into();
         }

@@ -55,7 +55,7 @@ pub fn generate(
     let powers = Powers::new(engine, &modulus, &r, (window, n), |done| {
         progress(Progress { stage: Stage::Powers, done, total: window });
     })?;
-    let mut encrypted = Batch::zeros(modulus.bits(), bits.len());
+    let mut encrypted = Batch::try_zeros(modulus.bits(), bits.len())?;
     let stride = encrypted.stride();
     for first in (0..bits.len()).step_by(CHUNK) {
         let last = bits.len().min(first + CHUNK);

@@ -88,7 +88,7 @@ fn draw_generator(setting: &Setting) -> Result<Coefficients, Error> {
 /// A number in two's complement modulo d.
 fn residue(engine: &Engine, number: &[u64], modulus: &Modulus) -> Result<Batch, Error> {
     let is_negative = kronecker::sign(number) != 0;
-    let mut magnitude = Batch::zeros(64 * number.len(), 1);
+    let mut magnitude = Batch::try_zeros(64 * number.len(), 1)?;
     magnitude.get_mut(0).copy_from_slice(number);
     if is_negative {
         negate(magnitude.get_mut(0));
@@ -102,7 +102,7 @@ fn residue(engine: &Engine, number: &[u64], modulus: &Modulus) -> Result<Batch, 
 
 /// Whether `r^n = -1 mod d`, for a power of two n.
 pub(super) fn is_root(engine: &Engine, r: &Batch, n: usize, modulus: &Modulus) -> Result<bool, Error> {
-    let mut power = r.clone();
+    let mut power = r.try_clone()?;
     for _ in 0..n.ilog2() {
         power = engine.square_mod(&power, modulus)?;
     }

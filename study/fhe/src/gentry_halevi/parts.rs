@@ -86,7 +86,7 @@ pub(super) fn decode_numbers(
             format!("has {} bytes where {count} numbers of {len} were expected", bytes.len()),
         ));
     }
-    let mut numbers = Batch::zeros(modulus.bits(), count);
+    let mut numbers = Batch::try_zeros(modulus.bits(), count)?;
     for (index, bytes) in bytes.chunks(len).enumerate() {
         let number = numbers.get_mut(index);
         copy_limbs(bytes, number);

@@ -41,7 +41,7 @@ fn powers_of(
     mut progress: impl FnMut(usize),
 ) -> Result<(Resident, Resident), Error> {
     let device = engine.on_device();
-    let mut one = Batch::zeros(modulus.bits(), 1);
+    let mut one = Batch::try_zeros(modulus.bits(), 1)?;
     one.get_mut(0)[0] = 1;
     let (mut table, mut step) = (engine.upload(&one)?, base);
     while table.len() < count {
@@ -153,7 +153,7 @@ impl<'e> Powers<'e> {
         n: usize,
     ) -> Result<Resident, Error> {
         if let (Polynomials::Sparse(polynomials), Table::Host(table)) = (polynomials, &self.table) {
-            let sums = self.sparse_sums(table, &polynomials[first..][..bits.len()], bits, n);
+            let sums = self.sparse_sums(table, &polynomials[first..][..bits.len()], bits, n)?;
             return Ok(self.engine.upload(&sums)?);
         }
         // Room for all at once, so that no copy of secrets is left behind.
@@ -188,9 +188,9 @@ impl<'e> Powers<'e> {
         polynomials: &[Zeroizing<Vec<(u32, bool)>>],
         bits: &[bool],
         n: usize,
-    ) -> Batch {
+    ) -> Result<Batch, Error> {
         let (d, windows) = (self.modulus.value(), n / self.window);
-        let mut sums = Batch::zeros(self.modulus.bits(), bits.len() * windows);
+        let mut sums = Batch::try_zeros(self.modulus.bits(), bits.len() * windows)?;
         let stride = sums.stride();
         // At most n terms, above n times d, twice, and a bit.
         let wide_limbs = (self.modulus.bits() + n.ilog2() as usize + 4).div_ceil(64);
@@ -217,7 +217,7 @@ impl<'e> Powers<'e> {
                 sum.copy_from_slice(&twice[..stride]);
             });
         });
-        sums
+        Ok(sums)
     }
 }
 

@@ -30,7 +30,7 @@ pub(super) fn words(count: usize) -> Result<Zeroizing<Vec<u64>>, Error> {
 /// `count` uniform numbers below `bound`, which has `bits` bits: numbers of as many bits that are not below are drawn
 /// again.
 pub(super) fn below(bound: &[u64], bits: usize, count: usize) -> Result<Batch, Error> {
-    let mut batch = Batch::zeros(bits, count);
+    let mut batch = Batch::try_zeros(bits, count)?;
     let excess = 64 * batch.stride() - bits;
     for index in 0..count {
         let number = batch.get_mut(index);

@@ -77,16 +77,16 @@ fn halve(engine: &Engine, polynomials: &[&Coefficients]) -> Result<Vec<Coefficie
     // One more for the sign.
     let slot = (sum_bits + 1).div_ceil(64);
     let pack_all = |polynomials: &[&Coefficients]| {
-        let mut packed = Batch::zeros(64 * slot * half, 2 * polynomials.len());
+        let mut packed = Batch::try_zeros(64 * slot * half, 2 * polynomials.len())?;
         let stride = packed.stride();
         let rows = packed.as_limbs_mut().par_chunks_mut(stride).enumerate();
         let signs: Vec<bool> = engine.install(|| {
             rows.map(|(row, out)| pack(polynomials[row / 2].half(row % 2 == 1), slot, out)).collect()
         });
-        (packed, signs)
+        Ok::<_, Error>((packed, signs))
     };
-    let (factors, factor_signs) = pack_all(&vec![v; polynomials.len()]);
-    let (packed, signs) = pack_all(polynomials);
+    let (factors, factor_signs) = pack_all(&vec![v; polynomials.len()])?;
+    let (packed, signs) = pack_all(polynomials)?;
     let mut products = engine.mul(&packed, &factors)?;
     drop((packed, factors));
     let is_negative: Vec<bool> = signs.iter().zip(factor_signs).map(|(a, b)| a != &b).collect();

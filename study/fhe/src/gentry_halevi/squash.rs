@@ -26,27 +26,27 @@ impl Squash {
         let places = Zeroizing::new(places?);
         let first = random::below(d, modulus.bits(), s - 1)?;
         let longest = setting.ratio_bits() * (setting.multiples() - 1);
-        let mut powers = Batch::zeros(longest + 1, s - 1);
+        let mut powers = Batch::try_zeros(longest + 1, s - 1)?;
         for (index, place) in places[..s - 1].iter().enumerate() {
             let bit = setting.ratio_bits() * place;
             powers.get_mut(index)[bit / 64] = 1 << (bit % 64);
         }
         let summands = engine.mul_mod(&first, &powers, modulus)?;
-        let mut rest = Batch::zeros(modulus.bits(), 1);
+        let mut rest = Batch::try_zeros(modulus.bits(), 1)?;
         for summand in summands.iter() {
             add_mod(rest.get_mut(0), summand, d);
         }
         negate_mod(rest.get_mut(0), d);
         add_mod(rest.get_mut(0), w.get(0), d);
         // R^-l as a power of 1/2, whose exponent is as wide as any.
-        let mut half = Batch::zeros(modulus.bits(), 1);
+        let mut half = Batch::try_zeros(modulus.bits(), 1)?;
         half.get_mut(0).copy_from_slice(d);
         halve_odd(half.get_mut(0));
-        let mut exponent = Batch::zeros(longest.ilog2() as usize + 1, 1);
+        let mut exponent = Batch::try_zeros(longest.ilog2() as usize + 1, 1)?;
         exponent.get_mut(0)[0] = (setting.ratio_bits() * places[s - 1]) as u64;
         let inverse = engine.pow(&half, &exponent, modulus)?;
         let last = engine.mul_mod(&rest, &inverse, modulus)?;
-        Ok(Self { multipliers: first.followed_by(last.view()), places })
+        Ok(Self { multipliers: first.try_followed_by(last.view())?, places })
     }
 }
 

@@ -55,7 +55,7 @@ impl Windows {
     /// Q of each y.
     fn quotients(&self, engine: &Engine, y: &Batch) -> Result<Batch, Error> {
         let kept = self.modulus.bits() - self.dropped;
-        let mut first = Batch::zeros(kept, y.len());
+        let mut first = Batch::try_zeros(kept, y.len())?;
         let stride = first.stride();
         engine.install(|| {
             let rows = first.as_limbs_mut().par_chunks_mut(stride).enumerate();
@@ -63,7 +63,7 @@ impl Windows {
         });
         let products = engine.mul(&first, self.reciprocal.shared(0))?;
         // A candidate may be 2^K.
-        let mut quotients = Batch::zeros(self.quotient_bits + 1, y.len());
+        let mut quotients = Batch::try_zeros(self.quotient_bits + 1, y.len())?;
         let stride = quotients.stride();
         engine.install(|| {
             let rows = quotients.as_limbs_mut().par_chunks_mut(stride).enumerate();

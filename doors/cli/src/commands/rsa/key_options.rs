@@ -2,27 +2,15 @@
 
 use crate::failure::Failure;
 use crate::io::{Input, STANDARD};
-use crate::records::read_all;
+use crate::records;
 use modmill_rsa::{AnyKey, KeyError, PrivateKey, PublicKey, Sizes};
-use std::io::Read;
 use zeroize::Zeroizing;
 
-/// The most bytes of a file with a key, a password, a token or certificates.
-const MOST: u64 = 16 << 20;
-
-/// Reads a whole file of at most [`MOST`] bytes, or standard input for `-`.
+/// Reads a whole file with a key, a password, a token or certificates, or standard input for `-`.
 pub(crate) fn read_small(path: &str) -> Result<Zeroizing<Vec<u8>>, Failure> {
     let input = Input::open(path)?;
-    let (name, size) = (input.name.clone(), input.size.map(|size| size.min(MOST)));
-    let octets =
-        read_all(input.take(MOST + 1), size).map_err(|error| Failure::file("read", &name, &error))?;
-    match octets.len() as u64 > MOST {
-        true => Err(Failure::Usage(format!(
-            "{name} is longer than {} MiB: no key, password, token or certificate is",
-            MOST >> 20
-        ))),
-        false => Ok(octets),
-    }
+    let (name, size) = (input.name.clone(), input.size);
+    records::read_small(input, size).map_err(|error| Failure::file("read", &name, &error))
 }
 
 /// A key and how it is read.

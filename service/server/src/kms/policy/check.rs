@@ -46,6 +46,9 @@ impl Statement {
                 "The Resource {resource:?} is neither * nor an ARN without policy variables."
             ));
         }
+        if let Some(name) = self.empty_conditions.first() {
+            return Err(format!("The condition {name} has no keys."));
+        }
         self.conditions.iter().try_for_each(super::Condition::check)
     }
 }

@@ -85,15 +85,19 @@ enum Values<'a> {
 }
 
 impl Condition {
-    /// Reads the member `Condition` of a statement.
-    pub(super) fn parse(operators: Map<String, Value>) -> Result<Vec<Self>, String> {
-        let mut conditions = Vec::new();
+    /// Reads the member `Condition` of a statement, and returns the operators without keys beside the conditions.
+    pub(super) fn parse(operators: Map<String, Value>) -> Result<(Vec<Self>, Vec<String>), String> {
+        let (mut conditions, mut empty) = (Vec::new(), Vec::new());
         for (name, keys) in operators {
             let operator =
                 Operator::parse(&name).ok_or_else(|| format!("There is no condition operator {name}."))?;
             let Value::Object(keys) = keys else {
                 return Err(format!("The condition {name} is not a JSON object."));
             };
+            if keys.is_empty() {
+                empty.push(name);
+                continue;
+            }
             for (key, wanted) in keys {
                 let wanted = match wanted {
                     Value::Bool(wanted) => vec![wanted.to_string()],
@@ -104,7 +108,7 @@ impl Condition {
                 conditions.push(Self { operator, key, wanted });
             }
         }
-        Ok(conditions)
+        Ok((conditions, empty))
     }
 
     /// Refuses values that an operator would compare with in vain.

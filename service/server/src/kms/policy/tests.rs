@@ -116,6 +116,18 @@ fn conditions_are_compared_with_the_request() {
     }
 }
 
+/// A condition that asks for nothing would let a statement count for every request.
+#[test]
+fn empty_conditions_are_refused_where_they_are_set() {
+    let mut statement = allow(ALICE, "kms:Sign");
+    statement["Condition"] = json!({"StringEquals": {}});
+    let text = json!({"Version": "2012-10-17", "Statement": [allow(ROOT, "kms:*"), statement]}).to_string();
+    let error = Policy::parse(&text).unwrap_err();
+    assert_eq!(error, "The condition StringEquals has no keys. (Statement 2)");
+    let stored = Policy::parse_stored(&text).unwrap();
+    assert_eq!(ask(&stored, ALICE, "kms:Sign", &Facts::default()), Verdict::Allowed);
+}
+
 #[test]
 fn unknown_conditions_allow_nothing_and_may_deny() {
     for condition in [

@@ -2,7 +2,7 @@
 
 use modmill::{Batch, Modulus};
 use modmill_container::{FileError, Reader, Writer};
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use zeroize::Zeroizing;
 
 /// The bytes of a number below the modulus.
@@ -47,7 +47,8 @@ pub(super) fn read_numbers(
     let total = length.checked_mul(count).ok_or_else(|| limit(name))?;
     // From here on the file has as many bytes as the batch needs.
     reader.expect_length(name, total as u64)?;
-    let mut numbers = Batch::zeros(modulus.bits(), count);
+    let mut numbers = Batch::try_zeros(modulus.bits(), count)
+        .map_err(|_| FileError::Io(io::ErrorKind::OutOfMemory.into()))?;
     let mut bytes = Zeroizing::new(vec![0; length.next_multiple_of(8)]);
     for index in 0..count {
         reader.read(&mut bytes[..length])?;
